@@ -1,0 +1,89 @@
+/** One setting: its environment variable, what it means, and how its text is read. */
+export type Setting<Value> = {
+  readonly variable: string
+  readonly description: string
+  /** Shown in the documentation; a setting without a default must be given. */
+  readonly defaultText: string | undefined
+  readonly parse: (text: string) => Value
+}
+
+export type Settings = Readonly<Record<string, Setting<unknown>>>
+
+export type SettingValues<Declared extends Settings> = {
+  readonly [Name in keyof Declared]: Declared[Name] extends Setting<infer Value> ? Value : never
+}
+
+/** One line per variable that is missing or cannot be read. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+}
+
+/** Reads all settings from the environment at once, or throws a SettingsError that lists everything wrong. */
+export function readSettings<Declared extends Settings>(
+  declared: Declared,
+  environment: Readonly<Record<string, string | undefined>>,
+): SettingValues<Declared> {
+  const values: Record<string, unknown> = {}
+  const problems: string[] = []
+  for (const [name, setting] of Object.entries(declared)) {
+    const text = environment[setting.variable] ?? setting.defaultText
+    if (text === undefined) {
+      problems.push(`${setting.variable} is not set: ${setting.description}`)
+      continue
+    }
+    try {
+      values[name] = setting.parse(text)
+    } catch (error) {
+      problems.push(`${setting.variable}=${text}: ${(error as Error).message}`)
+    }
+  }
+  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
+  return Object.freeze(values) as SettingValues<Declared>
+}
+
+export function textSetting(
+  variable: string,
+  description: string,
+  defaultText?: string,
+): Setting<string> {
+  return { variable, description, defaultText, parse: (text) => text }
+}
+
+/** A whole number within inclusive bounds. Name the unit in the variable (`..._MS`, `..._BYTES`) and the description. */
+export function integerSetting(
+  variable: string,
+  description: string,
+  defaultValue: number | undefined,
+  bounds: { readonly min: number; readonly max: number },
+): Setting<number> {
+  return {
+    variable,
+    description: `${description} (${bounds.min} to ${bounds.max})`,
+    defaultText: defaultValue?.toString(),
+    parse: (text) => {
+      const value = Number(text)
+      if (!Number.isInteger(value) || value < bounds.min || value > bounds.max) {
+        throw new Error(`must be a whole number from ${bounds.min} to ${bounds.max}`)
+      }
+      return value
+    },
+  }
+}
+
+export function choiceSetting<Choice extends string>(
+  variable: string,
+  description: string,
+  choices: readonly Choice[],
+  defaultChoice: Choice,
+): Setting<Choice> {
+  return {
+    variable,
+    description: `${description} (one of ${choices.join(', ')})`,
+    defaultText: defaultChoice,
+    parse: (text) => {
+      const choice = choices.find((each) => each === text)
+      if (choice === undefined) throw new Error(`must be one of ${choices.join(', ')}`)
+      return choice
+    },
+  }
+}

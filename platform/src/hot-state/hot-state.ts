@@ -1,0 +1,122 @@
+/**
+ * HotState keeps what the request path needs within one round trip: small published documents, and counters per
+ * subject that are a function of the log. Everything in it can be lost and made again.
+ *
+ * Words: a *space* is one of the worlds that never meet; a *subject* is what is counted; a *series* names what is
+ * counted of it; a *scope* narrows it, '' being "no scope given". An *entry* is the document that a (subject, scope)
+ * pair has, with the *windows* of time its counters are kept for. Counts that fall in no window of their subject
+ * wait in one-second *slots*, and are folded into a window that is published later.
+ */
+export interface HotState {
+  putDocument(key: string, document: string): Promise<void>
+  deleteDocument(key: string): Promise<void>
+  readDocument(key: string): Promise<string | undefined>
+
+  /**
+   * Publishes an entry. In one atomic step it replaces the document and the windows, and adds to each window that
+   * the entry did not have before the waiting slots of this scope and of scope '' that fall into it. Slots of this
+   * scope that were folded are removed; those of scope '' stay, because another scope may still need them.
+   * A version lower than the stored one changes nothing.
+   */
+  putEntry(at: EntryAddress, entry: Entry): Promise<void>
+
+  /** Removes the document and its windows from the entry; amounts already counted stay until they are swept. */
+  deleteEntry(at: EntryAddress): Promise<void>
+
+  /** The entry and the counters of one series, as of one moment, with the projection's applied offset at that moment. */
+  readEntry(at: EntryAddress, series: string): Promise<EntryView>
+
+  /** The next offset that the counters of this partition wait for: every smaller one has been applied. */
+  appliedOffset(space: string, partition: number): Promise<number>
+
+  /** For each id the offset that first used it, or undefined. */
+  readMarks(space: string, partition: number, ids: readonly string[]): Promise<(number | undefined)[]>
+
+  /** Sets each mark that is not there yet; never moves one. Returns the offset that holds each id afterwards. */
+  claimMarks(space: string, partition: number, marks: readonly Mark[]): Promise<number[]>
+
+  /**
+   * Applies one batch in one atomic step: checks that the partition's fence is `expectedOffset`, sets the missing
+   * marks, adds every increment to its window (or its slot), and moves the fence to `nextOffset`.
+   * Returns 'fenced', having changed nothing, when the fence is elsewhere.
+   *
+   * An increment with a scope goes to that scope's window which holds its second, else to its slot. An increment
+   * with scope '' goes to the fitting window of every scope of the subject and always to its own slot as well.
+   */
+  apply(batch: CounterBatch): Promise<'applied' | 'fenced'>
+
+  /** Resolves when a batch may have been applied, or after the time-out. May wake without cause. */
+  waitForApply(timeoutMs: number): Promise<void>
+
+  /** Deletes a bounded amount of what has expired. Returns how many keys went. */
+  sweep(space: string, partition: number, limits: SweepLimits): Promise<number>
+
+  /** Throws when HotState cannot answer. */
+  ping(): Promise<void>
+
+  close(): Promise<void>
+}
+
+export type EntryAddress = {
+  readonly space: string
+  readonly partition: number
+  readonly subject: string
+  readonly scope: string
+}
+
+/** Half-open, Unix seconds. The id is unique for the subject and scope, whatever becomes of the entry. */
+export type Window = {
+  readonly id: string
+  readonly fromSecond: number
+  readonly toSecond: number
+}
+
+export type Entry = {
+  readonly version: number
+  readonly document: string
+  readonly windows: readonly Window[]
+}
+
+export type EntryView = {
+  /** Undefined when no entry is published for the pair. */
+  readonly document: string | undefined
+  /** Amounts by window id, for the windows that have any, including windows that the entry no longer lists. */
+  readonly amounts: ReadonlyMap<string, bigint>
+  readonly appliedOffset: number
+}
+
+export type Mark = {
+  readonly id: string
+  readonly offset: number
+  /** Unix milliseconds; marks are swept by it. */
+  readonly receivedAtMs: number
+}
+
+export type Increment = {
+  readonly subject: string
+  readonly scope: string
+  readonly series: string
+  readonly second: number
+  /** 10^-6 units. */
+  readonly amount: bigint
+}
+
+export type CounterBatch = {
+  readonly space: string
+  readonly partition: number
+  readonly expectedOffset: number
+  readonly nextOffset: number
+  readonly marks: readonly Mark[]
+  readonly increments: readonly Increment[]
+}
+
+export type SweepLimits = {
+  readonly marksReceivedBeforeMs: number
+  /** Windows that ended before this are deleted. */
+  readonly windowsEndedBeforeSecond: number
+  /** Slots older than this are deleted. */
+  readonly slotsBeforeSecond: number
+  /** Slots older than this are deleted when their subject has an entry at scope '' (it is a known customer). */
+  readonly knownSubjectSlotsBeforeSecond: number
+  readonly keysMax: number
+}
