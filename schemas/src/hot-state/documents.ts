@@ -1,0 +1,90 @@
+import type { Environment } from '../environment.ts'
+
+/*
+ * What the control plane publishes for the data plane. The control plane is the only writer; the data plane treats a
+ * missing document as "ask the control plane" or, for keys, as "no such key".
+ */
+
+/** Under `apiKeyDocumentKey`. A revoked key is a deleted document. */
+export type PublishedApiKey = {
+  readonly keyId: string
+  readonly providerId: string
+  readonly environment: Environment
+  readonly expiresAtMs: number | null
+}
+
+export function apiKeyDocumentKey(sha256Hex: string): string {
+  return `api-key/${sha256Hex}`
+}
+
+/** Under `metersDocumentKey`: every meter of the provider by its name. */
+export type PublishedMeters = {
+  readonly meters: Readonly<Record<string, { readonly reference: string; readonly status: 'active' | 'archived' }>>
+}
+
+export function metersDocumentKey(environment: Environment, providerId: string): string {
+  return `meters/${environment}/${providerId}`
+}
+
+/** Under `offerDocumentKey`: what a denied limit check shows. Plans are the active ones that are not hidden. */
+export type PublishedOffer = {
+  readonly product: { readonly reference: string; readonly name: string }
+  readonly plans: readonly PlanOffer[]
+}
+
+export type PlanOffer = {
+  readonly reference: string
+  readonly name?: string
+  readonly type: string
+  readonly price: number
+  readonly currency: string
+  readonly requiresPayment: boolean
+  readonly freeUnits?: number
+  readonly creditsPerUnit?: number
+  readonly billingModel?: string
+  readonly billingCycle?: string
+  readonly pricingOptions?: readonly {
+    readonly currency: string
+    readonly price: number
+    readonly basePrice?: number
+    readonly setupFee?: number
+    readonly default?: boolean
+  }[]
+}
+
+export function offerDocumentKey(
+  environment: Environment,
+  providerId: string,
+  productRef: string,
+): string {
+  return `offer/${environment}/${providerId}/${productRef}`
+}
+
+/** The entry of (subject, scope ''): this reference belongs to a customer. */
+export type KnownCustomer = {
+  readonly customerRef: string
+}
+
+/** The entry of (subject, scope = product reference): what the customer's purchase of that product allows. */
+export type Entitlement = {
+  readonly customerRef: string
+  readonly purchaseRef: string
+  readonly planRef: string
+  readonly planType: string
+  /** Access ends here, Unix milliseconds; null: it renews until something changes it. */
+  readonly endsAtMs: number | null
+  /** The hard cap of one period in 10^-6 units, as decimal text; null: none. */
+  readonly cap: string | null
+  /** The purchase's periods that limit checks may need: half-open, Unix seconds, in order, without gaps. */
+  readonly periods: readonly { readonly startSecond: number; readonly endSecond: number }[]
+  /** Every reference this customer's usage may come in under; the counters of all are added up. */
+  readonly customerRefs: readonly string[]
+}
+
+/** A counter window is one period of one purchase. */
+export function windowId(purchaseRef: string, periodStartSecond: number): string {
+  return `${purchaseRef}@${periodStartSecond}`
+}
+
+/** Client clocks drift: the first period also counts records stamped up to this long before its start. */
+export const firstPeriodToleranceSeconds = 300

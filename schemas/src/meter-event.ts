@@ -1,0 +1,72 @@
+import avro from 'avsc'
+
+/** Which way a metered call ended. Only `success` counts toward limits and billing; the others are kept for analytics. */
+export const outcomes = ['success', 'paywall', 'fail'] as const
+export type Outcome = (typeof outcomes)[number]
+
+/** One usage record as it travels through the log. */
+export type MeterEvent = {
+  /** `usage_...`: a hash of (environment, provider, customer, idempotency key) when the client gave a key, else random. */
+  readonly id: string
+  readonly providerId: string
+  /** The customer reference exactly as the client gave it. */
+  readonly customerRef: string
+  readonly meterName: string
+  /** 10^-6 units; a safe integer. */
+  readonly value: number
+  /** When the usage happened, Unix milliseconds. */
+  readonly timestamp: number
+  /** When we took it, Unix milliseconds. */
+  readonly receivedAt: number
+  readonly productRef: string | null
+  readonly purchaseRef: string | null
+  readonly outcome: Outcome
+  /** The operation that recorded it: `usages` or `meter-events`. */
+  readonly source: string
+  readonly idempotencyKey: string | null
+  /** A JSON object as text. */
+  readonly properties: string
+}
+
+/**
+ * The Avro writer schema. Rules of evolution: a new field gets a default; no field is removed, renamed or retyped;
+ * a new schema is a new id in `meterEventSchemas`, and every old id stays readable for as long as the log keeps records.
+ */
+const meterEventV1 = {
+  type: 'record',
+  name: 'MeterEvent',
+  namespace: 'tollgate.usage',
+  fields: [
+    { name: 'id', type: 'string' },
+    { name: 'providerId', type: 'string' },
+    { name: 'customerRef', type: 'string' },
+    { name: 'meterName', type: 'string' },
+    { name: 'value', type: 'long', doc: '10^-6 units' },
+    { name: 'timestamp', type: 'long', doc: 'Unix milliseconds' },
+    { name: 'receivedAt', type: 'long', doc: 'Unix milliseconds' },
+    { name: 'productRef', type: ['null', 'string'], default: null },
+    { name: 'purchaseRef', type: ['null', 'string'], default: null },
+    { name: 'outcome', type: { type: 'enum', name: 'Outcome', symbols: [...outcomes] } },
+    { name: 'source', type: 'string' },
+    { name: 'idempotencyKey', type: ['null', 'string'], default: null },
+    { name: 'properties', type: 'string', default: '{}', doc: 'a JSON object as text' },
+  ],
+} as const
+
+/** Writer schemas by the id that stands in front of every record. */
+const meterEventSchemas = new Map<number, avro.Schema>([[1, meterEventV1 as unknown as avro.Schema]])
+
+/** The id new records are written with. */
+export const currentSchemaId = 1
+
+/** The Confluent wire format: a zero byte, the schema id in four bytes, then the Avro body. */
+export const wireHeaderBytes = 5
+
+export const currentType = avro.Type.forSchema(meterEventSchemas.get(currentSchemaId)!, {
+  wrapUnions: false,
+})
+
+/** Thrown for bytes that are no meter event of a known schema. */
+export class MeterEventFormatError extends Error {
+  override readonly name = 'MeterEventFormatError'
+}
