@@ -1,0 +1,38 @@
+import type { Logger } from '../observability/logger.ts'
+import type { Service } from './service.ts'
+
+/**
+ * Runs a service as this process: starts it, stops it on SIGINT, SIGTERM, or when the parent that holds the other end
+ * of an IPC channel goes away, so that no orphan keeps a data folder open. Tells that parent once it is ready.
+ */
+export async function runService(
+  service: Service,
+  logger: Logger,
+  readyMessage: () => Record<string, unknown> = () => ({}),
+): Promise<void> {
+  let isStopping = false
+  const stop = async (cause: string): Promise<void> => {
+    if (isStopping) return
+    isStopping = true
+    logger.info({ cause }, 'stopping')
+    try {
+      await service.stop()
+      process.exit(0)
+    } catch (error) {
+      logger.error({ err: error }, 'could not stop cleanly')
+      process.exit(1)
+    }
+  }
+  process.on('SIGINT', () => void stop('SIGINT'))
+  process.on('SIGTERM', () => void stop('SIGTERM'))
+  process.on('disconnect', () => void stop('parent gone'))
+
+  try {
+    await service.start()
+  } catch (error) {
+    logger.fatal({ err: error }, 'could not start')
+    process.exit(1)
+  }
+  process.send?.({ ready: true, ...readyMessage() })
+  logger.info(readyMessage(), 'ready')
+}
