@@ -54,7 +54,9 @@ const meterEventV1 = {
 } as const
 
 /** Writer schemas by the id that stands in front of every record. */
-const meterEventSchemas = new Map<number, avro.Schema>([[1, meterEventV1 as unknown as avro.Schema]])
+export const meterEventSchemas: ReadonlyMap<number, avro.Schema> = new Map([
+  [1, meterEventV1 as unknown as avro.Schema],
+])
 
 /** The id new records are written with. */
 export const currentSchemaId = 1

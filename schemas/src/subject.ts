@@ -18,30 +18,23 @@ export function partitionOf(subject: string, partitionCount: number): number {
   return (murmur2(Buffer.from(subject, 'utf8')) & 0x7fffffff) % partitionCount
 }
 
-function murmur2(data: Uint8Array): number {
+/** Kafka's murmur2 as a signed 32-bit integer. */
+export function murmur2(data: Uint8Array): number {
   const multiplier = 0x5bd1e995
   const length = data.length
   let hash = 0x9747b28c ^ length
   const whole = length & ~3
   for (let at = 0; at < whole; at += 4) {
-    let word =
-      data[at]! | (data[at + 1]! << 8) | (data[at + 2]! << 16) | (data[at + 3]! << 24)
+    let word = data[at]! | (data[at + 1]! << 8) | (data[at + 2]! << 16) | (data[at + 3]! << 24)
     word = Math.imul(word, multiplier)
     word ^= word >>> 24
     word = Math.imul(word, multiplier)
     hash = Math.imul(hash, multiplier) ^ word
   }
-  switch (length & 3) {
-    case 3:
-      hash ^= data[whole + 2]! << 16
-    // falls through
-    case 2:
-      hash ^= data[whole + 1]! << 8
-    // falls through
-    case 1:
-      hash ^= data[whole]!
-      hash = Math.imul(hash, multiplier)
-  }
+  const left = length & 3
+  if (left === 3) hash ^= data[whole + 2]! << 16
+  if (left >= 2) hash ^= data[whole + 1]! << 8
+  if (left >= 1) hash = Math.imul(hash ^ data[whole]!, multiplier)
   hash ^= hash >>> 13
   hash = Math.imul(hash, multiplier)
   hash ^= hash >>> 15

@@ -19,7 +19,9 @@ export function apiKeyDocumentKey(sha256Hex: string): string {
 
 /** Under `metersDocumentKey`: every meter of the provider by its name. */
 export type PublishedMeters = {
-  readonly meters: Readonly<Record<string, { readonly reference: string; readonly status: 'active' | 'archived' }>>
+  readonly meters: Readonly<
+    Record<string, { readonly reference: string; readonly status: 'active' | 'archived' }>
+  >
 }
 
 export function metersDocumentKey(environment: Environment, providerId: string): string {

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+
+/* The error bodies of every operation. */
+
+export const errorSchema = z.object({
+  statusCode: z.int(),
+  error: z.string(),
+  message: z.string(),
+})
+
+export type ErrorBody = z.infer<typeof errorSchema>
+
+export const validationIssueSchema = z.object({
+  code: z.string(),
+  path: z.array(z.union([z.string(), z.number()])),
+  message: z.string(),
+  expected: z.string().optional(),
+  received: z.string().optional(),
+})
+
+/** One thing that is wrong with a request, as the client sees it. */
+export type ValidationIssue = z.infer<typeof validationIssueSchema>
+
+export const validationErrorSchema = z.object({
+  statusCode: z.literal(400),
+  error: z.literal('Bad Request'),
+  message: z.literal('Validation failed'),
+  errors: z.array(validationIssueSchema),
+  timestamp: z.iso.datetime(),
+  path: z.string(),
+})
+
+export type ValidationErrorBody = z.infer<typeof validationErrorSchema>

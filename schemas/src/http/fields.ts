@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import type { JsonObject } from '../json-object.ts'
+import { faultOfJsonObject, isStorableText } from '../json-object.ts'
+import {
+  amountMinorMax,
+  emailCharsMax,
+  nameCharsMax,
+  pageItemsMax,
+  pageOffsetMax,
+  quantityMax,
+  referenceCharsMax,
+  textCharsMax,
+} from '../limits.ts'
+import { microsFromNumber } from '../quantity.ts'
+
+/*
+ * The building blocks of the request schemas. No transforms: what is validated, what TypeScript sees and what the API
+ * description says are the same thing. Unknown fields are dropped, never refused.
+ */
+
+const storable = 'Text must be well-formed Unicode without U+0000'
+
+function text(charsMax: number) {
+  return z.string().max(charsMax).refine(isStorableText, { error: storable })
+}
+
+/** A reference that must be there; ours or, for customers, the provider's own user id. */
+export const requiredReference = z.string().min(1).max(referenceCharsMax).refine(isStorableText, {
+  error: storable,
+})
+
+/** A reference that may be left empty, which says the same as leaving it out. */
+export const optionalReference = text(referenceCharsMax)
+
+export const nameText = z.string().min(1).max(nameCharsMax).refine(isStorableText, {
+  error: storable,
+})
+
+export const shortText = text(nameCharsMax)
+
+export const longText = text(textCharsMax)
+
+export const emailText = z.email().max(emailCharsMax)
+
+/** ISO 4217, any case. */
+export const currencyCode = z
+  .string()
+  .regex(/^[A-Za-z]{3}$/, { error: 'Expected an ISO 4217 code' })
+
+/** A whole amount of minor units. */
+export const amountMinor = z.int().min(0).max(amountMinorMax)
+
+/** A count of units in a plan. */
+export const unitCount = z.number().min(0).max(quantityMax).refine(isQuantity, {
+  error: 'At most 6 decimals are allowed',
+})
+
+/** Date and time with its zone; without one nobody could say which instant is meant. */
+export const instantText = z.iso.datetime({ offset: true })
+
+/** Usage of one record: at most 6 decimals, since amounts are exact integers of 10^-6 units. */
+export const quantity = z.number().min(0).max(quantityMax).refine(isQuantity, {
+  error: 'At most 6 decimals are allowed',
+})
+
+function isQuantity(value: number): boolean {
+  return microsFromNumber(value) !== undefined
+}
+
+/**
+ * A free-form object. Built on `unknown`, because zod's record drops a `__proto__` key before a check could refuse it.
+ */
+export const jsonObject = z
+  .unknown()
+  .superRefine((value, context) => {
+    const fault = faultOfJsonObject(value)
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault })
+  })
+  .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<JsonObject>
+
+/** A query string carries text; compare with 'true'. */
+export const queryBoolean = z.enum(['true', 'false'])
+
+/** Paging of a list. Numbers out of bounds are clamped by `clampPage`, not refused: clients rely on it. */
+export const pageQuery = {
+  limit: z.coerce.number().int().optional(),
+  offset: z.coerce.number().int().optional(),
+}
+
+export const pageItemsDefault = 50
+
+export function clampPage(query: { limit?: number | undefined; offset?: number | undefined }): {
+  limit: number
+  offset: number
+} {
+  return {
+    limit: Math.min(Math.max(query.limit ?? pageItemsDefault, 1), pageItemsMax),
+    offset: Math.min(Math.max(query.offset ?? 0, 0), pageOffsetMax),
+  }
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { optionalReference, requiredReference } from './fields.ts'
+
+/* `POST /v1/sdk/limits`. */
+
+export const limitsRequestSchema = z.object({
+  customerRef: requiredReference,
+  productRef: requiredReference,
+  /** Any name is answered with `requests`: only that meter limits plans. */
+  meterName: optionalReference.optional(),
+  /** The older name of meterName. */
+  usageType: optionalReference.optional(),
+  includeCheckoutSession: z.boolean().default(false),
+})
+
+export type LimitsRequest = z.infer<typeof limitsRequestSchema>
+
+const pricingOptionSchema = z.object({
+  currency: z.string(),
+  price: z.number(),
+  basePrice: z.number().optional(),
+  setupFee: z.number().optional(),
+  default: z.boolean().optional(),
+})
+
+export const planOfferSchema = z.object({
+  reference: z.string(),
+  name: z.string().optional(),
+  type: z.string(),
+  price: z.number(),
+  currency: z.string(),
+  requiresPayment: z.boolean(),
+  freeUnits: z.number().optional(),
+  creditsPerUnit: z.number().optional(),
+  billingModel: z.string().optional(),
+  billingCycle: z.string().optional(),
+  pricingOptions: z.array(pricingOptionSchema).optional(),
+})
+
+export const limitsBalanceSchema = z.object({
+  creditBalance: z.number(),
+  creditsPerUnit: z.number(),
+  currency: z.string(),
+  remainingUnits: z.number().optional(),
+})
+
+export type LimitsBalance = z.infer<typeof limitsBalanceSchema>
+
+export const limitsResponseSchema = z.object({
+  withinLimits: z.boolean(),
+  remaining: z.number(),
+  /** The active plan's reference, '' for none. */
+  plan: z.string(),
+  meterName: z.string().optional(),
+  checkoutUrl: z.string().optional(),
+  checkoutSessionId: z.string().optional(),
+  confirmationUrl: z.string().optional(),
+  activationRequired: z.boolean().optional(),
+  creditBalance: z.number().optional(),
+  creditsPerUnit: z.number().optional(),
+  currency: z.string().optional(),
+  balance: limitsBalanceSchema.optional(),
+  product: z.object({ reference: z.string(), name: z.string().optional() }).optional(),
+  plans: z.array(planOfferSchema).optional(),
+})
+
+export type LimitsResponse = z.infer<typeof limitsResponseSchema>

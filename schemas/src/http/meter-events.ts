@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { bulkRecordsMax } from '../limits.ts'
+import { bulkFields, requireOneList } from './bulk.ts'
+import {
+  instantText,
+  jsonObject,
+  optionalReference,
+  quantity,
+  requiredReference,
+} from './fields.ts'
+
+/* `POST /v1/sdk/meter-events` and `/v1/sdk/meter-events/bulk`. */
+
+/** The meter every provider is born with: `/usages` writes it, and plans are limited by it. */
+export const requestsMeterName = 'requests'
+
+export const meterEventSchema = z.object({
+  customerRef: requiredReference,
+  meterName: requiredReference.default(requestsMeterName),
+  value: quantity.default(1),
+  productRef: optionalReference.optional(),
+  properties: jsonObject.optional(),
+  timestamp: instantText.optional(),
+})
+
+export type MeterEventInput = z.infer<typeof meterEventSchema>
+
+export const meterEventsBulkSchema = z
+  .object(bulkFields(z.array(meterEventSchema).min(1).max(bulkRecordsMax)))
+  .superRefine(requireOneList('records'))
+
+export type MeterEventsBulkInput = z.infer<typeof meterEventsBulkSchema>
+
+export const meterEventResponseSchema = z.object({ success: z.literal(true) })
+
+export type MeterEventResponse = z.infer<typeof meterEventResponseSchema>
+
+export const meterEventsBulkResponseSchema = z.object({
+  success: z.literal(true),
+  inserted: z.int(),
+})
+
+export type MeterEventsBulkResponse = z.infer<typeof meterEventsBulkResponseSchema>

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { bulkRecordsMax, usageUnitsMax } from '../limits.ts'
+import { outcomes } from '../meter-event.ts'
+import { bulkFields, requireOneList } from './bulk.ts'
+import {
+  instantText,
+  jsonObject,
+  longText,
+  optionalReference,
+  requiredReference,
+} from './fields.ts'
+
+/* `POST /v1/sdk/usages` and `/v1/sdk/usages/bulk`. */
+
+export const actionTypes = [
+  'transaction',
+  'api_call',
+  'hour',
+  'email',
+  'storage',
+  'custom',
+] as const
+
+export const usageSchema = z.object({
+  customerRef: requiredReference,
+  actionType: z.enum(actionTypes).default('api_call'),
+  units: z.int().min(0).max(usageUnitsMax).default(1),
+  outcome: z.enum(outcomes).default('success'),
+  productRef: optionalReference.optional(),
+  purchaseRef: optionalReference.optional(),
+  description: longText.optional(),
+  errorMessage: longText.optional(),
+  metadata: jsonObject.optional(),
+  duration: z.number().min(0).optional(),
+  timestamp: instantText.optional(),
+  idempotencyKey: optionalReference.optional(),
+})
+
+export type UsageInput = z.infer<typeof usageSchema>
+
+export const usagesBulkSchema = z
+  .object(bulkFields(z.array(usageSchema).min(1).max(bulkRecordsMax)))
+  .superRefine(requireOneList('events'))
+
+export type UsagesBulkInput = z.infer<typeof usagesBulkSchema>
+
+/** Why nothing was taken from the wallet. */
+export const noDebitReasons = [
+  'duplicate',
+  'no_product_ref',
+  'customer_not_found',
+  'no_active_purchase',
+  'plan_not_credit_based',
+] as const
+
+export const creditDebitSchema = z.union([
+  z.object({ debited: z.literal(false), reason: z.enum(noDebitReasons) }),
+  z.object({
+    debited: z.literal(true),
+    amount: z.int(),
+    unitsRemaining: z.int(),
+    autoRecharge: z.object({ triggered: z.boolean() }).optional(),
+  }),
+])
+
+export type CreditDebit = z.infer<typeof creditDebitSchema>
+
+const usageResult = {
+  reference: z.string(),
+  creditDebit: creditDebitSchema.optional(),
+}
+
+export const usageResponseSchema = z.object({ success: z.literal(true), ...usageResult })
+
+export type UsageResponse = z.infer<typeof usageResponseSchema>
+
+export const usagesBulkResponseSchema = z.object({
+  success: z.literal(true),
+  inserted: z.int(),
+  results: z.array(z.object(usageResult)),
+})
+
+export type UsagesBulkResponse = z.infer<typeof usagesBulkResponseSchema>

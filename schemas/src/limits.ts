@@ -1,0 +1,54 @@
+/*
+ * Every bound of the wire, by name and unit, with its reason. What is longer, larger or deeper is refused with 400.
+ */
+
+/** References, meter names and idempotency keys: they become keys in the log, LMDB and ClickHouse, and LMDB keys end at 1978 bytes. */
+export const referenceCharsMax = 256
+
+/** Names and short texts that are shown to people. */
+export const nameCharsMax = 512
+
+/** Descriptions, error messages, URLs: long enough for a stack trace, short enough for a record of the log. */
+export const textCharsMax = 16_384
+
+/** RFC 5321 allows 254 characters in a path. */
+export const emailCharsMax = 254
+
+/** A free-form object as JSON text: a bulk request of 1000 records must stay a bounded batch of the log. */
+export const jsonObjectBytesMax = 16_384
+
+/** Levels of a free-form object, itself being the first: keeps every recursive walk over it short. */
+export const jsonObjectDepthMax = 8
+
+/** Keys on the first level of a free-form object: each may become a column path of an analyst's query. */
+export const jsonObjectKeysMax = 64
+
+/** Items of an array that we define, such as the pricing options of a plan. */
+export const listItemsMax = 100
+
+/** Units of one usage record; asserted by clients. */
+export const usageUnitsMax = 100_000
+
+/** Records of one bulk request; asserted by clients for usages. */
+export const bulkRecordsMax = 1000
+
+/** How far back an event may be dated: periods older than this may have been billed. */
+export const timestampPastMsMax = 30 * 24 * 3600 * 1000
+
+/** How far ahead an event may be dated: client clocks drift, and zones get confused. */
+export const timestampFutureMsMax = 24 * 3600 * 1000
+
+/** Absolute value of one record, in whole units: in 10^-6 units it still is a safe integer (9e15 < 2^53). */
+export const quantityMax = 9_000_000_000
+
+/** Amounts in minor units and unit counts of plans: far above any price, far below 2^53. */
+export const amountMinorMax = 1_000_000_000_000
+
+/** Rows of one page of a list. */
+export const pageItemsMax = 100
+
+/** Rows that a list may skip. */
+export const pageOffsetMax = 10_000_000
+
+/** Issues told in one validation error: a bulk of 1000 bad items must not answer with megabytes. */
+export const reportedIssuesMax = 100

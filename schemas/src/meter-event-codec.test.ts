@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeMeterEvent, encodeMeterEvent } from './meter-event-codec.ts'
+import { MeterEventFormatError, outcomes } from './meter-event.ts'
+import type { MeterEvent } from './meter-event.ts'
+
+const text = fc.string({ unit: 'grapheme' })
+
+const events: fc.Arbitrary<MeterEvent> = fc.record({
+  id: text,
+  providerId: text,
+  customerRef: text,
+  meterName: text,
+  value: fc.maxSafeInteger(),
+  timestamp: fc.maxSafeInteger(),
+  receivedAt: fc.maxSafeInteger(),
+  productRef: fc.option(text),
+  purchaseRef: fc.option(text),
+  outcome: fc.constantFrom(...outcomes),
+  source: fc.constantFrom('usages', 'meter-events'),
+  idempotencyKey: fc.option(text),
+  properties: fc.json(),
+})
+
+function encoded(event: MeterEvent): Buffer {
+  const buffer = Buffer.alloc(65_536)
+  return buffer.subarray(0, encodeMeterEvent(event, buffer, 0))
+}
+
+const sample = fc.sample(events, { numRuns: 1, seed: 7 })[0]!
+
+describe('the codec', () => {
+  it('gives back every event', () => {
+    fc.assert(
+      fc.property(events, fc.nat(100), (event, position) => {
+        const buffer = Buffer.alloc(65_536)
+        const end = encodeMeterEvent(event, buffer, position)
+        expect(decodeMeterEvent(buffer.subarray(position, end))).toEqual(event)
+      }),
+    )
+  })
+
+  it('says how much room was missing, and that much is enough', () => {
+    fc.assert(
+      fc.property(events, fc.nat(200), (event, size) => {
+        let buffer = Buffer.alloc(size)
+        let end = encodeMeterEvent(event, buffer, 0)
+        for (let attempt = 0; end < 0 && attempt < 3; attempt++) {
+          buffer = Buffer.alloc(buffer.length - end)
+          end = encodeMeterEvent(event, buffer, 0)
+        }
+        expect(decodeMeterEvent(buffer.subarray(0, end))).toEqual(event)
+      }),
+    )
+  })
+
+  it('reads from a view into a larger buffer and shares nothing with it', () => {
+    const shared = new Uint8Array(65_536)
+    const end = encodeMeterEvent(sample, Buffer.from(shared.buffer), 11)
+    const event = decodeMeterEvent(shared.subarray(11, end))
+    shared.fill(0xff)
+    expect(event).toEqual(sample)
+  })
+})
+
+describe('bytes that are no meter event', () => {
+  it.each([
+    ['nothing', Buffer.alloc(0)],
+    ['half a header', Buffer.from([0, 0, 0])],
+    ['another magic byte', Buffer.concat([Buffer.from([1]), encoded(sample).subarray(1)])],
+    ['an unknown schema', Buffer.from([0, 0, 0, 0, 99, 1, 2, 3])],
+    ['too little', encoded(sample).subarray(0, -1)],
+    ['too much', Buffer.concat([encoded(sample), Buffer.from([0])])],
+  ])('are refused: %s', (_name, bytes) => {
+    expect(() => decodeMeterEvent(bytes)).toThrow(MeterEventFormatError)
+  })
+
+  it('never throw anything else', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (body, withHeader) => {
+        const bytes = withHeader ? Buffer.from([0, 0, 0, 0, 1, ...body]) : Buffer.from(body)
+        try {
+          decodeMeterEvent(bytes)
+        } catch (error) {
+          expect(error).toBeInstanceOf(MeterEventFormatError)
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})

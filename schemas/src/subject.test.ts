@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { murmur2, partitionOf, subjectKey } from './subject.ts'
+
+describe('murmur2', () => {
+  // The vectors of Kafka's own UtilsTest, so that a Java client keyed by subject picks the same partition.
+  it.each([
+    ['21', -973932308],
+    ['foobar', -790332482],
+    ['a-little-bit-long-string', -985981536],
+    ['a-little-bit-longer-string', -1486304829],
+    ['lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8', -58897971],
+    ['abc', 479470107],
+  ])('hashes %s as Kafka does', (text, hash) => {
+    expect(murmur2(Buffer.from(text))).toBe(hash)
+  })
+})
+
+describe('partitionOf', () => {
+  it('stays inside the partitions', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        fc.integer({ min: 1, max: 1000 }),
+        (key, count) => {
+          const partition = partitionOf(key, count)
+          return Number.isInteger(partition) && partition >= 0 && partition < count
+        },
+      ),
+    )
+  })
+})
+
+describe('subjectKey', () => {
+  it('never gives two subjects one key', () => {
+    const text = fc.string({ unit: fc.constantFrom('1', '2', ':', 'a', '') })
+    fc.assert(
+      fc.property(text, text, text, text, (providerA, customerA, providerB, customerB) => {
+        const same = providerA === providerB && customerA === customerB
+        expect(subjectKey(providerA, customerA) === subjectKey(providerB, customerB)).toBe(same)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
