@@ -1,0 +1,44 @@
+import { STATUS_CODES } from 'node:http'
+import type { ErrorBody } from '@tollgate/schemas/http/errors'
+import type { Answer, HeaderList } from './http-front.ts'
+
+/* The answers that refuse a request, in the error shape of the wire contract. */
+
+export function jsonAnswer(status: number, body: unknown, headers?: HeaderList): Answer {
+  const text = JSON.stringify(body)
+  return headers === undefined ? { status, body: text } : { status, body: text, headers }
+}
+
+function refusal(statusCode: number, message: string, headers?: HeaderList): Answer {
+  const body: ErrorBody = { statusCode, error: reasonPhrase(statusCode), message }
+  return jsonAnswer(statusCode, body, headers)
+}
+
+function reasonPhrase(statusCode: number): string {
+  return STATUS_CODES[statusCode] ?? 'Error'
+}
+
+/** What a client is told to wait before it tries again: log, projections and control plane recover in about that time. */
+const retryAfter: HeaderList = [['retry-after', '1']]
+
+export const unauthorized = refusal(401, 'Invalid or expired secret key')
+
+export const methodNotAllowed = refusal(405, 'Only POST is allowed here', [['allow', 'POST']])
+
+export const unsupportedMediaType = refusal(415, 'Send a JSON body with Content-Type: application/json')
+
+export const overloaded = refusal(503, 'Too many requests are in flight, try again', retryAfter)
+
+export const internalError = refusal(500, 'Internal server error')
+
+export function bodyTooLarge(bodyBytesMax: number): Answer {
+  return refusal(413, `The body must not be larger than ${bodyBytesMax} bytes`)
+}
+
+export function badRequest(message: string): Answer {
+  return refusal(400, message)
+}
+
+export function unavailable(message: string): Answer {
+  return refusal(503, message, retryAfter)
+}

@@ -1,0 +1,164 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { internalError, methodNotAllowed } from './answers.ts'
+import { BodyBudget, BodyCollector } from './body-collector.ts'
+import type { Answer, FallbackAnswer, FrontOptions, HotRoute, HttpFront } from './http-front.ts'
+
+/** The limits that uWebSockets.js has built in. */
+const headersTimeoutMs = 10_000
+const requestTimeoutMs = 15_000
+const keepAliveTimeoutMs = 10_000
+
+export class NodeFront implements HttpFront {
+  readonly kind = 'node'
+  readonly #options: FrontOptions
+  readonly #budget: BodyBudget
+  readonly #server: Server
+  #isClosing = false
+
+  constructor(options: FrontOptions) {
+    this.#options = options
+    this.#budget = new BodyBudget(options.limits.collectedBytesMax)
+    this.#server = createServer({
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+    })
+    this.#server.on('request', (request, response) => this.#serve(request, response))
+  }
+
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port))
+    })
+  }
+
+  async close(graceMs: number): Promise<void> {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    const timer = setTimeout(() => this.#server.closeAllConnections(), graceMs)
+    await closed
+    clearTimeout(timer)
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    response.on('error', () => response.destroy())
+    const path = (request.url ?? '/').split('?', 1)[0]!
+    const route = this.#options.hotRoutes.get(path)
+    if (route === undefined || request.method === 'OPTIONS') this.#serveFallback(request, response)
+    else if (request.method === 'POST') this.#serveHot(route, request, response)
+    else this.#send(response, methodNotAllowed, !request.complete)
+  }
+
+  #serveHot(route: HotRoute, request: IncomingMessage, response: ServerResponse): void {
+    const head = {
+      authorization: request.headers.authorization ?? '',
+      contentType: request.headers['content-type'] ?? '',
+    }
+    const collector = this.#collect(request, response, async (body) => {
+      try {
+        this.#send(response, await route.answer(head, body), false)
+      } catch (error) {
+        this.#fail(response, error)
+      }
+    })
+    const refusal = route.refuse(head)
+    if (refusal !== undefined) collector.refuse(refusal)
+  }
+
+  #serveFallback(request: IncomingMessage, response: ServerResponse): void {
+    const aborting = new AbortController()
+    response.on('close', () => aborting.abort())
+    this.#collect(request, response, async (body) => {
+      try {
+        const answer = await this.#options.fallback({
+          method: request.method ?? 'GET',
+          target: request.url ?? '/',
+          headers: headerList(request.rawHeaders),
+          body,
+          remoteAddress: request.socket.remoteAddress ?? '',
+          signal: aborting.signal,
+        })
+        this.#sendFallback(response, answer)
+      } catch (error) {
+        if (!response.destroyed) this.#fail(response, error)
+      }
+    })
+  }
+
+  #collect(
+    request: IncomingMessage,
+    response: ServerResponse,
+    take: (body: Uint8Array) => Promise<void>,
+  ): BodyCollector {
+    const announcedBytes = Number(request.headers['content-length'])
+    const collector = new BodyCollector(this.#options.limits, this.#budget, announcedBytes)
+    let isAnswered = false
+    request.on('data', (piece: Uint8Array) => {
+      collector.add(piece)
+      if (!isAnswered && collector.isHopeless && collector.refusal !== undefined) {
+        isAnswered = true
+        this.#send(response, collector.refusal, true)
+      }
+    })
+    request.on('end', () => {
+      if (isAnswered) return
+      if (collector.refusal === undefined) void take(collector.bytes())
+      else this.#send(response, collector.refusal, false)
+    })
+    response.on('close', () => collector.release())
+    return collector
+  }
+
+  #fail(response: ServerResponse, error: unknown): void {
+    this.#options.onFailure(error)
+    this.#send(response, internalError, false)
+  }
+
+  #send(response: ServerResponse, answer: Answer, mustClose: boolean): void {
+    if (response.destroyed || response.headersSent) return
+    this.#writeHead(response, answer.status, answer.headers ?? [], mustClose)
+    response.setHeader('content-type', 'application/json; charset=utf-8')
+    response.end(answer.body)
+  }
+
+  #sendFallback(response: ServerResponse, answer: FallbackAnswer): void {
+    const { body } = answer
+    if (response.destroyed) {
+      if (body instanceof Readable) body.destroy()
+      return
+    }
+    this.#writeHead(response, answer.status, answer.headers, false)
+    if (answer.reportedLength !== undefined) {
+      response.setHeader('content-length', answer.reportedLength)
+    }
+    if (!(body instanceof Readable)) {
+      response.end(body)
+      return
+    }
+    // Half an answer must not look like a whole one.
+    body.on('error', () => response.destroy())
+    response.on('close', () => body.destroy())
+    body.pipe(response)
+  }
+
+  #writeHead(
+    response: ServerResponse,
+    status: number,
+    headers: FallbackAnswer['headers'],
+    mustClose: boolean,
+  ): void {
+    response.statusCode = status
+    for (const [name, value] of headers) response.appendHeader(name, value)
+    if (mustClose || this.#isClosing) response.setHeader('connection', 'close')
+  }
+}
+
+function headerList(raw: readonly string[]): [string, string][] {
+  const list: [string, string][] = []
+  for (let at = 0; at + 1 < raw.length; at += 2) list.push([raw[at]!.toLowerCase(), raw[at + 1]!])
+  return list
+}

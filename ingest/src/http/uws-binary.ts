@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+/*
+ * The package is a third party's republication of uWebSockets.js, with binaries that nobody can trace to a build.
+ * The lockfile pins the archive; this pins the one file that is loaded into our process, whatever installed it.
+ */
+
+/** SHA-256 of the files of uwebsockets@3.0.6 for Node 20 (ABI 115), the only Node we run on. */
+const pinnedDigests: Readonly<Record<string, string>> = {
+  'uws_linux_x64_115.node': 'f4fa5d7b697529b45ac8aa3d57385d9af51bc1d2b26aa9f5b68ca4361542e665',
+  'uws_linux_arm64_115.node': '034e0fcccdc08f90df3b130f421516311831b1352fe38eab91abc2984c2fdf3a',
+  'uws_linux_arm_115.node': '4966e43e7620aba56bccfa54f784fd8a9e3816a19e561d211dc40ae9e9097e35',
+  'uws_darwin_x64_115.node': '7552dc27e278be4a5f9ca4f571676e9046929ef8753b1bb63b84f78e1a752a11',
+  'uws_darwin_arm64_115.node': 'f6132ac4d0954ce32ed716d5b367270904c5885bc6e01dcc8ae5809a8967d504',
+  'uws_win32_x64_115.node': '160eeb564c9e5887893f6b561fbcf39fecc6fbd6cacc86f461af67b3688d84fa',
+}
+
+/** The native file is there but is not the one we looked at. */
+export class UwsBinaryRefusedError extends Error {
+  override readonly name = 'UwsBinaryRefusedError'
+}
+
+/** Where the native file of this platform lies; undefined when the package has none for it. */
+export function uwsBinaryPath(): string | undefined {
+  const folder = dirname(createRequire(import.meta.url).resolve('uWebSockets.js'))
+  const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
+  const path = join(folder, name)
+  return existsSync(path) ? path : undefined
+}
+
+/** Throws UwsBinaryRefusedError unless the file at `path` is, byte for byte, the pinned one of its name. */
+export function assertPinnedBinary(path: string, name: string): void {
+  const digest = createHash('sha256').update(readFileSync(path)).digest('hex')
+  if (pinnedDigests[name] === digest) return
+  throw new UwsBinaryRefusedError(
+    `${path} has SHA-256 ${digest}, which is not the pinned uWebSockets.js binary. Reinstall with npm ci, or set ` +
+      'TOLLGATE_UWS_BINARY=any if you installed another release on purpose, or TOLLGATE_HTTP_FRONT=node to do without.',
+  )
+}

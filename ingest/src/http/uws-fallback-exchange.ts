@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream'
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import { internalError } from './answers.ts'
+import { BodyCollector } from './body-collector.ts'
+import type { Answer, FallbackAnswer, FallbackRequest } from './http-front.ts'
+import { sendAnswer, writeHead } from './uws-answer.ts'
+import type { UwsContext } from './uws-front.ts'
+
+export function serveFallback(context: UwsContext, response: HttpResponse, request: HttpRequest): void {
+  const exchange = new FallbackExchange(context, response, request)
+  response.onAborted(() => exchange.abort())
+  response.onData((piece, isLast) => exchange.receive(piece, isLast))
+}
+
+/** One request that is not for a hot route: its body is gathered, its answer may be a stream. */
+class FallbackExchange {
+  readonly #context: UwsContext
+  readonly #collector: BodyCollector
+  readonly #aborting = new AbortController()
+  readonly #head: Omit<FallbackRequest, 'body' | 'signal'>
+  /** Undefined once answered or aborted. */
+  #response: HttpResponse | undefined
+
+  /** The request is only readable now. */
+  constructor(context: UwsContext, response: HttpResponse, request: HttpRequest) {
+    this.#context = context
+    this.#response = response
+    const headers: [string, string][] = []
+    request.forEach((name, value) => headers.push([name, value]))
+    const query = request.getQuery() as string | undefined
+    this.#head = {
+      method: request.getCaseSensitiveMethod(),
+      target: request.getUrl() + (query === undefined || query === '' ? '' : `?${query}`),
+      headers,
+      remoteAddress: Buffer.from(response.getRemoteAddressAsText()).toString('latin1'),
+    }
+    const announcedBytes = Number(request.getHeader('content-length'))
+    this.#collector = new BodyCollector(context.options.limits, context.budget, announcedBytes)
+    context.inFlight += 1
+  }
+
+  receive(piece: ArrayBuffer, isLast: boolean): void {
+    if (this.#response === undefined) return
+    this.#collector.add(new Uint8Array(piece))
+    const { refusal } = this.#collector
+    if (refusal !== undefined) {
+      if (isLast || this.#collector.isHopeless) this.#sendWhole(refusal, !isLast)
+      return
+    }
+    if (isLast) void this.#answer(this.#collector.bytes())
+  }
+
+  abort(): void {
+    this.#finish()
+    this.#aborting.abort()
+  }
+
+  async #answer(body: Uint8Array): Promise<void> {
+    const { options } = this.#context
+    let answer: FallbackAnswer
+    try {
+      answer = await options.fallback({ ...this.#head, body, signal: this.#aborting.signal })
+    } catch (error) {
+      if (this.#response === undefined) return
+      options.onFailure(error)
+      return this.#sendWhole(internalError, false)
+    }
+    this.#send(answer)
+  }
+
+  #send(answer: FallbackAnswer): void {
+    const { body } = answer
+    if (body instanceof Readable) return this.#sendStream(answer, body)
+    const response = this.#response
+    if (response === undefined) return
+    this.#finish()
+    response.cork(() => {
+      writeHead(response, answer.status, answer.headers)
+      const closes = this.#context.isClosing
+      if (body === undefined) response.endWithoutBody(answer.reportedLength, closes)
+      else response.end(body, closes)
+    })
+  }
+
+  /** Chunked. Stops reading from the source while the client's socket is full, so a slow client costs no memory. */
+  #sendStream(answer: FallbackAnswer, body: Readable): void {
+    const response = this.#response
+    if (response === undefined) {
+      body.destroy()
+      return
+    }
+    response.cork(() => writeHead(response, answer.status, answer.headers))
+    this.#aborting.signal.addEventListener('abort', () => body.destroy())
+    body.on('data', (chunk: Uint8Array) => this.#writeChunk(body, chunk))
+    body.on('end', () => {
+      if (this.#response === undefined) return
+      this.#finish()
+      response.cork(() => response.end(undefined, this.#context.isClosing))
+    })
+    // Half an answer must not look like a whole one.
+    body.on('error', () => {
+      if (this.#response === undefined) return
+      this.#finish()
+      response.close()
+    })
+  }
+
+  #writeChunk(body: Readable, chunk: Uint8Array): void {
+    const response = this.#response
+    if (response === undefined) return
+    response.cork(() => {
+      if (response.write(chunk)) return
+      body.pause()
+      response.onWritable(() => {
+        body.resume()
+        return true
+      })
+    })
+  }
+
+  #sendWhole(answer: Answer, mustClose: boolean): void {
+    const response = this.#response
+    if (response === undefined) return
+    this.#finish()
+    sendAnswer(response, answer, {
+      hasBody: this.#head.method !== 'HEAD',
+      closesConnection: mustClose || this.#context.isClosing,
+    })
+  }
+
+  #finish(): void {
+    if (this.#response === undefined) return
+    this.#response = undefined
+    this.#context.inFlight -= 1
+    this.#collector.release()
+  }
+}

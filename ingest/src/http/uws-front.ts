@@ -1,0 +1,77 @@
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import { methodNotAllowed } from './answers.ts'
+import { BodyBudget } from './body-collector.ts'
+import type { FrontOptions, HotRoute, HttpFront } from './http-front.ts'
+import { sendAnswer } from './uws-answer.ts'
+import { serveFallback } from './uws-fallback-exchange.ts'
+import { HotExchange } from './uws-hot-exchange.ts'
+import type { UwsModule } from './uws-load.ts'
+
+/** What the exchanges of one front share. */
+export type UwsContext = {
+  readonly options: FrontOptions
+  readonly budget: BodyBudget
+  /** Requests that have not been answered or aborted. */
+  inFlight: number
+  /** Answers then ask the client to leave, so that a restart does not cut anybody off. */
+  isClosing: boolean
+}
+
+/** How often closing looks whether everything has been answered. */
+const drainPollMs = 10
+
+export class UwsFront implements HttpFront {
+  readonly kind = 'uws'
+  readonly #uws: UwsModule
+  readonly #app: TemplatedApp
+  readonly #context: UwsContext
+  #listenSocket: us_listen_socket | undefined
+
+  constructor(uws: UwsModule, options: FrontOptions) {
+    this.#uws = uws
+    this.#app = uws.App()
+    this.#context = {
+      options,
+      budget: new BodyBudget(options.limits.collectedBytesMax),
+      inFlight: 0,
+      isClosing: false,
+    }
+    for (const [path, route] of options.hotRoutes) this.#register(path, route)
+    this.#app.any('/*', (response, request) => serveFallback(this.#context, response, request))
+  }
+
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#app.listen(host, port, (socket) => {
+        // uWebSockets.js does not say why; a taken port is the one reason that is met in practice.
+        if (socket === false) return reject(new Error(`Cannot listen on ${host}:${port}: is the port in use?`))
+        this.#listenSocket = socket
+        resolve(this.#uws.us_socket_local_port(socket))
+      })
+    })
+  }
+
+  async close(graceMs: number): Promise<void> {
+    if (this.#context.isClosing) return
+    this.#context.isClosing = true
+    if (this.#listenSocket !== undefined) this.#uws.us_listen_socket_close(this.#listenSocket)
+    const deadline = performance.now() + graceMs
+    while (this.#context.inFlight > 0 && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, drainPollMs))
+    }
+    this.#app.close()
+  }
+
+  #register(path: string, route: HotRoute): void {
+    const context = this.#context
+    this.#app.post(path, (response, request) => HotExchange.begin(context, route, response, request))
+    this.#app.options(path, (response, request) => serveFallback(context, response, request))
+    this.#app.any(path, refuseMethod)
+  }
+}
+
+/** uWebSockets.js reads over a body that nobody asked for. */
+function refuseMethod(response: HttpResponse, request: HttpRequest): void {
+  const hasBody = request.getMethod() !== 'head'
+  sendAnswer(response, methodNotAllowed, { hasBody, closesConnection: false })
+}

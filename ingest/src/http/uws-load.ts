@@ -1,0 +1,30 @@
+import { basename } from 'node:path'
+import { assertPinnedBinary, uwsBinaryPath } from './uws-binary.ts'
+
+export type UwsModule = (typeof import('uWebSockets.js'))
+
+/** Why this platform runs without the native listener. */
+export class UwsNotLoadableError extends Error {
+  override readonly name = 'UwsNotLoadableError'
+}
+
+/**
+ * Loads the native module after looking at its file. Throws UwsNotLoadableError where there is no binary that fits
+ * this platform, and UwsBinaryRefusedError where there is one that we do not know.
+ */
+export async function loadUws(acceptsAnyBinary: boolean): Promise<UwsModule> {
+  const path = uwsBinaryPath()
+  if (path === undefined) {
+    throw new UwsNotLoadableError(
+      `uWebSockets.js has no binary for ${process.platform} ${process.arch} and Node ${process.version}`,
+    )
+  }
+  if (!acceptsAnyBinary) assertPinnedBinary(path, basename(path))
+  try {
+    // A CommonJS module without named exports for ESM: only the default import works at run time.
+    const loaded = (await import('uWebSockets.js')) as unknown as { default: UwsModule }
+    return loaded.default
+  } catch (cause) {
+    throw new UwsNotLoadableError('uWebSockets.js did not load', { cause })
+  }
+}
