@@ -1,12 +1,14 @@
-import avro from 'avsc'
+import type avro from 'avsc'
 import {
   currentSchemaId,
-  currentType,
   MeterEventFormatError,
   meterEventSchemas,
+  meterEventType,
   wireHeaderBytes,
 } from './meter-event.ts'
 import type { MeterEvent } from './meter-event.ts'
+
+const currentType = meterEventType(meterEventSchemas.get(currentSchemaId)!)
 
 /**
  * Writes the event with its header at `position`. Returns the position after it, or, when the buffer is too small,
@@ -62,7 +64,7 @@ function readerOf(schemaId: number): Reader {
   if (schema === undefined) {
     throw new MeterEventFormatError(`No meter event schema has the id ${schemaId}`)
   }
-  const writer = avro.Type.forSchema(schema, { wrapUnions: false })
+  const writer = meterEventType(schema)
   const resolver = schemaId === currentSchemaId ? undefined : currentType.createResolver(writer)
   const reader = { writer, resolver }
   readers.set(schemaId, reader)
