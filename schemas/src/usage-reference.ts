@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import type { Environment } from './environment.ts'
+import { referencePrefixes } from './references.ts'
+
+/*
+ * The reference of a usage record: 128 bits in 26 characters of Crockford's base32.
+ */
+
+/**
+ * The reference of a record that came with an idempotency key. It is a function of what the key is scoped to, so a
+ * retry gets the reference of the first call on any node, without a look-up. Each part's length stands before it,
+ * since no part is free of any separator.
+ */
+export function keyedUsageReference(
+  environment: Environment,
+  providerId: string,
+  customerRef: string,
+  idempotencyKey: string,
+): string {
+  const scope =
+    `${environment.length}:${environment}${providerId.length}:${providerId}` +
+    `${customerRef.length}:${customerRef}${idempotencyKey.length}:${idempotencyKey}`
+  return referenceOf(createHash('sha256').update(scope, 'utf8').digest())
+}
+
+/** Random bytes that one random reference takes from `entropy`. */
+export const usageReferenceEntropyBytes = 10
+
+const timeBytes = 6
+
+/**
+ * The reference of a record without an idempotency key: its time in milliseconds, then 80 random bits, so references
+ * sort by time. Takes 10 bytes of `entropy` from `at` on; no byte may be used twice.
+ */
+export function randomUsageReference(nowMs: number, entropy: Uint8Array, at = 0): string {
+  for (let index = timeBytes - 1, rest = nowMs; index >= 0; index--) {
+    scratch[index] = rest % 256
+    rest = Math.floor(rest / 256)
+  }
+  for (let index = 0; index < usageReferenceEntropyBytes; index++) {
+    scratch[timeBytes + index] = entropy[at + index]!
+  }
+  return referenceOf(scratch)
+}
+
+/** Reused: nothing runs between its filling and its reading. */
+const scratch = new Uint8Array(16)
+
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** Two characters at once: ten bits. */
+const pairs = Array.from(
+  { length: 1024 },
+  (_, index) => alphabet[index >> 5]! + alphabet[index & 31]!,
+)
+
+/** 16 bytes as 26 characters, two zero bits in front, so that text order is byte order. */
+function referenceOf(bytes: Uint8Array): string {
+  let text = referencePrefixes.usage as string
+  let bits = 0
+  let held = 2
+  for (let index = 0; index < 16; index++) {
+    bits = (bits << 8) | bytes[index]!
+    held += 8
+    if (held >= 10) {
+      held -= 10
+      text += pairs[(bits >> held) & 1023]!
+      bits &= (1 << held) - 1
+    }
+  }
+  return text
+}
