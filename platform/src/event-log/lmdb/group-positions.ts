@@ -1,0 +1,50 @@
+import { GroupFencedError, type GroupPosition } from '../event-log.ts'
+import type { LmdbStore } from '../../lmdb/environment.ts'
+
+/** Positions of consumer groups. Several processes write here, so they live in an environment of their own. */
+export class GroupPositions {
+  readonly #store: LmdbStore
+
+  constructor(store: LmdbStore) {
+    this.#store = store
+  }
+
+  read(group: string, topic: string, partition: number): GroupPosition {
+    this.#store.resetReadTxn()
+    return this.#get(positionKey(group, topic, partition))
+  }
+
+  /** Compare and set in one transaction; on disk when it resolves. */
+  async commit(
+    group: string,
+    topic: string,
+    partition: number,
+    expected: GroupPosition,
+    next: GroupPosition,
+  ): Promise<void> {
+    const key = positionKey(group, topic, partition)
+    const isMoved = await this.#store.transaction(() => {
+      const stored = this.#get(key)
+      if (stored.offset !== expected.offset || stored.note !== expected.note) return false
+      this.#store.putSync(key, Buffer.from(JSON.stringify([next.offset, next.note])))
+      return true
+    })
+    if (isMoved) return
+    throw new GroupFencedError(
+      `Group ${group} lost ${topic} partition ${partition} to another member.`,
+    )
+  }
+
+  #get(key: Buffer): GroupPosition {
+    const stored = this.#store.getBinary(key)
+    if (stored === undefined) return { offset: 0, note: '' }
+    const [offset, note] = JSON.parse(Buffer.from(stored).toString()) as [number, string]
+    return { offset, note }
+  }
+}
+
+const positionSpace = '\x01'
+
+function positionKey(group: string, topic: string, partition: number): Buffer {
+  return Buffer.from(positionSpace + JSON.stringify([group, topic, partition]))
+}

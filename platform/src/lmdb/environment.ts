@@ -1,0 +1,86 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { open, type RootDatabase } from 'lmdb'
+
+/** One database per environment: named ones cannot be opened by readers while a writer creates them. */
+export type LmdbStore = RootDatabase<Buffer, Buffer>
+
+export type EnvironmentOptions = {
+  readonly folder: string
+  /** What the folder holds, as it reads in an error message: 'event log'. */
+  readonly content: string
+  /** The format this program writes. A folder with a higher one is refused. */
+  readonly formatVersion: number
+  readonly access: 'read' | 'write'
+  /** Bytes. Address space is reserved for it at once, disk is used only as data comes. */
+  readonly sizeMaxBytes: number
+  /** true: commits are visible at once and reach the disk a little later; false: a commit is on disk when it resolves. */
+  readonly syncLater: boolean
+  /** Milliseconds a reader waits for the writer to create the environment. */
+  readonly createdWithinMs: number
+}
+
+/** The folder cannot be used: made by a newer release, held by another writer, or not there. */
+export class DataFolderError extends Error {
+  override readonly name = 'DataFolderError'
+}
+
+/** Key space 0 is the environment's own; every other first byte belongs to the adapter. */
+const formatKey = Buffer.from('\0format')
+
+export async function openEnvironment(options: EnvironmentOptions): Promise<LmdbStore> {
+  const deadline = Date.now() + options.createdWithinMs
+  if (options.access === 'write') mkdirSync(options.folder, { recursive: true })
+  for (;;) {
+    const store = tryOpen(options)
+    if (store !== undefined) return store
+    if (Date.now() >= deadline) {
+      throw new DataFolderError(`There is no ${options.content} in ${options.folder}.`)
+    }
+    await sleep(25)
+  }
+}
+
+function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
+  const isReader = options.access === 'read'
+  if (isReader && !existsSync(join(options.folder, 'data.mdb'))) return undefined
+  const store = open<Buffer, Buffer>({
+    path: options.folder,
+    // A data folder's name may contain a dot, which lmdb would take for a file name.
+    noSubdir: false,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    mapSize: options.sizeMaxBytes,
+    overlappingSync: options.syncLater,
+    readOnly: isReader,
+    maxReaders: 512,
+  })
+  const stored = isReader ? readFormat(store) : createFormat(store, options.formatVersion)
+  if (stored === undefined) {
+    void store.close()
+    return undefined
+  }
+  if (stored > options.formatVersion) {
+    void store.close()
+    throw new DataFolderError(
+      `The ${options.content} in ${options.folder} was written by a newer release (format ${stored}, this release reads up to ${options.formatVersion}).`,
+    )
+  }
+  return store
+}
+
+function readFormat(store: LmdbStore): number | undefined {
+  store.resetReadTxn()
+  const stored = store.getBinary(formatKey)
+  return stored === undefined ? undefined : Number(Buffer.from(stored).toString('latin1'))
+}
+
+function createFormat(store: LmdbStore, formatVersion: number): number {
+  return store.transactionSync(() => {
+    const stored = readFormat(store)
+    if (stored !== undefined) return stored
+    store.putSync(formatKey, Buffer.from(String(formatVersion), 'latin1'))
+    return formatVersion
+  })
+}
