@@ -1,0 +1,201 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { createPasswordCheck } from './credentials.ts'
+import { exceptionBody, GatewayException, httpStatusOf, toException } from './exception.ts'
+import { createLane, LaneClosedError, LaneFullError, type Lane } from './lane.ts'
+import { readStatement } from './read-statement.ts'
+import { openSessions, type EngineSessions } from './sessions.ts'
+import { isPlainSelect, type Statement, type StatementResult } from './statement.ts'
+
+export type ChdbGatewayOptions = {
+  readonly folder: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly password: string
+  /** Largest request body, before and after decompression. */
+  readonly bodyBytesMax?: number
+  /** Largest result; a result is held in memory whole. */
+  readonly resultBytesMax?: number
+  /** A SELECT that gives no limit of its own is ended after this time. */
+  readonly executionSecondsMax?: number
+  /** Statements waiting per lane before new ones are refused. */
+  readonly queueMax?: number
+}
+
+export type ChdbGateway = {
+  readonly port: number
+  /** Finishes what runs, refuses what waits, then closes the engine. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+type Parts = {
+  readonly sessions: EngineSessions
+  readonly isAllowed: (request: IncomingMessage) => boolean
+  /** Rows coming in have places of their own, so that heavy SELECTs cannot hold them up. */
+  readonly inserts: Lane
+  readonly statements: Lane
+  readonly bodyBytesMax: number
+  readonly defaults: ReadonlyMap<string, string>
+}
+
+const gzipAsync = promisify(gzip)
+const insertsAtOnce = 2
+const statementsAtOnce = 3
+
+/** ClickHouse's HTTP interface, as far as its official client uses it, in front of the engine in this process. */
+export async function startChdbGateway(options: ChdbGatewayOptions): Promise<ChdbGateway> {
+  const queueMax = options.queueMax ?? 256
+  const parts: Parts = {
+    sessions: openFolder(options.folder),
+    isAllowed: createPasswordCheck(options.password),
+    inserts: createLane(insertsAtOnce, queueMax),
+    statements: createLane(statementsAtOnce, queueMax),
+    bodyBytesMax: options.bodyBytesMax ?? 64 * 1024 * 1024,
+    defaults: new Map([
+      ['max_result_bytes', String(options.resultBytesMax ?? 256 * 1024 * 1024)],
+      ['max_execution_time', String(options.executionSecondsMax ?? 60)],
+    ]),
+  }
+  // Longer than any client keeps an idle connection, so that it is never the server who hangs up first.
+  const server = createServer({ keepAliveTimeout: 60_000, maxHeaderSize: 1024 * 1024 })
+  server.on('request', (request, response) => void serve(parts, request, response))
+  const port = await listen(server, options.port)
+  let stopping: Promise<void> | undefined
+  return { port, stop: () => (stopping ??= stop(server, parts)) }
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  return (server.address() as AddressInfo).port
+}
+
+async function stop(server: Server, parts: Parts): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeIdleConnections()
+  await Promise.all([parts.inserts.close(), parts.statements.close()])
+  await parts.sessions.close()
+  // The answers are written by now; connections kept alive would hold the server open.
+  setImmediate(() => server.closeAllConnections())
+  await closed
+}
+
+/** The engine locks its folder and names the owner in the file `status`; its own error says neither. */
+function openFolder(folder: string): EngineSessions {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  try {
+    return openSessions(folder)
+  } catch (error) {
+    const owner = ownerOf(folder)
+    if (owner === undefined) throw error
+    throw new Error(
+      `The ClickHouse folder ${folder} is in use by process ${owner}; only one process can open it.`,
+      { cause: error },
+    )
+  }
+}
+
+function ownerOf(folder: string): number | undefined {
+  try {
+    const pid = Number(/^PID: (\d+)/m.exec(readFileSync(join(folder, 'status'), 'utf8'))?.[1])
+    process.kill(pid, 0)
+    return pid
+  } catch {
+    return undefined
+  }
+}
+
+async function serve(
+  parts: Parts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    if (!parts.isAllowed(request)) {
+      throw new GatewayException(516, 'AUTHENTICATION_FAILED', 'the password is missing or wrong')
+    }
+    if (request.url === '/ping' || request.url === '/') {
+      response.end('Ok.\n')
+      return
+    }
+    const statement = await readStatement(request, parts.bodyBytesMax)
+    await answer(request, response, await run(parts, statement, response))
+  } catch (error) {
+    refuse(response, error)
+  }
+}
+
+async function run(
+  parts: Parts,
+  statement: Statement,
+  response: ServerResponse,
+): Promise<StatementResult> {
+  const isInsert = statement.rows !== undefined
+  const lane = isInsert ? parts.inserts : parts.statements
+  const settings = isPlainSelect(statement.text)
+    ? new Map([...parts.defaults, ...statement.settings])
+    : statement.settings
+  return await lane.run(async () => {
+    // A caller who gave up while waiting must not cost the engine anything; nothing was done for it yet.
+    if (response.destroyed) throw new GatewayException(394, 'QUERY_WAS_CANCELLED', 'caller left')
+    return await parts.sessions.run({ ...statement, settings })
+  })
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  result: StatementResult,
+): Promise<void> {
+  response.setHeader('X-ClickHouse-Summary', summaryOf(result))
+  const isCompressed =
+    /\benable_http_compression=1\b/.test(request.url ?? '') &&
+    /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
+  if (!isCompressed) {
+    response.end(result.bytes)
+    return
+  }
+  const compressed = await gzipAsync(result.bytes)
+  response.setHeader('Content-Encoding', 'gzip')
+  response.end(compressed)
+}
+
+function summaryOf(result: StatementResult): string {
+  return JSON.stringify({
+    read_rows: String(result.readRows),
+    read_bytes: String(result.readBytes),
+    written_rows: String(result.writtenRows),
+    written_bytes: String(result.writtenBytes),
+    total_rows_to_read: '0',
+    result_rows: '0',
+    result_bytes: String(result.bytes.length),
+    elapsed_ns: String(Math.round(result.elapsedSeconds * 1e9)),
+  })
+}
+
+function refuse(response: ServerResponse, error: unknown): void {
+  const exception = toException(inClickHouseTerms(error))
+  if (response.headersSent || response.destroyed) {
+    response.destroy()
+    return
+  }
+  // What was not read of the request would be taken for the next one.
+  if (!response.req.complete) response.setHeader('Connection', 'close')
+  response.statusCode = httpStatusOf(exception)
+  response.setHeader('X-ClickHouse-Exception-Code', exception.code)
+  response.end(exceptionBody(exception))
+}
+
+function inClickHouseTerms(error: unknown): unknown {
+  if (error instanceof LaneFullError) {
+    return new GatewayException(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', error.message)
+  }
+  if (error instanceof LaneClosedError) return new GatewayException(236, 'ABORTED', error.message)
+  return error
+}

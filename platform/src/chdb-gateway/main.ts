@@ -1,0 +1,34 @@
+import { integerSetting, readSettings, textSetting } from '../config/settings.ts'
+import { startChdbGateway } from './chdb-gateway.ts'
+
+/** The gateway as a process of its own. Reports its port as `{"port":…}`, to its parent or as a line on stdout. */
+const settings = {
+  folder: textSetting('CHDB_GATEWAY_FOLDER', 'folder of the ClickHouse data'),
+  port: integerSetting('CHDB_GATEWAY_PORT', 'port on loopback, 0 for a free one', 0, {
+    min: 0,
+    max: 65_535,
+  }),
+  password: textSetting('CHDB_GATEWAY_PASSWORD', 'password every request must carry'),
+}
+
+async function main(): Promise<void> {
+  const gateway = await startChdbGateway(readSettings(settings, process.env))
+  let isStopping = false
+  const stop = (): void => {
+    if (isStopping) return
+    isStopping = true
+    void gateway.stop().finally(() => process.exit(0))
+  }
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+  // A gateway whose parent is gone would keep the folder from its successor.
+  process.once('disconnect', stop)
+  const report = { port: gateway.port }
+  if (process.send === undefined) process.stdout.write(`${JSON.stringify(report)}\n`)
+  else process.send(report)
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+})

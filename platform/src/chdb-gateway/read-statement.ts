@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { GatewayException } from './exception.ts'
+import { isInsert, type Statement } from './statement.ts'
+
+/** Arguments of the HTTP interface itself; every other one is a setting of the engine. */
+const notSettings = new Set([
+  'query',
+  'database',
+  'default_format',
+  'query_id',
+  'session_id',
+  'session_timeout',
+  'session_check',
+  'role',
+  'user',
+  'password',
+  'quota_key',
+  'compress',
+  'decompress',
+  'wait_end_of_query',
+  'buffer_size',
+  'stacktrace',
+  'close_session',
+])
+
+const gunzipAsync = promisify(gunzip)
+
+/** Reads one request to its end. Throws a GatewayException for what cannot become a statement. */
+export async function readStatement(
+  request: IncomingMessage,
+  bodyBytesMax: number,
+): Promise<Statement> {
+  const address = new URL(request.url ?? '/', 'http://gateway')
+  const settings = new Map<string, string>()
+  const parameters = new Map<string, string>()
+  for (const [name, value] of address.searchParams) {
+    if (name.startsWith('param_')) parameters.set(checkedName(name.slice('param_'.length)), value)
+    else if (!notSettings.has(name)) settings.set(checkedName(name), value)
+  }
+  if (address.searchParams.has('session_id')) {
+    throw new GatewayException(48, 'NOT_IMPLEMENTED', 'sessions over several requests')
+  }
+  const body = await readBody(request, bodyBytesMax)
+  const query = address.searchParams.get('query') ?? ''
+  const hasRows = isInsert(query) && body.length > 0
+  return {
+    text: hasRows ? query : joinText(query, body.toString('utf8')),
+    rows: hasRows ? body : undefined,
+    format:
+      address.searchParams.get('default_format') ??
+      firstHeader(request, 'x-clickhouse-format') ??
+      'TabSeparated',
+    database:
+      (address.searchParams.get('database') || undefined) ??
+      firstHeader(request, 'x-clickhouse-database'),
+    settings,
+    parameters,
+  }
+}
+
+function joinText(query: string, body: string): string {
+  if (query === '') return body
+  return body === '' ? query : `${query}\n${body}`
+}
+
+function checkedName(name: string): string {
+  if (/^[A-Za-z_]\w*$/.test(name)) return name
+  throw new GatewayException(36, 'BAD_ARGUMENTS', `${JSON.stringify(name)} is not a name`)
+}
+
+function firstHeader(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw tooLarge(bytesMax)
+    chunks.push(chunk)
+  }
+  const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
+  const encoding = firstHeader(request, 'content-encoding') ?? 'identity'
+  if (encoding === 'identity') return body
+  if (encoding !== 'gzip') {
+    throw new GatewayException(48, 'NOT_IMPLEMENTED', `content encoding ${encoding}`)
+  }
+  return await inflate(body, bytesMax)
+}
+
+async function inflate(body: Buffer, bytesMax: number): Promise<Buffer> {
+  try {
+    return await gunzipAsync(body, { maxOutputLength: bytesMax })
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bytesMax)
+    throw new GatewayException(36, 'BAD_ARGUMENTS', 'the body is not gzip')
+  }
+}
+
+function tooLarge(bytesMax: number): GatewayException {
+  return new GatewayException(307, 'TOO_MANY_BYTES', `a request is at most ${bytesMax} bytes`)
+}

@@ -1,0 +1,156 @@
+import { Session, drainPending } from 'chdb'
+import { GatewayException } from './exception.ts'
+import {
+  isPlainSelect,
+  parseInsert,
+  placeholderNames,
+  type InsertTarget,
+  type Statement,
+  type StatementResult,
+} from './statement.ts'
+
+/**
+ * The engine's sessions, all on one folder. A session runs one statement at a time and remembers what it is told,
+ * so each statement gets one to itself, in its first state:
+ *
+ * - Settings are set before and reset to their default after. If the reset fails the session is thrown away.
+ * - A placeholder's value cannot be taken back, so a session that still holds one never runs a text that names it
+ *   without giving it a value.
+ * - Whatever is not a plain SELECT or an INSERT with rows (SET, USE, CREATE TEMPORARY, …) gets a new session that is
+ *   thrown away.
+ *
+ * Throwing all of them away would be simpler, but chdb frees no session while any other statement runs (about
+ * 140 KB each), so one long SELECT would let them pile up.
+ */
+export type EngineSessions = {
+  run(statement: Statement): Promise<StatementResult>
+  /** To be called when nothing runs any more. */
+  close(): Promise<void>
+}
+
+type IdleSession = { readonly session: Session; readonly heldParameters: Set<string> }
+
+const idleMax = 8
+const heldParametersMax = 64
+const settingsThatMoveOthers = new Set(['compatibility', 'profile', 'readonly', 'dialect'])
+
+export function openSessions(folder: string): EngineSessions {
+  // The engine ends with its last session; this one keeps it up between statements.
+  const keeper = new Session(folder)
+  const idle: IdleSession[] = []
+
+  function take(statement: Statement): IdleSession {
+    const named = placeholderNames(statement.text)
+    const found = idle.findIndex(
+      ({ heldParameters }) =>
+        !named.some((name) => heldParameters.has(name) && !statement.parameters.has(name)),
+    )
+    const [reused] = found < 0 ? [] : idle.splice(found, 1)
+    return reused ?? { session: new Session(folder), heldParameters: new Set() }
+  }
+
+  async function giveBack(used: IdleSession, statement: Statement): Promise<void> {
+    for (const name of statement.parameters.keys()) used.heldParameters.add(name)
+    const isReusable =
+      idle.length < idleMax &&
+      used.heldParameters.size <= heldParametersMax &&
+      ![...statement.settings.keys()].some((name) => settingsThatMoveOthers.has(name))
+    if (isReusable && (await isReset(used.session, statement))) idle.push(used)
+    else used.session.close()
+  }
+
+  return {
+    async run(statement) {
+      const insert = statement.rows === undefined ? undefined : insertTarget(statement.text)
+      const leavesNothing = insert !== undefined || isPlainSelect(statement.text)
+      const used = leavesNothing
+        ? take(statement)
+        : { session: new Session(folder), heldParameters: new Set<string>() }
+      try {
+        await prepare(used.session, statement)
+        return await execute(used.session, statement, insert)
+      } finally {
+        if (leavesNothing) await giveBack(used, statement)
+        else used.session.close()
+      }
+    },
+    async close() {
+      for (const { session } of idle.splice(0)) session.close()
+      keeper.close()
+      await drainPending()
+    },
+  }
+}
+
+function insertTarget(text: string): InsertTarget {
+  const target = parseInsert(text)
+  if (target !== undefined) return target
+  throw new GatewayException(
+    48,
+    'NOT_IMPLEMENTED',
+    'rows in a request body need INSERT INTO [database.]table [(columns)] FORMAT name',
+  )
+}
+
+async function prepare(session: Session, statement: Statement): Promise<void> {
+  if (statement.database !== undefined) {
+    await session.queryAsync(`USE ${quoteIdentifier(statement.database)}`)
+  }
+  const assignments = [
+    ...[...statement.parameters].map(([name, value]) => `param_${name} = ${quoteText(value)}`),
+    ...[...statement.settings].map(([name, value]) => `${name} = ${quoteText(value)}`),
+  ]
+  if (assignments.length > 0) await session.queryAsync(`SET ${assignments.join(', ')}`)
+}
+
+async function isReset(session: Session, statement: Statement): Promise<boolean> {
+  const assignments = [...statement.settings.keys()].map((name) => `${name} = DEFAULT`)
+  try {
+    if (statement.database !== undefined) await session.queryAsync('USE default')
+    if (assignments.length > 0) await session.queryAsync(`SET ${assignments.join(', ')}`)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function execute(
+  session: Session,
+  statement: Statement,
+  insert: InsertTarget | undefined,
+): Promise<StatementResult> {
+  if (insert === undefined || statement.rows === undefined) {
+    const result = await session.queryAsync(statement.text, { format: statement.format })
+    return {
+      bytes: result.bytes(),
+      readRows: result.rowsRead,
+      readBytes: result.bytesRead,
+      writtenRows: 0,
+      writtenBytes: 0,
+      elapsedSeconds: result.elapsed,
+    }
+  }
+  const summary = await session.insert({
+    table: insert.table,
+    values: statement.rows,
+    // The engine's own list decides; the type only repeats it.
+    format: insert.format as 'JSONEachRow',
+    ...(insert.columns === undefined ? {} : { columns: insert.columns }),
+  })
+  return {
+    bytes: new Uint8Array(0),
+    readRows: summary.rowsSent ?? 0,
+    readBytes: summary.bytesSent,
+    writtenRows: summary.rowsWritten,
+    writtenBytes: summary.bytesWritten,
+    elapsedSeconds: summary.elapsed,
+  }
+}
+
+function quoteText(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}
+
+function quoteIdentifier(identifier: string): string {
+  return `\`${identifier.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
+}

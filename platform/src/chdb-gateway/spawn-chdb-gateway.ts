@@ -1,0 +1,76 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+export type ChdbGatewayProcess = {
+  readonly url: string
+  readonly process: ChildProcess
+  /** Lets running statements end, then closes the engine; kills what does not end in time. */
+  stop(): Promise<void>
+}
+
+export type SpawnChdbGatewayOptions = {
+  readonly folder: string
+  readonly password: string
+  readonly port?: number
+  readonly startTimeoutMs?: number
+  readonly stopTimeoutMs?: number
+}
+
+/** Starts the gateway as a child that ends with this process. Its folder stays locked as long as it lives. */
+export async function spawnChdbGateway(
+  options: SpawnChdbGatewayOptions,
+): Promise<ChdbGatewayProcess> {
+  const { startTimeoutMs = 60_000, stopTimeoutMs = 30_000 } = options
+  const isSource = import.meta.url.endsWith('.ts')
+  const main = new URL(isSource ? './main.ts' : './main.js', import.meta.url)
+  const child = fork(fileURLToPath(main), {
+    execArgv: isSource ? ['--conditions=source', '--import', 'tsx'] : ['--enable-source-maps'],
+    // Nothing of ours is handed down: the engine needs no environment, and there may be secrets in it.
+    env: {
+      TZ: 'UTC',
+      CHDB_GATEWAY_FOLDER: options.folder,
+      CHDB_GATEWAY_PORT: String(options.port ?? 0),
+      CHDB_GATEWAY_PASSWORD: options.password,
+      // Every running statement holds one of libuv's threads; four would be taken by statements alone.
+      UV_THREADPOOL_SIZE: '8',
+    },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  const port = await firstReport(child, startTimeoutMs)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    process: child,
+    stop: () => stop(child, stopTimeoutMs),
+  }
+}
+
+async function firstReport(child: ChildProcess, timeoutMs: number): Promise<number> {
+  let complaint = ''
+  child.stderr?.setEncoding('utf8')
+  child.stderr?.on('data', (text: string) => (complaint = (complaint + text).slice(-4096)))
+  return await new Promise<number>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      reject(new Error(`The ClickHouse gateway did not start within ${timeoutMs} ms. ${complaint}`))
+    }, timeoutMs)
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      clearTimeout(timer)
+      reject(new Error(complaint.trim() || `The ClickHouse gateway ended: ${signal ?? code}.`))
+    })
+    child.once('message', (report: { readonly port: number }) => {
+      clearTimeout(timer)
+      resolve(report.port)
+    })
+  })
+}
+
+async function stop(child: ChildProcess, timeoutMs: number): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
+  await exited
+  clearTimeout(timer)
+}

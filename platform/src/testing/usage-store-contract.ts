@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import { expect, it } from 'vitest'
+import {
+  UsageStoreStatementError,
+  UsageStoreUnavailableError,
+  type UsageStore,
+} from '../usage-store/usage-store.ts'
+
+export type UsageStoreUnderTest = {
+  readonly store: UsageStore
+  /** A store on an address where nobody answers. */
+  readonly unreachable: UsageStore
+}
+
+/** What every UsageStore does. To be called inside a `describe`; `given` is asked anew by each test. */
+export function usageStoreContract(given: () => UsageStoreUnderTest): void {
+  it('answers a ping, and says so when nobody is there', async () => {
+    await given().store.ping()
+    await expect(given().unreachable.ping()).rejects.toThrow(UsageStoreUnavailableError)
+    await expect(given().unreachable.query('SELECT 1')).rejects.toThrow(UsageStoreUnavailableError)
+  })
+
+  it('inserts a batch once per token, in the table and behind its view', async () => {
+    const { store } = given()
+    const tables = await createUsageTables(store)
+    const batch = usageRows('a', 500)
+    await store.insert(tables.source, batch, 'first')
+    await store.insert(tables.source, batch, 'first')
+    expect(await countsOf(store, tables)).toEqual({ rows: 500, viewed: 500 })
+    await store.insert(tables.source, usageRows('b', 20), 'second')
+    expect(await countsOf(store, tables)).toEqual({ rows: 520, viewed: 520 })
+  })
+
+  it('takes the same rows twice under two tokens', async () => {
+    const { store } = given()
+    const tables = await createUsageTables(store)
+    await store.insert(tables.source, usageRows('a', 10), 'first')
+    await store.insert(tables.source, usageRows('a', 10), 'second')
+    expect(await countsOf(store, tables)).toEqual({ rows: 20, viewed: 20 })
+  })
+
+  it('binds parameters of every kind as data', async () => {
+    const hostile = `it's a \\ "test"\n\t\r {x:String}; DROP TABLE x -- \u00e9\u{1f600}\0`
+    const [row] = await given().store.query<Record<string, unknown>>(
+      `SELECT {text:String} AS text, {count:UInt64} AS count, {small:UInt8} AS small,
+              {list:Array(String)} AS list, {nothing:Nullable(String)} AS nothing,
+              {amount:Decimal(18, 6)} AS amount, {at:DateTime64(3, 'UTC')} AS at`,
+      {
+        text: hostile,
+        count: 2n ** 63n,
+        small: 7,
+        list: [hostile, 'b'],
+        nothing: null,
+        amount: '12.500001',
+        at: new Date('2026-01-31T23:59:59.123Z'),
+      },
+    )
+    expect(row).toEqual({
+      text: hostile,
+      count: '9223372036854775808',
+      small: 7,
+      list: [hostile, 'b'],
+      nothing: null,
+      amount: 12.500001,
+      at: '2026-01-31 23:59:59.123',
+    })
+  })
+
+  it('forgets the parameters of the query before', async () => {
+    const { store } = given()
+    const name = `p${randomBytes(4).toString('hex')}`
+    expect(await store.query(`SELECT {${name}:String} AS x`, { [name]: 'secret' })).toEqual([
+      { x: 'secret' },
+    ])
+    await expect(store.query(`SELECT {${name}:String} AS x`)).rejects.toMatchObject({ code: 456 })
+  })
+
+  it('tells ClickHouse errors apart by number and name', async () => {
+    const { store } = given()
+    const missing = store.query('SELECT * FROM no_such_table')
+    await expect(missing).rejects.toThrow(UsageStoreStatementError)
+    await expect(missing).rejects.toMatchObject({ code: 60, type: 'UNKNOWN_TABLE' })
+    await expect(store.command('CREATE TABEL x')).rejects.toMatchObject({ code: 62 })
+    const tables = await createUsageTables(store)
+    await expect(store.insert(tables.source, Buffer.from('{"id":'), 't')).rejects.toThrow(
+      UsageStoreStatementError,
+    )
+    expect(await countsOf(store, tables)).toEqual({ rows: 0, viewed: 0 })
+  })
+
+  it('keeps many inserts and queries at once apart', async () => {
+    const { store } = given()
+    const tables = await createUsageTables(store)
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, each) => {
+        await store.insert(tables.source, usageRows(`c${each}`, 25), `token-${each}`)
+        const found = await store.query<{ n: string }>(
+          `SELECT count() AS n FROM ${tables.source} WHERE customer = {customer:String}`,
+          { customer: `c${each}` },
+        )
+        expect(found).toEqual([{ n: '25' }])
+      }),
+    )
+    expect(await countsOf(store, tables)).toEqual({ rows: 1000, viewed: 1000 })
+  })
+}
+
+export type UsageTables = { readonly source: string; readonly target: string }
+
+/** A table of rows with a view that sums them into another, both remembering tokens. */
+export async function createUsageTables(store: UsageStore): Promise<UsageTables> {
+  const suffix = randomBytes(6).toString('hex')
+  const tables = { source: `rows_${suffix}`, target: `sums_${suffix}` }
+  const window = 'SETTINGS non_replicated_deduplication_window = 1000'
+  await store.command(
+    `CREATE TABLE ${tables.source} (id String, customer String, value Decimal(18, 6))
+     ENGINE = MergeTree ORDER BY (customer, id) ${window}`,
+  )
+  await store.command(
+    `CREATE TABLE ${tables.target} (customer String, records UInt64)
+     ENGINE = SummingMergeTree ORDER BY customer ${window}`,
+  )
+  await store.command(
+    `CREATE MATERIALIZED VIEW view_${suffix} TO ${tables.target} AS
+     SELECT customer, count() AS records FROM ${tables.source} GROUP BY customer`,
+  )
+  return tables
+}
+
+export function usageRows(customer: string, count: number): Uint8Array {
+  const rows = Array.from({ length: count }, (_, each) =>
+    JSON.stringify({ id: `usage_${customer}_${each}`, customer, value: '1.5' }),
+  )
+  return Buffer.from(`${rows.join('\n')}\n`)
+}
+
+export async function countsOf(
+  store: UsageStore,
+  tables: UsageTables,
+): Promise<{ rows: number; viewed: number }> {
+  const [rows] = await store.query<{ n: string }>(`SELECT count() AS n FROM ${tables.source}`)
+  const [viewed] = await store.query<{ n: string }>(
+    `SELECT sum(records) AS n FROM ${tables.target}`,
+  )
+  return { rows: Number(rows?.n), viewed: Number(viewed?.n) }
+}

@@ -1,0 +1,41 @@
+import { ClickHouseError } from '@clickhouse/client'
+import { UsageStoreStatementError, UsageStoreUnavailableError } from '../usage-store.ts'
+
+/**
+ * ClickHouse errors that pass: time-outs, overload, full disks and broken networks between its parts. The client
+ * reports no HTTP status, only ClickHouse's number.
+ */
+const passing = new Set([
+  159, // TIMEOUT_EXCEEDED
+  164, // READONLY, while a server starts or shuts down
+  198, // DNS_ERROR
+  202, // TOO_MANY_SIMULTANEOUS_QUERIES
+  203, // NO_FREE_CONNECTION
+  209, // SOCKET_TIMEOUT
+  210, // NETWORK_ERROR
+  225, // NO_ZOOKEEPER
+  236, // ABORTED, by a shutdown
+  241, // MEMORY_LIMIT_EXCEEDED
+  242, // TABLE_IS_READ_ONLY
+  243, // NOT_ENOUGH_SPACE
+  252, // TOO_MANY_PARTS
+  279, // ALL_CONNECTION_TRIES_FAILED
+  285, // TOO_FEW_LIVE_REPLICAS
+  319, // UNKNOWN_STATUS_OF_INSERT
+  394, // QUERY_WAS_CANCELLED
+  425, // SYSTEM_ERROR
+  745, // SERVER_OVERLOADED
+  999, // KEEPER_EXCEPTION
+])
+
+/** Network failures, time-outs and answers that are not ClickHouse's (a proxy's 502) carry no ClickHouse number. */
+export function toUsageStoreError(error: unknown): Error {
+  if (!(error instanceof ClickHouseError)) {
+    const message = error instanceof Error ? error.message || error.name : String(error)
+    return new UsageStoreUnavailableError(`ClickHouse did not answer: ${message}`, { cause: error })
+  }
+  const code = Number(error.code)
+  const text = `ClickHouse error ${code} (${error.type ?? ''}): ${error.message.trim()}`
+  if (passing.has(code)) return new UsageStoreUnavailableError(text, { cause: error })
+  return new UsageStoreStatementError(text, code, error.type ?? '', { cause: error })
+}

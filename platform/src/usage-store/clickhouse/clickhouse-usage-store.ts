@@ -1,0 +1,87 @@
+import { Readable } from 'node:stream'
+import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client'
+import type { UsageStore } from '../usage-store.ts'
+import { toUsageStoreError } from './clickhouse-errors.ts'
+
+export type ClickHouseConnection = {
+  readonly url: string
+  readonly username: string
+  readonly password: string
+  /** Where unqualified names are looked up. */
+  readonly database?: string
+  readonly requestTimeoutMs: number
+  readonly connectionsMax?: number
+}
+
+/** One token covers a whole request: the server must take it at once and drop it, views included, when it is known. */
+const exactlyOnce = {
+  async_insert: 0,
+  deduplicate_blocks_in_dependent_materialized_views: 1,
+} as const
+
+export function createClickHouseUsageStore(connection: ClickHouseConnection): UsageStore {
+  const client = connect(connection)
+  return {
+    async insert(table, jsonLines, token) {
+      await translated(async () => {
+        const { stream } = await client.exec({
+          query: `INSERT INTO ${quoted(table)} FORMAT JSONEachRow`,
+          values: Readable.from([jsonLines], { objectMode: false }),
+          clickhouse_settings: { ...exactlyOnce, insert_deduplication_token: token },
+        })
+        // Unread, the answer would keep its connection from the next request.
+        for await (const _ of stream);
+      })
+    },
+    async query<Row>(statement: string, parameters?: Readonly<Record<string, unknown>>) {
+      return await translated(async () => {
+        const result = await client.query({
+          query: statement,
+          format: 'JSONEachRow',
+          clickhouse_settings: { output_format_json_quote_64bit_integers: 1 },
+          ...(parameters === undefined ? {} : { query_params: { ...parameters } }),
+        })
+        return await result.json<Row>()
+      })
+    },
+    async command(statement) {
+      await translated(() => client.command({ query: statement }))
+    },
+    async ping() {
+      await translated(async () => {
+        const result = await client.ping({ select: false })
+        if (!result.success) throw result.error
+      })
+    },
+    close: () => client.close(),
+  }
+}
+
+function connect(connection: ClickHouseConnection): ClickHouseClient {
+  return createClient({
+    url: connection.url,
+    username: connection.username,
+    password: connection.password,
+    ...(connection.database === undefined ? {} : { database: connection.database }),
+    request_timeout: connection.requestTimeoutMs,
+    max_open_connections: connection.connectionsMax ?? 8,
+    application: 'tollgate',
+    // Failures reach the caller, who logs them with what was being done.
+    log: { level: ClickHouseLogLevel.OFF },
+  })
+}
+
+async function translated<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw toUsageStoreError(error)
+  }
+}
+
+function quoted(table: string): string {
+  return table
+    .split('.')
+    .map((part) => `\`${part.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``)
+    .join('.')
+}

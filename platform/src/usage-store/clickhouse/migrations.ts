@@ -1,0 +1,78 @@
+import { Umzug, type UmzugStorage } from 'umzug'
+import { refuseNewer } from '../../database/newer-schema-error.ts'
+import type { UsageStore } from '../usage-store.ts'
+import { createClickHouseUsageStore, type ClickHouseConnection } from './clickhouse-usage-store.ts'
+
+export type ClickHouseMigration = {
+  /** Sorts in the order of application, for example `0001-usage-records`. */
+  readonly name: string
+  /**
+   * ClickHouse has no transaction around these, so a crash runs them all again: each must be repeatable
+   * (IF NOT EXISTS). Unqualified names are names in the migrated database.
+   */
+  readonly statements: readonly string[]
+}
+
+/**
+ * Brings one database to the code's version, creating it if need be. Processes that start together may run the same
+ * repeatable statements twice; the versions table tolerates double entries.
+ */
+export async function migrateClickHouse(
+  connection: ClickHouseConnection,
+  database: string,
+  migrations: readonly ClickHouseMigration[],
+): Promise<void> {
+  await createDatabase(connection, database)
+  const store = createClickHouseUsageStore({ ...connection, database })
+  try {
+    await store.command(
+      `CREATE TABLE IF NOT EXISTS schema_migrations (name String, applied_at DateTime64(3) DEFAULT now64(3))
+       ENGINE = MergeTree ORDER BY name`,
+    )
+    const storage = versionsIn(store)
+    const umzug = new Umzug({
+      migrations: migrations.map(({ name, statements }) => ({
+        name,
+        up: async () => {
+          for (const statement of statements) await store.command(statement)
+        },
+      })),
+      storage,
+      logger: undefined,
+    })
+    refuseNewer(
+      `ClickHouse database ${database}`,
+      await storage.executed(),
+      migrations.map(({ name }) => name),
+    )
+    await umzug.up()
+  } finally {
+    await store.close()
+  }
+}
+
+async function createDatabase(connection: ClickHouseConnection, database: string): Promise<void> {
+  const { database: _, ...outside } = connection
+  const store = createClickHouseUsageStore(outside)
+  try {
+    await store.command(`CREATE DATABASE IF NOT EXISTS \`${database}\``)
+  } finally {
+    await store.close()
+  }
+}
+
+function versionsIn(store: UsageStore) {
+  return {
+    executed: async () => {
+      const rows = await store.query<{ name: string }>(
+        'SELECT DISTINCT name FROM schema_migrations ORDER BY name',
+      )
+      return rows.map(({ name }) => name)
+    },
+    // Written after the statements: a crash between the two repeats them.
+    logMigration: async ({ name }) => {
+      await store.insert('schema_migrations', Buffer.from(JSON.stringify({ name })), name)
+    },
+    unlogMigration: () => Promise.reject(new Error('migrations only go forward')),
+  } satisfies UmzugStorage
+}
