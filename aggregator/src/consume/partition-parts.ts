@@ -1,0 +1,32 @@
+import type { EventLog, ReadLimits } from '@tollgate/platform/event-log/event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Environment } from '@tollgate/schemas/environment'
+
+/** What a projection of one log partition works with. */
+export type PartitionParts = {
+  readonly log: EventLog
+  readonly hotState: HotState
+  /** Names the world in HotState and the database in ClickHouse. */
+  readonly environment: Environment
+  readonly topic: string
+  readonly partition: number
+  readonly readLimits: ReadLimits
+}
+
+/**
+ * A position that the log does not hold: trimmed away, or beyond its end because the log is not the one the position
+ * was made for. Going on would skip records without a word, so the projection stays where it is and says so.
+ */
+export class PositionOutsideLogError extends Error {
+  override readonly name = 'PositionOutsideLogError'
+}
+
+export function checkPosition(parts: PartitionParts, position: number): void {
+  const { log, topic, partition } = parts
+  const oldest = log.oldest(topic, partition)
+  const head = log.head(topic, partition)
+  if (position >= oldest && position <= head) return
+  throw new PositionOutsideLogError(
+    `${topic}/${partition} holds offsets ${oldest} to ${head}, but the projection is at ${position}`,
+  )
+}

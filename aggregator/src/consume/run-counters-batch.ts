@@ -1,0 +1,58 @@
+import { BatchDecoder } from '../domain/decode-batch.ts'
+import type { UnreadableRecord } from '../domain/decoded-batch.ts'
+import { marksWanted, settleFirstOffsets } from '../domain/first-offsets.ts'
+import { foldIncrements, type Fold } from '../domain/fold-increments.ts'
+import { checkPosition, type PartitionParts } from './partition-parts.ts'
+
+export type CountersOutcome =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'fenced' }
+  | {
+      readonly kind: 'applied'
+      readonly nextOffset: number
+      readonly fold: Fold
+      readonly unreadable: readonly UnreadableRecord[]
+    }
+
+/**
+ * Counts one batch that starts at `position`. There is one effect, and it is last:
+ *
+ *   read log [position, next) -> read marks -> fold -> HotState.apply(marks, increments, fence position -> next)
+ *
+ * Killed before the apply: nothing has changed and the same records are read again. Killed after it: the fence stands
+ * at `next`. There is nothing between, because marks, counters and fence change in one step.
+ *
+ * The marks may change between the read and the apply, by the sink's claims only. It claims for the first offset of an
+ * id in the log, as this batch does, so the verdicts stay what they were.
+ *
+ * A zombie that comes back with an old position is refused by the fence ('fenced') and has changed nothing.
+ */
+export async function runCountersBatch(
+  parts: PartitionParts,
+  position: number,
+): Promise<CountersOutcome> {
+  const { log, hotState, environment, topic, partition } = parts
+  checkPosition(parts, position)
+  if (position === log.head(topic, partition)) return { kind: 'idle' }
+
+  const decoder = new BatchDecoder(position)
+  decoder.add(await log.read(topic, partition, position, parts.readLimits))
+  const batch = decoder.finish()
+
+  const wanted = marksWanted(batch.events)
+  const ids = wanted.map((mark) => mark.id)
+  const known = ids.length === 0 ? [] : await hotState.readMarks(environment, partition, ids)
+  const { byId, missing } = settleFirstOffsets(wanted, known)
+  const fold = foldIncrements(batch.events, byId)
+
+  const result = await hotState.apply({
+    space: environment,
+    partition,
+    expectedOffset: position,
+    nextOffset: batch.toOffset,
+    marks: missing,
+    increments: fold.increments,
+  })
+  if (result === 'fenced') return { kind: 'fenced' }
+  return { kind: 'applied', nextOffset: batch.toOffset, fold, unreadable: batch.unreadable }
+}

@@ -1,0 +1,127 @@
+import type { GroupPosition } from '@tollgate/platform/event-log/event-log'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { BatchDecoder } from '../domain/decode-batch.ts'
+import type { DecodedBatch } from '../domain/decoded-batch.ts'
+import { insertToken, readSinkNote, writeSinkNote, type SinkNote } from '../domain/sink-note.ts'
+import { unreadableRows, usageRows } from '../domain/usage-rows.ts'
+import { checkPosition, type PartitionParts } from './partition-parts.ts'
+import { settleSinkMarks } from './settle-sink-marks.ts'
+
+/** The consumer group whose position and note are the sink's only memory. */
+export const sinkGroup = 'clickhouse-sink'
+
+export type SinkParts = PartitionParts & {
+  readonly usageStore: UsageStore
+  /** How long the sink lets the counters projection set the marks of a batch before it claims them itself. */
+  readonly countersWaitMs: number
+  /** A fresh random name, for a position that no sink has touched yet. */
+  readonly newMemory: () => string
+}
+
+export type SinkOutcome =
+  | { readonly kind: 'idle' }
+  /** HotState lost its marks; the counters must first be made again up to the position. */
+  | { readonly kind: 'rebuilding' }
+  | {
+      readonly kind: 'stored'
+      readonly position: GroupPosition
+      readonly rowTotal: number
+      readonly duplicateTotal: number
+      readonly batch: DecodedBatch
+    }
+
+/**
+ * Stores one batch that starts at `position`. The order of effects, and what a crash after each of them leaves:
+ *
+ *   1. commit the open note {position, openTo}: the batch has an end that no restart can move. Nothing is stored yet.
+ *   2. claim marks: who is a duplicate is settled for good. A redo reads the same answer.
+ *   3. insert unreadable records, 4. insert rows: the store has part or all of the batch, perhaps the table and not
+ *      its views. A redo inserts the same rows with the same token; the store drops what it has and adds what it lacks.
+ *   5. commit the end and clear the note: done.
+ *
+ * Without step 1 a redo would see a longer log, cut a longer batch with another token, and store rows twice.
+ * A zombie that wakes up after another sink took over fails at 1 or 5 with GroupFencedError; if it wakes up between,
+ * it inserts what the other one inserts, under the same token.
+ */
+export async function runSinkBatch(
+  parts: SinkParts,
+  position: GroupPosition,
+): Promise<SinkOutcome> {
+  const { log, topic, partition } = parts
+  checkPosition(parts, position.offset)
+  const note = readSinkNote(position.note) ?? { memory: parts.newMemory(), openTo: undefined }
+
+  const batch = await readBatch(parts, position.offset, note.openTo)
+  if (batch.toOffset === batch.fromOffset) return { kind: 'idle' }
+  const open = await openBatch(parts, position, note, batch.toOffset)
+
+  const firstOffsets = await settleSinkMarks(parts, batch, note.memory, parts.countersWaitMs)
+  if (firstOffsets === 'rebuilding') return { kind: 'rebuilding' }
+
+  const stored = await insertBatch(parts, batch, note.memory, firstOffsets)
+
+  const next = {
+    offset: batch.toOffset,
+    note: writeSinkNote({ memory: note.memory, openTo: undefined }),
+  }
+  await log.commit(sinkGroup, topic, partition, open, next)
+  return { kind: 'stored', position: next, batch, ...stored }
+}
+
+async function openBatch(
+  { log, topic, partition }: SinkParts,
+  position: GroupPosition,
+  note: SinkNote,
+  toOffset: number,
+): Promise<GroupPosition> {
+  if (note.openTo !== undefined) return position
+  const open = {
+    offset: position.offset,
+    note: writeSinkNote({ memory: note.memory, openTo: toOffset }),
+  }
+  await log.commit(sinkGroup, topic, partition, position, open)
+  return open
+}
+
+async function insertBatch(
+  { usageStore, environment, topic, partition }: SinkParts,
+  batch: DecodedBatch,
+  memory: string,
+  firstOffsets: ReadonlyMap<string, number>,
+): Promise<{ rowTotal: number; duplicateTotal: number }> {
+  const token = insertToken(memory, topic, partition, batch.fromOffset, batch.toOffset)
+  if (batch.unreadable.length > 0) {
+    const rows = Buffer.from(unreadableRows(partition, batch.unreadable))
+    await usageStore.insert(`${environment}.unreadable_records`, rows, token)
+  }
+  const { jsonLines, rowTotal, duplicateTotal } = usageRows(partition, batch.events, firstOffsets)
+  if (rowTotal > 0) {
+    await usageStore.insert(`${environment}.usage_records`, Buffer.from(jsonLines), token)
+  }
+  return { rowTotal, duplicateTotal }
+}
+
+/** A new batch is what one read gives; an open one is read again to exactly its end, in as many reads as it takes. */
+async function readBatch(
+  { log, topic, partition, readLimits }: SinkParts,
+  fromOffset: number,
+  openTo: number | undefined,
+): Promise<DecodedBatch> {
+  const decoder = new BatchDecoder(fromOffset)
+  if (openTo === undefined) {
+    decoder.add(await log.read(topic, partition, fromOffset, readLimits))
+    return decoder.finish()
+  }
+  while (decoder.toOffset < openTo) {
+    const recordsMax = Math.min(readLimits.recordsMax, openTo - decoder.toOffset)
+    const records = await log.read(topic, partition, decoder.toOffset, {
+      ...readLimits,
+      recordsMax,
+    })
+    if (records.length === 0) {
+      throw new Error(`${topic}/${partition} ends at ${decoder.toOffset}, inside the open batch`)
+    }
+    decoder.add(records)
+  }
+  return decoder.finish()
+}

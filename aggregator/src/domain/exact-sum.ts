@@ -1,0 +1,22 @@
+/**
+ * Adds safe integers exactly. It stays a number for as long as the sum is a safe integer, because a bigint addition
+ * per event would be the most expensive step of the fold.
+ */
+export class ExactSum {
+  #small = 0
+  #large = 0n
+
+  add(value: number): void {
+    const sum = this.#small + value
+    if (Number.isSafeInteger(sum)) {
+      this.#small = sum
+      return
+    }
+    this.#large += BigInt(this.#small)
+    this.#small = value
+  }
+
+  total(): bigint {
+    return this.#large + BigInt(this.#small)
+  }
+}

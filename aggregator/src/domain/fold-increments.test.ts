@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { meterEvent } from '../../test/meter-event.ts'
+import { foldIncrements } from './fold-increments.ts'
+
+const fold = (...fields: Partial<MeterEvent>[]) =>
+  foldIncrements(
+    fields.map((each, offset) => ({ offset, event: meterEvent(each) })),
+    new Map([['twice', 0]]),
+  )
+
+describe('foldIncrements', () => {
+  it('adds up what has the same subject, scope, series and second', () => {
+    const { increments } = fold({ timestamp: 5_000 }, { timestamp: 5_999 }, { timestamp: 6_000 })
+    expect(increments.map(({ second, amount }) => [second, amount])).toEqual([
+      [5, 2_000_000n],
+      [6, 1_000_000n],
+    ])
+  })
+
+  it.each([
+    ['customer', [{ customerRef: 'a' }, { customerRef: 'b' }]],
+    ['provider', [{ providerId: 'a' }, { providerId: 'b' }]],
+    ['meter', [{ meterName: 'a' }, { meterName: 'b' }]],
+    ['product', [{ productRef: 'a' }, { productRef: null }]],
+    [
+      'customer and product text',
+      [
+        { customerRef: 'ab', productRef: 'c' },
+        { customerRef: 'a', productRef: 'bc' },
+      ],
+    ],
+    [
+      'product and meter text',
+      [
+        { productRef: 'ab', meterName: 'c' },
+        { productRef: 'a', meterName: 'bc' },
+      ],
+    ],
+    [
+      'provider and customer text',
+      [
+        { providerId: 'ab', customerRef: 'c' },
+        { providerId: 'a', customerRef: 'bc' },
+      ],
+    ],
+  ])('keeps every %s apart', (_, fields) => {
+    expect(fold(...fields).increments).toHaveLength(2)
+  })
+
+  it('names the cell', () => {
+    expect(fold({ productRef: 'prd_1', timestamp: 1_999 }).increments).toEqual([
+      {
+        subject: '6:prov_1cus_1',
+        scope: 'prd_1',
+        series: 'requests',
+        second: 1,
+        amount: 1_000_000n,
+      },
+    ])
+  })
+
+  it('counts the first use of a key only', () => {
+    const twice = { id: 'twice', idempotencyKey: 'k' }
+    const result = fold(twice, twice, { outcome: 'paywall' })
+    expect(result).toMatchObject({ countedTotal: 1, duplicateTotal: 1, notCountedTotal: 1 })
+    expect(result.increments.map((each) => each.amount)).toEqual([1_000_000n])
+  })
+})

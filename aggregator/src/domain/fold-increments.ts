@@ -1,0 +1,61 @@
+import type { Increment } from '@tollgate/platform/hot-state/hot-state'
+import { subjectKey } from '@tollgate/schemas/subject'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import type { EventRecord } from './decoded-batch.ts'
+import { ExactSum } from './exact-sum.ts'
+import { decideVerdict } from './verdict.ts'
+
+export type Fold = {
+  readonly increments: readonly Increment[]
+  readonly countedTotal: number
+  readonly notCountedTotal: number
+  readonly duplicateTotal: number
+}
+
+type Cell = Omit<Increment, 'amount'> & { readonly sum: ExactSum }
+
+/** Sums what a batch counts by (subject, scope, series, second), so that the store is written once per sum. */
+export function foldIncrements(
+  events: readonly EventRecord[],
+  firstOffsets: ReadonlyMap<string, number>,
+): Fold {
+  const cells = new Map<string, Cell>()
+  let countedTotal = 0
+  let duplicateTotal = 0
+  for (const { offset, event } of events) {
+    const first = event.idempotencyKey === null ? undefined : firstOffsets.get(event.id)
+    const verdict = decideVerdict(offset, event, first)
+    if (verdict.kind === 'counted') {
+      countedTotal++
+      addTo(cells, event)
+    } else if (verdict.kind === 'duplicate') {
+      duplicateTotal++
+    }
+  }
+  return {
+    increments: Array.from(cells.values(), ({ subject, scope, series, second, sum }) => ({
+      subject,
+      scope,
+      series,
+      second,
+      amount: sum.total(),
+    })),
+    countedTotal,
+    notCountedTotal: events.length - countedTotal - duplicateTotal,
+    duplicateTotal,
+  }
+}
+
+function addTo(cells: Map<string, Cell>, event: MeterEvent): void {
+  const subject = subjectKey(event.providerId, event.customerRef)
+  const scope = event.productRef ?? ''
+  const second = Math.floor(event.timestamp / 1000)
+  // Lengths in front keep keys apart whatever characters the client's own text has.
+  const key = `${second},${subject.length},${scope.length},${subject}${scope}${event.meterName}`
+  let cell = cells.get(key)
+  if (cell === undefined) {
+    cell = { subject, scope, series: event.meterName, second, sum: new ExactSum() }
+    cells.set(key, cell)
+  }
+  cell.sum.add(event.value)
+}
