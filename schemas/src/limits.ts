@@ -11,8 +11,8 @@ export const nameCharsMax = 512
 /** Descriptions, error messages, URLs: long enough for a stack trace, short enough for a record of the log. */
 export const textCharsMax = 16_384
 
-/** RFC 5321 allows 254 characters in a path. */
-export const emailCharsMax = 254
+/** RFC 5321 allows 254; addresses that clients make up of a user id of 256 characters must fit too. */
+export const emailCharsMax = 320
 
 /** A free-form object as JSON text: a bulk request of 1000 records must stay a bounded batch of the log. */
 export const jsonObjectBytesMax = 16_384
@@ -52,3 +52,9 @@ export const pageOffsetMax = 10_000_000
 
 /** Issues told in one validation error: a bulk of 1000 bad items must not answer with megabytes. */
 export const reportedIssuesMax = 100
+
+/** Days of a trial, of a custom cycle or until access expires: ten years. */
+export const daysMax = 3660
+
+/** Credits of one unit, and users of one plan: far above any use, far below 2^53. */
+export const countMax = 1_000_000_000

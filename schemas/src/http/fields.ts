@@ -40,7 +40,19 @@ export const shortText = text(nameCharsMax)
 
 export const longText = text(textCharsMax)
 
-export const emailText = z.email().max(emailCharsMax)
+export const invalidEmailMessage = 'Invalid email format'
+
+/**
+ * Deliberately loose: clients make up `<their user id>-<ms>@auto-created.local`, and a user id may be anything,
+ * another address included. Whether an address works is found out by writing to it.
+ */
+export const emailText = z
+  .string()
+  .max(emailCharsMax)
+  .regex(/^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$|^\S+@auto-created\.local$/, {
+    error: invalidEmailMessage,
+  })
+  .refine(isStorableText, { error: storable })
 
 /** ISO 4217, any case. */
 export const currencyCode = z

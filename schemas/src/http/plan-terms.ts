@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { countMax, daysMax, listItemsMax } from '../limits.ts'
+import {
+  amountMinor,
+  currencyCode,
+  jsonObject,
+  longText,
+  nameText,
+  shortText,
+  unitCount,
+} from './fields.ts'
+
+/* The fields of a plan that creation and update share. */
+
+export const planTypes = ['recurring', 'usage-based', 'hybrid', 'one-time'] as const
+export type PlanType = (typeof planTypes)[number]
+
+export const planStatuses = ['active', 'inactive', 'archived'] as const
+export type PlanStatus = (typeof planStatuses)[number]
+
+export const billingCycles = ['weekly', 'monthly', 'quarterly', 'yearly', 'custom'] as const
+export type BillingCycle = (typeof billingCycles)[number]
+
+export const billingModels = ['pre-paid', 'post-paid'] as const
+export type BillingModel = (typeof billingModels)[number]
+
+export const taxBehaviors = ['auto', 'inclusive', 'exclusive'] as const
+
+export const pricingOptionSchema = z.object({
+  currency: currencyCode,
+  price: amountMinor,
+  basePrice: amountMinor.optional(),
+  setupFee: amountMinor.optional(),
+  default: z.boolean().optional(),
+})
+
+export type PricingOption = z.infer<typeof pricingOptionSchema>
+
+const usageTierSchema = z.object({
+  name: shortText.optional(),
+  minUsage: unitCount,
+  maxUsage: unitCount.nullable().optional(),
+  creditsPerUnit: z.number().min(0).max(countMax),
+})
+
+const overagePolicySchema = z.object({
+  allowOverage: z.boolean().optional(),
+  overageRate: z.number().min(0).max(countMax).optional(),
+  maxOverage: unitCount.optional(),
+})
+
+const usageTrackingSchema = z.object({
+  method: z.enum(['automatic', 'manual', 'hybrid']).optional(),
+  granularity: z.enum(['hourly', 'daily', 'weekly', 'monthly']).optional(),
+})
+
+const days = z.int().min(0).max(daysMax)
+const textOrObject = z.union([longText, jsonObject])
+
+/** Stored and returned as they are; what they do is decided where limits are checked and money is made. */
+const configurationFields = {
+  usageTracking: usageTrackingSchema.optional(),
+  limits: jsonObject.optional(),
+  features: jsonObject.optional(),
+  metadata: jsonObject.optional(),
+  usageTiers: z.array(usageTierSchema).max(listItemsMax).optional(),
+  pricingTiers: z.array(jsonObject).max(listItemsMax).optional(),
+  overagePolicy: overagePolicySchema.optional(),
+  billingStrategy: z.enum(['recurring_first', 'usage_first', 'combined']).optional(),
+  prorationPolicy: z.enum(['proportional', 'full', 'none']).optional(),
+  cancellationNoticeDays: days.optional(),
+  isRecurring: z.boolean().optional(),
+  availability: jsonObject.optional(),
+  fulfillment: jsonObject.optional(),
+  warranty: textOrObject.optional(),
+  returnPolicy: textOrObject.optional(),
+}
+
+export const planFields = {
+  description: longText.optional(),
+  billingCycle: z.enum(billingCycles).optional(),
+  /** The length of a custom cycle. */
+  billingCycleDays: z.int().min(1).max(daysMax).optional(),
+  billingModel: z.enum(billingModels).optional(),
+  price: amountMinor.optional(),
+  basePrice: amountMinor.optional(),
+  setupFee: amountMinor.optional(),
+  currency: currencyCode.optional(),
+  pricingOptions: z.array(pricingOptionSchema).max(listItemsMax).optional(),
+  creditsPerUnit: z.int().min(0).max(countMax).optional(),
+  freeUnits: unitCount.optional(),
+  limit: unitCount.optional(),
+  trialDays: days.optional(),
+  rolloverUnusedUnits: z.boolean().optional(),
+  autoRenew: z.boolean().optional(),
+  status: z.enum(planStatuses).optional(),
+  maxActiveUsers: z.int().min(0).max(countMax).optional(),
+  accessExpiryDays: days.optional(),
+  default: z.boolean().optional(),
+  hidden: z.boolean().optional(),
+  taxBehavior: z.enum(taxBehaviors).optional(),
+  ...configurationFields,
+}
+
+export const planName = nameText

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { pageQuery, shortText } from './fields.ts'
+import { planFields, planName, planStatuses } from './plan-terms.ts'
+
+/* `/v1/sdk/products/{productRef}/plans`. */
+
+export const planCreateSchema = z.object({
+  /** An old client leaves it out; the plan is then called after its type. */
+  name: planName.optional(),
+  /** Missing or unknown: recurring. */
+  type: shortText.optional(),
+  ...planFields,
+})
+
+export type PlanCreateInput = z.infer<typeof planCreateSchema>
+
+export const planUpdateSchema = z.object({ name: planName.optional(), ...planFields })
+
+export type PlanUpdateInput = z.infer<typeof planUpdateSchema>
+
+export const plansQuerySchema = z.object(pageQuery)
+
+export const planSchema = z.object({
+  ...planFields,
+  reference: z.string(),
+  name: z.string(),
+  type: z.string(),
+  price: z.number(),
+  currency: z.string(),
+  currencySymbol: z.string(),
+  requiresPayment: z.boolean(),
+  isActive: z.boolean(),
+  hidden: z.boolean(),
+  default: z.boolean(),
+  status: z.enum(planStatuses),
+  measures: z.string().optional(),
+  meterRef: z.string().optional(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+})
+
+export type PlanBody = z.infer<typeof planSchema>
+
+export const plansResponseSchema = z.object({
+  plans: z.array(planSchema),
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+})
+
+export const deletedResponseSchema = z.object({ success: z.literal(true) })

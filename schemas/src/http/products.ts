@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { jsonObject, longText, nameText, pageQuery, queryBoolean, shortText } from './fields.ts'
+import { planSchema } from './plans.ts'
+import { taxBehaviors } from './plan-terms.ts'
+
+/* `/v1/sdk/products`. */
+
+export const productStatuses = ['active', 'inactive', 'suspended'] as const
+export type ProductStatus = (typeof productStatuses)[number]
+
+const productFields = {
+  description: longText.optional(),
+  imageUrl: longText.optional(),
+  productType: shortText.optional(),
+  config: jsonObject.optional(),
+  metadata: jsonObject.optional(),
+  taxBehavior: z.enum(taxBehaviors).optional(),
+}
+
+export const productCreateSchema = z.object({
+  name: nameText,
+  isMcpPay: z.boolean().optional(),
+  ...productFields,
+})
+
+export type ProductCreateInput = z.infer<typeof productCreateSchema>
+
+/** Only supplied fields change. */
+export const productUpdateSchema = z.object({
+  name: nameText.optional(),
+  status: z.enum(productStatuses).optional(),
+  ...productFields,
+})
+
+export type ProductUpdateInput = z.infer<typeof productUpdateSchema>
+
+/** The body of a clone request may be missing altogether. */
+export const productCloneSchema = z.object({ name: nameText.optional() })
+
+export type ProductCloneInput = z.infer<typeof productCloneSchema>
+
+export const productsQuerySchema = z.object({
+  ...pageQuery,
+  search: shortText.optional(),
+  status: z.enum(productStatuses).optional(),
+  isMcpPay: queryBoolean.optional(),
+})
+
+export type ProductsQuery = z.infer<typeof productsQuerySchema>
+
+const mcpSchema = z.object({
+  mcpServerRef: z.string().optional(),
+  mcpSubdomain: z.string().optional(),
+  mcpProxyUrl: z.string().optional(),
+  originUrl: z.string().optional(),
+  defaultPlanRef: z.string().optional(),
+})
+
+export const productSchema = z.object({
+  ...productFields,
+  reference: z.string(),
+  name: z.string(),
+  status: z.enum(productStatuses),
+  balance: z.number(),
+  totalTransactions: z.number(),
+  isMcpPay: z.boolean(),
+  mcp: mcpSchema.optional(),
+  plans: z.array(planSchema).optional(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+})
+
+export type ProductBody = z.infer<typeof productSchema>
+
+export const productsResponseSchema = z.object({
+  products: z.array(productSchema),
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+})
+
+export const productDeletedResponseSchema = z.object({
+  success: z.literal(true),
+  action: z.enum(['deleted', 'deactivated', 'soft_deleted']),
+})
+
+export type ProductDeletedBody = z.infer<typeof productDeletedResponseSchema>

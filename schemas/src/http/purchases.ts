@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { jsonObject, optionalReference, queryBoolean } from './fields.ts'
+
+/* `/v1/sdk/purchases`. */
+
+export const purchaseStatuses = [
+  'pending',
+  'active',
+  'trialing',
+  'past_due',
+  'cancelled',
+  'expired',
+  'suspended',
+  'refunded',
+] as const
+export type PurchaseStatus = (typeof purchaseStatuses)[number]
+
+export const purchaseOrigins = [
+  'paid',
+  'free_default',
+  'manual',
+  'one_time',
+  'credit_topup',
+] as const
+export type PurchaseOrigin = (typeof purchaseOrigins)[number]
+
+/** `includeFree=false` hides purchases of free recurring plans and automatic enrolments. */
+export const purchasesQuerySchema = z.object({
+  status: z.enum(purchaseStatuses).optional(),
+  productRef: optionalReference.optional(),
+  customerRef: optionalReference.optional(),
+  includeFree: queryBoolean.default('true'),
+})
+
+export type PurchasesQuery = z.infer<typeof purchasesQuerySchema>
+
+export const customerPurchasesQuerySchema = z.object({ includeFree: queryBoolean.default('true') })
+
+/** The plan as it was when it was bought. A missing `limit` means no cap: clients show 0 as "none left". */
+export const planSnapshotSchema = z.object({
+  reference: z.string().optional(),
+  name: z.string().optional(),
+  price: z.number(),
+  currency: z.string(),
+  planType: z.string(),
+  billingCycle: z.string().nullable(),
+  features: jsonObject.nullable(),
+  limits: jsonObject.nullable(),
+  meterRef: z.string().optional(),
+  limit: z.number().optional(),
+  freeUnits: z.number().optional(),
+  creditsPerUnit: z.number().optional(),
+})
+
+export type PlanSnapshotBody = z.infer<typeof planSnapshotSchema>
+
+export const purchaseUsageSchema = z.object({
+  used: z.number(),
+  overageUnits: z.number(),
+  /** Cents. */
+  overageCost: z.number(),
+  periodStart: z.string().optional(),
+  periodEnd: z.string().optional(),
+})
+
+export type PurchaseUsageBody = z.infer<typeof purchaseUsageSchema>
+
+const purchaseFields = {
+  reference: z.string(),
+  status: z.enum(purchaseStatuses),
+  startDate: z.string(),
+  endDate: z.string().optional(),
+  /** USD cents; `originalAmount` is in minor units of `currency`. */
+  amount: z.number(),
+  originalAmount: z.number().optional(),
+  currency: z.string(),
+  exchangeRate: z.number().optional(),
+  planSnapshot: planSnapshotSchema.optional(),
+  usage: purchaseUsageSchema.optional(),
+  isRecurring: z.boolean(),
+  billingCycle: z.string().optional(),
+  nextBillingDate: z.string().optional(),
+  paidAt: z.string().optional(),
+  cancelledAt: z.string().optional(),
+  cancellationReason: z.string().optional(),
+  metadata: jsonObject.optional(),
+  origin: z.enum(purchaseOrigins),
+}
+
+export const purchaseSchema = z.object({
+  ...purchaseFields,
+  customerRef: z.string(),
+  customerEmail: z.string(),
+  productRef: z.string(),
+  productName: z.string().optional(),
+  autoRenew: z.boolean().optional(),
+  createdAt: z.string(),
+})
+
+export type PurchaseBody = z.infer<typeof purchaseSchema>
+
+/** As it stands inside a customer. */
+export const purchaseBriefSchema = z.object({
+  ...purchaseFields,
+  productName: z.string(),
+  productRef: z.string().optional(),
+  planRef: z.string().optional(),
+  planType: z.string().optional(),
+})
+
+export type PurchaseBriefBody = z.infer<typeof purchaseBriefSchema>
+
+export const purchasesResponseSchema = z.object({ purchases: z.array(purchaseSchema) })

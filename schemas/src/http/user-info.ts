@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { jsonObject, requiredReference } from './fields.ts'
+
+/* `POST /v1/sdk/user-info`. */
+
+export const userInfoRequestSchema = z.object({
+  customerRef: requiredReference,
+  productRef: requiredReference,
+})
+
+export type UserInfoRequest = z.infer<typeof userInfoRequestSchema>
+
+export const userUsageSchema = z.object({
+  total: z.number(),
+  used: z.number(),
+  remaining: z.number(),
+  meterRef: z.string().optional(),
+  percentUsed: z.number().optional(),
+})
+
+export type UserUsageBody = z.infer<typeof userUsageSchema>
+
+export const userInfoResponseSchema = z.object({
+  /** A summary for people, such as `Active subscription: Reports (25% usage consumed)`. */
+  status: z.string(),
+  verifyUrl: z.string().nullable(),
+  user: z
+    .object({
+      reference: z.string(),
+      email: z.string(),
+      name: z.string().nullable(),
+      externalRef: z.string().nullable(),
+    })
+    .optional(),
+  purchase: z
+    .object({
+      reference: z.string(),
+      status: z.string(),
+      productName: z.string(),
+      planType: z.string(),
+      startDate: z.string().nullable(),
+      endDate: z.string().nullable(),
+      usage: userUsageSchema,
+      plan: z.object({
+        reference: z.string(),
+        price: z.number(),
+        currency: z.string(),
+        type: z.string(),
+        billingCycle: z.string().nullable(),
+        features: jsonObject.nullable(),
+        limits: jsonObject.nullable(),
+      }),
+    })
+    .optional(),
+})
+
+export type UserInfoResponse = z.infer<typeof userInfoResponseSchema>
