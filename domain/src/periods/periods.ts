@@ -1,0 +1,111 @@
+import type { BillingCycle } from '@tollgate/schemas/http/plan-terms'
+
+/*
+ * Billing periods. Every one is computed from the anchor, the instant the purchase started, never from the period
+ * before: 31 Jan, 28 Feb, 31 Mar. Half-open, UTC. Anchors are on whole seconds, so all bounds are.
+ */
+
+/** `calendar`: months of the calendar. `fixed_days`: 30, 90 and 365 days, for providers that ask for it. */
+export const cycleModes = ['calendar', 'fixed_days'] as const
+export type CycleMode = (typeof cycleModes)[number]
+
+/** How the periods of one purchase follow each other. */
+export type Cycle = {
+  readonly anchor: Date
+  readonly billingCycle: BillingCycle
+  readonly mode: CycleMode
+  /** Of a custom cycle; 30 unless told otherwise. */
+  readonly customDays?: number | undefined
+}
+
+/** [start, end) */
+export type Period = {
+  /** 0 for the period that begins at the anchor. */
+  readonly index: number
+  readonly start: Date
+  readonly end: Date
+}
+
+export const customCycleDays = 30
+
+const dayMs = 86_400_000
+
+const fixedDays = { weekly: 7, monthly: 30, quarterly: 90, yearly: 365 } as const
+
+const calendarMonths = { monthly: 1, quarterly: 3, yearly: 12 } as const
+
+type Step = { readonly days: number } | { readonly months: number }
+
+function stepOf(cycle: Cycle): Step {
+  switch (cycle.billingCycle) {
+    case 'weekly':
+      return { days: fixedDays.weekly }
+    case 'custom':
+      return { days: cycle.customDays ?? customCycleDays }
+    case 'monthly':
+    case 'quarterly':
+    case 'yearly':
+      return cycle.mode === 'fixed_days'
+        ? { days: fixedDays[cycle.billingCycle] }
+        : { months: calendarMonths[cycle.billingCycle] }
+  }
+}
+
+/** The period with that index; negative ones lie before the anchor. */
+export function periodOf(cycle: Cycle, index: number): Period {
+  const step = stepOf(cycle)
+  return {
+    index,
+    start: new Date(boundaryMs(cycle.anchor, step, index)),
+    end: new Date(boundaryMs(cycle.anchor, step, index + 1)),
+  }
+}
+
+/** The period that contains the instant. */
+export function periodAt(cycle: Cycle, instant: Date): Period {
+  return periodOf(cycle, periodIndexAt(cycle, instant))
+}
+
+export function periodIndexAt(cycle: Cycle, instant: Date): number {
+  const step = stepOf(cycle)
+  const anchor = cycle.anchor
+  if ('days' in step) {
+    return Math.floor((instant.getTime() - anchor.getTime()) / (step.days * dayMs))
+  }
+  const months =
+    (instant.getUTCFullYear() - anchor.getUTCFullYear()) * 12 +
+    (instant.getUTCMonth() - anchor.getUTCMonth())
+  const index = Math.floor(months / step.months)
+  // In the boundary's own month the day and the time decide, and the boundary may be clamped.
+  return boundaryMs(anchor, step, index) <= instant.getTime() ? index : index - 1
+}
+
+/** `count` periods from the one that contains `from` on, in order. */
+export function periodsCovering(cycle: Cycle, from: Date, count: number): Period[] {
+  const first = periodIndexAt(cycle, from)
+  return Array.from({ length: count }, (_, offset) => periodOf(cycle, first + offset))
+}
+
+function boundaryMs(anchor: Date, step: Step, index: number): number {
+  if ('days' in step) return anchor.getTime() + index * step.days * dayMs
+  return addMonths(anchor, index * step.months)
+}
+
+/** The anchor's day of the month, or the last day of a month that has no such day; the anchor's time of day. */
+function addMonths(anchor: Date, months: number): number {
+  const year = anchor.getUTCFullYear()
+  const month = anchor.getUTCMonth() + months
+  const daysInMonth = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+  const day = Math.min(anchor.getUTCDate(), daysInMonth)
+  const timeOfDay = ((anchor.getTime() % dayMs) + dayMs) % dayMs
+  return Date.UTC(year, month, day) + timeOfDay
+}
+
+/** The instant without its fraction of a second: what an anchor must be. */
+export function wholeSecond(instant: Date): Date {
+  return new Date(Math.floor(instant.getTime() / 1000) * 1000)
+}
+
+export function unixSecond(instant: Date): number {
+  return Math.floor(instant.getTime() / 1000)
+}
