@@ -1,0 +1,92 @@
+import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { Entry, EntryAddress, EntryView } from '../hot-state.ts'
+import { readFence } from './apply-batch.ts'
+import { decodeCounter } from './counter-format.ts'
+import { foldSlots } from './fold-slots.ts'
+import { hotKey, keySpaces, partitionPart, textPart, timePart } from './hot-keys.ts'
+import type { SubjectRecords } from './subject-record.ts'
+
+type Place = {
+  readonly partition: Buffer
+  readonly subject: Buffer
+  readonly scope: Buffer
+  readonly entryKey: Buffer
+  readonly subjectKey: Buffer
+}
+
+/** Call inside a write transaction. */
+export function putEntry(
+  store: LmdbStore,
+  subjects: SubjectRecords,
+  at: EntryAddress,
+  entry: Entry,
+): void {
+  const place = placeOf(at)
+  const record = new Map(subjects.read(place.subjectKey))
+  const stored = record.get(at.scope)
+  if (stored !== undefined && entry.version < stored.version) return
+  const windowsBefore = stored?.windows ?? []
+  const { partition, subject } = place
+  foldSlots(store, { partition, subject, scope: at.scope, windowsBefore, windows: entry.windows })
+  record.set(at.scope, { version: entry.version, windows: entry.windows })
+  subjects.write(place.subjectKey, record)
+  store.putSync(place.entryKey, Buffer.from(entry.document))
+  for (const window of entry.windows) {
+    if (windowsBefore.some((old) => old.id === window.id && old.toSecond === window.toSecond))
+      continue
+    const end = timePart(window.toSecond)
+    const key = hotKey(
+      keySpaces.windowEnd,
+      partition,
+      end,
+      subject,
+      place.scope,
+      textPart(window.id),
+    )
+    store.putSync(key, Buffer.from(JSON.stringify([at.scope, window.id])))
+  }
+}
+
+/** Call inside a write transaction. */
+export function deleteEntry(store: LmdbStore, subjects: SubjectRecords, at: EntryAddress): void {
+  const place = placeOf(at)
+  const record = new Map(subjects.read(place.subjectKey))
+  if (!record.delete(at.scope)) return
+  subjects.write(place.subjectKey, record)
+  store.removeSync(place.entryKey)
+}
+
+export function readEntry(store: LmdbStore, at: EntryAddress, series: string): EntryView {
+  const place = placeOf(at)
+  const document = store.getBinary(place.entryKey)
+  const counterKey = hotKey(
+    keySpaces.counter,
+    place.partition,
+    place.subject,
+    place.scope,
+    textPart(series),
+  )
+  const amounts = new Map<string, bigint>()
+  const stored = store.getBinary(counterKey)
+  for (const [id, { scoped, unscoped }] of decodeCounter(stored && Buffer.from(stored))) {
+    amounts.set(id, scoped + unscoped)
+  }
+  return {
+    document: document === undefined ? undefined : Buffer.from(document).toString('utf8'),
+    amounts,
+    appliedOffset: readFence(store, place.partition),
+  }
+}
+
+function placeOf(at: EntryAddress): Place {
+  const partition = partitionPart(at.space, at.partition)
+  const subject = textPart(at.subject)
+  const scope = textPart(at.scope)
+  return {
+    partition,
+    subject,
+    scope,
+    entryKey: hotKey(keySpaces.entry, partition, subject, scope),
+    subjectKey: hotKey(keySpaces.subject, partition, subject),
+  }
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+
+/*
+ * Keys are byte strings: a space byte, then parts. A part of text is one length byte and its UTF-8, or, when that is
+ * longer than partBytesMax, the byte 255 and its SHA-256. So every key stays far below lmdb's limit (1978 bytes), no
+ * part can reach into the next one, and all keys that share their first parts are neighbours.
+ */
+export const keySpaces = {
+  document: 1,
+  fence: 2,
+  subject: 3,
+  entry: 4,
+  counter: 5,
+  slot: 6,
+  mark: 7,
+  markMinute: 8,
+  windowEnd: 9,
+} as const
+
+const partBytesMax = 120
+const hashedPart = 255
+
+export function textPart(text: string): Buffer {
+  const bytes = Buffer.from(text, 'utf8')
+  if (bytes.length <= partBytesMax) return Buffer.concat([Buffer.of(bytes.length), bytes])
+  return Buffer.concat([Buffer.of(hashedPart), createHash('sha256').update(bytes).digest()])
+}
+
+/** How many bytes the text part at `at` takes. */
+export function textPartBytes(key: Buffer, at: number): number {
+  const length = key[at]!
+  return length === hashedPart ? 33 : 1 + length
+}
+
+/** Big-endian, so that it sorts; the shift lets times before 1970 sort too. */
+export function timePart(time: number): Buffer {
+  const part = Buffer.allocUnsafe(6)
+  part.writeUIntBE(Math.min(Math.max(time + 2 ** 47, 0), 2 ** 48 - 1), 0, 6)
+  return part
+}
+
+export const timePartBytes = 6
+
+export function readTimePart(key: Buffer, at: number): number {
+  return key.readUIntBE(at, 6) - 2 ** 47
+}
+
+/** What every key of one (space, partition) continues with after its space byte. */
+export function partitionPart(space: string, partition: number): Buffer {
+  const number = Buffer.allocUnsafe(2)
+  number.writeUInt16BE(partition)
+  return Buffer.concat([textPart(space), number])
+}
+
+export function hotKey(space: number, ...parts: readonly Buffer[]): Buffer {
+  return Buffer.concat([Buffer.of(space), ...parts])
+}
+
+/** The first key after all keys that start with `prefix`. */
+export function keyAfter(prefix: Buffer): Buffer {
+  const after = Buffer.from(prefix)
+  for (let at = after.length - 1; at >= 0; at -= 1) {
+    if (after[at] === 255) continue
+    after[at]! += 1
+    return after.subarray(0, at + 1)
+  }
+  return Buffer.alloc(1978, 255)
+}

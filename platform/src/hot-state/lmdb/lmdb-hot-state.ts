@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openEnvironment, type LmdbStore } from '../../lmdb/environment.ts'
+import type {
+  CounterBatch,
+  Entry,
+  EntryAddress,
+  EntryView,
+  HotState,
+  Mark,
+  SweepLimits,
+} from '../hot-state.ts'
+import { applyBatch, readFence } from './apply-batch.ts'
+import { deleteEntry, putEntry, readEntry } from './entries.ts'
+import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
+import { readMark, setMissingMarks } from './marks.ts'
+import { SubjectRecords } from './subject-record.ts'
+
+export type LmdbHotStateOptions = {
+  readonly folder: string
+  /**
+   * 'projection' applies batches and wakes those who wait for them, in every process; 'publisher' writes documents
+   * and entries; 'reader' only reads.
+   */
+  readonly role: 'projection' | 'publisher' | 'reader'
+  /** Bytes the state may grow to on disk. Default 1 TiB; address space only, until it is used. */
+  readonly sizeMaxBytes?: number
+  /** Milliseconds a reader waits for somebody else to create the state. Default 30,000. */
+  readonly createdWithinMs?: number
+}
+
+const formatVersion = 1
+
+export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<HotState> {
+  const store = await openEnvironment({
+    folder: options.folder,
+    content: 'hot state',
+    formatVersion,
+    access: options.role === 'reader' ? 'read' : 'write',
+    sizeMaxBytes: options.sizeMaxBytes ?? 2 ** 40,
+    syncLater: true,
+    createdWithinMs: options.createdWithinMs ?? 30_000,
+  })
+  return new LmdbHotState(store)
+}
+
+class LmdbHotState implements HotState {
+  readonly #store: LmdbStore
+  readonly #subjects: SubjectRecords
+
+  constructor(store: LmdbStore) {
+    this.#store = store
+    this.#subjects = new SubjectRecords(store)
+  }
+
+  async putDocument(key: string, document: string): Promise<void> {
+    await this.#store.put(documentKey(key), Buffer.from(document))
+  }
+
+  async deleteDocument(key: string): Promise<void> {
+    await this.#store.remove(documentKey(key))
+  }
+
+  async readDocument(key: string): Promise<string | undefined> {
+    this.#store.resetReadTxn()
+    const bytes = this.#store.getBinary(documentKey(key))
+    return bytes === undefined ? undefined : Buffer.from(bytes).toString('utf8')
+  }
+
+  async putEntry(at: EntryAddress, entry: Entry): Promise<void> {
+    await this.#store.transaction(() => putEntry(this.#store, this.#subjects, at, entry))
+  }
+
+  async deleteEntry(at: EntryAddress): Promise<void> {
+    await this.#store.transaction(() => deleteEntry(this.#store, this.#subjects, at))
+  }
+
+  async readEntry(at: EntryAddress, series: string): Promise<EntryView> {
+    this.#store.resetReadTxn()
+    return readEntry(this.#store, at, series)
+  }
+
+  async appliedOffset(space: string, partition: number): Promise<number> {
+    this.#store.resetReadTxn()
+    return readFence(this.#store, partitionPart(space, partition))
+  }
+
+  async readMarks(
+    space: string,
+    partition: number,
+    ids: readonly string[],
+  ): Promise<(number | undefined)[]> {
+    this.#store.resetReadTxn()
+    const part = partitionPart(space, partition)
+    return ids.map((id) => readMark(this.#store, part, id))
+  }
+
+  async claimMarks(space: string, partition: number, marks: readonly Mark[]): Promise<number[]> {
+    const part = partitionPart(space, partition)
+    return await this.#store.transaction(() => {
+      setMissingMarks(this.#store, part, marks)
+      return marks.map(({ id }) => readMark(this.#store, part, id)!)
+    })
+  }
+
+  async apply(batch: CounterBatch): Promise<'applied' | 'fenced'> {
+    return await this.#store.transaction(() => applyBatch(this.#store, this.#subjects, batch))
+  }
+
+  async waitForApply(timeoutMs: number): Promise<void> {
+    await sleep(Math.min(timeoutMs, 2))
+  }
+
+  async sweep(_space: string, _partition: number, _limits: SweepLimits): Promise<number> {
+    return 0
+  }
+
+  async ping(): Promise<void> {
+    this.#store.resetReadTxn()
+    this.#store.getBinary(hotKey(keySpaces.document, textPart('ping')))
+  }
+
+  async close(): Promise<void> {
+    await this.#store.close()
+  }
+}
+
+function documentKey(key: string): Buffer {
+  return hotKey(keySpaces.document, textPart(key))
+}

@@ -1,0 +1,71 @@
+import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { Window } from '../hot-state.ts'
+
+/** What is published about a subject, without the documents: small, because every batch reads it. */
+export type SubjectRecord = Map<string, ScopeRecord>
+
+export type ScopeRecord = {
+  readonly version: number
+  readonly windows: readonly Window[]
+}
+
+type StoredScope = readonly [scope: string, version: number, windows: [string, number, number][]]
+
+const cachedSubjectsMax = 20_000
+
+/** Decoded records by key. A record read from the store is trusted only if its bytes are the cached ones. */
+export class SubjectRecords {
+  readonly #store: LmdbStore
+  readonly #cache = new Map<string, { readonly bytes: Buffer; readonly record: SubjectRecord }>()
+
+  constructor(store: LmdbStore) {
+    this.#store = store
+  }
+
+  read(key: Buffer): SubjectRecord {
+    const bytes = this.#store.getBinaryFast(key)
+    if (bytes === undefined) return new Map()
+    const name = key.toString('latin1')
+    const cached = this.#cache.get(name)
+    if (cached !== undefined && cached.bytes.compare(bytes, 0, bytes.length) === 0) {
+      return cached.record
+    }
+    const copy = Buffer.from(Uint8Array.prototype.slice.call(bytes, 0, bytes.length))
+    const record = decode(copy)
+    if (this.#cache.size >= cachedSubjectsMax) this.#cache.clear()
+    this.#cache.set(name, { bytes: copy, record })
+    return record
+  }
+
+  write(key: Buffer, record: SubjectRecord): void {
+    if (record.size === 0) this.#store.removeSync(key)
+    else this.#store.putSync(key, encode(record))
+  }
+}
+
+/** The first window that holds the second. */
+export function fittingWindow(windows: readonly Window[], second: number): Window | undefined {
+  for (const window of windows) {
+    if (window.fromSecond <= second && second < window.toSecond) return window
+  }
+  return undefined
+}
+
+function encode(record: SubjectRecord): Buffer {
+  const stored: StoredScope[] = []
+  for (const [scope, { version, windows }] of record) {
+    stored.push([scope, version, windows.map((w) => [w.id, w.fromSecond, w.toSecond])])
+  }
+  return Buffer.from(JSON.stringify(stored))
+}
+
+function decode(bytes: Buffer): SubjectRecord {
+  const record: SubjectRecord = new Map()
+  for (const [scope, version, windows] of JSON.parse(bytes.toString('utf8')) as StoredScope[]) {
+    record.set(scope, {
+      version,
+      windows: windows.map(([id, fromSecond, toSecond]) => ({ id, fromSecond, toSecond })),
+    })
+  }
+  return record
+}
