@@ -1,0 +1,107 @@
+import { readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Who started the server of a folder. The start time tells the process from a later one with the same number. */
+type Owner = { readonly pid: number; readonly startTime: string | undefined }
+
+export function writeOwner(file: string): void {
+  const owner: Owner = { pid: process.pid, startTime: startTimeOf(process.pid) }
+  writeFileSync(file, JSON.stringify(owner), { mode: 0o600 })
+}
+
+/**
+ * Makes way for a new server on the folder. A server whose starter is gone (killed, so that it could not stop it) is
+ * shut down; one whose starter lives is left alone and refused. A stale `postmaster.pid` is PostgreSQL's own business,
+ * except where its number has meanwhile gone to another process: PostgreSQL would take that for a server.
+ */
+export async function clearTheWay(dataFolder: string, ownerFile: string): Promise<void> {
+  const pidFile = join(dataFolder, 'postmaster.pid')
+  const pid = readStatus(dataFolder)?.pid
+  if (pid === undefined || !isAlive(pid)) return
+  if (!isPostmasterOf(pid, dataFolder)) {
+    rmSync(pidFile, { force: true })
+    return
+  }
+  const owner = livingOwner(ownerFile)
+  if (owner !== undefined) {
+    throw new Error(`The database folder ${dataFolder} is in use by process ${owner}.`)
+  }
+  for (const [signal, waitMs] of [
+    ['SIGINT', 20_000],
+    ['SIGQUIT', 10_000],
+  ] as const) {
+    process.kill(pid, signal)
+    if (await hasEnded(pid, waitMs)) return
+  }
+  throw new Error(`A PostgreSQL server (process ${pid}) holds ${dataFolder} and does not stop.`)
+}
+
+export type PostmasterStatus = { readonly pid: number; readonly isReady: boolean }
+
+/** What the server says about itself in its lock file: line 1 its process, line 8 its state. */
+export function readStatus(dataFolder: string): PostmasterStatus | undefined {
+  try {
+    const lines = readFileSync(join(dataFolder, 'postmaster.pid'), 'utf8').split('\n')
+    const pid = Number(lines[0])
+    if (!Number.isInteger(pid) || pid <= 0) return undefined
+    return { pid, isReady: lines[7]?.trim() === 'ready' }
+  } catch {
+    return undefined
+  }
+}
+
+function livingOwner(file: string): number | undefined {
+  try {
+    const owner = JSON.parse(readFileSync(file, 'utf8')) as Owner
+    return isAlive(owner.pid) && startTimeOf(owner.pid) === owner.startTime ? owner.pid : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A postmaster works in its data folder. Where there is no /proc to ask, it is taken for one. */
+function isPostmasterOf(pid: number, dataFolder: string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dataFolder)
+  } catch {
+    return process.platform !== 'linux'
+  }
+}
+
+/** Field 22 of /proc/<pid>/stat; the name before it may hold spaces and brackets. */
+function startTimeOf(pid: number): string | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !isZombie(pid)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function isZombie(pid: number): boolean {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return text.slice(text.lastIndexOf(')') + 2).startsWith('Z')
+  } catch {
+    return false
+  }
+}
+
+async function hasEnded(pid: number, waitMs: number): Promise<boolean> {
+  const end = Date.now() + waitMs
+  while (isAlive(pid)) {
+    if (Date.now() > end) return false
+    await sleep(20)
+  }
+  return true
+}

@@ -1,0 +1,92 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { launch, type Cluster, type Launched } from './cluster.ts'
+import { readStatus, writeOwner } from './postmaster.ts'
+import { serverArguments } from './server-arguments.ts'
+
+export type ServerProcess = {
+  readonly port: number
+  /** Resolves when the server is gone, asked to or not. */
+  readonly exited: Promise<void>
+  stop(): Promise<void>
+}
+
+export type ServerTimeouts = { readonly startMs: number; readonly stopMs: number }
+
+export async function startServer(
+  cluster: Cluster,
+  wantedPort: number,
+  timeouts: ServerTimeouts,
+): Promise<ServerProcess> {
+  const end = Date.now() + timeouts.startMs
+  for (;;) {
+    const port = wantedPort === 0 ? await freePort() : wantedPort
+    const launched = launch(
+      cluster,
+      cluster.binaries.postgres,
+      serverArguments({ dataFolder: cluster.place.data, port, isDurable: cluster.isDurable }),
+    )
+    const exited = hasExited(launched.child)
+    if (await becomesReady(launched, cluster.place.data, end)) {
+      writeOwner(cluster.place.owner)
+      return { port, exited, stop: () => stop(cluster, launched.child, exited, timeouts.stopMs) }
+    }
+    await exited
+    if (!willPass(launched.words(), wantedPort) || Date.now() > end) {
+      throw new Error(`PostgreSQL did not start. ${launched.words()}`)
+    }
+    await sleep(200)
+  }
+}
+
+/** Sessions of a killed server need a moment to end themselves; a free port may be taken before we use it. */
+function willPass(words: string, wantedPort: number): boolean {
+  if (/pre-existing shared memory block/.test(words)) return true
+  return wantedPort === 0 && /could not create any TCP\/IP sockets/.test(words)
+}
+
+async function becomesReady(launched: Launched, data: string, end: number): Promise<boolean> {
+  const { child } = launched
+  while (child.exitCode === null && child.signalCode === null) {
+    const status = readStatus(data)
+    if (status?.pid === child.pid && status?.isReady === true) return true
+    if (Date.now() > end) {
+      child.kill('SIGQUIT')
+      throw new Error(`PostgreSQL was not ready in time. ${launched.words()}`)
+    }
+    await sleep(10)
+  }
+  return false
+}
+
+async function hasExited(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined) await once(child, 'error')
+  else if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+}
+
+/** SIGINT ends sessions and writes a checkpoint; SIGQUIT leaves the rest to the next start's recovery. */
+async function stop(
+  cluster: Cluster,
+  child: ChildProcess,
+  exited: Promise<void>,
+  timeoutMs: number,
+): Promise<void> {
+  child.kill('SIGINT')
+  const timer = setTimeout(() => child.kill('SIGQUIT'), timeoutMs)
+  await exited
+  clearTimeout(timer)
+  rmSync(cluster.place.owner, { force: true })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,92 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import postgres, { type Sql, type TransactionSql } from 'postgres'
+import { Umzug } from 'umzug'
+import { refuseNewer } from '../newer-schema-error.ts'
+
+export type PostgresMigrationOptions = {
+  readonly url: string
+  /** Holds the folders `control` and `environment` with numbered plain SQL files. */
+  readonly folder: string
+}
+
+const folderOfSchema = { control: 'control', sandbox: 'environment', live: 'environment' } as const
+
+/** One number for all our migrations: two processes never migrate at once, whatever the schema. */
+const advisoryLock = 7_065_551_001
+
+/**
+ * Brings all schemas to the code's version. Each file runs in one transaction together with the line that says it ran,
+ * so a crash leaves it done or not done. Safe to call from several processes at once: whoever comes second finds the
+ * work done.
+ */
+export async function migratePostgres(options: PostgresMigrationOptions): Promise<void> {
+  const sql = postgres(options.url, {
+    max: 1,
+    connect_timeout: 10,
+    onnotice: () => {},
+    connection: { application_name: 'tollgate migrations' },
+  })
+  try {
+    for (const [schema, folder] of Object.entries(folderOfSchema)) {
+      await migrateSchema(sql, schema, join(options.folder, folder))
+    }
+  } finally {
+    await sql.end({ timeout: 10 })
+  }
+}
+
+async function migrateSchema(sql: Sql, schema: string, folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  await locked(sql, async (transaction) => {
+    await transaction`CREATE SCHEMA IF NOT EXISTS ${sql(schema)}`
+    await transaction`
+      CREATE TABLE IF NOT EXISTS ${sql(schema)}.schema_migrations (
+        name text PRIMARY KEY,
+        applied_at timestamptz NOT NULL DEFAULT now()
+      )`
+  })
+  refuseNewer(`PostgreSQL schema ${schema}`, await appliedIn(sql, schema), names)
+  const umzug = new Umzug({
+    migrations: names.map((name) => ({
+      name,
+      up: async () => apply(sql, schema, name, await readFile(join(folder, name), 'utf8')),
+    })),
+    storage: {
+      executed: () => appliedIn(sql, schema),
+      // Written by `apply`, in the migration's own transaction.
+      logMigration: () => Promise.resolve(),
+      unlogMigration: () => Promise.reject(new Error('migrations only go forward')),
+    },
+    logger: undefined,
+  })
+  await umzug.up()
+}
+
+async function apply(sql: Sql, schema: string, name: string, statements: string): Promise<void> {
+  await locked(sql, async (transaction) => {
+    const table = sql(schema)
+    const applied = await transaction`SELECT 1 FROM ${table}.schema_migrations WHERE name = ${name}`
+    if (applied.length > 0) return
+    await transaction`SELECT set_config('search_path', ${schema}, true)`
+    await transaction.unsafe(statements)
+    await transaction`INSERT INTO ${table}.schema_migrations (name) VALUES (${name})`
+  })
+}
+
+/** The lock ends with the transaction, so no crash and no lost connection can leave it behind. */
+async function locked(
+  sql: Sql,
+  work: (transaction: TransactionSql) => Promise<void>,
+): Promise<void> {
+  await sql.begin(async (transaction) => {
+    await transaction`SELECT pg_advisory_xact_lock(${advisoryLock})`
+    await work(transaction)
+  })
+}
+
+async function appliedIn(sql: Sql, schema: string): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    SELECT name FROM ${sql(schema)}.schema_migrations ORDER BY name`
+  return rows.map(({ name }) => name)
+}

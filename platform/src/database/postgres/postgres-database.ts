@@ -1,0 +1,61 @@
+import postgres, { type Sql } from 'postgres'
+import type { Database } from '../database.ts'
+
+export type PostgresOptions = {
+  readonly url: string
+  /** Connections per pool; there are three pools. */
+  readonly poolMax?: number
+  readonly connectTimeoutSeconds?: number
+  readonly idleTimeoutSeconds?: number
+  readonly statementTimeoutMs?: number
+  readonly lockTimeoutMs?: number
+  /** A transaction that waits for its own client longer than this is ended by the server, and its locks with it. */
+  readonly idleInTransactionTimeoutMs?: number
+}
+
+const environments = ['sandbox', 'live'] as const
+
+/**
+ * Rows come as the columns are named: repositories map to camel case themselves. `bigint` columns (and so `count(*)`)
+ * come and go as JavaScript's bigint: money and versions are bigint columns, and JSON cannot lose their digits unseen.
+ * `numeric` comes as text, `timestamptz` as Date.
+ */
+export function createPostgresDatabase(options: PostgresOptions): Database {
+  const control = openPool(options, 'control')
+  const pools = new Map<string, Sql>(environments.map((each) => [each, openPool(options, each)]))
+  const all = [control, ...pools.values()]
+  return {
+    control,
+    in(environment) {
+      const pool = pools.get(environment)
+      if (pool === undefined) throw new Error(`there is no environment ${environment}`)
+      return pool
+    },
+    async ping() {
+      await control`SELECT 1`
+    },
+    async close() {
+      await Promise.all(all.map((pool) => pool.end({ timeout: 10 })))
+    },
+  }
+}
+
+function openPool(options: PostgresOptions, schema: string): Sql {
+  const pool = postgres(options.url, {
+    max: options.poolMax ?? 8,
+    connect_timeout: options.connectTimeoutSeconds ?? 10,
+    idle_timeout: options.idleTimeoutSeconds ?? 60,
+    onnotice: () => {},
+    types: { bigint: postgres.BigInt },
+    connection: {
+      application_name: `tollgate ${schema}`,
+      search_path: schema,
+      timezone: 'UTC',
+      statement_timeout: options.statementTimeoutMs ?? 10_000,
+      lock_timeout: options.lockTimeoutMs ?? 5_000,
+      idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
+    } as Record<string, string | number>,
+  })
+  // The driver's type names its parsers; ours are the same for every pool, so `Database` does not.
+  return pool as unknown as Sql
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { spawnChdbGateway, type ChdbGatewayProcess } from '../chdb-gateway/spawn-chdb-gateway.ts'
+import type { Database } from '../database/database.ts'
+import {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '../database/embedded/embedded-postgres.ts'
+import { migratePostgres } from '../database/postgres/migrations.ts'
+import { createPostgresDatabase } from '../database/postgres/postgres-database.ts'
+import {
+  createClickHouseUsageStore,
+  type ClickHouseConnection,
+} from '../usage-store/clickhouse/clickhouse-usage-store.ts'
+import type { UsageStore } from '../usage-store/usage-store.ts'
+
+type Running<Server> = { readonly server: Server; readonly folder: string; users: number }
+
+/** One server per process and kind, shared by all callers; it ends with the last of them. */
+function shared<Server extends { stop(): Promise<void> }>(
+  name: string,
+  start: (folder: string) => Promise<Server>,
+): { acquire(): Promise<Server>; release(): Promise<void> } {
+  let running: Promise<Running<Server>> | undefined
+
+  async function startIn(): Promise<Running<Server>> {
+    const folder = await mkdtemp(join(tmpdir(), `tollgate-test-${name}-`))
+    return { server: await start(folder), folder, users: 0 }
+  }
+
+  return {
+    async acquire() {
+      const found = await (running ??= startIn())
+      found.users += 1
+      return found.server
+    },
+    async release() {
+      const found = await running
+      if (found === undefined || (found.users -= 1) > 0) return
+      running = undefined
+      await found.server.stop()
+      await rm(found.folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const postgresServer = shared<EmbeddedPostgres>('postgres', (folder) =>
+  startEmbeddedPostgres({ folder, port: 0, isDurable: false }),
+)
+
+const password = randomBytes(12).toString('hex')
+const clickHouseServer = shared<ChdbGatewayProcess>('clickhouse', (folder) =>
+  spawnChdbGateway({ folder, password }),
+)
+
+export type TestDatabase = {
+  readonly database: Database
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** A PostgreSQL database of its own. With a folder of migrations it is migrated. */
+export async function startTestDatabase(migrationsFolder?: string): Promise<TestDatabase> {
+  const server = await postgresServer.acquire()
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const maintenance = postgres(server.url, { max: 1, onnotice: () => {} })
+  await maintenance`CREATE DATABASE ${maintenance(name)}`
+  await maintenance.end()
+  const url = server.url.replace(/[^/]*$/, name)
+  if (migrationsFolder !== undefined) await migratePostgres({ url, folder: migrationsFolder })
+  const database = createPostgresDatabase({ url, poolMax: 4 })
+  return {
+    database,
+    url,
+    async stop() {
+      await database.close()
+      await postgresServer.release()
+    },
+  }
+}
+
+export type TestUsageStore = {
+  readonly store: UsageStore
+  readonly connection: ClickHouseConnection
+  stop(): Promise<void>
+}
+
+/** A ClickHouse of its own kind: the real engine behind the gateway, with an empty database as the default one. */
+export async function startTestUsageStore(): Promise<TestUsageStore> {
+  const server = await clickHouseServer.acquire()
+  const outside = { url: server.url, username: 'default', password, requestTimeoutMs: 30_000 }
+  const connection = { ...outside, database: `test_${randomBytes(6).toString('hex')}` }
+  const maintenance = createClickHouseUsageStore(outside)
+  await maintenance.command(`CREATE DATABASE ${connection.database}`)
+  await maintenance.close()
+  const store = createClickHouseUsageStore(connection)
+  return {
+    store,
+    connection,
+    async stop() {
+      await store.close()
+      await clickHouseServer.release()
+    },
+  }
+}

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { startTestDatabase, startTestUsageStore } from '../src/testing/embedded-servers.ts'
+
+it('gives every caller a database of its own on one server', async () => {
+  const [first, second] = await Promise.all([startTestDatabase(), startTestDatabase()])
+  await first.database.control`CREATE SCHEMA control`
+  await first.database.control`CREATE TABLE t (n bigint)`
+  await expect(second.database.control`SELECT * FROM t`).rejects.toMatchObject({ code: '42P01' })
+  expect(new URL(first.url).port).toBe(new URL(second.url).port)
+  await first.stop()
+  await second.database.ping()
+  await second.stop()
+})
+
+it('gives every caller a ClickHouse database of its own on one gateway', async () => {
+  const [first, second] = await Promise.all([startTestUsageStore(), startTestUsageStore()])
+  await first.store.command('CREATE TABLE t (n UInt8) ENGINE = MergeTree ORDER BY n')
+  await first.store.insert('t', Buffer.from('{"n":1}\n'), 'a')
+  expect(await first.store.query('SELECT n FROM t')).toEqual([{ n: 1 }])
+  await expect(second.store.query('SELECT n FROM t')).rejects.toMatchObject({ code: 60 })
+  await first.stop()
+  await second.store.ping()
+  await second.stop()
+})
