@@ -1,13 +1,13 @@
 import { EventLogUnavailableError, type LogAppend } from '../event-log.ts'
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import { BatchBuffer, recordBytes } from './batch-format.ts'
-import { batchKeyBytes, writeBatchKey } from './log-keys.ts'
+import { batchKeyBytes, probeKey, writeBatchKey } from './log-keys.ts'
 
-export type GroupCommitOptions = {
+export type GroupCommitLimits = {
+  /** Bytes that may wait for the disk, those of the commit in flight included. */
   readonly pendingBytesMax: number
+  /** Bytes of one stored batch. */
   readonly batchBytesMax: number
-  /** After a commit is on disk and the heads have moved, before the waiters hear of it. */
-  readonly onCommitted: () => void
 }
 
 /** One partition as the writer sees it. */
@@ -49,7 +49,8 @@ const sparesMax = 2
  */
 export class GroupCommit {
   readonly #store: LmdbStore
-  readonly #options: GroupCommitOptions
+  readonly #limits: GroupCommitLimits
+  readonly #onCommitted: (topicIds: ReadonlySet<number>) => void
   readonly #key = Buffer.allocUnsafe(batchKeyBytes)
   #batches: OpenBatch[] = []
   #waiters: Waiter[] = []
@@ -57,15 +58,23 @@ export class GroupCommit {
   #isFlushing = false
   #isScheduled = false
   #isClosed = false
+  /** The last commit failed. */
+  #hasFailed = false
   #idle: (() => void) | undefined
 
-  constructor(store: LmdbStore, options: GroupCommitOptions) {
+  /** `onCommitted` is called when the records are on disk and the heads have moved, before those who appended hear of it. */
+  constructor(
+    store: LmdbStore,
+    limits: GroupCommitLimits,
+    onCommitted: (topicIds: ReadonlySet<number>) => void,
+  ) {
     this.#store = store
-    this.#options = options
+    this.#limits = limits
+    this.#onCommitted = onCommitted
   }
 
   append(writer: PartitionWriter, value: Uint8Array, receivedAtMs: number): Promise<number> {
-    const refusal = this.refusal(recordBytes(value))
+    const refusal = this.#refusal(recordBytes(value))
     if (refusal !== undefined) return Promise.reject(refusal)
     const batch = this.#add(writer, value, receivedAtMs)
     const index = batch.count - 1
@@ -80,7 +89,7 @@ export class GroupCommit {
     receivedAtMs: number,
   ): Promise<number[]> {
     if (records.length === 0) return Promise.resolve([])
-    const refusal = this.refusal(records.reduce((sum, { value }) => sum + recordBytes(value), 0))
+    const refusal = this.#refusal(records.reduce((sum, { value }) => sum + recordBytes(value), 0))
     if (refusal !== undefined) return Promise.reject(refusal)
     const places = records.map(({ partition, value }) => {
       const batch = this.#add(writers[partition]!, value, receivedAtMs)
@@ -92,10 +101,22 @@ export class GroupCommit {
     })
   }
 
-  /** Why `bytes` more cannot be taken now. */
-  refusal(bytes: number): EventLogUnavailableError | undefined {
+  /** Throws what an append would be refused with now. After a failed commit only a commit can tell. */
+  async checkWritable(): Promise<void> {
+    const refusal = this.#refusal(1)
+    if (refusal !== undefined) throw refusal
+    if (!this.#hasFailed) return
+    try {
+      await this.#store.put(probeKey, Buffer.from('probe'))
+      this.#hasFailed = false
+    } catch (error) {
+      throw asUnavailable(error)
+    }
+  }
+
+  #refusal(bytes: number): EventLogUnavailableError | undefined {
     if (this.#isClosed) return new EventLogUnavailableError('The event log is closed.')
-    if (this.#pendingBytes + bytes > this.#options.pendingBytesMax) {
+    if (this.#pendingBytes + bytes > this.#limits.pendingBytesMax) {
       return new EventLogUnavailableError('Too many bytes wait for the disk.')
     }
     return undefined
@@ -117,7 +138,7 @@ export class GroupCommit {
       this.#batches.push(batch)
     }
     let buffer = batch.buffers.at(-1)!
-    if (buffer.count > 0 && buffer.bytes + bytes > this.#options.batchBytesMax) {
+    if (buffer.count > 0 && buffer.bytes + bytes > this.#limits.batchBytesMax) {
       buffer = takeBuffer(writer)
       batch.buffers.push(buffer)
     }
@@ -180,12 +201,13 @@ export class GroupCommit {
     if (error === undefined) {
       for (const batch of batches) batch.writer.head = batch.base + batch.count
     }
-    for (const batch of batches) giveBuffersBack(batch, this.#options.batchBytesMax)
+    for (const batch of batches) giveBuffersBack(batch, this.#limits.batchBytesMax)
     this.#isFlushing = false
+    this.#hasFailed = error !== undefined
     // The next commit starts before the waiters run, so the disk does not idle while answers are written.
     if (this.#waiters.length > 0) this.#flush()
     if (error === undefined) {
-      this.#options.onCommitted()
+      this.#onCommitted(new Set(batches.map((batch) => batch.writer.topicId)))
       for (const waiter of waiters) waiter.committed()
     } else {
       for (const waiter of waiters) waiter.failed(error)

@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { DoorbellListener } from '../../lmdb/doorbell.ts'
 import { openEnvironment, type LmdbStore } from '../../lmdb/environment.ts'
+import { claimedPath } from '../../lmdb/writer-claim.ts'
 import {
   EventLogUnavailableError,
   type EventLog,
@@ -8,89 +9,92 @@ import {
   type LogRecord,
   type ReadLimits,
 } from '../event-log.ts'
-import { batchCount, batchNewestReceivedAtMs, readBatch } from './batch-format.ts'
-import { GroupCommit, PartitionWriter } from './group-commit.ts'
 import { GroupPositions } from './group-positions.ts'
-import { batchKey, lastOffsetOfKey, offsetMax } from './log-keys.ts'
-import { createTopics, readTopics, type TopicCatalogue } from './topic-catalogue.ts'
+import { LogWriter } from './log-writer.ts'
+import { StoredBatches } from './stored-batches.ts'
+import { readTopics, type TopicCatalogue } from './topic-catalogue.ts'
 
 export type LmdbEventLogOptions = {
   /** Folder of the log's environment. One process writes it, any number read it. */
   readonly logFolder: string
   /** Folder of the consumer groups' positions, which every consumer writes. */
   readonly groupsFolder: string
+  /** A second writer is refused while the first one lives. */
   readonly role: 'writer' | 'reader'
-  /** Partition count by topic. The writer creates missing topics; a count that differs from the stored one is refused. */
+  /**
+   * Partition count by topic. The writer creates topics that are missing; a count that differs from the stored one is
+   * refused, because a subject's records must stay in one partition. Readers take what is stored.
+   */
   readonly topics: Readonly<Record<string, number>>
   /** Bytes that may wait for the disk before appends are refused. Default 64 MiB. */
   readonly pendingBytesMax?: number
-  /** Bytes of one stored batch; a larger one is split. Default 256 KiB. */
+  /** Bytes of one stored batch; what a commit has more is split. Default 256 KiB. */
   readonly batchBytesMax?: number
-  /** Bytes the log may grow to on disk. Default 1 TiB; address space only, until it is used. */
+  /** Bytes the log may grow to on disk. Default 1 TiB; it is address space only until it is used. */
   readonly logSizeMaxBytes?: number
   /** Milliseconds a reader waits for the writer to create the log. Default 30,000. */
   readonly createdWithinMs?: number
 }
 
 const formatVersion = 1
-const mebibyte = 1024 * 1024
+const mebibyte = 2 ** 20
+const groupsSizeMaxBytes = 1024 * mebibyte
+/** Batches deleted per transaction, so that appends wait for a trim no longer than for each other. */
+const trimBatchesMax = 1000
 
 export async function openLmdbEventLog(options: LmdbEventLogOptions): Promise<EventLog> {
-  const isWriter = options.role === 'writer'
   const createdWithinMs = options.createdWithinMs ?? 30_000
   const store = await openEnvironment({
     folder: options.logFolder,
     content: 'event log',
     formatVersion,
-    access: isWriter ? 'write' : 'read',
+    access: options.role === 'writer' ? 'write' : 'read',
     sizeMaxBytes: options.logSizeMaxBytes ?? mebibyte * mebibyte,
     syncLater: false,
     createdWithinMs,
   })
-  const groups = await openEnvironment({
-    folder: options.groupsFolder,
-    content: 'record of consumer positions',
-    formatVersion,
-    access: 'write',
-    sizeMaxBytes: 1024 * mebibyte,
-    syncLater: false,
-    createdWithinMs,
+  try {
+    const groups = await openEnvironment({
+      folder: options.groupsFolder,
+      content: 'record of consumer positions',
+      formatVersion,
+      access: 'write',
+      sizeMaxBytes: groupsSizeMaxBytes,
+      syncLater: false,
+      createdWithinMs,
+    })
+    const writer = options.role === 'writer' ? await openWriter(store, options) : undefined
+    return new LmdbEventLog(store, groups, writer)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+function openWriter(store: LmdbStore, options: LmdbEventLogOptions): Promise<LogWriter> {
+  return LogWriter.open(store, options.logFolder, options.topics, {
+    pendingBytesMax: options.pendingBytesMax ?? 64 * mebibyte,
+    batchBytesMax: options.batchBytesMax ?? mebibyte / 4,
   })
-  const topics = isWriter ? createTopics(store, options.topics) : readTopics(store)
-  return new LmdbEventLog(store, groups, topics, options)
 }
 
 class LmdbEventLog implements EventLog {
   readonly #store: LmdbStore
   readonly #groupsStore: LmdbStore
   readonly #groups: GroupPositions
-  readonly #topics: TopicCatalogue
-  readonly #writers = new Map<string, readonly PartitionWriter[]>()
-  readonly #groupCommit: GroupCommit | undefined
+  readonly #stored: StoredBatches
+  readonly #writer: LogWriter | undefined
+  readonly #listener: DoorbellListener
+  #topics: TopicCatalogue
 
-  constructor(
-    store: LmdbStore,
-    groupsStore: LmdbStore,
-    topics: TopicCatalogue,
-    options: LmdbEventLogOptions,
-  ) {
+  constructor(store: LmdbStore, groupsStore: LmdbStore, writer: LogWriter | undefined) {
     this.#store = store
     this.#groupsStore = groupsStore
     this.#groups = new GroupPositions(groupsStore)
-    this.#topics = topics
-    if (options.role === 'reader') return
-    this.#groupCommit = new GroupCommit(store, {
-      pendingBytesMax: options.pendingBytesMax ?? 64 * mebibyte,
-      batchBytesMax: options.batchBytesMax ?? mebibyte / 4,
-      onCommitted: () => undefined,
-    })
-    for (const [name, { id, partitionCount }] of Object.entries(topics)) {
-      const writers = Array.from(
-        { length: partitionCount },
-        (_, partition) => new PartitionWriter(id, partition, this.#storedHead(id, partition)),
-      )
-      this.#writers.set(name, writers)
-    }
+    this.#stored = new StoredBatches(store)
+    this.#writer = writer
+    this.#topics = writer?.topics ?? readTopics(store)
+    this.#listener = new DoorbellListener(() => claimedPath(store))
   }
 
   partitionCount(topic: string): number {
@@ -103,27 +107,22 @@ class LmdbEventLog implements EventLog {
     value: Uint8Array,
     receivedAtMs: number,
   ): Promise<number> {
-    return this.#committer().append(this.#writer(topic, partition), value, receivedAtMs)
+    if (this.#writer === undefined) return Promise.reject(readingOnly())
+    return this.#writer.append(topic, partition, value, receivedAtMs)
   }
 
   appendAll(topic: string, records: readonly LogAppend[], receivedAtMs: number): Promise<number[]> {
-    for (const { partition } of records) this.#writer(topic, partition)
-    return this.#committer().appendAll(this.#writers.get(topic) ?? [], records, receivedAtMs)
+    if (this.#writer === undefined) return Promise.reject(readingOnly())
+    return this.#writer.appendAll(topic, records, receivedAtMs)
   }
 
   head(topic: string, partition: number): number {
-    if (this.#groupCommit !== undefined) return this.#writer(topic, partition).head
-    this.#store.resetReadTxn()
-    return this.#storedHead(this.#topic(topic).id, partition)
+    if (this.#writer !== undefined) return this.#writer.head(topic, partition)
+    return this.#stored.head(this.#topic(topic).id, partition)
   }
 
   oldest(topic: string, partition: number): number {
-    this.#store.resetReadTxn()
-    const { id } = this.#topic(topic)
-    for (const { key, value } of this.#batches(id, partition, 0)) {
-      return lastOffsetOfKey(key) - batchCount(value) + 1
-    }
-    return 0
+    return this.#stored.oldest(this.#topic(topic).id, partition)
   }
 
   async read(
@@ -132,20 +131,12 @@ class LmdbEventLog implements EventLog {
     fromOffset: number,
     limits: ReadLimits,
   ): Promise<LogRecord[]> {
-    this.#store.resetReadTxn()
-    const { id } = this.#topic(topic)
-    const records: LogRecord[] = []
-    let bytesLeft = limits.bytesMax
-    for (const { key, value } of this.#batches(id, partition, fromOffset)) {
-      const last = lastOffsetOfKey(key)
-      bytesLeft = readBatch(value, last, fromOffset, records, limits.recordsMax, bytesLeft)
-      if (bytesLeft <= 0 || records.length >= limits.recordsMax) break
-    }
-    return records
+    return this.#stored.read(this.#topic(topic).id, partition, fromOffset, limits)
   }
 
-  async waitForAppend(_topic: string, timeoutMs: number): Promise<void> {
-    await sleep(Math.min(timeoutMs, 2))
+  waitForAppend(topic: string, timeoutMs: number): Promise<void> {
+    if (this.#writer !== undefined) return this.#writer.waitForAppend(topic, timeoutMs)
+    return this.#listener.wait(this.#topic(topic).id, timeoutMs)
   }
 
   async position(group: string, topic: string, partition: number): Promise<GroupPosition> {
@@ -168,63 +159,46 @@ class LmdbEventLog implements EventLog {
     receivedBeforeMs: number,
     groups: readonly string[],
   ): Promise<void> {
-    this.#committer()
-    this.#store.resetReadTxn()
+    const writer = this.#writer
+    if (writer === undefined) throw readingOnly()
     const { id } = this.#topic(topic)
-    // The last batch stays whatever its age: it is what the head is read from.
-    const passed = groups.map((group) => this.#groups.read(group, topic, partition).offset)
-    const limit = Math.min(this.head(topic, partition) - 1, ...passed)
-    const doomed: Buffer[] = []
-    for (const { key, value } of this.#batches(id, partition, 0)) {
-      if (lastOffsetOfKey(key) >= limit || batchNewestReceivedAtMs(value) >= receivedBeforeMs) break
-      doomed.push(key)
+    const positions = groups.map((group) => this.#groups.read(group, topic, partition).offset)
+    // The last batch stays, whatever its age: the head is read from its key.
+    const belowOffset = Math.min(writer.head(topic, partition) - 1, ...positions)
+    for (;;) {
+      const keys = this.#stored.expired(
+        id,
+        partition,
+        receivedBeforeMs,
+        belowOffset,
+        trimBatchesMax,
+      )
+      if (keys.length > 0) await writer.remove(keys)
+      if (keys.length < trimBatchesMax) return
     }
-    await this.#store.batch(() => {
-      for (const key of doomed) void this.#store.remove(key)
-    })
   }
 
   async checkWritable(): Promise<void> {
-    const refusal = this.#committer().refusal(0)
-    if (refusal !== undefined) throw refusal
+    if (this.#writer === undefined) throw readingOnly()
+    await this.#writer.checkWritable()
   }
 
   async close(): Promise<void> {
-    await this.#groupCommit?.close()
+    this.#listener.close()
+    await this.#writer?.close()
     await this.#store.close()
     await this.#groupsStore.close()
   }
 
-  #storedHead(topicId: number, partition: number): number {
-    const start = batchKey(topicId, partition, offsetMax)
-    const end = batchKey(topicId, partition, 0)
-    const range = { start, end, inclusiveEnd: true, reverse: true, limit: 1 }
-    for (const key of this.#store.getKeys(range)) return lastOffsetOfKey(key) + 1
-    return 0
-  }
-
-  *#batches(topicId: number, partition: number, fromOffset: number) {
-    const start = batchKey(topicId, partition, fromOffset)
-    const end = batchKey(topicId, partition, offsetMax)
-    for (const { key, value } of this.#store.getRange({ start, end })) {
-      yield { key, value: Buffer.from(value.buffer, value.byteOffset, value.byteLength) }
-    }
-  }
-
   #topic(topic: string) {
+    // A reader may have opened before the writer added the topic.
+    if (!(topic in this.#topics)) this.#topics = readTopics(this.#store)
     const entry = this.#topics[topic]
     if (entry === undefined) throw new RangeError(`The event log has no topic ${topic}.`)
     return entry
   }
+}
 
-  #writer(topic: string, partition: number): PartitionWriter {
-    const writer = this.#writers.get(topic)?.[partition]
-    if (writer === undefined) throw new RangeError(`There is no ${topic} partition ${partition}.`)
-    return writer
-  }
-
-  #committer(): GroupCommit {
-    if (this.#groupCommit !== undefined) return this.#groupCommit
-    throw new EventLogUnavailableError('This process opened the event log for reading only.')
-  }
+function readingOnly(): EventLogUnavailableError {
+  return new EventLogUnavailableError('This process opened the event log for reading only.')
 }

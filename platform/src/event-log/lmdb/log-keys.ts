@@ -31,5 +31,5 @@ export function lastOffsetOfKey(key: Uint8Array): number {
 
 /** Where the catalogue of topics is kept. */
 export const topicsKey = Buffer.from('\0topics')
-/** Where the running writer's doorbell is announced. */
-export const writerKey = Buffer.from('\0writer')
+/** Written only to learn whether a commit would succeed. */
+export const probeKey = Buffer.from('\0probe')

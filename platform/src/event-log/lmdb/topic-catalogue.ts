@@ -10,6 +10,7 @@ export type TopicEntry = {
 export type TopicCatalogue = Readonly<Record<string, TopicEntry>>
 
 export function readTopics(store: LmdbStore): TopicCatalogue {
+  store.resetReadTxn()
   const stored = store.getBinary(topicsKey)
   return stored === undefined ? {} : (JSON.parse(Buffer.from(stored).toString()) as TopicCatalogue)
 }

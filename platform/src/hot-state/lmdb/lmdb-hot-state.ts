@@ -1,5 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { Doorbell, DoorbellListener } from '../../lmdb/doorbell.ts'
 import { openEnvironment, type LmdbStore } from '../../lmdb/environment.ts'
+import { WakeUps } from '../../lmdb/wake-ups.ts'
+import { announceBell, claimedPath, releaseClaim } from '../../lmdb/writer-claim.ts'
 import type {
   CounterBatch,
   Entry,
@@ -14,6 +16,7 @@ import { deleteEntry, putEntry, readEntry } from './entries.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { readMark, setMissingMarks } from './marks.ts'
 import { SubjectRecords } from './subject-record.ts'
+import { Sweeper } from './sweep.ts'
 
 export type LmdbHotStateOptions = {
   readonly folder: string
@@ -29,6 +32,7 @@ export type LmdbHotStateOptions = {
 }
 
 const formatVersion = 1
+const applyChannel = 0
 
 export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<HotState> {
   const store = await openEnvironment({
@@ -40,16 +44,28 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
     syncLater: true,
     createdWithinMs: options.createdWithinMs ?? 30_000,
   })
-  return new LmdbHotState(store)
+  if (options.role !== 'projection') return new LmdbHotState(store, undefined)
+  // A second projection is not refused: the fence of each partition keeps the two apart.
+  const bell = await Doorbell.open(options.folder)
+  await announceBell(store, bell)
+  return new LmdbHotState(store, bell)
 }
 
 class LmdbHotState implements HotState {
   readonly #store: LmdbStore
   readonly #subjects: SubjectRecords
 
-  constructor(store: LmdbStore) {
+  readonly #sweeper: Sweeper
+  readonly #bell: Doorbell | undefined
+  readonly #wakeUps = new WakeUps()
+  readonly #listener: DoorbellListener
+
+  constructor(store: LmdbStore, bell: Doorbell | undefined) {
     this.#store = store
     this.#subjects = new SubjectRecords(store)
+    this.#sweeper = new Sweeper(store, this.#subjects)
+    this.#bell = bell
+    this.#listener = new DoorbellListener(() => claimedPath(store))
   }
 
   async putDocument(key: string, document: string): Promise<void> {
@@ -103,15 +119,24 @@ class LmdbHotState implements HotState {
   }
 
   async apply(batch: CounterBatch): Promise<'applied' | 'fenced'> {
-    return await this.#store.transaction(() => applyBatch(this.#store, this.#subjects, batch))
+    const outcome = await this.#store.transaction(() =>
+      applyBatch(this.#store, this.#subjects, batch),
+    )
+    if (outcome === 'applied') {
+      this.#bell?.ring(applyChannel)
+      this.#wakeUps.wake()
+    }
+    return outcome
   }
 
-  async waitForApply(timeoutMs: number): Promise<void> {
-    await sleep(Math.min(timeoutMs, 2))
+  waitForApply(timeoutMs: number): Promise<void> {
+    if (this.#bell !== undefined) return this.#wakeUps.wait(timeoutMs)
+    return this.#listener.wait(applyChannel, timeoutMs)
   }
 
-  async sweep(_space: string, _partition: number, _limits: SweepLimits): Promise<number> {
-    return 0
+  async sweep(space: string, partition: number, limits: SweepLimits): Promise<number> {
+    const part = partitionPart(space, partition)
+    return await this.#store.transaction(() => this.#sweeper.sweep(part, limits))
   }
 
   async ping(): Promise<void> {
@@ -120,6 +145,12 @@ class LmdbHotState implements HotState {
   }
 
   async close(): Promise<void> {
+    this.#listener.close()
+    this.#wakeUps.wake()
+    if (this.#bell !== undefined) {
+      releaseClaim(this.#store, this.#bell)
+      await this.#bell.close()
+    }
     await this.#store.close()
   }
 }

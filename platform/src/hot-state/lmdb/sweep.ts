@@ -1,0 +1,171 @@
+import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { SweepLimits } from '../hot-state.ts'
+import { decodeCounter, encodeCounter } from './counter-format.ts'
+import {
+  hotKey,
+  keyAfter,
+  keySpaces,
+  readTimePart,
+  textPart,
+  textPartBytes,
+  timePart,
+  timePartBytes,
+} from './hot-keys.ts'
+import { markIdBytes, markKey } from './marks.ts'
+import { dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
+import type { SubjectRecords } from './subject-record.ts'
+
+/** Slot keys a sweep may look at for each one it may delete: those of unknown customers stay longer and are passed by. */
+const lookedAtPerKey = 4
+
+/**
+ * Deletes what has expired, a bounded amount per call. Marks and windows are found by lists in order of time; slots
+ * lie in order of days, and a position per partition lets the next call go on where this one stopped.
+ */
+export class Sweeper {
+  readonly #store: LmdbStore
+  readonly #subjects: SubjectRecords
+  /** Lost at a restart, which only means to start again at the oldest day. */
+  readonly #slotPositions = new Map<string, Buffer>()
+
+  constructor(store: LmdbStore, subjects: SubjectRecords) {
+    this.#store = store
+    this.#subjects = subjects
+  }
+
+  /** Call inside a write transaction. */
+  sweep(partition: Buffer, limits: SweepLimits): number {
+    let swept = this.#sweepMarks(partition, limits.marksReceivedBeforeMs, limits.keysMax)
+    swept += this.#sweepWindows(partition, limits.windowsEndedBeforeSecond, limits.keysMax - swept)
+    swept += this.#sweepSlots(partition, limits, limits.keysMax - swept)
+    return swept
+  }
+
+  /** A list goes when its whole minute is over, so a mark may stay up to a minute longer. */
+  #sweepMarks(partition: Buffer, receivedBeforeMs: number, keysMax: number): number {
+    let swept = 0
+    while (swept < keysMax) {
+      const prefix = hotKey(keySpaces.markMinute, partition)
+      const [list] = this.#entries(prefix, keyAfter(prefix), 1)
+      if (list === undefined) break
+      if ((readTimePart(list.key, prefix.length) + 1) * 60_000 > receivedBeforeMs) break
+      let end = list.value.length
+      // From the end, because the first id is in the list's own key.
+      for (; end > 0 && swept < keysMax; end -= markIdBytes) {
+        this.#store.removeSync(markKey(partition, list.value.subarray(end - markIdBytes, end)))
+        swept += 1
+      }
+      if (end === 0) this.#store.removeSync(list.key)
+      else this.#store.putSync(list.key, list.value.subarray(0, end))
+    }
+    return swept
+  }
+
+  #sweepWindows(partition: Buffer, endedBeforeSecond: number, keysMax: number): number {
+    const prefix = hotKey(keySpaces.windowEnd, partition)
+    const end = Buffer.concat([prefix, timePart(endedBeforeSecond)])
+    let swept = 0
+    while (swept < keysMax) {
+      const [ended] = this.#entries(prefix, end, 1)
+      if (ended === undefined) break
+      const [scope, id] = JSON.parse(ended.value.toString('utf8')) as [string, string]
+      const subjectAt = prefix.length + timePartBytes
+      const subjectEnd = subjectAt + textPartBytes(ended.key, subjectAt)
+      const subject = ended.key.subarray(subjectAt, subjectEnd)
+      const toSecond = readTimePart(ended.key, prefix.length)
+      this.#store.removeSync(ended.key)
+      swept += 1 + this.#dropWindow(partition, subject, scope, id, toSecond)
+    }
+    return swept
+  }
+
+  #dropWindow(
+    partition: Buffer,
+    subject: Buffer,
+    scope: string,
+    id: string,
+    toSecond: number,
+  ): number {
+    const subjectKey = hotKey(keySpaces.subject, partition, subject)
+    const record = new Map(this.#subjects.read(subjectKey))
+    const published = record.get(scope)
+    const current = published?.windows.find((window) => window.id === id)
+    // The window was published again with a later end, and has another key for that.
+    if (current !== undefined && current.toSecond > toSecond) return 0
+    if (published !== undefined && current !== undefined) {
+      const windows = published.windows.filter((window) => window !== current)
+      record.set(scope, { version: published.version, windows })
+      this.#subjects.write(subjectKey, record)
+    }
+    const prefix = hotKey(keySpaces.counter, partition, subject, textPart(scope))
+    let dropped = 0
+    for (const { key, value } of this.#entries(prefix, keyAfter(prefix), Infinity)) {
+      const counter = decodeCounter(value)
+      if (!counter.delete(id)) continue
+      dropped += 1
+      if (counter.size === 0) this.#store.removeSync(key)
+      else this.#store.putSync(key, encodeCounter(counter))
+    }
+    return dropped
+  }
+
+  /** A minute of slots goes when all of it is old enough. */
+  #sweepSlots(partition: Buffer, limits: SweepLimits, keysMax: number): number {
+    if (keysMax <= 0) return 0
+    const { slotsBeforeSecond, knownSubjectSlotsBeforeSecond } = limits
+    const lastMinute = minuteOf(Math.max(slotsBeforeSecond, knownSubjectSlotsBeforeSecond))
+    const prefix = hotKey(keySpaces.slot, partition)
+    const end = Buffer.concat([prefix, timePart(dayOfMinute(lastMinute) + 1)])
+    const positionName = partition.toString('latin1')
+    const start = this.#slotPositions.get(positionName) ?? prefix
+    const lookedAtMax = keysMax * lookedAtPerKey
+    const keys = this.#keys(start, end, lookedAtMax)
+    const isKnown = this.#knownSubjects(partition)
+    let swept = 0
+    let position: Buffer | undefined
+    for (const key of keys) {
+      position = key
+      if (swept >= keysMax) break
+      const endSecond = (readTimePart(key, key.length - timePartBytes) + 1) * secondsPerSlotKey
+      const isExpired =
+        endSecond <= slotsBeforeSecond ||
+        (endSecond <= knownSubjectSlotsBeforeSecond && isKnown(key, prefix.length + timePartBytes))
+      if (!isExpired) continue
+      this.#store.removeSync(key)
+      swept += 1
+    }
+    const isAtEnd = keys.length < lookedAtMax && swept < keysMax
+    if (position === undefined || isAtEnd) this.#slotPositions.delete(positionName)
+    else this.#slotPositions.set(positionName, position)
+    return swept
+  }
+
+  #knownSubjects(partition: Buffer): (slotKey: Buffer, subjectAt: number) => boolean {
+    const known = new Map<string, boolean>()
+    return (slotKey, subjectAt) => {
+      const subject = slotKey.subarray(subjectAt, subjectAt + textPartBytes(slotKey, subjectAt))
+      const name = subject.toString('latin1')
+      let isKnown = known.get(name)
+      if (isKnown === undefined) {
+        isKnown = this.#subjects.read(hotKey(keySpaces.subject, partition, subject)).has('')
+        known.set(name, isKnown)
+      }
+      return isKnown
+    }
+  }
+
+  #keys(start: Buffer, end: Buffer, limit: number): Buffer[] {
+    const keys: Buffer[] = []
+    for (const key of this.#store.getKeys({ start, end, limit })) keys.push(Buffer.from(key))
+    return keys
+  }
+
+  /** Copies, because the caller changes what it has read. */
+  #entries(start: Buffer, end: Buffer, limit: number): { key: Buffer; value: Buffer }[] {
+    const entries: { key: Buffer; value: Buffer }[] = []
+    for (const { key, value } of this.#store.getRange({ start, end, limit })) {
+      entries.push({ key: Buffer.from(key), value: Buffer.from(value) })
+    }
+    return entries
+  }
+}
