@@ -1,11 +1,11 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { UnreadableRecord } from '../domain/decoded-batch.ts'
-import type { PartitionParts } from './partition-parts.ts'
+import type { Partition } from './partition-parts.ts'
 
 /** One line per batch, however many there are: a flood of bad records must not become a flood of log lines. */
 export function logUnreadable(
   logger: Logger,
-  { topic, partition }: PartitionParts,
+  { topic, partition }: Partition,
   unreadable: readonly UnreadableRecord[],
 ): void {
   const [first] = unreadable

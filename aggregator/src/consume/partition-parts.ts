@@ -2,14 +2,18 @@ import type { EventLog, ReadLimits } from '@tollgate/platform/event-log/event-lo
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 
-/** What a projection of one log partition works with. */
-export type PartitionParts = {
+/** One log partition and what lies around it. */
+export type Partition = {
   readonly log: EventLog
   readonly hotState: HotState
   /** Names the world in HotState and the database in ClickHouse. */
   readonly environment: Environment
   readonly topic: string
   readonly partition: number
+}
+
+/** What a projection of one log partition works with. */
+export type PartitionParts = Partition & {
   readonly readLimits: ReadLimits
 }
 
@@ -21,7 +25,7 @@ export class PositionOutsideLogError extends Error {
   override readonly name = 'PositionOutsideLogError'
 }
 
-export function checkPosition(parts: PartitionParts, position: number): void {
+export function checkPosition(parts: Partition, position: number): void {
   const { log, topic, partition } = parts
   const oldest = log.oldest(topic, partition)
   const head = log.head(topic, partition)

@@ -1,5 +1,6 @@
 import type { GroupPosition } from '@tollgate/platform/event-log/event-log'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { BatchDecoder } from '../domain/decode-batch.ts'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
 import { insertToken, readSinkNote, writeSinkNote, type SinkNote } from '../domain/sink-note.ts'
@@ -7,15 +8,12 @@ import { unreadableRows, usageRows } from '../domain/usage-rows.ts'
 import { checkPosition, type PartitionParts } from './partition-parts.ts'
 import { settleSinkMarks } from './settle-sink-marks.ts'
 
-/** The consumer group whose position and note are the sink's only memory. */
-export const sinkGroup = 'clickhouse-sink'
-
 export type SinkParts = PartitionParts & {
   readonly usageStore: UsageStore
   /** How long the sink lets the counters projection set the marks of a batch before it claims them itself. */
   readonly countersWaitMs: number
   /** A fresh random name, for a position that no sink has touched yet. */
-  readonly newMemory: () => string
+  readonly newLineage: () => string
 }
 
 export type SinkOutcome =
@@ -49,20 +47,20 @@ export async function runSinkBatch(
 ): Promise<SinkOutcome> {
   const { log, topic, partition } = parts
   checkPosition(parts, position.offset)
-  const note = readSinkNote(position.note) ?? { memory: parts.newMemory(), openTo: undefined }
+  const note = readSinkNote(position.note) ?? { lineage: parts.newLineage(), openTo: undefined }
 
   const batch = await readBatch(parts, position.offset, note.openTo)
   if (batch.toOffset === batch.fromOffset) return { kind: 'idle' }
   const open = await openBatch(parts, position, note, batch.toOffset)
 
-  const firstOffsets = await settleSinkMarks(parts, batch, note.memory, parts.countersWaitMs)
+  const firstOffsets = await settleSinkMarks(parts, batch, parts.countersWaitMs)
   if (firstOffsets === 'rebuilding') return { kind: 'rebuilding' }
 
-  const stored = await insertBatch(parts, batch, note.memory, firstOffsets)
+  const stored = await insertBatch(parts, batch, note.lineage, firstOffsets)
 
   const next = {
     offset: batch.toOffset,
-    note: writeSinkNote({ memory: note.memory, openTo: undefined }),
+    note: writeSinkNote({ lineage: note.lineage, openTo: undefined }),
   }
   await log.commit(sinkGroup, topic, partition, open, next)
   return { kind: 'stored', position: next, batch, ...stored }
@@ -77,7 +75,7 @@ async function openBatch(
   if (note.openTo !== undefined) return position
   const open = {
     offset: position.offset,
-    note: writeSinkNote({ memory: note.memory, openTo: toOffset }),
+    note: writeSinkNote({ lineage: note.lineage, openTo: toOffset }),
   }
   await log.commit(sinkGroup, topic, partition, position, open)
   return open
@@ -86,10 +84,10 @@ async function openBatch(
 async function insertBatch(
   { usageStore, environment, topic, partition }: SinkParts,
   batch: DecodedBatch,
-  memory: string,
+  lineage: string,
   firstOffsets: ReadonlyMap<string, number>,
 ): Promise<{ rowTotal: number; duplicateTotal: number }> {
-  const token = insertToken(memory, topic, partition, batch.fromOffset, batch.toOffset)
+  const token = insertToken(lineage, topic, partition, batch.fromOffset, batch.toOffset)
   if (batch.unreadable.length > 0) {
     const rows = Buffer.from(unreadableRows(partition, batch.unreadable))
     await usageStore.insert(`${environment}.unreadable_records`, rows, token)

@@ -1,63 +1,59 @@
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
 import { marksWanted, settleFirstOffsets } from '../domain/first-offsets.ts'
-import type { PartitionParts } from './partition-parts.ts'
-
-const noOffsets: ReadonlyMap<string, number> = new Map()
+import type { Partition } from './partition-parts.ts'
 
 /**
- * The first offset of every keyed id of the batch, or 'rebuilding' when HotState has lost its marks and the counters
- * have not yet made them again up to the batch.
+ * The first offset of every keyed id of the batch, or 'rebuilding' when HotState has lost marks and the counters have
+ * not yet made them again up to the batch.
  *
  * The counters projection is normally ahead and has set all marks, so the sink gives it a moment. If it is away, the
- * sink claims the missing ones itself: every id of a smaller offset has been claimed by one of the two, therefore an id
- * without a mark is used here for the first time. That reasoning needs marks that were never lost; the document
- * `memoryKey` tells, because it goes the same way as the marks do.
+ * sink claims the missing ones itself. That is right only if every id of a smaller offset has its mark, because then an
+ * id without one is used here for the first time. Two things say how far marks are complete: the counters' fence, and
+ * the offset that the sink leaves in a document after its own claims. The document follows the claims into the same
+ * store, so whatever loses the marks, a wipe or a power cut, loses the document with them.
  */
 export async function settleSinkMarks(
-  parts: PartitionParts,
+  parts: Partition,
   batch: DecodedBatch,
-  memory: string,
   countersWaitMs: number,
 ): Promise<ReadonlyMap<string, number> | 'rebuilding'> {
   const { hotState, environment, partition } = parts
+  const { fromOffset, toOffset } = batch
   const wanted = marksWanted(batch.events)
-  if (wanted.length === 0) return noOffsets
-  if (!(await isMemoryWhole(parts, batch.fromOffset, memory))) return 'rebuilding'
+  const applied = await waitForCounters(parts, toOffset, wanted.length === 0 ? 0 : countersWaitMs)
+  const isComplete = applied >= fromOffset || (await readClaimedOffset(parts)) >= fromOffset
+  if (!isComplete && wanted.length > 0) return 'rebuilding'
 
-  await waitForCounters(parts, batch.toOffset, countersWaitMs)
   const ids = wanted.map((mark) => mark.id)
-  const known = await hotState.readMarks(environment, partition, ids)
+  const known = ids.length === 0 ? [] : await hotState.readMarks(environment, partition, ids)
   const { byId, missing } = settleFirstOffsets(wanted, known)
-  if (missing.length === 0) return byId
-
-  const settled = new Map(byId)
-  const holders = await hotState.claimMarks(environment, partition, missing)
-  missing.forEach((mark, index) => settled.set(mark.id, holders[index]!))
-  return settled
+  if (missing.length > 0) {
+    const holders = await hotState.claimMarks(environment, partition, missing)
+    missing.forEach((mark, index) => byId.set(mark.id, holders[index]!))
+  }
+  if (isComplete && applied < toOffset) await hotState.putDocument(claimsKey(parts), `${toOffset}`)
+  return byId
 }
 
-async function isMemoryWhole(
-  { hotState, environment, topic, partition }: PartitionParts,
-  fromOffset: number,
-  memory: string,
-): Promise<boolean> {
-  const memoryKey = `sink-memory/${topic}/${partition}`
-  if ((await hotState.readDocument(memoryKey)) === memory) return true
-  if ((await hotState.appliedOffset(environment, partition)) < fromOffset) return false
-  await hotState.putDocument(memoryKey, memory)
-  return true
-}
-
+/** Resolves with the counters' offset when it has reached `toOffset`, or when the time is up. */
 async function waitForCounters(
-  { hotState, environment, partition }: PartitionParts,
+  { hotState, environment, partition }: Partition,
   toOffset: number,
   waitMs: number,
-): Promise<void> {
+): Promise<number> {
   const deadline = performance.now() + waitMs
   for (;;) {
-    if ((await hotState.appliedOffset(environment, partition)) >= toOffset) return
+    const applied = await hotState.appliedOffset(environment, partition)
     const leftMs = deadline - performance.now()
-    if (leftMs <= 0) return
+    if (applied >= toOffset || leftMs <= 0) return applied
     await hotState.waitForApply(leftMs)
   }
+}
+
+async function readClaimedOffset(parts: Partition): Promise<number> {
+  return Number((await parts.hotState.readDocument(claimsKey(parts))) ?? 0)
+}
+
+function claimsKey({ topic, partition }: Partition): string {
+  return `sink-claims/${topic}/${partition}`
 }

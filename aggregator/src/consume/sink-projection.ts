@@ -1,11 +1,12 @@
 import type { GroupPosition } from '@tollgate/platform/event-log/event-log'
+import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { planFlush } from '../domain/plan-flush.ts'
 import { readSinkNote } from '../domain/sink-note.ts'
 import { logUnreadable } from './log-unreadable.ts'
 import type { Projection, Step } from './projection-loop.ts'
 import type { ProjectionMetrics } from './projection-metrics.ts'
-import { runSinkBatch, sinkGroup, type SinkParts } from './run-sink-batch.ts'
+import { runSinkBatch, type SinkParts } from './run-sink-batch.ts'
 
 /** How often the sink looks whether the counters have made the lost marks again. */
 const rebuildingWaitMs = 200

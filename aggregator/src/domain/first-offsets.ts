@@ -15,7 +15,7 @@ export function marksWanted(events: readonly EventRecord[]): Mark[] {
 
 export type FirstOffsets = {
   /** By id, for the keyed records only. */
-  readonly byId: ReadonlyMap<string, number>
+  readonly byId: Map<string, number>
   /** The marks that were not there yet. */
   readonly missing: readonly Mark[]
 }

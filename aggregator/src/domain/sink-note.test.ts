@@ -3,14 +3,14 @@ import { insertToken, readSinkNote, writeSinkNote } from './sink-note.ts'
 
 it('reads what it wrote', () => {
   for (const note of [
-    { memory: 'm', openTo: undefined },
-    { memory: 'm', openTo: 12 },
+    { lineage: 'm', openTo: undefined },
+    { lineage: 'm', openTo: 12 },
   ]) {
     expect(readSinkNote(writeSinkNote(note))).toEqual(note)
   }
   expect(readSinkNote('')).toBeUndefined()
 })
 
-it('names a batch by its range and the memory it belongs to', () => {
+it('names a batch by its range and the lineage it belongs to', () => {
   expect(insertToken('m', 'tollgate.usage.live', 3, 10, 20)).toBe('tollgate.usage.live-3-10-20-m')
 })

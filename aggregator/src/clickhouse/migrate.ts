@@ -1,0 +1,16 @@
+import { environments } from '@tollgate/schemas/environment'
+import type { ClickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import { migrateClickHouse } from '@tollgate/platform/usage-store/clickhouse/migrations'
+import { usageRecords } from './migrations/0001-usage-records.ts'
+import { usageByHour } from './migrations/0002-usage-by-hour.ts'
+import { unreadableRecords } from './migrations/0003-unreadable-records.ts'
+
+/** Only ever added to at the end: what a released version has applied is never changed. */
+const migrations = [usageRecords, usageByHour, unreadableRecords]
+
+/** Brings the databases `sandbox` and `live`, which have the same tables, to this version. Repeatable. */
+export async function migrateUsageTables(connection: ClickHouseConnection): Promise<void> {
+  for (const environment of environments) {
+    await migrateClickHouse(connection, environment, migrations)
+  }
+}

@@ -1,0 +1,34 @@
+import type { ClickHouseMigration } from '@tollgate/platform/usage-store/clickhouse/migrations'
+
+/**
+ * Every usage record once. One writer: the aggregator's sink.
+ * The deduplication window makes a repeated insert of a batch (same token) change nothing. It counts blocks, one per
+ * batch and month, so a batch can be repeated after thousands of others have been stored.
+ */
+export const usageRecords: ClickHouseMigration = {
+  name: '0001-usage-records',
+  statements: [
+    `CREATE TABLE IF NOT EXISTS usage_records
+    (
+        id String,
+        provider_id String,
+        customer_ref String,
+        meter_name LowCardinality(String),
+        value Decimal(18, 6),
+        timestamp DateTime64(3, 'UTC'),
+        received_at DateTime64(3, 'UTC'),
+        product_ref String,
+        purchase_ref String,
+        outcome LowCardinality(String),
+        source LowCardinality(String),
+        idempotency_key String,
+        properties String CODEC(ZSTD),
+        log_partition UInt32,
+        log_offset UInt64
+    )
+    ENGINE = ReplacingMergeTree
+    PARTITION BY toYYYYMM(timestamp)
+    ORDER BY (provider_id, meter_name, customer_ref, timestamp, id)
+    SETTINGS non_replicated_deduplication_window = 10000`,
+  ],
+}

@@ -1,0 +1,146 @@
+import {
+  choiceSetting,
+  integerSetting,
+  readSettings,
+  textSetting,
+  type SettingValues,
+} from '@tollgate/platform/config/settings'
+
+const milliseconds = { min: 1, max: 3_600_000 }
+const bytes = { min: 65_536, max: 268_435_456 }
+const days = { min: 1, max: 3_650 }
+
+/** Everything the aggregator can be told. Limits and intervals are safe as they are. */
+export const aggregatorSettings = {
+  projection: choiceSetting(
+    'TOLLGATE_PROJECTION',
+    'Which projections of the log this process runs',
+    ['all', 'counters', 'sink'],
+    'all',
+  ),
+  dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
+  clickhouseUrl: textSetting('TOLLGATE_CLICKHOUSE_URL', 'Address of ClickHouse over HTTP'),
+  clickhouseUsername: textSetting('TOLLGATE_CLICKHOUSE_USERNAME', 'ClickHouse user', 'default'),
+  clickhousePassword: textSetting('TOLLGATE_CLICKHOUSE_PASSWORD', 'Its password', ''),
+  clickhouseTimeoutMs: integerSetting(
+    'TOLLGATE_CLICKHOUSE_TIMEOUT_MS',
+    'Milliseconds ClickHouse may take for one batch',
+    60_000,
+    milliseconds,
+  ),
+  adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
+  adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, {
+    min: 0,
+    max: 65_535,
+  }),
+  logLevel: choiceSetting(
+    'TOLLGATE_LOG_LEVEL',
+    'Least severe level that is logged',
+    ['trace', 'debug', 'info', 'warn', 'error'],
+    'info',
+  ),
+  countersBatchRecordsMax: integerSetting(
+    'TOLLGATE_COUNTERS_BATCH_RECORDS_MAX',
+    'Records counted in one atomic step',
+    5_000,
+    { min: 1, max: 100_000 },
+  ),
+  countersBatchBytesMax: integerSetting(
+    'TOLLGATE_COUNTERS_BATCH_BYTES_MAX',
+    'Bytes of the log counted in one atomic step',
+    8_388_608,
+    bytes,
+  ),
+  sinkBatchRowsMax: integerSetting(
+    'TOLLGATE_SINK_BATCH_ROWS_MAX',
+    'Rows of one insert; a partition with as many waiting is stored at once',
+    20_000,
+    { min: 1, max: 500_000 },
+  ),
+  sinkBatchBytesMax: integerSetting(
+    'TOLLGATE_SINK_BATCH_BYTES_MAX',
+    'Bytes of the log stored by one insert',
+    16_777_216,
+    bytes,
+  ),
+  sinkDelayMs: integerSetting(
+    'TOLLGATE_SINK_DELAY_MS',
+    'Milliseconds a record may wait for others before it is stored',
+    500,
+    milliseconds,
+  ),
+  sinkConcurrencyMax: integerSetting(
+    'TOLLGATE_SINK_CONCURRENCY_MAX',
+    'Batches in hand at a time, one per partition at most',
+    3,
+    { min: 1, max: 64 },
+  ),
+  sinkCountersWaitMs: integerSetting(
+    'TOLLGATE_SINK_COUNTERS_WAIT_MS',
+    'Milliseconds the sink lets the counters settle duplicates before it does so itself',
+    200,
+    milliseconds,
+  ),
+  stuckAfterMs: integerSetting(
+    'TOLLGATE_STUCK_AFTER_MS',
+    'Milliseconds a projection may stand still with records behind it before it is unhealthy',
+    30_000,
+    milliseconds,
+  ),
+  observeIntervalMs: integerSetting(
+    'TOLLGATE_OBSERVE_INTERVAL_MS',
+    'Milliseconds between two looks at the lag',
+    1_000,
+    milliseconds,
+  ),
+  housekeepingIntervalMs: integerSetting(
+    'TOLLGATE_HOUSEKEEPING_INTERVAL_MS',
+    'Milliseconds between two rounds of deleting what has expired',
+    60_000,
+    milliseconds,
+  ),
+  marksRetentionDays: integerSetting(
+    'TOLLGATE_MARKS_RETENTION_DAYS',
+    'Days a repeated idempotency key is known for one',
+    35,
+    days,
+  ),
+  windowsRetentionDays: integerSetting(
+    'TOLLGATE_WINDOWS_RETENTION_DAYS',
+    'Days the counters of an ended period are kept',
+    35,
+    days,
+  ),
+  slotsRetentionDays: integerSetting(
+    'TOLLGATE_SLOTS_RETENTION_DAYS',
+    'Days usage waits for its customer or purchase to be made',
+    31,
+    days,
+  ),
+  knownSubjectSlotsRetentionMinutes: integerSetting(
+    'TOLLGATE_KNOWN_SUBJECT_SLOTS_RETENTION_MINUTES',
+    'The same in minutes, for a customer that is known',
+    10,
+    { min: 1, max: 100_000 },
+  ),
+  logRetentionDays: integerSetting(
+    'TOLLGATE_LOG_RETENTION_DAYS',
+    'Days the log keeps records that both projections have passed',
+    7,
+    days,
+  ),
+  sweepKeysMax: integerSetting(
+    'TOLLGATE_SWEEP_KEYS_MAX',
+    'Keys deleted from the hot state in one step',
+    1_000,
+    { min: 1, max: 100_000 },
+  ),
+}
+
+export type AggregatorConfig = SettingValues<typeof aggregatorSettings>
+
+export function readAggregatorConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+): AggregatorConfig {
+  return readSettings(aggregatorSettings, environment)
+}

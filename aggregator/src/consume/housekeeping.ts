@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { Service } from '@tollgate/platform/service/service'
+import { countersGroup, sinkGroup } from '@tollgate/schemas/consumer-groups'
+import { sweepLimits, type Retention } from '../domain/retention.ts'
+import type { Partition } from './partition-parts.ts'
+
+export type HousekeepingParts = {
+  readonly partitions: readonly Partition[]
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly retention: Retention
+  readonly intervalMs: number
+  /** Only the process that writes the log may shorten it. */
+  readonly isLogWriter: boolean
+}
+
+/** HotState has one writer at a time: between two sweeps others get their turn. */
+const sweepPauseMs = 20
+
+/** Deletes what has expired, partition by partition, a bounded amount at a time. What it leaves, it finds next time. */
+export function createHousekeeping(parts: HousekeepingParts): Service {
+  const stopping = new AbortController()
+  let running: Promise<void> | undefined
+  const runForever = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await sleep(parts.intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+      for (const partition of parts.partitions) {
+        if (stopping.signal.aborted) return
+        await keepHouse(parts, partition, stopping.signal).catch((error: unknown) => {
+          const { topic, partition: number } = partition
+          parts.logger.warn({ err: error, topic, partition: number }, 'housekeeping failed')
+        })
+      }
+    }
+  }
+  return {
+    start: async () => {
+      running ??= runForever()
+    },
+    stop: async () => {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/** One round over one partition: HotState first, then the log. */
+export async function keepHouse(
+  { clock, retention, isLogWriter }: Omit<HousekeepingParts, 'partitions'>,
+  parts: Partition,
+  signal: AbortSignal,
+): Promise<void> {
+  const limits = sweepLimits(retention, clock.now())
+  for (;;) {
+    const swept = await parts.hotState.sweep(parts.environment, parts.partition, limits)
+    if (swept < limits.keysMax || signal.aborted) break
+    await sleep(sweepPauseMs)
+  }
+  await followCounters(parts)
+  if (!isLogWriter) return
+  await parts.log.trim(parts.topic, parts.partition, clock.now() - retention.logMs, [
+    sinkGroup,
+    countersGroup,
+  ])
+}
+
+/**
+ * Puts the group's position where HotState says the counters are. It may go backwards: after a loss of HotState the
+ * counters need the old records again, and from here on the trimmer leaves them alone.
+ */
+async function followCounters({ log, hotState, environment, topic, partition }: Partition) {
+  const stored = await log.position(countersGroup, topic, partition)
+  const offset = await hotState.appliedOffset(environment, partition)
+  if (stored.offset === offset) return
+  await log.commit(countersGroup, topic, partition, stored, { offset, note: stored.note })
+}

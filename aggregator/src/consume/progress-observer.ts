@@ -1,0 +1,94 @@
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import type { HealthCheck } from '@tollgate/platform/service/health'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { Service } from '@tollgate/platform/service/service'
+import { isStuck, noProgress, observeProgress, type Progress } from '../domain/progress.ts'
+import type { Projection } from './projection-loop.ts'
+import type { ProjectionMetrics, ProjectionName } from './projection-metrics.ts'
+
+export type Observed = {
+  readonly name: ProjectionName
+  readonly topic: string
+  readonly partition: number
+  readonly projection: Projection
+}
+
+export type ObserverParts = {
+  readonly observed: readonly Observed[]
+  readonly log: EventLog
+  readonly clock: Clock
+  readonly metrics: ProjectionMetrics
+  readonly logger: Logger
+  readonly intervalMs: number
+  readonly stuckAfterMs: number
+}
+
+/**
+ * Looks at every projection from outside, because a loop that hangs cannot tell that it hangs. Feeds the lag metrics
+ * and the health check.
+ */
+export function createProgressObserver(
+  parts: ObserverParts,
+): Service & { readonly health: HealthCheck } {
+  const states = new Map<Observed, Progress>()
+  let timer: NodeJS.Timeout | undefined
+  const observeAll = async (): Promise<void> => {
+    for (const each of parts.observed) {
+      const before = states.get(each) ?? noProgress
+      states.set(each, await observe(parts, each, before))
+    }
+  }
+  const tick = (): void => {
+    observeAll()
+      .catch((error: unknown) => parts.logger.error({ err: error }, 'cannot observe progress'))
+      .finally(() => (timer = timer && setTimeout(tick, parts.intervalMs)))
+  }
+  return {
+    start: async () => {
+      timer = setTimeout(tick, parts.intervalMs)
+    },
+    stop: async () => {
+      clearTimeout(timer)
+      timer = undefined
+    },
+    health: {
+      name: 'projections',
+      check: async () => {
+        const nowMs = parts.clock.now()
+        const stuck = [...states].filter(([, state]) => isStuck(state, nowMs, parts.stuckAfterMs))
+        if (stuck.length === 0) return
+        const list = stuck.map(
+          ([{ name, topic, partition }, state]) =>
+            `${name} of ${topic}/${partition} stands at ${state.position}, ${state.lagRecords} records behind`,
+        )
+        throw new Error(list.join('; '))
+      },
+    },
+  }
+}
+
+async function observe(
+  { log, clock, metrics }: ObserverParts,
+  { name, topic, partition, projection }: Observed,
+  before: Progress,
+): Promise<Progress> {
+  // Before its first step, and after a failure, a projection knows no position: it has not moved.
+  const position = projection.position ?? before.position
+  const head = log.head(topic, partition)
+  const [oldest] =
+    position < head
+      ? await log.read(topic, partition, position, { recordsMax: 1, bytesMax: 1 })
+      : []
+  const progress = observeProgress(before, {
+    position,
+    head,
+    oldestReceivedAtMs: oldest?.receivedAtMs,
+    nowMs: clock.now(),
+  })
+  const labels = { projection: name, topic, partition: String(partition) }
+  metrics.position.set(labels, progress.position)
+  metrics.lagRecords.set(labels, progress.lagRecords)
+  metrics.lagSeconds.set(labels, progress.lagMs / 1000)
+  return progress
+}

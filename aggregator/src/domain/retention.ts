@@ -1,0 +1,26 @@
+import type { SweepLimits } from '@tollgate/platform/hot-state/hot-state'
+
+/** How long things are kept, all in milliseconds. */
+export type Retention = {
+  /** How long a repeated idempotency key is known for one. */
+  readonly marksMs: number
+  /** How long the counters of an ended period are kept. */
+  readonly windowsMs: number
+  /** How long usage waits to be counted for a customer or purchase that does not exist yet. */
+  readonly slotsMs: number
+  /** The same, for the usage of a known customer. */
+  readonly knownSubjectSlotsMs: number
+  readonly logMs: number
+  readonly sweepKeysMax: number
+}
+
+export function sweepLimits(retention: Retention, nowMs: number): SweepLimits {
+  const secondBefore = (ageMs: number): number => Math.floor((nowMs - ageMs) / 1000)
+  return {
+    marksReceivedBeforeMs: nowMs - retention.marksMs,
+    windowsEndedBeforeSecond: secondBefore(retention.windowsMs),
+    slotsBeforeSecond: secondBefore(retention.slotsMs),
+    knownSubjectSlotsBeforeSecond: secondBefore(retention.knownSubjectSlotsMs),
+    keysMax: retention.sweepKeysMax,
+  }
+}

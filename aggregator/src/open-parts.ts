@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
+import {
+  createClickHouseUsageStore,
+  type ClickHouseConnection,
+} from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { AggregatorConfig } from './config.ts'
+
+export type Parts = {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly eventLog: EventLog
+  readonly hotState: HotState
+  readonly usageStore: UsageStore
+}
+
+export type OpenedParts = Parts & {
+  /** Closes what was opened here, and nothing that was passed in. */
+  readonly close: () => Promise<void>
+}
+
+/** The parts that the caller did not bring, opened as a process of its own opens them. */
+export async function openParts(
+  config: AggregatorConfig,
+  overrides: Partial<Parts>,
+): Promise<OpenedParts> {
+  const opened: { close(): Promise<void> }[] = []
+  const own = async <Part extends { close(): Promise<void> }>(part: Part | Promise<Part>) => {
+    opened.push(await part)
+    return await part
+  }
+  const close = async (): Promise<void> => {
+    for (let part = opened.pop(); part !== undefined; part = opened.pop()) await part.close()
+  }
+  try {
+    return {
+      clock: overrides.clock ?? systemClock,
+      logger: overrides.logger ?? createLogger('aggregator', config.logLevel),
+      eventLog: overrides.eventLog ?? (await own(openLog(config))),
+      hotState: overrides.hotState ?? (await own(openHotState(config))),
+      usageStore:
+        overrides.usageStore ?? (await own(createClickHouseUsageStore(clickHouseOf(config)))),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+export function clickHouseOf(config: AggregatorConfig): ClickHouseConnection {
+  return {
+    url: config.clickhouseUrl,
+    username: config.clickhouseUsername,
+    password: config.clickhousePassword,
+    requestTimeoutMs: config.clickhouseTimeoutMs,
+    connectionsMax: config.sinkConcurrencyMax + 1,
+  }
+}
+
+/** Ingest writes the log; here it is only read, and the positions of the sink are kept beside it. */
+function openLog(config: AggregatorConfig): Promise<EventLog> {
+  return openLmdbEventLog({
+    logFolder: join(config.dataDir, 'log'),
+    groupsFolder: join(config.dataDir, 'groups'),
+    role: 'reader',
+    topics: {},
+  })
+}
+
+function openHotState(config: AggregatorConfig): Promise<HotState> {
+  return openLmdbHotState({
+    folder: join(config.dataDir, 'hot'),
+    role: config.projection === 'sink' ? 'publisher' : 'projection',
+  })
+}
