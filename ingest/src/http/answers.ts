@@ -25,7 +25,14 @@ export const unauthorized = refusal(401, 'Invalid or expired secret key')
 
 export const methodNotAllowed = refusal(405, 'Only POST is allowed here', [['allow', 'POST']])
 
-export const unsupportedMediaType = refusal(415, 'Send a JSON body with Content-Type: application/json')
+export const unknownMethod = refusal(405, 'The method is not known here', [
+  ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
+])
+
+export const unsupportedMediaType = refusal(
+  415,
+  'Send a JSON body with Content-Type: application/json',
+)
 
 export const overloaded = refusal(503, 'Too many requests are in flight, try again', retryAfter)
 

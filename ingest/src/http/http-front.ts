@@ -83,8 +83,8 @@ export type FrontOptions = {
   readonly limits: BodyLimits
   readonly hotRoutes: ReadonlyMap<string, HotRoute>
   readonly fallback: Fallback
-  /** A request could not be answered because of a defect of ours; the client got a 500. */
-  readonly onFailure: (error: unknown) => void
+  /** What a client is told whose request ended in an error. Called once per such request; also the place to log it. */
+  readonly answerFailure: (error: unknown) => Answer
 }
 
 export type CreateHttpFront = (options: FrontOptions) => HttpFront

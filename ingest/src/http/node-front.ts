@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import { internalError, methodNotAllowed } from './answers.ts'
+import { methodNotAllowed } from './answers.ts'
 import { BodyBudget, BodyCollector } from './body-collector.ts'
 import type { Answer, FallbackAnswer, FrontOptions, HotRoute, HttpFront } from './http-front.ts'
 
@@ -114,8 +114,7 @@ export class NodeFront implements HttpFront {
   }
 
   #fail(response: ServerResponse, error: unknown): void {
-    this.#options.onFailure(error)
-    this.#send(response, internalError, false)
+    this.#send(response, this.#options.answerFailure(error), false)
   }
 
   #send(response: ServerResponse, answer: Answer, mustClose: boolean): void {

@@ -1,12 +1,15 @@
 import { Readable } from 'node:stream'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
-import { internalError } from './answers.ts'
 import { BodyCollector } from './body-collector.ts'
 import type { Answer, FallbackAnswer, FallbackRequest } from './http-front.ts'
 import { sendAnswer, writeHead } from './uws-answer.ts'
 import type { UwsContext } from './uws-front.ts'
 
-export function serveFallback(context: UwsContext, response: HttpResponse, request: HttpRequest): void {
+export function serveFallback(
+  context: UwsContext,
+  response: HttpResponse,
+  request: HttpRequest,
+): void {
   const exchange = new FallbackExchange(context, response, request)
   response.onAborted(() => exchange.abort())
   response.onData((piece, isLast) => exchange.receive(piece, isLast))
@@ -62,8 +65,7 @@ class FallbackExchange {
       answer = await options.fallback({ ...this.#head, body, signal: this.#aborting.signal })
     } catch (error) {
       if (this.#response === undefined) return
-      options.onFailure(error)
-      return this.#sendWhole(internalError, false)
+      return this.#sendWhole(options.answerFailure(error), false)
     }
     this.#send(answer)
   }

@@ -44,7 +44,8 @@ export class UwsFront implements HttpFront {
     return new Promise((resolve, reject) => {
       this.#app.listen(host, port, (socket) => {
         // uWebSockets.js does not say why; a taken port is the one reason that is met in practice.
-        if (socket === false) return reject(new Error(`Cannot listen on ${host}:${port}: is the port in use?`))
+        if (socket === false)
+          return reject(new Error(`Cannot listen on ${host}:${port}: is the port in use?`))
         this.#listenSocket = socket
         resolve(this.#uws.us_socket_local_port(socket))
       })
@@ -64,7 +65,9 @@ export class UwsFront implements HttpFront {
 
   #register(path: string, route: HotRoute): void {
     const context = this.#context
-    this.#app.post(path, (response, request) => HotExchange.begin(context, route, response, request))
+    this.#app.post(path, (response, request) =>
+      HotExchange.begin(context, route, response, request),
+    )
     this.#app.options(path, (response, request) => serveFallback(context, response, request))
     this.#app.any(path, refuseMethod)
   }

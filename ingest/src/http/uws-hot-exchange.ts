@@ -1,5 +1,4 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
-import { internalError } from './answers.ts'
 import { BodyCollector } from './body-collector.ts'
 import type { Answer, HotHead, HotRoute } from './http-front.ts'
 import { sendAnswer } from './uws-answer.ts'
@@ -18,14 +17,24 @@ export class HotExchange {
   #response: HttpResponse | undefined
   #collector: BodyCollector | undefined
 
-  static begin(context: UwsContext, route: HotRoute, response: HttpResponse, request: HttpRequest): void {
+  static begin(
+    context: UwsContext,
+    route: HotRoute,
+    response: HttpResponse,
+    request: HttpRequest,
+  ): void {
     const exchange = new HotExchange(context, route, response, request)
     response.onAborted(() => exchange.#finish())
     response.onData((piece, isLast) => exchange.#receive(piece, isLast))
   }
 
   /** The request is only readable now. */
-  private constructor(context: UwsContext, route: HotRoute, response: HttpResponse, request: HttpRequest) {
+  private constructor(
+    context: UwsContext,
+    route: HotRoute,
+    response: HttpResponse,
+    request: HttpRequest,
+  ) {
     this.#context = context
     this.#route = route
     this.#head = {
@@ -39,7 +48,11 @@ export class HotExchange {
 
   #receive(piece: ArrayBuffer, isLast: boolean): void {
     if (this.#response === undefined) return
-    if (isLast && this.#collector === undefined && piece.byteLength <= this.#context.options.limits.bodyBytesMax) {
+    if (
+      isLast &&
+      this.#collector === undefined &&
+      piece.byteLength <= this.#context.options.limits.bodyBytesMax
+    ) {
       return this.#answer(new Uint8Array(piece))
     }
     const collector = (this.#collector ??= this.#beginCollecting())
@@ -72,8 +85,7 @@ export class HotExchange {
   readonly #sendLater = (answer: Answer): void => this.#send(answer, false)
 
   readonly #fail = (error: unknown): void => {
-    this.#context.options.onFailure(error)
-    this.#send(internalError, false)
+    this.#send(this.#context.options.answerFailure(error), false)
   }
 
   #send(answer: Answer, mustClose: boolean): void {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { assertPinnedBinary, uwsBinaryPath } from './uws-binary.ts'
 
-export type UwsModule = (typeof import('uWebSockets.js'))
+export type UwsModule = typeof import('uWebSockets.js')
 
 /** Why this platform runs without the native listener. */
 export class UwsNotLoadableError extends Error {

@@ -1,0 +1,188 @@
+import {
+  choiceSetting,
+  integerSetting,
+  readSettings,
+  textSetting,
+  type SettingValues,
+} from '@tollgate/platform/config/settings'
+
+const port = { min: 0, max: 65_535 }
+const milliseconds = { min: 1, max: 3_600_000 }
+const bytes = { min: 1_024, max: 4_294_967_296 }
+const count = { min: 1, max: 100_000_000 }
+const yesNo = ['yes', 'no'] as const
+
+/** Everything ingest can be told. Limits are safe as they are. */
+export const ingestSettings = {
+  host: textSetting('TOLLGATE_HOST', 'Address the service listens on', '127.0.0.1'),
+  port: integerSetting('TOLLGATE_PORT', 'Its port; 0 takes any free one', 8787, port),
+  front: choiceSetting(
+    'TOLLGATE_HTTP_FRONT',
+    'The listener: auto takes uws where it loads, else node',
+    ['auto', 'uws', 'node'],
+    'auto',
+  ),
+  uwsBinary: choiceSetting(
+    'TOLLGATE_UWS_BINARY',
+    'Which uWebSockets.js binary is loaded: the one whose digest is pinned, or any',
+    ['pinned', 'any'],
+    'pinned',
+  ),
+  dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
+  logPartitions: integerSetting(
+    'TOLLGATE_LOG_PARTITIONS',
+    'Partitions of each topic; fixed when the log is made',
+    8,
+    { min: 1, max: 1_024 },
+  ),
+  controlPlaneUrl: textSetting('TOLLGATE_CONTROL_PLANE_URL', 'Origin of the control plane'),
+  proxyConnectionsMax: integerSetting(
+    'TOLLGATE_PROXY_CONNECTIONS_MAX',
+    'Connections to the control plane',
+    64,
+    { min: 1, max: 10_000 },
+  ),
+  proxyRequestsMax: integerSetting(
+    'TOLLGATE_PROXY_REQUESTS_MAX',
+    'Requests on their way to the control plane at a time',
+    2_000,
+    count,
+  ),
+  proxyBytesMax: integerSetting(
+    'TOLLGATE_PROXY_BYTES_MAX',
+    'Bytes of request bodies on their way to the control plane',
+    67_108_864,
+    bytes,
+  ),
+  proxyHeadersTimeoutMs: integerSetting(
+    'TOLLGATE_PROXY_HEADERS_TIMEOUT_MS',
+    'Milliseconds the control plane may take until it answers',
+    30_000,
+    milliseconds,
+  ),
+  proxyBodyTimeoutMs: integerSetting(
+    'TOLLGATE_PROXY_BODY_TIMEOUT_MS',
+    'Milliseconds the control plane may pause within an answer',
+    30_000,
+    milliseconds,
+  ),
+  trustForwardedHeaders: choiceSetting(
+    'TOLLGATE_TRUST_FORWARDED_HEADERS',
+    'Whether X-Forwarded-* of the client side are believed; yes only behind a proxy that sets them',
+    yesNo,
+    'no',
+  ),
+  bodyBytesMax: integerSetting(
+    'TOLLGATE_BODY_BYTES_MAX',
+    'Bytes of one request body',
+    1_048_576,
+    bytes,
+  ),
+  discardedBodyBytesMax: integerSetting(
+    'TOLLGATE_DISCARDED_BODY_BYTES_MAX',
+    'Bytes of a refused body that are read over before the connection is closed',
+    16_777_216,
+    bytes,
+  ),
+  collectedBodyBytesMax: integerSetting(
+    'TOLLGATE_COLLECTED_BODY_BYTES_MAX',
+    'Bytes of unfinished bodies over all connections',
+    134_217_728,
+    bytes,
+  ),
+  appendsInFlightMax: integerSetting(
+    'TOLLGATE_APPENDS_IN_FLIGHT_MAX',
+    'Records on their way to the log at a time',
+    100_000,
+    count,
+  ),
+  appendBytesInFlightMax: integerSetting(
+    'TOLLGATE_APPEND_BYTES_IN_FLIGHT_MAX',
+    'Bytes on their way to the log at a time',
+    50_331_648,
+    bytes,
+  ),
+  limitChecksMax: integerSetting(
+    'TOLLGATE_LIMIT_CHECKS_MAX',
+    'Limit checks at a time',
+    10_000,
+    count,
+  ),
+  limitsWaitMs: integerSetting(
+    'TOLLGATE_LIMITS_WAIT_MS',
+    'Milliseconds a limit check waits for the counters projection before it folds the tail of the log',
+    2_000,
+    milliseconds,
+  ),
+  tailRecordsMax: integerSetting(
+    'TOLLGATE_TAIL_RECORDS_MAX',
+    'Records of the tail that a limit check folds; beyond them it answers 503',
+    200_000,
+    count,
+  ),
+  cacheFreshMs: integerSetting(
+    'TOLLGATE_CACHE_FRESH_MS',
+    'Milliseconds keys and meters are taken from memory; bounds how late a revocation takes effect',
+    1_000,
+    { min: 0, max: 5_000 },
+  ),
+  cacheStaleMs: integerSetting(
+    'TOLLGATE_CACHE_STALE_MS',
+    'Milliseconds known keys and meters stay in use while the hot state cannot be read',
+    60_000,
+    milliseconds,
+  ),
+  cachedKeysMax: integerSetting('TOLLGATE_CACHED_KEYS_MAX', 'Keys in memory', 100_000, count),
+  cachedRefusedKeysMax: integerSetting(
+    'TOLLGATE_CACHED_REFUSED_KEYS_MAX',
+    'Refused keys in memory',
+    10_000,
+    count,
+  ),
+  cachedProvidersMax: integerSetting(
+    'TOLLGATE_CACHED_PROVIDERS_MAX',
+    'Providers whose meters are in memory',
+    10_000,
+    count,
+  ),
+  recentKeysMax: integerSetting(
+    'TOLLGATE_RECENT_KEYS_MAX',
+    'Idempotency keys in memory whose records the counters have not reached yet',
+    500_000,
+    count,
+  ),
+  followIntervalMs: integerSetting(
+    'TOLLGATE_FOLLOW_INTERVAL_MS',
+    'Milliseconds between two looks at how far the counters are',
+    250,
+    milliseconds,
+  ),
+  stuckAfterMs: integerSetting(
+    'TOLLGATE_STUCK_AFTER_MS',
+    'Milliseconds the counters may stand still with records behind them before we are not ready',
+    30_000,
+    milliseconds,
+  ),
+  shutdownGraceMs: integerSetting(
+    'TOLLGATE_SHUTDOWN_GRACE_MS',
+    'Milliseconds requests in flight are given at a stop',
+    10_000,
+    milliseconds,
+  ),
+  adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
+  adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, port),
+  logLevel: choiceSetting(
+    'TOLLGATE_LOG_LEVEL',
+    'Least severe level that is logged',
+    ['trace', 'debug', 'info', 'warn', 'error'],
+    'info',
+  ),
+}
+
+export type IngestConfig = SettingValues<typeof ingestSettings>
+
+export function readIngestConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+): IngestConfig {
+  return readSettings(ingestSettings, environment)
+}

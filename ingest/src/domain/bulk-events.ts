@@ -1,0 +1,29 @@
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import { reportedIssuesMax } from '@tollgate/schemas/limits'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import type { IssuePath } from './usage-events.ts'
+
+export type BulkEvents =
+  | { readonly kind: 'accepted'; readonly events: readonly MeterEvent[] }
+  | { readonly kind: 'refused'; readonly issues: readonly ValidationIssue[] }
+
+/** All events of a bulk request, or everything that is wrong with it: one bad item refuses all. */
+export function bulkEvents<Input>(
+  inputs: readonly Input[],
+  listName: string,
+  build: (input: Input, path: IssuePath) => MeterEvent | ValidationIssue,
+): BulkEvents {
+  const events: MeterEvent[] = []
+  const issues: ValidationIssue[] = []
+  for (const [index, input] of inputs.entries()) {
+    const built = build(input, [listName, index])
+    if (isEvent(built)) events.push(built)
+    else issues.push(built)
+    if (issues.length === reportedIssuesMax) break
+  }
+  return issues.length === 0 ? { kind: 'accepted', events } : { kind: 'refused', issues }
+}
+
+export function isEvent(built: MeterEvent | ValidationIssue): built is MeterEvent {
+  return 'id' in built
+}

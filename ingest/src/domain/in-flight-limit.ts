@@ -1,0 +1,36 @@
+import { UnavailableError } from './unavailable-error.ts'
+
+/** A bound on work that has been taken on and not finished, in number and in bytes. */
+export class InFlightLimit {
+  #count = 0
+  #bytes = 0
+  readonly #countMax: number
+  readonly #bytesMax: number
+
+  constructor(limits: { readonly countMax: number; readonly bytesMax: number }) {
+    this.#countMax = limits.countMax
+    this.#bytesMax = limits.bytesMax
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Throws UnavailableError, having taken nothing on, when the bound would be passed. */
+  enter(count: number, bytes: number): void {
+    if (this.#count + count > this.#countMax || this.#bytes + bytes > this.#bytesMax) {
+      throw new UnavailableError('Too many requests are in flight, try again')
+    }
+    this.#count += count
+    this.#bytes += bytes
+  }
+
+  leave(count: number, bytes: number): void {
+    this.#count -= count
+    this.#bytes -= bytes
+  }
+}

@@ -1,0 +1,52 @@
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import type { MeterEventInput } from '@tollgate/schemas/http/meter-events'
+import { faultOfTimestamp } from '@tollgate/schemas/http/timestamp-window'
+import { outcomes, type MeterEvent, type Outcome } from '@tollgate/schemas/meter-event'
+import { microsFromNumber } from '@tollgate/schemas/quantity'
+import type { MeterStatus } from './meter-directory.ts'
+import { textOrNull, type IssuePath, type Receipt } from './usage-events.ts'
+
+/** The event of one meter event call, or what is wrong with it. `path` is where the input stands in the body. */
+export function meterEvent(
+  input: MeterEventInput,
+  receipt: Receipt,
+  path: IssuePath,
+): MeterEvent | ValidationIssue {
+  const { holder, receivedAtMs } = receipt
+  const timestamp = input.timestamp === undefined ? receivedAtMs : Date.parse(input.timestamp)
+  const fault = faultOfTimestamp(timestamp, receivedAtMs, [...path, 'timestamp'])
+  if (fault !== undefined) return fault
+  return {
+    id: receipt.randomReference(receivedAtMs),
+    providerId: holder.providerId,
+    customerRef: input.customerRef,
+    meterName: input.meterName,
+    // The schema takes only numbers that have exact micros.
+    value: microsFromNumber(input.value)!,
+    timestamp,
+    receivedAt: receivedAtMs,
+    productRef: textOrNull(input.productRef),
+    purchaseRef: null,
+    outcome: outcomeOf(input),
+    source: 'meter-events',
+    idempotencyKey: null,
+    properties: input.properties === undefined ? '{}' : JSON.stringify(input.properties),
+  }
+}
+
+/** Here the outcome is one of the properties. One that we do not know does not keep the event from counting. */
+function outcomeOf({ properties }: MeterEventInput): Outcome {
+  const given = properties?.['outcome']
+  return outcomes.find((outcome) => outcome === given) ?? 'success'
+}
+
+/** What is wrong with the meter that an event names; undefined: nothing. */
+export function faultOfMeter(
+  name: string,
+  status: MeterStatus,
+  path: IssuePath,
+): ValidationIssue | undefined {
+  if (status === 'active') return undefined
+  const message = status === 'archived' ? `Meter ${name} is archived` : `Unknown meter ${name}`
+  return { code: 'custom', path: [...path, 'meterName'], message }
+}

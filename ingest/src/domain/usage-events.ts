@@ -1,0 +1,74 @@
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { faultOfTimestamp } from '@tollgate/schemas/http/timestamp-window'
+import type { UsageInput } from '@tollgate/schemas/http/usages'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { microsPerUnit } from '@tollgate/schemas/quantity'
+import { keyedUsageReference } from '@tollgate/schemas/usage-reference'
+import type { KeyHolder } from './key-holder.ts'
+
+/** What an event gets from its request rather than from its body. */
+export type Receipt = {
+  readonly holder: KeyHolder
+  readonly receivedAtMs: number
+  /** A new reference at every call. */
+  readonly randomReference: (nowMs: number) => string
+}
+
+export type IssuePath = readonly (string | number)[]
+
+/** The event of one usage call, or what is wrong with it. `path` is where the input stands in the body. */
+export function usageEvent(
+  input: UsageInput,
+  receipt: Receipt,
+  path: IssuePath,
+): MeterEvent | ValidationIssue {
+  const { holder, receivedAtMs } = receipt
+  const timestamp = input.timestamp === undefined ? receivedAtMs : Date.parse(input.timestamp)
+  const fault = faultOfTimestamp(timestamp, receivedAtMs, [...path, 'timestamp'])
+  if (fault !== undefined) return fault
+  const idempotencyKey = textOrNull(input.idempotencyKey)
+  const id =
+    idempotencyKey === null
+      ? receipt.randomReference(receivedAtMs)
+      : keyedUsageReference(
+          holder.environment,
+          holder.providerId,
+          input.customerRef,
+          idempotencyKey,
+        )
+  return {
+    id,
+    providerId: holder.providerId,
+    customerRef: input.customerRef,
+    meterName: requestsMeterName,
+    value: input.units * microsPerUnit,
+    timestamp,
+    receivedAt: receivedAtMs,
+    productRef: textOrNull(input.productRef),
+    purchaseRef: textOrNull(input.purchaseRef),
+    outcome: input.outcome,
+    source: 'usages',
+    idempotencyKey,
+    properties: propertiesOf(input),
+  }
+}
+
+/** What the wire contract stores beside the value; members that were not given are left out. */
+function propertiesOf(input: UsageInput): string {
+  return JSON.stringify({
+    outcome: input.outcome,
+    actionType: input.actionType,
+    productRef: input.productRef,
+    purchaseRef: input.purchaseRef,
+    description: input.description,
+    errorMessage: input.errorMessage,
+    duration: input.duration,
+    metadata: input.metadata,
+  })
+}
+
+/** An empty reference says the same as none. */
+export function textOrNull(text: string | undefined): string | null {
+  return text === undefined || text === '' ? null : text
+}

@@ -1,0 +1,209 @@
+import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import type { EventRecorder, RecordOutcome } from '../domain/event-recorder.ts'
+import type { InFlightLimit } from '../domain/in-flight-limit.ts'
+import { UnavailableError } from '../domain/unavailable-error.ts'
+import type { IngestCounts } from '../metrics.ts'
+import { EventEncoder } from './event-encoder.ts'
+import type { RecentKeys } from './recent-keys.ts'
+
+export type LogRecorderParts = {
+  readonly log: EventLog
+  readonly hotState: Pick<HotState, 'readMarks'>
+  readonly recentKeys: RecentKeys
+  readonly inFlight: InFlightLimit
+  readonly counts: IngestCounts
+}
+
+/**
+ * Puts events into the log, a keyed one only if its key is new.
+ *
+ * A key is new when no request in flight holds it, when it is not among the recent ones, and when the projection has
+ * no mark of it. The first two are asked, and the key taken, without an await between, so of a hundred parallel
+ * twins exactly one gets past. That one reads the marks and appends; the others wait for how it ends. If this process
+ * is killed after the append and before the answer, the retry finds the key through the mark or the log's tail.
+ */
+export class LogRecorder implements EventRecorder {
+  readonly #parts: LogRecorderParts
+  readonly #encoder = new EventEncoder()
+  /** By id: the append that is under way. */
+  readonly #pending = new Map<string, Promise<void>>()
+
+  constructor(parts: LogRecorderParts) {
+    this.#parts = parts
+  }
+
+  record(environment: Environment, event: MeterEvent): Promise<RecordOutcome> {
+    if (event.idempotencyKey === null) return this.#appendOne(environment, event)
+    return this.recordAll(environment, [event]).then(([outcome]) => outcome!)
+  }
+
+  async recordAll(
+    environment: Environment,
+    events: readonly MeterEvent[],
+  ): Promise<RecordOutcome[]> {
+    await this.#twinsSettled(events)
+    // From here to the entries in #pending nothing awaits.
+    const places = this.#placesOf(environment, events)
+    const outcomes = this.#judge(environment, places)
+    const fresh = places.filter((_, index) => outcomes[index] === 'recorded')
+    if (fresh.length === 0) {
+      this.#parts.counts.duplicates += events.length
+      return outcomes
+    }
+    const keyed = fresh.filter(isKeyed)
+    const marked = new Set<string>()
+    const work = this.#appendUnmarked(environment, fresh, keyed, marked)
+    for (const { event } of keyed) this.#pending.set(event.id, work)
+    try {
+      await work
+    } finally {
+      for (const { event } of keyed) this.#pending.delete(event.id)
+    }
+    const final = outcomes.map((outcome, index): RecordOutcome =>
+      marked.has(events[index]!.id) ? 'duplicate' : outcome,
+    )
+    this.#parts.counts.duplicates += final.filter((outcome) => outcome === 'duplicate').length
+    return final
+  }
+
+  #appendOne(environment: Environment, event: MeterEvent): Promise<RecordOutcome> {
+    const { log, inFlight, counts } = this.#parts
+    const topic = usageTopic(environment)
+    const partition = partitionOf(
+      subjectKey(event.providerId, event.customerRef),
+      log.partitionCount(topic),
+    )
+    const value = this.#encoder.encode(event)
+    const bytes = value.byteLength
+    inFlight.enter(1, bytes)
+    const startedMs = performance.now()
+    return log.append(topic, partition, value, event.receivedAt).then(
+      () => {
+        inFlight.leave(1, bytes)
+        counts.accepted += 1
+        counts.observeAppend(performance.now() - startedMs)
+        return 'recorded'
+      },
+      (error: unknown) => {
+        inFlight.leave(1, bytes)
+        throw asUnavailable(error)
+      },
+    )
+  }
+
+  /** A twin that fails fails us too: there is one fate for all requests that came with the same key at the same time. */
+  async #twinsSettled(events: readonly MeterEvent[]): Promise<void> {
+    for (;;) {
+      const twins = new Set<Promise<void>>()
+      for (const { id } of events) {
+        const twin = this.#pending.get(id)
+        if (twin !== undefined) twins.add(twin)
+      }
+      if (twins.size === 0) return
+      await Promise.all(twins)
+    }
+  }
+
+  #placesOf(environment: Environment, events: readonly MeterEvent[]): Place[] {
+    const partitionCount = this.#parts.log.partitionCount(usageTopic(environment))
+    return events.map((event) => {
+      const subject = subjectKey(event.providerId, event.customerRef)
+      return { event, partition: partitionOf(subject, partitionCount) }
+    })
+  }
+
+  #judge(environment: Environment, places: readonly Place[]): RecordOutcome[] {
+    const seen = new Set<string>()
+    return places.map((place) => {
+      const { id } = place.event
+      const isKnown =
+        seen.has(id) ||
+        (isKeyed(place) && this.#parts.recentKeys.has(environment, place.partition, id))
+      seen.add(id)
+      return isKnown ? 'duplicate' : 'recorded'
+    })
+  }
+
+  async #appendUnmarked(
+    environment: Environment,
+    fresh: readonly Place[],
+    keyed: readonly Place[],
+    marked: Set<string>,
+  ): Promise<void> {
+    await this.#collectMarked(environment, keyed, marked)
+    const wanted = fresh.filter(({ event }) => !marked.has(event.id))
+    if (wanted.length === 0) return
+    const offsets = await this.#appendAll(environment, wanted)
+    const { recentKeys, counts } = this.#parts
+    counts.accepted += wanted.length
+    wanted.forEach((place, index) => {
+      if (!isKeyed(place)) return
+      recentKeys.add(environment, place.partition, place.event.id, offsets[index]!)
+    })
+  }
+
+  async #collectMarked(
+    environment: Environment,
+    keyed: readonly Place[],
+    marked: Set<string>,
+  ): Promise<void> {
+    for (const [partition, ids] of idsByPartition(keyed)) {
+      try {
+        const marks = await this.#parts.hotState.readMarks(environment, partition, ids)
+        ids.forEach((id, index) => {
+          if (marks[index] !== undefined) marked.add(id)
+        })
+      } catch {
+        // Without marks a duplicate cannot be told. Appending it is safe, its first offset alone counts; refusing
+        // would turn a broken HotState into lost usage.
+        this.#parts.counts.unreadMarks += ids.length
+      }
+    }
+  }
+
+  async #appendAll(environment: Environment, places: readonly Place[]): Promise<number[]> {
+    const { log, inFlight, counts } = this.#parts
+    const values = this.#encoder.encodeAll(places.map(({ event }) => event))
+    const bytes = values.reduce((sum, value) => sum + value.byteLength, 0)
+    const records = places.map(({ partition }, index) => ({ partition, value: values[index]! }))
+    inFlight.enter(places.length, bytes)
+    const startedMs = performance.now()
+    try {
+      return await log.appendAll(usageTopic(environment), records, places[0]!.event.receivedAt)
+    } catch (error) {
+      throw asUnavailable(error)
+    } finally {
+      inFlight.leave(places.length, bytes)
+      counts.observeAppend(performance.now() - startedMs)
+    }
+  }
+}
+
+type Place = {
+  readonly event: MeterEvent
+  readonly partition: number
+}
+
+function isKeyed({ event }: Place): boolean {
+  return event.idempotencyKey !== null
+}
+
+function idsByPartition(places: readonly Place[]): Map<number, string[]> {
+  const byPartition = new Map<number, string[]>()
+  for (const { event, partition } of places) {
+    const ids = byPartition.get(partition)
+    if (ids === undefined) byPartition.set(partition, [event.id])
+    else ids.push(event.id)
+  }
+  return byPartition
+}
+
+function asUnavailable(error: unknown): unknown {
+  if (!(error instanceof EventLogUnavailableError)) return error
+  return new UnavailableError('Usage cannot be recorded now, try again', { cause: error })
+}

@@ -1,0 +1,63 @@
+import { environmentOfSecretKey, sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { apiKeyDocumentKey, type PublishedApiKey } from '@tollgate/schemas/hot-state/documents'
+import type { KeyDirectory, KeyHolder } from '../domain/key-holder.ts'
+import { DocumentCache } from './document-cache.ts'
+
+export type KeyCacheOptions = {
+  readonly freshMs: number
+  readonly staleMs: number
+  readonly keysMax: number
+  readonly refusedMax: number
+}
+
+/** A longer header cannot hold a key of ours, and must not fill the cache of refused ones with megabytes. */
+const headerCharsMax = 128
+
+/**
+ * Who holds which secret key, by the whole Authorization header: parsing and hashing are done once per key and
+ * `freshMs`, not once per request. A revocation takes effect when what is known about the key is no longer fresh.
+ */
+export class KeyCache implements KeyDirectory {
+  readonly #clock: Clock
+  readonly #documents: DocumentCache<PublishedApiKey>
+
+  constructor(hotState: Pick<HotState, 'readDocument'>, clock: Clock, options: KeyCacheOptions) {
+    this.#clock = clock
+    this.#documents = new DocumentCache({
+      load: (authorization) => readKey(hotState, authorization),
+      freshMs: options.freshMs,
+      staleMs: options.staleMs,
+      presentMax: options.keysMax,
+      missingMax: options.refusedMax,
+    })
+  }
+
+  peek(authorization: string): KeyHolder | 'refused' | 'unknown' {
+    if (authorization === '' || authorization.length > headerCharsMax) return 'refused'
+    const cached = this.#documents.peek(authorization)
+    return cached === undefined ? 'unknown' : this.#judge(cached.value)
+  }
+
+  async find(authorization: string): Promise<KeyHolder | 'refused'> {
+    return this.#judge(await this.#documents.find(authorization))
+  }
+
+  #judge(key: PublishedApiKey | undefined): KeyHolder | 'refused' {
+    if (key === undefined) return 'refused'
+    if (key.expiresAtMs !== null && key.expiresAtMs <= this.#clock.now()) return 'refused'
+    return key
+  }
+}
+
+async function readKey(
+  hotState: Pick<HotState, 'readDocument'>,
+  authorization: string,
+): Promise<PublishedApiKey | undefined> {
+  const secretKey = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+  // The checksum spares the look-up for what cannot be a key.
+  if (secretKey === undefined || environmentOfSecretKey(secretKey) === undefined) return undefined
+  const document = await hotState.readDocument(apiKeyDocumentKey(sha256OfSecretKey(secretKey)))
+  return document === undefined ? undefined : (JSON.parse(document) as PublishedApiKey)
+}

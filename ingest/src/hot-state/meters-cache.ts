@@ -1,0 +1,54 @@
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
+import type { KeyHolder } from '../domain/key-holder.ts'
+import type { MeterDirectory, MeterStatus } from '../domain/meter-directory.ts'
+import { UnavailableError } from '../domain/unavailable-error.ts'
+import { DocumentCache } from './document-cache.ts'
+
+export type MetersCacheOptions = {
+  readonly freshMs: number
+  readonly staleMs: number
+  readonly providersMax: number
+}
+
+/** The meters of providers. A name that is not there is looked up again before it is called unknown. */
+export class MetersCache implements MeterDirectory {
+  readonly #documents: DocumentCache<PublishedMeters>
+
+  constructor(hotState: Pick<HotState, 'readDocument'>, options: MetersCacheOptions) {
+    this.#documents = new DocumentCache({
+      load: (key) => readMeters(hotState, key),
+      freshMs: options.freshMs,
+      staleMs: options.staleMs,
+      presentMax: options.providersMax,
+      missingMax: options.providersMax,
+    })
+  }
+
+  async statusOf(holder: KeyHolder, names: readonly string[]): Promise<MeterStatus[]> {
+    const key = metersDocumentKey(holder.environment, holder.providerId)
+    const known = statuses(await this.#documents.find(key), names)
+    if (known.every((status) => status === 'active')) return known
+    const meters = await this.#documents.reread(key)
+    if (meters === undefined) {
+      // Every provider has meters, so the document is late or lost. Refusing the names as unknown would lose usage.
+      throw new UnavailableError('The meters of this provider are not published yet, try again')
+    }
+    return statuses(meters, names)
+  }
+}
+
+function statuses(meters: PublishedMeters | undefined, names: readonly string[]): MeterStatus[] {
+  return names.map((name) => {
+    if (meters === undefined || !Object.hasOwn(meters.meters, name)) return 'unknown'
+    return meters.meters[name]!.status
+  })
+}
+
+async function readMeters(
+  hotState: Pick<HotState, 'readDocument'>,
+  key: string,
+): Promise<PublishedMeters | undefined> {
+  const document = await hotState.readDocument(key)
+  return document === undefined ? undefined : (JSON.parse(document) as PublishedMeters)
+}

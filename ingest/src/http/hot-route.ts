@@ -1,0 +1,76 @@
+import { validationErrorBody, validationIssues } from '@tollgate/schemas/http/validation-error'
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import type { z } from 'zod'
+import type { KeyDirectory, KeyHolder } from '../domain/key-holder.ts'
+import { parseBody } from '../domain/parse-body.ts'
+import { badRequest, jsonAnswer, unauthorized, unsupportedMediaType } from './answers.ts'
+import type { Answer, HotHead, HotRoute } from './http-front.ts'
+
+/** A request that has passed everything that all hot routes ask for. */
+export type HotCall<Input> = {
+  readonly holder: KeyHolder
+  readonly authorization: string
+  readonly input: Input
+}
+
+export type HotRouteParts<Input> = {
+  readonly path: string
+  readonly keys: KeyDirectory
+  readonly schema: z.ZodType<Input>
+  readonly nowMs: () => number
+  readonly handle: (call: HotCall<Input>) => Answer | Promise<Answer>
+}
+
+/** The order every hot route keeps: key, content type, body, schema, and only then what the route does. */
+export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
+  const { keys } = parts
+  const serve = (
+    holder: KeyHolder | 'refused',
+    authorization: string,
+    body: Uint8Array,
+  ): Answer | Promise<Answer> => {
+    if (holder === 'refused') return unauthorized
+    const parsed = parseBody(body)
+    if (parsed.kind === 'refused') return badRequest(parsed.message)
+    const result = parts.schema.safeParse(parsed.value)
+    if (!result.success) {
+      return validationAnswer(parts, validationIssues(result.error, parsed.value))
+    }
+    return parts.handle({ holder, authorization, input: result.data })
+  }
+  return {
+    refuse(head) {
+      if (keys.peek(head.authorization) === 'refused') return unauthorized
+      return refusalOfMediaType(head)
+    },
+    answer(head, body) {
+      const holder = keys.peek(head.authorization)
+      if (holder !== 'refused') {
+        const refusal = refusalOfMediaType(head)
+        if (refusal !== undefined) return refusal
+      }
+      if (holder !== 'unknown') return serve(holder, head.authorization, body)
+      // The body is the socket's memory and would be gone when the key has been looked up.
+      const copy = Uint8Array.from(body)
+      return keys.find(head.authorization).then((found) => serve(found, head.authorization, copy))
+    },
+  }
+}
+
+export function validationAnswer(
+  parts: { readonly path: string; readonly nowMs: () => number },
+  issues: readonly ValidationIssue[],
+): Answer {
+  const nowIso = new Date(parts.nowMs()).toISOString()
+  return jsonAnswer(400, validationErrorBody(issues, parts.path, nowIso))
+}
+
+/**
+ * Whatever parses as JSON is taken, since clients get the content type wrong. Forms are refused by name: their
+ * senders deserve to hear what is wrong rather than that their body is no JSON.
+ */
+function refusalOfMediaType({ contentType }: HotHead): Answer | undefined {
+  if (contentType === '' || contentType === 'application/json') return undefined
+  const isForm = /^\s*(multipart\/|application\/x-www-form-urlencoded)/i.test(contentType)
+  return isForm ? unsupportedMediaType : undefined
+}

@@ -1,0 +1,124 @@
+import { Pool, type Dispatcher } from 'undici'
+import type { InFlightLimit } from '../domain/in-flight-limit.ts'
+import { badRequest, unavailable, unknownMethod } from './answers.ts'
+import { answerHeaders, requestHeaders } from './forwarded-headers.ts'
+import type { Answer, FallbackAnswer, FallbackRequest, HeaderList } from './http-front.ts'
+
+export type ProxyOptions = {
+  /** Origin of the control plane: `http://127.0.0.1:8788`. */
+  readonly upstream: string
+  readonly connectionsMax: number
+  readonly headersTimeoutMs: number
+  readonly bodyTimeoutMs: number
+  readonly trustsForwardedHeaders: boolean
+  readonly inFlight: InFlightLimit
+}
+
+const methods: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+])
+
+/** Answers up to this size are read whole and sent with their length; larger ones are streamed. */
+const wholeBytesMax = 64 * 1024
+
+/** Passes everything that is not a hot route on to the control plane. */
+export class Proxy {
+  readonly #options: ProxyOptions
+  readonly #pool: Pool
+
+  constructor(options: ProxyOptions) {
+    this.#options = options
+    this.#pool = new Pool(options.upstream, {
+      connections: options.connectionsMax,
+      headersTimeout: options.headersTimeoutMs,
+      bodyTimeout: options.bodyTimeoutMs,
+    })
+  }
+
+  readonly forward = async (request: FallbackRequest): Promise<FallbackAnswer> => {
+    if (!methods.has(request.method)) return whole(unknownMethod)
+    const { inFlight, trustsForwardedHeaders } = this.#options
+    const bytes = request.body.byteLength
+    inFlight.enter(1, bytes)
+    try {
+      const response = await this.#pool.request({
+        method: request.method as Dispatcher.HttpMethod,
+        path: request.target,
+        headers: requestHeaders(request, trustsForwardedHeaders),
+        body: bytes === 0 ? null : request.body,
+        signal: request.signal,
+      })
+      return await toAnswer(request.method, response)
+    } catch (error) {
+      if (request.signal.aborted) throw error
+      return whole(refusalOf(error))
+    } finally {
+      inFlight.leave(1, bytes)
+    }
+  }
+
+  /** Hands one JSON call of a hot route over, as its client would have made it. */
+  async post(path: string, authorization: string, body: string): Promise<Answer> {
+    this.#options.inFlight.enter(1, body.length)
+    try {
+      const response = await this.#pool.request({
+        method: 'POST',
+        path,
+        headers: { authorization, 'content-type': 'application/json' },
+        body,
+      })
+      const text = await response.body.text()
+      const retryAfter = response.headers['retry-after']
+      return {
+        status: response.statusCode,
+        body: text,
+        ...(typeof retryAfter === 'string' ? { headers: [['retry-after', retryAfter]] } : {}),
+      }
+    } catch (error) {
+      return refusalOf(error)
+    } finally {
+      this.#options.inFlight.leave(1, body.length)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy()
+  }
+}
+
+async function toAnswer(
+  method: string,
+  response: Dispatcher.ResponseData,
+): Promise<FallbackAnswer> {
+  const { statusCode: status, body } = response
+  const headers = answerHeaders(response.headers)
+  const length = Number(response.headers['content-length'] ?? Number.NaN)
+  if (method === 'HEAD' || status === 204 || status === 304) {
+    await body.dump()
+    const isReported = method === 'HEAD' && Number.isSafeInteger(length)
+    return { status, headers, body: undefined, ...(isReported ? { reportedLength: length } : {}) }
+  }
+  if (length <= wholeBytesMax) return { status, headers, body: await body.bytes() }
+  return { status, headers, body }
+}
+
+function whole(answer: Answer): FallbackAnswer {
+  const headers: HeaderList = [['content-type', 'application/json; charset=utf-8']]
+  return { ...answer, headers: [...headers, ...(answer.headers ?? [])] }
+}
+
+/** What undici throws for a path or header that it would not put on the wire. */
+const invalidRequestCodes: ReadonlySet<unknown> = new Set(['UND_ERR_INVALID_ARG'])
+
+function refusalOf(error: unknown): Answer {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (invalidRequestCodes.has(code)) return badRequest('The request cannot be passed on as it is')
+  if (code === undefined) throw error
+  return unavailable('The management API cannot be reached now, try again')
+}

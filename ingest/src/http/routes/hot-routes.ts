@@ -1,0 +1,16 @@
+import type { HotRoute } from '../http-front.ts'
+import { meterEventsBulkPath, meterEventsBulkRoute } from './meter-events-bulk.ts'
+import { meterEventsPath, meterEventsRoute } from './meter-events.ts'
+import type { RecordingParts } from './recording-parts.ts'
+import { usagesBulkPath, usagesBulkRoute } from './usages-bulk.ts'
+import { usagesPath, usagesRoute } from './usages.ts'
+
+/** The routes that are answered in this process, by path. */
+export function hotRoutes(parts: RecordingParts): ReadonlyMap<string, HotRoute> {
+  return new Map([
+    [usagesPath, usagesRoute(parts)],
+    [usagesBulkPath, usagesBulkRoute(parts)],
+    [meterEventsPath, meterEventsRoute(parts)],
+    [meterEventsBulkPath, meterEventsBulkRoute(parts)],
+  ])
+}

@@ -1,0 +1,68 @@
+import { bulkItems } from '@tollgate/schemas/http/bulk'
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import {
+  meterEventsBulkSchema,
+  type MeterEventsBulkInput,
+  type MeterEventsBulkResponse,
+} from '@tollgate/schemas/http/meter-events'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { bulkEvents } from '../../domain/bulk-events.ts'
+import type { KeyHolder } from '../../domain/key-holder.ts'
+import { faultOfMeter, meterEvent } from '../../domain/meter-events.ts'
+import { jsonAnswer } from '../answers.ts'
+import { hotRoute, validationAnswer } from '../hot-route.ts'
+import type { Answer, HotRoute } from '../http-front.ts'
+import { receiptOf, type RecordingParts } from './recording-parts.ts'
+
+export const meterEventsBulkPath = '/v1/sdk/meter-events/bulk'
+
+/** `POST /v1/sdk/meter-events/bulk`: up to 1000 events, all recorded or none. */
+export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
+  const { keys, nowMs } = parts
+  const path = meterEventsBulkPath
+  return hotRoute<MeterEventsBulkInput>({
+    path,
+    keys,
+    nowMs,
+    schema: meterEventsBulkSchema,
+    handle: ({ holder, input }) => {
+      const receipt = receiptOf(parts, holder)
+      const listName = input.events === undefined ? 'records' : 'events'
+      const bulk = bulkEvents(bulkItems(input), listName, (item, itemPath) =>
+        meterEvent(item, receipt, itemPath),
+      )
+      if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
+      return recordIfMetersAreActive(parts, holder, bulk.events, listName)
+    },
+  })
+}
+
+async function recordIfMetersAreActive(
+  parts: RecordingParts,
+  holder: KeyHolder,
+  events: readonly MeterEvent[],
+  listName: string,
+): Promise<Answer> {
+  const issues = await faultsOfMeters(parts, holder, events, listName)
+  if (issues.length > 0) {
+    return validationAnswer({ path: meterEventsBulkPath, nowMs: parts.nowMs }, issues)
+  }
+  await parts.recorder.recordAll(holder.environment, events)
+  const body: MeterEventsBulkResponse = { success: true, inserted: events.length }
+  return jsonAnswer(200, body)
+}
+
+async function faultsOfMeters(
+  parts: RecordingParts,
+  holder: KeyHolder,
+  events: readonly MeterEvent[],
+  listName: string,
+): Promise<ValidationIssue[]> {
+  const names = [...new Set(events.map(({ meterName }) => meterName))]
+  const statuses = await parts.meters.statusOf(holder, names)
+  const statusByName = new Map(names.map((name, index) => [name, statuses[index]!]))
+  return events.flatMap(({ meterName }, index) => {
+    const fault = faultOfMeter(meterName, statusByName.get(meterName)!, [listName, index])
+    return fault === undefined ? [] : [fault]
+  })
+}

@@ -1,0 +1,50 @@
+import {
+  meterEventSchema,
+  requestsMeterName,
+  type MeterEventInput,
+} from '@tollgate/schemas/http/meter-events'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { isEvent } from '../../domain/bulk-events.ts'
+import type { KeyHolder } from '../../domain/key-holder.ts'
+import { faultOfMeter, meterEvent } from '../../domain/meter-events.ts'
+import { hotRoute, validationAnswer } from '../hot-route.ts'
+import type { Answer, HotRoute } from '../http-front.ts'
+import { receiptOf, type RecordingParts } from './recording-parts.ts'
+
+export const meterEventsPath = '/v1/sdk/meter-events'
+
+/** `POST /v1/sdk/meter-events`: one event of a named meter. */
+export function meterEventsRoute(parts: RecordingParts): HotRoute {
+  const { keys, nowMs } = parts
+  const path = meterEventsPath
+  return hotRoute<MeterEventInput>({
+    path,
+    keys,
+    nowMs,
+    schema: meterEventSchema,
+    handle: ({ holder, input }) => {
+      const built = meterEvent(input, receiptOf(parts, holder), [])
+      if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
+      // Every provider is born with this meter and cannot archive it.
+      if (built.meterName === requestsMeterName) return record(parts, holder, built)
+      return recordIfMeterIsActive(parts, holder, built)
+    },
+  })
+}
+
+async function recordIfMeterIsActive(
+  parts: RecordingParts,
+  holder: KeyHolder,
+  event: MeterEvent,
+): Promise<Answer> {
+  const [status] = await parts.meters.statusOf(holder, [event.meterName])
+  const fault = faultOfMeter(event.meterName, status!, [])
+  if (fault === undefined) return record(parts, holder, event)
+  return validationAnswer({ path: meterEventsPath, nowMs: parts.nowMs }, [fault])
+}
+
+function record(parts: RecordingParts, holder: KeyHolder, event: MeterEvent): Promise<Answer> {
+  return parts.recorder.record(holder.environment, event).then(() => success)
+}
+
+const success: Answer = { status: 200, body: '{"success":true}' }

@@ -1,0 +1,55 @@
+import { usageSchema, type CreditDebit, type UsageInput } from '@tollgate/schemas/http/usages'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { isEvent } from '../../domain/bulk-events.ts'
+import { duplicateDebit } from '../../domain/debit-decider.ts'
+import { usageEvent } from '../../domain/usage-events.ts'
+import { hotRoute, validationAnswer, type HotCall } from '../hot-route.ts'
+import type { Answer, HotRoute } from '../http-front.ts'
+import { receiptOf, type RecordingParts } from './recording-parts.ts'
+
+export const usagesPath = '/v1/sdk/usages'
+
+/** `POST /v1/sdk/usages`: one usage call. */
+export function usagesRoute(parts: RecordingParts): HotRoute {
+  const { keys, nowMs } = parts
+  const path = usagesPath
+  return hotRoute<UsageInput>({
+    path,
+    keys,
+    nowMs,
+    schema: usageSchema,
+    handle: (call) => {
+      const built = usageEvent(call.input, receiptOf(parts, call.holder), [])
+      return isEvent(built)
+        ? record(parts, call, built)
+        : validationAnswer({ path, nowMs }, [built])
+    },
+  })
+}
+
+function record(
+  parts: RecordingParts,
+  { holder }: HotCall<UsageInput>,
+  event: MeterEvent,
+): Promise<Answer> {
+  const debit = parts.debits.decide(holder, event)
+  const recorded = parts.recorder.record(holder.environment, event)
+  if (!(debit instanceof Promise)) {
+    return recorded.then((outcome) =>
+      success(event.id, outcome === 'duplicate' ? duplicateDebit : debit),
+    )
+  }
+  return Promise.all([recorded, debit]).then(([outcome, decided]) =>
+    success(event.id, outcome === 'duplicate' ? duplicateDebit : decided),
+  )
+}
+
+/** Written out, because it is the most frequent answer there is; a reference needs no escaping. */
+function success(reference: string, debit: CreditDebit | undefined): Answer {
+  const tail = debit === undefined ? '' : `,"creditDebit":${debitText(debit)}`
+  return { status: 200, body: `{"success":true,"reference":"${reference}"${tail}}` }
+}
+
+function debitText(debit: CreditDebit): string {
+  return debit.debited ? JSON.stringify(debit) : `{"debited":false,"reason":"${debit.reason}"}`
+}

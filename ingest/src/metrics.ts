@@ -1,0 +1,108 @@
+import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/observability/metrics'
+
+/**
+ * What the request path counts. Plain numbers, because a labelled counter of the metrics library costs as much as
+ * parsing a small body; they are read when somebody asks for the metrics.
+ */
+export class IngestCounts {
+  accepted = 0
+  duplicates = 0
+  /** Keyed records whose marks could not be read, and which were appended all the same. */
+  unreadMarks = 0
+  limitsAllowed = 0
+  limitsDenied = 0
+  limitsForwarded = 0
+  /** Limit checks that had to wait for the counters projection. */
+  projectionWaits = 0
+  /** Limit checks that stopped waiting and folded the log's tail. */
+  tailFallbacks = 0
+  readonly refused = new Map<number, number>()
+  readonly #appendSeconds: Histogram
+
+  constructor(appendSeconds: Histogram) {
+    this.#appendSeconds = appendSeconds
+  }
+
+  countRefused(status: number): void {
+    this.refused.set(status, (this.refused.get(status) ?? 0) + 1)
+  }
+
+  observeAppend(durationMs: number): void {
+    this.#appendSeconds.observe(durationMs / 1000)
+  }
+}
+
+export type Gauges = {
+  readonly appendsInFlight: () => number
+  readonly appendBytesInFlight: () => number
+  readonly recentKeys: () => number
+}
+
+export function createIngestCounts(registry: Registry): IngestCounts {
+  const appendSeconds = new Histogram({
+    name: 'tollgate_ingest_append_seconds',
+    help: 'From handing records to the log until they are durable',
+    buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers: [registry],
+  })
+  const counts = new IngestCounts(appendSeconds)
+  const count = (name: string, help: string, read: () => number): void => {
+    new Counter({
+      name: `tollgate_ingest_${name}_total`,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+  }
+  count('events_accepted', 'Usage records acknowledged as new', () => counts.accepted)
+  count('events_duplicate', 'Usage records known by their key', () => counts.duplicates)
+  count('marks_unread', 'Keyed records appended without knowing', () => counts.unreadMarks)
+  count('projection_waits', 'Limit checks that waited', () => counts.projectionWaits)
+  count('tail_fallbacks', 'Limit checks that folded the tail', () => counts.tailFallbacks)
+  countByLabel(registry, counts)
+  return counts
+}
+
+function countByLabel(registry: Registry, counts: IngestCounts): void {
+  new Counter({
+    name: 'tollgate_ingest_limit_checks_total',
+    help: 'Limit checks by how they ended',
+    labelNames: ['result'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc({ result: 'allowed' }, counts.limitsAllowed)
+      this.inc({ result: 'denied' }, counts.limitsDenied)
+      this.inc({ result: 'forwarded' }, counts.limitsForwarded)
+    },
+  })
+  new Counter({
+    name: 'tollgate_ingest_refused_total',
+    help: 'Requests to hot routes that were refused, by status',
+    labelNames: ['status'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [status, times] of counts.refused) this.inc({ status }, times)
+    },
+  })
+}
+
+export function registerGauges(registry: Registry, gauges: Gauges): void {
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name: `tollgate_ingest_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+  gauge('appends_in_flight', 'Records on their way to the log', gauges.appendsInFlight)
+  gauge('append_bytes_in_flight', 'Bytes on their way to the log', gauges.appendBytesInFlight)
+  gauge('recent_keys', 'Keyed records without a mark so far', gauges.recentKeys)
+}
