@@ -77,6 +77,10 @@ export type Entitlement = {
   readonly endsAtMs: number | null
   /** The hard cap of one period in 10^-6 units, as decimal text; null: none. */
   readonly cap: string | null
+  /** Usage of this plan is paid from the wallet as it happens; null: it is not. */
+  readonly credit: { readonly creditsPerUnit: number; readonly currency: string } | null
+  /** Where the purchase's first period begins, Unix seconds; its counter window begins earlier by the tolerance. */
+  readonly firstPeriodStartSecond: number
   /** The purchase's periods that limit checks may need: half-open, Unix seconds, in order, without gaps. */
   readonly periods: readonly { readonly startSecond: number; readonly endSecond: number }[]
   /** Every reference this customer's usage may come in under; the counters of all are added up. */

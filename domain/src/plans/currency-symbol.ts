@@ -1,0 +1,35 @@
+const symbols: Readonly<Record<string, string>> = {
+  AUD: 'A$',
+  BRL: 'R$',
+  CAD: 'CA$',
+  CHF: 'CHF',
+  CNY: 'CN¥',
+  CZK: 'Kč',
+  DKK: 'kr',
+  EUR: '€',
+  GBP: '£',
+  HKD: 'HK$',
+  ILS: '₪',
+  INR: '₹',
+  JPY: '¥',
+  KRW: '₩',
+  MXN: 'MX$',
+  NOK: 'kr',
+  NZD: 'NZ$',
+  PHP: '₱',
+  PLN: 'zł',
+  SEK: 'kr',
+  SGD: 'S$',
+  TRY: '₺',
+  TWD: 'NT$',
+  UAH: '₴',
+  USD: '$',
+  VND: '₫',
+  ZAR: 'R',
+}
+
+/** The sign of an ISO 4217 currency, or its code where none is known. */
+export function currencySymbol(currency: string): string {
+  const code = currency.toUpperCase()
+  return symbols[code] ?? code
+}

@@ -1,0 +1,139 @@
+import { planCreateSchema } from '@tollgate/schemas/http/plans'
+import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
+import { describe, expect, it } from 'vitest'
+import { draftPlan, revisePlan } from './draft-plan.ts'
+import type { PlanDecision, PlanDraft } from './draft-plan.ts'
+
+const context = { defaultCurrency: 'USD', requestsMeterRef: 'mtr_REQUESTS' }
+
+function accepted(decision: PlanDecision): PlanDraft {
+  if (decision.kind === 'refused') throw new Error(decision.message)
+  return decision.plan
+}
+
+const draft = (input: PlanCreateInput) =>
+  accepted(draftPlan(planCreateSchema.parse(input), context))
+
+describe('draftPlan', () => {
+  it('needs nothing: the plan is free, monthly and called after its type', () => {
+    expect(draft({})).toEqual({
+      name: 'recurring',
+      description: null,
+      type: 'recurring',
+      status: 'active',
+      isDefault: false,
+      hidden: false,
+      priceMinor: 0,
+      basePriceMinor: null,
+      setupFeeMinor: null,
+      currency: 'USD',
+      meterRef: null,
+      terms: { billingCycle: 'monthly' },
+    })
+  })
+
+  it.each([
+    [{ type: 'subscription' }, 'recurring'],
+    [{ type: 'usage-based' }, 'usage-based'],
+    [{ type: 'hybrid' }, 'hybrid'],
+    [{ type: 'one-time' }, 'one-time'],
+  ])('reads %j as %s', (input, type) => {
+    expect(draft(input).type).toBe(type)
+  })
+
+  it.each([
+    [{ type: 'recurring', billingCycle: 'weekly' }, 'weekly'],
+    [{ type: 'hybrid' }, 'monthly'],
+    [{ type: 'usage-based' }, undefined],
+    [{ type: 'usage-based', billingCycle: 'monthly' }, 'monthly'],
+    [{ type: 'usage-based', billingModel: 'post-paid' }, 'monthly'],
+    [{ type: 'one-time', billingCycle: 'monthly' }, undefined],
+  ] as const)('gives %j the cycle %s', (input, cycle) => {
+    expect(draft(input).terms.billingCycle).toBe(cycle)
+  })
+
+  it.each([
+    [{ type: 'usage-based', freeUnits: 5 }, 0],
+    [{ type: 'usage-based', billingModel: 'post-paid', freeUnits: 5 }, 5],
+    [{ type: 'recurring', freeUnits: 5 }, 5],
+  ] as const)('stores of %j the free units %d', (input, freeUnits) => {
+    expect(draft(input).terms.freeUnits).toBe(freeUnits)
+  })
+
+  it('ties metered plans to the requests meter', () => {
+    for (const type of ['usage-based', 'hybrid']) {
+      expect(draft({ type })).toMatchObject({
+        meterRef: 'mtr_REQUESTS',
+        terms: { measures: 'requests' },
+      })
+    }
+    expect(draft({ type: 'recurring', limit: 5 }).terms.measures).toBeUndefined()
+  })
+
+  it('shows the price of the main option', () => {
+    const options = [
+      { currency: 'eur', price: 900 },
+      { currency: 'usd', price: 1000, basePrice: 300, default: true },
+    ]
+    const plan = draft({ price: 1, currency: 'gbp', pricingOptions: options })
+    expect(plan).toMatchObject({ priceMinor: 1000, basePriceMinor: 300, currency: 'USD' })
+    expect(plan.terms.pricingOptions?.map(({ currency }) => currency)).toEqual(['EUR', 'USD'])
+  })
+
+  it.each([
+    [{ currency: 'eur' }, 'PLAN_CURRENCY_NOT_PROVIDER_DEFAULT'],
+    [{ pricingOptions: [{ currency: 'EUR', price: 1 }] }, 'PLAN_CURRENCY_NOT_PROVIDER_DEFAULT'],
+    [{ default: true, price: 1 }, 'PLAN_NOT_ALLOWED_AS_DEFAULT'],
+    [{ default: true, type: 'hybrid', basePrice: 1 }, 'PLAN_NOT_ALLOWED_AS_DEFAULT'],
+  ])('refuses %j', (input, code) => {
+    expect(draftPlan(input, context)).toMatchObject({ kind: 'refused', code })
+  })
+
+  it.each([
+    { default: true },
+    { default: true, type: 'usage-based', creditsPerUnit: 100 },
+    { default: true, type: 'one-time' },
+  ])('takes %j as the default', (input) => {
+    expect(draft(input).isDefault).toBe(true)
+  })
+})
+
+describe('revisePlan', () => {
+  const revised = (plan: PlanDraft, input: PlanCreateInput) =>
+    accepted(revisePlan(plan, input, context))
+
+  it('changes only what was given', () => {
+    const plan = draft({ name: 'Pro', price: 100, limit: 10, features: { seats: 1 } })
+    expect(revised(plan, { limit: 20 })).toEqual({ ...plan, terms: { ...plan.terms, limit: 20 } })
+  })
+
+  it('may give free units to a pre-paid plan', () => {
+    expect(revised(draft({ type: 'usage-based' }), { freeUnits: 5 }).terms.freeUnits).toBe(5)
+  })
+
+  it('writes a new price through to the main option', () => {
+    const plan = draft({
+      pricingOptions: [
+        { currency: 'USD', price: 1 },
+        { currency: 'EUR', price: 2 },
+      ],
+    })
+    expect(revised(plan, { price: 7 })).toMatchObject({
+      priceMinor: 7,
+      terms: { pricingOptions: [{ price: 7 }, { price: 2 }] },
+    })
+  })
+
+  it('keeps a default plan free', () => {
+    const plan = draft({ default: true })
+    expect(revisePlan(plan, { price: 5 }, context)).toMatchObject({ kind: 'refused' })
+    expect(revised(plan, { price: 5, default: false }).isDefault).toBe(false)
+  })
+
+  it('edits a plan from before the provider changed its currency', () => {
+    const plan = draft({ name: 'Old' })
+    const later = { ...context, defaultCurrency: 'EUR' }
+    expect(revisePlan(plan, { name: 'New' }, later)).toMatchObject({ plan: { currency: 'USD' } })
+    expect(revisePlan(plan, { currency: 'GBP' }, later)).toMatchObject({ kind: 'refused' })
+  })
+})

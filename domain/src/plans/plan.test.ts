@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { currencySymbol } from './currency-symbol.ts'
+import { planLabel } from './plan-label.ts'
+import { planSnapshotBody } from './plan-snapshot-body.ts'
+import { isAutoEnrolled, isCreditBased, mayBeDefault, requiresPayment } from './plan.ts'
+import type { PlanCore } from './plan.ts'
+
+const plan = (type: PlanCore['type'], more: Partial<PlanCore> = {}): PlanCore => ({
+  type,
+  priceMinor: 0,
+  basePriceMinor: null,
+  terms: {},
+  ...more,
+})
+const credits = { terms: { creditsPerUnit: 100 } }
+
+describe('what a plan costs', () => {
+  it.each<[string, PlanCore, { pays: boolean; enrols: boolean; credit: boolean }]>([
+    ['free', plan('recurring'), { pays: false, enrols: true, credit: false }],
+    ['paid', plan('recurring', { priceMinor: 1 }), { pays: true, enrols: false, credit: false }],
+    [
+      'credits on a recurring plan',
+      plan('recurring', credits),
+      { pays: false, enrols: true, credit: false },
+    ],
+    ['one-time', plan('one-time', { priceMinor: 1 }), { pays: true, enrols: false, credit: false }],
+    ['free of charge per use', plan('usage-based'), { pays: false, enrols: false, credit: false }],
+    ['pre-paid', plan('usage-based', credits), { pays: true, enrols: false, credit: true }],
+    [
+      'post-paid',
+      plan('usage-based', { terms: { creditsPerUnit: 1, billingModel: 'post-paid' } }),
+      { pays: true, enrols: false, credit: false },
+    ],
+    ['hybrid', plan('hybrid', { basePriceMinor: 1 }), { pays: true, enrols: false, credit: false }],
+    ['hybrid by credits', plan('hybrid', credits), { pays: true, enrols: false, credit: false }],
+  ])('%s', (_name, given, { pays, enrols, credit }) => {
+    expect(requiresPayment(given)).toBe(pays)
+    expect(isAutoEnrolled(given)).toBe(enrols)
+    expect(isCreditBased(given)).toBe(credit)
+    expect(mayBeDefault(given)).toBe(!pays || given.type === 'usage-based')
+  })
+})
+
+describe('planLabel', () => {
+  it.each([
+    [true, false, 'recurring'],
+    [false, true, 'usage-based'],
+    [true, true, 'hybrid'],
+    [false, false, 'one-time'],
+  ] as const)('cycle %s, meter %s: %s', (hasCycle, isMetered, label) => {
+    expect(planLabel({ hasCycle, isMetered })).toBe(label)
+  })
+})
+
+describe('currencySymbol', () => {
+  it.each([
+    ['usd', '$'],
+    ['EUR', '€'],
+    ['xyz', 'XYZ'],
+    ['constructor', 'CONSTRUCTOR'],
+  ])('of %s is %s', (code, symbol) => {
+    expect(currencySymbol(code)).toBe(symbol)
+  })
+})
+
+describe('planSnapshotBody', () => {
+  const snapshot = {
+    ...plan('recurring'),
+    reference: 'pln_A',
+    name: 'Pro',
+    setupFeeMinor: null,
+    currency: 'USD',
+    meterRef: null,
+  }
+
+  it('shows no limit where there is none', () => {
+    for (const terms of [{}, { limit: 0 }]) {
+      expect(planSnapshotBody({ ...snapshot, terms })).not.toHaveProperty('limit')
+    }
+    expect(planSnapshotBody({ ...snapshot, terms: { limit: 5 } })).toMatchObject({ limit: 5 })
+  })
+
+  it('sends what clients expect to be nullable as null', () => {
+    expect(planSnapshotBody(snapshot)).toMatchObject({
+      billingCycle: null,
+      features: null,
+      limits: null,
+    })
+  })
+})
