@@ -1,0 +1,53 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export type BodyFiles = {
+  /** One usage record of about 250 bytes each. */
+  readonly single: string
+  /** 100 such records each. */
+  readonly bulk: string
+  readonly limits: string
+}
+
+const singleCount = 1_000
+const bulkCount = 20
+export const bulkSize = 100
+
+export async function writeBodyFiles(
+  folder: string,
+  productRef: string,
+  customerRefs: readonly string[],
+): Promise<BodyFiles> {
+  const usage = (number: number): unknown => ({
+    customerRef: customerRefs[number % customerRefs.length],
+    productRef,
+    actionType: 'api_call',
+    units: 1,
+    outcome: 'success',
+    duration: 12 + (number % 400),
+    metadata: {
+      action: 'requests',
+      toolName: `tool_${number % 7}`,
+      requestId: `request-${number}`,
+    },
+  })
+  const write = async (name: string, bodies: readonly unknown[]): Promise<string> => {
+    const path = join(folder, `${name}.jsonl`)
+    await writeFile(path, bodies.map((body) => JSON.stringify(body)).join('\n') + '\n')
+    return path
+  }
+  const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at)
+  return {
+    single: await write('single', numbers(singleCount).map(usage)),
+    bulk: await write(
+      'bulk',
+      numbers(bulkCount).map((body) => ({
+        events: numbers(bulkSize).map((at) => usage(body * bulkSize + at)),
+      })),
+    ),
+    limits: await write(
+      'limits',
+      customerRefs.map((customerRef) => ({ customerRef, productRef })),
+    ),
+  }
+}

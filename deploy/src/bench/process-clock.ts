@@ -1,0 +1,21 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Processor time that a process and its threads have used so far, in seconds. Linux only. */
+export async function processorSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  // The program's name may contain spaces; the fields are counted after its closing parenthesis.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const ticks = Number(fields[11]) + Number(fields[12])
+  return ticks / (await ticksPerSecond())
+}
+
+let ticks: Promise<number> | undefined
+
+function ticksPerSecond(): Promise<number> {
+  ticks ??= run('getconf', ['CLK_TCK']).then(({ stdout }) => Number(stdout))
+  return ticks
+}

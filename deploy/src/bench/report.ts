@@ -1,0 +1,72 @@
+import { cpus, totalmem } from 'node:os'
+import { formatCount, formatTable } from '../terminal/table.ts'
+import { bulkSize } from './bodies.ts'
+import type { ContestResult } from './compare-servers.ts'
+import type { BenchResult } from './run-bench.ts'
+
+/** Rates beside the ceiling of the same run; a rate alone says more about the machine than about us. */
+export function reportText(result: BenchResult): string {
+  const { counters, sink, visibility } = result
+  const contests = [
+    contestRow('single event, 256 connections', result.single256, 1, 'bare uWS', '0.60'),
+    contestRow('single event, 64 connections', result.single64, 1, 'bare uWS', '0.40'),
+    contestRow(`bulk of ${bulkSize}`, result.bulk, bulkSize, 'parse and validate', '0.60'),
+    contestRow('limit check, 64 connections', result.limits, 1, 'bare uWS', '0.50'),
+  ]
+  const rows = [
+    [
+      'limit check p99 / ceiling p99',
+      ratio(result.limits.ours.p99Ms, result.limits.ceiling.p99Ms),
+      '< 3',
+    ],
+    [
+      'counters projection, events/s per core',
+      formatCount(Math.round(counters.perCore)),
+      '>= 150,000',
+    ],
+    ['counters projection, events/s', formatCount(Math.round(counters.perSecond)), ''],
+    ['ClickHouse sink, rows/s per core', formatCount(Math.round(sink.perCore)), '>= 100,000'],
+    [
+      'ClickHouse sink and engine, rows/s per core',
+      formatCount(Math.round(sink.perCoreWithEngine)),
+      '',
+    ],
+    ['ClickHouse sink, rows/s', formatCount(Math.round(sink.perSecond)), ''],
+    ['ack to visible in a limit check, p50 ms', visibility.p50Ms.toFixed(2), ''],
+    ['ack to visible in a limit check, p99 ms', visibility.p99Ms.toFixed(2), '< 50'],
+    ['limit check with nothing new, p50 ms', visibility.idleP50Ms.toFixed(2), ''],
+    ['checks that missed an acked unit', String(visibility.wrong), '0'],
+  ]
+  const header = ['path', 'ceiling', 'ceiling/s', 'ours/s', 'ratio', 'budget', 'p99 ms', 'errors']
+  return [
+    `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; load generator and all parts included`,
+    '',
+    formatTable(header, contests),
+    '',
+    formatTable(['measure', 'ours', 'budget'], rows),
+  ].join('\n')
+}
+
+function contestRow(
+  name: string,
+  { ceiling, ours }: ContestResult,
+  recordsPerRequest: number,
+  ceilingName: string,
+  budget: string,
+): string[] {
+  const rate = (perSecond: number): string => formatCount(Math.round(perSecond * recordsPerRequest))
+  return [
+    name,
+    ceilingName,
+    rate(ceiling.requestsPerSecond),
+    rate(ours.requestsPerSecond),
+    ratio(ours.requestsPerSecond, ceiling.requestsPerSecond),
+    `>= ${budget}`,
+    ours.p99Ms.toFixed(2),
+    String(ours.errors + ceiling.errors),
+  ]
+}
+
+function ratio(ours: number, ceiling: number): string {
+  return (ours / ceiling).toFixed(2)
+}

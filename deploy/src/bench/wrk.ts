@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process'
+import { userInfo } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const script = fileURLToPath(new URL('../../src/bench/post-bodies.lua', import.meta.url))
+
+export type WrkLoad = {
+  readonly url: string
+  /** One JSON body per line; sent in turn. */
+  readonly bodiesFile: string
+  readonly key: string
+  readonly connections: number
+  readonly seconds: number
+}
+
+export type WrkResult = {
+  readonly requestsPerSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly errors: number
+}
+
+/** The generator must cost less than the server it measures; those written in JavaScript measure themselves. */
+export async function requireWrk(): Promise<void> {
+  if (await isInstalled()) return
+  if (userInfo().uid !== 0) {
+    throw new Error('npm run bench needs wrk: install it with `sudo apt-get install wrk`.')
+  }
+  console.log('Installing wrk (apt-get install wrk) ...')
+  await run('apt-get', ['update', '-qq'])
+  await run('apt-get', ['install', '-y', '-qq', 'wrk'])
+}
+
+async function isInstalled(): Promise<boolean> {
+  // Without arguments wrk prints its usage and fails; only a missing program is ENOENT.
+  return run('wrk', ['--version']).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  )
+}
+
+export async function runWrk(load: WrkLoad): Promise<WrkResult> {
+  const { stdout } = await run('wrk', [
+    '--threads=1',
+    `--connections=${load.connections}`,
+    `--duration=${load.seconds}s`,
+    '--timeout=10s',
+    `--script=${script}`,
+    load.url,
+    '--',
+    load.bodiesFile,
+    load.key,
+  ])
+  const line = /RESULT (\d+) (\d+) (\d+) (\d+) (\d+)/.exec(stdout)
+  if (!line) throw new Error(`wrk printed no result:\n${stdout}`)
+  const [requests, durationUs, p50Us, p99Us, errors] = line.slice(1).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  return {
+    requestsPerSecond: requests / (durationUs / 1_000_000),
+    p50Ms: p50Us / 1000,
+    p99Ms: p99Us / 1000,
+    errors,
+  }
+}

@@ -1,0 +1,76 @@
+import { Agent, request } from 'node:http'
+
+export type HttpAnswer = {
+  readonly status: number
+  readonly body: unknown
+  readonly retryAfterSeconds: number | undefined
+}
+
+export type HttpClient = {
+  /** Resolves with whatever was answered; rejects when no complete answer came. */
+  send(method: string, path: string, body?: unknown): Promise<HttpAnswer>
+  close(): void
+}
+
+export type HttpClientOptions = {
+  readonly baseUrl: string
+  readonly key: string
+  readonly connectionsMax: number
+  readonly timeoutMs: number
+}
+
+const answerBytesMax = 16 * 1_048_576
+
+/** A small JSON client over kept-alive connections. */
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const base = new URL(options.baseUrl)
+  const agent = new Agent({ keepAlive: true, maxSockets: options.connectionsMax })
+  const authorization = `Bearer ${options.key}`
+
+  function send(method: string, path: string, body?: unknown): Promise<HttpAnswer> {
+    const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
+    const headers: Record<string, string | number> = { authorization }
+    if (payload) {
+      headers['content-type'] = 'application/json'
+      headers['content-length'] = payload.length
+    }
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        { agent, host: base.hostname, port: base.port, method, path, headers },
+        (incoming) => {
+          const chunks: Buffer[] = []
+          let size = 0
+          incoming.on('data', (chunk: Buffer) => {
+            chunks.push(chunk)
+            size += chunk.length
+            if (size > answerBytesMax) incoming.destroy(new Error('answer too large'))
+          })
+          incoming.on('error', reject)
+          incoming.on('end', () =>
+            resolve({
+              status: incoming.statusCode ?? 0,
+              body: parseBody(Buffer.concat(chunks)),
+              retryAfterSeconds: Number(incoming.headers['retry-after']) || undefined,
+            }),
+          )
+        },
+      )
+      outgoing.setTimeout(options.timeoutMs, () => {
+        outgoing.destroy(new Error(`no answer within ${options.timeoutMs} ms`))
+      })
+      outgoing.on('error', reject)
+      outgoing.end(payload)
+    })
+  }
+
+  return { send, close: () => agent.destroy() }
+}
+
+function parseBody(bytes: Buffer): unknown {
+  const text = bytes.toString('utf8')
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,95 @@
+import { createHttpClient, type HttpAnswer, type HttpClientOptions } from './http-client.ts'
+
+/** The operations that the demo, the seed and the chaos run use, over the public address only. */
+export type TollgateClient = {
+  createProduct(product: Record<string, unknown>): Promise<{ reference: string }>
+  findProduct(name: string): Promise<{ reference: string } | undefined>
+  createPlan(productRef: string, plan: Record<string, unknown>): Promise<{ reference: string }>
+  listPlans(productRef: string): Promise<readonly { reference: string; name?: string }[]>
+  createCustomer(customer: Record<string, unknown>): Promise<{ reference: string }>
+  recordUsage(usage: Record<string, unknown>): Promise<UsageAnswer>
+  recordUsages(usages: readonly Record<string, unknown>[]): Promise<BulkUsageAnswer>
+  checkLimit(customerRef: string, productRef: string): Promise<LimitAnswer>
+  /** The reference of the provider's `requests` meter. */
+  requestsMeter(productRef: string): Promise<string>
+  meterUsage(meterRef: string, query: Record<string, string>): Promise<MeterUsage>
+  /** The plain request, for what the operations above do not cover. */
+  send(method: string, path: string, body?: unknown): Promise<HttpAnswer>
+  close(): void
+}
+
+export type UsageAnswer = {
+  readonly success: boolean
+  readonly reference: string
+  readonly creditDebit?: { readonly debited: boolean; readonly reason?: string }
+}
+
+export type BulkUsageAnswer = {
+  readonly inserted: number
+  readonly results: readonly { readonly reference: string }[]
+}
+
+export type LimitAnswer = {
+  readonly withinLimits: boolean
+  readonly remaining: number
+  readonly plan?: string
+  readonly plans?: readonly unknown[]
+  readonly product?: unknown
+}
+
+export type MeterUsage = { readonly total: number; readonly count: number }
+
+/** The service answered, and not with what was asked for. */
+export class UnexpectedAnswerError extends Error {
+  override readonly name = 'UnexpectedAnswerError'
+  readonly status: number
+
+  constructor(method: string, path: string, answer: HttpAnswer) {
+    super(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 500)}`)
+    this.status = answer.status
+  }
+}
+
+export function createTollgateClient(options: HttpClientOptions): TollgateClient {
+  const http = createHttpClient(options)
+
+  async function call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+    const answer = await http.send(method, path, body)
+    if (answer.status < 200 || answer.status > 299) {
+      throw new UnexpectedAnswerError(method, path, answer)
+    }
+    return answer.body as Body
+  }
+
+  return {
+    createProduct: (product) => call('POST', '/v1/sdk/products', product),
+    async findProduct(name) {
+      const { products } = await call<{ products: { reference: string; name: string }[] }>(
+        'GET',
+        `/v1/sdk/products?limit=100&search=${encodeURIComponent(name)}`,
+      )
+      return products.find((each) => each.name === name)
+    },
+    createPlan: (productRef, plan) => call('POST', `/v1/sdk/products/${productRef}/plans`, plan),
+    async listPlans(productRef) {
+      const path = `/v1/sdk/products/${productRef}/plans?limit=100`
+      return (await call<{ plans: { reference: string; name?: string }[] }>('GET', path)).plans
+    },
+    createCustomer: (customer) => call('POST', '/v1/sdk/customers', customer),
+    recordUsage: (usage) => call('POST', '/v1/sdk/usages', usage),
+    recordUsages: (usages) => call('POST', '/v1/sdk/usages/bulk', { events: usages }),
+    checkLimit: (customerRef, productRef) =>
+      call('POST', '/v1/sdk/limits', { customerRef, productRef }),
+    async requestsMeter(productRef) {
+      const path = `/v1/sdk/products/${productRef}/plans?limit=100`
+      const { plans } = await call<{ plans: { meterRef?: string }[] }>('GET', path)
+      const meterRef = plans.find((plan) => plan.meterRef !== undefined)?.meterRef
+      if (meterRef === undefined) throw new Error(`No plan of ${productRef} names its meter`)
+      return meterRef
+    },
+    meterUsage: (meterRef, query) =>
+      call('GET', `/ui/meters/${meterRef}/usage?${new URLSearchParams(query).toString()}`),
+    send: (method, path, body) => http.send(method, path, body),
+    close: () => http.close(),
+  }
+}

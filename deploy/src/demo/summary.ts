@@ -1,0 +1,30 @@
+import { formatCount, formatTable } from '../terminal/table.ts'
+import { agrees, type CustomerComparison } from './compare.ts'
+import { sum } from './tally.ts'
+
+/** The table at the end of the demo: what was sent against what came back from each place that keeps it. */
+export function summaryText(comparisons: readonly CustomerComparison[]): string {
+  const total = (pick: (comparison: CustomerComparison) => number): string =>
+    formatCount(comparisons.reduce((running, comparison) => running + pick(comparison), 0))
+  const rows = [
+    ['sent', total((each) => sum(each.tally.sent)), 'usage records, each with an idempotency key'],
+    ['acked', total((each) => sum(each.tally.acked)), 'answered 200, so durable'],
+    ['stored', total((each) => each.stored), 'rows in ClickHouse'],
+    ['counted', total((each) => each.counted), 'units of successful calls in the limit counters'],
+    ['  of acked', total((each) => each.tally.acked.success), 'successful calls among the acked'],
+    ['  of stored', total((each) => each.storedUnits), 'successful calls among the rows'],
+    ['denied', total((each) => each.tally.denied), 'limit checks that said no'],
+  ]
+  return formatTable(['', 'records', ''], rows)
+}
+
+/** One line per customer whose numbers differ. */
+export function differences(comparisons: readonly CustomerComparison[]): string[] {
+  return comparisons
+    .filter((comparison) => !agrees(comparison))
+    .map(
+      ({ tally, counted, stored, storedUnits }) =>
+        `${tally.customerRef}: sent ${sum(tally.sent)}, acked ${sum(tally.acked)} ` +
+        `(${tally.acked.success} successful), counted ${counted}, stored ${stored} (${storedUnits} units)`,
+    )
+}

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** The process and everything below it, children before parents. */
+export async function processTree(rootPid: number): Promise<number[]> {
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid='])
+  const children = new Map<number, number[]>()
+  for (const line of stdout.split('\n')) {
+    const [pid, parent] = line.trim().split(/\s+/).map(Number)
+    if (pid === undefined || parent === undefined) continue
+    const siblings = children.get(parent)
+    if (siblings) siblings.push(pid)
+    else children.set(parent, [pid])
+  }
+  const tree = [rootPid]
+  for (let at = 0; at < tree.length; at++) tree.push(...(children.get(tree[at]!) ?? []))
+  return tree.reverse()
+}
+
+/** `kill -9` for the whole tree, as close to one instant as signals allow. */
+export async function killTree(rootPid: number): Promise<void> {
+  for (const pid of await processTree(rootPid)) killProcess(pid)
+}
+
+export function killProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    // Already gone.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** Resident memory of the whole tree in bytes; pages that several processes share are counted in each. */
+export async function residentBytes(pids: readonly number[]): Promise<number> {
+  const { stdout } = await run('ps', ['-o', 'rss=', '-p', pids.join(',')]).catch(() => ({
+    stdout: '',
+  }))
+  return stdout
+    .split('\n')
+    .map((line) => Number(line.trim()) * 1024)
+    .reduce((sum, bytes) => sum + bytes, 0)
+}

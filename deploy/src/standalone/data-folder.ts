@@ -1,0 +1,78 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StartRefusedError } from './start-refused.ts'
+import { writeFileDurably } from './write-file.ts'
+
+/** Raise it when a release can no longer be followed by the one before it on the same folder. */
+export const dataFormat = 1
+
+/** Where each part keeps its files. */
+export type DataFolder = {
+  readonly root: string
+  readonly log: string
+  readonly groups: string
+  readonly hot: string
+  readonly clickhouse: string
+  readonly postgres: string
+  readonly logs: string
+  readonly formatFile: string
+  readonly runFile: string
+  readonly credentialsFile: string
+}
+
+export function dataFolderAt(root: string): DataFolder {
+  return {
+    root,
+    log: join(root, 'log'),
+    groups: join(root, 'groups'),
+    hot: join(root, 'hot'),
+    clickhouse: join(root, 'clickhouse'),
+    postgres: join(root, 'postgres'),
+    logs: join(root, 'logs'),
+    formatFile: join(root, 'format.json'),
+    runFile: join(root, 'run.json'),
+    credentialsFile: join(root, 'credentials.json'),
+  }
+}
+
+/** Call with the folder's lock held: the format is read and, in a new folder, written before any part touches it. */
+export async function checkFormat(folder: DataFolder): Promise<void> {
+  const stored = await readFormat(folder)
+  if (stored === undefined) {
+    await writeFileDurably(folder.formatFile, `${JSON.stringify({ format: dataFormat })}\n`, 0o644)
+    return
+  }
+  if (stored > dataFormat) {
+    throw new StartRefusedError(
+      `The data folder ${folder.root} was written by a newer Tollgate (format ${stored}; this one knows ${dataFormat}). ` +
+        'Start that version, or choose another folder with TOLLGATE_DATA_DIR.',
+    )
+  }
+}
+
+async function readFormat(folder: DataFolder): Promise<number | undefined> {
+  let text: string
+  try {
+    text = await readFile(folder.formatFile, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  const format: unknown = parseFormat(text)
+  if (typeof format === 'number') return format
+  throw new StartRefusedError(
+    `${folder.formatFile} is not readable as {"format": number}. Restore it, or choose another folder with TOLLGATE_DATA_DIR.`,
+  )
+}
+
+function parseFormat(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { format?: unknown }).format
+  } catch {
+    return undefined
+  }
+}
+
+export async function makeDataFolder(folder: DataFolder): Promise<void> {
+  await mkdir(folder.logs, { recursive: true })
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { realpath, unlink } from 'node:fs/promises'
+import { connect, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { StartRefusedError } from './start-refused.ts'
+
+export type FolderLock = {
+  release(): Promise<void>
+}
+
+const ownerTimeoutMs = 1_000
+
+/**
+ * One installation per folder: whoever listens on the folder's socket owns it. The kernel drops a listener with its
+ * process, so a `kill -9` locks nobody out.
+ *
+ * On Linux the socket's name lives in the kernel alone. Elsewhere it is a file that may outlive its listener: a start
+ * removes it when nobody answers. Two starts that do so in the same instant are told apart by PostgreSQL, which
+ * accepts one server per folder.
+ */
+export async function lockFolder(dataDir: string): Promise<FolderLock> {
+  const digest = createHash('sha256')
+    .update(await realpath(dataDir))
+    .digest('hex')
+    .slice(0, 32)
+  const isFile = process.platform !== 'linux'
+  const name = isFile ? join(tmpdir(), `tollgate-${digest}.sock`) : `\0tollgate-${digest}`
+
+  let server = await listen(name)
+  if (!server) {
+    const owner = await askOwner(name)
+    if (owner === undefined && isFile) {
+      await unlink(name).catch(() => undefined)
+      server = await listen(name)
+    }
+    if (!server) {
+      throw new StartRefusedError(
+        `Tollgate already runs on ${dataDir} (process ${owner ?? 'unknown'}). ` +
+          'Stop it first, or choose another folder with TOLLGATE_DATA_DIR.',
+      )
+    }
+  }
+  const held = server
+  return { release: () => new Promise((resolve) => held.close(() => resolve())) }
+}
+
+function listen(name: string): Promise<Server | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => socket.destroy())
+      socket.end(String(process.pid))
+    })
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(undefined)
+      else reject(error)
+    })
+    // Not a reason to stay alive by itself.
+    server.listen(name, () => resolve(server.unref()))
+  })
+}
+
+/** The number of the process that owns the socket; undefined when nobody answers. */
+function askOwner(name: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let answer: string | undefined
+    const socket = connect(name)
+    socket.setTimeout(ownerTimeoutMs, () => socket.destroy())
+    socket.on('connect', () => (answer = 'unknown'))
+    socket.on('data', (chunk) => (answer = chunk.toString()))
+    socket.on('error', () => resolve(answer))
+    socket.on('close', () => resolve(answer))
+  })
+}

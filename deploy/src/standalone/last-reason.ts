@@ -1,0 +1,14 @@
+/** What the last lines of a service's log give as the reason: JSON objects, or the plain words of a crash. */
+export function lastReason(logTail: string): string | undefined {
+  const lines = logTail.trimEnd().split('\n').reverse()
+  return lines.map(reasonOf).find((reason) => reason !== undefined)
+}
+
+function reasonOf(line: string): string | undefined {
+  if (!line.startsWith('{')) return /error|cannot|could not/i.test(line) ? line.trim() : undefined
+  try {
+    return (JSON.parse(line) as { err?: { message?: string } }).err?.message
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,44 @@
+import { relative, resolve } from 'node:path'
+import { readSettings, SettingsError } from '@tollgate/platform/config/settings'
+import { dataFolderAt } from './data-folder.ts'
+import { openInstallation, type Installation } from './open-installation.ts'
+import { standaloneSettings } from './settings.ts'
+import { StartRefusedError } from './start-refused.ts'
+import { welcomeText } from './welcome.ts'
+
+const startedAtMs = Date.now()
+const say = (line: string): void => console.log(line)
+const report = (line: string): void => console.error(`[${new Date().toISOString()}] ${line}`)
+
+/** Asked to stop while still starting: the start comes to its end first, so that nothing is left half up. */
+let opening: Promise<Installation> | undefined
+let isStopping = false
+async function stop(): Promise<void> {
+  if (isStopping) return
+  isStopping = true
+  say('\nStopping ...')
+  const installation = await opening?.catch(() => undefined)
+  await installation?.close()
+  say('Stopped. All data is kept.')
+  process.exit(0)
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop())
+process.on('disconnect', () => void stop())
+
+try {
+  const { dataDir, port } = readSettings(standaloneSettings, process.env)
+  const folder = dataFolderAt(resolve(dataDir))
+  say(`Starting Tollgate on ${folder.root} ...`)
+  opening = openInstallation({ folder, port, environment: process.env, report })
+  const { credentials, meterRef } = await opening
+  if (!isStopping) {
+    const dataDirShown = relative(process.cwd(), folder.root) || folder.root
+    const startedInMs = Date.now() - startedAtMs
+    say(welcomeText({ credentials, meterRef, dataDir: dataDirShown, startedInMs, now: new Date() }))
+    process.send?.({ ready: true })
+  }
+} catch (error) {
+  const isPlain = error instanceof StartRefusedError || error instanceof SettingsError
+  console.error(isPlain ? error.message : error)
+  process.exit(1)
+}

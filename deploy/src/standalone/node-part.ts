@@ -1,0 +1,82 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { lastReason } from './last-reason.ts'
+import { openLogFile } from './log-file.ts'
+import { StartRefusedError } from './start-refused.ts'
+import type { Part, RunningPart } from './supervise.ts'
+
+export type NodePartOptions = {
+  readonly name: string
+  /** The JavaScript file that node runs. */
+  readonly entry: string
+  /** Asked at each launch: addresses of other parts are known by then. */
+  readonly environment: () => Readonly<Record<string, string | undefined>>
+  readonly logPath: string
+}
+
+const logBytesMax = 10 * 1_048_576
+const startTimeoutMs = 120_000
+/** Time to finish what is in flight. */
+const endTimeoutMs = 20_000
+
+/** A service as a process of its own, which ends itself when this process is gone: it holds the other end of a pipe. */
+export function nodePart(options: NodePartOptions): Part {
+  const log = openLogFile(options.logPath, logBytesMax)
+
+  async function launch(): Promise<RunningPart> {
+    const child = spawn(process.execPath, ['--enable-source-maps', options.entry], {
+      env: { ...options.environment() },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      // A session of its own: Ctrl-C in the terminal reaches the supervisor only, which then stops all in order.
+      detached: true,
+    })
+    child.stdout?.on('data', (chunk: Uint8Array) => log.write(chunk))
+    child.stderr?.on('data', (chunk: Uint8Array) => log.write(chunk))
+    const gone = untilGone(child)
+    const problem = await untilReady(child, gone)
+    if (problem !== undefined) {
+      await end(child, gone, 0)
+      const { name, logPath } = options
+      throw new StartRefusedError(
+        `${name} could not start: ${lastReason(log.tail()) ?? problem} Log: ${logPath}`,
+      )
+    }
+    return { pid: child.pid, gone, end: () => end(child, gone, endTimeoutMs) }
+  }
+
+  return { name: options.name, logPath: options.logPath, launch }
+}
+
+/** What went wrong instead, if anything. */
+async function untilReady(child: ChildProcess, gone: Promise<string>): Promise<string | undefined> {
+  const patience = new AbortController()
+  const late = sleep(startTimeoutMs, `not ready within ${startTimeoutMs} ms.`, patience).catch(
+    () => undefined,
+  )
+  const ready = new Promise<undefined>((resolve) => {
+    // Every service says what it is ready with; the first word is enough.
+    child.once('message', () => resolve(undefined))
+  })
+  const problem = await Promise.race([ready, gone, late])
+  patience.abort()
+  return problem
+}
+
+function untilGone(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`))
+  })
+}
+
+async function end(child: ChildProcess, gone: Promise<string>, timeoutMs: number): Promise<void> {
+  const patience = new AbortController()
+  const late = sleep(timeoutMs, undefined, patience).then(
+    () => child.kill('SIGKILL'),
+    () => undefined,
+  )
+  if (timeoutMs > 0) child.kill('SIGTERM')
+  await gone
+  patience.abort()
+  await late
+}

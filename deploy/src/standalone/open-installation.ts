@@ -1,0 +1,103 @@
+import { fileURLToPath } from 'node:url'
+import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
+import { createTollgateClient } from '../client/tollgate-client.ts'
+import { readCredentials, writeCredentials, type Credentials } from './credentials.ts'
+import { checkFormat, makeDataFolder, type DataFolder } from './data-folder.ts'
+import { lockFolder } from './folder-lock.ts'
+import { endLeftovers } from './leftovers.ts'
+import { readRunFile } from './run-file.ts'
+import { seedDemo } from './seed-demo.ts'
+import { seedProvider } from './seed-provider.ts'
+import { explainFileError } from './start-refused.ts'
+import { startSupervisor, type Supervisor } from './supervisor.ts'
+
+export type Installation = {
+  readonly credentials: Credentials
+  /** The `requests` meter of the demo provider. */
+  readonly meterRef: string
+  close(): Promise<void>
+}
+
+export type OpenOptions = {
+  readonly folder: DataFolder
+  readonly port: number
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly report: (line: string) => void
+}
+
+const migrations = fileURLToPath(new URL('../../../domain/migrations', import.meta.url))
+
+/** From a folder in whatever state to a running installation with its demo provider; the folder stays locked. */
+export async function openInstallation(options: OpenOptions): Promise<Installation> {
+  const { folder, report } = options
+  const lock = await makeDataFolder(folder)
+    .then(() => lockFolder(folder.root))
+    .catch((error: unknown) => {
+      throw explainFileError(error, folder.root)
+    })
+  try {
+    await checkFormat(folder).catch((error: unknown) => {
+      throw explainFileError(error, folder.root)
+    })
+    const previous = await readRunFile(folder.runFile)
+    if (previous) await endLeftovers(previous)
+    const supervisor = await startSupervisor({
+      ...options,
+      migrate: (url) => migratePostgres({ url, folder: migrations }),
+      report,
+    })
+    try {
+      const credentials = await seedOnce(folder, supervisor)
+      const meterRef = await withClient(credentials, (client) =>
+        client.requestsMeter(credentials.productRef),
+      )
+      const close = async (): Promise<void> => {
+        await supervisor.stop()
+        await lock.release()
+      }
+      return { credentials, meterRef, close }
+    } catch (error) {
+      await supervisor.stop()
+      throw error
+    }
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+/** The file is written last: without it, the next start goes through the seed again and completes it. */
+async function seedOnce(folder: DataFolder, supervisor: Supervisor): Promise<Credentials> {
+  const { baseUrl } = supervisor
+  const known = await readCredentials(folder.credentialsFile)
+  if (known?.baseUrl === baseUrl) return known
+  const credentials = known ? { ...known, baseUrl } : await seed(folder, supervisor)
+  await writeCredentials(folder.credentialsFile, credentials)
+  return credentials
+}
+
+async function seed(
+  folder: DataFolder,
+  { baseUrl, databaseUrl }: Supervisor,
+): Promise<Credentials> {
+  const keys = await seedProvider(databaseUrl, folder.hot)
+  const unfinished = { baseUrl, ...keys, productRef: '' }
+  return { ...unfinished, productRef: await withClient(unfinished, seedDemo) }
+}
+
+async function withClient<Result>(
+  { baseUrl, sandboxKey }: Credentials,
+  use: (client: ReturnType<typeof createTollgateClient>) => Promise<Result>,
+): Promise<Result> {
+  const client = createTollgateClient({
+    baseUrl,
+    key: sandboxKey,
+    connectionsMax: 1,
+    timeoutMs: 30_000,
+  })
+  try {
+    return await use(client)
+  } finally {
+    client.close()
+  }
+}

@@ -1,0 +1,47 @@
+import { createServer } from 'node:net'
+import { StartRefusedError } from './start-refused.ts'
+
+export const host = '127.0.0.1'
+
+/**
+ * Internal ports come from below the range that systems take outgoing connections from, so that none of those can
+ * take the port between this check and the moment the service listens, also when it is restarted much later.
+ */
+const internalFrom = 20_000
+const internalTo = 32_000
+const attemptsMax = 200
+
+export async function requireFreePort(port: number, variable: string): Promise<void> {
+  const problem = await tryPort(port)
+  if (problem === undefined) return
+  if (problem === 'EADDRINUSE') {
+    throw new StartRefusedError(
+      `Port ${port} on ${host} is in use. Stop what listens there, or choose another port with ${variable}.`,
+    )
+  }
+  throw new StartRefusedError(
+    `Cannot listen on port ${port} of ${host} (${problem}). Choose another with ${variable}.`,
+  )
+}
+
+/** A free port that is not in `taken`; it is added there. */
+export async function findFreePort(taken: Set<number>): Promise<number> {
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const port = internalFrom + Math.floor(Math.random() * (internalTo - internalFrom))
+    if (taken.has(port)) continue
+    taken.add(port)
+    if ((await tryPort(port)) === undefined) return port
+  }
+  throw new StartRefusedError(
+    `No free port between ${internalFrom} and ${internalTo} on ${host}. Stop some of what listens there.`,
+  )
+}
+
+/** The reason why nobody could listen there now. */
+function tryPort(port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}

@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '@tollgate/platform/database/embedded/embedded-postgres'
+import { StartRefusedError } from './start-refused.ts'
+import type { Part, RunningPart } from './supervise.ts'
+
+/** PostgreSQL under this process. `onUrl` gets its address, which stays the same through relaunches. */
+export function postgresPart(folder: string, port: number, onUrl: (url: string) => void): Part {
+  async function launch(): Promise<RunningPart> {
+    const server = await startEmbeddedPostgres({ folder, port }).catch((error: unknown) => {
+      throw new StartRefusedError(error instanceof Error ? error.message : String(error))
+    })
+    onUrl(server.url)
+    return {
+      pid: await readPid(folder),
+      gone: server.exited.then(() => 'its process ended'),
+      end: () => server.stop(),
+    }
+  }
+  return { name: 'postgres', logPath: join(folder, 'server.log'), launch }
+}
+
+async function readPid(folder: string): Promise<number | undefined> {
+  const text = await readFile(join(folder, 'data', 'postmaster.pid'), 'utf8').catch(() => '')
+  return Number.parseInt(text, 10) || undefined
+}

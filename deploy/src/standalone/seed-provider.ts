@@ -1,0 +1,54 @@
+import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
+import { listApiKeys } from '@tollgate/domain/api-keys/repository'
+import { revokeApiKey } from '@tollgate/domain/api-keys/retire-api-key'
+import { createProvider } from '@tollgate/domain/providers/create-provider'
+import { listProviders } from '@tollgate/domain/providers/repository'
+import type { Database } from '@tollgate/platform/database/database'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import type { Environment } from '@tollgate/schemas/environment'
+
+export type SeededKeys = { readonly sandboxKey: string; readonly liveKey: string }
+
+const name = 'Demo provider'
+const email = 'owner@demo.example'
+
+/**
+ * Makes the demo provider, or takes the one that a start before this one left unfinished, and gives it a key for
+ * each environment. Secrets are shown once: keys of an unfinished start are known to nobody and are revoked.
+ */
+export async function seedProvider(databaseUrl: string, hotFolder: string): Promise<SeededKeys> {
+  const database = createPostgresDatabase({ url: databaseUrl, poolMax: 2 })
+  try {
+    const hotState = await openLmdbHotState({ folder: hotFolder, role: 'publisher' })
+    try {
+      return await makeKeys(database, hotState)
+    } finally {
+      await hotState.close()
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+async function makeKeys(database: Database, hotState: HotState): Promise<SeededKeys> {
+  const now = new Date()
+  const providers = await listProviders(database.control)
+  const { providerId } =
+    providers.find((each) => each.name === name && each.email === email) ??
+    (await createProvider(
+      database,
+      hotState,
+      { name, email, defaultCurrency: 'USD', cycleMode: 'calendar' },
+      now,
+    ))
+  for (const { keyId } of await listApiKeys(database.control, providerId)) {
+    await revokeApiKey(database, hotState, keyId, now)
+  }
+  const issue = async (environment: Environment): Promise<string> => {
+    const fields = { providerId, environment, name: 'npm start', expiresAt: null }
+    return (await issueApiKey(database, hotState, fields, now)).secretKey
+  }
+  return { sandboxKey: await issue('sandbox'), liveKey: await issue('live') }
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { DataFolder } from './data-folder.ts'
+import { entries } from './entries.ts'
+import { nodePart } from './node-part.ts'
+import { findFreePort, host } from './ports.ts'
+import type { Part } from './supervise.ts'
+
+/** Where everything listens in this run; the same through relaunches, so that nobody has to be told. */
+export type Addresses = {
+  readonly publicPort: number
+  readonly postgresPort: number
+  readonly clickhousePort: number
+  readonly controlPlanePort: number
+  readonly adminPorts: Readonly<Record<AdminService, number>>
+}
+
+const adminServices = ['control-plane', 'aggregator-counters', 'aggregator-sink', 'ingest'] as const
+type AdminService = (typeof adminServices)[number]
+
+export async function chooseAddresses(publicPort: number): Promise<Addresses> {
+  const taken = new Set([publicPort])
+  const free = (): Promise<number> => findFreePort(taken)
+  const adminPorts = {} as Record<AdminService, number>
+  for (const service of adminServices) adminPorts[service] = await free()
+  return {
+    publicPort: publicPort === 0 ? await free() : publicPort,
+    postgresPort: await free(),
+    clickhousePort: await free(),
+    controlPlanePort: await free(),
+    adminPorts,
+  }
+}
+
+export type Shared = {
+  readonly folder: DataFolder
+  readonly addresses: Addresses
+  /** Empty until PostgreSQL runs; nothing that needs it is launched before. */
+  readonly databaseUrl: string
+  readonly clickhousePassword: string
+}
+
+/** The settings all services share; each gets its own ports on top. */
+export function sharedEnvironment(shared: Shared): Record<string, string> {
+  const { folder, addresses, databaseUrl, clickhousePassword } = shared
+  return {
+    TOLLGATE_DATA_DIR: folder.root,
+    TOLLGATE_DATABASE_URL: databaseUrl,
+    TOLLGATE_CLICKHOUSE_URL: `http://${host}:${addresses.clickhousePort}`,
+    TOLLGATE_CLICKHOUSE_USERNAME: 'default',
+    TOLLGATE_CLICKHOUSE_PASSWORD: clickhousePassword,
+    TOLLGATE_CONTROL_PLANE_URL: `http://${host}:${addresses.controlPlanePort}`,
+    TOLLGATE_HOST: host,
+    TOLLGATE_ADMIN_HOST: host,
+  }
+}
+
+export function adminUrls(addresses: Addresses): Record<AdminService, string> {
+  const urls = adminServices.map((name) => [name, `http://${host}:${addresses.adminPorts[name]}`])
+  return Object.fromEntries(urls) as Record<AdminService, string>
+}
+
+/** The password lives as long as one run: the gateway keeps none, and both ends are started here. */
+export function newClickhousePassword(): string {
+  return randomBytes(24).toString('base64url')
+}
+
+export function clickhousePart(
+  folder: DataFolder,
+  addresses: Addresses,
+  environment: () => Readonly<Record<string, string | undefined>>,
+): Part {
+  return nodePart({
+    name: 'chdb-gateway',
+    entry: entries.chdbGateway,
+    logPath: join(folder.logs, 'chdb-gateway.log'),
+    environment: () => ({
+      ...environment(),
+      CHDB_GATEWAY_FOLDER: folder.clickhouse,
+      CHDB_GATEWAY_PORT: String(addresses.clickhousePort),
+      CHDB_GATEWAY_PASSWORD: environment()['TOLLGATE_CLICKHOUSE_PASSWORD'],
+      // Every running statement holds one of libuv's threads; four would be taken by statements alone.
+      UV_THREADPOOL_SIZE: '8',
+    }),
+  })
+}
+
+const ownSettings: Record<AdminService, (addresses: Addresses) => Record<string, string>> = {
+  'control-plane': ({ controlPlanePort }) => ({ TOLLGATE_PORT: String(controlPlanePort) }),
+  'aggregator-counters': () => ({ TOLLGATE_PROJECTION: 'counters' }),
+  'aggregator-sink': () => ({ TOLLGATE_PROJECTION: 'sink' }),
+  ingest: ({ publicPort }) => ({ TOLLGATE_PORT: String(publicPort) }),
+}
+
+const entryOf: Record<AdminService, string> = {
+  'control-plane': entries.controlPlane,
+  'aggregator-counters': entries.aggregator,
+  'aggregator-sink': entries.aggregator,
+  ingest: entries.ingest,
+}
+
+export function servicePart(
+  name: AdminService,
+  folder: DataFolder,
+  addresses: Addresses,
+  environment: () => Readonly<Record<string, string | undefined>>,
+): Part {
+  return nodePart({
+    name,
+    entry: entryOf[name],
+    logPath: join(folder.logs, `${name}.log`),
+    environment: () => ({
+      ...environment(),
+      ...ownSettings[name](addresses),
+      TOLLGATE_ADMIN_PORT: String(addresses.adminPorts[name]),
+    }),
+  })
+}

@@ -1,0 +1,22 @@
+import { choiceSetting, integerSetting, textSetting } from '@tollgate/platform/config/settings'
+
+/** What `npm start` itself reads. Every other variable of the environment reaches the services unchanged. */
+export const standaloneSettings = {
+  dataDir: textSetting(
+    'TOLLGATE_DATA_DIR',
+    'Folder that holds everything the installation keeps; made when missing',
+    '.tollgate',
+  ),
+  port: integerSetting(
+    'TOLLGATE_PORT',
+    'Public port on the loopback interface; 0 takes any free one',
+    8787,
+    { min: 0, max: 65_535 },
+  ),
+  logLevel: choiceSetting(
+    'TOLLGATE_LOG_LEVEL',
+    'Least severe level that is logged',
+    ['trace', 'debug', 'info', 'warn', 'error'],
+    'info',
+  ),
+}

@@ -1,0 +1,20 @@
+/** The installation cannot start here and now. The message is one plain line that says what to do. */
+export class StartRefusedError extends Error {
+  override readonly name = 'StartRefusedError'
+}
+
+/** Turns what the file system says into the line a person needs, or gives the error back as it is. */
+export function explainFileError(error: unknown, dataDir: string): Error {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new StartRefusedError(
+      `The disk that holds ${dataDir} is full. Free some space, or choose another folder with TOLLGATE_DATA_DIR.`,
+    )
+  }
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR') {
+    return new StartRefusedError(
+      `Cannot write to the data folder ${dataDir} (${code}). Choose another with TOLLGATE_DATA_DIR.`,
+    )
+  }
+  return error instanceof Error ? error : new Error(String(error))
+}

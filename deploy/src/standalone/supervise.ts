@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** One launched process of a part. */
+export type RunningPart = {
+  readonly pid: number | undefined
+  /** Resolves with how it ended, whether it was asked to or not. */
+  readonly gone: Promise<string>
+  /** Asks it to finish, and kills it when it does not in time. */
+  end(): Promise<void>
+}
+
+export type Part = {
+  readonly name: string
+  /** Where its last words are. */
+  readonly logPath: string
+  /** Resolves when it is ready to work; rejects with the reason it could not start. */
+  launch(): Promise<RunningPart>
+}
+
+export type SupervisedPart = {
+  readonly name: string
+  /** The first launch. From then on it is launched again whenever it ends by itself. */
+  start(): Promise<void>
+  /** Ends it for good. */
+  stop(): Promise<void>
+}
+
+const relaunchDelayMinMs = 100
+const relaunchDelayMaxMs = 10_000
+/** One that ran this long has recovered: its next relaunch is quick again. */
+const steadyAfterMs = 30_000
+
+export function supervise(
+  part: Part,
+  report: (line: string) => void,
+  onLaunched: (name: string, pid: number | undefined) => Promise<void>,
+): SupervisedPart {
+  let running: RunningPart | undefined
+  let relaunching: Promise<void> | undefined
+  let isStopping = false
+  let delayMs = relaunchDelayMinMs
+
+  async function launch(): Promise<void> {
+    const launched = await part.launch()
+    running = launched
+    const launchedAtMs = Date.now()
+    void launched.gone.then((ending) => {
+      running = undefined
+      if (isStopping) return
+      if (Date.now() - launchedAtMs > steadyAfterMs) delayMs = relaunchDelayMinMs
+      relaunching = relaunch(ending)
+    })
+    await onLaunched(part.name, launched.pid)
+  }
+
+  async function relaunch(ending: string): Promise<void> {
+    for (let cause = ending; ;) {
+      report(`${part.name} ended (${cause}); starting it again. Log: ${part.logPath}`)
+      await sleep(delayMs)
+      delayMs = Math.min(delayMs * 2, relaunchDelayMaxMs)
+      if (isStopping) return
+      try {
+        await launch()
+        report(`${part.name} runs again`)
+        return
+      } catch (error) {
+        cause = error instanceof Error ? error.message : String(error)
+      }
+    }
+  }
+
+  return {
+    name: part.name,
+    start: launch,
+    async stop() {
+      isStopping = true
+      // A launch under way comes to its end first, so that nothing is left behind.
+      await relaunching
+      await running?.end()
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import type { DataFolder } from './data-folder.ts'
+import { postgresPart } from './postgres-part.ts'
+import { host, requireFreePort } from './ports.ts'
+import { createRunFilePublisher, removeRunFile, type RunFile } from './run-file.ts'
+import {
+  adminUrls,
+  chooseAddresses,
+  clickhousePart,
+  newClickhousePassword,
+  servicePart,
+  sharedEnvironment,
+} from './services.ts'
+import { supervise, type Part, type SupervisedPart } from './supervise.ts'
+
+export type Supervisor = {
+  readonly baseUrl: string
+  readonly databaseUrl: string
+  stop(): Promise<void>
+}
+
+export type SupervisorOptions = {
+  readonly folder: DataFolder
+  /** 0 takes any free one. */
+  readonly port: number
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly migrate: (databaseUrl: string) => Promise<void>
+  readonly report: (line: string) => void
+}
+
+/**
+ * Starts everything and keeps it running. What needs nothing of the others starts at once, so that usage is taken
+ * again as early as can be. When one part cannot start, all are stopped and its reason is thrown.
+ */
+export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
+  const { folder, report } = options
+  if (options.port !== 0) await requireFreePort(options.port, 'TOLLGATE_PORT')
+  const addresses = await chooseAddresses(options.port)
+  const baseUrl = `http://${host}:${addresses.publicPort}`
+  const shared = { folder, addresses, databaseUrl: '', clickhousePassword: newClickhousePassword() }
+  const environment = (): Record<string, string | undefined> => ({
+    ...options.environment,
+    ...sharedEnvironment(shared),
+  })
+  const startedAt = new Date().toISOString()
+  const describe = (processes: Readonly<Record<string, number>>): RunFile => ({
+    supervisorPid: process.pid,
+    baseUrl,
+    startedAt,
+    processes,
+    adminUrls: adminUrls(addresses),
+    environment: sharedEnvironment(shared),
+  })
+  const publish = createRunFilePublisher(folder.runFile, describe, report)
+
+  const supervised = (part: Part): SupervisedPart => supervise(part, report, publish)
+  const service = (name: Parameters<typeof servicePart>[0]): SupervisedPart =>
+    supervised(servicePart(name, folder, addresses, environment))
+  const parts = {
+    postgres: supervised(
+      postgresPart(folder.postgres, addresses.postgresPort, (url) => (shared.databaseUrl = url)),
+    ),
+    clickhouse: supervised(clickhousePart(folder, addresses, environment)),
+    controlPlane: service('control-plane'),
+    counters: service('aggregator-counters'),
+    sink: service('aggregator-sink'),
+    ingest: service('ingest'),
+  }
+
+  /** Ingest first: the projections see everything it took before they stop, and nobody asks a part that is gone. */
+  const stop = async (): Promise<void> => {
+    await parts.ingest.stop()
+    await Promise.all([parts.sink.stop(), parts.counters.stop()])
+    await parts.controlPlane.stop()
+    await parts.clickhouse.stop()
+    await parts.postgres.stop()
+    await removeRunFile(folder.runFile)
+  }
+
+  const starts = [
+    parts.ingest.start(),
+    parts.counters.start(),
+    parts.clickhouse.start().then(() => parts.sink.start()),
+    parts.postgres
+      .start()
+      .then(() => options.migrate(shared.databaseUrl))
+      .then(() => parts.controlPlane.start()),
+  ]
+  try {
+    await Promise.all(starts)
+  } catch (error) {
+    // What is still on its way up must be there before it can be taken down.
+    await Promise.allSettled(starts)
+    await stop()
+    throw error
+  }
+  return { baseUrl, databaseUrl: shared.databaseUrl, stop }
+}

@@ -1,0 +1,19 @@
+/*
+ * `npm start`, and the other commands that need the built code: `node deploy/start.mjs [command] [arguments]`, where a
+ * command is a folder of deploy/src with a main.ts. Prepares what is missing, then becomes that program: it runs in
+ * this very process, so signals reach it and its exit code is the exit code of `npm`.
+ */
+import { prepare } from './prepare.mjs'
+
+const commands = ['standalone', 'demo', 'bench', 'chaos', 'hostile', 'tollgate']
+const [command = 'standalone', ...parameters] = process.argv.slice(2)
+if (!commands.includes(command)) {
+  console.error(`Unknown command ${command}. There are: ${commands.join(', ')}.`)
+  process.exit(1)
+}
+prepare()
+
+const program = new URL(`./dist/${command}/main.js`, import.meta.url)
+process.argv.splice(1, process.argv.length, program.pathname, ...parameters)
+process.setSourceMapsEnabled(true)
+await import(program.href)
