@@ -54,6 +54,8 @@ export function launch(cluster: Cluster, program: string, programArguments: stri
     const child = spawn(command, [...rest, ...programArguments], {
       cwd: place.folder,
       stdio: ['ignore', log, log],
+      // A session of its own: Ctrl-C in a terminal is for the caller, who stops the server after those who use it.
+      detached: true,
       env: {
         LC_ALL: 'C',
         PATH: '/usr/local/bin:/usr/bin:/bin',

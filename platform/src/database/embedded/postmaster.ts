@@ -13,13 +13,14 @@ export function writeOwner(file: string): void {
 /**
  * Makes way for a new server on the folder. A server whose starter is gone (killed, so that it could not stop it) is
  * shut down; one whose starter lives is left alone and refused. A stale `postmaster.pid` is PostgreSQL's own business,
- * except where its number has meanwhile gone to another process: PostgreSQL would take that for a server.
+ * except where its number has gone to another process or to one that is dead but not collected (both are common in
+ * containers): PostgreSQL would take that for a server.
  */
 export async function clearTheWay(dataFolder: string, ownerFile: string): Promise<void> {
   const pidFile = join(dataFolder, 'postmaster.pid')
   const pid = readStatus(dataFolder)?.pid
-  if (pid === undefined || !isAlive(pid)) return
-  if (!isPostmasterOf(pid, dataFolder)) {
+  if (pid === undefined || !exists(pid)) return
+  if (isDead(pid) || !isPostmasterOf(pid, dataFolder)) {
     rmSync(pidFile, { force: true })
     return
   }
@@ -32,7 +33,7 @@ export async function clearTheWay(dataFolder: string, ownerFile: string): Promis
     ['SIGQUIT', 10_000],
   ] as const) {
     process.kill(pid, signal)
-    if (await hasEnded(pid, waitMs)) return
+    if (await endsWithin(pid, waitMs)) return
   }
   throw new Error(`A PostgreSQL server (process ${pid}) holds ${dataFolder} and does not stop.`)
 }
@@ -54,7 +55,9 @@ export function readStatus(dataFolder: string): PostmasterStatus | undefined {
 function livingOwner(file: string): number | undefined {
   try {
     const owner = JSON.parse(readFileSync(file, 'utf8')) as Owner
-    return isAlive(owner.pid) && startTimeOf(owner.pid) === owner.startTime ? owner.pid : undefined
+    return !hasEnded(owner.pid) && startTimeOf(owner.pid) === owner.startTime
+      ? owner.pid
+      : undefined
   } catch {
     return undefined
   }
@@ -69,37 +72,42 @@ function isPostmasterOf(pid: number, dataFolder: string): boolean {
   }
 }
 
-/** Field 22 of /proc/<pid>/stat; the name before it may hold spaces and brackets. */
-function startTimeOf(pid: number): string | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
-  } catch {
-    return undefined
-  }
+function hasEnded(pid: number): boolean {
+  return !exists(pid) || isDead(pid)
 }
 
-function isAlive(pid: number): boolean {
+function exists(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return !isZombie(pid)
+    return true
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
-function isZombie(pid: number): boolean {
+/** A zombie: it has ended, and its number stays taken until its parent asks. */
+function isDead(pid: number): boolean {
+  return statOf(pid)?.[0] === 'Z'
+}
+
+/** Field 22. */
+function startTimeOf(pid: number): string | undefined {
+  return statOf(pid)?.[19]
+}
+
+/** /proc/<pid>/stat from its third field on; the name before it may hold spaces and brackets. */
+function statOf(pid: number): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return text.slice(text.lastIndexOf(')') + 2).startsWith('Z')
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')
   } catch {
-    return false
+    return undefined
   }
 }
 
-async function hasEnded(pid: number, waitMs: number): Promise<boolean> {
+async function endsWithin(pid: number, waitMs: number): Promise<boolean> {
   const end = Date.now() + waitMs
-  while (isAlive(pid)) {
+  while (!hasEnded(pid)) {
     if (Date.now() > end) return false
     await sleep(20)
   }

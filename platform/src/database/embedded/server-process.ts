@@ -24,6 +24,8 @@ export async function startServer(
   const end = Date.now() + timeouts.startMs
   for (;;) {
     const port = wantedPort === 0 ? await freePort() : wantedPort
+    // Before the server is there, so that it is never without an owner.
+    writeOwner(cluster.place.owner)
     const launched = launch(
       cluster,
       cluster.binaries.postgres,
@@ -31,7 +33,6 @@ export async function startServer(
     )
     const exited = hasExited(launched.child)
     if (await becomesReady(launched, cluster.place.data, end)) {
-      writeOwner(cluster.place.owner)
       return { port, exited, stop: () => stop(cluster, launched.child, exited, timeouts.stopMs) }
     }
     await exited

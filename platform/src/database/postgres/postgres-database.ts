@@ -16,9 +16,9 @@ export type PostgresOptions = {
 const environments = ['sandbox', 'live'] as const
 
 /**
- * Rows come as the columns are named: repositories map to camel case themselves. `bigint` columns (and so `count(*)`)
- * come and go as JavaScript's bigint: money and versions are bigint columns, and JSON cannot lose their digits unseen.
- * `numeric` comes as text, `timestamptz` as Date.
+ * Rows come as the columns are named: repositories map to camel case themselves. `bigint` columns, and so `count(*)`,
+ * come as JavaScript's bigint, since money is kept in them and no digit may be lost unseen; as a parameter their text
+ * does as well. `numeric` comes as text, `timestamptz` as Date.
  */
 export function createPostgresDatabase(options: PostgresOptions): Database {
   const control = openPool(options, 'control')
@@ -56,6 +56,6 @@ function openPool(options: PostgresOptions, schema: string): Sql {
       idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
     } as Record<string, string | number>,
   })
-  // The driver's type names its parsers; ours are the same for every pool, so `Database` does not.
+  // The driver's type would name the parser of bigint; `Sql` as everybody writes it does not.
   return pool as unknown as Sql
 }

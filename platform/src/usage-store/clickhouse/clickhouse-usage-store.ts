@@ -17,6 +17,8 @@ export type ClickHouseConnection = {
 const exactlyOnce = {
   async_insert: 0,
   deduplicate_blocks_in_dependent_materialized_views: 1,
+  // Late events may spread one batch over many months; refusing it would hold up the log for ever.
+  max_partitions_per_insert_block: '0',
 } as const
 
 export function createClickHouseUsageStore(connection: ClickHouseConnection): UsageStore {
