@@ -1,0 +1,100 @@
+import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
+import type { Cycle, CycleMode, Period } from '../periods/periods.ts'
+import { periodIndexAt, periodOf, unixSecond } from '../periods/periods.ts'
+import { effectiveCap } from '../plans/plan-cap.ts'
+import { isCreditBased } from '../plans/plan.ts'
+import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+
+/** What of a purchase decides about access and counting. */
+export type EntitledPurchase = {
+  readonly reference: string
+  /** The customer's own reference. */
+  readonly customerRef: string
+  readonly anchor: Date
+  readonly cycleMode: CycleMode
+  readonly endDate: Date | null
+}
+
+export type EntitlementContext = {
+  readonly now: Date
+  /** Every reference that the customer's usage may come in under, the own one included. */
+  readonly customerRefs: readonly string[]
+  readonly carriedOverMicros?: bigint
+}
+
+/**
+ * Published beyond the current period, so that nobody has to publish when a period ends: three months of weeks, a
+ * year of months. The one before is kept because late events still belong to it.
+ */
+export const periodsAhead = 12
+const periodsBehind = 1
+
+/** The end of a purchase that has none: the year 9999, the last one that an ISO date can name. */
+export const farFuture = new Date('9999-12-31T23:59:59Z')
+
+/** The document that lets the data plane answer limit checks of this purchase alone. */
+export function compileEntitlement(
+  purchase: EntitledPurchase,
+  plan: PlanSnapshot,
+  context: EntitlementContext,
+): Entitlement {
+  const cap = effectiveCap(plan, context.carriedOverMicros)
+  return {
+    customerRef: purchase.customerRef,
+    purchaseRef: purchase.reference,
+    planRef: plan.reference,
+    planType: plan.type,
+    endsAtMs: purchase.endDate === null ? null : purchase.endDate.getTime(),
+    cap: cap === null ? null : cap.toString(),
+    credit: isCreditBased(plan)
+      ? { creditsPerUnit: plan.terms.creditsPerUnit ?? 0, currency: plan.currency }
+      : null,
+    firstPeriodStartSecond: unixSecond(purchase.anchor),
+    periods: countedPeriods(purchase, plan, context.now).map(toSeconds),
+    customerRefs: context.customerRefs,
+  }
+}
+
+/** The period of the purchase that holds the instant: what `usage` of a purchase shows. */
+export function purchasePeriodAt(
+  purchase: EntitledPurchase,
+  plan: PlanSnapshot,
+  instant: Date,
+): Period {
+  const cycle = cycleOf(purchase, plan)
+  if (cycle === undefined) return wholeTerm(purchase)
+  return periodOf(cycle, Math.max(0, periodIndexAt(cycle, instant)))
+}
+
+function countedPeriods(purchase: EntitledPurchase, plan: PlanSnapshot, now: Date): Period[] {
+  const cycle = cycleOf(purchase, plan)
+  if (cycle === undefined) return [wholeTerm(purchase)]
+  // A purchase that starts later is published from its first period on.
+  const current = Math.max(0, periodIndexAt(cycle, now))
+  const first = Math.max(0, current - periodsBehind)
+  const count = current - first + 1 + periodsAhead
+  const end = purchase.endDate ?? farFuture
+  return Array.from({ length: count }, (_, offset) => periodOf(cycle, first + offset))
+    .filter((period) => period.start < end)
+    .map((period) => (period.end <= end ? period : { ...period, end }))
+}
+
+/** A plan without a cycle has one period, as long as access lasts. */
+function wholeTerm(purchase: EntitledPurchase): Period {
+  return { index: 0, start: purchase.anchor, end: purchase.endDate ?? farFuture }
+}
+
+function cycleOf(purchase: EntitledPurchase, plan: PlanSnapshot): Cycle | undefined {
+  const { billingCycle, billingCycleDays } = plan.terms
+  if (billingCycle === undefined) return undefined
+  const { anchor, cycleMode: mode } = purchase
+  return { anchor, mode, billingCycle, customDays: billingCycleDays }
+}
+
+/** An end within a second still covers that second. */
+function toSeconds(period: Period): Entitlement['periods'][number] {
+  return {
+    startSecond: unixSecond(period.start),
+    endSecond: Math.ceil(period.end.getTime() / 1000),
+  }
+}

@@ -1,0 +1,59 @@
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import type { CountingWindow } from './counting-windows.ts'
+
+export type TailRecord = {
+  readonly offset: number
+  readonly event: MeterEvent
+}
+
+/** What of one log partition is asked for. */
+export type TailScope = {
+  readonly providerId: string
+  readonly customerRefs: ReadonlySet<string>
+  readonly productRef: string
+  readonly meterName: string
+  readonly windows: readonly CountingWindow[]
+}
+
+/** Whether the record may count here: cheap, and asked before its mark is looked up. */
+export function concernsTail(event: MeterEvent, scope: TailScope): boolean {
+  return (
+    event.outcome === 'success' &&
+    event.meterName === scope.meterName &&
+    event.providerId === scope.providerId &&
+    // Without a product a record counts for every product of the provider.
+    (event.productRef === null ||
+      event.productRef === '' ||
+      event.productRef === scope.productRef) &&
+    scope.customerRefs.has(event.customerRef)
+  )
+}
+
+/**
+ * What the counters will add to each window once they have applied these records, which are consecutive records of one
+ * partition from the applied offset on. `marks` holds for keyed ids the offset that first used them, as far as it is
+ * known; it may be newer than the applied offset, because it names an offset and not merely "seen".
+ */
+export function foldTail(
+  records: Iterable<TailRecord>,
+  scope: TailScope,
+  marks: ReadonlyMap<string, number>,
+): Map<string, bigint> {
+  const amounts = new Map<string, bigint>()
+  const firstOffsets = new Map(marks)
+  for (const { offset, event } of records) {
+    if (event.idempotencyKey !== null) {
+      const first = firstOffsets.get(event.id) ?? offset
+      firstOffsets.set(event.id, first)
+      if (first !== offset) continue
+    }
+    if (!concernsTail(event, scope)) continue
+    const second = Math.floor(event.timestamp / 1000)
+    const window = scope.windows.find(
+      ({ fromSecond, toSecond }) => fromSecond <= second && second < toSecond,
+    )
+    if (window === undefined) continue
+    amounts.set(window.id, (amounts.get(window.id) ?? 0n) + BigInt(event.value))
+  }
+  return amounts
+}

@@ -1,0 +1,31 @@
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import type { EntryAddress, EntryView, HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Environment } from '@tollgate/schemas/environment'
+
+export type UsageParts = {
+  readonly log: EventLog
+  readonly hotState: HotState
+}
+
+export type UsageQuery = {
+  readonly environment: Environment
+  readonly providerId: string
+  readonly customerRef: string
+  readonly productRef: string
+  readonly meterName: string
+  /** Every reference of the customer, where the caller knows them; else the entitlement names them. */
+  readonly customerRefs?: readonly string[]
+  /** How long to wait for counters that have not seen all acknowledged usage yet. */
+  readonly waitMs: number
+  /** How many records of the log may be read where waiting did not help. */
+  readonly tailRecordsMax: number
+}
+
+/** One reference of the customer: where its counters are, and how far they must be. */
+export type Reading = {
+  readonly customerRef: string
+  readonly at: EntryAddress
+  /** The log's head when the check began: records behind it were acknowledged before. */
+  readonly head: number
+  readonly view: EntryView
+}
