@@ -32,7 +32,7 @@ export function createCountersProjection(
       metrics.records.inc({ ...labels, result: 'not-counted' }, fold.notCountedTotal)
       metrics.records.inc({ ...labels, result: 'duplicate' }, fold.duplicateTotal)
       metrics.records.inc({ ...labels, result: 'unreadable' }, unreadable.length)
-      logUnreadable(logger, parts, unreadable)
+      logUnreadable(logger, unreadable)
       return { kind: 'moved' }
     },
   }

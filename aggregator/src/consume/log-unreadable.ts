@@ -1,17 +1,12 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { UnreadableRecord } from '../domain/decoded-batch.ts'
-import type { Partition } from './partition-parts.ts'
 
 /** One line per batch, however many there are: a flood of bad records must not become a flood of log lines. */
-export function logUnreadable(
-  logger: Logger,
-  { topic, partition }: Partition,
-  unreadable: readonly UnreadableRecord[],
-): void {
+export function logUnreadable(logger: Logger, unreadable: readonly UnreadableRecord[]): void {
   const [first] = unreadable
   if (first === undefined) return
   logger.error(
-    { topic, partition, total: unreadable.length, offset: first.offset, reason: first.error },
+    { total: unreadable.length, offset: first.offset, reason: first.error },
     'records are unreadable and were set aside',
   )
 }

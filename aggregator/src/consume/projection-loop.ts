@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { GroupFencedError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
+import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import type { Turnstile } from './turnstile.ts'
 
 /** One projection of one log partition. It keeps its own position and is never stepped twice at a time. */
@@ -77,8 +78,17 @@ async function stepSafely(parts: LoopParts): Promise<Step | { readonly kind: 'fa
     return await parts.turnstile.run(() => parts.projection.step())
   } catch (error) {
     if (error instanceof GroupFencedError) return { kind: 'fenced' }
-    parts.logger.error({ err: error }, 'batch failed, will be tried again')
+    logFailure(parts.logger, error)
     return { kind: 'failed' }
+  }
+}
+
+/** A store that is away is expected to come back: one line without a stack for each attempt. */
+function logFailure(logger: Logger, error: unknown): void {
+  if (error instanceof UsageStoreUnavailableError) {
+    logger.warn({ reason: error.message.slice(0, 300) }, 'store is away, batch will be tried again')
+  } else {
+    logger.error({ err: error }, 'batch failed, will be tried again')
   }
 }
 

@@ -64,7 +64,7 @@ export function createSinkProjection(
       metrics.records.inc({ ...labels, result: 'stored' }, rowTotal)
       metrics.records.inc({ ...labels, result: 'duplicate' }, duplicateTotal)
       metrics.records.inc({ ...labels, result: 'unreadable' }, batch.unreadable.length)
-      logUnreadable(logger, parts, batch.unreadable)
+      logUnreadable(logger, batch.unreadable)
       return { kind: 'moved' }
     },
   }

@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import {
+  startTestUsageStore,
+  type TestUsageStore,
+} from '@tollgate/platform/testing/embedded-servers'
+import { environments } from '@tollgate/schemas/environment'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { migrateUsageTables } from '../src/clickhouse/migrate.ts'
+import { encoded } from './meter-event.ts'
+
+export const partitionCount = 3
+export const topics = Object.fromEntries(
+  environments.map((environment) => [usageTopic(environment), partitionCount]),
+)
+
+/** A data folder with a real log and hot state, opened here as ingest opens them, and real ClickHouse tables. */
+export type Installation = {
+  readonly dataDir: string
+  readonly log: EventLog
+  readonly hotState: HotState
+  readonly clickhouse: TestUsageStore
+  appendEvents(events: readonly MeterEvent[]): Promise<void>
+  remove(): Promise<void>
+}
+
+export async function createInstallation(): Promise<Installation> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-aggregator-'))
+  const log = await openLmdbEventLog({
+    logFolder: join(dataDir, 'log'),
+    groupsFolder: join(dataDir, 'groups'),
+    role: 'writer',
+    topics,
+  })
+  const hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'projection' })
+  const clickhouse = await startTestUsageStore()
+  await emptyUsageTables(clickhouse)
+  return {
+    dataDir,
+    log,
+    hotState,
+    clickhouse,
+    appendEvents: async (events) => {
+      const records = events.map((event) => ({
+        partition: partitionOfEvent(event),
+        value: encoded(event),
+      }))
+      await log.appendAll(usageTopic('sandbox'), records, Date.now())
+    },
+    remove: async () => {
+      await log.close()
+      await hotState.close()
+      await clickhouse.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The engine is shared by the tests of one file, and these databases have fixed names. */
+async function emptyUsageTables({ store, connection }: TestUsageStore): Promise<void> {
+  for (const environment of environments) {
+    await store.command(`DROP DATABASE IF EXISTS ${environment}`)
+  }
+  await migrateUsageTables(connection)
+}
+
+export function partitionOfEvent(event: MeterEvent): number {
+  return partitionOf(subjectKey(event.providerId, event.customerRef), partitionCount)
+}

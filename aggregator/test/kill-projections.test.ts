@@ -1,0 +1,80 @@
+import type { ChildProcess } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { forkAggregator, kill, ready } from './aggregator-process.ts'
+import {
+  ExpectedUsage,
+  openWindows,
+  readCounted,
+  untilCounted,
+  untilStored,
+} from './expected-usage.ts'
+import { EventGenerator, seededRandom } from './generated-events.ts'
+import { createInstallation, partitionCount, type Installation } from './installation.ts'
+
+const roundTotal = 6
+const seed = 20_260_301
+
+let installation: Installation
+const children = new Set<ChildProcess>()
+
+beforeEach(async () => {
+  installation = await createInstallation()
+})
+
+afterEach(async () => {
+  for (const child of children) await kill(child)
+  children.clear()
+  await installation.remove()
+})
+
+async function startChild(projection: 'counters' | 'sink'): Promise<ChildProcess> {
+  const child = forkAggregator(projection, installation)
+  children.add(child)
+  await ready(child)
+  return child
+}
+
+it('counts and stores exactly once while each projection is killed at random moments', async () => {
+  const random = seededRandom(seed)
+  const generator = new EventGenerator(seed, 100, Date.UTC(2026, 2, 1, 12))
+  const { customerRefs } = generator
+  const expected = new ExpectedUsage()
+  await openWindows(installation.hotState, partitionCount, 'prov_1', customerRefs)
+
+  let isWriting = true
+  const write = async (): Promise<void> => {
+    while (isWriting) {
+      const events = generator.take(200)
+      expected.add(events)
+      await installation.appendEvents(events)
+      await sleep(10)
+    }
+  }
+  const writing = write()
+  const killRepeatedly = async (projection: 'counters' | 'sink'): Promise<void> => {
+    for (let round = 0; round < roundTotal; round++) {
+      const child = await startChild(projection)
+      await sleep(random() * 700)
+      await kill(child)
+    }
+    await startChild(projection)
+  }
+  await Promise.all([killRepeatedly('counters'), killRepeatedly('sink')])
+  isWriting = false
+  await writing
+
+  await untilCounted(installation.log, installation.hotState, 30_000)
+  const stored = await untilStored(installation.clickhouse.store, expected.storedTotal, 30_000)
+  const counted = await readCounted(installation.hotState, partitionCount, 'prov_1', customerRefs)
+  expect(counted).toEqual(
+    new Map(customerRefs.map((ref) => [ref, expected.counted.get(ref) ?? 0n])),
+  )
+  expect(stored).toEqual({
+    rowTotal: expected.storedTotal,
+    idTotal: expected.storedTotal,
+    countedSum: expected.countedSum,
+    rollUpSum: expected.countedSum,
+    rollUpRecords: expected.countedTotal,
+  })
+}, 120_000)
