@@ -1,0 +1,467 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type {
+  CounterBatch,
+  EntryAddress,
+  HotState,
+  Increment,
+  Mark,
+} from '../hot-state/hot-state.ts'
+import { HotStateModel } from './hot-state-model.ts'
+
+export type HotStateUnderTest = {
+  readonly hot: HotState
+  /** The same state as another process sees it. */
+  readonly openReader: () => Promise<HotState>
+  readonly destroy: () => Promise<void>
+}
+
+/** What every HotState does, whatever it is made of. */
+export function describeHotState(name: string, create: () => Promise<HotStateUnderTest>): void {
+  describe(`hot state: ${name}`, () => {
+    let under: HotStateUnderTest
+    beforeEach(async () => {
+      under = await create()
+    })
+    afterEach(async () => {
+      await under.destroy()
+    })
+    describeDocuments(() => under)
+    describeEntries(() => under)
+    describeApplying(() => under)
+    describeSweeping(() => under)
+    describeAgainstModel(() => under)
+  })
+}
+
+const partition = 3
+const at: EntryAddress = { space: 'live', partition, subject: '4:prov_user', scope: 'prd_a' }
+const unscoped = { ...at, scope: '' }
+const day = 86_400
+
+function entry(version: number, windows: readonly [string, number, number][]) {
+  return {
+    version,
+    document: `{"version":${version}}`,
+    windows: windows.map(([id, fromSecond, toSecond]) => ({ id, fromSecond, toSecond })),
+  }
+}
+
+function use(second: number, amount: bigint, scope = 'prd_a', subject = at.subject): Increment {
+  return { subject, scope, series: 'calls', second, amount }
+}
+
+/** Applies one batch that follows what was applied before. */
+async function count(hot: HotState, increments: Increment[], marks: Mark[] = []): Promise<void> {
+  const expectedOffset = await hot.appliedOffset('live', partition)
+  const nextOffset = expectedOffset + 10
+  const batch = { space: 'live', partition, expectedOffset, nextOffset, marks, increments }
+  expect(await hot.apply(batch)).toBe('applied')
+}
+
+async function amounts(hot: HotState, address: EntryAddress = at): Promise<Record<string, bigint>> {
+  return Object.fromEntries((await hot.readEntry(address, 'calls')).amounts)
+}
+
+function describeDocuments(under: () => HotStateUnderTest): void {
+  it('keeps documents under any key, and shows them elsewhere at once', async () => {
+    const { hot, openReader } = under()
+    const reader = await openReader()
+    const keys = ['a', 'a/b', '', 'ü'.repeat(100), 'x'.repeat(5000), `${'x'.repeat(4999)}y`]
+    for (const key of keys) await hot.putDocument(key, `document of ${key}`)
+    for (const key of keys) {
+      expect(await hot.readDocument(key)).toBe(`document of ${key}`)
+      expect(await reader.readDocument(key)).toBe(`document of ${key}`)
+    }
+    await hot.putDocument('a', 'ñ'.repeat(100_000))
+    expect(await reader.readDocument('a')).toBe('ñ'.repeat(100_000))
+    await hot.deleteDocument('a')
+    await hot.deleteDocument('never there')
+    expect(await reader.readDocument('a')).toBeUndefined()
+    expect(await reader.readDocument('a/b')).toBe('document of a/b')
+    await hot.ping()
+    await reader.ping()
+    await reader.close()
+  })
+}
+
+function describeEntries(under: () => HotStateUnderTest): void {
+  it('shows the entry, its amounts and the applied offset together', async () => {
+    const { hot } = under()
+    expect(await hot.readEntry(at, 'calls')).toEqual({
+      document: undefined,
+      amounts: new Map(),
+      appliedOffset: 0,
+    })
+    await hot.putEntry(
+      at,
+      entry(1, [
+        ['w1', 0, 100],
+        ['w2', 100, 200],
+      ]),
+    )
+    await count(hot, [use(0, 1n), use(99, 2n), use(100, 4n), use(200, 8n), use(50, 16n, 'prd_b')])
+    expect(await hot.readEntry(at, 'calls')).toEqual({
+      document: '{"version":1}',
+      amounts: new Map([
+        ['w1', 3n],
+        ['w2', 4n],
+      ]),
+      appliedOffset: 10,
+    })
+    expect((await hot.readEntry(at, 'other')).amounts.size).toBe(0)
+    expect(await amounts(hot, { ...at, space: 'sandbox' })).toEqual({})
+    expect(await amounts(hot, { ...at, partition: 4 })).toEqual({})
+  })
+
+  it('folds what waited into a window that is published later, once', async () => {
+    const { hot } = under()
+    await count(hot, [use(10, 1n), use(10, 2n, ''), use(70 * day, 4n), use(500 * day, 8n)])
+    await hot.putEntry(at, entry(1, [['w1', 0, 100 * day]]))
+    expect(await amounts(hot)).toEqual({ w1: 7n })
+    await hot.putEntry(
+      at,
+      entry(2, [
+        ['w1', 0, 100 * day],
+        ['w2', 100 * day, 1000 * day],
+      ]),
+    )
+    expect(await amounts(hot)).toEqual({ w1: 7n, w2: 8n })
+    await hot.putEntry({ ...at, scope: 'prd_b' }, entry(1, [['w1', 0, 100 * day]]))
+    expect(await amounts(hot, { ...at, scope: 'prd_b' })).toEqual({ w1: 2n })
+    await count(hot, [use(20, 100n, '')])
+    expect(await amounts(hot)).toEqual({ w1: 107n, w2: 8n })
+    expect(await amounts(hot, { ...at, scope: 'prd_b' })).toEqual({ w1: 102n })
+  })
+
+  it('counts a window at scope "" from unscoped use only', async () => {
+    const { hot } = under()
+    await count(hot, [use(10, 1n, ''), use(10, 2n)])
+    await hot.putEntry(unscoped, entry(1, [['w', 0, 100]]))
+    await count(hot, [use(11, 4n, ''), use(11, 8n)])
+    expect(await amounts(hot, unscoped)).toEqual({ w: 5n })
+    await hot.putEntry(
+      unscoped,
+      entry(2, [
+        ['w', 0, 100],
+        ['later', 100, 200],
+      ]),
+    )
+    expect(await amounts(hot, unscoped)).toEqual({ w: 5n })
+  })
+
+  it('ignores an older version and takes the same one again', async () => {
+    const { hot } = under()
+    await hot.putEntry(at, entry(5, [['w', 0, 100]]))
+    await hot.putEntry(at, entry(4, []))
+    await hot.putEntry(at, entry(5, [['w', 0, 100]]))
+    await count(hot, [use(1, 1n)])
+    expect((await hot.readEntry(at, 'calls')).document).toBe('{"version":5}')
+    expect(await amounts(hot)).toEqual({ w: 1n })
+  })
+
+  it('keeps the amounts of windows that are withdrawn, and counts nothing twice when they return', async () => {
+    const { hot } = under()
+    await hot.putEntry(at, entry(1, [['w', 0, 100]]))
+    await count(hot, [use(1, 1n), use(1, 2n, '')])
+    await hot.deleteEntry(at)
+    await hot.deleteEntry(at)
+    expect((await hot.readEntry(at, 'calls')).document).toBeUndefined()
+    await count(hot, [use(2, 4n), use(2, 8n, '')])
+    expect(await amounts(hot)).toEqual({ w: 3n })
+    await hot.putEntry(at, entry(1, [['w', 0, 100]]))
+    expect(await amounts(hot)).toEqual({ w: 15n })
+  })
+
+  it('counts what waited in the time that a window grows by', async () => {
+    const { hot } = under()
+    await hot.putEntry(at, entry(1, [['w', 0, 100]]))
+    await count(hot, [use(1, 1n), use(1, 2n, ''), use(150, 4n), use(150, 8n, '')])
+    await hot.putEntry(at, entry(2, [['w', 0, 200]]))
+    expect(await amounts(hot)).toEqual({ w: 15n })
+  })
+
+  it('holds amounts beyond 64 bits, and below zero', async () => {
+    const { hot } = under()
+    await hot.putEntry(
+      at,
+      entry(1, [
+        ['w', 0, 100],
+        ['n', 100, 200],
+      ]),
+    )
+    const large = 2n ** 62n
+    for (let n = 0; n < 5; n += 1)
+      await count(hot, [use(1, large), use(1, large), use(101, -large)])
+    expect(await amounts(hot)).toEqual({ w: 10n * large, n: -5n * large })
+  })
+
+  it('takes long subjects, scopes, series and window ids apart', async () => {
+    const { hot } = under()
+    const long = 'é'.repeat(2000)
+    for (const end of ['a', 'b']) {
+      const address = { ...at, subject: long + end, scope: long + end }
+      await hot.putEntry(address, entry(1, [[long + end, 0, 100]]))
+      await count(hot, [use(1, end === 'a' ? 1n : 2n, long + end, long + end)])
+    }
+    expect(await amounts(hot, { ...at, subject: `${long}a`, scope: `${long}a` })).toEqual({
+      [`${long}a`]: 1n,
+    })
+    expect(await amounts(hot, { ...at, subject: `${long}b`, scope: `${long}b` })).toEqual({
+      [`${long}b`]: 2n,
+    })
+    expect(await amounts(hot, { ...at, subject: `${long}a`, scope: `${long}b` })).toEqual({})
+  })
+}
+
+function describeApplying(under: () => HotStateUnderTest): void {
+  it('refuses a batch that does not follow, and changes nothing', async () => {
+    const { hot } = under()
+    await hot.putEntry(at, entry(1, [['w', 0, 100]]))
+    await count(hot, [use(1, 1n)])
+    for (const expectedOffset of [0, 9, 11]) {
+      const batch: CounterBatch = {
+        space: 'live',
+        partition,
+        expectedOffset,
+        nextOffset: 50,
+        marks: [{ id: 'refused', offset: 1, receivedAtMs: 1 }],
+        increments: [use(1, 100n)],
+      }
+      expect(await hot.apply(batch)).toBe('fenced')
+    }
+    expect(await amounts(hot)).toEqual({ w: 1n })
+    expect(await hot.appliedOffset('live', partition)).toBe(10)
+    expect(await hot.appliedOffset('live', 4)).toBe(0)
+    expect(await hot.readMarks('live', partition, ['refused'])).toEqual([undefined])
+  })
+
+  it('lets a mark keep the offset that came first', async () => {
+    const { hot } = under()
+    await count(
+      hot,
+      [],
+      [
+        { id: 'a', offset: 0, receivedAtMs: 1 },
+        { id: 'a', offset: 1, receivedAtMs: 1 },
+      ],
+    )
+    const claims = ['a', 'b', 'b'].map((id, n) => ({ id, offset: 20 + n, receivedAtMs: 1 }))
+    expect(await hot.claimMarks('live', partition, claims)).toEqual([0, 21, 21])
+    await count(hot, [], [{ id: 'b', offset: 30, receivedAtMs: 1 }])
+    expect(await hot.readMarks('live', partition, ['a', 'b', 'c'])).toEqual([0, 21, undefined])
+    expect(await hot.readMarks('live', 4, ['a'])).toEqual([undefined])
+    expect(await hot.readMarks('sandbox', partition, ['a'])).toEqual([undefined])
+  })
+
+  it('wakes those who wait for a batch, here and elsewhere', async () => {
+    const { hot, openReader } = under()
+    const reader = await openReader()
+    for (const each of [hot, reader]) {
+      const before = await each.appliedOffset('live', partition)
+      let appliedAt = Infinity
+      const applied = new Promise((resolve) => setTimeout(resolve, 30)).then(async () => {
+        await count(hot, [])
+        appliedAt = performance.now()
+      })
+      while ((await each.appliedOffset('live', partition)) === before)
+        await each.waitForApply(10_000)
+      await applied
+      expect(performance.now() - appliedAt).toBeLessThan(2_000)
+    }
+    await reader.close()
+  })
+}
+
+function describeSweeping(under: () => HotStateUnderTest): void {
+  const nothing = {
+    marksReceivedBeforeMs: 0,
+    windowsEndedBeforeSecond: 0,
+    slotsBeforeSecond: 0,
+    knownSubjectSlotsBeforeSecond: 0,
+    keysMax: 10,
+  }
+
+  async function sweepAll(hot: HotState, limits: Partial<typeof nothing>): Promise<number> {
+    let total = 0
+    for (let swept = -1; swept !== 0; total += swept) {
+      swept = await hot.sweep('live', partition, { ...nothing, ...limits })
+      expect(swept).toBeLessThanOrEqual(20)
+    }
+    return total
+  }
+
+  it('deletes marks that were received long ago', async () => {
+    const { hot } = under()
+    const marks = Array.from({ length: 40 }, (_, n) => {
+      return { id: `mark ${n}`, offset: n, receivedAtMs: n < 25 ? 1_000_000 : 9_000_000 }
+    })
+    await count(hot, [], marks)
+    expect(await sweepAll(hot, { marksReceivedBeforeMs: 5_000_000 })).toBe(25)
+    const left = await hot.readMarks(
+      'live',
+      partition,
+      marks.map(({ id }) => id),
+    )
+    expect(left).toEqual(marks.map(({ offset }) => (offset < 25 ? undefined : offset)))
+    await count(hot, [], [{ id: 'mark 1', offset: 99, receivedAtMs: 9_000_000 }])
+    expect(await hot.readMarks('live', partition, ['mark 1'])).toEqual([99])
+  })
+
+  it('deletes windows that ended long ago, withdrawn ones too', async () => {
+    const { hot } = under()
+    await hot.putEntry(
+      at,
+      entry(1, [
+        ['old', 0, 100],
+        ['new', 100, 200],
+      ]),
+    )
+    await hot.putEntry(unscoped, entry(1, [['gone', 0, 100]]))
+    await count(hot, [use(1, 1n), use(101, 2n), use(2, 4n, '')])
+    await hot.deleteEntry(unscoped)
+    expect(await amounts(hot)).toEqual({ old: 5n, new: 2n })
+    expect(await sweepAll(hot, { windowsEndedBeforeSecond: 150 })).toBeGreaterThan(0)
+    expect(await amounts(hot)).toEqual({ new: 2n })
+    expect(await amounts(hot, unscoped)).toEqual({})
+    await count(hot, [use(1, 1n), use(101, 2n)])
+    expect(await amounts(hot)).toEqual({ new: 4n })
+  })
+
+  it('keeps a window whose end was moved', async () => {
+    const { hot } = under()
+    await hot.putEntry(at, entry(1, [['w', 0, 100]]))
+    await count(hot, [use(1, 1n)])
+    await hot.putEntry(at, entry(2, [['w', 0, 1000]]))
+    await sweepAll(hot, { windowsEndedBeforeSecond: 150 })
+    expect(await amounts(hot)).toEqual({ w: 1n })
+    await sweepAll(hot, { windowsEndedBeforeSecond: 1001 })
+    expect(await amounts(hot)).toEqual({})
+  })
+
+  it('deletes old slots, those of known subjects earlier', async () => {
+    const { hot } = under()
+    const seconds = Array.from({ length: 30 }, (_, n) => n * 3600)
+    await hot.putEntry({ ...unscoped, subject: 'known' }, entry(1, []))
+    for (const subject of ['known', 'unknown']) {
+      await count(
+        hot,
+        seconds.map((second) => use(second, 1n, 'prd_a', subject)),
+      )
+    }
+    const limits = { slotsBeforeSecond: 10 * 3600, knownSubjectSlotsBeforeSecond: 20 * 3600 }
+    for (let call = 0; call < 20; call += 1)
+      await hot.sweep('live', partition, { ...nothing, ...limits })
+    for (const subject of ['known', 'unknown']) {
+      const address = { ...at, subject }
+      await hot.putEntry(address, entry(1, [['w', 0, 1000 * day]]))
+      expect(await amounts(hot, address)).toEqual({ w: subject === 'known' ? 10n : 20n })
+    }
+  })
+}
+
+function describeAgainstModel(under: () => HotStateUnderTest): void {
+  it('agrees with a model that remembers every step', async () => {
+    let round = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(stepArbitrary, { minLength: 1, maxLength: 40 }), async (steps) => {
+        round += 1
+        const model = new HotStateModel()
+        const { hot } = under()
+        const space = `round ${round}`
+        for (const step of steps) await take(step, space, hot, model)
+        await compare(space, hot, model)
+      }),
+      { numRuns: 60 },
+    )
+  }, 120_000)
+}
+
+const subjects = ['s1', 's2']
+const scopes = ['', 'a', 'b']
+const series = ['calls', 'tokens']
+const ids = ['i1', 'i2', 'i3', 'i4', 'i5']
+
+const windowsArbitrary = fc
+  .subarray([0, 1, 2, 3, 4])
+  .map((periods) =>
+    periods.map((n) => ({ id: `w${n}`, fromSecond: n * 100_000, toSecond: (n + 1) * 100_000 })),
+  )
+const addressArbitrary = fc.record({
+  subject: fc.constantFrom(...subjects),
+  scope: fc.constantFrom(...scopes),
+})
+const stepArbitrary = fc.oneof(
+  fc.record({
+    kind: fc.constant('put' as const),
+    address: addressArbitrary,
+    version: fc.integer({ min: 1, max: 4 }),
+    windows: windowsArbitrary,
+  }),
+  fc.record({ kind: fc.constant('delete' as const), address: addressArbitrary }),
+  fc.record({
+    kind: fc.constant('claim' as const),
+    marks: fc.array(fc.record({ id: fc.constantFrom(...ids), offset: fc.nat(1000) })),
+  }),
+  fc.record({
+    kind: fc.constant('apply' as const),
+    /** 0: follows; otherwise a replay or a gap, which must be refused. */
+    shift: fc.constantFrom(0, 0, 0, 0, -1, 1),
+    records: fc.nat(5),
+    marks: fc.array(fc.record({ id: fc.constantFrom(...ids), offset: fc.nat(1000) }), {
+      maxLength: 4,
+    }),
+    increments: fc.array(
+      fc.record({
+        subject: fc.constantFrom(...subjects),
+        scope: fc.constantFrom(...scopes),
+        series: fc.constantFrom(...series),
+        second: fc.oneof(fc.nat(600_000), fc.constantFrom(0, 99_999, 100_000, 399_999, 500_000)),
+        amount: fc.bigInt({ min: 0n, max: 10n ** 16n }),
+      }),
+      { maxLength: 8 },
+    ),
+  }),
+)
+type Step = typeof stepArbitrary extends fc.Arbitrary<infer S> ? S : never
+
+async function take(step: Step, space: string, hot: HotState, model: HotStateModel): Promise<void> {
+  switch (step.kind) {
+    case 'put': {
+      const { version, windows } = step
+      const published = { version, windows, document: JSON.stringify({ version, windows }) }
+      await hot.putEntry({ space, partition, ...step.address }, published)
+      model.putEntry(step.address, published)
+      return
+    }
+    case 'delete':
+      await hot.deleteEntry({ space, partition, ...step.address })
+      model.deleteEntry(step.address)
+      return
+    case 'claim': {
+      const marks = step.marks.map((mark) => ({ ...mark, receivedAtMs: 1 }))
+      expect(await hot.claimMarks(space, partition, marks)).toEqual(model.claimMarks(marks))
+      return
+    }
+    case 'apply': {
+      const expectedOffset = Math.max(0, model.appliedOffset + step.shift)
+      const marks = step.marks.map((mark) => ({ ...mark, receivedAtMs: 1 }))
+      const nextOffset = expectedOffset + step.records
+      const { increments } = step
+      const batch = { space, partition, expectedOffset, nextOffset, marks, increments }
+      expect(await hot.apply(batch)).toBe(model.apply(batch))
+    }
+  }
+}
+
+async function compare(space: string, hot: HotState, model: HotStateModel): Promise<void> {
+  for (const subject of subjects) {
+    for (const scope of scopes) {
+      for (const each of series) {
+        const view = await hot.readEntry({ space, partition, subject, scope }, each)
+        expect(view).toEqual(model.readEntry({ subject, scope }, each))
+      }
+    }
+  }
+  expect(await hot.readMarks(space, partition, ids)).toEqual(model.readMarks(ids))
+}

@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+/** Runs a script of this folder, kills it (-9) some time after its first output, and returns its whole lines. */
+export async function runUntilKilled(
+  script: string,
+  parameters: readonly string[],
+  killAfterMs: number,
+): Promise<string[]> {
+  const path = fileURLToPath(new URL(script, import.meta.url))
+  const node = ['--conditions=source', '--import', 'tsx', path, ...parameters]
+  const child = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  let isTimed = false
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+    if (isTimed) return
+    isTimed = true
+    setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code !== null) throw new Error(`${script} ended by itself with code ${code}.`)
+  return output
+    .slice(0, output.lastIndexOf('\n') + 1)
+    .split('\n')
+    .slice(0, -1)
+}
