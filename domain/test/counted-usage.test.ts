@@ -1,0 +1,225 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
+import { windowId } from '@tollgate/schemas/hot-state/documents'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { countingWindows } from '../src/entitlements/counting-windows.ts'
+import { readCountedUsage, UsageBehindError } from '../src/entitlements/counted-usage-reader.ts'
+import type { UsageParts, UsageQuery } from '../src/entitlements/usage-query.ts'
+
+const topic = usageTopic('sandbox')
+const partitionCount = 8
+const start = 1_750_000_000
+
+const entitlement: Entitlement = {
+  customerRef: 'cus_a',
+  purchaseRef: 'pur_A',
+  planRef: 'pln_A',
+  planType: 'recurring',
+  endsAtMs: null,
+  cap: '10000000',
+  credit: null,
+  firstPeriodStartSecond: start,
+  periods: [{ startSecond: start, endSecond: start + 1000 }],
+  customerRefs: ['cus_a', 'user-1'],
+}
+const window = windowId('pur_A', start)
+
+const query: UsageQuery = {
+  environment: 'sandbox',
+  providerId: 'prv_A',
+  customerRef: 'cus_a',
+  productRef: 'prd_A',
+  meterName: 'requests',
+  waitMs: 50,
+  tailRecordsMax: 100,
+}
+
+let folder: string
+let parts: UsageParts
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollgate-counted-usage-test-'))
+  const log = await openLmdbEventLog({
+    logFolder: join(folder, 'log'),
+    groupsFolder: join(folder, 'groups'),
+    role: 'writer',
+    topics: { [topic]: partitionCount },
+  })
+  const hotState = await openLmdbHotState({ folder: join(folder, 'hot'), role: 'projection' })
+  parts = { log, hotState }
+  for (const customerRef of entitlement.customerRefs) await publish(customerRef)
+})
+
+afterEach(async () => {
+  await parts.log.close()
+  await parts.hotState.close()
+  await rm(folder, { recursive: true })
+})
+
+const subjectOf = (customerRef: string) => subjectKey('prv_A', customerRef)
+const partitionFor = (customerRef: string) => partitionOf(subjectOf(customerRef), partitionCount)
+
+async function publish(customerRef: string): Promise<void> {
+  const partition = partitionFor(customerRef)
+  await parts.hotState.putEntry(
+    { space: 'sandbox', partition, subject: subjectOf(customerRef), scope: 'prd_A' },
+    { version: 1, document: JSON.stringify(entitlement), windows: countingWindows(entitlement) },
+  )
+}
+
+let nextId = 0
+
+/** Appends one record as ingest does. */
+async function record(more: Partial<MeterEvent> = {}): Promise<number> {
+  const event: MeterEvent = {
+    id: `usage_${nextId++}`,
+    providerId: 'prv_A',
+    customerRef: 'cus_a',
+    meterName: 'requests',
+    value: 1_000_000,
+    timestamp: start * 1000,
+    receivedAt: start * 1000,
+    productRef: 'prd_A',
+    purchaseRef: null,
+    outcome: 'success',
+    source: 'usages',
+    idempotencyKey: null,
+    properties: '{}',
+    ...more,
+  }
+  const buffer = Buffer.alloc(2000)
+  const bytes = buffer.subarray(0, encodeMeterEvent(event, buffer, 0))
+  return parts.log.append(topic, partitionFor(event.customerRef), bytes, event.receivedAt)
+}
+
+/** Moves the counters of a reference to the log's head, as the projection does, with the amount it found. */
+async function project(customerRef: string, amount: bigint): Promise<void> {
+  const partition = partitionFor(customerRef)
+  const increment = {
+    subject: subjectOf(customerRef),
+    scope: 'prd_A',
+    series: 'requests',
+    second: start,
+    amount,
+  }
+  const outcome = await parts.hotState.apply({
+    space: 'sandbox',
+    partition,
+    expectedOffset: await parts.hotState.appliedOffset('sandbox', partition),
+    nextOffset: parts.log.head(topic, partition),
+    marks: [],
+    increments: [increment],
+  })
+  expect(outcome).toBe('applied')
+}
+
+describe('readCountedUsage', () => {
+  it('knows nothing of a customer without an entitlement', async () => {
+    const counted = await readCountedUsage(parts, { ...query, customerRef: 'stranger' })
+    expect(counted).toEqual({ entitlement: undefined, amounts: new Map(), source: 'counters' })
+  })
+
+  it('answers from counters that are up to date, over all references', async () => {
+    await record()
+    await record({ customerRef: 'user-1' })
+    await project('cus_a', 2_000_000n)
+    await project('user-1', 3_000_000n)
+    for (const customerRef of entitlement.customerRefs) {
+      const counted = await readCountedUsage(parts, { ...query, customerRef })
+      expect(counted).toEqual({
+        entitlement,
+        amounts: new Map([[window, 5_000_000n]]),
+        source: 'counters',
+      })
+    }
+  })
+
+  it('waits for counters that are behind', async () => {
+    await record()
+    const counting = readCountedUsage(parts, { ...query, waitMs: 5000 })
+    await project('cus_a', 1_000_000n)
+    expect(await counting).toMatchObject({
+      amounts: new Map([[window, 1_000_000n]]),
+      source: 'awaited',
+    })
+  })
+
+  it('does not wait for what was acknowledged after it began', async () => {
+    const counting = readCountedUsage(parts, { ...query, waitMs: 5000 })
+    await record()
+    expect(await counting).toMatchObject({ source: 'counters' })
+  })
+
+  it('adds the tail of the log where waiting does not help', async () => {
+    await record()
+    await project('cus_a', 1_000_000n)
+    await record()
+    await record({ productRef: null, value: 500_000 })
+    await record({ customerRef: 'user-1', value: 250_000 })
+    await record({ outcome: 'paywall' })
+    await record({ productRef: 'prd_other' })
+    await record({ meterName: 'tokens' })
+    await record({ timestamp: (start - 301) * 1000 })
+    await record({ timestamp: (start + 1000) * 1000 })
+    await record({ timestamp: (start - 300) * 1000, value: 10 })
+    expect(await readCountedUsage(parts, query)).toMatchObject({
+      amounts: new Map([[window, 2_750_010n]]),
+      source: 'tail',
+    })
+  })
+
+  it('counts a repeated key once, in the tail and across it', async () => {
+    const repeated = { id: 'usage_old', idempotencyKey: 'old' }
+    const first = await record(repeated)
+    const partition = partitionFor('cus_a')
+    await parts.hotState.apply({
+      space: 'sandbox',
+      partition,
+      expectedOffset: 0,
+      nextOffset: first + 1,
+      marks: [{ id: repeated.id, offset: first, receivedAtMs: start * 1000 }],
+      increments: [],
+    })
+    await record(repeated)
+    await record({ id: 'usage_new', idempotencyKey: 'new' })
+    await record({ id: 'usage_new', idempotencyKey: 'new' })
+    await record({ id: 'usage_failed', idempotencyKey: 'failed', outcome: 'fail' })
+    await record({ id: 'usage_failed', idempotencyKey: 'failed' })
+    expect((await readCountedUsage(parts, query)).amounts.get(window)).toBe(1_000_000n)
+  })
+
+  it('passes over a record that nobody can read', async () => {
+    await parts.log.append(topic, partitionFor('cus_a'), Buffer.from('nonsense'), start * 1000)
+    await record()
+    expect((await readCountedUsage(parts, query)).amounts.get(window)).toBe(1_000_000n)
+  })
+
+  it('says so when it is too far behind', async () => {
+    for (let count = 0; count < 3; count++) await record()
+    const counting = readCountedUsage(parts, { ...query, tailRecordsMax: 2 })
+    await expect(counting).rejects.toBeInstanceOf(UsageBehindError)
+  })
+
+  it('sums what the caller names where no entitlement is left', async () => {
+    await record()
+    await project('cus_a', 1_000_000n)
+    const at = {
+      space: 'sandbox',
+      partition: partitionFor('cus_a'),
+      subject: subjectOf('cus_a'),
+      scope: 'prd_A',
+    }
+    await parts.hotState.deleteEntry(at)
+    const counted = await readCountedUsage(parts, { ...query, customerRefs: ['cus_a'] })
+    expect(counted.entitlement).toBeUndefined()
+    expect(counted.amounts.get(window)).toBe(1_000_000n)
+  })
+})
