@@ -9,6 +9,8 @@ export class IngestCounts {
   duplicates = 0
   /** Keyed records whose marks could not be read, and which were appended all the same. */
   unreadMarks = 0
+  /** Usage calls that were answered without a word on debits, because the entries could not be read. */
+  unreadDebits = 0
   limitsAllowed = 0
   limitsDenied = 0
   limitsForwarded = 0
@@ -16,6 +18,8 @@ export class IngestCounts {
   projectionWaits = 0
   /** Limit checks that stopped waiting and folded the log's tail. */
   tailFallbacks = 0
+  /** Limit checks that were refused because the tail was too long to fold. */
+  limitsTooFarBehind = 0
   readonly refused = new Map<number, number>()
   readonly #appendSeconds: Histogram
 
@@ -60,8 +64,10 @@ export function createIngestCounts(registry: Registry): IngestCounts {
   count('events_accepted', 'Usage records acknowledged as new', () => counts.accepted)
   count('events_duplicate', 'Usage records known by their key', () => counts.duplicates)
   count('marks_unread', 'Keyed records appended without knowing', () => counts.unreadMarks)
+  count('debits_unread', 'Usage calls without a word on debits', () => counts.unreadDebits)
   count('projection_waits', 'Limit checks that waited', () => counts.projectionWaits)
   count('tail_fallbacks', 'Limit checks that folded the tail', () => counts.tailFallbacks)
+  count('limits_too_far_behind', 'Limit checks refused', () => counts.limitsTooFarBehind)
   countByLabel(registry, counts)
   return counts
 }

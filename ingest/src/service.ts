@@ -3,20 +3,15 @@ import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import type { Service } from '@tollgate/platform/service/service'
 import type { IngestConfig } from './config.ts'
+import { openDataPlane } from './data-plane.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
-import { loadRecentKeys } from './event-log/load-recent-keys.ts'
-import { LogRecorder } from './event-log/log-recorder.ts'
-import { createReferenceSource } from './event-log/random-references.ts'
-import { RecentKeys } from './event-log/recent-keys.ts'
-import { KeyCache } from './hot-state/key-cache.ts'
-import { MetersCache } from './hot-state/meters-cache.ts'
-import { ProjectionFollower } from './hot-state/projection-follower.ts'
+import type { ProjectionFollower } from './hot-state/projection-follower.ts'
 import { createAnswerFailure } from './http/answer-failure.ts'
 import { chooseFront } from './http/create-front.ts'
 import type { CreateHttpFront, HttpFront } from './http/http-front.ts'
 import { Proxy } from './http/proxy.ts'
 import { hotRoutes } from './http/routes/hot-routes.ts'
-import { createIngestCounts, registerGauges } from './metrics.ts'
+import { createIngestCounts } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
 
 export type IngestOverrides = Partial<Parts> & {
@@ -74,30 +69,11 @@ async function run(
   parts: OpenedParts,
   givenFront: CreateHttpFront | undefined,
 ): Promise<Running> {
-  const { clock, logger, eventLog, hotState } = parts
+  const { logger } = parts
   const metrics = createMetrics('ingest')
   const counts = createIngestCounts(metrics)
-  const appends = new InFlightLimit({
-    countMax: config.appendsInFlightMax,
-    bytesMax: config.appendBytesInFlightMax,
-  })
-  const recentKeys = new RecentKeys(config.recentKeysMax)
-  await loadRecentKeys(eventLog, hotState, recentKeys, config.recentKeysMax)
-  registerGauges(metrics, {
-    appendsInFlight: () => appends.count,
-    appendBytesInFlight: () => appends.bytes,
-    recentKeys: () => recentKeys.size,
-  })
-  const follower = new ProjectionFollower({
-    log: eventLog,
-    hotState,
-    onApplied: (environment, partition, offset) =>
-      recentKeys.forgetApplied(environment, partition, offset),
-    onFailure: (error) => logger.warn({ err: error }, 'cannot see how far the counters are'),
-    intervalMs: config.followIntervalMs,
-  })
-  const cacheLimits = { freshMs: config.cacheFreshMs, staleMs: config.cacheStaleMs }
   const proxy = createProxy(config)
+  const dataPlane = await openDataPlane(config, parts, metrics, counts)
   const createFront = givenFront ?? (await chooseFront(config, logger))
   const front = createFront({
     limits: {
@@ -105,34 +81,21 @@ async function run(
       discardedBytesMax: config.discardedBodyBytesMax,
       collectedBytesMax: config.collectedBodyBytesMax,
     },
-    hotRoutes: hotRoutes({
-      keys: new KeyCache(hotState, clock, {
-        ...cacheLimits,
-        keysMax: config.cachedKeysMax,
-        refusedMax: config.cachedRefusedKeysMax,
-      }),
-      meters: new MetersCache(hotState, {
-        ...cacheLimits,
-        providersMax: config.cachedProvidersMax,
-      }),
-      recorder: new LogRecorder({ log: eventLog, hotState, recentKeys, inFlight: appends, counts }),
-      debits: { decide: () => undefined },
-      nowMs: () => clock.now(),
-      randomReference: createReferenceSource(),
-    }),
+    hotRoutes: hotRoutes({ ...dataPlane, counts, askControlPlane: proxy.post }),
     fallback: proxy.forward,
     answerFailure: createAnswerFailure(logger),
+    onRefused: (status) => counts.countRefused(status),
   })
   const admin = createAdminServer({
     host: config.adminHost,
     port: config.adminPort,
     metrics,
     liveness: [],
-    readiness: readinessOf(config, parts, follower),
+    readiness: readinessOf(config, parts, dataPlane.follower),
   })
   await admin.start()
   const port = await front.listen(config.host, config.port)
-  follower.start()
+  dataPlane.follower.start()
   return {
     port,
     adminPort: () => admin.port,
@@ -140,7 +103,7 @@ async function run(
     // The front first: what it still answers needs all the others.
     stop: async () => {
       await front.close(config.shutdownGraceMs)
-      follower.stop()
+      dataPlane.follower.stop()
       await proxy.close()
       await admin.stop()
       await parts.close()

@@ -85,6 +85,8 @@ export type FrontOptions = {
   readonly fallback: Fallback
   /** What a client is told whose request ended in an error. Called once per such request; also the place to log it. */
   readonly answerFailure: (error: unknown) => Answer
+  /** A request was not passed on and not answered 200 by a hot route. */
+  readonly onRefused: (status: number) => void
 }
 
 export type CreateHttpFront = (options: FrontOptions) => HttpFront

@@ -119,6 +119,7 @@ export class NodeFront implements HttpFront {
 
   #send(response: ServerResponse, answer: Answer, mustClose: boolean): void {
     if (response.destroyed || response.headersSent) return
+    if (answer.status !== 200) this.#options.onRefused(answer.status)
     this.#writeHead(response, answer.status, answer.headers ?? [], mustClose)
     response.setHeader('content-type', 'application/json; charset=utf-8')
     response.end(answer.body)

@@ -48,7 +48,7 @@ export class Proxy {
     inFlight.enter(1, bytes)
     try {
       const response = await this.#pool.request({
-        method: request.method as Dispatcher.HttpMethod,
+        method: request.method,
         path: request.target,
         headers: requestHeaders(request, trustsForwardedHeaders),
         body: bytes === 0 ? null : request.body,
@@ -64,7 +64,7 @@ export class Proxy {
   }
 
   /** Hands one JSON call of a hot route over, as its client would have made it. */
-  async post(path: string, authorization: string, body: string): Promise<Answer> {
+  readonly post = async (path: string, authorization: string, body: string): Promise<Answer> => {
     this.#options.inFlight.enter(1, body.length)
     try {
       const response = await this.#pool.request({

@@ -124,6 +124,7 @@ class FallbackExchange {
     const response = this.#response
     if (response === undefined) return
     this.#finish()
+    this.#context.options.onRefused(answer.status)
     sendAnswer(response, answer, {
       hasBody: this.#head.method !== 'HEAD',
       closesConnection: mustClose || this.#context.isClosing,

@@ -69,12 +69,13 @@ export class UwsFront implements HttpFront {
       HotExchange.begin(context, route, response, request),
     )
     this.#app.options(path, (response, request) => serveFallback(context, response, request))
-    this.#app.any(path, refuseMethod)
+    this.#app.any(path, (response, request) => refuseMethod(context, response, request))
   }
 }
 
 /** uWebSockets.js reads over a body that nobody asked for. */
-function refuseMethod(response: HttpResponse, request: HttpRequest): void {
+function refuseMethod(context: UwsContext, response: HttpResponse, request: HttpRequest): void {
+  context.options.onRefused(methodNotAllowed.status)
   const hasBody = request.getMethod() !== 'head'
   sendAnswer(response, methodNotAllowed, { hasBody, closesConnection: false })
 }

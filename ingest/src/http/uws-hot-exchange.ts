@@ -93,6 +93,7 @@ export class HotExchange {
     // The client may have left while the answer was made.
     if (response === undefined) return
     this.#finish()
+    if (answer.status !== 200) this.#context.options.onRefused(answer.status)
     sendAnswer(response, answer, {
       hasBody: true,
       closesConnection: mustClose || this.#context.isClosing,

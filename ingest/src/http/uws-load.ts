@@ -1,7 +1,8 @@
 import { basename } from 'node:path'
+import type * as uws from 'uWebSockets.js'
 import { assertPinnedBinary, uwsBinaryPath } from './uws-binary.ts'
 
-export type UwsModule = typeof import('uWebSockets.js')
+export type UwsModule = typeof uws
 
 /** Why this platform runs without the native listener. */
 export class UwsNotLoadableError extends Error {

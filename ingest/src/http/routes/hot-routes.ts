@@ -1,4 +1,5 @@
 import type { HotRoute } from '../http-front.ts'
+import { limitsPath, limitsRoute, type LimitsParts } from './limits.ts'
 import { meterEventsBulkPath, meterEventsBulkRoute } from './meter-events-bulk.ts'
 import { meterEventsPath, meterEventsRoute } from './meter-events.ts'
 import type { RecordingParts } from './recording-parts.ts'
@@ -6,11 +7,12 @@ import { usagesBulkPath, usagesBulkRoute } from './usages-bulk.ts'
 import { usagesPath, usagesRoute } from './usages.ts'
 
 /** The routes that are answered in this process, by path. */
-export function hotRoutes(parts: RecordingParts): ReadonlyMap<string, HotRoute> {
+export function hotRoutes(parts: RecordingParts & LimitsParts): ReadonlyMap<string, HotRoute> {
   return new Map([
     [usagesPath, usagesRoute(parts)],
     [usagesBulkPath, usagesBulkRoute(parts)],
     [meterEventsPath, meterEventsRoute(parts)],
     [meterEventsBulkPath, meterEventsBulkRoute(parts)],
+    [limitsPath, limitsRoute(parts)],
   ])
 }

@@ -46,7 +46,7 @@ async function record(
 ): Promise<Answer> {
   const [outcomes, debits] = await Promise.all([
     parts.recorder.recordAll(holder.environment, events),
-    Promise.all(events.map((event) => parts.debits.decide(holder, event))),
+    Promise.all(events.map(async (event) => parts.debits.decide(holder, event))),
   ])
   const body: UsagesBulkResponse = {
     success: true,

@@ -1,0 +1,91 @@
+import type { Registry } from '@tollgate/platform/observability/metrics'
+import type { IngestConfig } from './config.ts'
+import type { DebitDecider } from './domain/debit-decider.ts'
+import type { EventRecorder } from './domain/event-recorder.ts'
+import { InFlightLimit } from './domain/in-flight-limit.ts'
+import type { KeyDirectory } from './domain/key-holder.ts'
+import type { LimitChecker } from './domain/limit-checker.ts'
+import type { MeterDirectory } from './domain/meter-directory.ts'
+import { loadRecentKeys } from './event-log/load-recent-keys.ts'
+import { LogRecorder } from './event-log/log-recorder.ts'
+import { createReferenceSource } from './event-log/random-references.ts'
+import { RecentKeys } from './event-log/recent-keys.ts'
+import { CounterLimitChecker } from './hot-state/counter-limit-checker.ts'
+import { EntryDebitDecider } from './hot-state/entry-debit-decider.ts'
+import { KeyCache } from './hot-state/key-cache.ts'
+import { MetersCache } from './hot-state/meters-cache.ts'
+import { ProjectionFollower } from './hot-state/projection-follower.ts'
+import { registerGauges, type IngestCounts } from './metrics.ts'
+import type { OpenedParts } from './open-parts.ts'
+
+/** Everything that stands between the hot routes and the log and the hot state. */
+export type DataPlane = {
+  readonly keys: KeyDirectory
+  readonly meters: MeterDirectory
+  readonly recorder: EventRecorder
+  readonly debits: DebitDecider
+  readonly limits: LimitChecker
+  readonly nowMs: () => number
+  readonly randomReference: (nowMs: number) => string
+  readonly follower: ProjectionFollower
+}
+
+export async function openDataPlane(
+  config: IngestConfig,
+  parts: OpenedParts,
+  metrics: Registry,
+  counts: IngestCounts,
+): Promise<DataPlane> {
+  const { clock, logger, eventLog: log, hotState } = parts
+  const nowMs = (): number => clock.now()
+  const appends = new InFlightLimit({
+    countMax: config.appendsInFlightMax,
+    bytesMax: config.appendBytesInFlightMax,
+  })
+  const recentKeys = new RecentKeys(config.recentKeysMax)
+  await loadRecentKeys(log, hotState, recentKeys, config.recentKeysMax)
+  registerGauges(metrics, {
+    appendsInFlight: () => appends.count,
+    appendBytesInFlight: () => appends.bytes,
+    recentKeys: () => recentKeys.size,
+  })
+  return {
+    ...openCaches(config, parts),
+    recorder: new LogRecorder({ log, hotState, recentKeys, inFlight: appends, counts }),
+    debits: new EntryDebitDecider({ log, hotState, counts, nowMs }),
+    limits: new CounterLimitChecker({
+      log,
+      hotState,
+      counts,
+      nowMs,
+      inFlight: new InFlightLimit({ countMax: config.limitChecksMax, bytesMax: 0 }),
+      waitMs: config.limitsWaitMs,
+      tailRecordsMax: config.tailRecordsMax,
+    }),
+    nowMs,
+    randomReference: createReferenceSource(),
+    follower: new ProjectionFollower({
+      log,
+      hotState,
+      onApplied: (environment, partition, offset) =>
+        recentKeys.forgetApplied(environment, partition, offset),
+      onFailure: (error) => logger.warn({ err: error }, 'cannot see how far the counters are'),
+      intervalMs: config.followIntervalMs,
+    }),
+  }
+}
+
+function openCaches(
+  config: IngestConfig,
+  { hotState, clock }: OpenedParts,
+): Pick<DataPlane, 'keys' | 'meters'> {
+  const ages = { freshMs: config.cacheFreshMs, staleMs: config.cacheStaleMs }
+  return {
+    keys: new KeyCache(hotState, clock, {
+      ...ages,
+      keysMax: config.cachedKeysMax,
+      refusedMax: config.cachedRefusedKeysMax,
+    }),
+    meters: new MetersCache(hotState, { ...ages, providersMax: config.cachedProvidersMax }),
+  }
+}

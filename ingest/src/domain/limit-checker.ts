@@ -1,0 +1,19 @@
+import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
+import type { KeyHolder } from './key-holder.ts'
+
+export type LimitDecision =
+  | { readonly kind: 'answered'; readonly response: LimitsResponse }
+  /** No published purchase answers for now: the control plane must, which may give the customer a free plan. */
+  | { readonly kind: 'unknown' }
+
+/** Says whether a customer may go on. Rejects with UnavailableError when that cannot be said truthfully now. */
+export interface LimitChecker {
+  check(holder: KeyHolder, request: LimitsRequest): Promise<LimitDecision>
+}
+
+/** Has the control plane answer a limit check; resolves with its whole answer, whatever the status. */
+export type AskControlPlane = (
+  path: string,
+  authorization: string,
+  body: string,
+) => Promise<{ readonly status: number; readonly body: string }>

@@ -1,0 +1,48 @@
+import { limitsRequestSchema, type LimitsRequest } from '@tollgate/schemas/http/limits'
+import type { KeyDirectory } from '../../domain/key-holder.ts'
+import type { AskControlPlane, LimitChecker } from '../../domain/limit-checker.ts'
+import { hotRoute, type HotCall } from '../hot-route.ts'
+import type { Answer, HotRoute } from '../http-front.ts'
+
+export const limitsPath = '/v1/sdk/limits'
+
+export type LimitsCounts = {
+  limitsAllowed: number
+  limitsDenied: number
+  limitsForwarded: number
+}
+
+export type LimitsParts = {
+  readonly keys: KeyDirectory
+  readonly limits: LimitChecker
+  readonly askControlPlane: AskControlPlane
+  readonly counts: LimitsCounts
+  readonly nowMs: () => number
+}
+
+/** `POST /v1/sdk/limits`: may this customer go on? What is not decided here is passed on as the client sent it. */
+export function limitsRoute(parts: LimitsParts): HotRoute {
+  return hotRoute<LimitsRequest>({
+    path: limitsPath,
+    keys: parts.keys,
+    nowMs: parts.nowMs,
+    schema: limitsRequestSchema,
+    // Checkout sessions are the control plane's to make.
+    handle: (call) =>
+      call.input.includeCheckoutSession ? forward(parts, call) : decide(parts, call),
+  })
+}
+
+async function decide(parts: LimitsParts, call: HotCall<LimitsRequest>): Promise<Answer> {
+  const decision = await parts.limits.check(call.holder, call.input)
+  if (decision.kind === 'unknown') return forward(parts, call)
+  const { response } = decision
+  if (response.withinLimits) parts.counts.limitsAllowed += 1
+  else parts.counts.limitsDenied += 1
+  return { status: 200, body: JSON.stringify(response) }
+}
+
+function forward(parts: LimitsParts, call: HotCall<LimitsRequest>): Promise<Answer> {
+  parts.counts.limitsForwarded += 1
+  return parts.askControlPlane(limitsPath, call.authorization, JSON.stringify(call.input))
+}
