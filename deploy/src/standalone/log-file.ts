@@ -1,4 +1,4 @@
-import { createWriteStream, renameSync, statSync, type WriteStream } from 'node:fs'
+import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 
 export type LogFile = {
   write(chunk: Uint8Array): void
@@ -8,57 +8,47 @@ export type LogFile = {
 }
 
 const tailBytes = 4_096
-const bufferedBytesMax = 1_048_576
 
 /**
- * Keeps at most two files of `bytesMax`: the current one and its predecessor (`.1`). Lines are dropped, and counted
- * in the file later, when the disk does not take them: a full disk must not stop the service that logs.
+ * Keeps at most two files of `bytesMax`: the current one and its predecessor (`.1`). What the disk does not take is
+ * dropped, and counted in the file later: a full disk must not stop the service that logs. Written at once, since
+ * the last words before a crash are those that count; a healthy service says little.
  */
 export function openLogFile(path: string, bytesMax: number): LogFile {
-  let size = sizeOf(path)
-  let stream = openStream(path)
+  let file: number | undefined
+  let size = 0
+  let droppedBytes = 0
   let tail = Buffer.alloc(0)
-  let droppedChunks = 0
 
-  function rotate(): void {
-    stream.end()
-    try {
+  function close(): void {
+    if (file !== undefined) closeSync(file)
+    file = undefined
+  }
+
+  function append(bytes: Uint8Array): void {
+    if (file !== undefined && size + bytes.length > bytesMax) {
+      close()
       renameSync(path, `${path}.1`)
-    } catch {
-      // Without room for a rename the current file goes on growing by what the disk still takes.
     }
-    stream = openStream(path)
-    size = sizeOf(path)
+    if (file === undefined) {
+      file = openSync(path, 'a')
+      size = statSync(path).size
+    }
+    size += writeSync(file, bytes)
   }
 
   return {
     write(chunk) {
       tail = Buffer.concat([tail, chunk]).subarray(-tailBytes)
-      if (stream.destroyed) stream = openStream(path)
-      if (stream.writableLength > bufferedBytesMax) {
-        droppedChunks++
-        return
+      try {
+        if (droppedBytes > 0) append(Buffer.from(`{"msg":"log dropped","bytes":${droppedBytes}}\n`))
+        droppedBytes = 0
+        append(chunk)
+      } catch {
+        droppedBytes += chunk.length
       }
-      if (size + chunk.length > bytesMax) rotate()
-      if (droppedChunks > 0) {
-        stream.write(`${JSON.stringify({ level: 40, msg: 'log lines dropped', droppedChunks })}\n`)
-        droppedChunks = 0
-      }
-      size += chunk.length
-      stream.write(chunk)
     },
     tail: () => tail.toString('utf8'),
-    close: () => stream.end(),
+    close,
   }
-}
-
-function openStream(path: string): WriteStream {
-  const stream = createWriteStream(path, { flags: 'a' })
-  // After an error the stream is destroyed and the next line opens a new one.
-  stream.on('error', () => undefined)
-  return stream
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }

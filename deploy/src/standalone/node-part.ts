@@ -23,7 +23,7 @@ const endTimeoutMs = 20_000
 export function nodePart(options: NodePartOptions): Part {
   const log = openLogFile(options.logPath, logBytesMax)
 
-  async function launch(): Promise<RunningPart> {
+  async function launch(giveUp: AbortSignal): Promise<RunningPart> {
     const child = spawn(process.execPath, ['--enable-source-maps', options.entry], {
       env: { ...options.environment() },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -33,7 +33,10 @@ export function nodePart(options: NodePartOptions): Part {
     child.stdout?.on('data', (chunk: Uint8Array) => log.write(chunk))
     child.stderr?.on('data', (chunk: Uint8Array) => log.write(chunk))
     const gone = untilGone(child)
+    const kill = (): void => void child.kill('SIGKILL')
+    giveUp.addEventListener('abort', kill)
     const problem = await untilReady(child, gone)
+    giveUp.removeEventListener('abort', kill)
     if (problem !== undefined) {
       await end(child, gone, 0)
       const { name, logPath } = options

@@ -13,8 +13,8 @@ export type Part = {
   readonly name: string
   /** Where its last words are. */
   readonly logPath: string
-  /** Resolves when it is ready to work; rejects with the reason it could not start. */
-  launch(): Promise<RunningPart>
+  /** Resolves when it is ready to work; rejects with the reason it could not start. Gives up when told to. */
+  launch(giveUp: AbortSignal): Promise<RunningPart>
 }
 
 export type SupervisedPart = {
@@ -36,19 +36,21 @@ export function supervise(
   onLaunched: (name: string, pid: number | undefined) => Promise<void>,
 ): SupervisedPart {
   let running: RunningPart | undefined
-  let relaunching: Promise<void> | undefined
+  let launching: Promise<void> | undefined
+  const givingUp = new AbortController()
   let isStopping = false
   let delayMs = relaunchDelayMinMs
 
   async function launch(): Promise<void> {
-    const launched = await part.launch()
+    if (isStopping) throw new Error(`${part.name} is not needed any more`)
+    const launched = await part.launch(givingUp.signal)
     running = launched
     const launchedAtMs = Date.now()
     void launched.gone.then((ending) => {
       running = undefined
       if (isStopping) return
       if (Date.now() - launchedAtMs > steadyAfterMs) delayMs = relaunchDelayMinMs
-      relaunching = relaunch(ending)
+      launching = relaunch(ending)
     })
     await onLaunched(part.name, launched.pid)
   }
@@ -56,7 +58,7 @@ export function supervise(
   async function relaunch(ending: string): Promise<void> {
     for (let cause = ending; ;) {
       report(`${part.name} ended (${cause}); starting it again. Log: ${part.logPath}`)
-      await sleep(delayMs)
+      await sleep(delayMs, undefined, { signal: givingUp.signal }).catch(() => undefined)
       delayMs = Math.min(delayMs * 2, relaunchDelayMaxMs)
       if (isStopping) return
       try {
@@ -71,11 +73,12 @@ export function supervise(
 
   return {
     name: part.name,
-    start: launch,
+    start: () => (launching = launch()),
     async stop() {
       isStopping = true
       // A launch under way comes to its end first, so that nothing is left behind.
-      await relaunching
+      givingUp.abort()
+      await launching?.catch(() => undefined)
       await running?.end()
     },
   }

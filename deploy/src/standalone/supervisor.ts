@@ -88,9 +88,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   try {
     await Promise.all(starts)
   } catch (error) {
-    // What is still on its way up must be there before it can be taken down.
-    await Promise.allSettled(starts)
     await stop()
+    await Promise.allSettled(starts)
     throw error
   }
   return { baseUrl, databaseUrl: shared.databaseUrl, stop }

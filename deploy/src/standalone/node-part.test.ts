@@ -1,0 +1,61 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { nodePart } from './node-part.ts'
+import type { Part } from './supervise.ts'
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollgate-part-'))
+})
+
+afterEach(() => rm(folder, { recursive: true }))
+
+async function partOf(script: string): Promise<Part> {
+  const entry = join(folder, 'service.mjs')
+  await writeFile(entry, script)
+  const environment = (): Record<string, string> => ({ WORD: 'hello' })
+  return nodePart({ name: 'service', entry, environment, logPath: join(folder, 'service.log') })
+}
+
+test('is launched with its environment, logs to its file and ends when asked', async () => {
+  const part = await partOf(`
+    console.log(process.env.WORD)
+    process.on('SIGTERM', () => process.exit(0))
+    setInterval(() => {}, 1000)
+    process.send({ ready: true })`)
+  const running = await part.launch(new AbortController().signal)
+  expect(running.pid).toBeGreaterThan(0)
+  await vi.waitFor(async () => expect(await readFile(part.logPath, 'utf8')).toBe('hello\n'))
+  await running.end()
+  expect(await running.gone).toBe('exit code 0')
+})
+
+test('says why it could not start', async () => {
+  const part = await partOf(`
+    console.log(JSON.stringify({ level: 60, err: { message: 'the log is locked.' } }))
+    process.exit(1)`)
+  await expect(part.launch(new AbortController().signal)).rejects.toThrow(
+    'service could not start: the log is locked.',
+  )
+})
+
+test('ends by itself when its supervisor is gone', async () => {
+  const part = await partOf(`
+    process.on('disconnect', () => process.exit(7))
+    setInterval(() => {}, 1000)
+    process.send({ ready: true })
+    setTimeout(() => process.disconnect(), 50)`)
+  const running = await part.launch(new AbortController().signal)
+  expect(await running.gone).toBe('exit code 7')
+})
+
+test('a launch that is given up leaves no process behind', async () => {
+  const part = await partOf('setInterval(() => {}, 1000)')
+  const giveUp = new AbortController()
+  const launch = part.launch(giveUp.signal)
+  setTimeout(() => giveUp.abort(), 100)
+  await expect(launch).rejects.toThrow('service could not start: SIGKILL')
+})

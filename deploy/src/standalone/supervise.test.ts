@@ -1,0 +1,86 @@
+import { expect, test, vi } from 'vitest'
+import { supervise, type Part, type RunningPart } from './supervise.ts'
+
+type Controlled = RunningPart & { crash(cause: string): void; readonly ended: () => boolean }
+
+function controlledPart(launches: Controlled[], failures: number): Part {
+  let left = failures
+  return {
+    name: 'part',
+    logPath: '/log',
+    launch: async () => {
+      if (launches.length > 0 && left-- > 0) throw new Error('not yet')
+      let goneWith: (cause: string) => void = () => undefined
+      let hasEnded = false
+      const gone = new Promise<string>((resolve) => (goneWith = resolve))
+      const launched: Controlled = {
+        pid: 1_000 + launches.length,
+        gone,
+        end: async () => {
+          hasEnded = true
+          goneWith('SIGTERM')
+        },
+        crash: goneWith,
+        ended: () => hasEnded,
+      }
+      launches.push(launched)
+      return launched
+    },
+  }
+}
+
+test('launches a part again that ended by itself, and says so', async () => {
+  const launches: Controlled[] = []
+  const lines: string[] = []
+  const pids: (number | undefined)[] = []
+  const part = supervise(
+    controlledPart(launches, 2),
+    (line) => lines.push(line),
+    async (_, pid) => void pids.push(pid),
+  )
+  await part.start()
+  launches[0]?.crash('SIGKILL')
+  await vi.waitFor(() => expect(launches).toHaveLength(2), { timeout: 5_000 })
+  await vi.waitFor(() => expect(pids).toEqual([1_000, 1_001]))
+  expect(lines[0]).toBe('part ended (SIGKILL); starting it again. Log: /log')
+  expect(lines[1]).toContain('not yet')
+  expect(lines.at(-1)).toBe('part runs again')
+  await part.stop()
+  expect(launches[1]?.ended()).toBe(true)
+})
+
+test('a part that was stopped stays stopped', async () => {
+  const launches: Controlled[] = []
+  const part = supervise(
+    controlledPart(launches, 0),
+    () => undefined,
+    async () => undefined,
+  )
+  await part.start()
+  await part.stop()
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(launches).toHaveLength(1)
+})
+
+test('a stop in the middle of a relaunch leaves nothing running', async () => {
+  const launches: Controlled[] = []
+  const part = supervise(
+    controlledPart(launches, 0),
+    () => undefined,
+    async () => undefined,
+  )
+  await part.start()
+  launches[0]?.crash('SIGKILL')
+  await part.stop()
+  expect(launches.slice(1).every((launched) => launched.ended())).toBe(true)
+})
+
+test('hands on the reason of a first launch that failed', async () => {
+  const part = supervise(
+    { name: 'part', logPath: '/log', launch: () => Promise.reject(new Error('no room')) },
+    () => undefined,
+    async () => undefined,
+  )
+  await expect(part.start()).rejects.toThrow('no room')
+  await part.stop()
+})
