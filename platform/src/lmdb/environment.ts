@@ -13,8 +13,6 @@ export type EnvironmentOptions = {
   /** The format this program writes. A folder with a higher one is refused. */
   readonly formatVersion: number
   readonly access: 'read' | 'write'
-  /** Bytes. Address space is reserved for it at once, disk is used only as data comes. */
-  readonly sizeMaxBytes: number
   /** true: commits are visible at once and reach the disk a little later; false: a commit is on disk when it resolves. */
   readonly syncLater: boolean
   /** Milliseconds a reader waits for the writer to create the environment. */
@@ -25,6 +23,12 @@ export type EnvironmentOptions = {
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError'
 }
+
+/**
+ * Address space, reserved once so that no process ever has to map again while another one makes the file grow; the
+ * file takes the disk it needs and no more.
+ */
+const mapBytes = 2 ** 40
 
 /** Key space 0 is the environment's own; every other first byte belongs to the adapter. */
 const formatKey = Buffer.from('\0format')
@@ -51,8 +55,10 @@ function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
     noSubdir: false,
     encoding: 'binary',
     keyEncoding: 'binary',
-    mapSize: options.sizeMaxBytes,
+    mapSize: mapBytes,
     overlappingSync: options.syncLater,
+    // With it, a commit that fails also rejects a promise nobody can reach, which ends the process.
+    eventTurnBatching: false,
     readOnly: isReader,
     maxReaders: 512,
   })

@@ -42,6 +42,8 @@ type Waiter = {
 
 const bufferBytesAtStart = 8 * 1024
 const sparesMax = 2
+/** As much as a busy commit takes, so that the last free page does not pass for room. */
+const probeBytes = 128 * 1024
 
 /**
  * Collects records while one transaction is on its way to the disk, then commits all of them in the next one. So a
@@ -107,7 +109,7 @@ export class GroupCommit {
     if (refusal !== undefined) throw refusal
     if (!this.#hasFailed) return
     try {
-      await this.#store.put(probeKey, Buffer.from('probe'))
+      await this.#store.put(probeKey, Buffer.alloc(probeBytes))
       this.#hasFailed = false
     } catch (error) {
       throw asUnavailable(error)

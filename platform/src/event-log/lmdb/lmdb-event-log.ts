@@ -30,15 +30,12 @@ export type LmdbEventLogOptions = {
   readonly pendingBytesMax?: number
   /** Bytes of one stored batch; what a commit has more is split. Default 256 KiB. */
   readonly batchBytesMax?: number
-  /** Bytes the log may grow to on disk. Default 1 TiB; it is address space only until it is used. */
-  readonly logSizeMaxBytes?: number
   /** Milliseconds a reader waits for the writer to create the log. Default 30,000. */
   readonly createdWithinMs?: number
 }
 
 const formatVersion = 1
 const mebibyte = 2 ** 20
-const groupsSizeMaxBytes = 1024 * mebibyte
 /** Batches deleted per transaction, so that appends wait for a trim no longer than for each other. */
 const trimBatchesMax = 1000
 
@@ -49,7 +46,6 @@ export async function openLmdbEventLog(options: LmdbEventLogOptions): Promise<Ev
     content: 'event log',
     formatVersion,
     access: options.role === 'writer' ? 'write' : 'read',
-    sizeMaxBytes: options.logSizeMaxBytes ?? mebibyte * mebibyte,
     syncLater: false,
     createdWithinMs,
   })
@@ -59,7 +55,6 @@ export async function openLmdbEventLog(options: LmdbEventLogOptions): Promise<Ev
       content: 'record of consumer positions',
       formatVersion,
       access: 'write',
-      sizeMaxBytes: groupsSizeMaxBytes,
       syncLater: false,
       createdWithinMs,
     })

@@ -25,8 +25,6 @@ export type LmdbHotStateOptions = {
    * and entries; 'reader' only reads.
    */
   readonly role: 'projection' | 'publisher' | 'reader'
-  /** Bytes the state may grow to on disk. Default 1 TiB; address space only, until it is used. */
-  readonly sizeMaxBytes?: number
   /** Milliseconds a reader waits for somebody else to create the state. Default 30,000. */
   readonly createdWithinMs?: number
 }
@@ -40,7 +38,6 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
     content: 'hot state',
     formatVersion,
     access: options.role === 'reader' ? 'read' : 'write',
-    sizeMaxBytes: options.sizeMaxBytes ?? 2 ** 40,
     syncLater: true,
     createdWithinMs: options.createdWithinMs ?? 30_000,
   })

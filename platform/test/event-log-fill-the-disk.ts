@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process'
+import { openLmdbEventLog } from '../src/event-log/lmdb/lmdb-event-log.ts'
+
+/*
+ * Runs with a limit on the size of files, as on a full disk: appends until a commit fails, then lifts the limit and
+ * appends again. Prints what it saw as JSON.
+ */
+const [logFolder, groupsFolder] = process.argv.slice(2) as [string, string]
+const topics = { t: 2 }
+const log = await openLmdbEventLog({ logFolder, groupsFolder, role: 'writer', topics })
+const kibibyte = Buffer.alloc(1024)
+
+async function appendUntilRefused() {
+  for (;;) {
+    const before = log.head('t', 0)
+    const appends = Array.from({ length: 50 }, () => log.append('t', 0, kibibyte, 1))
+    const outcomes = await Promise.allSettled(appends)
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
+    if (refused.length === 0) continue
+    const names = new Set(refused.map(({ reason }) => (reason as Error).name))
+    const checked = await log.checkWritable().then(
+      () => 'writable',
+      (error: Error) => error.name,
+    )
+    const grownBy = log.head('t', 0) - before
+    return { refused: refused.length, names: [...names], grownBy, checked, head: log.head('t', 0) }
+  }
+}
+
+const full = await appendUntilRefused()
+execFileSync('prlimit', ['--pid', `${process.pid}`, '--fsize=unlimited'])
+const afterRoom = { offset: await log.append('t', 0, kibibyte, 1) }
+await log.checkWritable()
+process.stdout.write(JSON.stringify({ full, afterRoom }))
+await log.close()
