@@ -61,8 +61,9 @@ describe('migrations of PostgreSQL', () => {
     await Promise.all(Array.from({ length: 6 }, migrate))
     await migration('environment/0002_more.sql', 'INSERT INTO products VALUES (7, $$seven$$);')
     await Promise.all(Array.from({ length: 6 }, migrate))
-    const rows = await test.database.in('live')`SELECT name FROM schema_migrations ORDER BY name`
-    expect(rows.map((row) => row['name'])).toEqual(['0001_products.sql', '0002_more.sql'])
+    expect(
+      await test.database.in('live')`SELECT name FROM schema_migrations ORDER BY name`,
+    ).toEqual([{ name: '0001_products.sql' }, { name: '0002_more.sql' }])
     expect(await test.database.in('live')`SELECT id FROM products ORDER BY id`).toHaveLength(2)
   })
 

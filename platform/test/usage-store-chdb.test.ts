@@ -1,14 +1,21 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   spawnChdbGateway,
   type ChdbGatewayProcess,
 } from '../src/chdb-gateway/spawn-chdb-gateway.ts'
-import { usageStoreContract } from '../src/testing/usage-store-contract.ts'
+import {
+  countsOf,
+  createUsageTables,
+  usageRows,
+  usageStoreContract,
+} from '../src/testing/usage-store-contract.ts'
 import { createClickHouseUsageStore } from '../src/usage-store/clickhouse/clickhouse-usage-store.ts'
-import type { UsageStore } from '../src/usage-store/usage-store.ts'
+import { migrateClickHouse } from '../src/usage-store/clickhouse/migrations.ts'
+import { UsageStoreUnavailableError, type UsageStore } from '../src/usage-store/usage-store.ts'
 
 const password = 'correct horse: battery'
 let folder: string
@@ -46,5 +53,109 @@ describe('ClickHouse through the gateway', () => {
     const stranger = connect(gateway.url, 'wrong')
     await expect(stranger.query('SELECT 1')).rejects.toMatchObject({ code: 516 })
     await stranger.close()
+  })
+})
+
+describe('a usage store that dies', () => {
+  it('has every row once in table and view when the insert is repeated after a kill', async () => {
+    const own = await mkdtemp(join(tmpdir(), 'tollgate-chdb-'))
+    let dying = await spawnChdbGateway({ folder: own, password })
+    let through = connect(dying.url)
+    const tables = await createUsageTables(through)
+    for (let round = 0; round < 5; round += 1) {
+      const inserting = insertUntilItFails(through, tables.source, round)
+      await sleep(60 + 53 * round)
+      dying.process.kill('SIGKILL')
+      const begun = await inserting
+      await through.close()
+      dying = await spawnChdbGateway({ folder: own, password })
+      through = connect(dying.url)
+      // What was acknowledged, what was cut off, and both once more.
+      for (let repeat = 0; repeat < 2; repeat += 1) {
+        for (let batch = 0; batch < begun; batch += 1) {
+          await through.insert(tables.source, batchOf(round, batch), `${round}-${batch}`)
+        }
+      }
+      inserted += begun * rowsPerBatch
+      expect(await countsOf(through, tables)).toEqual({ rows: inserted, viewed: inserted })
+    }
+    await through.close()
+    await dying.stop()
+    await rm(own, { recursive: true, force: true })
+  })
+
+  const rowsPerBatch = 2000
+  let inserted = 0
+
+  const batchOf = (round: number, batch: number): Uint8Array =>
+    usageRows(`r${round}b${batch}`, rowsPerBatch)
+
+  /** Resolves with the number of batches that were begun, the last of which failed. */
+  async function insertUntilItFails(
+    through: UsageStore,
+    table: string,
+    round: number,
+  ): Promise<number> {
+    for (let batch = 0; ; batch += 1) {
+      try {
+        await through.insert(table, batchOf(round, batch), `${round}-${batch}`)
+      } catch (error) {
+        expect(error).toBeInstanceOf(UsageStoreUnavailableError)
+        return batch + 1
+      }
+    }
+  }
+
+  it('says so while it does not answer in time', async () => {
+    const impatient = createClickHouseUsageStore({
+      url: gateway.url,
+      username: 'default',
+      password,
+      requestTimeoutMs: 200,
+    })
+    await expect(impatient.query('SELECT sleep(1)')).rejects.toThrow(UsageStoreUnavailableError)
+    await impatient.close()
+  })
+})
+
+describe('migrations of ClickHouse', () => {
+  const connection = () => ({
+    url: gateway.url,
+    username: 'default',
+    password,
+    requestTimeoutMs: 20_000,
+  })
+  const first = {
+    name: '0001-rows',
+    statements: [
+      'CREATE TABLE IF NOT EXISTS notes (a UInt32) ENGINE = MergeTree ORDER BY a',
+      'ALTER TABLE notes ADD COLUMN IF NOT EXISTS b String',
+    ],
+  }
+  const second = { name: '0002-more', statements: ['INSERT INTO notes VALUES (1, $$x; y$$)'] }
+
+  it('runs what is missing, once, in a database of its own', async () => {
+    await migrateClickHouse(connection(), 'migrated', [first])
+    await migrateClickHouse(connection(), 'migrated', [first, second])
+    await migrateClickHouse(connection(), 'migrated', [first, second])
+    expect(await store.query('SELECT a, b FROM migrated.notes')).toEqual([{ a: 1, b: 'x; y' }])
+    await migrateClickHouse(connection(), 'other', [first])
+    expect(await store.query('SELECT a FROM other.notes')).toEqual([])
+  })
+
+  it('may be run by several processes at once', async () => {
+    await Promise.all(
+      Array.from({ length: 4 }, () => migrateClickHouse(connection(), 'crowded', [first])),
+    )
+    expect(await store.query('SELECT DISTINCT name FROM crowded.schema_migrations')).toEqual([
+      { name: '0001-rows' },
+    ])
+  })
+
+  it('refuses a database of a newer version in one sentence', async () => {
+    await migrateClickHouse(connection(), 'newer', [first, second])
+    await expect(migrateClickHouse(connection(), 'newer', [first])).rejects.toThrow(
+      'The ClickHouse database newer was written by a newer version of Tollgate (it has 0002-more): start that version or a later one.',
+    )
   })
 })

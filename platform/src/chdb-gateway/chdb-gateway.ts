@@ -185,8 +185,6 @@ function refuse(response: ServerResponse, error: unknown): void {
     response.destroy()
     return
   }
-  // What was not read of the request would be taken for the next one.
-  if (!response.req.complete) response.setHeader('Connection', 'close')
   response.statusCode = httpStatusOf(exception)
   response.setHeader('X-ClickHouse-Exception-Code', exception.code)
   response.end(exceptionBody(exception))

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { GatewayException } from './exception.ts'
-import { isInsert, type Statement } from './statement.ts'
+import { isInsert, parseInsert, type Statement } from './statement.ts'
 
 /** Arguments of the HTTP interface itself; every other one is a setting of the engine. */
 const notSettings = new Set([
@@ -44,10 +44,8 @@ export async function readStatement(
   }
   const body = await readBody(request, bodyBytesMax)
   const query = address.searchParams.get('query') ?? ''
-  const hasRows = isInsert(query) && body.length > 0
   return {
-    text: hasRows ? query : joinText(query, body.toString('utf8')),
-    rows: hasRows ? body : undefined,
+    ...splitRows(query, body),
     format:
       address.searchParams.get('default_format') ??
       firstHeader(request, 'x-clickhouse-format') ??
@@ -58,6 +56,13 @@ export async function readStatement(
     settings,
     parameters,
   }
+}
+
+/** An INSERT whose rows are missing has none; left to itself, the engine would read them from standard input. */
+function splitRows(query: string, body: Buffer): Pick<Statement, 'text' | 'rows'> {
+  if (isInsert(query) && body.length > 0) return { text: query, rows: body }
+  const text = joinText(query, body.toString('utf8'))
+  return { text, rows: parseInsert(text) === undefined ? undefined : Buffer.alloc(0) }
 }
 
 function joinText(query: string, body: string): string {
@@ -80,9 +85,11 @@ async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buf
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > bytesMax) throw tooLarge(bytesMax)
-    chunks.push(chunk)
+    // Read to the end all the same: a caller who is cut off while sending takes it for a broken network and tries again.
+    if (bytes <= bytesMax) chunks.push(chunk)
+    else chunks.length = 0
   }
+  if (bytes > bytesMax) throw tooLarge(bytesMax)
   const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
   const encoding = firstHeader(request, 'content-encoding') ?? 'identity'
   if (encoding === 'identity') return body

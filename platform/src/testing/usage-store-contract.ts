@@ -44,14 +44,14 @@ export function usageStoreContract(given: () => UsageStoreUnderTest): void {
     const [row] = await given().store.query<Record<string, unknown>>(
       `SELECT {text:String} AS text, {count:UInt64} AS count, {small:UInt8} AS small,
               {list:Array(String)} AS list, {nothing:Nullable(String)} AS nothing,
-              {amount:Decimal(18, 6)} AS amount, {at:DateTime64(3, 'UTC')} AS at`,
+              {amount:Decimal(38, 6)} AS amount, {at:DateTime64(3, 'UTC')} AS at`,
       {
         text: hostile,
         count: 2n ** 63n,
         small: 7,
         list: [hostile, 'b'],
         nothing: null,
-        amount: '12.500001',
+        amount: '9007199254740993.000001',
         at: new Date('2026-01-31T23:59:59.123Z'),
       },
     )
@@ -61,7 +61,7 @@ export function usageStoreContract(given: () => UsageStoreUnderTest): void {
       small: 7,
       list: [hostile, 'b'],
       nothing: null,
-      amount: 12.500001,
+      amount: '9007199254740993.000001',
       at: '2026-01-31 23:59:59.123',
     })
   })

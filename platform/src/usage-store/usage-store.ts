@@ -7,7 +7,10 @@ export interface UsageStore {
    */
   insert(table: string, jsonLines: Uint8Array, token: string): Promise<void>
 
-  /** Rows of a query. Parameters are bound on the server: `{name:Type}` in the text. Integers beyond 32 bits come as strings. */
+  /**
+   * Rows of a query. Parameters are bound on the server: `{name:Type}` in the text. Decimals, and integers beyond
+   * 32 bits, come as strings.
+   */
   query<Row>(statement: string, parameters?: Readonly<Record<string, unknown>>): Promise<Row[]>
 
   /** A statement without a result. */

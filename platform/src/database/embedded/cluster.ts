@@ -24,7 +24,7 @@ export type Cluster = {
 export type Launched = {
   readonly child: ChildProcess
   /** What the program has written so far. */
-  words(): string
+  readonly words: () => string
 }
 
 export const userName = 'tollgate'

@@ -25,7 +25,7 @@ export type EmbeddedPostgres = {
   /** Resolves when the server is gone, asked to or not. */
   readonly exited: Promise<void>
   /** Ends sessions and shuts down cleanly. Safe to call twice. */
-  stop(): Promise<void>
+  readonly stop: () => Promise<void>
 }
 
 const databaseName = 'tollgate'

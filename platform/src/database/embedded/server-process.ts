@@ -11,7 +11,7 @@ export type ServerProcess = {
   readonly port: number
   /** Resolves when the server is gone, asked to or not. */
   readonly exited: Promise<void>
-  stop(): Promise<void>
+  readonly stop: () => Promise<void>
 }
 
 export type ServerTimeouts = { readonly startMs: number; readonly stopMs: number }

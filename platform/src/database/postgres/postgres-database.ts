@@ -41,7 +41,7 @@ export function createPostgresDatabase(options: PostgresOptions): Database {
 }
 
 function openPool(options: PostgresOptions, schema: string): Sql {
-  const pool = postgres(options.url, {
+  return postgres(options.url, {
     max: options.poolMax ?? 8,
     connect_timeout: options.connectTimeoutSeconds ?? 10,
     idle_timeout: options.idleTimeoutSeconds ?? 60,
@@ -54,8 +54,6 @@ function openPool(options: PostgresOptions, schema: string): Sql {
       statement_timeout: options.statementTimeoutMs ?? 10_000,
       lock_timeout: options.lockTimeoutMs ?? 5_000,
       idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
-    } as Record<string, string | number>,
+    },
   })
-  // The driver's type would name the parser of bigint; `Sql` as everybody writes it does not.
-  return pool as unknown as Sql
 }

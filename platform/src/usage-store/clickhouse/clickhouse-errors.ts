@@ -7,7 +7,6 @@ import { UsageStoreStatementError, UsageStoreUnavailableError } from '../usage-s
  */
 const passing = new Set([
   159, // TIMEOUT_EXCEEDED
-  164, // READONLY, while a server starts or shuts down
   198, // DNS_ERROR
   202, // TOO_MANY_SIMULTANEOUS_QUERIES
   203, // NO_FREE_CONNECTION

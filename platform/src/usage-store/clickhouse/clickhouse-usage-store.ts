@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client'
 import type { UsageStore } from '../usage-store.ts'
 import { toUsageStoreError } from './clickhouse-errors.ts'
@@ -21,6 +22,13 @@ const exactlyOnce = {
   max_partitions_per_insert_block: '0',
 } as const
 
+/** JSON numbers would lose digits; and an error must not come after half of the rows. */
+const exactAnswers = {
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_decimals: 1,
+  wait_end_of_query: 1,
+} as const
+
 export function createClickHouseUsageStore(connection: ClickHouseConnection): UsageStore {
   const client = connect(connection)
   return {
@@ -32,7 +40,7 @@ export function createClickHouseUsageStore(connection: ClickHouseConnection): Us
           clickhouse_settings: { ...exactlyOnce, insert_deduplication_token: token },
         })
         // Unread, the answer would keep its connection from the next request.
-        for await (const _ of stream);
+        await finished(stream.resume())
       })
     },
     async query<Row>(statement: string, parameters?: Readonly<Record<string, unknown>>) {
@@ -40,7 +48,7 @@ export function createClickHouseUsageStore(connection: ClickHouseConnection): Us
         const result = await client.query({
           query: statement,
           format: 'JSONEachRow',
-          clickhouse_settings: { output_format_json_quote_64bit_integers: 1 },
+          clickhouse_settings: exactAnswers,
           ...(parameters === undefined ? {} : { query_params: { ...parameters } }),
         })
         return await result.json<Row>()

@@ -1,0 +1,306 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  spawnChdbGateway,
+  type ChdbGatewayProcess,
+} from '../src/chdb-gateway/spawn-chdb-gateway.ts'
+
+const password = 'correct: horse'
+const quiet = { log: { level: ClickHouseLogLevel.OFF } }
+let folder: string
+let gateway: ChdbGatewayProcess
+let client: ClickHouseClient
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollgate-chdb-'))
+  gateway = await spawnChdbGateway({ folder, password })
+  client = createClient({ ...quiet, url: gateway.url, password })
+})
+
+afterAll(async () => {
+  await client.close()
+  await gateway.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function valueOf(query: string, more: object = {}): Promise<unknown> {
+  const result = await client.query({ query, format: 'JSONCompactEachRow', ...more })
+  const rows = await result.json<unknown[]>()
+  return rows[0]?.[0]
+}
+
+const settingOf = (name: string): Promise<unknown> =>
+  valueOf(`SELECT value FROM system.settings WHERE name = '${name}'`)
+
+describe('the official client against the gateway', () => {
+  it('pings, both ways', async () => {
+    expect(await client.ping()).toEqual({ success: true })
+    expect(await client.ping({ select: true })).toEqual({ success: true })
+  })
+
+  it('inserts arrays, streams and chosen columns, and reports what was written', async () => {
+    await client.command({
+      query: 'CREATE TABLE shapes (a UInt32, b String DEFAULT upper(toString(a))) ORDER BY a',
+    })
+    const { summary } = await client.insert({
+      table: 'shapes',
+      values: [{ a: 1, b: 'x' }, { a: 2 }],
+      format: 'JSONEachRow',
+    })
+    expect(summary?.written_rows).toBe('2')
+    await client.insert({
+      table: 'shapes',
+      values: Readable.from([{ a: 3 }, { a: 4 }], { objectMode: true }),
+      format: 'JSONEachRow',
+      columns: ['a'],
+    })
+    await client.insert({
+      table: 'shapes',
+      values: Readable.from(['5,five\n'], { objectMode: false }),
+      format: 'CSV',
+    })
+    await client.command({ query: `INSERT INTO shapes VALUES (6, 'six')` })
+    await client.command({ query: 'INSERT INTO shapes FORMAT JSONEachRow {"a":7} {"a":8}' })
+    await client.command({ query: 'INSERT INTO shapes FORMAT JSONEachRow' })
+    await client.command({ query: 'INSERT INTO shapes SELECT a + 100, b FROM shapes WHERE a > 4' })
+    const result = await client.query({ query: 'SELECT * FROM shapes ORDER BY a' })
+    expect((await result.json<{ a: number }>()).data.map(({ a }) => a)).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8, 105, 106, 107, 108,
+    ])
+  })
+
+  it('works compressed in both directions', async () => {
+    const zipped = createClient({
+      ...quiet,
+      url: gateway.url,
+      password,
+      compression: { request: true, response: true },
+    })
+    await zipped.command({ query: 'CREATE TABLE zipped (a UInt32, b String) ORDER BY a' })
+    const values = Array.from({ length: 5000 }, (_, a) => ({ a, b: 'b'.repeat(50) }))
+    await zipped.insert({ table: 'zipped', values, format: 'JSONEachRow' })
+    const result = await zipped.query({ query: 'SELECT * FROM zipped ORDER BY a' })
+    expect((await result.json()).data).toEqual(values)
+    await expect(zipped.query({ query: 'SELECT nope' })).rejects.toMatchObject({ code: '47' })
+    await zipped.close()
+  })
+
+  it('uses the database of the connection and forgets it after', async () => {
+    await client.command({ query: 'CREATE DATABASE `else``where`' })
+    const elsewhere = createClient({ ...quiet, url: gateway.url, password, database: 'else`where' })
+    await elsewhere.command({ query: 'CREATE TABLE here (a UInt8) ORDER BY a' })
+    await elsewhere.insert({ table: 'here', values: [{ a: 7 }], format: 'JSONEachRow' })
+    const result = await elsewhere.query({ query: 'SELECT a FROM here', format: 'JSONEachRow' })
+    expect(await result.json()).toEqual([{ a: 7 }])
+    await elsewhere.close()
+    expect(await valueOf('SELECT currentDatabase()')).toBe('default')
+    await expect(valueOf('SELECT a FROM here')).rejects.toMatchObject({ code: '60' })
+  })
+
+  it('never lets the settings of one statement reach another', async () => {
+    const own = { max_threads: 1, max_block_size: '4242', log_comment: `it's \\ "mine"` } as const
+    const threads = await settingOf('max_threads')
+    const block = await settingOf('max_block_size')
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, each) => {
+        if (each % 2 === 0) {
+          expect(
+            await valueOf(`SELECT getSetting('log_comment')`, { clickhouse_settings: own }),
+          ).toBe(own.log_comment)
+          return
+        }
+        expect(await settingOf('max_threads')).toBe(threads)
+        expect(await settingOf('max_block_size')).toBe(block)
+      }),
+    )
+    await client.command({ query: 'SET max_block_size = 17' })
+    expect(await settingOf('max_block_size')).toBe(block)
+    expect(await settingOf('insert_deduplication_token')).toBe('')
+  })
+
+  it('drops a token with its insert: the same rows without one go in', async () => {
+    await client.command({
+      query: `CREATE TABLE tokens (a UInt32) ORDER BY a
+              SETTINGS non_replicated_deduplication_window = 100`,
+    })
+    const insert = (a: number, token?: string): Promise<unknown> =>
+      client.insert({
+        table: 'tokens',
+        values: [{ a }],
+        format: 'JSONEachRow',
+        clickhouse_settings: {
+          async_insert: 0,
+          ...(token === undefined ? {} : { insert_deduplication_token: token }),
+        },
+      })
+    await insert(1, 'one')
+    await insert(2, 'one')
+    for (const a of [3, 4, 5]) await insert(a)
+    expect(await valueOf('SELECT groupArray(a) FROM (SELECT a FROM tokens ORDER BY a)')).toEqual([
+      1, 3, 4, 5,
+    ])
+  })
+
+  it('reports number, name and status of an error', async () => {
+    await expect(valueOf('SELECT * FROM missing')).rejects.toMatchObject({
+      code: '60',
+      type: 'UNKNOWN_TABLE',
+    })
+    await expect(
+      valueOf('SELECT 1', { clickhouse_settings: { no_such_setting: 1 } }),
+    ).rejects.toMatchObject({ code: '115', type: 'UNKNOWN_SETTING' })
+    await expect(
+      valueOf('SELECT sum(sipHash64(number)) FROM numbers(30000000000)', {
+        clickhouse_settings: { max_execution_time: 1 },
+      }),
+    ).rejects.toMatchObject({ code: '159', type: 'TIMEOUT_EXCEEDED' })
+    const unknown = await post('/?query=SELECT%20*%20FROM%20missing')
+    expect(unknown.status).toBe(404)
+    expect(unknown.headers['x-clickhouse-exception-code']).toBe('60')
+  })
+
+  it('keeps inserts going while heavy SELECTs have all their places', async () => {
+    await client.command({ query: 'CREATE TABLE busy (a UInt32) ORDER BY a' })
+    const heavy = Array.from({ length: 6 }, () =>
+      valueOf('SELECT sum(sipHash64(number)) FROM numbers(30000000000)', {
+        clickhouse_settings: { max_execution_time: 2, max_threads: 1 },
+      }).catch(() => 'ended'),
+    )
+    await sleep(200)
+    const started = performance.now()
+    await client.insert({ table: 'busy', values: [{ a: 1 }], format: 'JSONEachRow' })
+    expect(performance.now() - started).toBeLessThan(1500)
+    await Promise.all(heavy)
+  })
+})
+
+describe('the gateway at its edges', () => {
+  it('serves nobody without the password', async () => {
+    for (const authorization of [undefined, basic(''), basic('wrong'), 'Basic %%%', 'Bearer x']) {
+      for (const path of ['/ping', '/', '/?query=SELECT%201']) {
+        expect(await post(path, { authorization })).toMatchObject({ status: 403 })
+      }
+    }
+    expect(await post('/ping', { key: password })).toMatchObject({ status: 200, body: 'Ok.\n' })
+    expect(await post('/?query=SELECT%201', { key: password })).toMatchObject({ body: '1\n' })
+  })
+
+  it('refuses a body beyond its limit, compressed or not, and stays well', async () => {
+    const large = Buffer.alloc(65 * 1024 * 1024, '\n')
+    const path = '/?query=INSERT%20INTO%20t%20FORMAT%20JSONEachRow'
+    expect(await post(path, { key: password, body: large })).toMatchObject({ status: 413 })
+    const bomb = gzipSync(large)
+    expect(await post(path, { key: password, body: bomb, encoding: 'gzip' })).toMatchObject({
+      status: 413,
+    })
+    expect(
+      await post(path, { key: password, body: Buffer.from('not gzip'), encoding: 'gzip' }),
+    ).toMatchObject({ status: 400 })
+    expect(await client.ping()).toEqual({ success: true })
+  })
+
+  it('refuses names that are none', async () => {
+    for (const name of ['a%20b', 'x%3D1%2Cy', 'param_a%27', '1']) {
+      expect(await post(`/?query=SELECT%201&${name}=1`, { key: password })).toMatchObject({
+        status: 400,
+      })
+    }
+  })
+
+  it('refuses what is too much at once instead of queueing without end', async () => {
+    const slow = `/?query=${encodeURIComponent('SELECT sleep(0.02)')}`
+    const answers = await Promise.all(
+      Array.from({ length: 320 }, () => post(slow, { key: password })),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set([200, 503]))
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(256)
+  })
+
+  it('names the owner of a folder that is taken', async () => {
+    await expect(spawnChdbGateway({ folder, password })).rejects.toThrow(
+      `The ClickHouse folder ${folder} is in use by process ${gateway.process.pid}; only one process can open it.`,
+    )
+  })
+})
+
+describe('the gateway as a process', () => {
+  it('finishes what runs before it stops', async () => {
+    const own = await mkdtemp(join(tmpdir(), 'tollgate-chdb-'))
+    const short = await spawnChdbGateway({ folder: own, password })
+    const slow = post('/?query=SELECT%20sleep(1)', { key: password, url: short.url })
+    await sleep(300)
+    await short.stop()
+    expect(await slow).toMatchObject({ status: 200, body: '0\n' })
+    expect(short.process.exitCode).toBe(0)
+    await rm(own, { recursive: true, force: true })
+  })
+
+  it('ends with its parent and leaves the folder free', async () => {
+    const own = await mkdtemp(join(tmpdir(), 'tollgate-chdb-'))
+    const script = fileURLToPath(new URL('./hold-chdb-gateway.ts', import.meta.url))
+    const parent = fork(script, [own], { execArgv: ['--conditions=source', '--import', 'tsx'] })
+    const [report] = (await once(parent, 'message')) as [{ pid: number }]
+    parent.kill('SIGKILL')
+    await once(parent, 'exit')
+    await expect
+      .poll(() => spawnChdbGateway({ folder: own, password }).then((again) => again.stop()), {
+        timeout: 10_000,
+      })
+      .toBeUndefined()
+    expect(report.pid).toBeGreaterThan(0)
+    await rm(own, { recursive: true, force: true })
+  })
+})
+
+type Call = {
+  readonly authorization?: string | undefined
+  readonly key?: string
+  readonly body?: Buffer
+  readonly encoding?: string
+  readonly url?: string
+}
+
+type Answer = {
+  readonly status: number
+  readonly headers: Record<string, unknown>
+  readonly body: string
+}
+
+/** Plain HTTP, for what the client would not send. */
+async function post(path: string, call: Call = { key: password }): Promise<Answer> {
+  return await new Promise<Answer>((resolve, reject) => {
+    const sent = request(`${call.url ?? gateway.url}${path}`, {
+      method: 'POST',
+      headers: {
+        ...(call.authorization === undefined ? {} : { authorization: call.authorization }),
+        ...(call.key === undefined ? {} : { 'x-clickhouse-key': call.key }),
+        ...(call.encoding === undefined ? {} : { 'content-encoding': call.encoding }),
+      },
+    })
+    sent.once('response', (response) => {
+      let body = ''
+      response.setEncoding('utf8')
+      response.on('data', (text: string) => (body += text))
+      response.once('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+      )
+    })
+    sent.once('error', reject)
+    sent.end(call.body)
+  })
+}
+
+function basic(key: string): string {
+  return `Basic ${Buffer.from(`default:${key}`).toString('base64')}`
+}
