@@ -1,0 +1,44 @@
+import { bulkRecordsMax } from '../limits.ts'
+import { microsFromNumber } from '../quantity.ts'
+import {
+  acceptList,
+  isFields,
+  isInstantText,
+  isJsonObject,
+  isOptionalReference,
+  isRequiredReference,
+} from './accept-fields.ts'
+import type { MeterEventInput, MeterEventsBulkInput } from './meter-events.ts'
+import { requestsMeterName } from './meter-events.ts'
+
+/** What `meterEventSchema` makes of a plainly valid body; undefined: let the schema judge. */
+export function acceptMeterEvent(body: unknown): MeterEventInput | undefined {
+  if (!isFields(body)) return undefined
+  const { customerRef, meterName = requestsMeterName, value = 1 } = body
+  if (!isRequiredReference(customerRef) || !isRequiredReference(meterName)) return undefined
+  if (!isQuantity(value)) return undefined
+  const event: MeterEventInput = { customerRef, meterName, value }
+  const { productRef, properties, timestamp } = body
+  if (productRef !== undefined) {
+    if (!isOptionalReference(productRef)) return undefined
+    event.productRef = productRef
+  }
+  if (properties !== undefined) {
+    if (!isJsonObject(properties)) return undefined
+    event.properties = properties
+  }
+  if (timestamp !== undefined) {
+    if (!isInstantText(timestamp)) return undefined
+    event.timestamp = timestamp
+  }
+  return event
+}
+
+export function acceptMeterEventsBulk(body: unknown): MeterEventsBulkInput | undefined {
+  const list = acceptList(body, bulkRecordsMax, acceptMeterEvent)
+  return list && { [list.name]: list.items }
+}
+
+function isQuantity(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && microsFromNumber(value) !== undefined
+}

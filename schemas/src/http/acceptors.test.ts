@@ -1,0 +1,151 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { z } from 'zod'
+import { acceptMeterEvent, acceptMeterEventsBulk } from './accept-meter-event.ts'
+import { acceptUsage, acceptUsagesBulk } from './accept-usage.ts'
+import { meterEventSchema, meterEventsBulkSchema } from './meter-events.ts'
+import { usageSchema, usagesBulkSchema } from './usages.ts'
+
+const hostile = fc.oneof(
+  fc.anything({ withNullPrototype: true, withBigInt: true, withSparseArray: true }),
+  fc.constantFrom(
+    '',
+    'x'.repeat(256),
+    'x'.repeat(257),
+    '\ud800',
+    'a\0b',
+    '__proto__',
+    0,
+    -0,
+    -1,
+    1.5,
+    100_000,
+    100_001,
+    9e9,
+    0.0000001,
+    NaN,
+    Infinity,
+    null,
+    undefined,
+    '2024-02-29T00:00:00Z',
+    '2025-02-29T00:00:00Z',
+    '2025-01-01T00:00:00',
+    '2025-01-01T00:00:00.123456+02:00',
+    '2025-01-01 00:00:00Z',
+    '2025-01-01T24:00:00Z',
+  ),
+)
+
+const objects = fc.oneof(
+  fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor')), fc.jsonValue()),
+  fc.constant(JSON.parse('{"__proto__": {"a": 1}}') as unknown),
+  fc.object({ maxDepth: 10 }),
+  fc.constant({ long: 'x'.repeat(20_000) }),
+  fc.constant({ control: '\u0001'.repeat(2_700) }),
+  fc.constant(Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`k${index}`, 1]))),
+)
+
+/** Mostly good values, so that whole bodies are often valid, with a hostile one here and there. */
+function field(good: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  return fc.oneof({ weight: 12, arbitrary: good }, { weight: 1, arbitrary: hostile })
+}
+
+const reference = field(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }))
+const instant = field(
+  fc
+    .date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+)
+
+const usages = fc.record(
+  {
+    customerRef: reference,
+    actionType: field(fc.constantFrom('transaction', 'api_call', 'custom')),
+    units: field(fc.nat(100_000)),
+    outcome: field(fc.constantFrom('success', 'paywall', 'fail')),
+    productRef: reference,
+    purchaseRef: reference,
+    description: reference,
+    errorMessage: reference,
+    metadata: field(objects),
+    duration: field(fc.double({ min: 0, noNaN: true })),
+    timestamp: instant,
+    idempotencyKey: reference,
+    planRef: reference,
+  },
+  { requiredKeys: [] },
+)
+
+const meterEvents = fc.record(
+  {
+    customerRef: reference,
+    meterName: reference,
+    value: field(fc.nat(9e9).map((micros) => micros / 1e6)),
+    productRef: reference,
+    properties: field(objects),
+    timestamp: instant,
+  },
+  { requiredKeys: [] },
+)
+
+function bulk(items: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const list = field(fc.array(items, { maxLength: 3 }))
+  const full = fc.constant(Array.from({ length: 1001 }, () => ({ customerRef: 'cus_a' })))
+  return fc.record(
+    { events: fc.oneof({ weight: 9, arbitrary: list }, full), records: list, other: hostile },
+    { requiredKeys: [] },
+  )
+}
+
+/** How often a body was taken: a test in which nothing ever is would prove little. */
+function check<Output>(
+  bodies: fc.Arbitrary<unknown>,
+  schema: z.ZodType<Output>,
+  accept: (body: unknown) => Output | undefined,
+): number {
+  let accepted = 0
+  const property = fc.property(fc.oneof({ weight: 20, arbitrary: bodies }, hostile), (body) => {
+    const output = accept(body)
+    const parsed = schema.safeParse(body)
+    expect(output).toEqual(parsed.data)
+    if (parsed.success) accepted++
+  })
+  fc.assert(property, { numRuns: 5000 })
+  return accepted
+}
+
+describe('an acceptor takes exactly what its schema takes, and makes the same of it', () => {
+  it('usage', () => {
+    expect(check(usages, usageSchema, acceptUsage)).toBeGreaterThan(200)
+  })
+
+  it('usages in bulk', () => {
+    expect(check(bulk(usages), usagesBulkSchema, acceptUsagesBulk)).toBeGreaterThan(50)
+  })
+
+  it('meter event', () => {
+    expect(check(meterEvents, meterEventSchema, acceptMeterEvent)).toBeGreaterThan(200)
+  })
+
+  it('meter events in bulk', () => {
+    expect(check(bulk(meterEvents), meterEventsBulkSchema, acceptMeterEventsBulk)).toBeGreaterThan(
+      50,
+    )
+  })
+})
+
+describe('an acceptor takes what clients send every day', () => {
+  const customerRef = 'cus_abc'
+  it.each([
+    [{ customerRef }],
+    [{ customerRef, planRef: 'pln_A', productRef: 'prd_A' }],
+    [{ customerRef, metadata: { action: 'requests' }, timestamp: new Date().toISOString() }],
+  ])('%j', (body) => {
+    expect(acceptUsage(body)).toEqual(usageSchema.parse(body))
+    expect(acceptMeterEvent(body)).toEqual(meterEventSchema.parse(body))
+    expect(acceptUsagesBulk({ events: [body] })).toEqual(usagesBulkSchema.parse({ events: [body] }))
+    expect(acceptMeterEventsBulk({ records: [body] })).toEqual({
+      records: [acceptMeterEvent(body)],
+    })
+  })
+})
