@@ -62,7 +62,11 @@ describe('usages', () => {
     ['a day that is none', 'timestamp', { timestamp: '2025-02-29T00:00:00Z' }],
     ['a Unix time', 'timestamp', { timestamp: 1_750_000_000 }],
     ['too long a key', 'idempotencyKey', { idempotencyKey: 'k'.repeat(257) }],
-    ['a prototype', 'metadata', { metadata: JSON.parse('{"__proto__":{"admin":true}}') }],
+    [
+      'a prototype',
+      'metadata',
+      { metadata: JSON.parse('{"__proto__":{"admin":true}}') as unknown },
+    ],
     ['a list of metadata', 'metadata', { metadata: [] }],
   ])('refuse %s', (_name, path, more) => {
     expect(faults(usageSchema, { customerRef, ...more })).toEqual([path])
