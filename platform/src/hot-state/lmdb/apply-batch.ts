@@ -3,7 +3,7 @@ import type { CounterBatch, Increment } from '../hot-state.ts'
 import { decodeCounter, encodeCounter, windowAmounts, type Counter } from './counter-format.ts'
 import { hotKey, keySpaces, partitionPart, textPart, timePart } from './hot-keys.ts'
 import { setMissingMarks } from './marks.ts'
-import { dayOfMinute, decodeSlots, encodeSlots, minuteOf, type SlotMinute } from './slot-format.ts'
+import { addToSlots, dayOfMinute, minuteOf } from './slot-format.ts'
 import { fittingWindow, type SubjectRecord, type SubjectRecords } from './subject-record.ts'
 
 export function readFence(store: LmdbStore, partition: Buffer): number {
@@ -28,86 +28,115 @@ export function applyBatch(
   return 'applied'
 }
 
-type Slots = { readonly key: Buffer; readonly minute: number; readonly slots: SlotMinute }
+type SubjectChanges = {
+  readonly part: Buffer
+  readonly record: SubjectRecord
+  readonly series: Map<string, Map<string, SeriesChanges>>
+}
 
-/** The counters and slots a batch touches, read once and written once. */
+/** What changes of one series of a scope. */
+type SeriesChanges = {
+  readonly scopePart: Buffer
+  readonly seriesPart: Buffer
+  counter: { readonly key: Buffer; readonly amounts: Counter } | undefined
+  readonly slots: Map<number, { readonly key: Buffer; bytes: Buffer }>
+}
+
+const noSlots = Buffer.alloc(0)
+
+/** The counters and slots a batch touches: each is read once and written once. */
 class BatchChanges {
   readonly #store: LmdbStore
-  readonly #subjects: SubjectRecords
+  readonly #subjectRecords: SubjectRecords
   readonly #partition: Buffer
-  readonly #records = new Map<string, { readonly part: Buffer; readonly record: SubjectRecord }>()
-  readonly #counters = new Map<string, { readonly key: Buffer; readonly counter: Counter }>()
-  readonly #slots = new Map<string, Slots>()
+  readonly #subjects = new Map<string, SubjectChanges>()
 
-  constructor(store: LmdbStore, subjects: SubjectRecords, partition: Buffer) {
+  constructor(store: LmdbStore, subjectRecords: SubjectRecords, partition: Buffer) {
     this.#store = store
-    this.#subjects = subjects
+    this.#subjectRecords = subjectRecords
     this.#partition = partition
   }
 
-  add({ subject, scope, series, second, amount }: Increment): void {
-    const { part, record } = this.#subject(subject)
+  add({ subject: name, scope, series, second, amount }: Increment): void {
+    const subject = this.#subject(name)
     if (scope !== '') {
-      const window = fittingWindow(record.get(scope)?.windows ?? [], second)
-      if (window === undefined) this.#addToSlot(part, scope, series, second, amount)
-      else windowAmounts(this.#counter(part, scope, series), window.id).scoped += amount
+      const window = fittingWindow(subject.record.get(scope)?.windows ?? [], second)
+      if (window === undefined) this.#addToSlot(subject, scope, series, second, amount)
+      else windowAmounts(this.#counter(subject, scope, series), window.id).scoped += amount
       return
     }
-    for (const [eachScope, { windows }] of record) {
+    for (const [eachScope, { windows }] of subject.record) {
       const window = fittingWindow(windows, second)
       if (window === undefined) continue
-      windowAmounts(this.#counter(part, eachScope, series), window.id).unscoped += amount
+      windowAmounts(this.#counter(subject, eachScope, series), window.id).unscoped += amount
     }
-    this.#addToSlot(part, scope, series, second, amount)
+    this.#addToSlot(subject, scope, series, second, amount)
   }
 
   write(): void {
-    for (const { key, counter } of this.#counters.values()) {
-      this.#store.putSync(key, encodeCounter(counter))
-    }
-    for (const { key, minute, slots } of this.#slots.values()) {
-      this.#store.putSync(key, encodeSlots(slots, minute))
+    for (const { series } of this.#subjects.values()) {
+      for (const ofScope of series.values()) {
+        for (const { counter, slots } of ofScope.values()) {
+          if (counter !== undefined)
+            this.#store.putSync(counter.key, encodeCounter(counter.amounts))
+          for (const { key, bytes } of slots.values()) this.#store.putSync(key, bytes)
+        }
+      }
     }
   }
 
-  #subject(subject: string) {
-    let found = this.#records.get(subject)
-    if (found === undefined) {
-      const part = textPart(subject)
-      const record = this.#subjects.read(hotKey(keySpaces.subject, this.#partition, part))
-      found = { part, record }
-      this.#records.set(subject, found)
+  #subject(name: string): SubjectChanges {
+    let subject = this.#subjects.get(name)
+    if (subject === undefined) {
+      const part = textPart(name)
+      const record = this.#subjectRecords.read(hotKey(keySpaces.subject, this.#partition, part))
+      subject = { part, record, series: new Map() }
+      this.#subjects.set(name, subject)
     }
-    return found
+    return subject
   }
 
-  #counter(subject: Buffer, scope: string, series: string): Counter {
-    const key = hotKey(
-      keySpaces.counter,
-      this.#partition,
-      subject,
-      textPart(scope),
-      textPart(series),
-    )
-    const name = key.toString('latin1')
-    let found = this.#counters.get(name)
-    if (found === undefined) {
-      found = { key, counter: decodeCounter(this.#store.getBinary(key)) }
-      this.#counters.set(name, found)
+  #series(subject: SubjectChanges, scope: string, series: string): SeriesChanges {
+    let ofScope = subject.series.get(scope)
+    if (ofScope === undefined) {
+      ofScope = new Map()
+      subject.series.set(scope, ofScope)
     }
-    return found.counter
+    let changes = ofScope.get(series)
+    if (changes === undefined) {
+      const scopePart = textPart(scope)
+      changes = { scopePart, seriesPart: textPart(series), counter: undefined, slots: new Map() }
+      ofScope.set(series, changes)
+    }
+    return changes
   }
 
-  #addToSlot(subject: Buffer, scope: string, series: string, second: number, amount: bigint): void {
+  #counter(subject: SubjectChanges, scope: string, series: string): Counter {
+    const changes = this.#series(subject, scope, series)
+    if (changes.counter === undefined) {
+      const { scopePart, seriesPart } = changes
+      const key = hotKey(keySpaces.counter, this.#partition, subject.part, scopePart, seriesPart)
+      changes.counter = { key, amounts: decodeCounter(this.#store.getBinary(key)) }
+    }
+    return changes.counter.amounts
+  }
+
+  #addToSlot(
+    subject: SubjectChanges,
+    scope: string,
+    series: string,
+    second: number,
+    amount: bigint,
+  ): void {
+    const { scopePart, seriesPart, slots } = this.#series(subject, scope, series)
     const minute = minuteOf(second)
-    const key = slotKey(this.#partition, subject, textPart(scope), textPart(series), minute)
-    const name = key.toString('latin1')
-    let found = this.#slots.get(name)
-    if (found === undefined) {
-      found = { key, minute, slots: decodeSlots(this.#store.getBinary(key), minute) }
-      this.#slots.set(name, found)
+    let slot = slots.get(minute)
+    if (slot === undefined) {
+      const key = slotKey(this.#partition, subject.part, scopePart, seriesPart, minute)
+      slot = { key, bytes: this.#store.getBinary(key) ?? noSlots }
+      slots.set(minute, slot)
     }
-    found.slots.set(second, (found.slots.get(second) ?? 0n) + amount)
+    slot.bytes = addToSlots(slot.bytes, second, amount)
   }
 }
 

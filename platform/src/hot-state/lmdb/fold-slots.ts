@@ -10,7 +10,7 @@ import {
   textPartBytes,
   timePart,
 } from './hot-keys.ts'
-import { dayOfMinute, decodeSlots, encodeSlots, minuteOf, type SlotMinute } from './slot-format.ts'
+import { dayOfMinute, decodeSlots, encodeSlots, minuteOf, type Slot } from './slot-format.ts'
 import { fittingWindow } from './subject-record.ts'
 
 export type Published = {
@@ -38,16 +38,15 @@ export function foldSlots(store: LmdbStore, published: Published): void {
 }
 
 function foldOwnSlots(store: LmdbStore, published: Published, counters: SeriesCounters): void {
-  for (const { key, series, minute, slots } of slotsWithin(store, published, published.scope)) {
-    const before = slots.size
-    for (const [second, amount] of slots) {
+  for (const { key, series, slots } of slotsWithin(store, published, published.scope)) {
+    const waiting = slots.filter(({ second, amount }) => {
       const window = fittingWindow(published.windows, second)
-      if (window === undefined) continue
+      if (window === undefined) return true
       windowAmounts(counters.of(series), window.id).scoped += amount
-      slots.delete(second)
-    }
-    if (slots.size === 0) store.removeSync(key)
-    else if (slots.size < before) store.putSync(key, encodeSlots(slots, minute))
+      return false
+    })
+    if (waiting.length === 0) store.removeSync(key)
+    else if (waiting.length < slots.length) store.putSync(key, encodeSlots(waiting))
   }
 }
 
@@ -55,7 +54,7 @@ function foldUnscopedSlots(store: LmdbStore, published: Published, counters: Ser
   const before = new Map(published.windowsBefore.map((window) => [window.id, window]))
   const comeBack = new Map<string, { counter: Counter; id: string; sum: bigint }>()
   for (const { series, slots } of slotsWithin(store, published, '')) {
-    for (const [second, amount] of slots) {
+    for (const { second, amount } of slots) {
       const window = fittingWindow(published.windows, second)
       if (window === undefined) continue
       const old = before.get(window.id)
@@ -108,8 +107,7 @@ class SeriesCounters {
 type SlotsOfMinute = {
   readonly key: Buffer
   readonly series: Buffer
-  readonly minute: number
-  readonly slots: SlotMinute
+  readonly slots: readonly Slot[]
 }
 
 /** All slot minutes of a scope that may hold seconds of the windows. Collected first, since the caller changes them. */
@@ -151,7 +149,7 @@ function collectDay(
     const minute = readTimePart(key, minuteAt)
     if (minute < from || minute > to) continue
     const series = key.subarray(prefix.length, minuteAt)
-    found.push({ key, series, minute, slots: decodeSlots(Buffer.from(value), minute) })
+    found.push({ key, series, slots: decodeSlots(Buffer.from(value), minute) })
   }
 }
 

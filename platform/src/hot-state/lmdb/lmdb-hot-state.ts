@@ -14,7 +14,7 @@ import type {
 import { applyBatch, readFence } from './apply-batch.ts'
 import { deleteEntry, putEntry, readEntry } from './entries.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
-import { readMark, setMissingMarks } from './marks.ts'
+import { readMarks, setMissingMarks } from './marks.ts'
 import { SubjectRecords } from './subject-record.ts'
 import { Sweeper } from './sweep.ts'
 
@@ -103,15 +103,15 @@ class LmdbHotState implements HotState {
     ids: readonly string[],
   ): Promise<(number | undefined)[]> {
     this.#store.resetReadTxn()
-    const part = partitionPart(space, partition)
-    return ids.map((id) => readMark(this.#store, part, id))
+    return readMarks(this.#store, partitionPart(space, partition), ids)
   }
 
   async claimMarks(space: string, partition: number, marks: readonly Mark[]): Promise<number[]> {
     const part = partitionPart(space, partition)
     return await this.#store.transaction(() => {
       setMissingMarks(this.#store, part, marks)
-      return marks.map(({ id }) => readMark(this.#store, part, id)!)
+      const ids = marks.map(({ id }) => id)
+      return readMarks(this.#store, part, ids).map((offset) => offset!)
     })
   }
 

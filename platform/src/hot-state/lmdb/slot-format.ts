@@ -7,8 +7,6 @@ import { amountBytes, readAmount, writeAmount } from './amount-format.ts'
 export const secondsPerSlotKey = 60
 const slotBytes = 1 + amountBytes
 
-export type SlotMinute = Map<number, bigint>
-
 export function minuteOf(second: number): number {
   return Math.floor(second / secondsPerSlotKey)
 }
@@ -17,22 +15,35 @@ export function dayOfMinute(minute: number): number {
   return Math.floor(minute / (24 * 60))
 }
 
-export function decodeSlots(bytes: Buffer | undefined, minute: number): SlotMinute {
-  const slots: SlotMinute = new Map()
-  if (bytes === undefined) return slots
-  for (let at = 0; at < bytes.length; at += slotBytes) {
-    slots.set(minute * secondsPerSlotKey + bytes[at]!, readAmount(bytes, at + 1))
+/** Adds in place where the second has an amount already; returns the bytes to store. */
+export function addToSlots(slots: Buffer, second: number, amount: bigint): Buffer {
+  const place = second - minuteOf(second) * secondsPerSlotKey
+  for (let at = 0; at < slots.length; at += slotBytes) {
+    if (slots[at] !== place) continue
+    writeAmount(slots, at + 1, readAmount(slots, at + 1) + amount)
+    return slots
   }
-  return slots
+  const longer = Buffer.allocUnsafe(slots.length + slotBytes)
+  longer.set(slots)
+  longer[slots.length] = place
+  writeAmount(longer, slots.length + 1, amount)
+  return longer
 }
 
-export function encodeSlots(slots: SlotMinute, minute: number): Buffer {
-  const bytes = Buffer.allocUnsafe(slots.size * slotBytes)
-  let at = 0
-  for (const [second, amount] of slots) {
-    bytes[at] = second - minute * secondsPerSlotKey
-    writeAmount(bytes, at + 1, amount)
-    at += slotBytes
+export type Slot = { readonly second: number; readonly amount: bigint }
+
+export function decodeSlots(slots: Buffer, minute: number): Slot[] {
+  const decoded: Slot[] = []
+  for (let at = 0; at < slots.length; at += slotBytes) {
+    const second = minute * secondsPerSlotKey + slots[at]!
+    decoded.push({ second, amount: readAmount(slots, at + 1) })
   }
-  return bytes
+  return decoded
+}
+
+export function encodeSlots(slots: readonly Slot[]): Buffer {
+  return slots.reduce<Buffer>(
+    (bytes, { second, amount }) => addToSlots(bytes, second, amount),
+    Buffer.alloc(0),
+  )
 }
