@@ -78,6 +78,10 @@ describe('planSnapshotBody', () => {
       expect(planSnapshotBody({ ...snapshot, terms })).not.toHaveProperty('limit')
     }
     expect(planSnapshotBody({ ...snapshot, terms: { limit: 5 } })).toMatchObject({ limit: 5 })
+    // A free plan is capped by its free units.
+    expect(planSnapshotBody({ ...snapshot, terms: { limit: 0, freeUnits: 7 } })).toMatchObject({
+      limit: 7,
+    })
   })
 
   it('sends what clients expect to be nullable as null', () => {
