@@ -79,8 +79,13 @@ class FallbackExchange {
     response.cork(() => {
       writeHead(response, answer.status, answer.headers)
       const closes = this.#context.isClosing
-      if (body === undefined) response.endWithoutBody(answer.reportedLength, closes)
-      else response.end(body, closes)
+      if (body !== undefined) response.end(body, closes)
+      else if (answer.reportedLength !== undefined) {
+        response.endWithoutBody(answer.reportedLength, closes)
+      } else {
+        // Given an undefined length, uWebSockets.js would announce 2^63 bytes.
+        response.endWithoutBody()
+      }
     })
   }
 

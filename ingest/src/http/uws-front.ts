@@ -76,6 +76,8 @@ export class UwsFront implements HttpFront {
 /** uWebSockets.js reads over a body that nobody asked for. */
 function refuseMethod(context: UwsContext, response: HttpResponse, request: HttpRequest): void {
   context.options.onRefused(methodNotAllowed.status)
+  // Demanded of every handler that does not end with a body: without it the process is ended.
+  response.onAborted(() => undefined)
   const hasBody = request.getMethod() !== 'head'
   sendAnswer(response, methodNotAllowed, { hasBody, closesConnection: false })
 }

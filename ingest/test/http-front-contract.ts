@@ -1,0 +1,319 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { CreateHttpFront } from '../src/http/http-front.ts'
+import { echoFallback, FrontUnderTest, sha256Of, testLimits } from './front-under-test.ts'
+import { headText, requestText } from './raw-connection.ts'
+
+/** What every HttpFront does for hot routes, on raw sockets. */
+export function describeHotRoutes(name: string, create: () => Promise<CreateHttpFront>): void {
+  describe(`hot routes of the front: ${name}`, () => {
+    let under: FrontUnderTest
+    beforeEach(async () => {
+      under = new FrontUnderTest(await create())
+      await under.listen()
+    })
+    afterEach(() => under.close())
+    describeBodies(() => under)
+    describeRefusals(() => under)
+    describeAborts(() => under)
+    describeClosing(() => under, create)
+  })
+}
+
+function describeBodies(under: () => FrontUnderTest): void {
+  it.each(['/echo', '/later'])(
+    'hands on the head and a body that comes at once (%s)',
+    async (target) => {
+      const connection = await under().connect()
+      const headers = { Authorization: 'Bearer x', 'Content-Type': 'application/json' }
+      await connection.write(requestText({ target, headers }, '{"a":1}'))
+      const answer = await connection.answer()
+      expect(answer?.status).toBe(200)
+      expect(answer?.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      expect(JSON.parse(answer!.body)).toEqual({
+        authorization: 'Bearer x',
+        contentType: 'application/json',
+        bytes: 7,
+        sha256: sha256Of('{"a":1}'),
+      })
+    },
+  )
+
+  it('takes an absent body and absent headers for empty ones', async () => {
+    const connection = await under().connect()
+    await connection.write(headText({ target: '/echo' }))
+    const answer = await connection.answer()
+    expect(JSON.parse(answer!.body)).toMatchObject({ authorization: '', contentType: '', bytes: 0 })
+  })
+
+  it('puts a body together that comes byte by byte', async () => {
+    const connection = await under().connect()
+    const body = 'ü'.repeat(40)
+    for (const byte of Buffer.from(requestText({ target: '/echo' }, body))) {
+      await connection.write(Uint8Array.of(byte))
+    }
+    expect(JSON.parse((await connection.answer())!.body)).toMatchObject({
+      bytes: 80,
+      sha256: sha256Of(body),
+    })
+  })
+
+  it('puts a large body together that comes in pieces', async () => {
+    const connection = await under().connect()
+    const body = 'x'.repeat(testLimits.bodyBytesMax)
+    const request = requestText({ target: '/echo' }, body)
+    for (let at = 0; at < request.length; at += 7_001) {
+      await connection.write(request.slice(at, at + 7_001))
+      await sleep(1)
+    }
+    expect(JSON.parse((await connection.answer())!.body)).toMatchObject({ sha256: sha256Of(body) })
+  })
+
+  it('reads a chunked body, split within its chunk heads', async () => {
+    const connection = await under().connect()
+    const headers = { 'transfer-encoding': 'chunked' }
+    const parts = ['3\r', '\nabc\r\n1', '0\r\n0123456789', 'abcdef\r', '\n0\r\n\r\n']
+    await connection.write(headText({ target: '/echo', headers }))
+    for (const part of parts) {
+      await connection.write(part)
+      await sleep(2)
+    }
+    expect(JSON.parse((await connection.answer())!.body)).toMatchObject({
+      bytes: 19,
+      sha256: sha256Of('abc0123456789abcdef'),
+    })
+  })
+
+  it('tells a client to go on that asks before it sends its body', async () => {
+    const connection = await under().connect()
+    const headers = { 'content-length': '2', expect: '100-continue' }
+    await connection.write(headText({ target: '/echo', headers }))
+    expect(await connection.until('\r\n\r\n')).toMatch(/^HTTP\/1.1 100 /)
+    await connection.write('hi')
+    expect(JSON.parse((await connection.answer())!.body)).toMatchObject({ bytes: 2 })
+  })
+
+  it('answers one request after another on one connection', async () => {
+    const connection = await under().connect()
+    for (const body of ['a', 'bb', 'ccc']) {
+      await connection.write(requestText({ target: '/later' }, body))
+      expect(JSON.parse((await connection.answer())!.body)).toMatchObject({ bytes: body.length })
+    }
+  })
+
+  it('never mixes up requests that are sent without waiting', async () => {
+    const connection = await under().connect()
+    const bodies = ['a', 'bb', 'ccc', 'dddd']
+    await connection.write(bodies.map((body) => requestText({ target: '/later' }, body)).join(''))
+    // A front may refuse to overlap requests and close instead; what it answers is in order.
+    for (const body of bodies) {
+      const answer = await connection.answer()
+      if (answer === undefined) break
+      expect(JSON.parse(answer.body)).toMatchObject({ bytes: body.length })
+    }
+  })
+
+  it('sends other statuses and more headers', async () => {
+    const connection = await under().connect()
+    await connection.write(requestText({ target: '/created' }, ''))
+    const answer = await connection.answer()
+    expect(answer?.status).toBe(201)
+    expect(answer?.headers.get('x-more')).toBe('yes')
+    expect(under().refused).toEqual([201])
+  })
+
+  it.each([
+    ['/throws', 'thrown'],
+    ['/rejects', 'rejected'],
+  ])('answers what the failure is translated to (%s)', async (target, message) => {
+    const connection = await under().connect()
+    await connection.write(requestText({ target }, ''))
+    expect((await connection.answer())?.status).toBe(503)
+    expect(under().failures).toEqual([new Error(message)])
+  })
+}
+
+function describeRefusals(under: () => FrontUnderTest): void {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('answers 405 to %s', async (method) => {
+    const connection = await under().connect()
+    await connection.write(requestText({ method, target: '/echo' }, ''))
+    const answer = await connection.answer()
+    expect(answer?.status).toBe(405)
+    expect(answer?.headers.get('allow')).toBe('POST')
+    expect(JSON.parse(answer!.body)).toMatchObject({ statusCode: 405, error: 'Method Not Allowed' })
+  })
+
+  it('answers 405 to HEAD, without a body', async () => {
+    const connection = await under().connect()
+    await connection.write(headText({ method: 'HEAD', target: '/echo' }))
+    const head = await connection.until('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1.1 405 /)
+    await sleep(20)
+    expect(head.split('\r\n\r\n')[1]).toBe('')
+    expect(connection.receivedBytes).toBe(0)
+  })
+
+  it('leaves OPTIONS to the fallback', async () => {
+    under().fallback = echoFallback
+    const connection = await under().connect()
+    await connection.write(headText({ method: 'OPTIONS', target: '/echo' }))
+    expect(JSON.parse((await connection.answer())!.body)).toMatchObject({ method: 'OPTIONS' })
+  })
+
+  it.each(['/echo', '/elsewhere'])(
+    'answers 413 to a body announced as too large, once it is read (%s)',
+    async (target) => {
+      const connection = await under().connect()
+      await connection.write(requestText({ target }, 'x'.repeat(testLimits.bodyBytesMax + 1)))
+      const answer = await connection.answer()
+      expect(answer?.status).toBe(413)
+      expect(JSON.parse(answer!.body)).toMatchObject({
+        statusCode: 413,
+        error: 'Payload Too Large',
+      })
+      // The connection is good for the next one.
+      await connection.write(requestText({ target: '/created' }, 'x'))
+      expect((await connection.answer())?.status).toBe(201)
+      expect(under().calls).toEqual(['/created'])
+    },
+  )
+
+  it('answers 413 to a chunked body that grows too large', async () => {
+    const connection = await under().connect()
+    const headers = { 'transfer-encoding': 'chunked' }
+    await connection.write(headText({ target: '/echo', headers }))
+    const chunk = `${(10_000).toString(16)}\r\n${'x'.repeat(10_000)}\r\n`
+    for (let index = 0; index < 12; index++) await connection.write(chunk)
+    await connection.write('0\r\n\r\n')
+    expect((await connection.answer())?.status).toBe(413)
+    expect(under().calls).toEqual([])
+  })
+
+  it('stops reading an endless body: 413, then the end', async () => {
+    const connection = await under().connect()
+    await connection.write(
+      headText({ target: '/echo', headers: { 'content-length': '99999999999' } }),
+    )
+    const piece = Buffer.alloc(64 * 1024, 'x')
+    let writtenBytes = 0
+    while (!connection.isClosed && writtenBytes < 200_000_000) {
+      await connection.write(piece)
+      writtenBytes += piece.byteLength
+    }
+    expect(connection.isClosed).toBe(true)
+    expect(writtenBytes).toBeLessThan(20_000_000)
+    expect(under().refused).toEqual([413])
+  })
+
+  it('refuses by the head alone while the body is still coming', async () => {
+    const connection = await under().connect()
+    const headers = { authorization: 'no', 'content-length': '20000' }
+    await connection.write(headText({ target: '/echo', headers }))
+    for (let index = 0; index < 20; index++) {
+      await connection.write('x'.repeat(1000))
+      await sleep(1)
+    }
+    expect((await connection.answer())?.status).toBe(401)
+    expect(under().calls).toEqual([])
+  })
+
+  it('holds only so many bytes of unfinished bodies', async () => {
+    const connections = await Promise.all(Array.from({ length: 8 }, () => under().connect()))
+    const headers = { 'content-length': '90001' }
+    for (const connection of connections) {
+      await connection.write(headText({ target: '/echo', headers }))
+      await connection.write('x'.repeat(90_000))
+    }
+    await sleep(100)
+    for (const connection of connections) await connection.write('x')
+    const answers = await Promise.all(connections.map((connection) => connection.answer()))
+    const statuses = answers.map((answer) => answer?.status)
+    const taken = statuses.filter((status) => status === 200).length
+    expect([2, 3]).toContain(taken)
+    expect(statuses.filter((status) => status === 503).length).toBe(8 - taken)
+    expect(answers.find((answer) => answer?.status === 503)?.headers.get('retry-after')).toBe('1')
+    // What was held has been given back.
+    const next = await under().connect()
+    await next.write(requestText({ target: '/echo' }, 'x'.repeat(90_000)))
+    expect((await next.answer())?.status).toBe(200)
+  })
+}
+
+function describeAborts(under: () => FrontUnderTest): void {
+  const request = requestText({ target: '/later' }, 'x'.repeat(50_000))
+
+  it.each([
+    ['in the first line', 5],
+    ['in the head', 40],
+    ['after the head', request.indexOf('\r\n\r\n') + 4],
+    ['in the body', 20_000],
+    ['before the last byte', request.length - 1],
+    ['while the answer is made', request.length],
+  ])('outlives a client that leaves %s', async (_, length) => {
+    for (let index = 0; index < 20; index++) {
+      const connection = await under().connect()
+      await connection.write(request.slice(0, length))
+      if (index % 2 === 0) await sleep(1)
+      connection.destroy()
+    }
+    await sleep(30)
+    const connection = await under().connect()
+    await connection.write(request)
+    expect((await connection.answer())?.status).toBe(200)
+    expect(under().failures).toEqual([])
+  })
+
+  it('answers garbage with an error or the end, and lives on', async () => {
+    for (const garbage of [
+      '\0\0\0\0\r\n\r\n',
+      'POST\r\n\r\n',
+      'GET / HTTP/9.9\r\n\r\n',
+      '\r\n'.repeat(50),
+    ]) {
+      const connection = await under().connect()
+      await connection.write(garbage)
+      await sleep(5)
+      connection.destroy()
+    }
+    const connection = await under().connect()
+    await connection.write(request)
+    expect((await connection.answer())?.status).toBe(200)
+  })
+}
+
+function describeClosing(
+  under: () => FrontUnderTest,
+  create: () => Promise<CreateHttpFront>,
+): void {
+  it('answers what is in flight, then ends its connections', async () => {
+    const busy = await under().connect()
+    const idle = await under().connect()
+    await busy.write(requestText({ target: '/gated' }, 'x'))
+    await sleep(20)
+    const closed = under().front.close(5_000)
+    await sleep(20)
+    under().openGate()
+    const answer = await busy.answer()
+    expect(answer?.body).toBe('{"gated":true}')
+    expect(answer?.headers.get('connection')).toBe('close')
+    await closed
+    await idle.closed()
+    await expect(under().connect()).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('does not wait longer than it is told', async () => {
+    const connection = await under().connect()
+    await connection.write(requestText({ target: '/gated' }, 'x'))
+    await sleep(20)
+    const startedMs = performance.now()
+    await under().front.close(50)
+    expect(performance.now() - startedMs).toBeLessThan(2_000)
+    expect(await connection.answer()).toBeUndefined()
+    under().openGate()
+  })
+
+  it('says that a port is taken', async () => {
+    const other = new FrontUnderTest(await create())
+    await expect(other.front.listen('127.0.0.1', under().port)).rejects.toThrow(/in use/)
+  })
+}
