@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findPostgresBinaries } from '../src/database/embedded/binaries.ts'
 import { launch, placeIn } from '../src/database/embedded/cluster.ts'
 import { startEmbeddedPostgres } from '../src/database/embedded/embedded-postgres.ts'
 import { chooseLauncher } from '../src/database/embedded/launcher.ts'
 import { serverArguments } from '../src/database/embedded/server-arguments.ts'
+import { createPostgresDatabase } from '../src/database/postgres/postgres-database.ts'
 
 let folder: string
 let data: string
@@ -41,9 +41,9 @@ describe('embedded PostgreSQL', () => {
 
   it('lets nobody in without the password', async () => {
     const server = await startEmbeddedPostgres({ folder, port: 0 })
-    const wrong = postgres(server.url, { max: 1, password: 'wrong' })
-    await expect(wrong`SELECT 1`).rejects.toMatchObject({ code: '28P01' })
-    await wrong.end()
+    const stranger = createPostgresDatabase({ url: server.url.replace(/:[^:@]*@/, ':wrong@') })
+    await expect(stranger.ping()).rejects.toMatchObject({ code: '28P01' })
+    await stranger.close()
     await server.stop()
   })
 
@@ -70,9 +70,10 @@ describe('embedded PostgreSQL', () => {
   it('starts after its parent and all its processes were killed', async () => {
     const { parent, url } = await startHolder()
     await addNotes(url, 10)
-    parent.kill('SIGKILL')
+    const parentEnded = once(parent, 'exit')
     await killTree(await postmasterPid())
-    await once(parent, 'exit')
+    parent.kill('SIGKILL')
+    await parentEnded
     const again = await startEmbeddedPostgres({ folder, port: 0 })
     expect(await countNotes(again.url)).toBe(10)
     await again.stop()
@@ -142,18 +143,18 @@ describe('embedded PostgreSQL', () => {
 })
 
 async function addNotes(url: string, count: number): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
-  await sql`CREATE TABLE IF NOT EXISTS notes (id bigserial PRIMARY KEY)`
-  for (let each = 0; each < count; each += 1) await sql`INSERT INTO notes DEFAULT VALUES`
-  // Not end(): a connection that breaks with its server must not fail the test.
-  await sql.end({ timeout: 1 })
+  const database = createPostgresDatabase({ url, poolMax: 1 })
+  const sql = database.control
+  await sql`CREATE TABLE IF NOT EXISTS public.notes (id bigserial PRIMARY KEY)`
+  for (let each = 0; each < count; each += 1) await sql`INSERT INTO public.notes DEFAULT VALUES`
+  await database.close()
 }
 
 async function countNotes(url: string): Promise<number> {
-  const sql = postgres(url, { max: 1 })
-  const [row] = await sql<{ n: number }[]>`SELECT count(*)::int AS n FROM notes`
-  await sql.end()
-  return row?.n ?? -1
+  const database = createPostgresDatabase({ url, poolMax: 1 })
+  const rows = await database.control`SELECT id FROM public.notes`
+  await database.close()
+  return rows.length
 }
 
 async function postmasterPid(): Promise<number> {

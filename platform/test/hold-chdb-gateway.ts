@@ -1,6 +1,7 @@
 import { spawnChdbGateway } from '../src/chdb-gateway/spawn-chdb-gateway.ts'
 
-/** A parent to be killed: starts a gateway on the folder of its argument and stays. */
-const gateway = await spawnChdbGateway({ folder: process.argv[2] ?? '', password: 'held' })
-process.send?.({ pid: gateway.process.pid })
+/** A parent to be killed: starts a gateway on the folder and with the password of its arguments, and stays. */
+const [folder = '', password = ''] = process.argv.slice(2)
+const gateway = await spawnChdbGateway({ folder, password })
+process.send?.({ url: gateway.url })
 setInterval(() => {}, 60_000)

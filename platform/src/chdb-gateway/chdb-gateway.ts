@@ -1,14 +1,13 @@
-import { mkdirSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { createPasswordCheck } from './credentials.ts'
 import { exceptionBody, GatewayException, httpStatusOf, toException } from './exception.ts'
 import { createLane, LaneClosedError, LaneFullError, type Lane } from './lane.ts'
+import { openFolder } from './open-folder.ts'
 import { readStatement } from './read-statement.ts'
-import { openSessions, type EngineSessions } from './sessions.ts'
+import type { EngineSessions } from './sessions.ts'
 import { isPlainSelect, type Statement, type StatementResult } from './statement.ts'
 
 export type ChdbGatewayOptions = {
@@ -22,6 +21,8 @@ export type ChdbGatewayOptions = {
   readonly resultBytesMax?: number
   /** A SELECT that gives no limit of its own is ended after this time. */
   readonly executionSecondsMax?: number
+  /** How long another process may take to let go of the folder: a predecessor that is ending. */
+  readonly folderWaitMs?: number
   /** Statements waiting per lane before new ones are refused. */
   readonly queueMax?: number
 }
@@ -50,7 +51,7 @@ const statementsAtOnce = 3
 export async function startChdbGateway(options: ChdbGatewayOptions): Promise<ChdbGateway> {
   const queueMax = options.queueMax ?? 256
   const parts: Parts = {
-    sessions: openFolder(options.folder),
+    sessions: await openFolder(options.folder, options.folderWaitMs ?? 5_000),
     isAllowed: createPasswordCheck(options.password),
     inserts: createLane(insertsAtOnce, queueMax),
     statements: createLane(statementsAtOnce, queueMax),
@@ -84,31 +85,6 @@ async function stop(server: Server, parts: Parts): Promise<void> {
   // The answers are written by now; connections kept alive would hold the server open.
   setImmediate(() => server.closeAllConnections())
   await closed
-}
-
-/** The engine locks its folder and names the owner in the file `status`; its own error says neither. */
-function openFolder(folder: string): EngineSessions {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  try {
-    return openSessions(folder)
-  } catch (error) {
-    const owner = ownerOf(folder)
-    if (owner === undefined) throw error
-    throw new Error(
-      `The ClickHouse folder ${folder} is in use by process ${owner}; only one process can open it.`,
-      { cause: error },
-    )
-  }
-}
-
-function ownerOf(folder: string): number | undefined {
-  try {
-    const pid = Number(/^PID: (\d+)/m.exec(readFileSync(join(folder, 'status'), 'utf8'))?.[1])
-    process.kill(pid, 0)
-    return pid
-  } catch {
-    return undefined
-  }
 }
 
 async function serve(

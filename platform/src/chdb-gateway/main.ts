@@ -11,6 +11,8 @@ const settings = {
   password: textSetting('CHDB_GATEWAY_PASSWORD', 'password every request must carry'),
 }
 
+const orphanStopMs = 2_000
+
 async function main(): Promise<void> {
   const gateway = await startChdbGateway(readSettings(settings, process.env))
   let isStopping = false
@@ -21,8 +23,12 @@ async function main(): Promise<void> {
   }
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
-  // A gateway whose parent is gone would keep the folder from its successor.
-  process.once('disconnect', stop)
+  // A gateway whose parent is gone keeps the folder from its successor, so it does not wait for long statements:
+  // the engine takes a kill at any moment.
+  process.once('disconnect', () => {
+    stop()
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), orphanStopMs).unref()
+  })
   const report = { port: gateway.port }
   if (process.send === undefined) process.stdout.write(`${JSON.stringify(report)}\n`)
   else process.send(report)

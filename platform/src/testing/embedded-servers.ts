@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import postgres from 'postgres'
 import { spawnChdbGateway, type ChdbGatewayProcess } from '../chdb-gateway/spawn-chdb-gateway.ts'
 import type { Database } from '../database/database.ts'
 import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
 } from '../database/embedded/embedded-postgres.ts'
+import { createDatabase } from '../database/postgres/create-database.ts'
 import { migratePostgres } from '../database/postgres/migrations.ts'
 import { createPostgresDatabase } from '../database/postgres/postgres-database.ts'
 import {
@@ -66,9 +66,7 @@ export type TestDatabase = {
 export async function startTestDatabase(migrationsFolder?: string): Promise<TestDatabase> {
   const server = await postgresServer.acquire()
   const name = `test_${randomBytes(6).toString('hex')}`
-  const maintenance = postgres(server.url, { max: 1, onnotice: () => {} })
-  await maintenance`CREATE DATABASE ${maintenance(name)}`
-  await maintenance.end()
+  await createDatabase(server.url, name)
   const url = server.url.replace(/[^/]*$/, name)
   if (migrationsFolder !== undefined) await migratePostgres({ url, folder: migrationsFolder })
   const database = createPostgresDatabase({ url, poolMax: 4 })

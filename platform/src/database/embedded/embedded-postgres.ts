@@ -1,7 +1,7 @@
 import { chownSync, existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import postgres from 'postgres'
+import { createDatabase } from '../postgres/create-database.ts'
 import { findPostgresBinaries, linkLibraries } from './binaries.ts'
 import { placeIn, startNewLog, userName, type Cluster } from './cluster.ts'
 import { initialize, readPassword, refuseOtherVersion } from './initialize.ts'
@@ -51,7 +51,8 @@ export async function startEmbeddedPostgres(
   })
   const address = `postgres://${userName}:${password}@127.0.0.1:${server.port}`
   try {
-    await ensureDatabase(`${address}/postgres`)
+    // Not with initdb, so that a crash between the two is made up for at the next start.
+    await createDatabase(`${address}/postgres`, databaseName)
   } catch (error) {
     await server.stop()
     throw error
@@ -69,15 +70,4 @@ async function prepare(folder: string, isDurable: boolean): Promise<Cluster> {
     chownSync(folder, launcher.uid, launcher.gid)
   }
   return { place, binaries, launcher, isDurable }
-}
-
-/** Apart from initdb, so that a crash between the two is made up for at the next start. */
-async function ensureDatabase(url: string): Promise<void> {
-  const sql = postgres(url, { max: 1, connect_timeout: 10, onnotice: () => {} })
-  try {
-    const found = await sql`SELECT 1 FROM pg_database WHERE datname = ${databaseName}`
-    if (found.length === 0) await sql`CREATE DATABASE ${sql(databaseName)}`
-  } finally {
-    await sql.end({ timeout: 5 })
-  }
 }
