@@ -71,7 +71,6 @@ class History {
     this.#hotState = await openLmdbHotState({
       folder: join(folder, name),
       role: 'projection',
-      sizeMaxBytes: 1 << 26,
     })
   }
 
@@ -165,9 +164,7 @@ function firstRecords(events: readonly MeterEvent[]): MeterEvent[] {
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
-const keylessIds = (function* (): Generator<string> {
-  for (let number = 0; ; number++) yield `usage_keyless_${number}`
-})()
+let keylessTotal = 0
 
 const anEvent = fc
   .record({
@@ -179,7 +176,7 @@ const anEvent = fc
   })
   .map(({ key, value, second, outcome, customer }) =>
     meterEvent({
-      id: key === null ? keylessIds.next().value : `usage_${key}`,
+      id: key === null ? `usage_keyless_${keylessTotal++}` : `usage_${key}`,
       idempotencyKey: key === null ? null : `key-${key}`,
       // A key belongs to one customer, otherwise it would be another id.
       customerRef: customerRefs[key === null ? customer : key % customerRefs.length]!,

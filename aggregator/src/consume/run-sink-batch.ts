@@ -94,7 +94,7 @@ async function insertBatch(
   }
   const { jsonLines, rowTotal, duplicateTotal } = usageRows(partition, batch.events, firstOffsets)
   if (rowTotal > 0) {
-    await usageStore.insert(`${environment}.usage_records`, Buffer.from(jsonLines), token)
+    await usageStore.insert(`${environment}.usage_records`, jsonLines, token)
   }
   return { rowTotal, duplicateTotal }
 }

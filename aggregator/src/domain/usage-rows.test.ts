@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { meterEvent } from '../../test/meter-event.ts'
 import { unreadableRows, usageRows } from './usage-rows.ts'
 
-const rowsOf = (jsonLines: string): unknown[] =>
-  jsonLines
+const textOf = (jsonLines: Uint8Array | string): string => Buffer.from(jsonLines).toString()
+
+const rowsOf = (jsonLines: Uint8Array | string): unknown[] =>
+  textOf(jsonLines)
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as unknown)
@@ -14,7 +16,7 @@ describe('usageRows', () => {
     const event = meterEvent({ productRef: 'prd_1', idempotencyKey: 'k', value: 2_500_000 })
     const { jsonLines, rowTotal } = usageRows(3, [{ offset: 9, event }], new Map([[event.id, 9]]))
     expect(rowTotal).toBe(1)
-    expect(jsonLines).toContain('"value":2.500000,')
+    expect(textOf(jsonLines)).toContain('"value":2.500000,')
     expect(rowsOf(jsonLines)).toEqual([
       {
         id: event.id,
@@ -43,7 +45,7 @@ describe('usageRows', () => {
     ]
     const rows = usageRows(0, events, new Map([['a', 1]]))
     expect(rows).toMatchObject({ rowTotal: 1, duplicateTotal: 1 })
-    expect(rows.jsonLines).toContain('"outcome":"fail"')
+    expect(textOf(rows.jsonLines)).toContain('"outcome":"fail"')
   })
 
   it('is one line of JSON per record, whatever the text', () => {

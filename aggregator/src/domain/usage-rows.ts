@@ -1,10 +1,12 @@
 import type { EventRecord, UnreadableRecord } from './decoded-batch.ts'
 import { decimalText } from './decimal-text.ts'
 import { timestampText } from './timestamp-text.ts'
+import { LineBuffer } from './line-buffer.ts'
 import { decideVerdict } from './verdict.ts'
 
 export type Rows = {
-  readonly jsonLines: string
+  /** Newline-separated JSON objects, in a buffer of the batch's own. */
+  readonly jsonLines: Uint8Array
   readonly rowTotal: number
   readonly duplicateTotal: number
 }
@@ -15,17 +17,20 @@ export function usageRows(
   events: readonly EventRecord[],
   firstOffsets: ReadonlyMap<string, number>,
 ): Rows {
-  let jsonLines = ''
+  const lines = new LineBuffer(events.length * rowBytesGuess)
   let rowTotal = 0
   for (const record of events) {
     const { event, offset } = record
     const first = event.idempotencyKey === null ? undefined : firstOffsets.get(event.id)
     if (decideVerdict(offset, event, first).kind === 'duplicate') continue
-    jsonLines += usageRow(partition, record)
+    lines.add(usageRow(partition, record))
     rowTotal++
   }
-  return { jsonLines, rowTotal, duplicateTotal: events.length - rowTotal }
+  return { jsonLines: lines.finish(), rowTotal, duplicateTotal: events.length - rowTotal }
 }
+
+/** A row of ordinary traffic is shorter. */
+const rowBytesGuess = 512
 
 function usageRow(partition: number, { offset, event }: EventRecord): string {
   return (
