@@ -1,5 +1,5 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
-import type { MeterEventInput } from '@tollgate/schemas/http/meter-events'
+import { requestsMeterName, type MeterEventInput } from '@tollgate/schemas/http/meter-events'
 import { faultOfTimestamp } from '@tollgate/schemas/http/timestamp-window'
 import { outcomes, type MeterEvent, type Outcome } from '@tollgate/schemas/meter-event'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
@@ -38,6 +38,11 @@ export function meterEvent(
 function outcomeOf({ properties }: MeterEventInput): Outcome {
   const given = properties?.['outcome']
   return outcomes.find((outcome) => outcome === given) ?? 'success'
+}
+
+/** Every provider is born with it and cannot archive it, so nobody has to be asked about it. */
+export function isBornMeter(name: string): boolean {
+  return name === requestsMeterName
 }
 
 /** What is wrong with the meter that an event names; undefined: nothing. */

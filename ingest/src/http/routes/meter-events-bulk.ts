@@ -8,7 +8,7 @@ import {
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
 import type { KeyHolder } from '../../domain/key-holder.ts'
-import { faultOfMeter, meterEvent } from '../../domain/meter-events.ts'
+import { faultOfMeter, isBornMeter, meterEvent } from '../../domain/meter-events.ts'
 import { jsonAnswer } from '../answers.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
@@ -58,10 +58,13 @@ async function faultsOfMeters(
   events: readonly MeterEvent[],
   listName: string,
 ): Promise<ValidationIssue[]> {
-  const names = [...new Set(events.map(({ meterName }) => meterName))]
+  const named = new Set(events.map(({ meterName }) => meterName))
+  const names = [...named].filter((name) => !isBornMeter(name))
+  if (names.length === 0) return []
   const statuses = await parts.meters.statusOf(holder, names)
   const statusByName = new Map(names.map((name, index) => [name, statuses[index]!]))
   return events.flatMap(({ meterName }, index) => {
+    if (isBornMeter(meterName)) return []
     const fault = faultOfMeter(meterName, statusByName.get(meterName)!, [listName, index])
     return fault === undefined ? [] : [fault]
   })

@@ -1,12 +1,8 @@
-import {
-  meterEventSchema,
-  requestsMeterName,
-  type MeterEventInput,
-} from '@tollgate/schemas/http/meter-events'
+import { meterEventSchema, type MeterEventInput } from '@tollgate/schemas/http/meter-events'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../../domain/bulk-events.ts'
 import type { KeyHolder } from '../../domain/key-holder.ts'
-import { faultOfMeter, meterEvent } from '../../domain/meter-events.ts'
+import { faultOfMeter, isBornMeter, meterEvent } from '../../domain/meter-events.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 import { receiptOf, type RecordingParts } from './recording-parts.ts'
@@ -25,8 +21,7 @@ export function meterEventsRoute(parts: RecordingParts): HotRoute {
     handle: ({ holder, input }) => {
       const built = meterEvent(input, receiptOf(parts, holder), [])
       if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
-      // Every provider is born with this meter and cannot archive it.
-      if (built.meterName === requestsMeterName) return record(parts, holder, built)
+      if (isBornMeter(built.meterName)) return record(parts, holder, built)
       return recordIfMeterIsActive(parts, holder, built)
     },
   })

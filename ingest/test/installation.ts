@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generateSecretKey, sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import { apiKeyDocumentKey, metersDocumentKey } from '@tollgate/schemas/hot-state/documents'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { decodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { readIngestConfig } from '../src/config.ts'
+import { createIngest, type Ingest, type IngestOverrides } from '../src/service.ts'
+
+export const partitionCount = 2
+export const providerId = 'prv_TESTPROVIDER'
+
+const topics = Object.fromEntries(
+  environments.map((environment) => [usageTopic(environment), partitionCount]),
+)
+
+export type InstallationOptions = {
+  readonly settings?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  readonly log?: (log: EventLog) => EventLog
+  readonly front?: IngestOverrides['front']
+}
+
+export type Reply = {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Record<string, unknown>
+}
+
+/** A real log and hot state in a folder of their own, an HTTP server where the control plane would be, and ingest. */
+export class Installation {
+  readonly dataDir: string
+  readonly log: EventLog
+  readonly hotState: HotState
+  /** Answers what ingest passes on. */
+  controlPlane: (request: IncomingMessage, response: ServerResponse) => void = (_, response) => {
+    response.writeHead(404, { 'content-type': 'application/json' }).end('{"from":"control plane"}')
+  }
+  readonly #upstream: Server
+  #ingest: Ingest
+
+  static async start(options: InstallationOptions = {}): Promise<Installation> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-ingest-'))
+    const log = await openLmdbEventLog({
+      logFolder: join(dataDir, 'log'),
+      groupsFolder: join(dataDir, 'groups'),
+      role: 'writer',
+      topics,
+    })
+    const hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'projection' })
+    const installation = new Installation(dataDir, log, hotState)
+    await installation.#listen(options)
+    return installation
+  }
+
+  private constructor(dataDir: string, log: EventLog, hotState: HotState) {
+    this.dataDir = dataDir
+    this.log = log
+    this.hotState = hotState
+    this.#upstream = createServer((request, response) => this.controlPlane(request, response))
+    this.#ingest = undefined as unknown as Ingest
+  }
+
+  get ingest(): Ingest {
+    return this.#ingest
+  }
+
+  get port(): number {
+    return this.#ingest.port
+  }
+
+  async #listen(options: InstallationOptions): Promise<void> {
+    await new Promise<void>((resolve) => this.#upstream.listen(0, '127.0.0.1', resolve))
+    const { port } = this.#upstream.address() as AddressInfo
+    const config = readIngestConfig({
+      TOLLGATE_DATA_DIR: this.dataDir,
+      TOLLGATE_PORT: '0',
+      TOLLGATE_CONTROL_PLANE_URL: `http://127.0.0.1:${port}`,
+      TOLLGATE_CACHE_FRESH_MS: '100',
+      TOLLGATE_FOLLOW_INTERVAL_MS: '20',
+      TOLLGATE_SHUTDOWN_GRACE_MS: '500',
+      ...options.settings,
+    })
+    this.#ingest = createIngest(config, {
+      logger: createLogger('ingest', 'silent'),
+      eventLog: options.log?.(this.log) ?? this.log,
+      hotState: this.hotState,
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
+      ...(options.front === undefined ? {} : { front: options.front }),
+    })
+    await this.#ingest.start()
+  }
+
+  /** As after a crash: the same folder, nothing remembered. */
+  async restart(options: InstallationOptions = {}): Promise<void> {
+    await this.#ingest.stop()
+    await this.stopControlPlane()
+    await this.#listen(options)
+  }
+
+  async stopControlPlane(): Promise<void> {
+    this.#upstream.closeAllConnections()
+    await new Promise((resolve) => this.#upstream.close(resolve))
+  }
+
+  async createKey(
+    environment: Environment = 'sandbox',
+    expiresAtMs: number | null = null,
+    holder = providerId,
+  ): Promise<string> {
+    const secretKey = generateSecretKey(environment, randomBytes)
+    const document = { keyId: 'key_TEST', providerId: holder, environment, expiresAtMs }
+    const key = apiKeyDocumentKey(sha256OfSecretKey(secretKey))
+    await this.hotState.putDocument(key, JSON.stringify(document))
+    return secretKey
+  }
+
+  async revokeKey(secretKey: string): Promise<void> {
+    await this.hotState.deleteDocument(apiKeyDocumentKey(sha256OfSecretKey(secretKey)))
+  }
+
+  async publishMeters(meters: Readonly<Record<string, 'active' | 'archived'>>): Promise<void> {
+    const entries = Object.entries({ requests: 'active', ...meters }).map(
+      ([name, status]) => [name, { reference: `mtr_${name}`, status }] as const,
+    )
+    await this.hotState.putDocument(
+      metersDocumentKey('sandbox', providerId),
+      JSON.stringify({ meters: Object.fromEntries(entries) }),
+    )
+  }
+
+  async post(path: string, secretKey: string, body: unknown): Promise<Reply> {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    return this.send(path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' },
+      body: text,
+    })
+  }
+
+  async send(path: string, init: RequestInit): Promise<Reply> {
+    const response = await fetch(`http://127.0.0.1:${this.port}${path}`, init)
+    const body = (await response.json()) as Record<string, unknown>
+    return { status: response.status, headers: response.headers, body }
+  }
+
+  /** Records in the log, over all partitions. */
+  stored(environment: Environment = 'sandbox'): number {
+    const topic = usageTopic(environment)
+    let count = 0
+    for (let partition = 0; partition < partitionCount; partition++) {
+      count += this.log.head(topic, partition)
+    }
+    return count
+  }
+
+  async events(environment: Environment = 'sandbox'): Promise<MeterEvent[]> {
+    const topic = usageTopic(environment)
+    const events: MeterEvent[] = []
+    for (let partition = 0; partition < partitionCount; partition++) {
+      const limits = { recordsMax: 100_000, bytesMax: 100_000_000 }
+      const records = await this.log.read(topic, partition, 0, limits)
+      events.push(...records.map((record) => decodeMeterEvent(record.value)))
+    }
+    return events
+  }
+
+  async remove(): Promise<void> {
+    await this.#ingest.stop()
+    await this.stopControlPlane()
+    await this.log.close()
+    await this.hotState.close()
+    await rm(this.dataDir, { recursive: true })
+  }
+}
