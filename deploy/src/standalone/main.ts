@@ -32,7 +32,8 @@ try {
   opening = openInstallation({ folder, port, environment: process.env, report })
   const { credentials, meterRef } = await opening
   if (!isStopping) {
-    const dataDirShown = relative(process.cwd(), folder.root) || folder.root
+    const inside = relative(process.cwd(), folder.root)
+    const dataDirShown = inside === '' || inside.startsWith('..') ? folder.root : inside
     const startedInMs = Date.now() - startedAtMs
     say(welcomeText({ credentials, meterRef, dataDir: dataDirShown, startedInMs, now: new Date() }))
     process.send?.({ ready: true })

@@ -51,6 +51,7 @@ export function sharedEnvironment(shared: Shared): Record<string, string> {
     TOLLGATE_CLICKHOUSE_PASSWORD: clickhousePassword,
     TOLLGATE_CONTROL_PLANE_URL: `http://${host}:${addresses.controlPlanePort}`,
     TOLLGATE_HOST: host,
+    TOLLGATE_CONTROL_PLANE_HOST: host,
     TOLLGATE_ADMIN_HOST: host,
   }
 }
@@ -86,7 +87,9 @@ export function clickhousePart(
 }
 
 const ownSettings: Record<AdminService, (addresses: Addresses) => Record<string, string>> = {
-  'control-plane': ({ controlPlanePort }) => ({ TOLLGATE_PORT: String(controlPlanePort) }),
+  'control-plane': ({ controlPlanePort }) => ({
+    TOLLGATE_CONTROL_PLANE_PORT: String(controlPlanePort),
+  }),
   'aggregator-counters': () => ({ TOLLGATE_PROJECTION: 'counters' }),
   'aggregator-sink': () => ({ TOLLGATE_PROJECTION: 'sink' }),
   ingest: ({ publicPort }) => ({ TOLLGATE_PORT: String(publicPort) }),

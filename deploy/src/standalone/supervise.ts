@@ -56,7 +56,7 @@ export function supervise(
   }
 
   async function relaunch(ending: string): Promise<void> {
-    for (let cause = ending; ;) {
+    for (let cause = ending; !isStopping;) {
       report(`${part.name} ended (${cause}); starting it again. Log: ${part.logPath}`)
       await sleep(delayMs, undefined, { signal: givingUp.signal }).catch(() => undefined)
       delayMs = Math.min(delayMs * 2, relaunchDelayMaxMs)
