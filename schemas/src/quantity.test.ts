@@ -1,12 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  decimalFromMicros,
-  microsFromNumber,
-  microsFromUnits,
-  numberFromMicros,
-  wholeUnits,
-} from './quantity.ts'
+import { decimalFromMicros, microsFromNumber, numberFromMicros } from './quantity.ts'
 
 /** Decimal text by string work only: no arithmetic in common with the code. */
 function textOf(micros: bigint): string {
@@ -106,16 +100,5 @@ describe('back from micros', () => {
     [10n ** 30n, `1${'0'.repeat(24)}`],
   ])('writes %d as %s', (micros, text) => {
     expect(decimalFromMicros(micros)).toBe(text)
-  })
-
-  it.each([
-    [0n, 0n],
-    [999_999n, 0n],
-    [1_000_000n, 1n],
-    [-1n, -1n],
-    [-1_000_000n, -1n],
-  ])('counts the whole units of %d', (micros, units) => {
-    expect(wholeUnits(micros)).toBe(units)
-    expect(wholeUnits(microsFromUnits(Number(units)))).toBe(units)
   })
 })

@@ -45,11 +45,6 @@ function microsFromCoarse(value: number): number | undefined {
   return Number(scaled / BigInt(scale))
 }
 
-/** Whole units as micros. */
-export function microsFromUnits(units: number): bigint {
-  return BigInt(units) * microsPerUnitBig
-}
-
 /** Decimal text without trailing zeros: `-0.000001`, `750`. */
 export function decimalFromMicros(micros: bigint): string {
   const magnitude = micros < 0n ? -micros : micros
@@ -62,10 +57,4 @@ export function decimalFromMicros(micros: bigint): string {
 /** The JSON number nearest to the amount: exact below 2^33 units, and above for as many digits as a double has. */
 export function numberFromMicros(micros: bigint): number {
   return Number(decimalFromMicros(micros))
-}
-
-/** The whole units in an amount, rounded down. */
-export function wholeUnits(micros: bigint): bigint {
-  const whole = micros / microsPerUnitBig
-  return micros % microsPerUnitBig < 0n ? whole - 1n : whole
 }

@@ -52,8 +52,3 @@ export function newReference(
   }
   return referencePrefixes[kind] + body
 }
-
-/** Clients take such a reference for final and never look it up as their own user id. */
-export function isCustomerReference(text: string): boolean {
-  return text.startsWith(referencePrefixes.customer)
-}

@@ -1,6 +1,6 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import type { Cycle, CycleMode, Period } from '../periods/periods.ts'
-import { periodIndexAt, periodOf, unixSecond } from '../periods/periods.ts'
+import { periodIndexAt, periodOf, periodsFrom, unixSecond } from '../periods/periods.ts'
 import { effectiveCap } from '../plans/plan-cap.ts'
 import { isCreditBased } from '../plans/plan.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
@@ -74,7 +74,7 @@ function countedPeriods(purchase: EntitledPurchase, plan: PlanSnapshot, now: Dat
   const first = Math.max(0, current - periodsBehind)
   const count = current - first + 1 + periodsAhead
   const end = purchase.endDate ?? farFuture
-  return Array.from({ length: count }, (_, offset) => periodOf(cycle, first + offset))
+  return periodsFrom(cycle, first, count)
     .filter((period) => period.start < end)
     .map((period) => (period.end <= end ? period : { ...period, end }))
 }

@@ -80,10 +80,9 @@ export function periodIndexAt(cycle: Cycle, instant: Date): number {
   return boundaryMs(anchor, step, index) <= instant.getTime() ? index : index - 1
 }
 
-/** `count` periods from the one that contains `from` on, in order. */
-export function periodsCovering(cycle: Cycle, from: Date, count: number): Period[] {
-  const first = periodIndexAt(cycle, from)
-  return Array.from({ length: count }, (_, offset) => periodOf(cycle, first + offset))
+/** `count` periods from the one with that index on, in order. */
+export function periodsFrom(cycle: Cycle, firstIndex: number, count: number): Period[] {
+  return Array.from({ length: count }, (_, offset) => periodOf(cycle, firstIndex + offset))
 }
 
 function boundaryMs(anchor: Date, step: Step, index: number): number {
