@@ -25,6 +25,6 @@ export async function createMeasuredProduct(
     const customer = await client.createCustomer({ email, externalRef })
     customerRefs.push(number % 2 === 0 ? externalRef : customer.reference)
   }
-  const meterRef = await client.requestsMeter(product.reference)
+  const meterRef = await client.requestsMeter()
   return { productRef: product.reference, meterRef, customerRefs }
 }

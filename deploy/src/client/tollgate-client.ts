@@ -11,7 +11,7 @@ export type TollgateClient = {
   recordUsages(usages: readonly Record<string, unknown>[]): Promise<BulkUsageAnswer>
   checkLimit(customerRef: string, productRef: string): Promise<LimitAnswer>
   /** The reference of the provider's `requests` meter. */
-  requestsMeter(productRef: string): Promise<string>
+  requestsMeter(): Promise<string>
   meterUsage(meterRef: string, query: Record<string, string>): Promise<MeterUsage>
   /** The plain request, for what the operations above do not cover. */
   send(method: string, path: string, body?: unknown): Promise<HttpAnswer>
@@ -80,12 +80,14 @@ export function createTollgateClient(options: HttpClientOptions): TollgateClient
     recordUsages: (usages) => call('POST', '/v1/sdk/usages/bulk', { events: usages }),
     checkLimit: (customerRef, productRef) =>
       call('POST', '/v1/sdk/limits', { customerRef, productRef }),
-    async requestsMeter(productRef) {
-      const path = `/v1/sdk/products/${productRef}/plans?limit=100`
-      const { plans } = await call<{ plans: { meterRef?: string }[] }>('GET', path)
-      const meterRef = plans.find((plan) => plan.meterRef !== undefined)?.meterRef
-      if (meterRef === undefined) throw new Error(`No plan of ${productRef} names its meter`)
-      return meterRef
+    async requestsMeter() {
+      const { meters } = await call<{ meters: { reference: string; name: string }[] }>(
+        'GET',
+        '/v1/ui/meters',
+      )
+      const meter = meters.find((each) => each.name === 'requests')
+      if (!meter) throw new Error('The provider has no meter named requests')
+      return meter.reference
     },
     meterUsage: (meterRef, query) =>
       call('GET', `/ui/meters/${meterRef}/usage?${new URLSearchParams(query).toString()}`),

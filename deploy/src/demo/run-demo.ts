@@ -31,7 +31,7 @@ export async function runDemo(
   })
   try {
     const productRef = await findOrCreateDemoProduct(client)
-    const meterRef = await client.requestsMeter(productRef)
+    const meterRef = await client.requestsMeter()
     const random = createSeededRandom(options.seed)
     const startedAtMs = Date.now()
     const tallies: CustomerTally[] = []

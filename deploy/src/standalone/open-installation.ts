@@ -48,9 +48,7 @@ export async function openInstallation(options: OpenOptions): Promise<Installati
     })
     try {
       const credentials = await seedOnce(folder, supervisor)
-      const meterRef = await withClient(credentials, (client) =>
-        client.requestsMeter(credentials.productRef),
-      )
+      const meterRef = await withClient(credentials, (client) => client.requestsMeter())
       const close = async (): Promise<void> => {
         await supervisor.stop()
         await lock.release()
