@@ -1,0 +1,7 @@
+import { textSetting } from '@tollgate/platform/config/settings'
+
+/** Where the commands find the stores. */
+export const cliSettings = {
+  databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'Address of PostgreSQL'),
+  dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the hot state'),
+}

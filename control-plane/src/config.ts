@@ -1,0 +1,98 @@
+import {
+  choiceSetting,
+  integerSetting,
+  readSettings,
+  textSetting,
+  type SettingValues,
+} from '@tollgate/platform/config/settings'
+
+const milliseconds = { min: 1, max: 3_600_000 }
+const port = { min: 0, max: 65_535 }
+
+/** Everything the control plane can be told. Limits and intervals are safe as they are. */
+export const controlPlaneSettings = {
+  databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'Address of PostgreSQL'),
+  dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
+  clickhouseUrl: textSetting('TOLLGATE_CLICKHOUSE_URL', 'Address of ClickHouse over HTTP'),
+  clickhouseUsername: textSetting('TOLLGATE_CLICKHOUSE_USERNAME', 'ClickHouse user', 'default'),
+  clickhousePassword: textSetting('TOLLGATE_CLICKHOUSE_PASSWORD', 'Its password', ''),
+  clickhouseTimeoutMs: integerSetting(
+    'TOLLGATE_USAGE_QUERY_TIMEOUT_MS',
+    'Milliseconds ClickHouse may take for one usage query',
+    15_000,
+    milliseconds,
+  ),
+  host: textSetting('TOLLGATE_CONTROL_PLANE_HOST', 'Address the API listens on', '127.0.0.1'),
+  port: integerSetting(
+    'TOLLGATE_CONTROL_PLANE_PORT',
+    'Port of the API; 0 takes any free one',
+    0,
+    port,
+  ),
+  adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
+  adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, port),
+  logLevel: choiceSetting(
+    'TOLLGATE_LOG_LEVEL',
+    'Least severe level that is logged',
+    ['trace', 'debug', 'info', 'warn', 'error'],
+    'info',
+  ),
+  databaseConnectionsMax: integerSetting(
+    'TOLLGATE_DATABASE_CONNECTIONS_MAX',
+    'Connections to each of the three schemas of PostgreSQL',
+    8,
+    { min: 1, max: 500 },
+  ),
+  bodyBytesMax: integerSetting('TOLLGATE_BODY_BYTES_MAX', 'Bytes of a request body', 1_048_576, {
+    min: 1_024,
+    max: 67_108_864,
+  }),
+  requestTimeoutMs: integerSetting(
+    'TOLLGATE_REQUEST_TIMEOUT_MS',
+    'Milliseconds a client may take to send its request',
+    30_000,
+    milliseconds,
+  ),
+  idleConnectionMs: integerSetting(
+    'TOLLGATE_IDLE_CONNECTION_MS',
+    'Milliseconds an idle connection is kept; longer than the data plane keeps one',
+    75_000,
+    milliseconds,
+  ),
+  countersWaitMs: integerSetting(
+    'TOLLGATE_COUNTERS_WAIT_MS',
+    'Milliseconds a limit check waits for usage that was just accepted to be counted',
+    2_000,
+    milliseconds,
+  ),
+  usageStoreWaitMs: integerSetting(
+    'TOLLGATE_USAGE_STORE_WAIT_MS',
+    'Milliseconds a usage query waits for usage that was just accepted to be stored',
+    3_000,
+    milliseconds,
+  ),
+  publishIntervalMs: integerSetting(
+    'TOLLGATE_PUBLISH_INTERVAL_MS',
+    'Milliseconds between two looks for publications that were left undone',
+    2_000,
+    milliseconds,
+  ),
+  purchasesMax: integerSetting(
+    'TOLLGATE_PURCHASES_MAX',
+    'Purchases in one list, the newest ones',
+    1_000,
+    { min: 1, max: 100_000 },
+  ),
+  bucketsMax: integerSetting('TOLLGATE_USAGE_BUCKETS_MAX', 'Buckets in one usage answer', 10_000, {
+    min: 1,
+    max: 100_000,
+  }),
+}
+
+export type ControlPlaneConfig = SettingValues<typeof controlPlaneSettings>
+
+export function readControlPlaneConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+): ControlPlaneConfig {
+  return readSettings(controlPlaneSettings, environment)
+}

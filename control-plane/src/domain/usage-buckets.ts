@@ -1,0 +1,52 @@
+import type { Granularity } from '@tollgate/schemas/http/meters'
+
+/** [startMs, endMs), Unix milliseconds. */
+export type TimeRange = {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** 1 January 1970 was a Thursday: Mondays are four days off. */
+const mondayOffsetMs = 4 * dayMs
+
+/**
+ * The hours, days, weeks (from Monday) or months of UTC that a range touches, in order. The first and the last are cut
+ * at the range's ends, so that the buckets are the range and nothing else. Undefined when there are more than `max`.
+ */
+export function bucketsOf(
+  range: TimeRange,
+  granularity: Granularity,
+  max: number,
+): TimeRange[] | undefined {
+  const buckets: TimeRange[] = []
+  for (let startMs = range.startMs; startMs < range.endMs;) {
+    if (buckets.length === max) return undefined
+    const endMs = Math.min(bucketEndMs(startMs, granularity), range.endMs)
+    buckets.push({ startMs, endMs })
+    startMs = endMs
+  }
+  return buckets
+}
+
+/** Where the bucket that contains the instant ends. */
+function bucketEndMs(atMs: number, granularity: Granularity): number {
+  switch (granularity) {
+    case 'hour':
+      return nextMultiple(atMs, hourMs, 0)
+    case 'day':
+      return nextMultiple(atMs, dayMs, 0)
+    case 'week':
+      return nextMultiple(atMs, 7 * dayMs, mondayOffsetMs)
+    case 'month': {
+      const at = new Date(atMs)
+      return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)
+    }
+  }
+}
+
+function nextMultiple(atMs: number, stepMs: number, offsetMs: number): number {
+  return (Math.floor((atMs - offsetMs) / stepMs) + 1) * stepMs + offsetMs
+}

@@ -1,0 +1,60 @@
+import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
+
+/** A refusal that the caller is told about, with exactly this body. */
+export class RefusalError extends Error {
+  override readonly name = 'RefusalError'
+  readonly statusCode: number
+  readonly body: Readonly<Record<string, unknown>>
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(statusCode: number, error: string, message: string, retryAfterSeconds?: number) {
+    super(message)
+    this.statusCode = statusCode
+    this.body = { statusCode, error, message }
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+const badRequest = (message: string) => new RefusalError(400, 'Bad Request', message)
+const notFound = (message: string) => new RefusalError(404, 'Not Found', message)
+const conflict = (message: string) => new RefusalError(409, 'Conflict', message)
+const unavailable = (message: string) => new RefusalError(503, 'Service Unavailable', message, 1)
+
+/**
+ * Every refusal of this service. Clients match parts of these texts, see the wire contract before changing one. What
+ * belongs to another provider or environment is refused with the same words as what does not exist.
+ */
+export const refusals = {
+  badKey: () => new RefusalError(401, 'Unauthorized', 'Invalid or expired secret key'),
+  routeNotFound: (method: string, path: string) => notFound(`Cannot ${method} ${path}`),
+
+  customerQueryAmbiguous: () =>
+    badRequest('Must provide exactly one of reference, externalRef, or email'),
+  customerQueryNotFound: () => notFound('Customer not found'),
+  customerNotFound: (reference: string) =>
+    notFound(`Customer with reference ${reference} not found`),
+  invalidEmail: () => badRequest(invalidEmailMessage),
+  emailTaken: (email: string) => conflict(`Customer with identifier email ${email} already exists`),
+  emailLinkedElsewhere: (email: string) =>
+    conflict(
+      `Customer with identifier email ${email} already exists and is linked to another externalRef`,
+    ),
+  externalRefTaken: (externalRef: string) =>
+    conflict(`Customer with identifier externalRef ${externalRef} already exists`),
+
+  productNotFound: (reference: string) => notFound(`Product with reference ${reference} not found`),
+  planNotFound: (reference: string) => notFound(`Plan with reference ${reference} not found`),
+  planInvalid: (message: string) => badRequest(message),
+  purchaseNotFound: (reference: string) =>
+    notFound(`Purchase with reference ${reference} not found`),
+
+  meterNotFound: (reference: string) => notFound(`Meter with reference ${reference} not found`),
+  meterNameTaken: (name: string) => conflict(`Meter with name ${name} already exists`),
+  meterPermanent: (name: string) => badRequest(`Meter ${name} cannot be archived`),
+
+  usageBehind: () =>
+    unavailable('Usage that was just accepted is not stored yet. Retry in a moment'),
+  countersBehind: () =>
+    unavailable('Usage that was just accepted is not counted yet. Retry in a moment'),
+  partUnavailable: () => unavailable('A part of the service is not available. Retry in a moment'),
+} as const

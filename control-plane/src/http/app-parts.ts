@@ -1,0 +1,25 @@
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { PublisherParts } from '@tollgate/domain/publications/publisher'
+
+/** What the routes work with. */
+export type AppParts = PublisherParts & {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly eventLog: EventLog
+  readonly usageStore: UsageStore
+  readonly limits: AppLimits
+}
+
+export type AppLimits = {
+  /** How long a limit check waits for the counters to reach what was acknowledged before it. */
+  readonly countersWaitMs: number
+  /** How long a usage query waits for the store to reach what was acknowledged before it. */
+  readonly usageStoreWaitMs: number
+  /** Purchases in one list; the wire has no paging for them. */
+  readonly purchasesMax: number
+  /** Buckets in one usage answer. */
+  readonly bucketsMax: number
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import Fastify, { type FastifyBaseLogger } from 'fastify'
+import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { ApiServer } from './api-server.ts'
+import type { AppParts } from './app-parts.ts'
+import { installAuthentication } from './plugins/authentication.ts'
+import { installBodyParser } from './plugins/body-parser.ts'
+import { installErrorHandler } from './plugins/error-handler.ts'
+import { validatorCompiler } from './plugins/validation.ts'
+import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
+import { registerCustomerRoutes } from './routes/customers.ts'
+import { registerLimitRoutes } from './routes/limits.ts'
+import { registerMeterUsageRoutes } from './routes/meter-usage.ts'
+import { registerMeterRoutes } from './routes/meters.ts'
+import { registerPlanRoutes } from './routes/plans.ts'
+import { registerProductRoutes } from './routes/products.ts'
+import { registerPurchaseRoutes } from './routes/purchases.ts'
+import { registerUserInfoRoutes } from './routes/user-info.ts'
+
+export type HttpLimits = {
+  readonly bodyBytesMax: number
+  readonly requestTimeoutMs: number
+  readonly idleConnectionMs: number
+}
+
+/** References may be the provider's own user ids, and every character may come percent-encoded as three bytes or more. */
+const pathParameterCharsMax = 4096
+
+/** The API, complete but not listening. */
+export async function buildApp(parts: AppParts, limits: HttpLimits): Promise<ApiServer> {
+  const app: ApiServer = Fastify({
+    loggerInstance: parts.logger as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: () => `req_${randomUUID().replaceAll('-', '')}`,
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.idleConnectionMs,
+    // Longer than the data plane's proxy keeps a connection, so that it never sends into one that just closed.
+    keepAliveTimeout: limits.idleConnectionMs,
+    routerOptions: { maxParamLength: pathParameterCharsMax },
+  }).withTypeProvider<ZodTypeProvider>()
+
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+  installBodyParser(app)
+  installErrorHandler(app, parts.clock)
+  await installApiDescription(app)
+  registerApiDescriptionRoute(app)
+  await app.register((instance, _options, done) => {
+    const authenticated = instance.withTypeProvider<ZodTypeProvider>()
+    installAuthentication(authenticated, parts.database, parts.clock)
+    registerResources(authenticated, parts)
+    done()
+  })
+  return app
+}
+
+function registerResources(app: ApiServer, parts: AppParts): void {
+  registerProductRoutes(app, parts)
+  registerPlanRoutes(app, parts)
+  registerCustomerRoutes(app, parts)
+  registerPurchaseRoutes(app, parts)
+  registerLimitRoutes(app, parts)
+  registerUserInfoRoutes(app, parts)
+  registerMeterRoutes(app, parts)
+  registerMeterUsageRoutes(app, parts)
+}

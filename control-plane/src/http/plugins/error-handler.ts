@@ -1,0 +1,81 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
+import { validationErrorBody } from '@tollgate/schemas/http/validation-error'
+import { RefusalError, refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import { InvalidRequestError } from './validation.ts'
+
+/** Turns whatever was thrown into the wire contract's error bodies. Details of a fault of ours stay in the log. */
+export function installErrorHandler(app: ApiServer, clock: Clock): void {
+  app.setErrorHandler((error: Error, request, reply) => {
+    if (error instanceof InvalidRequestError) {
+      return sendInvalid(error, request, reply, clock)
+    }
+    const refusal = refusalOf(error)
+    if (refusal.statusCode >= 500) request.log.error({ err: error }, 'request failed')
+    return sendRefusal(refusal, reply)
+  })
+  app.setNotFoundHandler((request, reply) =>
+    sendRefusal(refusals.routeNotFound(request.method, pathOf(request)), reply),
+  )
+}
+
+function refusalOf(error: Error): RefusalError {
+  if (error instanceof RefusalError) return error
+  if (isUnavailable(error)) return refusals.partUnavailable()
+  const { statusCode = 500 } = error as FastifyError
+  if (statusCode < 400 || statusCode > 499) {
+    return new RefusalError(500, 'Internal Server Error', 'Internal server error')
+  }
+  return new RefusalError(statusCode, STATUS_CODES[statusCode] ?? 'Bad Request', error.message)
+}
+
+/** What the PostgreSQL driver and the server say when there is no connection to be had. */
+const connectionCodes: ReadonlySet<string> = new Set([
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  '53300',
+  '57P01',
+  '57P02',
+  '57P03',
+])
+
+function isUnavailable(error: Error): boolean {
+  if (error instanceof UsageStoreUnavailableError) return true
+  const code = (error as { code?: unknown }).code
+  return typeof code === 'string' && connectionCodes.has(code)
+}
+
+function sendInvalid(
+  error: InvalidRequestError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  clock: Clock,
+): FastifyReply {
+  const nowIso = new Date(clock.now()).toISOString()
+  const body = validationErrorBody(error.issues, pathOf(request), nowIso)
+  return sendJson(reply, 400, body)
+}
+
+function sendRefusal(refusal: RefusalError, reply: FastifyReply): FastifyReply {
+  if (refusal.retryAfterSeconds !== undefined) {
+    void reply.header('retry-after', refusal.retryAfterSeconds)
+  }
+  return sendJson(reply, refusal.statusCode, refusal.body)
+}
+
+/** As text, so that no response schema of the route is applied to it. */
+function sendJson(reply: FastifyReply, statusCode: number, body: unknown): FastifyReply {
+  return reply.code(statusCode).type('application/json; charset=utf-8').send(JSON.stringify(body))
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? request.url
+}

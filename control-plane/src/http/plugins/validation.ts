@@ -1,0 +1,25 @@
+import type { FastifySchemaCompiler } from 'fastify'
+import type { z } from 'zod'
+import { validationIssues } from '@tollgate/schemas/http/validation-error'
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+
+/** The request broke its schema. */
+export class InvalidRequestError extends Error {
+  override readonly name = 'InvalidRequestError'
+  readonly issues: readonly ValidationIssue[]
+
+  constructor(issues: readonly ValidationIssue[]) {
+    super('Validation failed')
+    this.issues = issues
+  }
+}
+
+/** Hands the request's parts to their zod schemas and keeps what went wrong in the words of the wire contract. */
+export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
+  ({ schema }) =>
+  (input: unknown) => {
+    const parsed = schema.safeParse(input)
+    return parsed.success
+      ? { value: parsed.data }
+      : { error: new InvalidRequestError(validationIssues(parsed.error, input)) }
+  }

@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { changeCustomer } from '@tollgate/domain/customers/change-customer'
+import {
+  createOrLinkCustomer,
+  type CreateOrLinkOutcome,
+} from '@tollgate/domain/customers/create-or-link-customer'
+import {
+  findCustomer,
+  findCustomerByEmail,
+  type Customer,
+} from '@tollgate/domain/customers/repository'
+import {
+  customerCreateSchema,
+  customerQuerySchema,
+  customerSchema,
+  customerUpdateSchema,
+  type CustomerBody,
+  type CustomerQuery,
+} from '@tollgate/schemas/http/customers'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { commit } from '../commit.ts'
+import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { InvalidRequestError } from '../plugins/validation.ts'
+import { customerToHttp } from '../translate/customer.ts'
+import { briefPurchasesOf } from '../../purchases/present-purchases.ts'
+
+const params = z.object({ reference: requiredReference })
+const tags = ['Customers']
+
+export function registerCustomerRoutes(app: ApiServer, parts: AppParts): void {
+  const answer = async (caller: Caller, customer: Customer): Promise<CustomerBody> =>
+    customerToHttp(customer, await briefPurchasesOf(parts, caller, customer.reference))
+
+  app.get(
+    '/v1/sdk/customers',
+    { schema: { tags, querystring: customerQuerySchema, response: { 200: customerSchema } } },
+    async (request) => {
+      const caller = callerOf(request)
+      const customer = await findByQuery(parts, caller, request.query)
+      if (customer === undefined) throw refusals.customerQueryNotFound()
+      return answer(caller, customer)
+    },
+  )
+
+  app.post(
+    '/v1/sdk/customers',
+    {
+      schema: { tags, body: customerCreateSchema, response: { 201: customerSchema } },
+      attachValidation: true,
+    },
+    async (request, reply) => {
+      if (request.validationError !== undefined) throw explainInvalid(request.validationError)
+      const { body } = request
+      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
+        createOrLinkCustomer(work, {
+          email: body.email,
+          name: body.name ?? null,
+          telephone: body.telephone ?? null,
+          externalRef: body.externalRef ?? null,
+          metadata: body.metadata ?? {},
+        }),
+      )
+      const customer = customerOf(outcome, body.email)
+      return reply.code(201).send(await answer(callerOf(request), customer))
+    },
+  )
+
+  app.get(
+    '/v1/sdk/customers/:reference',
+    { schema: { tags, params, response: { 200: customerSchema } } },
+    async (request) => {
+      const caller = callerOf(request)
+      const { reference } = request.params
+      const pool = parts.database.in(caller.environment)
+      const customer = await findCustomer(pool, caller.providerId, reference)
+      if (customer === undefined) throw refusals.customerNotFound(reference)
+      return answer(caller, customer)
+    },
+  )
+
+  app.patch(
+    '/v1/sdk/customers/:reference',
+    { schema: { tags, params, body: customerUpdateSchema, response: { 200: customerSchema } } },
+    async (request) => {
+      const { reference } = request.params
+      const { body } = request
+      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
+        changeCustomer(work, reference, body),
+      )
+      switch (outcome.kind) {
+        case 'customer':
+          return answer(callerOf(request), outcome.customer)
+        case 'not-found':
+          throw refusals.customerNotFound(reference)
+        case 'email-taken':
+          throw refusals.emailTaken(body.email ?? '')
+        case 'external-ref-taken':
+          throw refusals.externalRefTaken(body.externalRef ?? '')
+      }
+    },
+  )
+}
+
+/** Clients expect words of their own for a bad address. */
+function explainInvalid(error: Error): Error {
+  const isEmailAlone =
+    error instanceof InvalidRequestError &&
+    error.issues.every(({ code, path }) => path[0] === 'email' && code === 'invalid_format')
+  return isEmailAlone ? refusals.invalidEmail() : error
+}
+
+function customerOf(outcome: CreateOrLinkOutcome, email: string): Customer {
+  switch (outcome.kind) {
+    case 'customer':
+      return outcome.customer
+    case 'email-taken':
+      throw refusals.emailTaken(email)
+    case 'email-linked-elsewhere':
+      throw refusals.emailLinkedElsewhere(email)
+  }
+}
+
+async function findByQuery(
+  parts: AppParts,
+  caller: Caller,
+  query: CustomerQuery,
+): Promise<Customer | undefined> {
+  const given = Object.values(query).filter((value) => value !== undefined && value !== '')
+  if (given.length !== 1) throw refusals.customerQueryAmbiguous()
+  const pool = parts.database.in(caller.environment)
+  if (query.email) return findCustomerByEmail(pool, caller.providerId, query.email)
+  return findCustomer(pool, caller.providerId, query.reference || query.externalRef || '')
+}

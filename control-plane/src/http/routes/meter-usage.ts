@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import { findCustomer, listReferences } from '@tollgate/domain/customers/repository'
+import { findMeter } from '@tollgate/domain/meters/repository'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  meterUsageQuerySchema,
+  meterUsageResponseSchema,
+  type Granularity,
+  type MeterUsageQuery,
+  type MeterUsageResponse,
+} from '@tollgate/schemas/http/meters'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { bucketsOf, type TimeRange } from '../../domain/usage-buckets.ts'
+import { refusals } from '../../errors.ts'
+import { sumUsage, sumUsageByBucket, type UsageQuery } from '../../usage/query-usage.ts'
+import { waitForSink } from '../../usage/wait-for-sink.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { callerOf, type Caller } from '../plugins/authentication.ts'
+import { InvalidRequestError } from '../plugins/validation.ts'
+
+const params = z.object({ meterRef: requiredReference })
+
+export function registerMeterUsageRoutes(app: ApiServer, parts: AppParts): void {
+  for (const path of ['/ui/meters/:meterRef/usage', '/v1/ui/meters/:meterRef/usage'] as const) {
+    app.get(
+      path,
+      {
+        schema: {
+          tags: ['Meters'],
+          description:
+            'Usage of a meter in [from, to). Sees every record that was accepted before the call; when those are ' +
+            'not stored within the wait, the answer is 503 with Retry-After.',
+          params,
+          querystring: meterUsageQuerySchema,
+          response: { 200: meterUsageResponseSchema },
+        },
+      },
+      (request) => meterUsage(parts, callerOf(request), request.params.meterRef, request.query),
+    )
+  }
+}
+
+async function meterUsage(
+  parts: AppParts,
+  caller: Caller,
+  meterRef: string,
+  query: MeterUsageQuery,
+): Promise<MeterUsageResponse> {
+  const range = rangeOf(query)
+  const meter = await findMeter(parts.database.in(caller.environment), caller.providerId, meterRef)
+  if (meter === undefined) throw refusals.meterNotFound(meterRef)
+  const customerRefs = await referencesOf(parts, caller, query.customerRef)
+  await waitForStored(parts, caller, customerRefs)
+  const usage: UsageQuery = {
+    ...caller,
+    meterName: meter.name,
+    customerRefs,
+    range,
+    outcome: query.outcome ?? 'success',
+  }
+  const head = {
+    meterRef: meter.reference,
+    meterName: meter.name,
+    ...(query.customerRef ? { customerRef: query.customerRef } : {}),
+    from: new Date(range.startMs).toISOString(),
+    to: new Date(range.endMs).toISOString(),
+  }
+  return query.granularity === undefined
+    ? { ...head, ...(await totalOf(parts, usage)) }
+    : { ...head, ...(await bucketedOf(parts, usage, query.granularity)) }
+}
+
+async function totalOf(
+  parts: AppParts,
+  usage: UsageQuery,
+): Promise<Pick<MeterUsageResponse, 'total' | 'count'>> {
+  const { total, count } = await sumUsage(parts.usageStore, usage)
+  return { total: Number(total), count }
+}
+
+async function bucketedOf(
+  parts: AppParts,
+  usage: UsageQuery,
+  granularity: Granularity,
+): Promise<Pick<MeterUsageResponse, 'total' | 'count' | 'granularity' | 'buckets'>> {
+  const ranges = bucketsOf(usage.range, granularity, parts.limits.bucketsMax)
+  if (ranges === undefined) {
+    throw invalidQuery('to', `At most ${parts.limits.bucketsMax} buckets are allowed`)
+  }
+  const sums = await sumUsageByBucket(parts.usageStore, usage, granularity)
+  const buckets = ranges.map(({ startMs, endMs }) => {
+    const sum = sums.get(startMs)
+    return {
+      start: new Date(startMs).toISOString(),
+      end: new Date(endMs).toISOString(),
+      value: Number(sum?.total ?? 0),
+      count: sum?.count ?? 0,
+    }
+  })
+  return { granularity, buckets, ...(await totalOf(parts, usage)) }
+}
+
+/** Every reference of the customer; a reference that no customer has yet stands for itself. */
+async function referencesOf(
+  parts: AppParts,
+  { environment, providerId }: Caller,
+  customerRef: string | undefined,
+): Promise<string[] | undefined> {
+  if (!customerRef) return undefined
+  const pool = parts.database.in(environment)
+  const customer = await findCustomer(pool, providerId, customerRef)
+  return customer === undefined
+    ? [customerRef]
+    : listReferences(pool, providerId, customer.reference)
+}
+
+async function waitForStored(
+  parts: AppParts,
+  { environment, providerId }: Caller,
+  customerRefs: readonly string[] | undefined,
+): Promise<void> {
+  const count = parts.partitionCount(environment)
+  const partitions =
+    customerRefs === undefined
+      ? Array.from({ length: count }, (_, partition) => partition)
+      : [...new Set(customerRefs.map((ref) => partitionOf(subjectKey(providerId, ref), count)))]
+  const topic = usageTopic(environment)
+  const waitMs = parts.limits.usageStoreWaitMs
+  if (!(await waitForSink(parts.eventLog, topic, partitions, waitMs))) throw refusals.usageBehind()
+}
+
+function rangeOf(query: MeterUsageQuery): TimeRange {
+  const range = { startMs: Date.parse(query.from), endMs: Date.parse(query.to) }
+  if (range.startMs > range.endMs) throw invalidQuery('to', 'Must not be before `from`')
+  return range
+}
+
+function invalidQuery(field: string, message: string): InvalidRequestError {
+  return new InvalidRequestError([{ code: 'custom', path: [field], message }])
+}

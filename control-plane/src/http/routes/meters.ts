@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { changeMeter } from '@tollgate/domain/meters/change-meter'
+import { createMeter } from '@tollgate/domain/meters/create-meter'
+import { findMeter, listMeters } from '@tollgate/domain/meters/repository'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  meterCreateSchema,
+  meterSchema,
+  metersResponseSchema,
+  meterUpdateSchema,
+} from '@tollgate/schemas/http/meters'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { commit } from '../commit.ts'
+import { callerOf, operationOf } from '../plugins/authentication.ts'
+import { meterToHttp } from '../translate/meter.ts'
+
+const params = z.object({ meterRef: requiredReference })
+const tags = ['Meters']
+
+export function registerMeterRoutes(app: ApiServer, parts: AppParts): void {
+  app.get(
+    '/v1/ui/meters',
+    { schema: { tags, response: { 200: metersResponseSchema } } },
+    async (request) => {
+      const { providerId, environment } = callerOf(request)
+      const meters = await listMeters(parts.database.in(environment), providerId)
+      return { meters: meters.map(meterToHttp) }
+    },
+  )
+
+  app.post(
+    '/v1/ui/meters',
+    { schema: { tags, body: meterCreateSchema, response: { 201: meterSchema } } },
+    async (request, reply) => {
+      const { body } = request
+      const meter = await commit(parts, operationOf(request, parts.clock), (work) =>
+        createMeter(work, {
+          name: body.name,
+          displayName: body.displayName ?? body.name,
+          description: body.description ?? null,
+          aggregation: body.aggregation,
+          unit: body.unit ?? 'units',
+        }),
+      )
+      if (meter === undefined) throw refusals.meterNameTaken(body.name)
+      return reply.code(201).send(meterToHttp(meter))
+    },
+  )
+
+  app.get(
+    '/v1/ui/meters/:meterRef',
+    { schema: { tags, params, response: { 200: meterSchema } } },
+    async (request) => {
+      const { providerId, environment } = callerOf(request)
+      const { meterRef } = request.params
+      const meter = await findMeter(parts.database.in(environment), providerId, meterRef)
+      if (meter === undefined) throw refusals.meterNotFound(meterRef)
+      return meterToHttp(meter)
+    },
+  )
+
+  app.patch(
+    '/v1/ui/meters/:meterRef',
+    { schema: { tags, params, body: meterUpdateSchema, response: { 200: meterSchema } } },
+    async (request) => {
+      const { meterRef } = request.params
+      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
+        changeMeter(work, meterRef, request.body),
+      )
+      switch (outcome.kind) {
+        case 'meter':
+          return meterToHttp(outcome.meter)
+        case 'not-found':
+          throw refusals.meterNotFound(meterRef)
+        case 'permanent':
+          throw refusals.meterPermanent(outcome.meter.name)
+      }
+    },
+  )
+}

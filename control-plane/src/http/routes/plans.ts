@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { changePlan } from '@tollgate/domain/plans/change-plan'
+import { createPlan, type SavePlanOutcome } from '@tollgate/domain/plans/create-plan'
+import { deletePlan } from '@tollgate/domain/plans/delete-plan'
+import type { Plan } from '@tollgate/domain/plans/plan'
+import { findPlan, listPlansPage } from '@tollgate/domain/plans/repository'
+import { findProduct } from '@tollgate/domain/products/repository'
+import { findProvider } from '@tollgate/domain/providers/repository'
+import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  deletedResponseSchema,
+  planCreateSchema,
+  planSchema,
+  plansQuerySchema,
+  plansResponseSchema,
+  planUpdateSchema,
+} from '@tollgate/schemas/http/plans'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { commit } from '../commit.ts'
+import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { planToHttp } from '../translate/plan.ts'
+
+const productParams = z.object({ productRef: requiredReference })
+const planParams = z.object({ productRef: requiredReference, planRef: requiredReference })
+const tags = ['Plans']
+
+export function registerPlanRoutes(app: ApiServer, parts: AppParts): void {
+  registerReads(app, parts)
+  registerWrites(app, parts)
+}
+
+function registerReads(app: ApiServer, parts: AppParts): void {
+  app.get(
+    '/v1/sdk/products/:productRef/plans',
+    {
+      schema: {
+        tags,
+        params: productParams,
+        querystring: plansQuerySchema,
+        response: { 200: plansResponseSchema },
+      },
+    },
+    async (request) => {
+      const { productRef } = request.params
+      const caller = callerOf(request)
+      await requireProduct(parts, caller, productRef)
+      const pool = parts.database.in(caller.environment)
+      const page = clampPage(request.query)
+      const { plans, total } = await listPlansPage(pool, caller.providerId, productRef, page)
+      return { plans: plans.map(planToHttp), total, ...page }
+    },
+  )
+
+  app.get(
+    '/v1/sdk/products/:productRef/plans/:planRef',
+    { schema: { tags, params: planParams, response: { 200: planSchema } } },
+    async (request) => {
+      const { productRef, planRef } = request.params
+      const caller = callerOf(request)
+      await requireProduct(parts, caller, productRef)
+      const pool = parts.database.in(caller.environment)
+      const plan = await findPlan(pool, caller.providerId, productRef, planRef)
+      if (plan === undefined) throw refusals.planNotFound(planRef)
+      return planToHttp(plan)
+    },
+  )
+}
+
+function registerWrites(app: ApiServer, parts: AppParts): void {
+  app.post(
+    '/v1/sdk/products/:productRef/plans',
+    {
+      schema: {
+        tags,
+        params: productParams,
+        body: planCreateSchema,
+        response: { 201: planSchema },
+      },
+    },
+    async (request, reply) => {
+      const { productRef } = request.params
+      const currency = await defaultCurrencyOf(parts, callerOf(request))
+      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
+        createPlan(work, productRef, request.body, currency),
+      )
+      return reply.code(201).send(planToHttp(savedPlan(outcome, productRef, '')))
+    },
+  )
+
+  app.put(
+    '/v1/sdk/products/:productRef/plans/:planRef',
+    {
+      schema: { tags, params: planParams, body: planUpdateSchema, response: { 200: planSchema } },
+    },
+    async (request) => {
+      const { productRef, planRef } = request.params
+      const currency = await defaultCurrencyOf(parts, callerOf(request))
+      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
+        changePlan(work, productRef, planRef, request.body, currency),
+      )
+      return planToHttp(savedPlan(outcome, productRef, planRef))
+    },
+  )
+
+  app.delete(
+    '/v1/sdk/products/:productRef/plans/:planRef',
+    { schema: { tags, params: planParams, response: { 200: deletedResponseSchema } } },
+    async (request) => {
+      const { productRef, planRef } = request.params
+      await requireProduct(parts, callerOf(request), productRef)
+      const plan = await commit(parts, operationOf(request, parts.clock), (work) =>
+        deletePlan(work, productRef, planRef),
+      )
+      if (plan === undefined) throw refusals.planNotFound(planRef)
+      return { success: true as const }
+    },
+  )
+}
+
+function savedPlan(outcome: SavePlanOutcome, productRef: string, planRef: string): Plan {
+  switch (outcome.kind) {
+    case 'plan':
+      return outcome.plan
+    case 'product-not-found':
+      throw refusals.productNotFound(productRef)
+    case 'plan-not-found':
+      throw refusals.planNotFound(planRef)
+    case 'refused':
+      throw refusals.planInvalid(outcome.message)
+  }
+}
+
+async function requireProduct(parts: AppParts, caller: Caller, productRef: string): Promise<void> {
+  const pool = parts.database.in(caller.environment)
+  const product = await findProduct(pool, caller.providerId, productRef)
+  if (product === undefined) throw refusals.productNotFound(productRef)
+}
+
+async function defaultCurrencyOf(parts: AppParts, { providerId }: Caller): Promise<string> {
+  const provider = await findProvider(parts.database.control, providerId)
+  if (provider === undefined) throw new Error(`provider ${providerId} has a key but no row`)
+  return provider.defaultCurrency
+}

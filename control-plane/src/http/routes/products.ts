@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { changeProduct } from '@tollgate/domain/products/change-product'
+import { cloneProduct } from '@tollgate/domain/products/clone-product'
+import { createProduct } from '@tollgate/domain/products/create-product'
+import { deleteProduct } from '@tollgate/domain/products/delete-product'
+import { findProduct, listProducts, type Product } from '@tollgate/domain/products/repository'
+import { listPlans } from '@tollgate/domain/plans/repository'
+import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  productCloneSchema,
+  productCreateSchema,
+  productDeletedResponseSchema,
+  productSchema,
+  productsQuerySchema,
+  productsResponseSchema,
+  productUpdateSchema,
+  type ProductBody,
+} from '@tollgate/schemas/http/products'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { commit } from '../commit.ts'
+import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { productToHttp } from '../translate/product.ts'
+
+const params = z.object({ productRef: requiredReference })
+const tags = ['Products']
+
+export function registerProductRoutes(app: ApiServer, parts: AppParts): void {
+  const answer = async (caller: Caller, product: Product): Promise<ProductBody> => {
+    const pool = parts.database.in(caller.environment)
+    return productToHttp(product, await listPlans(pool, caller.providerId, [product.reference]))
+  }
+
+  app.get(
+    '/v1/sdk/products',
+    {
+      schema: { tags, querystring: productsQuerySchema, response: { 200: productsResponseSchema } },
+    },
+    async (request) => {
+      const { providerId, environment } = callerOf(request)
+      const pool = parts.database.in(environment)
+      const { search, status, isMcpPay } = request.query
+      const page = clampPage(request.query)
+      const { products, total } = await listProducts(pool, providerId, {
+        ...page,
+        search,
+        status,
+        isMcpPay: isMcpPay === undefined ? undefined : isMcpPay === 'true',
+      })
+      const references = products.map((product) => product.reference)
+      const plans = await listPlans(pool, providerId, references)
+      return { products: products.map((each) => productToHttp(each, plans)), total, ...page }
+    },
+  )
+
+  app.post(
+    '/v1/sdk/products',
+    { schema: { tags, body: productCreateSchema, response: { 201: productSchema } } },
+    async (request, reply) => {
+      const { body } = request
+      const product = await commit(parts, operationOf(request, parts.clock), (work) =>
+        createProduct(work, {
+          name: body.name,
+          description: body.description ?? null,
+          imageUrl: body.imageUrl ?? null,
+          productType: body.productType ?? null,
+          isMcpPay: body.isMcpPay ?? false,
+          config: body.config ?? null,
+          metadata: body.metadata ?? {},
+          taxBehavior: body.taxBehavior ?? null,
+        }),
+      )
+      return reply.code(201).send(productToHttp(product, []))
+    },
+  )
+
+  app.get(
+    '/v1/sdk/products/:productRef',
+    { schema: { tags, params, response: { 200: productSchema } } },
+    async (request) => {
+      const caller = callerOf(request)
+      const { productRef } = request.params
+      const pool = parts.database.in(caller.environment)
+      const product = await findProduct(pool, caller.providerId, productRef)
+      if (product === undefined) throw refusals.productNotFound(productRef)
+      return answer(caller, product)
+    },
+  )
+
+  app.put(
+    '/v1/sdk/products/:productRef',
+    { schema: { tags, params, body: productUpdateSchema, response: { 200: productSchema } } },
+    async (request) => {
+      const { productRef } = request.params
+      const product = await commit(parts, operationOf(request, parts.clock), (work) =>
+        changeProduct(work, productRef, request.body),
+      )
+      if (product === undefined) throw refusals.productNotFound(productRef)
+      return answer(callerOf(request), product)
+    },
+  )
+
+  registerDeleteAndClone(app, parts, answer)
+}
+
+function registerDeleteAndClone(
+  app: ApiServer,
+  parts: AppParts,
+  answer: (caller: Caller, product: Product) => Promise<ProductBody>,
+): void {
+  app.delete(
+    '/v1/sdk/products/:productRef',
+    { schema: { tags, params, response: { 200: productDeletedResponseSchema } } },
+    async (request) => {
+      const { productRef } = request.params
+      const action = await commit(parts, operationOf(request, parts.clock), (work) =>
+        deleteProduct(work, productRef),
+      )
+      if (action === undefined) throw refusals.productNotFound(productRef)
+      return { success: true as const, action }
+    },
+  )
+
+  app.post(
+    '/v1/sdk/products/:productRef/clone',
+    // The body may be missing.
+    {
+      schema: {
+        tags,
+        params,
+        body: productCloneSchema.optional(),
+        response: { 201: productSchema },
+      },
+    },
+    async (request, reply) => {
+      const { productRef } = request.params
+      const product = await commit(parts, operationOf(request, parts.clock), (work) =>
+        cloneProduct(work, productRef, request.body?.name),
+      )
+      if (product === undefined) throw refusals.productNotFound(productRef)
+      return reply.code(201).send(await answer(callerOf(request), product))
+    },
+  )
+}

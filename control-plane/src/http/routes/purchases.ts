@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { findCustomer } from '@tollgate/domain/customers/repository'
+import { findProduct } from '@tollgate/domain/products/repository'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  customerPurchasesQuerySchema,
+  purchaseSchema,
+  purchasesQuerySchema,
+  purchasesResponseSchema,
+  type PurchaseBody,
+  type PurchasesQuery,
+} from '@tollgate/schemas/http/purchases'
+import { refusals } from '../../errors.ts'
+import { fullPurchasesOf } from '../../purchases/present-purchases.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { callerOf, type Caller } from '../plugins/authentication.ts'
+
+const tags = ['Purchases']
+
+/** `customer` and `product` are fixed path segments and win over `:purchaseRef`, whatever the order here. */
+export function registerPurchaseRoutes(app: ApiServer, parts: AppParts): void {
+  app.get(
+    '/v1/sdk/purchases',
+    {
+      schema: {
+        tags,
+        querystring: purchasesQuerySchema,
+        response: { 200: purchasesResponseSchema },
+      },
+    },
+    async (request) => ({ purchases: await filtered(parts, callerOf(request), request.query) }),
+  )
+
+  app.get(
+    '/v1/sdk/purchases/:purchaseRef',
+    {
+      schema: {
+        tags,
+        params: z.object({ purchaseRef: requiredReference }),
+        response: { 200: purchaseSchema },
+      },
+    },
+    async (request) => {
+      const { purchaseRef } = request.params
+      const filter = { reference: purchaseRef }
+      const [purchase] = await fullPurchasesOf(parts, callerOf(request), filter)
+      if (purchase === undefined) throw refusals.purchaseNotFound(purchaseRef)
+      return purchase
+    },
+  )
+
+  app.get(
+    '/v1/sdk/purchases/customer/:customerRef',
+    {
+      schema: {
+        tags,
+        params: z.object({ customerRef: requiredReference }),
+        querystring: customerPurchasesQuerySchema,
+        response: { 200: purchasesResponseSchema },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { customerRef } = request.params
+      const pool = parts.database.in(caller.environment)
+      const customer = await findCustomer(pool, caller.providerId, customerRef)
+      if (customer === undefined) throw refusals.customerNotFound(customerRef)
+      const withoutFree = request.query.includeFree === 'false'
+      const filter = { customerRef: customer.reference, withoutFree }
+      return { purchases: await fullPurchasesOf(parts, caller, filter) }
+    },
+  )
+
+  app.get(
+    '/v1/sdk/purchases/product/:productRef',
+    {
+      schema: {
+        tags,
+        params: z.object({ productRef: requiredReference }),
+        response: { 200: purchasesResponseSchema },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { productRef } = request.params
+      const pool = parts.database.in(caller.environment)
+      const product = await findProduct(pool, caller.providerId, productRef)
+      if (product === undefined) throw refusals.productNotFound(productRef)
+      return { purchases: await fullPurchasesOf(parts, caller, { productRef }) }
+    },
+  )
+}
+
+/** A customer or product that does not exist has no purchases: filters find nothing, and are no errors. */
+async function filtered(
+  parts: AppParts,
+  caller: Caller,
+  query: PurchasesQuery,
+): Promise<PurchaseBody[]> {
+  const pool = parts.database.in(caller.environment)
+  const customer = query.customerRef
+    ? await findCustomer(pool, caller.providerId, query.customerRef)
+    : undefined
+  if (query.customerRef && customer === undefined) return []
+  return fullPurchasesOf(parts, caller, {
+    customerRef: customer?.reference,
+    productRef: query.productRef || undefined,
+    statuses: query.status === undefined ? undefined : [query.status],
+    withoutFree: query.includeFree === 'false',
+  })
+}

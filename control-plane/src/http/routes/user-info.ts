@@ -1,0 +1,44 @@
+import { findCustomer } from '@tollgate/domain/customers/repository'
+import { usageSummary } from '@tollgate/domain/entitlements/usage-view'
+import { findProduct } from '@tollgate/domain/products/repository'
+import { userInfoRequestSchema, userInfoResponseSchema } from '@tollgate/schemas/http/user-info'
+import { refusals } from '../../errors.ts'
+import { heldPurchase } from '../../purchases/held-purchase.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { callerOf } from '../plugins/authentication.ts'
+
+export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
+  app.post(
+    '/v1/sdk/user-info',
+    {
+      schema: {
+        tags: ['Customers'],
+        body: userInfoRequestSchema,
+        response: { 200: userInfoResponseSchema },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { customerRef, productRef } = request.body
+      const pool = parts.database.in(caller.environment)
+      const customer = await findCustomer(pool, caller.providerId, customerRef)
+      if (customer === undefined) throw refusals.customerNotFound(customerRef)
+      const product = await findProduct(pool, caller.providerId, productRef)
+      if (product === undefined) throw refusals.productNotFound(productRef)
+      const purchase = await heldPurchase(parts, caller, customer.reference, productRef)
+      return {
+        status: usageSummary(product.name, purchase?.usage),
+        // There are no customer sessions yet.
+        verifyUrl: null,
+        user: {
+          reference: customer.reference,
+          email: customer.email,
+          name: customer.name,
+          externalRef: customer.externalRef,
+        },
+        ...(purchase === undefined ? {} : { purchase }),
+      }
+    },
+  )
+}

@@ -1,0 +1,33 @@
+import { currencySymbol } from '@tollgate/domain/plans/currency-symbol'
+import { requiresPayment, type Plan } from '@tollgate/domain/plans/plan'
+import type { PlanBody } from '@tollgate/schemas/http/plans'
+import { present } from './present.ts'
+
+export function planToHttp(plan: Plan): PlanBody {
+  return {
+    ...plan.terms,
+    // A copy: terms are shared, and the response's type may be written to.
+    ...(plan.terms.pricingOptions === undefined
+      ? {}
+      : { pricingOptions: [...plan.terms.pricingOptions] }),
+    reference: plan.reference,
+    name: plan.name,
+    type: plan.type,
+    price: plan.priceMinor,
+    currency: plan.currency,
+    currencySymbol: currencySymbol(plan.currency),
+    requiresPayment: requiresPayment(plan),
+    isActive: plan.status === 'active',
+    hidden: plan.hidden,
+    default: plan.isDefault,
+    status: plan.status,
+    createdAt: plan.createdAt.toISOString(),
+    updatedAt: plan.updatedAt.toISOString(),
+    ...present({
+      description: plan.description,
+      basePrice: plan.basePriceMinor,
+      setupFee: plan.setupFeeMinor,
+      meterRef: plan.meterRef,
+    }),
+  } as PlanBody
+}

@@ -1,0 +1,61 @@
+import { planSnapshotBody } from '@tollgate/domain/plans/plan-snapshot-body'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type {
+  PurchaseBody,
+  PurchaseBriefBody,
+  PurchaseUsageBody,
+} from '@tollgate/schemas/http/purchases'
+import { present } from './present.ts'
+
+export function purchaseToHttp(
+  purchase: Purchase,
+  usage: PurchaseUsageBody | undefined,
+): PurchaseBody {
+  return {
+    ...sharedFields(purchase, usage),
+    customerRef: purchase.customerRef,
+    customerEmail: purchase.customerEmail,
+    productRef: purchase.productRef,
+    productName: purchase.productName,
+    autoRenew: purchase.autoRenew,
+    createdAt: purchase.createdAt.toISOString(),
+  }
+}
+
+export function purchaseToBrief(
+  purchase: Purchase,
+  usage: PurchaseUsageBody | undefined,
+): PurchaseBriefBody {
+  return {
+    ...sharedFields(purchase, usage),
+    productRef: purchase.productRef,
+    productName: purchase.productName,
+    ...present({ planRef: purchase.planRef, planType: purchase.planSnapshot?.type }),
+  }
+}
+
+function sharedFields(purchase: Purchase, usage: PurchaseUsageBody | undefined) {
+  const { planSnapshot } = purchase
+  return {
+    reference: purchase.reference,
+    status: purchase.status,
+    startDate: purchase.startDate.toISOString(),
+    amount: purchase.amountMinor,
+    currency: purchase.currency,
+    isRecurring: purchase.isRecurring,
+    metadata: purchase.metadata,
+    origin: purchase.origin,
+    ...present({
+      usage,
+      endDate: purchase.endDate?.toISOString(),
+      originalAmount: purchase.originalAmountMinor,
+      exchangeRate: purchase.exchangeRate === null ? undefined : Number(purchase.exchangeRate),
+      planSnapshot: planSnapshot === null ? undefined : planSnapshotBody(planSnapshot),
+      billingCycle: purchase.billingCycle,
+      nextBillingDate: purchase.nextBillingDate?.toISOString(),
+      paidAt: purchase.paidAt?.toISOString(),
+      cancelledAt: purchase.cancelledAt?.toISOString(),
+      cancellationReason: purchase.cancellationReason,
+    }),
+  }
+}

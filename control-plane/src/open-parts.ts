@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
+import type { Database } from '@tollgate/platform/database/database'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
+import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
+import type { ControlPlaneConfig } from './config.ts'
+
+export type Parts = {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly database: Database
+  readonly eventLog: EventLog
+  readonly hotState: HotState
+  readonly usageStore: UsageStore
+}
+
+export type OpenedParts = Parts & {
+  /** Closes what was opened here, and nothing that was passed in. */
+  readonly close: () => Promise<void>
+}
+
+/** The parts that the caller did not bring, opened as a process of its own opens them. */
+export async function openParts(
+  config: ControlPlaneConfig,
+  overrides: Partial<Parts>,
+): Promise<OpenedParts> {
+  const opened: { close(): Promise<void> }[] = []
+  const own = async <Part extends { close(): Promise<void> }>(part: Part | Promise<Part>) => {
+    opened.push(await part)
+    return await part
+  }
+  const close = async (): Promise<void> => {
+    for (let part = opened.pop(); part !== undefined; part = opened.pop()) await part.close()
+  }
+  try {
+    return {
+      clock: overrides.clock ?? systemClock,
+      logger: overrides.logger ?? createLogger('control-plane', config.logLevel),
+      database: overrides.database ?? (await own(openDatabase(config))),
+      eventLog: overrides.eventLog ?? (await own(openLog(config))),
+      hotState: overrides.hotState ?? (await own(openHotState(config))),
+      usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** The tables' owner brings them to this version before it uses them. */
+async function openDatabase(config: ControlPlaneConfig): Promise<Database> {
+  await migratePostgres({ url: config.databaseUrl, folder: migrationsFolder })
+  return createPostgresDatabase({
+    url: config.databaseUrl,
+    poolMax: config.databaseConnectionsMax,
+  })
+}
+
+/** Ingest writes the log; here only its heads and the positions of its consumers are read. */
+function openLog(config: ControlPlaneConfig): Promise<EventLog> {
+  return openLmdbEventLog({
+    logFolder: join(config.dataDir, 'log'),
+    groupsFolder: join(config.dataDir, 'groups'),
+    role: 'reader',
+    topics: {},
+  })
+}
+
+function openHotState(config: ControlPlaneConfig): Promise<HotState> {
+  return openLmdbHotState({ folder: join(config.dataDir, 'hot'), role: 'publisher' })
+}
+
+function openUsageStore(config: ControlPlaneConfig): UsageStore {
+  return createClickHouseUsageStore({
+    url: config.clickhouseUrl,
+    username: config.clickhouseUsername,
+    password: config.clickhousePassword,
+    requestTimeoutMs: config.clickhouseTimeoutMs,
+  })
+}

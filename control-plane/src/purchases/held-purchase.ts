@@ -1,0 +1,57 @@
+import { listReferences } from '@tollgate/domain/customers/repository'
+import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
+import { userUsage } from '@tollgate/domain/entitlements/usage-view'
+import { unixSecond } from '@tollgate/domain/periods/periods'
+import { givesAccess } from '@tollgate/domain/purchases/access'
+import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
+import type { UserInfoResponse } from '@tollgate/schemas/http/user-info'
+import { refusals } from '../errors.ts'
+import type { AppParts } from '../http/app-parts.ts'
+import type { Caller } from '../http/plugins/authentication.ts'
+import { readUsedMicros, waitForCounters } from '../limits/read-counters.ts'
+
+type HeldPurchase = NonNullable<UserInfoResponse['purchase']>
+
+/** The purchase that lets the customer use the product now, with its usage; undefined when there is none. */
+export async function heldPurchase(
+  parts: AppParts,
+  { environment, providerId }: Caller,
+  customerRef: string,
+  productRef: string,
+): Promise<HeldPurchase | undefined> {
+  const pool = parts.database.in(environment)
+  const now = new Date(parts.clock.now())
+  const purchase = await findDecidingPurchase(pool, providerId, customerRef, productRef)
+  const plan = purchase?.planSnapshot ?? undefined
+  if (purchase === undefined || plan === undefined || !givesAccess(purchase, now)) return undefined
+
+  const customerRefs = await listReferences(pool, providerId, customerRef)
+  if (!(await waitForCounters(parts, environment, providerId, customerRefs))) {
+    throw refusals.countersBehind()
+  }
+  const period = purchasePeriodAt(purchase, plan, now)
+  const usedMicros = await readUsedMicros(parts, environment, providerId, {
+    purchaseRef: purchase.reference,
+    productRef,
+    customerRefs,
+    periodStartSecond: unixSecond(period.start),
+  })
+  return {
+    reference: purchase.reference,
+    status: purchase.status,
+    productName: purchase.productName,
+    planType: plan.type,
+    startDate: purchase.startDate.toISOString(),
+    endDate: purchase.endDate?.toISOString() ?? null,
+    usage: userUsage(plan, usedMicros),
+    plan: {
+      reference: plan.reference,
+      price: plan.priceMinor,
+      currency: plan.currency,
+      type: plan.type,
+      billingCycle: plan.terms.billingCycle ?? null,
+      features: plan.terms.features ?? null,
+      limits: plan.terms.limits ?? null,
+    },
+  }
+}

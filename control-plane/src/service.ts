@@ -1,0 +1,110 @@
+import type { AddressInfo } from 'node:net'
+import { createMetrics } from '@tollgate/platform/observability/metrics'
+import { createAdminServer, type AdminServer } from '@tollgate/platform/service/admin-server'
+import type { HealthCheck } from '@tollgate/platform/service/health'
+import type { Service } from '@tollgate/platform/service/service'
+import type { PublisherParts } from '@tollgate/domain/publications/publisher'
+import { usageTopic } from '@tollgate/schemas/topics'
+import type { ControlPlaneConfig } from './config.ts'
+import type { ApiServer } from './http/api-server.ts'
+import { buildApp } from './http/app.ts'
+import { createPublishPendingJob } from './jobs/publish-pending.ts'
+import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
+
+export type ControlPlane = Service & {
+  /** Where the API listens, once started. */
+  readonly port: number
+  /** Where health and metrics are served, once started. */
+  readonly adminPort: number
+}
+
+/**
+ * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and
+ * closed at the stop.
+ */
+export function createControlPlane(
+  config: ControlPlaneConfig,
+  overrides: Partial<Parts> = {},
+): ControlPlane {
+  let running: Running | undefined
+  return {
+    get port() {
+      return running?.port() ?? config.port
+    },
+    get adminPort() {
+      return running?.adminPort() ?? config.adminPort
+    },
+    start: async () => {
+      const parts = await openParts(config, overrides)
+      try {
+        running = await run(config, parts)
+      } catch (error) {
+        await parts.close()
+        throw error
+      }
+    },
+    stop: async () => {
+      const stopping = running
+      running = undefined
+      await stopping?.stop()
+    },
+  }
+}
+
+type Running = {
+  readonly port: () => number
+  readonly adminPort: () => number
+  readonly stop: () => Promise<void>
+}
+
+/** What a crash left to publish is published before the first request is taken. */
+async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Running> {
+  const publisher: PublisherParts = {
+    database: parts.database,
+    hotState: parts.hotState,
+    partitionCount: (environment) => parts.eventLog.partitionCount(usageTopic(environment)),
+    now: () => new Date(parts.clock.now()),
+  }
+  const job = createPublishPendingJob(publisher, parts.logger, config.publishIntervalMs)
+  const app = await buildApp({ ...parts, ...publisher, limits: config }, config)
+  const admin = createAdmin(config, parts)
+  try {
+    await parts.database.ping()
+    await job.start()
+    await app.listen({ host: config.host, port: config.port })
+    await admin.start()
+  } catch (error) {
+    await stopAll(app, admin, job)
+    throw error
+  }
+  return {
+    port: () => (app.server.address() as AddressInfo | null)?.port ?? config.port,
+    adminPort: () => admin.port,
+    stop: async () => {
+      await stopAll(app, admin, job)
+      await parts.close()
+    },
+  }
+}
+
+/** The door first, so that nothing arrives that the parts behind it can no longer serve. */
+async function stopAll(app: ApiServer, admin: AdminServer, job: Service): Promise<void> {
+  await app.close()
+  await job.stop()
+  await admin.stop()
+}
+
+/** Usage queries alone need ClickHouse, so its absence takes nothing else out of service. */
+function createAdmin(config: ControlPlaneConfig, parts: Parts): AdminServer {
+  const readiness: HealthCheck[] = [
+    { name: 'postgres', check: () => parts.database.ping() },
+    { name: 'hot-state', check: () => parts.hotState.ping() },
+  ]
+  return createAdminServer({
+    host: config.adminHost,
+    port: config.adminPort,
+    metrics: createMetrics('control-plane'),
+    readiness,
+    liveness: [],
+  })
+}

@@ -1,0 +1,101 @@
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { Granularity } from '@tollgate/schemas/http/meters'
+import type { TimeRange } from '../domain/usage-buckets.ts'
+
+export type UsageQuery = {
+  readonly environment: Environment
+  readonly providerId: string
+  readonly meterName: string
+  /** Undefined: all customers. */
+  readonly customerRefs: readonly string[] | undefined
+  readonly range: TimeRange
+  readonly outcome: 'success' | 'paywall' | 'fail' | 'all'
+}
+
+export type UsageSum = {
+  /** Decimal text. */
+  readonly total: string
+  readonly count: number
+}
+
+/** Tool calls are recorded on the limit meter with the tool's name, or on a meter of their own with this prefix. */
+const toolMeterPrefix = 'tool:'
+
+export async function sumUsage(store: UsageStore, query: UsageQuery): Promise<UsageSum> {
+  const [row] = await store.query<{ total: string; records: string }>(
+    `SELECT toString(sum(amount)) AS total, toString(count()) AS records FROM (${recordsOnce(query)})`,
+    parametersOf(query),
+  )
+  return row === undefined
+    ? { total: '0', count: 0 }
+    : { total: row.total, count: Number(row.records) }
+}
+
+const bucketStart: Readonly<Record<Granularity, string>> = {
+  hour: `toStartOfInterval(at, INTERVAL 1 HOUR, 'UTC')`,
+  day: `toStartOfDay(at, 'UTC')`,
+  week: `toDateTime(toMonday(at, 'UTC'), 'UTC')`,
+  month: `toDateTime(toStartOfMonth(at, 'UTC'), 'UTC')`,
+}
+
+/** Sums by the start of the bucket, Unix milliseconds. Buckets without records are left out. */
+export async function sumUsageByBucket(
+  store: UsageStore,
+  query: UsageQuery,
+  granularity: Granularity,
+): Promise<Map<number, UsageSum>> {
+  const rows = await store.query<{ bucket: string; total: string; records: string }>(
+    `SELECT toString(toUnixTimestamp(${bucketStart[granularity]})) AS bucket,
+       toString(sum(amount)) AS total, toString(count()) AS records
+     FROM (${recordsOnce(query)}) GROUP BY bucket`,
+    parametersOf(query),
+  )
+  return new Map(
+    rows.map((row) => [
+      // A bucket that began before the range is cut at the range's start, like the ones it is matched with.
+      Math.max(Number(row.bucket) * 1000, query.range.startMs),
+      { total: row.total, count: Number(row.records) },
+    ]),
+  )
+}
+
+/** By id, so that a record which was stored twice (before its parts are merged) is counted once. */
+function recordsOnce(query: UsageQuery): string {
+  return `
+    SELECT any(value) AS amount, any(timestamp) AS at
+    FROM ${query.environment}.usage_records
+    WHERE provider_id = {providerId:String} AND ${meterCondition(query)}
+      AND timestamp >= fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')
+      AND timestamp < fromUnixTimestamp64Milli({endMs:Int64}, 'UTC')
+      ${query.customerRefs === undefined ? '' : 'AND customer_ref IN {customerRefs:Array(String)}'}
+      ${query.outcome === 'all' ? '' : 'AND outcome = {outcome:String}'}
+    GROUP BY id`
+}
+
+function meterCondition({ meterName }: UsageQuery): string {
+  if (!meterName.startsWith(toolMeterPrefix)) return 'meter_name = {meterName:String}'
+  return `(meter_name = {meterName:String} OR (meter_name = {limitMeter:String}
+    AND JSONExtractString(properties, 'toolName') = {toolName:String}))`
+}
+
+function parametersOf(query: UsageQuery): Record<string, unknown> {
+  const { meterName } = query
+  return {
+    providerId: query.providerId,
+    meterName,
+    startMs: storable(query.range.startMs),
+    endMs: storable(query.range.endMs),
+    ...(query.customerRefs === undefined ? {} : { customerRefs: query.customerRefs }),
+    ...(query.outcome === 'all' ? {} : { outcome: query.outcome }),
+    ...(meterName.startsWith(toolMeterPrefix)
+      ? { limitMeter: requestsMeterName, toolName: meterName.slice(toolMeterPrefix.length) }
+      : {}),
+  }
+}
+
+/** The store's time type ends somewhere; all usage lies well within these bounds: 1970 to 2200. */
+function storable(unixMs: number): number {
+  return Math.min(Math.max(unixMs, 0), 7_258_118_400_000)
+}

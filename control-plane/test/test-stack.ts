@@ -1,0 +1,210 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Database } from '@tollgate/platform/database/database'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
+import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
+import { createProvider } from '@tollgate/domain/providers/create-provider'
+import type { Environment } from '@tollgate/schemas/environment'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { readControlPlaneConfig, type ControlPlaneConfig } from '../src/config.ts'
+import { createControlPlane, type ControlPlane } from '../src/service.ts'
+
+export type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  // Bodies are looked at field by field; a wrong field fails its assertion.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any
+}
+
+export type Tenant = {
+  readonly providerId: string
+  readonly sandboxKey: string
+  readonly liveKey: string
+}
+
+/** A clock that stands where the test puts it. */
+export type TestClock = Clock & { set(iso: string): void }
+
+export type TestStack = {
+  readonly database: Database
+  readonly databaseUrl: string
+  readonly hotState: HotState
+  readonly eventLog: EventLog
+  readonly clock: TestClock
+  readonly folder: string
+  /** A provider with a key for each environment. */
+  createTenant(currency?: string): Promise<Tenant>
+  call(key: string | undefined, method: string, path: string, body?: unknown): Promise<Answer>
+  /** Sends the body as it is. */
+  callRaw(key: string | undefined, method: string, path: string, raw: RequestInit): Promise<Answer>
+  /** Usage as the data plane and the counters leave it behind: in the log, and counted. */
+  countUsage(usage: CountedUsage): Promise<void>
+  /** Another service on the same stores. */
+  createService(overrides: { hotState?: HotState }): ControlPlane
+  stop(): Promise<void>
+}
+
+export type CountedUsage = {
+  readonly environment?: Environment
+  readonly providerId: string
+  readonly customerRef: string
+  readonly productRef?: string
+  readonly units: number
+  readonly at?: string
+}
+
+const partitions = 4
+
+export async function startTestStack(
+  options: { usageStore?: UsageStore; settings?: Record<string, string> } = {},
+): Promise<TestStack> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-control-plane-'))
+  const testDatabase = await startTestDatabase(migrationsFolder)
+  const { database } = testDatabase
+  const hotState = await openLmdbHotState({ folder: join(folder, 'hot'), role: 'projection' })
+  const eventLog = await openLmdbEventLog({
+    logFolder: join(folder, 'log'),
+    groupsFolder: join(folder, 'groups'),
+    role: 'writer',
+    topics: { [usageTopic('sandbox')]: partitions, [usageTopic('live')]: partitions },
+  })
+  // Nothing listens there: what does not ask for usage must not need the store.
+  const usageStore =
+    options.usageStore ??
+    createClickHouseUsageStore({
+      url: 'http://127.0.0.1:9',
+      username: 'default',
+      password: '',
+      requestTimeoutMs: 500,
+    })
+  const clock = testClock()
+  const config = testConfig(folder, testDatabase.url, options.settings)
+  const createService = (overrides: { hotState?: HotState } = {}): ControlPlane =>
+    createControlPlane(config, {
+      clock,
+      database,
+      hotState,
+      eventLog,
+      usageStore,
+      logger: createLogger('control-plane', 'fatal'),
+      ...overrides,
+    })
+  const service = createService()
+  await service.start()
+
+  const callRaw: TestStack['callRaw'] = async (key, method, path, raw) => {
+    const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
+      method,
+      ...raw,
+      headers: {
+        'content-type': 'application/json',
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(raw.headers as Record<string, string> | undefined),
+      },
+    })
+    const text = await response.text()
+    const body: unknown = text === '' ? undefined : JSON.parse(text)
+    return { status: response.status, headers: response.headers, body }
+  }
+  return {
+    database,
+    databaseUrl: testDatabase.url,
+    hotState,
+    eventLog,
+    clock,
+    folder,
+    createTenant: (currency) => createTenant(database, hotState, currency),
+    callRaw,
+    call: (key, method, path, body) =>
+      callRaw(key, method, path, body === undefined ? {} : { body: JSON.stringify(body) }),
+    countUsage: (usage) => countUsage(eventLog, hotState, clock, usage),
+    createService,
+    stop: async () => {
+      await service.stop()
+      if (options.usageStore === undefined) await usageStore.close()
+      await eventLog.close()
+      await hotState.close()
+      await testDatabase.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function testConfig(
+  folder: string,
+  databaseUrl: string,
+  settings: Record<string, string> = {},
+): ControlPlaneConfig {
+  return readControlPlaneConfig({
+    TOLLGATE_DATA_DIR: folder,
+    TOLLGATE_DATABASE_URL: databaseUrl,
+    TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
+    ...settings,
+  })
+}
+
+function testClock(): TestClock {
+  let fixedMs: number | undefined
+  return {
+    now: () => fixedMs ?? Date.now(),
+    set: (iso) => (fixedMs = Date.parse(iso)),
+  }
+}
+
+async function createTenant(
+  database: Database,
+  hotState: HotState,
+  defaultCurrency = 'USD',
+): Promise<Tenant> {
+  const now = new Date()
+  const fields = { name: 'Acme', email: null, defaultCurrency, cycleMode: 'calendar' } as const
+  const { providerId } = await createProvider(database, hotState, fields, now)
+  const keyOf = async (environment: Environment): Promise<string> => {
+    const key = { providerId, environment, name: null, expiresAt: null }
+    return (await issueApiKey(database, hotState, key, now)).secretKey
+  }
+  return { providerId, sandboxKey: await keyOf('sandbox'), liveKey: await keyOf('live') }
+}
+
+async function countUsage(
+  eventLog: EventLog,
+  hotState: HotState,
+  clock: Clock,
+  usage: CountedUsage,
+): Promise<void> {
+  const space = usage.environment ?? 'sandbox'
+  const topic = usageTopic(space)
+  const subject = subjectKey(usage.providerId, usage.customerRef)
+  const partition = partitionOf(subject, eventLog.partitionCount(topic))
+  const atMs = usage.at === undefined ? clock.now() : Date.parse(usage.at)
+  const offset = await eventLog.append(topic, partition, new Uint8Array([0]), atMs)
+  const outcome = await hotState.apply({
+    space,
+    partition,
+    expectedOffset: offset,
+    nextOffset: offset + 1,
+    marks: [],
+    increments: [
+      {
+        subject,
+        scope: usage.productRef ?? '',
+        series: 'requests',
+        second: Math.floor(atMs / 1000),
+        amount: BigInt(usage.units) * 1_000_000n,
+      },
+    ],
+  })
+  if (outcome !== 'applied') throw new Error('the counters were somewhere else')
+}

@@ -1,0 +1,89 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { Environment } from '@tollgate/schemas/environment'
+
+export type ApiKey = {
+  readonly keyId: string
+  readonly providerId: string
+  readonly environment: Environment
+  readonly name: string | null
+  readonly sha256: string
+  readonly last4: string
+  readonly createdAt: Date
+  readonly expiresAt: Date | null
+  readonly revokedAt: Date | null
+}
+
+type ApiKeyRow = {
+  key_id: string
+  provider_id: string
+  environment: Environment
+  name: string | null
+  sha256: string
+  last4: string
+  created_at: Date
+  expires_at: Date | null
+  revoked_at: Date | null
+}
+
+export async function insertApiKey(sql: Queryable, key: ApiKey): Promise<void> {
+  await sql`
+    insert into api_keys
+      (key_id, provider_id, environment, name, sha256, last4, created_at, expires_at, revoked_at)
+    values (${key.keyId}, ${key.providerId}, ${key.environment}, ${key.name}, ${key.sha256},
+      ${key.last4}, ${key.createdAt}, ${key.expiresAt}, ${key.revokedAt})`
+}
+
+export async function findApiKey(sql: Queryable, keyId: string): Promise<ApiKey | undefined> {
+  const [row] = await sql<ApiKeyRow[]>`select * from api_keys where key_id = ${keyId}`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** The key, whether or not it still opens anything. */
+export async function findApiKeyBySha256(
+  sql: Queryable,
+  sha256: string,
+): Promise<ApiKey | undefined> {
+  const [row] = await sql<ApiKeyRow[]>`select * from api_keys where sha256 = ${sha256}`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+export async function lockApiKey(sql: Queryable, keyId: string): Promise<ApiKey | undefined> {
+  const [row] = await sql<ApiKeyRow[]>`select * from api_keys where key_id = ${keyId} for update`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+export async function listApiKeys(sql: Queryable, providerId: string): Promise<ApiKey[]> {
+  const rows = await sql<ApiKeyRow[]>`
+    select * from api_keys where provider_id = ${providerId} order by created_at, key_id`
+  return rows.map(fromRow)
+}
+
+export async function setApiKeyExpiry(
+  sql: Queryable,
+  keyId: string,
+  expiresAt: Date,
+): Promise<void> {
+  await sql`update api_keys set expires_at = ${expiresAt} where key_id = ${keyId}`
+}
+
+export async function setApiKeyRevoked(
+  sql: Queryable,
+  keyId: string,
+  revokedAt: Date,
+): Promise<void> {
+  await sql`update api_keys set revoked_at = ${revokedAt} where key_id = ${keyId}`
+}
+
+function fromRow(row: ApiKeyRow): ApiKey {
+  return {
+    keyId: row.key_id,
+    providerId: row.provider_id,
+    environment: row.environment,
+    name: row.name,
+    sha256: row.sha256,
+    last4: row.last4,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  }
+}

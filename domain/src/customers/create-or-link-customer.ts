@@ -1,0 +1,89 @@
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { createdCustomerObject, customerObject } from './customer-event.ts'
+import { decideCustomer } from './decide-customer.ts'
+import {
+  findCustomer,
+  findCustomerByEmail,
+  insertCustomer,
+  linkReference,
+  updateCustomer,
+  type Customer,
+} from './repository.ts'
+
+export type NewCustomer = {
+  readonly email: string
+  readonly name: string | null
+  readonly telephone: string | null
+  readonly externalRef: string | null
+  readonly metadata: JsonObject
+}
+
+export type CreateOrLinkOutcome =
+  | { readonly kind: 'customer'; readonly customer: Customer }
+  | { readonly kind: 'email-taken' }
+  | { readonly kind: 'email-linked-elsewhere' }
+
+/**
+ * Twins that run at once both decide to create; the unique constraints let one of them commit, and the other's unit
+ * of work runs again and finds it.
+ */
+export async function createOrLinkCustomer(
+  work: UnitOfWork,
+  request: NewCustomer,
+): Promise<CreateOrLinkOutcome> {
+  const { externalRef } = request
+  const decision = decideCustomer(request, {
+    byEmail: await findCustomerByEmail(work.sql, work.providerId, request.email),
+    byExternalRef:
+      externalRef === null ? undefined : await findCustomer(work.sql, work.providerId, externalRef),
+  })
+  switch (decision.kind) {
+    case 'create':
+      return { kind: 'customer', customer: await createCustomer(work, request) }
+    case 'link':
+      return {
+        kind: 'customer',
+        customer: await linkCustomer(work, decision.customer, externalRef),
+      }
+    case 'return':
+      return { kind: 'customer', customer: decision.customer }
+    case 'email-taken':
+    case 'email-linked-elsewhere':
+      return decision
+  }
+}
+
+async function createCustomer(work: UnitOfWork, request: NewCustomer): Promise<Customer> {
+  const { sql, providerId, now } = work
+  const customer: Customer = {
+    ...request,
+    reference: drawReference('customer'),
+    status: 'active',
+    createdAt: now,
+    updatedAt: now,
+  }
+  await insertCustomer(sql, providerId, customer)
+  await linkReference(sql, providerId, customer.reference, customer.reference, now)
+  if (customer.externalRef !== null) {
+    await linkReference(sql, providerId, customer.reference, customer.externalRef, now)
+  }
+  await recordEvent(work, 'customer.created', createdCustomerObject(customer))
+  await queuePublication(work, 'customer', customer.reference)
+  return customer
+}
+
+async function linkCustomer(
+  work: UnitOfWork,
+  customer: Customer,
+  externalRef: string | null,
+): Promise<Customer> {
+  if (externalRef === null) return customer
+  const linked = { ...customer, externalRef, updatedAt: work.now }
+  await linkReference(work.sql, work.providerId, customer.reference, externalRef, work.now)
+  await updateCustomer(work.sql, work.providerId, linked)
+  await recordEvent(work, 'customer.updated', customerObject(linked))
+  await queuePublication(work, 'customer', customer.reference)
+  return linked
+}

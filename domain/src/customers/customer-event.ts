@@ -1,0 +1,21 @@
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { unixSeconds } from '../outbox/unix-seconds.ts'
+import type { Customer } from './repository.ts'
+
+/** `data.object` of customer.updated. */
+export function customerObject(customer: Customer): JsonObject {
+  return {
+    id: customer.reference,
+    reference: customer.reference,
+    name: customer.name,
+    email: customer.email,
+    telephone: customer.telephone,
+    status: customer.status,
+    created: unixSeconds(customer.createdAt),
+  }
+}
+
+/** `data.object` of customer.created: a product only after a hosted sign-in that is tied to one. */
+export function createdCustomerObject(customer: Customer): JsonObject {
+  return { ...customerObject(customer), product: null }
+}

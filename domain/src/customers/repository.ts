@@ -1,0 +1,157 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { jsonb } from '../postgres/jsonb.ts'
+
+export type Customer = {
+  readonly reference: string
+  readonly email: string
+  readonly name: string | null
+  readonly telephone: string | null
+  readonly externalRef: string | null
+  readonly status: 'active'
+  readonly metadata: JsonObject
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+type CustomerRow = {
+  reference: string
+  email: string
+  name: string | null
+  telephone: string | null
+  external_ref: string | null
+  status: 'active'
+  metadata: JsonObject
+  created_at: Date
+  updated_at: Date
+}
+
+export async function insertCustomer(
+  sql: Queryable,
+  providerId: string,
+  customer: Customer,
+): Promise<void> {
+  await sql`
+    insert into customers
+      (provider_id, reference, email, name, telephone, external_ref, status, metadata, created_at,
+       updated_at)
+    values (${providerId}, ${customer.reference}, ${customer.email}, ${customer.name},
+      ${customer.telephone}, ${customer.externalRef}, ${customer.status},
+      ${jsonb(sql, customer.metadata)}, ${customer.createdAt}, ${customer.updatedAt})`
+}
+
+export async function updateCustomer(
+  sql: Queryable,
+  providerId: string,
+  customer: Customer,
+): Promise<void> {
+  await sql`
+    update customers set email = ${customer.email}, name = ${customer.name},
+      telephone = ${customer.telephone}, external_ref = ${customer.externalRef},
+      metadata = ${jsonb(sql, customer.metadata)}, updated_at = ${customer.updatedAt}
+    where provider_id = ${providerId} and reference = ${customer.reference}`
+}
+
+/** Adds a reference for good. Breaks the unique constraint when the reference is another customer's. */
+export async function linkReference(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  reference: string,
+  linkedAt: Date,
+): Promise<void> {
+  await sql`
+    insert into customer_references (provider_id, customer_ref, reference, linked_at)
+    values (${providerId}, ${customerRef}, ${reference}, ${linkedAt})`
+}
+
+/** By the customer's own reference or any external reference that was ever linked. */
+export async function findCustomer(
+  sql: Queryable,
+  providerId: string,
+  anyReference: string,
+): Promise<Customer | undefined> {
+  const [row] = await sql<CustomerRow[]>`
+    select customers.* from customer_references link
+    join customers on customers.provider_id = link.provider_id
+      and customers.reference = link.customer_ref
+    where link.provider_id = ${providerId} and link.reference = ${anyReference}`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+export async function findCustomerByEmail(
+  sql: Queryable,
+  providerId: string,
+  email: string,
+): Promise<Customer | undefined> {
+  const [row] = await sql<CustomerRow[]>`
+    select * from customers where provider_id = ${providerId} and lower(email) = lower(${email})`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** By the customer's own reference. Orders every change of the customer and of the customer's purchases. */
+export async function lockCustomer(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<Customer | undefined> {
+  const [row] = await sql<CustomerRow[]>`
+    select * from customers where provider_id = ${providerId} and reference = ${customerRef}
+    for update`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+export async function listReferences(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<string[]> {
+  const rows = await sql<{ reference: string }[]>`
+    select reference from customer_references
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+    order by linked_at, reference`
+  return rows.map((row) => row.reference)
+}
+
+/** The references of several customers, by the customer's own reference. */
+export async function listReferencesByCustomer(
+  sql: Queryable,
+  providerId: string,
+  customerRefs: readonly string[],
+): Promise<Map<string, string[]>> {
+  const references = new Map<string, string[]>(customerRefs.map((ref) => [ref, []]))
+  if (references.size === 0) return references
+  const rows = await sql<{ customer_ref: string; reference: string }[]>`
+    select customer_ref, reference from customer_references
+    where provider_id = ${providerId} and customer_ref in ${sql([...references.keys()])}
+    order by linked_at, reference`
+  for (const row of rows) references.get(row.customer_ref)?.push(row.reference)
+  return references
+}
+
+/** Counts one more publication of the customer and keeps the row locked until the transaction ends. */
+export async function raisePublicationVersion(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<number | undefined> {
+  const [row] = await sql<{ publication_version: bigint }[]>`
+    update customers set publication_version = publication_version + 1
+    where provider_id = ${providerId} and reference = ${customerRef}
+    returning publication_version`
+  return row === undefined ? undefined : Number(row.publication_version)
+}
+
+function fromRow(row: CustomerRow): Customer {
+  return {
+    reference: row.reference,
+    email: row.email,
+    name: row.name,
+    telephone: row.telephone,
+    externalRef: row.external_ref,
+    status: row.status,
+    metadata: row.metadata,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,40 @@
+import type { PlanUpdateInput } from '@tollgate/schemas/http/plans'
+import { ensureLimitMeter } from '../meters/create-meter.ts'
+import { lockProduct } from '../products/repository.ts'
+import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { SavePlanOutcome } from './create-plan.ts'
+import { revisePlan } from './draft-plan.ts'
+import { planObject } from './plan-event.ts'
+import type { Plan } from './plan.ts'
+import { clearDefaultPlan, findPlan, updatePlan } from './repository.ts'
+
+/** Purchases keep the plan they were made with: nothing of this reaches them. */
+export async function changePlan(
+  work: UnitOfWork,
+  productRef: string,
+  reference: string,
+  input: PlanUpdateInput,
+  defaultCurrency: string,
+): Promise<SavePlanOutcome> {
+  const { sql, providerId } = work
+  const product = await lockProduct(sql, providerId, productRef)
+  if (product === undefined) return { kind: 'product-not-found' }
+  const plan = await findPlan(sql, providerId, productRef, reference)
+  if (plan === undefined) return { kind: 'plan-not-found' }
+  const meter = await ensureLimitMeter(work)
+  const decision = revisePlan(plan, input, { defaultCurrency, requestsMeterRef: meter.reference })
+  if (decision.kind === 'refused') return { kind: 'refused', message: decision.message }
+  const changed: Plan = {
+    ...plan,
+    ...decision.plan,
+    // An archived plan is nobody's default.
+    isDefault: decision.plan.isDefault && decision.plan.status !== 'archived',
+    updatedAt: work.now,
+  }
+  if (changed.isDefault) await clearDefaultPlan(sql, providerId, productRef, reference)
+  await updatePlan(sql, providerId, changed)
+  const isArchivedNow = changed.status === 'archived' && plan.status !== 'archived'
+  await recordEvent(work, isArchivedNow ? 'plan.archived' : 'plan.updated', planObject(changed))
+  await queuePublication(work, 'offer', productRef)
+  return { kind: 'plan', plan: changed }
+}

@@ -1,0 +1,35 @@
+import { listPurchases, statusesWithAccess } from '../purchases/repository.ts'
+import { lockProduct } from '../products/repository.ts'
+import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { planObject } from './plan-event.ts'
+import type { Plan } from './plan.ts'
+import { findPlan, markPlanRemoved, updatePlan } from './repository.ts'
+
+/**
+ * Takes the plan from its product; one that customers still hold is archived instead, so that it can be looked up.
+ * Undefined when there is no such plan.
+ */
+export async function deletePlan(
+  work: UnitOfWork,
+  productRef: string,
+  reference: string,
+): Promise<Plan | undefined> {
+  const { sql, providerId } = work
+  await lockProduct(sql, providerId, productRef)
+  const plan = await findPlan(sql, providerId, productRef, reference)
+  if (plan === undefined) return undefined
+  const archived: Plan = { ...plan, status: 'archived', isDefault: false, updatedAt: work.now }
+  await updatePlan(sql, providerId, archived)
+  if (!(await isHeld(work, productRef, reference))) {
+    await markPlanRemoved(sql, providerId, reference, work.now)
+  }
+  if (plan.status !== 'archived') await recordEvent(work, 'plan.archived', planObject(archived))
+  await queuePublication(work, 'offer', productRef)
+  return archived
+}
+
+async function isHeld(work: UnitOfWork, productRef: string, planRef: string): Promise<boolean> {
+  const filter = { productRef, planRef, statuses: statusesWithAccess, rowsMax: 1 }
+  const purchases = await listPurchases(work.sql, work.providerId, filter)
+  return purchases.length > 0
+}

@@ -1,0 +1,18 @@
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { requiresPayment, type Plan } from './plan.ts'
+
+/** `data.object` of the plan events. */
+export function planObject(plan: Plan): JsonObject {
+  return {
+    id: plan.reference,
+    reference: plan.reference,
+    name: plan.name,
+    status: plan.status,
+    kind: plan.type,
+    price: plan.priceMinor,
+    currency: plan.currency.toLowerCase(),
+    requiresPayment: requiresPayment(plan),
+    created: unixSeconds(plan.createdAt),
+  }
+}

@@ -1,0 +1,68 @@
+import { planObject } from '../plans/plan-event.ts'
+import { listPlans, markPlanRemoved } from '../plans/repository.ts'
+import { endPurchase, listPurchases, statusesWithAccess } from '../purchases/repository.ts'
+import { purchaseObject } from '../purchases/purchase-event.ts'
+import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { productObject } from './product-event.ts'
+import { lockProduct, markProductRemoved, updateProduct } from './repository.ts'
+
+export type ProductRemoval = 'deleted' | 'deactivated' | 'soft_deleted'
+
+/**
+ * Sandbox products go, and the purchases of them end. Live products stay where somebody bought them, since access that
+ * was paid for goes on, and else go out of sight. Undefined when there is no such product.
+ */
+export async function deleteProduct(
+  work: UnitOfWork,
+  reference: string,
+): Promise<ProductRemoval | undefined> {
+  const { sql, providerId } = work
+  const product = await lockProduct(sql, providerId, reference)
+  if (product === undefined) return undefined
+  const removal = await decideRemoval(work, reference)
+  if (removal === 'deactivated') {
+    const inactive = { ...product, status: 'inactive' as const, updatedAt: work.now }
+    await updateProduct(sql, providerId, inactive)
+    await recordEvent(work, 'product.archived', productObject(inactive))
+  } else {
+    await removePlans(work, reference)
+    await endPurchases(work, reference)
+    await markProductRemoved(sql, providerId, reference, work.now)
+    await recordEvent(work, 'product.archived', productObject({ ...product, status: 'inactive' }))
+  }
+  await queuePublication(work, 'offer', reference)
+  return removal
+}
+
+async function decideRemoval(work: UnitOfWork, productRef: string): Promise<ProductRemoval> {
+  if (work.environment === 'sandbox') return 'deleted'
+  const purchases = await listPurchases(work.sql, work.providerId, { productRef, rowsMax: 1 })
+  return purchases.length > 0 ? 'deactivated' : 'soft_deleted'
+}
+
+async function removePlans(work: UnitOfWork, productRef: string): Promise<void> {
+  for (const plan of await listPlans(work.sql, work.providerId, [productRef])) {
+    await markPlanRemoved(work.sql, work.providerId, plan.reference, work.now)
+    await recordEvent(work, 'plan.archived', planObject({ ...plan, status: 'archived' }))
+  }
+}
+
+/** One page at a time: a sandbox product may have been tested with many customers. */
+const purchasesPerPage = 500
+
+async function endPurchases(work: UnitOfWork, productRef: string): Promise<void> {
+  const filter = { productRef, statuses: statusesWithAccess, rowsMax: purchasesPerPage }
+  for (;;) {
+    const purchases = await listPurchases(work.sql, work.providerId, filter)
+    if (purchases.length === 0) return
+    for (const purchase of purchases) {
+      await endPurchase(work.sql, work.providerId, purchase.reference, 'expired', work.now)
+      await recordEvent(
+        work,
+        'purchase.expired',
+        purchaseObject({ ...purchase, status: 'expired' }),
+      )
+      await queuePublication(work, 'customer', purchase.customerRef)
+    }
+  }
+}

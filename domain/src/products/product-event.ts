@@ -1,0 +1,17 @@
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { unixSeconds } from '../outbox/unix-seconds.ts'
+import type { Product } from './repository.ts'
+
+/** `data.object` of the product events. */
+export function productObject(product: Product): JsonObject {
+  return {
+    id: product.reference,
+    reference: product.reference,
+    name: product.name,
+    status: product.status,
+    productType: product.productType,
+    isManagedMcp: product.isMcpPay,
+    isMcpPay: product.isMcpPay,
+    created: unixSeconds(product.createdAt),
+  }
+}

@@ -1,0 +1,167 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { jsonb } from '../postgres/jsonb.ts'
+
+export type ProductStatus = 'active' | 'inactive' | 'suspended'
+export type TaxBehavior = 'auto' | 'inclusive' | 'exclusive'
+
+export type Product = {
+  readonly reference: string
+  readonly name: string
+  readonly description: string | null
+  readonly imageUrl: string | null
+  readonly productType: string | null
+  readonly status: ProductStatus
+  readonly isMcpPay: boolean
+  readonly config: JsonObject | null
+  readonly metadata: JsonObject
+  readonly taxBehavior: TaxBehavior | null
+  readonly balanceMinor: number
+  readonly totalTransactions: number
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+type ProductRow = {
+  reference: string
+  name: string
+  description: string | null
+  image_url: string | null
+  product_type: string | null
+  status: ProductStatus
+  is_mcp_pay: boolean
+  config: JsonObject | null
+  metadata: JsonObject
+  tax_behavior: TaxBehavior | null
+  balance: bigint
+  total_transactions: bigint
+  created_at: Date
+  updated_at: Date
+}
+
+export type ProductFilter = {
+  /** Part of the name or the description, in any case. */
+  readonly search?: string | undefined
+  readonly status?: ProductStatus | undefined
+  readonly isMcpPay?: boolean | undefined
+  readonly limit: number
+  readonly offset: number
+}
+
+export async function insertProduct(
+  sql: Queryable,
+  providerId: string,
+  product: Product,
+): Promise<void> {
+  await sql`
+    insert into products
+      (provider_id, reference, name, description, image_url, product_type, status, is_mcp_pay,
+       config, metadata, tax_behavior, created_at, updated_at)
+    values (${providerId}, ${product.reference}, ${product.name}, ${product.description},
+      ${product.imageUrl}, ${product.productType}, ${product.status}, ${product.isMcpPay},
+      ${jsonb(sql, product.config)}, ${jsonb(sql, product.metadata)}, ${product.taxBehavior},
+      ${product.createdAt}, ${product.updatedAt})`
+}
+
+export async function updateProduct(
+  sql: Queryable,
+  providerId: string,
+  product: Product,
+): Promise<void> {
+  await sql`
+    update products set name = ${product.name}, description = ${product.description},
+      image_url = ${product.imageUrl}, product_type = ${product.productType},
+      status = ${product.status}, config = ${jsonb(sql, product.config)},
+      metadata = ${jsonb(sql, product.metadata)}, tax_behavior = ${product.taxBehavior},
+      updated_at = ${product.updatedAt}
+    where provider_id = ${providerId} and reference = ${product.reference}`
+}
+
+export async function markProductRemoved(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+  removedAt: Date,
+): Promise<void> {
+  await sql`
+    update products set removed_at = ${removedAt}
+    where provider_id = ${providerId} and reference = ${reference}`
+}
+
+export async function findProduct(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+): Promise<Product | undefined> {
+  const [row] = await sql<ProductRow[]>`
+    select * from products
+    where provider_id = ${providerId} and reference = ${reference} and removed_at is null`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** Also orders every change of the product and of its plans. */
+export async function lockProduct(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+): Promise<Product | undefined> {
+  const [row] = await sql<ProductRow[]>`
+    select * from products
+    where provider_id = ${providerId} and reference = ${reference} and removed_at is null
+    for update`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** Keeps the product from being removed until the transaction ends, without holding up others who do the same. */
+export async function holdProduct(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+): Promise<Product | undefined> {
+  const [row] = await sql<ProductRow[]>`
+    select * from products
+    where provider_id = ${providerId} and reference = ${reference} and removed_at is null
+    for key share`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+export async function listProducts(
+  sql: Queryable,
+  providerId: string,
+  filter: ProductFilter,
+): Promise<{ products: Product[]; total: number }> {
+  const pattern = filter.search === undefined ? undefined : containsPattern(filter.search)
+  const matching = sql`
+    from products where provider_id = ${providerId} and removed_at is null
+    ${pattern === undefined ? sql`` : sql`and (name ilike ${pattern} or description ilike ${pattern})`}
+    ${filter.status === undefined ? sql`` : sql`and status = ${filter.status}`}
+    ${filter.isMcpPay === undefined ? sql`` : sql`and is_mcp_pay = ${filter.isMcpPay}`}`
+  const rows = await sql<ProductRow[]>`
+    select * ${matching} order by created_at desc, reference limit ${filter.limit} offset ${filter.offset}`
+  const [counted] = await sql<{ total: number }[]>`select count(*)::int as total ${matching}`
+  return { products: rows.map(fromRow), total: counted?.total ?? 0 }
+}
+
+/** `%`, `_` and the escape character itself stand for themselves. */
+function containsPattern(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
+}
+
+function fromRow(row: ProductRow): Product {
+  return {
+    reference: row.reference,
+    name: row.name,
+    description: row.description,
+    imageUrl: row.image_url,
+    productType: row.product_type,
+    status: row.status,
+    isMcpPay: row.is_mcp_pay,
+    config: row.config,
+    metadata: row.metadata,
+    taxBehavior: row.tax_behavior,
+    balanceMinor: Number(row.balance),
+    totalTransactions: Number(row.total_transactions),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,51 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { CycleMode } from '../periods/periods.ts'
+
+export type Provider = {
+  readonly providerId: string
+  readonly name: string
+  readonly email: string | null
+  readonly defaultCurrency: string
+  readonly cycleMode: CycleMode
+  readonly createdAt: Date
+}
+
+type ProviderRow = {
+  provider_id: string
+  name: string
+  email: string | null
+  default_currency: string
+  cycle_mode: CycleMode
+  created_at: Date
+}
+
+export async function insertProvider(sql: Queryable, provider: Provider): Promise<void> {
+  await sql`
+    insert into providers (provider_id, name, email, default_currency, cycle_mode, created_at)
+    values (${provider.providerId}, ${provider.name}, ${provider.email}, ${provider.defaultCurrency},
+      ${provider.cycleMode}, ${provider.createdAt})`
+}
+
+export async function findProvider(
+  sql: Queryable,
+  providerId: string,
+): Promise<Provider | undefined> {
+  const [row] = await sql<ProviderRow[]>`select * from providers where provider_id = ${providerId}`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+export async function listProviders(sql: Queryable): Promise<Provider[]> {
+  const rows = await sql<ProviderRow[]>`select * from providers order by created_at, provider_id`
+  return rows.map(fromRow)
+}
+
+function fromRow(row: ProviderRow): Provider {
+  return {
+    providerId: row.provider_id,
+    name: row.name,
+    email: row.email,
+    defaultCurrency: row.default_currency,
+    cycleMode: row.cycle_mode,
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,55 @@
+import type { Database } from '@tollgate/platform/database/database'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import { publishApiKey } from '../api-keys/publish-api-key.ts'
+import { publishCustomer } from '../customers/publish-customer.ts'
+import { publishMeters } from '../meters/publish-meters.ts'
+import { publishOffer } from '../products/publish-offer.ts'
+import { listPendingTargets, type PublicationTarget } from './repository.ts'
+
+export type PublisherParts = {
+  readonly database: Database
+  readonly hotState: HotState
+  /** Partitions of the environment's usage topic: entries live beside the counters of their subject. */
+  readonly partitionCount: (environment: Environment) => number
+  readonly now: () => Date
+}
+
+/** Where a target's publications wait: with what they tell about. */
+export type PublicationSpace = Environment | 'control'
+
+export const publicationSpaces: readonly PublicationSpace[] = ['control', ...environments]
+
+/** 'always' also when nothing is waiting: for copies that the hot state has lost or that time has overtaken. */
+export async function publish(
+  parts: PublisherParts,
+  space: PublicationSpace,
+  target: PublicationTarget,
+  when: 'pending' | 'always',
+): Promise<void> {
+  const { database, hotState } = parts
+  if (space === 'control') return publishApiKey(database.control, hotState, target, when)
+  const pool = database.in(space)
+  switch (target.kind) {
+    case 'meters':
+      return publishMeters(pool, hotState, space, target, when)
+    case 'offer':
+      return publishOffer(pool, hotState, space, target, when)
+    case 'customer':
+      return publishCustomer(parts, space, target, when)
+    case 'api-key':
+      throw new Error('keys are published from the control schema')
+  }
+}
+
+/** Publishes what waits in a space, up to a number of targets. Returns how many there were. */
+export async function publishPending(
+  parts: PublisherParts,
+  space: PublicationSpace,
+  targetsMax: number,
+): Promise<number> {
+  const pool = space === 'control' ? parts.database.control : parts.database.in(space)
+  const targets = await listPendingTargets(pool, targetsMax)
+  for (const target of targets) await publish(parts, space, target, 'pending')
+  return targets.length
+}

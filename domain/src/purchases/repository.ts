@@ -1,0 +1,230 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { PurchaseOrigin, PurchaseStatus } from '@tollgate/schemas/http/purchases'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import type { CycleMode } from '../periods/periods.ts'
+import { jsonb } from '../postgres/jsonb.ts'
+import type { PlanSnapshot } from './plan-snapshot.ts'
+
+export type Purchase = {
+  readonly reference: string
+  readonly customerRef: string
+  readonly customerEmail: string
+  readonly productRef: string
+  readonly productName: string
+  /** Null for a credit top-up, like the snapshot. */
+  readonly planRef: string | null
+  readonly planSnapshot: PlanSnapshot | null
+  readonly status: PurchaseStatus
+  readonly origin: PurchaseOrigin
+  /** USD cents. */
+  readonly amountMinor: number
+  /** Minor units of `currency`. */
+  readonly originalAmountMinor: number | null
+  readonly currency: string
+  readonly exchangeRate: string | null
+  /** Where its periods are counted from. */
+  readonly anchor: Date
+  readonly cycleMode: CycleMode
+  readonly billingCycle: string | null
+  readonly isRecurring: boolean
+  readonly autoRenew: boolean
+  readonly startDate: Date
+  readonly endDate: Date | null
+  readonly nextBillingDate: Date | null
+  readonly paidAt: Date | null
+  readonly cancelledAt: Date | null
+  readonly cancellationReason: string | null
+  readonly endedAt: Date | null
+  readonly metadata: JsonObject
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+type PurchaseRow = {
+  reference: string
+  customer_ref: string
+  customer_email: string
+  product_ref: string
+  product_name: string
+  plan_ref: string | null
+  plan_snapshot: PlanSnapshot | null
+  status: PurchaseStatus
+  origin: PurchaseOrigin
+  amount: bigint
+  original_amount: bigint | null
+  currency: string
+  exchange_rate: string | null
+  anchor: Date
+  cycle_mode: CycleMode
+  billing_cycle: string | null
+  is_recurring: boolean
+  auto_renew: boolean
+  start_date: Date
+  end_date: Date | null
+  next_billing_date: Date | null
+  paid_at: Date | null
+  cancelled_at: Date | null
+  cancellation_reason: string | null
+  ended_at: Date | null
+  metadata: JsonObject
+  created_at: Date
+  updated_at: Date
+}
+
+export type PurchaseFilter = {
+  readonly reference?: string | undefined
+  /** The customer's own reference. */
+  readonly customerRef?: string | undefined
+  readonly productRef?: string | undefined
+  readonly planRef?: string | undefined
+  readonly statuses?: readonly PurchaseStatus[] | undefined
+  /** Leaves out free recurring purchases and automatic enrolments. */
+  readonly withoutFree?: boolean | undefined
+  readonly rowsMax: number
+}
+
+/** The states in which a purchase gives access to its product. */
+export const statusesWithAccess = ['active', 'trialing', 'past_due'] as const
+
+/** Breaks a unique constraint when the customer has a purchase with access to the product already. */
+export async function insertPurchase(
+  sql: Queryable,
+  providerId: string,
+  purchase: Purchase,
+): Promise<void> {
+  await sql`
+    insert into purchases
+      (provider_id, reference, customer_ref, product_ref, plan_ref, plan_snapshot, status, origin,
+       amount, original_amount, currency, exchange_rate, anchor, cycle_mode, billing_cycle,
+       is_recurring, auto_renew, start_date, end_date, next_billing_date, paid_at, metadata,
+       created_at, updated_at)
+    values (${providerId}, ${purchase.reference}, ${purchase.customerRef}, ${purchase.productRef},
+      ${purchase.planRef}, ${jsonb(sql, purchase.planSnapshot)}, ${purchase.status},
+      ${purchase.origin}, ${purchase.amountMinor}, ${purchase.originalAmountMinor},
+      ${purchase.currency}, ${purchase.exchangeRate}, ${purchase.anchor}, ${purchase.cycleMode},
+      ${purchase.billingCycle}, ${purchase.isRecurring}, ${purchase.autoRenew},
+      ${purchase.startDate}, ${purchase.endDate}, ${purchase.nextBillingDate}, ${purchase.paidAt},
+      ${jsonb(sql, purchase.metadata)}, ${purchase.createdAt}, ${purchase.updatedAt})`
+}
+
+/** Ends a purchase now, in the given state. */
+export async function endPurchase(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+  status: PurchaseStatus,
+  endedAt: Date,
+): Promise<void> {
+  await sql`
+    update purchases set status = ${status}, auto_renew = false, ended_at = ${endedAt},
+      updated_at = ${endedAt}
+    where provider_id = ${providerId} and reference = ${reference}`
+}
+
+/** Newest first. */
+export async function listPurchases(
+  sql: Queryable,
+  providerId: string,
+  filter: PurchaseFilter,
+): Promise<Purchase[]> {
+  const { reference, customerRef, productRef, planRef, statuses } = filter
+  const rows = await sql<PurchaseRow[]>`
+    select purchases.*, customers.email as customer_email, products.name as product_name
+    from purchases
+    join customers on customers.provider_id = purchases.provider_id
+      and customers.reference = purchases.customer_ref
+    join products on products.provider_id = purchases.provider_id
+      and products.reference = purchases.product_ref
+    where purchases.provider_id = ${providerId}
+    ${reference === undefined ? sql`` : sql`and purchases.reference = ${reference}`}
+    ${customerRef === undefined ? sql`` : sql`and purchases.customer_ref = ${customerRef}`}
+    ${productRef === undefined ? sql`` : sql`and purchases.product_ref = ${productRef}`}
+    ${planRef === undefined ? sql`` : sql`and purchases.plan_ref = ${planRef}`}
+    ${statuses === undefined ? sql`` : sql`and purchases.status in ${sql(statuses)}`}
+    ${
+      filter.withoutFree === true
+        ? sql`and purchases.origin <> 'free_default'
+            and not (purchases.is_recurring and purchases.amount = 0 and purchases.plan_ref is not null)`
+        : sql``
+    }
+    order by purchases.start_date desc, purchases.created_at desc, purchases.reference
+    limit ${filter.rowsMax}`
+  return rows.map(fromRow)
+}
+
+export async function findPurchase(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+): Promise<Purchase | undefined> {
+  const [purchase] = await listPurchases(sql, providerId, { reference, rowsMax: 1 })
+  return purchase
+}
+
+/** The purchase of a plan that decides about access: the one that gives it, else the latest. */
+export async function findDecidingPurchase(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  productRef: string,
+): Promise<Purchase | undefined> {
+  const purchases = await listDecidingPurchases(sql, providerId, customerRef, productRef)
+  return purchases[0]
+}
+
+/** One per product that the customer ever held a plan of. */
+export async function listDecidingPurchases(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  productRef?: string,
+): Promise<Purchase[]> {
+  const rows = await sql<PurchaseRow[]>`
+    select distinct on (purchases.product_ref)
+      purchases.*, customers.email as customer_email, products.name as product_name
+    from purchases
+    join customers on customers.provider_id = purchases.provider_id
+      and customers.reference = purchases.customer_ref
+    join products on products.provider_id = purchases.provider_id
+      and products.reference = purchases.product_ref
+    where purchases.provider_id = ${providerId} and purchases.customer_ref = ${customerRef}
+      and purchases.plan_ref is not null
+    ${productRef === undefined ? sql`` : sql`and purchases.product_ref = ${productRef}`}
+    order by purchases.product_ref,
+      purchases.status in ${sql(statusesWithAccess)} desc,
+      purchases.start_date desc, purchases.created_at desc`
+  return rows.map(fromRow)
+}
+
+function fromRow(row: PurchaseRow): Purchase {
+  return {
+    reference: row.reference,
+    customerRef: row.customer_ref,
+    customerEmail: row.customer_email,
+    productRef: row.product_ref,
+    productName: row.product_name,
+    planRef: row.plan_ref,
+    planSnapshot: row.plan_snapshot,
+    status: row.status,
+    origin: row.origin,
+    amountMinor: Number(row.amount),
+    originalAmountMinor: row.original_amount === null ? null : Number(row.original_amount),
+    currency: row.currency,
+    exchangeRate: row.exchange_rate,
+    anchor: row.anchor,
+    cycleMode: row.cycle_mode,
+    billingCycle: row.billing_cycle,
+    isRecurring: row.is_recurring,
+    autoRenew: row.auto_renew,
+    startDate: row.start_date,
+    endDate: row.end_date,
+    nextBillingDate: row.next_billing_date,
+    paidAt: row.paid_at,
+    cancelledAt: row.cancelled_at,
+    cancellationReason: row.cancellation_reason,
+    endedAt: row.ended_at,
+    metadata: row.metadata,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
