@@ -209,6 +209,17 @@ describe('the gateway at its edges', () => {
     expect(await client.ping()).toEqual({ success: true })
   })
 
+  it('bounds the bodies of all requests together', async () => {
+    const path = '/?query=INSERT%20INTO%20no_such_table%20FORMAT%20JSONEachRow'
+    const body = Buffer.alloc(60 * 1024 * 1024, '\n')
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => post(path, { key: password, body })),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set([404, 503]))
+    expect(await post(path, { key: password, body })).toMatchObject({ status: 404 })
+  })
+
   it('refuses names that are none', async () => {
     for (const name of ['a%20b', 'x%3D1%2Cy', 'param_a%27', '1']) {
       expect(await post(`/?query=SELECT%201&${name}=1`, { key: password })).toMatchObject({

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { answer, refuse } from './answer.ts'
+import { createBodyBudget, type BodyBudget } from './body-budget.ts'
 import { createPasswordCheck } from './credentials.ts'
-import { exceptionBody, GatewayException, httpStatusOf, toException } from './exception.ts'
-import { createLane, LaneClosedError, LaneFullError, type Lane } from './lane.ts'
+import { GatewayException } from './exception.ts'
+import { createLane, type Lane } from './lane.ts'
 import { openFolder } from './open-folder.ts'
 import { readStatement } from './read-statement.ts'
 import type { EngineSessions } from './sessions.ts'
@@ -17,6 +18,8 @@ export type ChdbGatewayOptions = {
   readonly password: string
   /** Largest request body, before and after decompression. */
   readonly bodyBytesMax?: number
+  /** Bodies of all requests being served together. */
+  readonly bodiesBytesMax?: number
   /** Largest result; a result is held in memory whole. */
   readonly resultBytesMax?: number
   /** A SELECT that gives no limit of its own is ended after this time. */
@@ -39,13 +42,15 @@ type Parts = {
   /** Rows coming in have places of their own, so that heavy SELECTs cannot hold them up. */
   readonly inserts: Lane
   readonly statements: Lane
-  readonly bodyBytesMax: number
+  readonly budget: BodyBudget
   readonly defaults: ReadonlyMap<string, string>
+  readonly unanswered: Set<ServerResponse>
 }
 
-const gzipAsync = promisify(gzip)
 const insertsAtOnce = 2
 const statementsAtOnce = 3
+/** For callers who are slow to read their answer while the gateway stops. */
+const answerWaitMs = 5_000
 
 /** ClickHouse's HTTP interface, as far as its official client uses it, in front of the engine in this process. */
 export async function startChdbGateway(options: ChdbGatewayOptions): Promise<ChdbGateway> {
@@ -55,11 +60,15 @@ export async function startChdbGateway(options: ChdbGatewayOptions): Promise<Chd
     isAllowed: createPasswordCheck(options.password),
     inserts: createLane(insertsAtOnce, queueMax),
     statements: createLane(statementsAtOnce, queueMax),
-    bodyBytesMax: options.bodyBytesMax ?? 64 * 1024 * 1024,
+    budget: createBodyBudget(
+      options.bodyBytesMax ?? 64 * 1024 * 1024,
+      options.bodiesBytesMax ?? 256 * 1024 * 1024,
+    ),
     defaults: new Map([
       ['max_result_bytes', String(options.resultBytesMax ?? 256 * 1024 * 1024)],
       ['max_execution_time', String(options.executionSecondsMax ?? 60)],
     ]),
+    unanswered: new Set(),
   }
   // Longer than any client keeps an idle connection, so that it is never the server who hangs up first.
   const server = createServer({ keepAliveTimeout: 60_000, maxHeaderSize: 1024 * 1024 })
@@ -81,9 +90,10 @@ async function stop(server: Server, parts: Parts): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   server.closeIdleConnections()
   await Promise.all([parts.inserts.close(), parts.statements.close()])
+  const end = Date.now() + answerWaitMs
+  while (parts.unanswered.size > 0 && Date.now() < end) await sleep(10)
+  server.closeAllConnections()
   await parts.sessions.close()
-  // The answers are written by now; connections kept alive would hold the server open.
-  setImmediate(() => server.closeAllConnections())
   await closed
 }
 
@@ -92,6 +102,9 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  parts.unanswered.add(response)
+  response.once('close', () => parts.unanswered.delete(response))
+  const body = parts.budget.open()
   try {
     if (!parts.isAllowed(request)) {
       throw new GatewayException(516, 'AUTHENTICATION_FAILED', 'the password is missing or wrong')
@@ -100,10 +113,12 @@ async function serve(
       response.end('Ok.\n')
       return
     }
-    const statement = await readStatement(request, parts.bodyBytesMax)
+    const statement = await readStatement(request, body)
     await answer(request, response, await run(parts, statement, response))
   } catch (error) {
     refuse(response, error)
+  } finally {
+    body.close()
   }
 }
 
@@ -122,54 +137,4 @@ async function run(
     if (response.destroyed) throw new GatewayException(394, 'QUERY_WAS_CANCELLED', 'caller left')
     return await parts.sessions.run({ ...statement, settings })
   })
-}
-
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  result: StatementResult,
-): Promise<void> {
-  response.setHeader('X-ClickHouse-Summary', summaryOf(result))
-  const isCompressed =
-    /\benable_http_compression=1\b/.test(request.url ?? '') &&
-    /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
-  if (!isCompressed) {
-    response.end(result.bytes)
-    return
-  }
-  const compressed = await gzipAsync(result.bytes)
-  response.setHeader('Content-Encoding', 'gzip')
-  response.end(compressed)
-}
-
-function summaryOf(result: StatementResult): string {
-  return JSON.stringify({
-    read_rows: String(result.readRows),
-    read_bytes: String(result.readBytes),
-    written_rows: String(result.writtenRows),
-    written_bytes: String(result.writtenBytes),
-    total_rows_to_read: '0',
-    result_rows: '0',
-    result_bytes: String(result.bytes.length),
-    elapsed_ns: String(Math.round(result.elapsedSeconds * 1e9)),
-  })
-}
-
-function refuse(response: ServerResponse, error: unknown): void {
-  const exception = toException(inClickHouseTerms(error))
-  if (response.headersSent || response.destroyed) {
-    response.destroy()
-    return
-  }
-  response.statusCode = httpStatusOf(exception)
-  response.setHeader('X-ClickHouse-Exception-Code', exception.code)
-  response.end(exceptionBody(exception))
-}
-
-function inClickHouseTerms(error: unknown): unknown {
-  if (error instanceof LaneFullError) {
-    return new GatewayException(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', error.message)
-  }
-  if (error instanceof LaneClosedError) return new GatewayException(236, 'ABORTED', error.message)
-  return error
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { GatewayException } from './exception.ts'
+import type { BodyShare } from './body-budget.ts'
+import { GatewayException, toException } from './exception.ts'
 import { isInsert, parseInsert, type Statement } from './statement.ts'
 
 /** Arguments of the HTTP interface itself; every other one is a setting of the engine. */
@@ -30,7 +31,7 @@ const gunzipAsync = promisify(gunzip)
 /** Reads one request to its end. Throws a GatewayException for what cannot become a statement. */
 export async function readStatement(
   request: IncomingMessage,
-  bodyBytesMax: number,
+  share: BodyShare,
 ): Promise<Statement> {
   const address = new URL(request.url ?? '/', 'http://gateway')
   const settings = new Map<string, string>()
@@ -42,7 +43,7 @@ export async function readStatement(
   if (address.searchParams.has('session_id')) {
     throw new GatewayException(48, 'NOT_IMPLEMENTED', 'sessions over several requests')
   }
-  const body = await readBody(request, bodyBytesMax)
+  const body = await readBody(request, share)
   const query = address.searchParams.get('query') ?? ''
   return {
     ...splitRows(query, body),
@@ -80,34 +81,41 @@ function firstHeader(request: IncomingMessage, name: string): string | undefined
   return Array.isArray(value) ? value[0] : value
 }
 
-async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+/** Reads to the end even what it refuses: a caller cut off while sending takes it for a broken network and retries. */
+async function readBody(request: IncomingMessage, share: BodyShare): Promise<Buffer> {
   const chunks: Buffer[] = []
-  let bytes = 0
+  let refusal: GatewayException | undefined
   for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    // Read to the end all the same: a caller who is cut off while sending takes it for a broken network and tries again.
-    if (bytes <= bytesMax) chunks.push(chunk)
-    else chunks.length = 0
+    if (refusal !== undefined) continue
+    try {
+      share.take(chunk.length)
+      chunks.push(chunk)
+    } catch (error) {
+      refusal = toException(error)
+      chunks.length = 0
+      share.close()
+    }
   }
-  if (bytes > bytesMax) throw tooLarge(bytesMax)
+  if (refusal !== undefined) throw refusal
   const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
   const encoding = firstHeader(request, 'content-encoding') ?? 'identity'
   if (encoding === 'identity') return body
   if (encoding !== 'gzip') {
     throw new GatewayException(48, 'NOT_IMPLEMENTED', `content encoding ${encoding}`)
   }
-  return await inflate(body, bytesMax)
+  const inflated = await inflate(body, share.bytesMax)
+  share.close()
+  share.take(inflated.length)
+  return inflated
 }
 
 async function inflate(body: Buffer, bytesMax: number): Promise<Buffer> {
   try {
     return await gunzipAsync(body, { maxOutputLength: bytesMax })
   } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bytesMax)
+    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') {
+      throw new GatewayException(307, 'TOO_MANY_BYTES', `at most ${bytesMax} bytes`)
+    }
     throw new GatewayException(36, 'BAD_ARGUMENTS', 'the body is not gzip')
   }
-}
-
-function tooLarge(bytesMax: number): GatewayException {
-  return new GatewayException(307, 'TOO_MANY_BYTES', `a request is at most ${bytesMax} bytes`)
 }
