@@ -167,14 +167,21 @@ export class Installation {
   }
 
   async events(environment: Environment = 'sandbox'): Promise<MeterEvent[]> {
-    const topic = usageTopic(environment)
-    const events: MeterEvent[] = []
-    for (let partition = 0; partition < partitionCount; partition++) {
-      const limits = { recordsMax: 100_000, bytesMax: 100_000_000 }
-      const records = await this.log.read(topic, partition, 0, limits)
-      events.push(...records.map((record) => decodeMeterEvent(record.value)))
-    }
-    return events
+    const partitions = Array.from({ length: partitionCount }, (_, partition) => partition)
+    const events = await Promise.all(
+      partitions.map((partition) => this.eventsOf(environment, partition, 0)),
+    )
+    return events.flat()
+  }
+
+  async eventsOf(
+    environment: Environment,
+    partition: number,
+    fromOffset: number,
+  ): Promise<MeterEvent[]> {
+    const limits = { recordsMax: 100_000, bytesMax: 100_000_000 }
+    const records = await this.log.read(usageTopic(environment), partition, fromOffset, limits)
+    return records.map((record) => decodeMeterEvent(record.value))
   }
 
   async remove(): Promise<void> {

@@ -28,7 +28,10 @@ const forwarded: ReadonlySet<string> = new Set([
  * forwarded its request is believed only when we stand behind a proxy that sets it.
  */
 export function requestHeaders(request: FallbackRequest, trustsForwarded: boolean): string[] {
-  const dropped = namedByConnection(request.headers)
+  const connectionValues = request.headers
+    .filter(([name]) => name === 'connection')
+    .map(([, value]) => value)
+  const dropped = namesIn(connectionValues)
   const flat: string[] = []
   const given = new Map<string, string>()
   for (const [name, value] of request.headers) {
@@ -51,19 +54,17 @@ export function requestHeaders(request: FallbackRequest, trustsForwarded: boolea
 /** The headers that go back to the client. */
 export function answerHeaders(headers: IncomingHttpHeaders): [string, string][] {
   const list: [string, string][] = []
+  const dropped = namesIn([headers['connection'] ?? []].flat())
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || hopByHop.has(name)) continue
+    if (value === undefined || hopByHop.has(name) || dropped.has(name)) continue
     if (Array.isArray(value)) list.push(...value.map((each): [string, string] => [name, each]))
     else list.push([name, value])
   }
   return list
 }
 
-function namedByConnection(headers: FallbackRequest['headers']): ReadonlySet<string> {
-  const named = new Set<string>()
-  for (const [name, value] of headers) {
-    if (name !== 'connection') continue
-    for (const token of value.split(',')) named.add(token.trim().toLowerCase())
-  }
-  return named
+/** The headers that a Connection header declares to belong to the connection as well. */
+function namesIn(connectionValues: readonly string[]): ReadonlySet<string> {
+  const names = connectionValues.flatMap((value) => value.split(','))
+  return new Set(names.map((name) => name.trim().toLowerCase()))
 }

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { generateSecretKey } from '@tollgate/domain/api-keys/secret-key'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Installation } from './installation.ts'
+
+const usages = '/v1/sdk/usages'
+const body = '{"customerRef":"u"}'
+const unauthorized = {
+  statusCode: 401,
+  error: 'Unauthorized',
+  message: 'Invalid or expired secret key',
+}
+
+describe('secret keys', () => {
+  let nowMs = Date.now()
+  let installation: Installation
+  beforeAll(async () => {
+    installation = await Installation.start({ clock: { now: () => nowMs } })
+  })
+  afterAll(() => installation.remove())
+
+  const sendWith = (authorization: string | undefined) =>
+    installation.send(usages, {
+      method: 'POST',
+      body,
+      headers: {
+        'content-type': 'application/json',
+        ...(authorization === undefined ? {} : { authorization }),
+      },
+    })
+
+  it('open the routes of their provider', async () => {
+    const key = await installation.createKey()
+    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+      expect((await sendWith(`${scheme} ${key}`)).status).toBe(200)
+    }
+  })
+
+  it('that nobody issued are refused, however they look', async () => {
+    const before = installation.stored()
+    const issued = await installation.createKey()
+    const mistyped = issued.slice(0, -1) + (issued.endsWith('a') ? 'b' : 'a')
+    const unknown = generateSecretKey('sandbox', randomBytes)
+    const headers = [
+      undefined,
+      '',
+      'Bearer',
+      'Bearer ',
+      `Basic ${issued}`,
+      issued,
+      `Bearer ${mistyped}`,
+      `Bearer ${unknown}`,
+      `Bearer ${issued}x`,
+      `Bearer ${issued} ${issued}`,
+      `Bearer ${'x'.repeat(2000)}`,
+    ]
+    for (const header of headers) {
+      const reply = await sendWith(header)
+      expect({ header, ...reply.body }).toEqual({ header, ...unauthorized })
+      expect(reply.status).toBe(401)
+    }
+    expect(installation.stored()).toBe(before)
+  })
+
+  it('are asked for before anything is said about the body', async () => {
+    const reply = await installation.send(usages, {
+      method: 'POST',
+      body: '{',
+      headers: { 'content-type': 'multipart/form-data' },
+    })
+    expect(reply.body).toEqual(unauthorized)
+  })
+
+  it('work at once after they were refused for not being there yet', async () => {
+    const key = generateSecretKey('sandbox', randomBytes)
+    expect((await sendWith(`Bearer ${key}`)).status).toBe(401)
+    const issued = await installation.createKey()
+    expect((await sendWith(`Bearer ${issued}`)).status).toBe(200)
+  })
+
+  it('that are revoked stop working within the time they are remembered for', async () => {
+    const key = await installation.createKey()
+    expect((await sendWith(`Bearer ${key}`)).status).toBe(200)
+    await installation.revokeKey(key)
+    const deadlineMs = performance.now() + 5_000
+    while ((await sendWith(`Bearer ${key}`)).status === 200) {
+      expect(performance.now()).toBeLessThan(deadlineMs)
+      await sleep(20)
+    }
+    expect((await sendWith(`Bearer ${key}`)).body).toEqual(unauthorized)
+  })
+
+  it('that expire stop working at that millisecond', async () => {
+    const key = await installation.createKey('sandbox', nowMs + 10_000)
+    expect((await sendWith(`Bearer ${key}`)).status).toBe(200)
+    nowMs += 9_999
+    expect((await sendWith(`Bearer ${key}`)).status).toBe(200)
+    nowMs += 1
+    expect((await sendWith(`Bearer ${key}`)).body).toEqual(unauthorized)
+  })
+
+  it('record into the environment they were issued for', async () => {
+    const live = await installation.createKey('live')
+    const before = [installation.stored('sandbox'), installation.stored('live')]
+    await sendWith(`Bearer ${live}`)
+    expect([installation.stored('sandbox'), installation.stored('live')]).toEqual([
+      before[0]!,
+      before[1]! + 1,
+    ])
+  })
+})

@@ -1,0 +1,216 @@
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { countingWindows } from '@tollgate/domain/entitlements/counting-windows'
+import { offerDocumentKey, type Entitlement } from '@tollgate/schemas/hot-state/documents'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Installation, partitionCount, providerId } from './installation.ts'
+
+const limits = '/v1/sdk/limits'
+const usages = '/v1/sdk/usages'
+const productRef = 'prd_1'
+const topic = usageTopic('sandbox')
+
+const startSecond = Date.UTC(2026, 0, 1) / 1000
+const endSecond = Date.UTC(2026, 1, 1) / 1000
+
+const entitlement: Entitlement = {
+  customerRef: 'cus_1',
+  purchaseRef: 'pur_1',
+  planRef: 'pln_1',
+  planType: 'recurring',
+  endsAtMs: null,
+  cap: '10000000',
+  credit: null,
+  firstPeriodStartSecond: startSecond,
+  periods: [{ startSecond, endSecond }],
+  customerRefs: ['cus_1', 'user-1'],
+}
+
+describe('limit checks', () => {
+  let nowMs: number
+  let installation: Installation
+  let key: string
+  beforeEach(async () => {
+    nowMs = Date.UTC(2026, 0, 15)
+    installation = await Installation.start({
+      clock: { now: () => nowMs },
+      settings: { TOLLGATE_LIMITS_WAIT_MS: '100', TOLLGATE_TAIL_RECORDS_MAX: '50' },
+    })
+    key = await installation.createKey()
+    installation.controlPlane = (request, response) => {
+      request.resume()
+      response.writeHead(200).end('{"from":"control plane"}')
+    }
+  })
+  afterEach(() => installation.remove())
+
+  const placeOf = (customerRef: string) => {
+    const subject = subjectKey(providerId, customerRef)
+    return { subject, partition: partitionOf(subject, partitionCount) }
+  }
+
+  const publish = async (document: Entitlement = entitlement): Promise<void> => {
+    for (const customerRef of document.customerRefs) {
+      const at = { space: 'sandbox', ...placeOf(customerRef), scope: productRef }
+      const entry = { document: JSON.stringify(document), windows: countingWindows(document) }
+      await installation.hotState.putEntry(at, { version: 1, ...entry })
+    }
+    const offer = {
+      product: { reference: productRef, name: 'One' },
+      plans: [
+        {
+          reference: 'pln_1',
+          type: 'recurring',
+          price: 100,
+          currency: 'USD',
+          requiresPayment: true,
+        },
+      ],
+    }
+    const offerKey = offerDocumentKey('sandbox', providerId, productRef)
+    await installation.hotState.putDocument(offerKey, JSON.stringify(offer))
+  }
+
+  /** What the counters projection does, for everything that is in the log. */
+  const project = async (): Promise<void> => {
+    const { hotState, log } = installation
+    for (let partition = 0; partition < partitionCount; partition++) {
+      const expectedOffset = await hotState.appliedOffset('sandbox', partition)
+      const nextOffset = log.head(topic, partition)
+      if (nextOffset === expectedOffset) continue
+      await hotState.apply({
+        space: 'sandbox',
+        partition,
+        expectedOffset,
+        nextOffset,
+        marks: [],
+        increments: await incrementsOf(partition, expectedOffset),
+      })
+    }
+  }
+
+  const incrementsOf = async (
+    partition: number,
+    fromOffset: number,
+  ): Promise<Parameters<HotState['apply']>[0]['increments']> => {
+    const events = await installation.eventsOf('sandbox', partition, fromOffset)
+    return events.map((event) => ({
+      subject: subjectKey(event.providerId, event.customerRef),
+      scope: event.productRef ?? '',
+      series: event.meterName,
+      second: Math.floor(event.timestamp / 1000),
+      amount: BigInt(event.value),
+    }))
+  }
+
+  const check = (customerRef = 'user-1', more: object = {}) =>
+    installation.post(limits, key, { customerRef, productRef, ...more })
+
+  const use = (customerRef = 'user-1', units = 1) =>
+    installation.post(usages, key, { customerRef, productRef, units })
+
+  it('are passed on while nothing is published, with key and body', async () => {
+    const seen: unknown[] = []
+    installation.controlPlane = (request, response) => {
+      request.on('data', (data: Buffer) => seen.push(JSON.parse(data.toString())))
+      request.on('end', () => {
+        seen.push(request.headers.authorization, request.url)
+        response.writeHead(404).end('{"statusCode":404}')
+      })
+    }
+    const reply = await check()
+    expect([reply.status, reply.body]).toEqual([404, { statusCode: 404 }])
+    expect(seen).toEqual([
+      { customerRef: 'user-1', productRef, includeCheckoutSession: false },
+      `Bearer ${key}`,
+      limits,
+    ])
+  })
+
+  it('are passed on when a checkout session is wanted, and when no period holds the moment', async () => {
+    await publish()
+    const passedOn = { status: 200, body: { from: 'control plane' } }
+    expect(await check('user-1', { includeCheckoutSession: true })).toMatchObject(passedOn)
+    nowMs = endSecond * 1000 - 1
+    expect((await check()).body['withinLimits']).toBe(true)
+    nowMs = endSecond * 1000
+    expect(await check()).toMatchObject(passedOn)
+  })
+
+  it('see all acknowledged usage once it is counted, under any reference of the customer', async () => {
+    await publish()
+    expect((await check()).body).toEqual({
+      withinLimits: true,
+      remaining: 10,
+      plan: 'pln_1',
+      meterName: 'requests',
+    })
+    await Promise.all([use('user-1', 3), use('cus_1', 4)])
+    await project()
+    expect((await check('cus_1')).body['remaining']).toBe(3)
+    expect((await check('user-1')).body['remaining']).toBe(3)
+  })
+
+  it('wait for the projection', async () => {
+    await publish()
+    await use()
+    const checked = check()
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    await project()
+    expect((await checked).body['remaining']).toBe(9)
+  })
+
+  it('fold the tail of the log when the projection does not come', async () => {
+    await publish()
+    await Promise.all(Array.from({ length: 7 }, () => use()))
+    expect((await check()).body['remaining']).toBe(3)
+    await use('other', 5)
+    expect((await check()).body['remaining']).toBe(3)
+  })
+
+  it('are 503 when the tail is longer than the bound', async () => {
+    await publish()
+    const events = Array.from({ length: 60 }, () => ({ customerRef: 'user-1', productRef }))
+    await installation.post('/v1/sdk/usages/bulk', key, { events })
+    const reply = await check()
+    expect(reply.status).toBe(503)
+    expect(reply.headers.get('retry-after')).toBe('1')
+  })
+
+  it('are denied with what may be bought when the cap is reached', async () => {
+    await publish()
+    await use('user-1', 10)
+    await project()
+    expect((await check()).body).toEqual({
+      withinLimits: false,
+      remaining: 0,
+      plan: 'pln_1',
+      meterName: 'requests',
+      product: { reference: productRef, name: 'One' },
+      plans: [
+        {
+          reference: 'pln_1',
+          type: 'recurring',
+          price: 100,
+          currency: 'USD',
+          requiresPayment: true,
+        },
+      ],
+    })
+  })
+
+  it('say of a usage call why nothing was debited', async () => {
+    const reason = async () => ((await use()).body['creditDebit'] as { reason: string }).reason
+    expect(await reason()).toBe('customer_not_found')
+    await installation.hotState.putEntry(
+      { space: 'sandbox', ...placeOf('user-1'), scope: '' },
+      { version: 1, document: '{"customerRef":"cus_1"}', windows: [] },
+    )
+    expect(await reason()).toBe('no_active_purchase')
+    await publish()
+    expect(await reason()).toBe('plan_not_credit_based')
+    nowMs = endSecond * 1000
+    expect(await reason()).toBe('no_active_purchase')
+  })
+})
