@@ -110,8 +110,8 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
     port: config.adminPort,
     metrics: registry,
     readiness: [hotStateHealth, observer.health, tableGate.health],
-    // A restart helps against nothing that readiness reports, except perhaps a projection that stands still.
-    liveness: [observer.health],
+    // Every failure is already treated as a restart would treat it, and a restart brings no store back.
+    liveness: [],
   })
   return { admin, services: [admin, observer, ...counters.loops, tableGate, housekeeping] }
 }

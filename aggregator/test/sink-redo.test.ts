@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { sinkGroup } from '@tollgate/schemas/consumer-groups'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { runSinkBatch, type SinkParts } from '../src/consume/run-sink-batch.ts'
+import { ExpectedUsage, readStored } from './expected-usage.ts'
+import { EventGenerator } from './generated-events.ts'
+import { createInstallation, partitionOfEvent, type Installation } from './installation.ts'
+import { interrupted, ProcessDied, type Interruption } from './interrupted.ts'
+
+const topic = usageTopic('sandbox')
+const nobody = async (): Promise<void> => {}
+
+let installation: Installation
+
+beforeEach(async () => {
+  installation = await createInstallation()
+})
+
+afterEach(async () => {
+  await installation.remove()
+})
+
+/** One batch of partition 0 by a process of its own. Calls in order: read, commit the open note, ..., insert, commit. */
+async function storeBatch(interruption?: Interruption, others = nobody): Promise<string> {
+  const { log, hotState, clickhouse } = installation
+  const counter = { calls: 0 }
+  const parts: SinkParts = {
+    log: interrupted(log, counter, interruption, others),
+    hotState,
+    usageStore: interrupted<UsageStore>(clickhouse.store, counter, interruption, others),
+    environment: 'sandbox',
+    topic,
+    partition: 0,
+    readLimits: { recordsMax: 1_000, bytesMax: 1 << 24 },
+    countersWaitMs: 0,
+    newLineage: () => 'lineage',
+  }
+  return (await runSinkBatch(parts, await log.position(sinkGroup, topic, 0))).kind
+}
+
+async function appendToPartition0(seed: number, total: number): Promise<ExpectedUsage> {
+  const generator = new EventGenerator(seed, 20, Date.UTC(2026, 2, 1, 12))
+  const events = generator.take(total).filter((event) => partitionOfEvent(event) === 0)
+  const expected = new ExpectedUsage()
+  expected.add(events)
+  await installation.appendEvents(events)
+  return expected
+}
+
+async function expectStored(expected: ExpectedUsage): Promise<void> {
+  expect(await readStored(installation.clickhouse.store, 'sandbox')).toEqual({
+    rowTotal: expected.storedTotal,
+    idTotal: expected.storedTotal,
+    countedSum: expected.countedSum,
+    rollUpSum: expected.countedSum,
+    rollUpRecords: expected.countedTotal,
+  })
+}
+
+const insertCall = 3
+const lastCommitCall = 4
+
+it.each([
+  ['after the open note', { atCall: 2, kind: 'die-after' }],
+  ['before the insert', { atCall: insertCall, kind: 'die-before' }],
+  ['after the insert', { atCall: insertCall, kind: 'die-after' }],
+  ['before the last commit', { atCall: lastCommitCall, kind: 'die-before' }],
+] as const)('a sink that dies %s leaves a batch that is redone once', async (_, interruption) => {
+  const expected = await appendToPartition0(1, 600)
+  await expect(storeBatch(interruption)).rejects.toThrow(ProcessDied)
+  // More records come in: the redo must not take them into the batch.
+  const generator = new EventGenerator(2, 20, Date.UTC(2026, 3, 1))
+  const more = generator
+    .take(300)
+    .map((event) => ({ ...event, id: `more_${event.id}` }))
+    .filter((event) => partitionOfEvent(event) === 0)
+  expected.add(more)
+  await installation.appendEvents(more)
+
+  expect(await storeBatch()).toBe('stored')
+  expect(await storeBatch()).toBe('stored')
+  expect(await storeBatch()).toBe('idle')
+  await expectStored(expected)
+})
+
+it('a sink that wakes up after another one took over stores nothing twice and is turned away', async () => {
+  const expected = await appendToPartition0(3, 600)
+  const takeOver = async (): Promise<void> => {
+    expect(await storeBatch()).toBe('stored')
+  }
+  const zombie = storeBatch({ atCall: insertCall, kind: 'others-act' }, takeOver)
+  await expect(zombie).rejects.toMatchObject({ name: 'GroupFencedError' })
+  await expectStored(expected)
+})
