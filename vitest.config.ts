@@ -11,5 +11,6 @@ export default defineConfig({
     hookTimeout: 120_000,
     pool: 'forks',
     maxWorkers: 2,
+    reporters: ['default', './deploy/test/closing-line-reporter.ts'],
   },
 })

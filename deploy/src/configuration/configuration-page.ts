@@ -1,0 +1,50 @@
+import { aggregatorSettings } from '@tollgate/aggregator/config'
+import { controlPlaneSettings } from '@tollgate/control-plane/config'
+import { ingestSettings } from '@tollgate/ingest/config'
+import type { Setting, Settings } from '@tollgate/platform/config/settings'
+import { standaloneSettings } from '../standalone/settings.ts'
+
+const sections: readonly {
+  readonly title: string
+  readonly lead: string
+  readonly settings: Settings
+}[] = [
+  {
+    title: 'npm start',
+    lead: 'Read by the supervisor. Every other variable reaches the services unchanged; the addresses below are set by it.',
+    settings: standaloneSettings,
+  },
+  { title: 'ingest', lead: 'The public address.', settings: ingestSettings },
+  { title: 'aggregator', lead: 'The two projections.', settings: aggregatorSettings },
+  { title: 'control-plane', lead: 'The management API.', settings: controlPlaneSettings },
+]
+
+/** The text of `docs/configuration.md`: every setting as its service declares it. */
+export function configurationPage(): string {
+  const head = [
+    '# Configuration',
+    '',
+    'Every setting is an environment variable. A service that is given a wrong one lists everything wrong and does not',
+    'start. This page is made from the declarations: `npm run docs`.',
+  ]
+  return [...head, ...sections.flatMap(sectionLines), ''].join('\n')
+}
+
+function sectionLines({ title, lead, settings }: (typeof sections)[number]): string[] {
+  return [
+    '',
+    `## ${title}`,
+    '',
+    lead,
+    '',
+    '| Variable | Default | Meaning |',
+    '| --- | --- | --- |',
+    ...Object.values(settings).map(settingLine),
+  ]
+}
+
+function settingLine({ variable, defaultText, description }: Setting<unknown>): string {
+  const shown =
+    defaultText === undefined ? 'must be set' : defaultText === '' ? 'empty' : `\`${defaultText}\``
+  return `| \`${variable}\` | ${shown} | ${description.replaceAll('|', '\\|')} |`
+}
