@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { expect, it } from 'vitest'
 import { openLmdbHotState } from '../src/hot-state/lmdb/lmdb-hot-state.ts'
 import { describeHotState } from '../src/testing/hot-state-contract.ts'
 
@@ -15,4 +16,26 @@ describeHotState('lmdb', async () => {
       await rm(folder, { recursive: true, force: true })
     },
   }
+})
+
+it('undoes a batch whose last part cannot be stored', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hot-state-'))
+  const hot = await openLmdbHotState({ folder, role: 'projection' })
+  const at = { space: 'live', partition: 0, subject: 's', scope: 'a' }
+  const windows = [{ id: 'w', fromSecond: 0, toSecond: 100 }]
+  await hot.putEntry(at, { version: 1, document: '{}', windows })
+  const impossible = hot.apply({
+    space: 'live',
+    partition: 0,
+    expectedOffset: 0,
+    nextOffset: 2 ** 50,
+    marks: [{ id: 'i', offset: 0, receivedAtMs: 1 }],
+    increments: [{ subject: 's', scope: 'a', series: 'calls', second: 1, amount: 1n }],
+  })
+  await expect(impossible).rejects.toThrow(RangeError)
+  expect((await hot.readEntry(at, 'calls')).amounts.size).toBe(0)
+  expect(await hot.readMarks('live', 0, ['i'])).toEqual([undefined])
+  expect(await hot.appliedOffset('live', 0)).toBe(0)
+  await hot.close()
+  await rm(folder, { recursive: true, force: true })
 })

@@ -1,4 +1,5 @@
 import { EventLogUnavailableError, type LogAppend } from '../event-log.ts'
+import { committed } from '../../lmdb/commit-error.ts'
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import { BatchBuffer, recordBytes } from './batch-format.ts'
 import { batchKeyBytes, probeKey, writeBatchKey } from './log-keys.ts'
@@ -109,7 +110,7 @@ export class GroupCommit {
     if (refusal !== undefined) throw refusal
     if (!this.#hasFailed) return
     try {
-      await this.#store.put(probeKey, Buffer.alloc(probeBytes))
+      await committed(this.#store.put(probeKey, Buffer.alloc(probeBytes)))
       this.#hasFailed = false
     } catch (error) {
       throw asUnavailable(error)
@@ -176,7 +177,7 @@ export class GroupCommit {
       this.#pendingBytes -= bytes
       this.#finish(batches, waiters, error)
     }
-    this.#commit(batches).then(
+    committed(this.#commit(batches)).then(
       () => done(undefined),
       (error: unknown) => done(asUnavailable(error)),
     )
@@ -231,10 +232,6 @@ function giveBuffersBack(batch: OpenBatch, bytesMax: number): void {
 }
 
 function asUnavailable(error: unknown): EventLogUnavailableError {
-  // lmdb hands the cause over as a second promise, which must not be left unhandled.
-  const { commitError } = error as { commitError?: Promise<unknown> }
-  commitError?.catch(() => undefined)
-  return new EventLogUnavailableError('The event log could not be written to disk.', {
-    cause: error,
-  })
+  const { message } = error as Error
+  return new EventLogUnavailableError(`The event log cannot write. ${message}`, { cause: error })
 }

@@ -1,4 +1,5 @@
 import { GroupFencedError, type GroupPosition } from '../event-log.ts'
+import { committed } from '../../lmdb/commit-error.ts'
 import type { LmdbStore } from '../../lmdb/environment.ts'
 
 /** Positions of consumer groups. Several processes write here, so they live in an environment of their own. */
@@ -23,13 +24,13 @@ export class GroupPositions {
     next: GroupPosition,
   ): Promise<void> {
     const key = positionKey(group, topic, partition)
-    const isMoved = await this.#store.transaction(() => {
+    const moved = this.#store.transaction(() => {
       const stored = this.#get(key)
       if (stored.offset !== expected.offset || stored.note !== expected.note) return false
       this.#store.putSync(key, Buffer.from(JSON.stringify([next.offset, next.note])))
       return true
     })
-    if (isMoved) return
+    if (await committed(moved)) return
     throw new GroupFencedError(
       `Group ${group} lost ${topic} partition ${partition} to another member.`,
     )

@@ -1,3 +1,4 @@
+import { committed } from '../../lmdb/commit-error.ts'
 import { Doorbell } from '../../lmdb/doorbell.ts'
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import { WakeUps } from '../../lmdb/wake-ups.ts'
@@ -85,9 +86,10 @@ export class LogWriter {
 
   /** The keys go in one transaction, between two commits of records. */
   async remove(keys: readonly Buffer[]): Promise<void> {
-    await this.#store.batch(() => {
+    const removed = this.#store.batch(() => {
       for (const key of keys) void this.#store.remove(key)
     })
+    await committed(removed)
   }
 
   checkWritable(): Promise<void> {

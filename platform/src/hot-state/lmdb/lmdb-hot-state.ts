@@ -1,3 +1,4 @@
+import { committed } from '../../lmdb/commit-error.ts'
 import { Doorbell, DoorbellListener } from '../../lmdb/doorbell.ts'
 import { openEnvironment, type LmdbStore } from '../../lmdb/environment.ts'
 import { WakeUps } from '../../lmdb/wake-ups.ts'
@@ -66,11 +67,11 @@ class LmdbHotState implements HotState {
   }
 
   async putDocument(key: string, document: string): Promise<void> {
-    await this.#store.put(documentKey(key), Buffer.from(document))
+    await committed(this.#store.put(documentKey(key), Buffer.from(document)))
   }
 
   async deleteDocument(key: string): Promise<void> {
-    await this.#store.remove(documentKey(key))
+    await committed(this.#store.remove(documentKey(key)))
   }
 
   async readDocument(key: string): Promise<string | undefined> {
@@ -80,11 +81,11 @@ class LmdbHotState implements HotState {
   }
 
   async putEntry(at: EntryAddress, entry: Entry): Promise<void> {
-    await this.#store.transaction(() => putEntry(this.#store, this.#subjects, at, entry))
+    await this.#atomically(() => putEntry(this.#store, this.#subjects, at, entry))
   }
 
   async deleteEntry(at: EntryAddress): Promise<void> {
-    await this.#store.transaction(() => deleteEntry(this.#store, this.#subjects, at))
+    await this.#atomically(() => deleteEntry(this.#store, this.#subjects, at))
   }
 
   async readEntry(at: EntryAddress, series: string): Promise<EntryView> {
@@ -108,7 +109,7 @@ class LmdbHotState implements HotState {
 
   async claimMarks(space: string, partition: number, marks: readonly Mark[]): Promise<number[]> {
     const part = partitionPart(space, partition)
-    return await this.#store.transaction(() => {
+    return await this.#atomically(() => {
       setMissingMarks(this.#store, part, marks)
       const ids = marks.map(({ id }) => id)
       return readMarks(this.#store, part, ids).map((offset) => offset!)
@@ -116,9 +117,7 @@ class LmdbHotState implements HotState {
   }
 
   async apply(batch: CounterBatch): Promise<'applied' | 'fenced'> {
-    const outcome = await this.#store.transaction(() =>
-      applyBatch(this.#store, this.#subjects, batch),
-    )
+    const outcome = await this.#atomically(() => applyBatch(this.#store, this.#subjects, batch))
     if (outcome === 'applied') {
       this.#bell?.ring(applyChannel)
       this.#wakeUps.wake()
@@ -133,7 +132,16 @@ class LmdbHotState implements HotState {
 
   async sweep(space: string, partition: number, limits: SweepLimits): Promise<number> {
     const part = partitionPart(space, partition)
-    return await this.#store.transaction(() => this.#sweeper.sweep(part, limits))
+    return await this.#atomically(() => this.#sweeper.sweep(part, limits))
+  }
+
+  /**
+   * One transaction, visible to every process when it resolves. It reaches the disk a little later: a kill loses
+   * nothing, and after a power cut the state is the whole state of some earlier moment, fence included, from where
+   * the projection applies the log again. As a nested transaction, because only those are undone when `act` throws.
+   */
+  #atomically<Result>(act: () => Result): Promise<Result> {
+    return committed(this.#store.childTransaction(act))
   }
 
   async ping(): Promise<void> {
