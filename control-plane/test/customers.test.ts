@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findCustomer } from '@tollgate/domain/customers/repository'
 import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
+import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 let stack: TestStack
@@ -13,9 +14,9 @@ beforeAll(async () => {
 afterAll(() => stack.stop())
 
 const create = (body: object, key = tenant.sandboxKey) =>
-  stack.call(key, 'POST', '/v1/sdk/customers', body)
+  stack.call<CustomerBody>(key, 'POST', '/v1/sdk/customers', body)
 const get = (query: string, key = tenant.sandboxKey) =>
-  stack.call(key, 'GET', `/v1/sdk/customers${query}`)
+  stack.call<CustomerBody>(key, 'GET', `/v1/sdk/customers${query}`)
 
 let sequence = 0
 function fresh(): { email: string; externalRef: string } {
@@ -105,7 +106,7 @@ describe('creating or linking', () => {
   test('twins make one customer', async () => {
     const request = fresh()
     const answers = await Promise.all(Array.from({ length: 12 }, () => create(request)))
-    expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(201))
+    expect(answers.map(({ status }) => status)).toEqual(Array<number>(12).fill(201))
     expect(new Set(answers.map(({ body }) => body.reference)).size).toBe(1)
   })
 
@@ -113,7 +114,7 @@ describe('creating or linking', () => {
     const { email } = fresh()
     const answers = await Promise.all(Array.from({ length: 8 }, () => create({ email })))
     const statuses = answers.map(({ status }) => status).sort()
-    expect(statuses).toEqual([201, ...Array(7).fill(409)])
+    expect(statuses).toEqual([201, ...Array<number>(7).fill(409)])
   })
 
   test('one external reference with many emails at once makes one customer', async () => {
@@ -192,7 +193,7 @@ describe('reading', () => {
 
 describe('changing', () => {
   const patch = (reference: string, body: object) =>
-    stack.call(tenant.sandboxKey, 'PATCH', `/v1/sdk/customers/${reference}`, body)
+    stack.call<CustomerBody>(tenant.sandboxKey, 'PATCH', `/v1/sdk/customers/${reference}`, body)
 
   test('changes what is given and keeps the rest', async () => {
     const request = fresh()

@@ -15,17 +15,17 @@ import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
 import { createProvider } from '@tollgate/domain/providers/create-provider'
 import type { Environment } from '@tollgate/schemas/environment'
+import type { ErrorBody } from '@tollgate/schemas/http/errors'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { readControlPlaneConfig, type ControlPlaneConfig } from '../src/config.ts'
 import { createControlPlane, type ControlPlane } from '../src/service.ts'
 
-export type Answer = {
+type Answer<Body> = {
   readonly status: number
   readonly headers: Headers
-  // Bodies are looked at field by field; a wrong field fails its assertion.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  readonly body: any
+  /** Either of the two, by the status. */
+  readonly body: Body & ErrorBody
 }
 
 export type Tenant = {
@@ -35,7 +35,7 @@ export type Tenant = {
 }
 
 /** A clock that stands where the test puts it. */
-export type TestClock = Clock & { set(iso: string): void }
+type TestClock = Clock & { set(iso: string): void }
 
 export type TestStack = {
   readonly database: Database
@@ -46,9 +46,19 @@ export type TestStack = {
   readonly folder: string
   /** A provider with a key for each environment. */
   createTenant(currency?: string): Promise<Tenant>
-  call(key: string | undefined, method: string, path: string, body?: unknown): Promise<Answer>
+  call<Body>(
+    key: string | undefined,
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<Answer<Body>>
   /** Sends the body as it is. */
-  callRaw(key: string | undefined, method: string, path: string, raw: RequestInit): Promise<Answer>
+  callRaw<Body>(
+    key: string | undefined,
+    method: string,
+    path: string,
+    raw: RequestInit,
+  ): Promise<Answer<Body>>
   /** Usage as the data plane and the counters leave it behind: in the log, and counted. */
   countUsage(usage: CountedUsage): Promise<void>
   /** Another service on the same stores. */
@@ -56,7 +66,7 @@ export type TestStack = {
   stop(): Promise<void>
 }
 
-export type CountedUsage = {
+type CountedUsage = {
   readonly environment?: Environment
   readonly providerId: string
   readonly customerRef: string
@@ -104,7 +114,12 @@ export async function startTestStack(
   const service = createService()
   await service.start()
 
-  const callRaw: TestStack['callRaw'] = async (key, method, path, raw) => {
+  const callRaw = async <Body>(
+    key: string | undefined,
+    method: string,
+    path: string,
+    raw: RequestInit,
+  ): Promise<Answer<Body>> => {
     const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
       method,
       ...raw,
@@ -115,7 +130,7 @@ export async function startTestStack(
       },
     })
     const text = await response.text()
-    const body: unknown = text === '' ? undefined : JSON.parse(text)
+    const body = (text === '' ? undefined : JSON.parse(text)) as Body & ErrorBody
     return { status: response.status, headers: response.headers, body }
   }
   return {

@@ -2,7 +2,7 @@ import type { Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
-import type { PublisherParts } from '@tollgate/domain/publications/publisher'
+import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 
 /** What the routes work with. */
 export type AppParts = PublisherParts & {

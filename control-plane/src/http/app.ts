@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import Fastify, { type FastifyBaseLogger } from 'fastify'
+import Fastify, { LogController, type FastifyBaseLogger } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { ApiServer } from './api-server.ts'
 import type { AppParts } from './app-parts.ts'
@@ -28,9 +28,10 @@ const pathParameterCharsMax = 4096
 
 /** The API, complete but not listening. */
 export async function buildApp(parts: AppParts, limits: HttpLimits): Promise<ApiServer> {
+  const loggerInstance: FastifyBaseLogger = parts.logger
   const app: ApiServer = Fastify({
-    loggerInstance: parts.logger as FastifyBaseLogger,
-    disableRequestLogging: true,
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => `req_${randomUUID().replaceAll('-', '')}`,
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestTimeoutMs,

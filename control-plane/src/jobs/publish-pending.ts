@@ -1,10 +1,7 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
-import {
-  publicationSpaces,
-  publishPending,
-  type PublisherParts,
-} from '@tollgate/domain/publications/publisher'
+import { publicationSpaces, publishPending } from '@tollgate/domain/publications/publisher'
+import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 
 /** Bounds one round, so that stopping never waits for a long backlog. */
 const targetsPerRoundMax = 200
@@ -28,10 +25,16 @@ export function createPublishPendingJob(
     } catch (error) {
       logger.error({ err: error }, 'publications are waiting')
     }
-    if (!isStopped) timer = setTimeout(() => (running = round()), intervalMs)
+    if (!isStopped) timer = setTimeout(begin, intervalMs)
+  }
+  const begin = (): void => {
+    running = round()
   }
   return {
-    start: () => (running = round()),
+    start: async () => {
+      begin()
+      await running
+    },
     stop: async () => {
       isStopped = true
       clearTimeout(timer)

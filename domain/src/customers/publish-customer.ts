@@ -4,7 +4,7 @@ import type { Entitlement, KnownCustomer } from '@tollgate/schemas/hot-state/doc
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { countingWindows } from '../entitlements/counting-windows.ts'
 import { publishTarget } from '../publications/publish-target.ts'
-import type { PublisherParts } from '../publications/publisher.ts'
+import type { PublisherParts } from '../publications/publisher-parts.ts'
 import type { PublicationTarget } from '../publications/repository.ts'
 import { entitlementOf } from '../purchases/entitlement-of.ts'
 import { listDecidingPurchases } from '../purchases/repository.ts'

@@ -1,19 +1,10 @@
-import type { Database } from '@tollgate/platform/database/database'
-import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { publishApiKey } from '../api-keys/publish-api-key.ts'
 import { publishCustomer } from '../customers/publish-customer.ts'
 import { publishMeters } from '../meters/publish-meters.ts'
 import { publishOffer } from '../products/publish-offer.ts'
+import type { PublisherParts } from './publisher-parts.ts'
 import { listPendingTargets, type PublicationTarget } from './repository.ts'
-
-export type PublisherParts = {
-  readonly database: Database
-  readonly hotState: HotState
-  /** Partitions of the environment's usage topic: entries live beside the counters of their subject. */
-  readonly partitionCount: (environment: Environment) => number
-  readonly now: () => Date
-}
 
 /** Where a target's publications wait: with what they tell about. */
 export type PublicationSpace = Environment | 'control'

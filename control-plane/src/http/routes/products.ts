@@ -54,6 +54,26 @@ export function registerProductRoutes(app: ApiServer, parts: AppParts): void {
     },
   )
 
+  app.get(
+    '/v1/sdk/products/:productRef',
+    { schema: { tags, params, response: { 200: productSchema } } },
+    async (request) => {
+      const caller = callerOf(request)
+      const { productRef } = request.params
+      const pool = parts.database.in(caller.environment)
+      const product = await findProduct(pool, caller.providerId, productRef)
+      if (product === undefined) throw refusals.productNotFound(productRef)
+      return answer(caller, product)
+    },
+  )
+
+  registerWrites(app, parts, answer)
+  registerDeleteAndClone(app, parts, answer)
+}
+
+type AnswerProduct = (caller: Caller, product: Product) => Promise<ProductBody>
+
+function registerWrites(app: ApiServer, parts: AppParts, answer: AnswerProduct): void {
   app.post(
     '/v1/sdk/products',
     { schema: { tags, body: productCreateSchema, response: { 201: productSchema } } },
@@ -75,19 +95,6 @@ export function registerProductRoutes(app: ApiServer, parts: AppParts): void {
     },
   )
 
-  app.get(
-    '/v1/sdk/products/:productRef',
-    { schema: { tags, params, response: { 200: productSchema } } },
-    async (request) => {
-      const caller = callerOf(request)
-      const { productRef } = request.params
-      const pool = parts.database.in(caller.environment)
-      const product = await findProduct(pool, caller.providerId, productRef)
-      if (product === undefined) throw refusals.productNotFound(productRef)
-      return answer(caller, product)
-    },
-  )
-
   app.put(
     '/v1/sdk/products/:productRef',
     { schema: { tags, params, body: productUpdateSchema, response: { 200: productSchema } } },
@@ -100,15 +107,9 @@ export function registerProductRoutes(app: ApiServer, parts: AppParts): void {
       return answer(callerOf(request), product)
     },
   )
-
-  registerDeleteAndClone(app, parts, answer)
 }
 
-function registerDeleteAndClone(
-  app: ApiServer,
-  parts: AppParts,
-  answer: (caller: Caller, product: Product) => Promise<ProductBody>,
-): void {
+function registerDeleteAndClone(app: ApiServer, parts: AppParts, answer: AnswerProduct): void {
   app.delete(
     '/v1/sdk/products/:productRef',
     { schema: { tags, params, response: { 200: productDeletedResponseSchema } } },
@@ -129,7 +130,7 @@ function registerDeleteAndClone(
       schema: {
         tags,
         params,
-        body: productCloneSchema.optional(),
+        body: productCloneSchema.nullish(),
         response: { 201: productSchema },
       },
     },
