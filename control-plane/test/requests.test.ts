@@ -128,12 +128,10 @@ describe('paths', () => {
 
   test('references may hold any character', async () => {
     const externalRef = 'auth0|a/b?c=d&é 😀%'
-    const created = await stack.call<CustomerBody>(
-      tenant.sandboxKey,
-      'POST',
-      '/v1/sdk/customers',
-      { email: 'any@example.com', externalRef },
-    )
+    const created = await stack.call<CustomerBody>(tenant.sandboxKey, 'POST', '/v1/sdk/customers', {
+      email: 'any@example.com',
+      externalRef,
+    })
     const path = `/v1/sdk/customers/${encodeURIComponent(externalRef)}`
     const found = await stack.call<CustomerBody>(tenant.sandboxKey, 'GET', path)
     expect(found.body.reference).toBe(created.body.reference)

@@ -61,8 +61,8 @@ export type TestStack = {
   ): Promise<Answer<Body>>
   /** Usage as the data plane and the counters leave it behind: in the log, and counted. */
   countUsage(usage: CountedUsage): Promise<void>
-  /** Another service on the same stores. */
-  createService(overrides: { hotState?: HotState }): ControlPlane
+  /** Another service on the same stores, not started. */
+  createService(settings?: Record<string, string>): ControlPlane
   stop(): Promise<void>
 }
 
@@ -77,9 +77,14 @@ type CountedUsage = {
 
 const partitions = 4
 
-export async function startTestStack(
-  options: { usageStore?: UsageStore; settings?: Record<string, string> } = {},
-): Promise<TestStack> {
+type TestStackOptions = {
+  readonly usageStore?: UsageStore
+  readonly settings?: Record<string, string>
+  /** What the services get in place of the hot state itself. */
+  readonly wrapHotState?: (hotState: HotState) => HotState
+}
+
+export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-control-plane-'))
   const testDatabase = await startTestDatabase(migrationsFolder)
   const { database } = testDatabase
@@ -100,16 +105,14 @@ export async function startTestStack(
       requestTimeoutMs: 500,
     })
   const clock = testClock()
-  const config = testConfig(folder, testDatabase.url, options.settings)
-  const createService = (overrides: { hotState?: HotState } = {}): ControlPlane =>
-    createControlPlane(config, {
+  const createService = (settings: Record<string, string> = {}): ControlPlane =>
+    createControlPlane(testConfig(folder, testDatabase.url, { ...options.settings, ...settings }), {
       clock,
       database,
-      hotState,
+      hotState: options.wrapHotState?.(hotState) ?? hotState,
       eventLog,
       usageStore,
-      logger: createLogger('control-plane', 'fatal'),
-      ...overrides,
+      logger: createLogger('control-plane', 'silent'),
     })
   const service = createService()
   await service.start()
@@ -160,7 +163,7 @@ export async function startTestStack(
 function testConfig(
   folder: string,
   databaseUrl: string,
-  settings: Record<string, string> = {},
+  settings: Record<string, string>,
 ): ControlPlaneConfig {
   return readControlPlaneConfig({
     TOLLGATE_DATA_DIR: folder,

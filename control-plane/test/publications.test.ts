@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { listPendingTargets } from '@tollgate/domain/publications/repository'
+import {
+  metersDocumentKey,
+  offerDocumentKey,
+  type PublishedMeters,
+} from '@tollgate/schemas/hot-state/documents'
+import type { CustomerBody } from '@tollgate/schemas/http/customers'
+import type { MeterBody } from '@tollgate/schemas/http/meters'
+import type { ProductBody } from '@tollgate/schemas/http/products'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+let stack: TestStack
+let tenant: Tenant
+/** While it is set, the stack's hot state takes nothing: as if the process had died after the commit. */
+let isDown = false
+
+beforeAll(async () => {
+  stack = await startTestStack({
+    settings: { TOLLGATE_PUBLISH_INTERVAL_MS: '3600000' },
+    wrapHotState: refuseWhile(() => isDown),
+  })
+  tenant = await stack.createTenant()
+})
+afterAll(() => stack.stop())
+
+/** The real hot state behind a switch. */
+function refuseWhile(down: () => boolean): (hotState: HotState) => HotState {
+  const writes = new Set<string | symbol>(['putDocument', 'deleteDocument', 'putEntry'])
+  return (hotState) =>
+    new Proxy(hotState, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name)
+        if (typeof value !== 'function') return value
+        if (writes.has(name) && down()) {
+          return () => Promise.reject(new Error('the hot state does not answer'))
+        }
+        return (...given: unknown[]): unknown => Reflect.apply(value, target, given)
+      },
+    })
+}
+
+async function call<Body>(method: string, path: string, body?: unknown) {
+  return stack.call<Body>(tenant.sandboxKey, method, path, body)
+}
+
+async function knownCustomer(reference: string): Promise<string | undefined> {
+  const subject = subjectKey(tenant.providerId, reference)
+  const partition = partitionOf(subject, stack.eventLog.partitionCount(usageTopic('sandbox')))
+  const at = { space: 'sandbox', partition, subject, scope: '' }
+  return (await stack.hotState.readEntry(at, 'requests')).document
+}
+
+function pending() {
+  return listPendingTargets(stack.database.in('sandbox'), 100)
+}
+
+async function meterNames(): Promise<string[]> {
+  const key = metersDocumentKey('sandbox', tenant.providerId)
+  const document = (await stack.hotState.readDocument(key)) ?? '{"meters":{}}'
+  return Object.keys((JSON.parse(document) as PublishedMeters).meters)
+}
+
+test('what was answered is published, and nothing is left waiting', async () => {
+  const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', {
+    email: 'ada@example.com',
+    externalRef: 'ada',
+  })
+  for (const reference of [body.reference, 'ada']) {
+    expect(await knownCustomer(reference)).toBe(JSON.stringify({ customerRef: body.reference }))
+  }
+  await call<MeterBody>('POST', '/v1/ui/meters', { name: 'tokens' })
+  expect((await meterNames()).sort()).toEqual(['requests', 'tokens'])
+  expect(await pending()).toEqual([])
+})
+
+test('what was committed before a crash is published by the next start, before it serves', async () => {
+  isDown = true
+  const customer = await call<CustomerBody>('POST', '/v1/sdk/customers', { email: 'b@example.com' })
+  const product = await call<ProductBody>('POST', '/v1/sdk/products', { name: 'API' })
+  const meter = await call<MeterBody>('POST', '/v1/ui/meters', { name: 'pages' })
+  isDown = false
+  expect([customer.status, product.status, meter.status]).toEqual([201, 201, 201])
+  expect(await knownCustomer(customer.body.reference)).toBeUndefined()
+  expect((await pending()).map(({ kind }) => kind)).toEqual(['customer', 'offer', 'meters'])
+
+  const successor = stack.createService()
+  await successor.start()
+  await successor.stop()
+  expect(await pending()).toEqual([])
+  expect(await knownCustomer(customer.body.reference)).toBeDefined()
+  expect(await meterNames()).toContain('pages')
+  const key = offerDocumentKey('sandbox', tenant.providerId, product.body.reference)
+  expect(await stack.hotState.readDocument(key)).toBeDefined()
+})
+
+test('the loop publishes what waits while the service runs', async () => {
+  const service = stack.createService({ TOLLGATE_PUBLISH_INTERVAL_MS: '20' })
+  await service.start()
+  isDown = true
+  const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', { email: 'c@example.com' })
+  isDown = false
+  await expect.poll(() => knownCustomer(body.reference), { timeout: 5_000 }).toBeDefined()
+  await expect.poll(pending, { timeout: 5_000 }).toEqual([])
+  await service.stop()
+})
+
+test('publishers that race leave the last state', async () => {
+  const { body } = await call<ProductBody>('POST', '/v1/sdk/products', { name: 'name 0' })
+  const path = `/v1/sdk/products/${body.reference}`
+  await Promise.all(
+    Array.from({ length: 12 }, (_, index) => call('PUT', path, { name: `name ${index}` })),
+  )
+  const { name } = (await call<ProductBody>('GET', path)).body
+  const key = offerDocumentKey('sandbox', tenant.providerId, body.reference)
+  const document = await stack.hotState.readDocument(key)
+  expect(JSON.parse(document ?? '{}')).toMatchObject({ product: { name } })
+})
