@@ -17,7 +17,7 @@ import { migrateUsageTables } from '../src/clickhouse/migrate.ts'
 import { encoded } from './meter-event.ts'
 
 export const partitionCount = 3
-export const topics = Object.fromEntries(
+const topics = Object.fromEntries(
   environments.map((environment) => [usageTopic(environment), partitionCount]),
 )
 
