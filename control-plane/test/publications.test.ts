@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { listPendingTargets } from '@tollgate/domain/publications/repository'
+import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
+import { insertPublication, listPendingTargets } from '@tollgate/domain/publications/repository'
 import {
+  apiKeyDocumentKey,
   metersDocumentKey,
   offerDocumentKey,
   type PublishedMeters,
@@ -15,6 +17,8 @@ import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 let stack: TestStack
 let tenant: Tenant
+/** A customer whose entry the hot state never takes. */
+const poison = 'cus_poison'
 /** While it is set, the stack's hot state takes nothing: as if the process had died after the commit. */
 let isDown = false
 
@@ -35,10 +39,12 @@ function refuseWhile(down: () => boolean): (hotState: HotState) => HotState {
       get(target, name) {
         const value: unknown = Reflect.get(target, name)
         if (typeof value !== 'function') return value
-        if (writes.has(name) && down()) {
-          return () => Promise.reject(new Error('the hot state does not answer'))
+        return (...given: unknown[]): unknown => {
+          const isRefused = down() || JSON.stringify(given).includes(poison)
+          return writes.has(name) && isRefused
+            ? Promise.reject(new Error('the hot state does not answer'))
+            : Reflect.apply(value, target, given)
         }
-        return (...given: unknown[]): unknown => Reflect.apply(value, target, given)
       },
     })
 }
@@ -48,10 +54,17 @@ async function call<Body>(method: string, path: string, body?: unknown) {
 }
 
 async function knownCustomer(reference: string): Promise<string | undefined> {
+  return (await stack.hotState.readEntry(addressOf(reference), 'requests')).document
+}
+
+async function forget(reference: string): Promise<void> {
+  await stack.hotState.deleteEntry(addressOf(reference))
+}
+
+function addressOf(reference: string) {
   const subject = subjectKey(tenant.providerId, reference)
   const partition = partitionOf(subject, stack.eventLog.partitionCount(usageTopic('sandbox')))
-  const at = { space: 'sandbox', partition, subject, scope: '' }
-  return (await stack.hotState.readEntry(at, 'requests')).document
+  return { space: 'sandbox', partition, subject, scope: '' }
 }
 
 function pending() {
@@ -106,6 +119,45 @@ test('the loop publishes what waits while the service runs', async () => {
   await expect.poll(() => knownCustomer(body.reference), { timeout: 5_000 }).toBeDefined()
   await expect.poll(pending, { timeout: 5_000 }).toEqual([])
   await service.stop()
+})
+
+test('a hot state that lost everything gets it all back', async () => {
+  const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', { email: 'd@example.com' })
+  const { sandboxKey } = tenant
+  await stack.hotState.deleteDocument('publications/complete')
+  await stack.hotState.deleteDocument(metersDocumentKey('sandbox', tenant.providerId))
+  await stack.hotState.deleteDocument(apiKeyDocumentKey(sha256OfSecretKey(sandboxKey)))
+  await forget(body.reference)
+  expect(await knownCustomer(body.reference)).toBeUndefined()
+
+  const successor = stack.createService()
+  await successor.start()
+  await successor.stop()
+  expect(await knownCustomer(body.reference)).toBeDefined()
+  expect(await meterNames()).toContain('requests')
+  const key = apiKeyDocumentKey(sha256OfSecretKey(sandboxKey))
+  expect(await stack.hotState.readDocument(key)).toContain(tenant.providerId)
+})
+
+test('a target that cannot be published keeps no other from it', async () => {
+  const good = await call<CustomerBody>('POST', '/v1/sdk/customers', { email: 'e@example.com' })
+  await forget(good.body.reference)
+  const pool = stack.database.in('sandbox')
+  const target = { kind: 'customer', providerId: tenant.providerId } as const
+  await insertPublication(pool, { ...target, target: poison })
+  await insertPublication(pool, { ...target, target: good.body.reference })
+  await pool`
+    insert into customers (provider_id, reference, email, status, created_at, updated_at)
+    values (${tenant.providerId}, ${poison}, 'poison@example.com', 'active', now(), now())`
+  await pool`
+    insert into customer_references (provider_id, customer_ref, reference, linked_at)
+    values (${tenant.providerId}, ${poison}, ${poison}, now())`
+
+  const successor = stack.createService()
+  await successor.start()
+  await successor.stop()
+  expect(await knownCustomer(good.body.reference)).toBeDefined()
+  expect(await pending()).toEqual([{ ...target, target: poison }])
 })
 
 test('publishers that race leave the last state', async () => {

@@ -1,14 +1,16 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
 import { publicationSpaces, publishPending } from '@tollgate/domain/publications/publisher'
+import { queueEverythingIfLost } from '@tollgate/domain/publications/queue-everything'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 
-/** Bounds one round, so that stopping never waits for a long backlog. */
-const targetsPerRoundMax = 200
+/** Bounds one round in each space, so that neither starting nor stopping waits for a long backlog. */
+const targetsPerRoundMax = 500
 
 /**
- * Finishes publications that were committed but not carried out: the process died in between, or the hot state did
- * not answer. Runs at the start, before requests are taken, and then at the interval.
+ * Finishes publications that were committed but not carried out: the process died in between, the hot state did not
+ * answer, or it lost everything. Runs once at the start, before requests are taken, and then at the interval; while
+ * there is a backlog, without a pause.
  */
 export function createPublishPendingJob(
   parts: PublisherParts,
@@ -20,12 +22,13 @@ export function createPublishPendingJob(
   let isStopped = false
 
   const round = async (): Promise<void> => {
+    let pauseMs = intervalMs
     try {
-      while (!isStopped && (await publishSome(parts, logger)) >= targetsPerRoundMax);
+      if (await publishSome(parts, logger)) pauseMs = 0
     } catch (error) {
       logger.error({ err: error }, 'publications are waiting')
     }
-    if (!isStopped) timer = setTimeout(begin, intervalMs)
+    if (!isStopped) timer = setTimeout(begin, pauseMs)
   }
   const begin = (): void => {
     running = round()
@@ -43,11 +46,18 @@ export function createPublishPendingJob(
   }
 }
 
-async function publishSome(parts: PublisherParts, logger: Logger): Promise<number> {
+/** Whether there may be more. */
+async function publishSome(parts: PublisherParts, logger: Logger): Promise<boolean> {
+  if (await queueEverythingIfLost(parts.database, parts.hotState)) {
+    logger.info('the hot state is empty: everything is published anew')
+  }
   let published = 0
+  let hasMore = false
   for (const space of publicationSpaces) {
-    published += await publishPending(parts, space, targetsPerRoundMax)
+    const count = await publishPending(parts, space, targetsPerRoundMax)
+    published += count
+    hasMore ||= count === targetsPerRoundMax
   }
   if (published > 0) logger.info({ published }, 'finished publications that had been left')
-  return published
+  return hasMore
 }

@@ -33,7 +33,13 @@ export async function publish(
   }
 }
 
-/** Publishes what waits in a space, up to a number of targets. Returns how many there were. */
+/** Targets differ, so they do not wait for each other; a few at a time leave connections to the requests. */
+const concurrencyMax = 4
+
+/**
+ * Publishes what waits in a space, up to a number of targets, and returns how many there were. A target that fails
+ * keeps no other from being published; the first failure is thrown at the end.
+ */
 export async function publishPending(
   parts: PublisherParts,
   space: PublicationSpace,
@@ -41,6 +47,17 @@ export async function publishPending(
 ): Promise<number> {
   const pool = space === 'control' ? parts.database.control : parts.database.in(space)
   const targets = await listPendingTargets(pool, targetsMax)
-  for (const target of targets) await publish(parts, space, target, 'pending')
+  const waiting = targets.values()
+  const failures: unknown[] = []
+  const work = async (): Promise<void> => {
+    for (const target of waiting) {
+      await publish(parts, space, target, 'pending').catch((error: unknown) => failures.push(error))
+    }
+  }
+  await Promise.all(Array.from({ length: concurrencyMax }, work))
+  if (failures.length > 0) {
+    const message = `${failures.length} of ${targets.length} targets in ${space} could not be published`
+    throw new Error(message, { cause: failures[0] })
+  }
   return targets.length
 }
