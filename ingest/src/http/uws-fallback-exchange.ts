@@ -4,6 +4,7 @@ import { BodyCollector } from './body-collector.ts'
 import type { Answer, FallbackAnswer, FallbackRequest } from './http-front.ts'
 import { sendAnswer, writeHead } from './uws-answer.ts'
 import type { UwsContext } from './uws-front.ts'
+import { isZeroLength } from './uws-zero-length.ts'
 
 export function serveFallback(
   context: UwsContext,
@@ -13,6 +14,7 @@ export function serveFallback(
   const exchange = new FallbackExchange(context, response, request)
   response.onAborted(() => exchange.abort())
   response.onData((piece, isLast) => exchange.receive(piece, isLast))
+  if (exchange.hasNoBody) exchange.receive(new ArrayBuffer(0), true)
 }
 
 /** One request that is not for a hot route: its body is gathered, its answer may be a stream. */
@@ -21,6 +23,8 @@ class FallbackExchange {
   readonly #collector: BodyCollector
   readonly #aborting = new AbortController()
   readonly #head: Omit<FallbackRequest, 'body' | 'signal'>
+  readonly hasNoBody: boolean
+  #hasWholeBody = false
   /** Undefined once answered or aborted. */
   #response: HttpResponse | undefined
 
@@ -37,13 +41,19 @@ class FallbackExchange {
       headers,
       remoteAddress: Buffer.from(response.getRemoteAddressAsText()).toString('latin1'),
     }
-    const announcedBytes = Number(request.getHeader('content-length'))
-    this.#collector = new BodyCollector(context.options.limits, context.budget, announcedBytes)
+    const announcedLength = request.getHeader('content-length')
+    this.hasNoBody = isZeroLength(announcedLength)
+    this.#collector = new BodyCollector(
+      context.options.limits,
+      context.budget,
+      Number(announcedLength),
+    )
     context.inFlight += 1
   }
 
   receive(piece: ArrayBuffer, isLast: boolean): void {
-    if (this.#response === undefined) return
+    if (this.#response === undefined || this.#hasWholeBody) return
+    this.#hasWholeBody = isLast
     this.#collector.add(new Uint8Array(piece))
     const { refusal } = this.#collector
     if (refusal !== undefined) {

@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { BodyCollector } from './body-collector.ts'
 import type { Answer, HotHead, HotRoute } from './http-front.ts'
 import { sendAnswer } from './uws-answer.ts'
+import { isZeroLength } from './uws-zero-length.ts'
 import type { UwsContext } from './uws-front.ts'
 
 /**
@@ -16,6 +17,7 @@ export class HotExchange {
   /** Undefined once answered or aborted: uWebSockets.js ends the process when it is used then. */
   #response: HttpResponse | undefined
   #collector: BodyCollector | undefined
+  #hasWholeBody = false
 
   static begin(
     context: UwsContext,
@@ -26,6 +28,7 @@ export class HotExchange {
     const exchange = new HotExchange(context, route, response, request)
     response.onAborted(() => exchange.#finish())
     response.onData((piece, isLast) => exchange.#receive(piece, isLast))
+    if (isZeroLength(exchange.#announcedLength)) exchange.#receive(new ArrayBuffer(0), true)
   }
 
   /** The request is only readable now. */
@@ -47,7 +50,8 @@ export class HotExchange {
   }
 
   #receive(piece: ArrayBuffer, isLast: boolean): void {
-    if (this.#response === undefined) return
+    if (this.#response === undefined || this.#hasWholeBody) return
+    this.#hasWholeBody = isLast
     if (
       isLast &&
       this.#collector === undefined &&
