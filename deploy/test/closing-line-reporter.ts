@@ -11,6 +11,8 @@ export default class ClosingLineReporter implements Reporter {
     }
     const failed = counts.failed + unhandledErrors.length
     const skipped = counts.skipped + counts.pending
-    console.log(`${counts.passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+    console.log(
+      `${counts.passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`,
+    )
   }
 }

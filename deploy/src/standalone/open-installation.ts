@@ -1,5 +1,3 @@
-import { fileURLToPath } from 'node:url'
-import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
 import { createTollgateClient } from '../client/tollgate-client.ts'
 import { readCredentials, writeCredentials, type Credentials } from './credentials.ts'
 import { checkFormat, makeDataFolder, type DataFolder } from './data-folder.ts'
@@ -25,11 +23,9 @@ export type OpenOptions = {
   readonly report: (line: string) => void
 }
 
-const migrations = fileURLToPath(new URL('../../../domain/migrations', import.meta.url))
-
 /** From a folder in whatever state to a running installation with its demo provider; the folder stays locked. */
 export async function openInstallation(options: OpenOptions): Promise<Installation> {
-  const { folder, report } = options
+  const { folder } = options
   const lock = await makeDataFolder(folder)
     .then(() => lockFolder(folder.root))
     .catch((error: unknown) => {
@@ -41,11 +37,7 @@ export async function openInstallation(options: OpenOptions): Promise<Installati
     })
     const previous = await readRunFile(folder.runFile)
     if (previous) await endLeftovers(previous)
-    const supervisor = await startSupervisor({
-      ...options,
-      migrate: (url) => migratePostgres({ url, folder: migrations }),
-      report,
-    })
+    const supervisor = await startSupervisor(options)
     try {
       const credentials = await seedOnce(folder, supervisor)
       const meterRef = await withClient(credentials, (client) => client.requestsMeter())

@@ -23,7 +23,6 @@ export type SupervisorOptions = {
   /** 0 takes any free one. */
   readonly port: number
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly migrate: (databaseUrl: string) => Promise<void>
   readonly report: (line: string) => void
 }
 
@@ -79,11 +78,9 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const starts = [
     parts.ingest.start(),
     parts.counters.start(),
-    parts.clickhouse.start().then(() => parts.sink.start()),
-    parts.postgres
-      .start()
-      .then(() => options.migrate(shared.databaseUrl))
-      .then(() => parts.controlPlane.start()),
+    parts.sink.start(),
+    parts.clickhouse.start(),
+    parts.postgres.start().then(() => parts.controlPlane.start()),
   ]
   try {
     await Promise.all(starts)

@@ -1,0 +1,21 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+export type LivingProcess = { readonly pid: number; readonly command: string }
+
+/** Those of the numbers that belong to a process which still runs: a zombie only waits for its parent to notice. */
+export async function livingProcesses(pids: readonly number[]): Promise<LivingProcess[]> {
+  if (pids.length === 0) return []
+  const columns = ['-o', 'pid=,stat=,args=', '-p', pids.join(',')]
+  // ps fails when none of them is there.
+  const { stdout } = await run('ps', columns).catch(() => ({ stdout: '' }))
+  const living: LivingProcess[] = []
+  for (const line of stdout.split('\n')) {
+    const [, pid, state, command] = /^\s*(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? []
+    if (pid === undefined || state?.startsWith('Z') || command === undefined) continue
+    living.push({ pid: Number(pid), command })
+  }
+  return living
+}

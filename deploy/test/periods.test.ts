@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TollgateClient } from '../src/client/tollgate-client.ts'
+import { createManualClock } from './manual-clock.ts'
+import { createCappedProduct, createCustomer } from './offers.ts'
+import { startStack, type Stack } from './stack.ts'
+
+const clock = createManualClock('2027-01-31T10:00:00.000Z')
+let stack: Stack
+let client: TollgateClient
+
+beforeAll(async () => {
+  stack = await startStack(clock)
+  client = (await stack.createProvider()).sandbox
+})
+
+afterAll(() => stack.stop())
+
+test('a month that began on the 31st ends on 28 February, to the millisecond', async () => {
+  clock.set('2027-01-31T10:00:00.000Z')
+  const productRef = await createCappedProduct(client, 100)
+  const customerRef = await createCustomer(client)
+  const remaining = async (): Promise<number> =>
+    (await client.checkLimit(customerRef, productRef)).remaining
+  const record = (units: number, timestamp: string): Promise<unknown> =>
+    client.recordUsage({ customerRef, productRef, units, timestamp })
+  expect(await remaining()).toBe(100)
+
+  clock.set('2027-02-28T09:59:59.999Z')
+  await record(1, '2027-02-28T09:59:59.999Z')
+  // The first instant of the next period, stamped by a clock that runs ahead: not of this period.
+  await record(10, '2027-02-28T10:00:00.000Z')
+  expect(await remaining()).toBe(99)
+
+  clock.set('2027-02-28T10:00:00.000Z')
+  expect(await remaining()).toBe(90)
+  // Late, for the period that is over: this one does not change.
+  await record(20, '2027-02-28T09:59:59.999Z')
+  expect(await remaining()).toBe(90)
+
+  // The anchor is the 31st again where there is one.
+  clock.set('2027-03-31T09:59:59.999Z')
+  expect(await remaining()).toBe(90)
+  clock.set('2027-03-31T10:00:00.000Z')
+  expect(await remaining()).toBe(100)
+})
+
+test('a record stamped up to five minutes before the first period counts, an older one does not', async () => {
+  clock.set('2027-05-10T12:00:00.000Z')
+  const productRef = await createCappedProduct(client, 100)
+  const customerRef = await createCustomer(client)
+  await client.checkLimit(customerRef, productRef)
+  const record = (units: number, timestamp: string): Promise<unknown> =>
+    client.recordUsage({ customerRef, productRef, units, timestamp })
+  await record(1, '2027-05-10T11:55:00.000Z')
+  await record(10, '2027-05-10T11:54:59.999Z')
+  expect((await client.checkLimit(customerRef, productRef)).remaining).toBe(99)
+})
+
+test('usage queries cut at the same instants', async () => {
+  clock.set('2027-06-15T00:00:00.000Z')
+  const productRef = await createCappedProduct(client, 100)
+  const customerRef = await createCustomer(client)
+  const meterRef = await client.requestsMeter()
+  for (const timestamp of [
+    '2027-06-13T23:59:59.999Z',
+    '2027-06-14T00:00:00.000Z',
+    '2027-06-14T23:59:59.999Z',
+    '2027-06-15T00:00:00.000Z',
+  ]) {
+    await client.recordUsage({ customerRef, productRef, timestamp })
+  }
+  const usage = await client.meterUsage(meterRef, {
+    from: '2027-06-14T00:00:00.000Z',
+    to: '2027-06-15T00:00:00.000Z',
+    customerRef,
+  })
+  expect(usage).toMatchObject({ total: 2, count: 2 })
+})

@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readAggregatorConfig } from '@tollgate/aggregator/config'
+import { createAggregator } from '@tollgate/aggregator/service'
+import { readControlPlaneConfig } from '@tollgate/control-plane/config'
+import { createControlPlane } from '@tollgate/control-plane/service'
+import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
+import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
+import { createProvider } from '@tollgate/domain/providers/create-provider'
+import { readIngestConfig } from '@tollgate/ingest/config'
+import { createIngest } from '@tollgate/ingest/service'
+import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
+import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import type { Service } from '@tollgate/platform/service/service'
+import { startTestDatabase, startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { createTollgateClient, type TollgateClient } from '../src/client/tollgate-client.ts'
+
+export type TestProvider = Readonly<Record<Environment, TollgateClient>>
+
+/** All services in this process, on real parts, with one clock that a test may own. */
+export type Stack = {
+  readonly baseUrl: string
+  /** A provider of its own, with a client for each of its keys. */
+  createProvider(): Promise<TestProvider>
+  clientWithKey(key: string): TollgateClient
+  stop(): Promise<void>
+}
+
+const partitions = 4
+
+export async function startStack(clock: Clock = systemClock): Promise<Stack> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-stack-'))
+  const [postgres, clickhouse] = await Promise.all([
+    startTestDatabase(migrationsFolder),
+    startTestUsageStore(),
+  ])
+  const logger = createLogger('test', 'error')
+  const topics = environments.map((environment) => [usageTopic(environment), partitions])
+  const eventLog = await openLmdbEventLog({
+    logFolder: join(dataDir, 'log'),
+    groupsFolder: join(dataDir, 'groups'),
+    role: 'writer',
+    topics: Object.fromEntries(topics) as Record<string, number>,
+  })
+  const hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'projection' })
+  const { database } = postgres
+  const parts = { clock, logger, eventLog, hotState }
+  const environment = {
+    TOLLGATE_DATA_DIR: dataDir,
+    TOLLGATE_PORT: '0',
+    TOLLGATE_DATABASE_URL: postgres.url,
+    TOLLGATE_CLICKHOUSE_URL: clickhouse.connection.url,
+    TOLLGATE_CLICKHOUSE_USERNAME: clickhouse.connection.username,
+    TOLLGATE_CLICKHOUSE_PASSWORD: clickhouse.connection.password,
+    TOLLGATE_SINK_DELAY_MS: '20',
+  }
+  const aggregator = createAggregator(readAggregatorConfig(environment), parts)
+  const controlPlane = createControlPlane(readControlPlaneConfig(environment), {
+    ...parts,
+    database,
+  })
+  await aggregator.start()
+  await controlPlane.start()
+  const controlPlaneUrl = `http://127.0.0.1:${controlPlane.port}`
+  const ingest = createIngest(
+    readIngestConfig({ ...environment, TOLLGATE_CONTROL_PLANE_URL: controlPlaneUrl }),
+    parts,
+  )
+  await ingest.start()
+  const baseUrl = `http://127.0.0.1:${ingest.port}`
+
+  const clients: TollgateClient[] = []
+  const clientWithKey = (key: string): TollgateClient => {
+    const client = createTollgateClient({ baseUrl, key, connectionsMax: 64, timeoutMs: 15_000 })
+    clients.push(client)
+    return client
+  }
+  return {
+    baseUrl,
+    clientWithKey,
+    async createProvider() {
+      const now = new Date(clock.now())
+      const fields = {
+        name: 'Test',
+        email: null,
+        defaultCurrency: 'USD',
+        cycleMode: 'calendar',
+      } as const
+      const { providerId } = await createProvider(database, hotState, fields, now)
+      const connect = async (environment: Environment): Promise<TollgateClient> => {
+        const key = { providerId, environment, name: null, expiresAt: null }
+        return clientWithKey((await issueApiKey(database, hotState, key, now)).secretKey)
+      }
+      return { sandbox: await connect('sandbox'), live: await connect('live') }
+    },
+    async stop() {
+      for (const client of clients) client.close()
+      const services: Service[] = [ingest, controlPlane, aggregator]
+      for (const service of services) await service.stop()
+      await eventLog.close()
+      await hotState.close()
+      await postgres.stop()
+      await clickhouse.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
