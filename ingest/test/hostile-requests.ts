@@ -143,7 +143,7 @@ export class HostileRequests {
       random.below(bytes.byteLength + 1),
     )
     const places = [0, ...cuts.sort((a, b) => a - b), bytes.byteLength]
-    return places.slice(1).map((end, index) => bytes.subarray(places[index]!, end))
+    return places.slice(1).map((end, index) => bytes.subarray(places[index], end))
   }
 }
 

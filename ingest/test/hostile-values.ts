@@ -63,7 +63,7 @@ const fields = [
 ]
 
 /** The JSON text of some value. */
-export function hostileValue(random: SeededRandom): string {
+function hostileValue(random: SeededRandom): string {
   if (random.chance(0.8)) return random.pick(values)
   switch (random.below(4)) {
     case 0:
@@ -78,7 +78,7 @@ export function hostileValue(random: SeededRandom): string {
 }
 
 /** The JSON text of an object in which some fields are right and some are anything but. */
-export function hostileObject(random: SeededRandom, depth = 0): string {
+function hostileObject(random: SeededRandom, depth = 0): string {
   const members: string[] = []
   if (random.chance(0.9)) members.push('"customerRef":"hostile"')
   if (random.chance(0.3)) members.push('"productRef":"prd_HOSTILE"')

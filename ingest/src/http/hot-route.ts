@@ -1,6 +1,5 @@
 import { validationErrorBody, validationIssues } from '@tollgate/schemas/http/validation-error'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
-import type { z } from 'zod'
 import type { KeyDirectory, KeyHolder } from '../domain/key-holder.ts'
 import { parseBody } from '../domain/parse-body.ts'
 import { badRequest, jsonAnswer, unauthorized, unsupportedMediaType } from './answers.ts'
@@ -13,10 +12,19 @@ export type HotCall<Input> = {
   readonly input: Input
 }
 
+/** A schema of the contracts, as far as it is used here. */
+type BodySchema<Input> = {
+  safeParse(
+    value: unknown,
+  ):
+    | { readonly success: true; readonly data: Input }
+    | { readonly success: false; readonly error: Parameters<typeof validationIssues>[0] }
+}
+
 export type HotRouteParts<Input> = {
   readonly path: string
   readonly keys: KeyDirectory
-  readonly schema: z.ZodType<Input>
+  readonly schema: BodySchema<Input>
   readonly nowMs: () => number
   readonly handle: (call: HotCall<Input>) => Answer | Promise<Answer>
 }
