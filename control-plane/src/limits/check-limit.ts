@@ -1,16 +1,16 @@
 import { findCustomer, listReferences, type Customer } from '@tollgate/domain/customers/repository'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
-import { answerLimitCheck, isDenied } from '@tollgate/domain/entitlements/limit-answer'
+import { answerLimitCheck } from '@tollgate/domain/entitlements/limit-answer'
 import { answerWithoutPurchase } from '@tollgate/domain/entitlements/no-purchase-answer'
 import { unixSecond } from '@tollgate/domain/periods/periods'
 import { planOffer } from '@tollgate/domain/plans/plan-offer'
-import { isAutoEnrolled } from '@tollgate/domain/plans/plan'
+import type { Plan } from '@tollgate/domain/plans/plan'
 import { listPlans } from '@tollgate/domain/plans/repository'
 import { offerOf } from '@tollgate/domain/products/offer'
 import { findProduct, type Product } from '@tollgate/domain/products/repository'
 import { findProvider } from '@tollgate/domain/providers/repository'
 import { publish } from '@tollgate/domain/publications/publisher'
-import { givesAccess } from '@tollgate/domain/purchases/access'
+import { decideProvision } from '@tollgate/domain/purchases/decide-provision'
 import { entitlementOf } from '@tollgate/domain/purchases/entitlement-of'
 import {
   provisionDefaultPlan,
@@ -18,6 +18,7 @@ import {
 } from '@tollgate/domain/purchases/provision-default-plan'
 import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
 import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
@@ -42,19 +43,17 @@ export async function checkLimit(
   const product = await findProduct(pool, providerId, request.productRef)
   if (product === undefined) throw refusals.productNotFound(request.productRef)
 
-  const found = await findOrProvision(parts, operation, customer, product)
+  const plans = await listPlans(pool, providerId, [product.reference])
+  const found = await findOrProvision(parts, operation, customer, product, plans)
   switch (found.kind) {
     case 'purchase':
-      return answerFor(parts, operation, product, found.purchase)
-    case 'no-purchase': {
-      const { defaultPlan } = found
-      const isAwaited = defaultPlan !== undefined && !isAutoEnrolled(defaultPlan)
+      return answerFor(parts, operation, found.purchase, offerOf(product, plans))
+    case 'no-purchase':
       return answerWithoutPurchase({
-        offer: offerOf(found.product, found.plans),
-        awaitingPlan: isAwaited ? planOffer(defaultPlan) : undefined,
+        offer: offerOf(product, plans),
+        awaitingPlan: found.awaitingPlan && planOffer(found.awaitingPlan),
         creditBalance: noCredits,
       })
-    }
     case 'product-not-found':
       throw refusals.productNotFound(request.productRef)
   }
@@ -63,30 +62,39 @@ export async function checkLimit(
 /** There are no wallets yet, so every balance is zero. */
 const noCredits = 0n
 
-/** Reads first, because most customers have a purchase already, and a read locks nothing. */
+/** Decides on a plain read first: most customers have a purchase or can be given none, and that takes no lock. */
 async function findOrProvision(
   parts: AppParts,
   operation: Operation,
   customer: Customer,
   product: Product,
+  plans: readonly Plan[],
 ): Promise<ProvisionOutcome> {
   const { providerId, environment, now } = operation
   const pool = parts.database.in(environment)
   const { reference } = customer
-  const purchase = await findDecidingPurchase(pool, providerId, reference, product.reference)
-  if (purchase !== undefined && givesAccess(purchase, now)) return { kind: 'purchase', purchase }
-  const provider = await findProvider(parts.database.control, providerId)
-  const cycleMode = provider?.cycleMode ?? 'calendar'
-  return commit(parts, operation, (work) =>
-    provisionDefaultPlan(work, customer, product.reference, cycleMode),
-  )
+  const last = await findDecidingPurchase(pool, providerId, reference, product.reference)
+  const decision = decideProvision({ product, plans, last, now })
+  switch (decision.kind) {
+    case 'has-access':
+      return { kind: 'purchase', purchase: decision.purchase }
+    case 'no-purchase':
+      return decision
+    case 'enrol': {
+      const provider = await findProvider(parts.database.control, providerId)
+      const cycleMode = provider?.cycleMode ?? 'calendar'
+      return commit(parts, operation, (work) =>
+        provisionDefaultPlan(work, customer, product.reference, cycleMode),
+      )
+    }
+  }
 }
 
 async function answerFor(
   parts: AppParts,
   operation: Operation,
-  product: Product,
   purchase: Purchase,
+  offer: PublishedOffer,
 ): Promise<LimitsResponse> {
   const { providerId, environment, now } = operation
   const pool = parts.database.in(environment)
@@ -98,7 +106,7 @@ async function answerFor(
   const period = purchasePeriodAt(purchase, purchase.planSnapshot, now)
   const counted = {
     purchaseRef: purchase.reference,
-    productRef: product.reference,
+    productRef: purchase.productRef,
     customerRefs,
     periodStartSecond: unixSecond(period.start),
   }
@@ -111,8 +119,5 @@ async function answerFor(
     throw refusals.countersBehind()
   }
   const usedMicros = await readUsedMicros(parts, environment, providerId, counted)
-  const check = { entitlement, usedMicros, creditBalance: noCredits }
-  if (!isDenied(check)) return answerLimitCheck({ ...check, offer: undefined })
-  const plans = await listPlans(pool, providerId, [product.reference])
-  return answerLimitCheck({ ...check, offer: offerOf(product, plans) })
+  return answerLimitCheck({ entitlement, usedMicros, offer, creditBalance: noCredits })
 }

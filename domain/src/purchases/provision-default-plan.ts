@@ -1,26 +1,21 @@
 import { lockCustomer } from '../customers/repository.ts'
 import { periodOf, wholeSecond, type CycleMode } from '../periods/periods.ts'
-import { isAutoEnrolled, type Plan } from '../plans/plan.ts'
+import type { Plan } from '../plans/plan.ts'
 import { listPlans } from '../plans/repository.ts'
 import { holdProduct } from '../products/repository.ts'
 import type { Customer } from '../customers/repository.ts'
 import type { Product } from '../products/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { blocksFreePlan, cycleOf, givesAccess } from './access.ts'
+import { cycleOf } from './access.ts'
+import { decideProvision } from './decide-provision.ts'
 import { snapshotOf } from './plan-snapshot.ts'
 import { purchaseObject } from './purchase-event.ts'
 import { findDecidingPurchase, insertPurchase, type Purchase } from './repository.ts'
 
 export type ProvisionOutcome =
   | { readonly kind: 'purchase'; readonly purchase: Purchase }
-  /** No purchase gives access. The plans are the product's, the default one among them if there is one. */
-  | {
-      readonly kind: 'no-purchase'
-      readonly product: Product
-      readonly plans: readonly Plan[]
-      readonly defaultPlan: Plan | undefined
-    }
+  | { readonly kind: 'no-purchase'; readonly awaitingPlan: Plan | undefined }
   | { readonly kind: 'product-not-found' }
 
 /**
@@ -39,25 +34,21 @@ export async function provisionDefaultPlan(
   if (product === undefined) return { kind: 'product-not-found' }
   await lockCustomer(sql, providerId, customer.reference)
   const last = await findDecidingPurchase(sql, providerId, customer.reference, productRef)
-  if (last !== undefined && givesAccess(last, now)) return { kind: 'purchase', purchase: last }
-
   const plans = await listPlans(sql, providerId, [productRef])
-  const defaultPlan = plans.find((plan) => plan.isDefault && plan.status === 'active')
-  const isFree = defaultPlan !== undefined && isAutoEnrolled(defaultPlan)
-  const isBlocked = isFree && last !== undefined && blocksFreePlan(last, defaultPlan.reference, now)
-  if (!isFree || isBlocked || product.status !== 'active') {
-    return {
-      kind: 'no-purchase',
-      product,
-      plans,
-      defaultPlan: product.status === 'active' ? defaultPlan : undefined,
+  const decision = decideProvision({ product, plans, last, now })
+  switch (decision.kind) {
+    case 'has-access':
+      return { kind: 'purchase', purchase: decision.purchase }
+    case 'no-purchase':
+      return decision
+    case 'enrol': {
+      const purchase = freePurchase(customer, product, decision.plan, cycleMode, now)
+      await insertPurchase(sql, providerId, purchase)
+      await recordEvent(work, 'purchase.created', purchaseObject(purchase))
+      await queuePublication(work, 'customer', customer.reference)
+      return { kind: 'purchase', purchase }
     }
   }
-  const purchase = freePurchase(customer, product, defaultPlan, cycleMode, now)
-  await insertPurchase(sql, providerId, purchase)
-  await recordEvent(work, 'purchase.created', purchaseObject(purchase))
-  await queuePublication(work, 'customer', customer.reference)
-  return { kind: 'purchase', purchase }
 }
 
 function freePurchase(

@@ -32,8 +32,8 @@ function refusalOf(error: Error): RefusalError {
   return new RefusalError(statusCode, STATUS_CODES[statusCode] ?? 'Bad Request', error.message)
 }
 
-/** What the PostgreSQL driver and the server say when there is no connection to be had. */
-const connectionCodes: ReadonlySet<string> = new Set([
+/** What the PostgreSQL driver and the server say when there is no connection to be had, or no answer in time. */
+const unavailableCodes: ReadonlySet<string> = new Set([
   'CONNECT_TIMEOUT',
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',
@@ -42,6 +42,8 @@ const connectionCodes: ReadonlySet<string> = new Set([
   'ECONNRESET',
   'ENOENT',
   '53300',
+  '55P03',
+  '57014',
   '57P01',
   '57P02',
   '57P03',
@@ -50,7 +52,7 @@ const connectionCodes: ReadonlySet<string> = new Set([
 function isUnavailable(error: Error): boolean {
   if (error instanceof UsageStoreUnavailableError) return true
   const code = (error as { code?: unknown }).code
-  return typeof code === 'string' && connectionCodes.has(code)
+  return typeof code === 'string' && unavailableCodes.has(code)
 }
 
 function sendInvalid(

@@ -1,6 +1,8 @@
 import swagger from '@fastify/swagger'
 import { jsonSchemaTransform } from 'fastify-type-provider-zod'
+import { errorSchema } from '@tollgate/schemas/http/errors'
 import type { ApiServer } from '../api-server.ts'
+import { dataPlanePaths, jsonContent } from '../data-plane-paths.ts'
 
 /** Describes the routes that are registered after it. */
 export async function installApiDescription(app: ApiServer): Promise<void> {
@@ -16,7 +18,29 @@ export async function installApiDescription(app: ApiServer): Promise<void> {
       security: [{ secretKey: [] }],
     },
     transform: jsonSchemaTransform,
+    transformObject: (document) =>
+      withCommonParts('openapiObject' in document ? document.openapiObject : {}),
   })
+}
+
+type Description = { readonly paths?: Record<string, object | undefined> }
+type Operation = { readonly responses?: object }
+
+/** Adds what the data plane serves, and to every operation the body of its refusals. */
+function withCommonParts<Document extends Description>(document: Document): Document {
+  const refusal = { description: 'Refused', content: jsonContent(errorSchema, 'output') }
+  const paths = Object.entries({ ...document.paths, ...dataPlanePaths() }).map(
+    ([path, methods]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(methods ?? {}).map(([method, operation]: [string, Operation]) => [
+          method,
+          { ...operation, responses: { ...operation.responses, default: refusal } },
+        ]),
+      ),
+    ],
+  )
+  return { ...document, paths: Object.fromEntries(paths) as Description['paths'] }
 }
 
 /** Needs no key. */

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { buildApp } from '../src/http/app.ts'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import type { MeterBody } from '@tollgate/schemas/http/meters'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+let stack: TestStack
+let tenant: Tenant
+
+beforeAll(async () => {
+  stack = await startTestStack()
+  tenant = await stack.createTenant()
+})
+afterAll(() => stack.stop())
+
+const unavailable = {
+  statusCode: 503,
+  error: 'Service Unavailable',
+  message: 'A part of the service is not available. Retry in a moment',
+}
+
+test('without ClickHouse usage queries are refused, and nothing else', async () => {
+  const path = '/v1/ui/meters'
+  const { body } = await stack.call<{ meters: MeterBody[] }>(tenant.sandboxKey, 'GET', path)
+  const usage = `${path}/${body.meters[0]?.reference}/usage?from=2026-01-01&to=2026-02-01`
+  const answer = await stack.call(tenant.sandboxKey, 'GET', usage)
+  expect([answer.status, answer.body]).toEqual([503, unavailable])
+  expect(answer.headers.get('retry-after')).toBe('1')
+})
+
+test('without PostgreSQL every call is refused', async () => {
+  const database = createPostgresDatabase({
+    url: 'postgres://nobody@127.0.0.1:9/nothing',
+    connectTimeoutSeconds: 1,
+  })
+  const usageStore = createClickHouseUsageStore({
+    url: 'http://127.0.0.1:9',
+    username: 'default',
+    password: '',
+    requestTimeoutMs: 500,
+  })
+  const app = await buildApp(
+    {
+      database,
+      usageStore,
+      hotState: stack.hotState,
+      eventLog: stack.eventLog,
+      clock: stack.clock,
+      logger: createLogger('control-plane', 'silent'),
+      partitionCount: () => 1,
+      now: () => new Date(),
+      limits: { countersWaitMs: 1, usageStoreWaitMs: 1, purchasesMax: 1, bucketsMax: 1 },
+    },
+    { bodyBytesMax: 1_000, requestTimeoutMs: 1_000, idleConnectionMs: 1_000 },
+  )
+  const headers = { authorization: `Bearer ${tenant.sandboxKey}` }
+  const answer = await app.inject({ method: 'GET', url: '/v1/sdk/products', headers })
+  expect([answer.statusCode, answer.json()]).toEqual([503, unavailable])
+  await app.close()
+  await usageStore.close()
+  await database.close()
+})

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+import type { Plan } from '../plans/plan.ts'
+import type { Product } from '../products/repository.ts'
+import { decideProvision } from './decide-provision.ts'
+import { snapshotOf } from './plan-snapshot.ts'
+import type { Purchase } from './repository.ts'
+
+const start = new Date('2026-01-31T00:00:00Z')
+const now = new Date('2026-03-01T00:00:00Z')
+
+const product = aProduct()
+const free = aPlan({ isDefault: true })
+
+describe('without a purchase', () => {
+  test.each([
+    ['a free default plan', product, [aPlan({}), free], { kind: 'enrol', plan: free }],
+    ['no default plan', product, [aPlan({})], { kind: 'no-purchase', awaitingPlan: undefined }],
+    ['no plan', product, [], { kind: 'no-purchase', awaitingPlan: undefined }],
+    [
+      'an inactive default plan',
+      product,
+      [aPlan({ isDefault: true, status: 'inactive' })],
+      { kind: 'no-purchase', awaitingPlan: undefined },
+    ],
+    [
+      'an inactive product',
+      aProduct({ status: 'suspended' }),
+      [free],
+      { kind: 'no-purchase', awaitingPlan: undefined },
+    ],
+  ] as const)('%s', (_, ofProduct, plans, expected) => {
+    expect(decideProvision({ product: ofProduct, plans, last: undefined, now })).toEqual(expected)
+  })
+
+  test.each([
+    ['usage-based', aPlan({ isDefault: true, type: 'usage-based' })],
+    ['priced', aPlan({ isDefault: true, priceMinor: 1 })],
+  ])('a %s default plan waits for consent', (_, plan) => {
+    const decision = decideProvision({ product, plans: [plan], last: undefined, now })
+    expect(decision).toEqual({ kind: 'no-purchase', awaitingPlan: plan })
+  })
+})
+
+describe('with a purchase', () => {
+  test.each([
+    ['active', null, 'has-access'],
+    ['trialing', null, 'has-access'],
+    ['past_due', null, 'has-access'],
+    ['active', '2026-03-01T00:00:00.001Z', 'has-access'],
+    // Its last period is 28 February to 31 March, in which it ended: now.
+    ['active', '2026-03-01T00:00:00.000Z', 'no-purchase'],
+    ['suspended', '2026-02-28T00:00:00.000Z', 'no-purchase'],
+    ['expired', '2026-02-27T23:59:59.999Z', 'enrol'],
+  ] as const)('%s until %s: %s', (status, endDate, expected) => {
+    const last = aPurchase({ status, endDate: endDate === null ? null : new Date(endDate) })
+    expect(decideProvision({ product, plans: [free], last, now }).kind).toBe(expected)
+  })
+
+  test('of another plan that ended, the free one is given', () => {
+    const last = aPurchase({ status: 'refunded', planRef: 'pln_OTHER', endedAt: now })
+    expect(decideProvision({ product, plans: [free], last, now }).kind).toBe('enrol')
+  })
+
+  test('without periods, the free plan is given once', () => {
+    const last = aPurchase({ status: 'expired', billingCycle: null, endedAt: start })
+    expect(decideProvision({ product, plans: [free], last, now }).kind).toBe('no-purchase')
+  })
+})
+
+function aProduct(fields: Partial<Product> = {}): Product {
+  return {
+    reference: 'prd_A',
+    name: 'API',
+    description: null,
+    imageUrl: null,
+    productType: null,
+    status: 'active',
+    isMcpPay: false,
+    config: null,
+    metadata: {},
+    taxBehavior: null,
+    balanceMinor: 0,
+    totalTransactions: 0,
+    createdAt: start,
+    updatedAt: start,
+    ...fields,
+  }
+}
+
+function aPlan(fields: Partial<Plan>): Plan {
+  return {
+    reference: 'pln_A',
+    productRef: 'prd_A',
+    name: 'Plan',
+    description: null,
+    type: 'recurring',
+    status: 'active',
+    isDefault: false,
+    hidden: false,
+    priceMinor: 0,
+    basePriceMinor: null,
+    setupFeeMinor: null,
+    currency: 'USD',
+    meterRef: null,
+    terms: { billingCycle: 'monthly' },
+    createdAt: start,
+    updatedAt: start,
+    ...fields,
+  }
+}
+
+function aPurchase(fields: Partial<Purchase>): Purchase {
+  return {
+    reference: 'pur_A',
+    customerRef: 'cus_a',
+    customerEmail: 'a@example.com',
+    productRef: 'prd_A',
+    productName: 'API',
+    planRef: 'pln_A',
+    planSnapshot: snapshotOf(free),
+    status: 'active',
+    origin: 'free_default',
+    amountMinor: 0,
+    originalAmountMinor: null,
+    currency: 'USD',
+    exchangeRate: null,
+    anchor: start,
+    cycleMode: 'calendar',
+    billingCycle: 'monthly',
+    isRecurring: true,
+    autoRenew: true,
+    startDate: start,
+    endDate: null,
+    nextBillingDate: null,
+    paidAt: null,
+    cancelledAt: null,
+    cancellationReason: null,
+    endedAt: null,
+    metadata: {},
+    createdAt: start,
+    updatedAt: start,
+    ...fields,
+  }
+}

@@ -1,0 +1,32 @@
+import { isAutoEnrolled, type Plan } from '../plans/plan.ts'
+import type { Product } from '../products/repository.ts'
+import { blocksFreePlan, givesAccess } from './access.ts'
+import type { Purchase } from './repository.ts'
+
+export type ProvisionInput = {
+  readonly product: Product
+  /** The product's. */
+  readonly plans: readonly Plan[]
+  /** The customer's deciding purchase of the product. */
+  readonly last: Purchase | undefined
+  readonly now: Date
+}
+
+export type ProvisionDecision =
+  | { readonly kind: 'has-access'; readonly purchase: Purchase }
+  | { readonly kind: 'enrol'; readonly plan: Plan }
+  /** With the default plan that waits for the customer's consent, if there is one. */
+  | { readonly kind: 'no-purchase'; readonly awaitingPlan: Plan | undefined }
+
+/** What a limit check without further ado comes to: access there is, access to be given, or none. */
+export function decideProvision({ product, plans, last, now }: ProvisionInput): ProvisionDecision {
+  if (last !== undefined && givesAccess(last, now)) return { kind: 'has-access', purchase: last }
+  if (product.status !== 'active') return { kind: 'no-purchase', awaitingPlan: undefined }
+  const plan = plans.find((each) => each.isDefault && each.status === 'active')
+  if (plan === undefined) return { kind: 'no-purchase', awaitingPlan: undefined }
+  if (!isAutoEnrolled(plan)) return { kind: 'no-purchase', awaitingPlan: plan }
+  if (last !== undefined && blocksFreePlan(last, plan.reference, now)) {
+    return { kind: 'no-purchase', awaitingPlan: undefined }
+  }
+  return { kind: 'enrol', plan }
+}
