@@ -2,7 +2,7 @@ const services = ['ingest', 'aggregator', 'control-plane']
 
 /** A client library and the only folders that may import it. */
 const clients = [
-  ['lmdb', '^platform/src/(lmdb|event-log/lmdb|hot-state/lmdb)/'],
+  ['lmdb', '^platform/src/(lmdb|event-log/lmdb|hot-state/lmdb)/|^platform/test/'],
   ['chdb', '^platform/src/chdb-gateway/'],
   ['@clickhouse/client', '^platform/src/(usage-store/clickhouse|testing)/|^platform/test/'],
   ['postgres', '^platform/src/database/|^domain/src/.*repository|^(domain|control-plane)/'],
@@ -90,7 +90,7 @@ module.exports = {
     doNotFollow: { path: 'node_modules|/dist/' },
     exclude: { path: '/dist/' },
     tsPreCompilationDeps: true,
-    tsConfig: { fileName: 'schemas/tsconfig.json' },
+    tsConfig: { fileName: `${__dirname}/schemas/tsconfig.json` },
     enhancedResolveOptions: {
       conditionNames: ['source', 'import', 'node', 'default'],
       exportsFields: ['exports'],

@@ -64,6 +64,7 @@ export default tseslint.config(
         process: 'readonly',
         console: 'readonly',
         module: 'writable',
+        __dirname: 'readonly',
         URL: 'readonly',
         setTimeout: 'readonly',
       },
