@@ -9,13 +9,12 @@ export type ParsedBody =
  * Reads a body as JSON. Of a key that occurs twice the last one counts, as everywhere in JavaScript. `__proto__`
  * becomes a plain own key here; the schemas decide about it. 1e400 becomes Infinity, which no schema takes.
  */
-export function parseBody(body: Uint8Array): ParsedBody {
+export function parseBody(body: Buffer): ParsedBody {
   if (body.byteLength === 0) return refused('The body is empty, expected a JSON object')
   // Decoding replaces what is no UTF-8, and the replacement would be stored as if the client had sent it.
   if (!isUtf8(body)) return refused('The body is not valid UTF-8')
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
   try {
-    return { kind: 'json', value: JSON.parse(text) as unknown }
+    return { kind: 'json', value: JSON.parse(body.toString('utf8')) as unknown }
   } catch {
     return refused('The body is not valid JSON')
   }

@@ -74,7 +74,7 @@ export class BodyCollector {
     this.#length += piece.byteLength
   }
 
-  bytes(): Uint8Array {
+  bytes(): Buffer {
     return this.#buffer === undefined ? empty : this.#buffer.subarray(0, this.#length)
   }
 
@@ -103,4 +103,4 @@ export class BodyCollector {
   }
 }
 
-const empty = new Uint8Array(0)
+const empty = Buffer.alloc(0)

@@ -35,7 +35,7 @@ export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
   const serve = (
     holder: KeyHolder | 'refused',
     authorization: string,
-    body: Uint8Array,
+    body: Buffer,
   ): Answer | Promise<Answer> => {
     if (holder === 'refused') return unauthorized
     const parsed = parseBody(body)
@@ -59,7 +59,7 @@ export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
       }
       if (holder !== 'unknown') return serve(holder, head.authorization, body)
       // The body is the socket's memory and would be gone when the key has been looked up.
-      const copy = Uint8Array.from(body)
+      const copy = Buffer.from(body)
       return keys.find(head.authorization).then((found) => serve(found, head.authorization, copy))
     },
   }

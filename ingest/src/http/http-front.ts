@@ -28,7 +28,7 @@ export interface HotRoute {
   refuse(head: HotHead): Answer | undefined
 
   /** `body` is the socket's memory and gone when the call returns: read it before anything asynchronous. */
-  answer(head: HotHead, body: Uint8Array): Answer | Promise<Answer>
+  answer(head: HotHead, body: Buffer): Answer | Promise<Answer>
 }
 
 /** A complete answer with a JSON body. */

@@ -92,7 +92,7 @@ export class NodeFront implements HttpFront {
   #collect(
     request: IncomingMessage,
     response: ServerResponse,
-    take: (body: Uint8Array) => Promise<void>,
+    take: (body: Buffer) => Promise<void>,
   ): BodyCollector {
     const announcedBytes = Number(request.headers['content-length'])
     const collector = new BodyCollector(this.#options.limits, this.#budget, announcedBytes)

@@ -57,7 +57,7 @@ export class HotExchange {
       this.#collector === undefined &&
       piece.byteLength <= this.#context.options.limits.bodyBytesMax
     ) {
-      return this.#answer(new Uint8Array(piece))
+      return this.#answer(Buffer.from(piece))
     }
     const collector = (this.#collector ??= this.#beginCollecting())
     collector.add(new Uint8Array(piece))
@@ -76,7 +76,7 @@ export class HotExchange {
     return collector
   }
 
-  #answer(body: Uint8Array): void {
+  #answer(body: Buffer): void {
     try {
       const answer = this.#route.answer(this.#head, body)
       if (answer instanceof Promise) answer.then(this.#sendLater, this.#fail)
