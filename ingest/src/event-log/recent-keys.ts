@@ -1,3 +1,6 @@
+/** Offset by id, oldest first. */
+type Offsets = Map<string, number>
+
 /**
  * The ids of keyed records that are in the log but whose marks the counters projection has not set yet. Between the
  * ack and the mark nothing else knows that a key was used. Forgetting one early is harmless to the sums, since both
@@ -5,7 +8,7 @@
  */
 export class RecentKeys {
   readonly #idsMax: number
-  readonly #partitions = new Map<string, Partition>()
+  readonly #partitions = new Map<string, Offsets>()
   #size = 0
 
   constructor(idsMax: number) {
@@ -17,25 +20,20 @@ export class RecentKeys {
   }
 
   has(environment: string, partition: number, id: string): boolean {
-    return this.#partitions.get(`${environment}/${partition}`)?.offsets.has(id) ?? false
+    return this.#partitions.get(`${environment}/${partition}`)?.has(id) ?? false
   }
 
   add(environment: string, partition: number, id: string, offset: number): void {
-    const place = this.#partition(environment, partition)
-    if (place.offsets.has(id)) return
-    if (this.#size >= this.#idsMax) this.#forgetOldest(place)
-    place.offsets.set(id, offset)
+    const offsets = this.#offsetsOf(environment, partition)
+    if (offsets.has(id)) return
+    if (this.#size >= this.#idsMax) this.#forgetOldest(offsets)
+    offsets.set(id, offset)
     this.#size += 1
-  }
-
-  /** The partitions that something is remembered of. */
-  occupied(): { readonly environment: string; readonly partition: number }[] {
-    return [...this.#partitions.values()].filter(({ offsets }) => offsets.size > 0)
   }
 
   /** The projection has set the marks of everything below `appliedOffset`. */
   forgetApplied(environment: string, partition: number, appliedOffset: number): void {
-    const { offsets } = this.#partition(environment, partition)
+    const offsets = this.#offsetsOf(environment, partition)
     // Ids were added in about the order of their offsets, so the first one that must stay ends the search.
     for (const [id, offset] of offsets) {
       if (offset >= appliedOffset) return
@@ -44,33 +42,26 @@ export class RecentKeys {
     }
   }
 
-  #forgetOldest(preferred: Partition): void {
-    const from = preferred.offsets.size > 0 ? preferred : this.#anyOccupied()
-    const oldest = from?.offsets.keys().next().value
-    if (from === undefined || oldest === undefined) return
-    from.offsets.delete(oldest)
+  #forgetOldest(preferred: Offsets): void {
+    const offsets = preferred.size > 0 ? preferred : this.#anyOccupied()
+    const oldest = offsets?.keys().next()
+    if (offsets === undefined || oldest === undefined || oldest.done === true) return
+    offsets.delete(oldest.value)
     this.#size -= 1
   }
 
-  #anyOccupied(): Partition | undefined {
-    for (const place of this.#partitions.values()) if (place.offsets.size > 0) return place
+  #anyOccupied(): Offsets | undefined {
+    for (const offsets of this.#partitions.values()) if (offsets.size > 0) return offsets
     return undefined
   }
 
-  #partition(environment: string, partition: number): Partition {
-    const key = `${environment}/${partition}`
-    let place = this.#partitions.get(key)
-    if (place === undefined) {
-      place = { environment, partition, offsets: new Map() }
-      this.#partitions.set(key, place)
+  #offsetsOf(environment: string, partition: number): Offsets {
+    const place = `${environment}/${partition}`
+    let offsets = this.#partitions.get(place)
+    if (offsets === undefined) {
+      offsets = new Map()
+      this.#partitions.set(place, offsets)
     }
-    return place
+    return offsets
   }
-}
-
-type Partition = {
-  readonly environment: string
-  readonly partition: number
-  /** Offset by id, oldest first. */
-  readonly offsets: Map<string, number>
 }

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { RecentKeys } from './recent-keys.ts'
+
+describe('recent keys', () => {
+  it('are known in their partition and environment only', () => {
+    const keys = new RecentKeys(10)
+    keys.add('sandbox', 1, 'a', 5)
+    expect(keys.has('sandbox', 1, 'a')).toBe(true)
+    expect(keys.has('sandbox', 2, 'a')).toBe(false)
+    expect(keys.has('live', 1, 'a')).toBe(false)
+  })
+
+  it('are forgotten when the projection has passed their offset, and not before', () => {
+    const keys = new RecentKeys(10)
+    keys.add('live', 0, 'a', 5)
+    keys.add('live', 0, 'b', 6)
+    keys.forgetApplied('live', 0, 5)
+    expect(keys.size).toBe(2)
+    keys.forgetApplied('live', 0, 6)
+    expect([keys.has('live', 0, 'a'), keys.has('live', 0, 'b'), keys.size]).toEqual([
+      false,
+      true,
+      1,
+    ])
+    keys.forgetApplied('live', 0, 100)
+    expect(keys.size).toBe(0)
+  })
+
+  it('never grow beyond the bound: the oldest goes first, here or elsewhere', () => {
+    const keys = new RecentKeys(3)
+    for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) keys.add('live', 0, id, index)
+    expect([keys.has('live', 0, 'a'), keys.has('live', 0, 'd'), keys.size]).toEqual([
+      false,
+      true,
+      3,
+    ])
+    keys.add('live', 1, 'e', 0)
+    expect([keys.has('live', 0, 'b'), keys.has('live', 1, 'e'), keys.size]).toEqual([
+      false,
+      true,
+      3,
+    ])
+  })
+
+  it('count once however often they are added', () => {
+    const keys = new RecentKeys(3)
+    keys.add('live', 0, 'a', 1)
+    keys.add('live', 0, 'a', 2)
+    expect(keys.size).toBe(1)
+    keys.forgetApplied('live', 0, 2)
+    expect(keys.size).toBe(0)
+  })
+})

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { BodyBudget, BodyCollector } from './body-collector.ts'
+
+const limits = { bodyBytesMax: 10_000, discardedBytesMax: 30_000, collectedBytesMax: 20_000 }
+const none = Number.NaN
+
+describe('collecting a body', () => {
+  it('keeps its pieces in order, and not the memory they came in', () => {
+    const collector = new BodyCollector(limits, new BodyBudget(40_000), none)
+    const piece = Buffer.from('abc')
+    collector.add(piece)
+    piece.fill('x')
+    collector.add(Buffer.from('def'))
+    expect(collector.bytes().toString()).toBe('abcdef')
+  })
+
+  it('holds about its size, however small the pieces and however large the promise', () => {
+    const budget = new BodyBudget(1_000_000)
+    const collector = new BodyCollector({ ...limits, bodyBytesMax: 1_000_000 }, budget, 900_000)
+    expect(budget.held).toBe(0)
+    for (let index = 0; index < 5_000; index++) collector.add(Buffer.from('x'))
+    expect(collector.bytes().byteLength).toBe(5_000)
+    expect(budget.held).toBe(8_192)
+  })
+
+  it.each([
+    [10_000, false],
+    [10_001, true],
+  ])('of %i bytes is refused: %s', (bytes, isRefused) => {
+    const collector = new BodyCollector(limits, new BodyBudget(40_000), none)
+    for (let at = 0; at < bytes; at += 1_000) {
+      collector.add(Buffer.alloc(Math.min(1_000, bytes - at)))
+    }
+    expect(collector.refusal?.status).toBe(isRefused ? 413 : undefined)
+  })
+
+  it('refuses what is announced as too large before anything comes', () => {
+    const collector = new BodyCollector(limits, new BodyBudget(20_000), 10_001)
+    expect(collector.refusal?.status).toBe(413)
+  })
+
+  it('is hopeless once more than the bound has been thrown away', () => {
+    const budget = new BodyBudget(20_000)
+    const collector = new BodyCollector(limits, budget, none)
+    collector.add(Buffer.alloc(30_000))
+    expect([collector.refusal?.status, collector.isHopeless]).toEqual([413, false])
+    collector.add(Buffer.alloc(1))
+    expect(collector.isHopeless).toBe(true)
+    expect(budget.held).toBe(0)
+  })
+
+  it('is refused with 503 when all bodies together hold too much, and gives back what it held', () => {
+    const budget = new BodyBudget(12_000)
+    const first = new BodyCollector(limits, budget, none)
+    const second = new BodyCollector(limits, budget, none)
+    first.add(Buffer.alloc(8_000))
+    second.add(Buffer.alloc(8_000))
+    expect([first.refusal?.status, second.refusal?.status]).toEqual([undefined, 503])
+    first.release()
+    first.release()
+    expect(budget.held).toBe(0)
+  })
+})
