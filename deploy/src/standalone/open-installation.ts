@@ -1,4 +1,5 @@
 import { createTollgateClient } from '../client/tollgate-client.ts'
+import { createStores } from './create-stores.ts'
 import { readCredentials, writeCredentials, type Credentials } from './credentials.ts'
 import { checkFormat, makeDataFolder, type DataFolder } from './data-folder.ts'
 import { lockFolder } from './folder-lock.ts'
@@ -37,6 +38,9 @@ export async function openInstallation(options: OpenOptions): Promise<Installati
     })
     const previous = await readRunFile(folder.runFile)
     if (previous) await endLeftovers(previous)
+    await createStores(folder, options.environment).catch((error: unknown) => {
+      throw explainFileError(error, folder.root)
+    })
     const supervisor = await startSupervisor(options)
     try {
       const credentials = await seedOnce(folder, supervisor)

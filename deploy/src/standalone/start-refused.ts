@@ -16,5 +16,6 @@ export function explainFileError(error: unknown, dataDir: string): Error {
       `Cannot write to the data folder ${dataDir} (${code}). Choose another with TOLLGATE_DATA_DIR.`,
     )
   }
-  return error instanceof Error ? error : new Error(String(error))
+  const known = error instanceof Error ? error : new Error(String(error))
+  return known.name === 'DataFolderError' ? new StartRefusedError(known.message) : known
 }

@@ -1,0 +1,71 @@
+import type { HttpAnswer } from './answer-reader.ts'
+import type { HostileRequest } from './hostile-request.ts'
+
+export type HostileTally = {
+  requests: number
+  /** Records the service says it took as new. */
+  ackedRecords: number
+  /** Sent whole, without an answer: it may or may not have been taken. */
+  unansweredRecordsMax: number
+  readonly statuses: Map<number | 'no answer', number>
+  /** The first few answers that must not be. */
+  readonly offences: string[]
+}
+
+const offencesMax = 20
+/** A deliberate 503, and the parser's 505 for what it does not take for HTTP/1.1. */
+const allowedFailures = new Set([503, 505])
+const recordsPerRequestMax = 1_000
+
+export function createHostileTally(): HostileTally {
+  return {
+    requests: 0,
+    ackedRecords: 0,
+    unansweredRecordsMax: 0,
+    statuses: new Map(),
+    offences: [],
+  }
+}
+
+export function countAnswer(
+  tally: HostileTally,
+  request: HostileRequest,
+  answer: HttpAnswer | undefined,
+): void {
+  tally.requests++
+  const status = answer?.status ?? 'no answer'
+  tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1)
+  if (!answer) {
+    if (!request.isBroken && isUsage(request)) tally.unansweredRecordsMax += recordsPerRequestMax
+    return
+  }
+  if (answer.status >= 500 && !allowedFailures.has(answer.status)) {
+    offend(tally, request, `${answer.status} ${answer.body.slice(0, 300)}`)
+  }
+  if (answer.status === 200 && isUsage(request)) tally.ackedRecords += newRecords(answer.body)
+}
+
+function isUsage({ method, path }: HostileRequest): boolean {
+  return method === 'POST' && /^\/v1\/sdk\/(usages|meter-events)(\/bulk)?$/.test(path)
+}
+
+function newRecords(body: string): number {
+  const answer = JSON.parse(body) as { inserted?: number; creditDebit?: { reason?: string } }
+  if (answer.inserted !== undefined) return answer.inserted
+  return answer.creditDebit?.reason === 'duplicate' ? 0 : 1
+}
+
+/** A whole request on a connection of good standing that got no answer. */
+export function countMissing(
+  tally: HostileTally,
+  request: HostileRequest,
+  before: HostileRequest | undefined,
+): void {
+  offend(tally, request, `no answer after ${before?.bytes.toString('latin1').slice(0, 300)}`)
+}
+
+function offend(tally: HostileTally, request: HostileRequest, what: string): void {
+  if (tally.offences.length >= offencesMax) return
+  const sent = JSON.stringify(request.bytes.toString('latin1').slice(0, 1_500))
+  tally.offences.push(`${what} to ${sent}`)
+}

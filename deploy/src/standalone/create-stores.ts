@@ -1,0 +1,30 @@
+import { ingestSettings } from '@tollgate/ingest/config'
+import { readSettings } from '@tollgate/platform/config/settings'
+import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { environments } from '@tollgate/schemas/environment'
+import { usageTopic } from '@tollgate/schemas/topics'
+import type { DataFolder } from './data-folder.ts'
+
+const { logPartitions } = ingestSettings
+
+/**
+ * Makes the log and the hot state before any service opens them: LMDB does not survive one process opening a file
+ * that another one is creating. Repeated at every start, so that one that was cut short here is completed.
+ */
+export async function createStores(
+  folder: DataFolder,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const partitions = readSettings({ logPartitions }, environment).logPartitions
+  const topics = environments.map((name) => [usageTopic(name), partitions] as const)
+  const log = await openLmdbEventLog({
+    logFolder: folder.log,
+    groupsFolder: folder.groups,
+    role: 'writer',
+    topics: Object.fromEntries(topics),
+  })
+  await log.close()
+  const hotState = await openLmdbHotState({ folder: folder.hot, role: 'publisher' })
+  await hotState.close()
+}
