@@ -145,6 +145,12 @@ export const ingestSettings = {
     10_000,
     count,
   ),
+  cachedEntitlementsMax: integerSetting(
+    'TOLLGATE_CACHED_ENTITLEMENTS_MAX',
+    'Parsed entitlements in memory, about 3 kB each',
+    10_000,
+    count,
+  ),
   recentKeysMax: integerSetting(
     'TOLLGATE_RECENT_KEYS_MAX',
     'Idempotency keys in memory whose records the counters have not reached yet',

@@ -1,3 +1,4 @@
+import { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import type { Registry } from '@tollgate/platform/observability/metrics'
 import type { IngestConfig } from './config.ts'
 import type { DebitDecider } from './domain/debit-decider.ts'
@@ -42,6 +43,7 @@ export async function openDataPlane(
     countMax: config.appendsInFlightMax,
     bytesMax: config.appendBytesInFlightMax,
   })
+  const documents = new EntitlementDocuments(config.cachedEntitlementsMax)
   const recentKeys = new RecentKeys(config.recentKeysMax)
   await loadRecentKeys(log, hotState, recentKeys, config.recentKeysMax)
   registerGauges(metrics, {
@@ -52,10 +54,11 @@ export async function openDataPlane(
   return {
     ...openCaches(config, parts),
     recorder: new LogRecorder({ log, hotState, recentKeys, inFlight: appends, counts }),
-    debits: new EntryDebitDecider({ log, hotState, counts, nowMs }),
+    debits: new EntryDebitDecider({ log, hotState, documents, counts, nowMs }),
     limits: new CounterLimitChecker({
       log,
       hotState,
+      documents,
       counts,
       nowMs,
       inFlight: new InFlightLimit({ countMax: config.limitChecksMax, bytesMax: 0 }),

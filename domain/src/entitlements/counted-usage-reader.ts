@@ -34,7 +34,7 @@ export async function readCountedUsage(
   query: UsageQuery,
 ): Promise<CountedUsage> {
   const asked = await readReference(parts, query, query.customerRef)
-  const entitlement = entitlementOf(asked)
+  const entitlement = entitlementOf(parts, asked)
   const customerRefs = query.customerRefs ?? entitlement?.customerRefs
   if (customerRefs === undefined) return { entitlement, amounts: new Map(), source: 'counters' }
   const others = [...new Set(customerRefs)].filter((ref) => ref !== query.customerRef)
@@ -60,9 +60,10 @@ async function readReference(
   return { customerRef, at, head, view: await hotState.readEntry(at, query.meterName) }
 }
 
-function entitlementOf(reading: Reading): Entitlement | undefined {
+function entitlementOf({ documents }: UsageParts, reading: Reading): Entitlement | undefined {
   const { document } = reading.view
-  return document === undefined ? undefined : (JSON.parse(document) as Entitlement)
+  if (document === undefined) return undefined
+  return documents?.parse(document) ?? (JSON.parse(document) as Entitlement)
 }
 
 function isBehind({ view, head }: Reading): boolean {
@@ -84,7 +85,7 @@ async function catchUp(
     readings = await Promise.all(readings.map((reading) => readAgain(parts, query, reading)))
     if (!readings.some(isBehind)) break
   }
-  const entitlement = entitlementOf(readings[0]!)
+  const entitlement = entitlementOf(parts, readings[0]!)
   const amounts = sumAmounts(readings)
   if (!readings.some(isBehind)) return { entitlement, amounts, source: 'awaited' }
   await addTails(parts, query, readings, entitlement, amounts)

@@ -1,10 +1,13 @@
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { EntryAddress, EntryView, HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
+import type { EntitlementDocuments } from './entitlement-documents.ts'
 
 export type UsageParts = {
   readonly log: EventLog
   readonly hotState: HotState
+  /** Spares whoever reads often the parsing of what was parsed before. */
+  readonly documents?: EntitlementDocuments
 }
 
 export type UsageQuery = {

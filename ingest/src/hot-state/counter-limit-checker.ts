@@ -3,6 +3,7 @@ import {
   UsageBehindError,
 } from '@tollgate/domain/entitlements/counted-usage-reader'
 import type { CountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
+import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { currentPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import { answerLimitCheck, isDenied } from '@tollgate/domain/entitlements/limit-answer'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
@@ -24,6 +25,7 @@ export type LimitCheckerParts = {
   readonly log: EventLog
   readonly hotState: HotState
   readonly inFlight: InFlightLimit
+  readonly documents: EntitlementDocuments
   readonly counts: IngestCounts
   readonly nowMs: () => number
   readonly waitMs: number

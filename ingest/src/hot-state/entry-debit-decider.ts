@@ -1,7 +1,7 @@
 import { decideDebit, type DebitDecision } from '@tollgate/domain/entitlements/credit-debit'
+import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import type { CreditDebit } from '@tollgate/schemas/http/usages'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
@@ -13,6 +13,7 @@ import type { IngestCounts } from '../metrics.ts'
 export type DebitDeciderParts = {
   readonly log: Pick<EventLog, 'partitionCount'>
   readonly hotState: Pick<HotState, 'readEntry'>
+  readonly documents: EntitlementDocuments
   readonly counts: IngestCounts
   readonly nowMs: () => number
 }
@@ -53,7 +54,7 @@ export class EntryDebitDecider implements DebitDecider {
     event: MeterEvent,
     productRef: string,
   ): Promise<DebitDecision> {
-    const { log, hotState, nowMs } = this.#parts
+    const { log, hotState, documents, nowMs } = this.#parts
     const subject = subjectKey(providerId, event.customerRef)
     const partition = partitionOf(subject, log.partitionCount(usageTopic(environment)))
     const place = { space: environment, partition, subject }
@@ -66,7 +67,7 @@ export class EntryDebitDecider implements DebitDecider {
       outcome: event.outcome,
       productRef,
       isKnownCustomer,
-      entitlement: document === undefined ? undefined : (JSON.parse(document) as Entitlement),
+      entitlement: document === undefined ? undefined : documents.parse(document),
       nowMs: nowMs(),
     })
   }
