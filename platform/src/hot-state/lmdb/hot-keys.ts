@@ -21,9 +21,17 @@ const partBytesMax = 120
 const hashedPart = 255
 
 export function textPart(text: string): Buffer {
-  const bytes = Buffer.from(text, 'utf8')
-  if (bytes.length <= partBytesMax) return Buffer.concat([Buffer.of(bytes.length), bytes])
-  return Buffer.concat([Buffer.of(hashedPart), createHash('sha256').update(bytes).digest()])
+  const length = Buffer.byteLength(text, 'utf8')
+  if (length > partBytesMax) {
+    return Buffer.concat([
+      Buffer.of(hashedPart),
+      createHash('sha256').update(text, 'utf8').digest(),
+    ])
+  }
+  const part = Buffer.allocUnsafe(1 + length)
+  part[0] = length
+  part.write(text, 1, 'utf8')
+  return part
 }
 
 /** How many bytes the text part at `at` takes. */
@@ -53,7 +61,17 @@ export function partitionPart(space: string, partition: number): Buffer {
 }
 
 export function hotKey(space: number, ...parts: readonly Buffer[]): Buffer {
-  return Buffer.concat([Buffer.of(space), ...parts])
+  // One allocation, because every limit check builds several keys.
+  let length = 1
+  for (const part of parts) length += part.length
+  const key = Buffer.allocUnsafe(length)
+  key[0] = space
+  let at = 1
+  for (const part of parts) {
+    key.set(part, at)
+    at += part.length
+  }
+  return key
 }
 
 /** The first key after all keys that start with `prefix`. */
