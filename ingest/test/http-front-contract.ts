@@ -218,12 +218,14 @@ function describeRefusals(under: () => FrontUnderTest): void {
     expect(under().calls).toEqual([])
   })
 
-  it('stops reading an endless body: 413, then the end', async () => {
+  it.each([
+    ['announced', { 'content-length': '99999999999' }, ''],
+    ['chunked', { 'transfer-encoding': 'chunked' }, `${(64 * 1024).toString(16)}\r\n`],
+  ])('stops reading an endless body (%s): 413, then the end', async (_, headers, chunkHead) => {
     const connection = await under().connect()
-    await connection.write(
-      headText({ target: '/echo', headers: { 'content-length': '99999999999' } }),
-    )
-    const piece = Buffer.alloc(64 * 1024, 'x')
+    await connection.write(headText({ target: '/echo', headers }))
+    const chunkEnd = chunkHead === '' ? '' : '\r\n'
+    const piece = Buffer.from(chunkHead + 'x'.repeat(64 * 1024) + chunkEnd)
     let writtenBytes = 0
     while (!connection.isClosed && writtenBytes < 200_000_000) {
       await connection.write(piece)

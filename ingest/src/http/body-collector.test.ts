@@ -49,6 +49,12 @@ describe('collecting a body', () => {
     expect(budget.held).toBe(0)
   })
 
+  it('is hopeless at once when it is announced as larger than that', () => {
+    const collector = new BodyCollector(limits, new BodyBudget(20_000), 30_001)
+    expect(collector.isHopeless).toBe(true)
+    expect(new BodyCollector(limits, new BodyBudget(20_000), 30_000).isHopeless).toBe(false)
+  })
+
   it('is refused with 503 when all bodies together hold too much, and gives back what it held', () => {
     const budget = new BodyBudget(12_000)
     const first = new BodyCollector(limits, budget, none)

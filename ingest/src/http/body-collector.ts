@@ -37,12 +37,14 @@ export class BodyCollector {
   #length = 0
   #received = 0
   #refusal: Answer | undefined
+  readonly #announcedBytes: number
   readonly #limits: BodyLimits
   readonly #budget: BodyBudget
 
   constructor(limits: BodyLimits, budget: BodyBudget, announcedBytes: number) {
     this.#limits = limits
     this.#budget = budget
+    this.#announcedBytes = Number.isNaN(announcedBytes) ? 0 : announcedBytes
     if (announcedBytes > limits.bodyBytesMax) this.refuse(bodyTooLarge(limits.bodyBytesMax))
   }
 
@@ -50,9 +52,10 @@ export class BodyCollector {
     return this.#refusal
   }
 
-  /** True when so much of a refused body came that the answer must not wait for its end any longer. */
+  /** True when the end of a refused body is too far off for the answer to wait for it. */
   get isHopeless(): boolean {
-    return this.#refusal !== undefined && this.#received > this.#limits.discardedBytesMax
+    const expectedBytes = Math.max(this.#received, this.#announcedBytes)
+    return this.#refusal !== undefined && expectedBytes > this.#limits.discardedBytesMax
   }
 
   /** Gives up on the body: nothing of it is kept, what still comes is only counted. */

@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { BodyCollector } from './body-collector.ts'
 import type { Answer, FallbackAnswer, FallbackRequest } from './http-front.ts'
 import { sendAnswer, writeHead } from './uws-answer.ts'
-import type { UwsContext } from './uws-front.ts'
+import type { UwsContext } from './uws-context.ts'
 import { isZeroLength } from './uws-zero-length.ts'
 
 export function serveFallback(

@@ -3,19 +3,10 @@ import { methodNotAllowed } from './answers.ts'
 import { BodyBudget } from './body-collector.ts'
 import type { FrontOptions, HotRoute, HttpFront } from './http-front.ts'
 import { sendAnswer } from './uws-answer.ts'
+import type { UwsContext } from './uws-context.ts'
 import { serveFallback } from './uws-fallback-exchange.ts'
 import { HotExchange } from './uws-hot-exchange.ts'
 import type { UwsModule } from './uws-load.ts'
-
-/** What the exchanges of one front share. */
-export type UwsContext = {
-  readonly options: FrontOptions
-  readonly budget: BodyBudget
-  /** Requests that have not been answered or aborted. */
-  inFlight: number
-  /** Answers then ask the client to leave, so that a restart does not cut anybody off. */
-  isClosing: boolean
-}
 
 /** How often closing looks whether everything has been answered. */
 const drainPollMs = 10

@@ -3,7 +3,7 @@ import { BodyCollector } from './body-collector.ts'
 import type { Answer, HotHead, HotRoute } from './http-front.ts'
 import { sendAnswer } from './uws-answer.ts'
 import { isZeroLength } from './uws-zero-length.ts'
-import type { UwsContext } from './uws-front.ts'
+import type { UwsContext } from './uws-context.ts'
 
 /**
  * One request to a hot route, from its head to its answer. This is the hottest object of the product: a body that
