@@ -41,7 +41,9 @@ export async function openInstallation(options: OpenOptions): Promise<Installati
     await createStores(folder, options.environment).catch((error: unknown) => {
       throw explainFileError(error, folder.root)
     })
-    const supervisor = await startSupervisor(options)
+    const supervisor = await startSupervisor(options).catch((error: unknown) => {
+      throw explainFileError(error, folder.root)
+    })
     try {
       const credentials = await seedOnce(folder, supervisor)
       const meterRef = await withClient(credentials, (client) => client.requestsMeter())
