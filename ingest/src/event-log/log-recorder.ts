@@ -46,8 +46,11 @@ export class LogRecorder implements EventRecorder {
     environment: Environment,
     events: readonly MeterEvent[],
   ): Promise<RecordOutcome[]> {
-    await this.#twinsSettled(events)
-    // From here to the entries in #pending nothing awaits.
+    // A twin that fails fails us too: there is one fate for all requests that came with a key at the same time.
+    for (let twins = this.#twinsOf(events); twins.size > 0; twins = this.#twinsOf(events)) {
+      await Promise.all(twins)
+    }
+    // From the last look at the twins to the entries in #pending nothing awaits.
     const places = this.#placesOf(environment, events)
     const outcomes = this.#judge(environment, places)
     const fresh = places.filter((_, index) => outcomes[index] === 'recorded')
@@ -96,17 +99,13 @@ export class LogRecorder implements EventRecorder {
     )
   }
 
-  /** A twin that fails fails us too: there is one fate for all requests that came with the same key at the same time. */
-  async #twinsSettled(events: readonly MeterEvent[]): Promise<void> {
-    for (;;) {
-      const twins = new Set<Promise<void>>()
-      for (const { id } of events) {
-        const twin = this.#pending.get(id)
-        if (twin !== undefined) twins.add(twin)
-      }
-      if (twins.size === 0) return
-      await Promise.all(twins)
+  #twinsOf(events: readonly MeterEvent[]): Set<Promise<void>> {
+    const twins = new Set<Promise<void>>()
+    for (const { id } of events) {
+      const twin = this.#pending.get(id)
+      if (twin !== undefined) twins.add(twin)
     }
+    return twins
   }
 
   #placesOf(environment: Environment, events: readonly MeterEvent[]): Place[] {
