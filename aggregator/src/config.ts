@@ -9,6 +9,11 @@ import {
 const milliseconds = { min: 1, max: 3_600_000 }
 const bytes = { min: 65_536, max: 268_435_456 }
 const days = { min: 1, max: 3_650 }
+/**
+ * As JSON a control character takes six bytes. Rows that the store refuses for their size would be refused for ever,
+ * so what a client can make of this many bytes stays below the 64 MiB that the embedded ClickHouse takes.
+ */
+export const sinkBatchBytesMax = 10_485_760
 
 /** Everything the aggregator can be told. Limits and intervals are safe as they are. */
 export const aggregatorSettings = {
@@ -59,9 +64,9 @@ export const aggregatorSettings = {
   ),
   sinkBatchBytesMax: integerSetting(
     'TOLLGATE_SINK_BATCH_BYTES_MAX',
-    'Bytes of the log stored by one insert',
-    16_777_216,
-    bytes,
+    'Bytes of the log stored by one insert; its rows may be six times as large',
+    8_388_608,
+    { min: 65_536, max: sinkBatchBytesMax },
   ),
   sinkDelayMs: integerSetting(
     'TOLLGATE_SINK_DELAY_MS',
@@ -121,13 +126,8 @@ export const aggregatorSettings = {
     'TOLLGATE_KNOWN_SUBJECT_SLOTS_RETENTION_MINUTES',
     'The same in minutes, for a customer that is known',
     10,
-    { min: 1, max: 100_000 },
-  ),
-  logRetentionDays: integerSetting(
-    'TOLLGATE_LOG_RETENTION_DAYS',
-    'Days the log keeps records that both projections have passed',
-    7,
-    days,
+    // A first period counts records of the five minutes before it, which must still be there.
+    { min: 10, max: 100_000 },
   ),
   sweepKeysMax: integerSetting(
     'TOLLGATE_SWEEP_KEYS_MAX',

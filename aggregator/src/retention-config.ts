@@ -10,7 +10,6 @@ export function retentionOf(config: AggregatorConfig): Retention {
     windowsMs: config.windowsRetentionDays * dayMs,
     slotsMs: config.slotsRetentionDays * dayMs,
     knownSubjectSlotsMs: config.knownSubjectSlotsRetentionMinutes * minuteMs,
-    logMs: config.logRetentionDays * dayMs,
     sweepKeysMax: config.sweepKeysMax,
   }
 }

@@ -102,7 +102,6 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
     logger,
     retention: retentionOf(config),
     intervalMs: config.housekeepingIntervalMs,
-    isLogWriter: overrides.eventLog !== undefined,
   })
   const hotStateHealth: HealthCheck = { name: 'hot-state', check: () => hotState.ping() }
   const admin = createAdminServer({

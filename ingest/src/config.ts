@@ -35,6 +35,18 @@ export const ingestSettings = {
     8,
     { min: 1, max: 1_024 },
   ),
+  logRetentionDays: integerSetting(
+    'TOLLGATE_LOG_RETENTION_DAYS',
+    'Days the log keeps records that both projections have passed',
+    7,
+    { min: 1, max: 3_650 },
+  ),
+  logTrimIntervalMs: integerSetting(
+    'TOLLGATE_LOG_TRIM_INTERVAL_MS',
+    'Milliseconds between two rounds of deleting what the log need not keep',
+    60_000,
+    milliseconds,
+  ),
   controlPlaneUrl: textSetting('TOLLGATE_CONTROL_PLANE_URL', 'Origin of the control plane'),
   proxyConnectionsMax: integerSetting(
     'TOLLGATE_PROXY_CONNECTIONS_MAX',

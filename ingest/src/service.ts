@@ -5,6 +5,7 @@ import type { Service } from '@tollgate/platform/service/service'
 import type { IngestConfig } from './config.ts'
 import { openDataPlane } from './data-plane.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
+import { createLogTrimmer } from './event-log/log-trimmer.ts'
 import type { ProjectionFollower } from './hot-state/projection-follower.ts'
 import { createAnswerFailure } from './http/answer-failure.ts'
 import { chooseFront } from './http/create-front.ts'
@@ -13,6 +14,8 @@ import { Proxy } from './http/proxy.ts'
 import { hotRoutes } from './http/routes/hot-routes.ts'
 import { createIngestCounts } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
+
+const dayMs = 86_400_000
 
 export type IngestOverrides = Partial<Parts> & {
   readonly front?: CreateHttpFront
@@ -96,6 +99,8 @@ async function run(
   await admin.start()
   const port = await front.listen(config.host, config.port)
   dataPlane.follower.start()
+  const trimmer = createTrimmer(config, parts)
+  await trimmer.start()
   return {
     port,
     adminPort: () => admin.port,
@@ -104,11 +109,24 @@ async function run(
     stop: async () => {
       await front.close(config.shutdownGraceMs)
       dataPlane.follower.stop()
+      await trimmer.stop()
       await proxy.close()
       await admin.stop()
       await parts.close()
     },
   }
+}
+
+function createTrimmer(config: IngestConfig, parts: OpenedParts): Service {
+  const { eventLog: log, hotState, clock, logger } = parts
+  return createLogTrimmer({
+    log,
+    hotState,
+    clock,
+    logger,
+    retentionMs: config.logRetentionDays * dayMs,
+    intervalMs: config.logTrimIntervalMs,
+  })
 }
 
 function createProxy(config: IngestConfig): Proxy {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
-import { countersGroup, sinkGroup } from '@tollgate/schemas/consumer-groups'
+import { countersGroup } from '@tollgate/schemas/consumer-groups'
 import { sweepLimits, type Retention } from '../domain/retention.ts'
 import type { Partition } from './partition-parts.ts'
 
@@ -12,8 +12,6 @@ export type HousekeepingParts = {
   readonly logger: Logger
   readonly retention: Retention
   readonly intervalMs: number
-  /** Only the process that writes the log may shorten it. */
-  readonly isLogWriter: boolean
 }
 
 /** HotState has one writer at a time: between two sweeps others get their turn. */
@@ -46,24 +44,25 @@ export function createHousekeeping(parts: HousekeepingParts): Service {
   }
 }
 
-/** One round over one partition: HotState first, then the log. */
+/** One round over one partition. The log itself is trimmed by the process that writes it. */
 export async function keepHouse(
-  { clock, retention, isLogWriter }: Omit<HousekeepingParts, 'partitions'>,
+  { clock, retention }: Pick<HousekeepingParts, 'clock' | 'retention'>,
   parts: Partition,
   signal: AbortSignal,
 ): Promise<void> {
-  const limits = sweepLimits(retention, clock.now())
+  const limits = sweepLimits(retention, clock.now(), await oldestRecordMs(parts))
   for (;;) {
     const swept = await parts.hotState.sweep(parts.environment, parts.partition, limits)
     if (swept < limits.keysMax || signal.aborted) break
     await sleep(sweepPauseMs)
   }
   await followCounters(parts)
-  if (!isLogWriter) return
-  await parts.log.trim(parts.topic, parts.partition, clock.now() - retention.logMs, [
-    sinkGroup,
-    countersGroup,
-  ])
+}
+
+async function oldestRecordMs({ log, topic, partition }: Partition): Promise<number | undefined> {
+  const oldest = log.oldest(topic, partition)
+  const [record] = await log.read(topic, partition, oldest, { recordsMax: 1, bytesMax: 1 })
+  return record?.receivedAtMs
 }
 
 /**

@@ -1,16 +1,21 @@
 import { expect, it } from 'vitest'
 import { sweepLimits } from './retention.ts'
 
+const retention = {
+  marksMs: 1_000,
+  windowsMs: 2_000,
+  slotsMs: 3_000,
+  knownSubjectSlotsMs: 4_000,
+  sweepKeysMax: 10,
+}
+
+it('keeps the marks of what the log still has', () => {
+  expect(sweepLimits(retention, 10_999, 500).marksReceivedBeforeMs).toBe(500)
+  expect(sweepLimits(retention, 10_999, 10_500).marksReceivedBeforeMs).toBe(9_999)
+})
+
 it('counts back from now, windows and slots in whole seconds', () => {
-  const retention = {
-    marksMs: 1_000,
-    windowsMs: 2_000,
-    slotsMs: 3_000,
-    knownSubjectSlotsMs: 4_000,
-    logMs: 5_000,
-    sweepKeysMax: 10,
-  }
-  expect(sweepLimits(retention, 10_999)).toEqual({
+  expect(sweepLimits(retention, 10_999, undefined)).toEqual({
     marksReceivedBeforeMs: 9_999,
     windowsEndedBeforeSecond: 8,
     slotsBeforeSecond: 7,

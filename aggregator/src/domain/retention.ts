@@ -10,14 +10,21 @@ export type Retention = {
   readonly slotsMs: number
   /** The same, for the usage of a known customer. */
   readonly knownSubjectSlotsMs: number
-  readonly logMs: number
   readonly sweepKeysMax: number
 }
 
-export function sweepLimits(retention: Retention, nowMs: number): SweepLimits {
+/**
+ * `oldestRecordMs` is when the oldest record that the log still has was received; undefined: it has none. Marks of
+ * records in the log stay whatever their age, because whoever reads such a record again must decide as before.
+ */
+export function sweepLimits(
+  retention: Retention,
+  nowMs: number,
+  oldestRecordMs: number | undefined,
+): SweepLimits {
   const secondBefore = (ageMs: number): number => Math.floor((nowMs - ageMs) / 1000)
   return {
-    marksReceivedBeforeMs: nowMs - retention.marksMs,
+    marksReceivedBeforeMs: Math.min(nowMs - retention.marksMs, oldestRecordMs ?? Infinity),
     windowsEndedBeforeSecond: secondBefore(retention.windowsMs),
     slotsBeforeSecond: secondBefore(retention.slotsMs),
     knownSubjectSlotsBeforeSecond: secondBefore(retention.knownSubjectSlotsMs),

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { meterEvent } from '../../test/meter-event.ts'
+import { encoded, meterEvent } from '../../test/meter-event.ts'
+import { sinkBatchBytesMax } from '../config.ts'
 import { unreadableRows, usageRows } from './usage-rows.ts'
 
 const textOf = (jsonLines: Uint8Array | string): string => Buffer.from(jsonLines).toString()
@@ -60,6 +61,26 @@ describe('usageRows', () => {
           meter_name: meterName,
           properties,
         })
+      }),
+    )
+  })
+  it('is never larger than the store takes, whatever clients send', () => {
+    const text = fc.string({
+      unit: fc.constantFrom('\u0001', '"', '\\', 'a', '\u2028'),
+      maxLength: 256,
+    })
+    const storeBytesMax = 64 * 1024 * 1024
+    fc.assert(
+      fc.property(text, text, text, (customerRef, idempotencyKey, productRef) => {
+        const event = meterEvent({
+          customerRef,
+          idempotencyKey,
+          productRef,
+          purchaseRef: customerRef,
+        })
+        const { jsonLines } = usageRows(1023, [{ offset: 2 ** 48, event }], new Map())
+        const growth = jsonLines.length / encoded(event).length
+        expect(growth * sinkBatchBytesMax).toBeLessThan(storeBytesMax)
       }),
     )
   })
