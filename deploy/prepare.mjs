@@ -15,16 +15,11 @@ export function prepare() {
   requireNode(process.versions.node)
   if (!hasPackages()) {
     console.error('Installing the packages of package-lock.json (npm ci) ...')
-    run(npmCommand(), ['ci', '--no-audit', '--no-fund'])
+    run(npmCommand(), ['ci', '--no-audit', '--no-fund'], 'inherit')
   }
-  run(process.execPath, [
-    join(root, 'node_modules/turbo/bin/turbo'),
-    'run',
-    'build',
-    '--no-daemon',
-    '--output-logs=errors-only',
-    '--log-prefix=none',
-  ])
+  if (!hasBuild()) console.error('Building for the first time ...')
+  const turbo = join(root, 'node_modules/turbo/bin/turbo')
+  run(process.execPath, [turbo, 'run', 'build', '--output-logs=errors-only'], 'pipe')
 }
 
 function requireNode(version) {
@@ -51,21 +46,30 @@ function hasPackages() {
   })
 }
 
+function hasBuild() {
+  return existsSync(join(root, 'deploy/dist'))
+}
+
 /** The npm beside this node, so that a version manager's choice of node is kept. */
 function npmCommand() {
   return process.platform === 'win32' ? 'npm.cmd' : 'npm'
 }
 
-/** Progress goes to standard error: standard output belongs to the command that is being prepared. */
-function run(command, parameters) {
-  const { status, error, signal } = spawnSync(command, parameters, {
+/**
+ * Output goes to standard error, as standard output belongs to the command that is being prepared: at once, or only
+ * when something failed.
+ */
+function run(command, parameters, output) {
+  const { status, error, signal, stdout, stderr } = spawnSync(command, parameters, {
     cwd: root,
-    stdio: ['ignore', 2, 2],
+    stdio: output === 'inherit' ? ['ignore', 2, 2] : ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
+    maxBuffer: 64 * 1_048_576,
   })
   if (status === 0) return
+  if (output === 'pipe') process.stderr.write(`${stdout ?? ''}${stderr ?? ''}`)
   const reason = error ? error.message : signal ? `ended by ${signal}` : `exit code ${status}`
-  console.error(`Could not prepare: ${command} ${parameters[0]} (${reason}).`)
+  console.error(`Could not prepare: ${[command, ...parameters].join(' ')} (${reason}).`)
   process.exit(1)
 }
 
