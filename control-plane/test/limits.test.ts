@@ -157,6 +157,15 @@ describe('a customer without a purchase', () => {
     expect(await purchasesOf()).toEqual([])
   })
 
+  test('is not asked to activate a plan that is hidden from it', async () => {
+    const terms = { type: 'usage-based', creditsPerUnit: 100, default: true, hidden: true }
+    await createPlan(terms)
+    const { body } = await check()
+    expect(body).toMatchObject({ withinLimits: false, remaining: 0, plan: '', plans: [] })
+    expect(body).not.toHaveProperty('activationRequired')
+    expect(body).not.toHaveProperty('balance')
+  })
+
   test('is not enrolled again in the period in which the free purchase ended', async () => {
     await createPlan({ default: true, limit: 5 })
     await check()

@@ -21,6 +21,7 @@ describe('buckets', () => {
     ],
     ['month', '2026-01-31T00:00Z', '2026-03-01T00:00Z', ['2026-01-31T00:00', '2026-02-01T00:00']],
     ['month', '2026-03-01T00:00Z', '2026-03-01T00:00Z', []],
+    ['month', '0099-12-15T10:00Z', '0100-01-02T00:00Z', ['0099-12-15T10:00', '0100-01-01T00:00']],
   ] as const)('%s from %s to %s', (granularity, from, to, starts) => {
     const range = { startMs: Date.parse(from), endMs: Date.parse(to) }
     const buckets = bucketsOf(range, granularity, 100) ?? []

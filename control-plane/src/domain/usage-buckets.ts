@@ -41,8 +41,9 @@ function bucketEndMs(atMs: number, granularity: Granularity): number {
     case 'week':
       return nextMultiple(atMs, 7 * dayMs, mondayOffsetMs)
     case 'month': {
-      const at = new Date(atMs)
-      return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)
+      const end = new Date(atMs)
+      end.setUTCMonth(end.getUTCMonth() + 1, 1)
+      return end.setUTCHours(0, 0, 0, 0)
     }
   }
 }

@@ -5,7 +5,7 @@ import type { ApiServer } from './api-server.ts'
 import type { AppParts } from './app-parts.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installBodyParser } from './plugins/body-parser.ts'
-import { installErrorHandler } from './plugins/error-handler.ts'
+import { answerUnrouted, installErrorHandler } from './plugins/error-handler.ts'
 import { validatorCompiler } from './plugins/validation.ts'
 import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
@@ -38,6 +38,7 @@ export async function buildApp(parts: AppParts, limits: HttpLimits): Promise<Api
     connectionTimeout: limits.idleConnectionMs,
     // Longer than the data plane's proxy keeps a connection, so that it never sends into one that just closed.
     keepAliveTimeout: limits.idleConnectionMs,
+    frameworkErrors: answerUnrouted,
     routerOptions: { maxParamLength: pathParameterCharsMax },
   }).withTypeProvider<ZodTypeProvider>()
 

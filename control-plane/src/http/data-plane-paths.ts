@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import {
   meterEventResponseSchema,
   meterEventSchema,
@@ -11,6 +11,7 @@ import {
   usagesBulkResponseSchema,
   usagesBulkSchema,
 } from '@tollgate/schemas/http/usages'
+import { describedSchema } from './described-schema.ts'
 
 type Described = { readonly summary: string; readonly body: z.ZodType; readonly reply: z.ZodType }
 
@@ -55,7 +56,6 @@ export function dataPlanePaths(): Record<string, object> {
   return Object.fromEntries(described) as Record<string, object>
 }
 
-export function jsonContent(schema: z.ZodType, io: 'input' | 'output'): object {
-  const { $schema: _, ...described } = z.toJSONSchema(schema, { io })
-  return { 'application/json': { schema: described } }
+function jsonContent(schema: z.ZodType, io: 'input' | 'output'): object {
+  return { 'application/json': { schema: describedSchema(schema, io) } }
 }

@@ -28,10 +28,10 @@ export async function sumUsage(store: UsageStore, query: UsageQuery): Promise<Us
     `SELECT toString(sum(amount)) AS total, toString(count()) AS records FROM (${recordsOnce(query)})`,
     parametersOf(query),
   )
-  return row === undefined
-    ? { total: '0', count: 0 }
-    : { total: row.total, count: Number(row.records) }
+  return row === undefined ? nothing : { total: row.total, count: Number(row.records) }
 }
+
+const nothing: UsageSum = { total: '0', count: 0 }
 
 const bucketStart: Readonly<Record<Granularity, string>> = {
   hour: `toStartOfInterval(at, INTERVAL 1 HOUR, 'UTC')`,
@@ -40,25 +40,34 @@ const bucketStart: Readonly<Record<Granularity, string>> = {
   month: `toDateTime(toStartOfMonth(at, 'UTC'), 'UTC')`,
 }
 
-/** Sums by the start of the bucket, Unix milliseconds. Buckets without records are left out. */
+export type BucketedUsage = {
+  readonly whole: UsageSum
+  /** By the start of the bucket, Unix milliseconds. Buckets without records are left out. */
+  readonly buckets: ReadonlyMap<number, UsageSum>
+}
+
+/** One query for both, so that the buckets add up to the whole whatever is stored meanwhile. */
 export async function sumUsageByBucket(
   store: UsageStore,
   query: UsageQuery,
   granularity: Granularity,
-): Promise<Map<number, UsageSum>> {
+): Promise<BucketedUsage> {
   const rows = await store.query<{ bucket: string; total: string; records: string }>(
     `SELECT toString(toUnixTimestamp(${bucketStart[granularity]})) AS bucket,
        toString(sum(amount)) AS total, toString(count()) AS records
-     FROM (${recordsOnce(query)}) GROUP BY bucket`,
+     FROM (${recordsOnce(query)}) GROUP BY bucket WITH ROLLUP`,
     parametersOf(query),
   )
-  return new Map(
-    rows.map((row) => [
-      // A bucket that began before the range is cut at the range's start, like the ones it is matched with.
-      Math.max(Number(row.bucket) * 1000, query.range.startMs),
-      { total: row.total, count: Number(row.records) },
-    ]),
-  )
+  const buckets = new Map<number, UsageSum>()
+  let whole = nothing
+  for (const row of rows) {
+    const sum = { total: row.total, count: Number(row.records) }
+    // The roll-up's own row has no bucket. A bucket that began before the range is cut at the range's start, like the
+    // ones it is matched with.
+    if (row.bucket === '') whole = sum
+    else buckets.set(Math.max(Number(row.bucket) * 1000, query.range.startMs), sum)
+  }
+  return { whole, buckets }
 }
 
 /** By id, so that a record which was stored twice (before its parts are merged) is counted once. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PlanTerms } from '../plans/plan.ts'
+import { farFuture } from './compile-entitlement.ts'
 import { purchaseUsage, usageSummary, userUsage } from './usage-view.ts'
 
 const plan = (terms: PlanTerms, meterRef: string | null = null) => ({
@@ -30,6 +31,11 @@ describe('purchaseUsage', () => {
       periodStart: '2025-01-01T00:00:00.000Z',
       periodEnd: '2025-02-01T00:00:00.000Z',
     })
+  })
+
+  it('shows no end of a period that has none', () => {
+    const endless = { ...period, end: farFuture }
+    expect(purchaseUsage(plan({}), units(1), endless)).not.toHaveProperty('periodEnd')
   })
 })
 

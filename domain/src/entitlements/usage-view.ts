@@ -4,6 +4,7 @@ import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
 import type { Period } from '../periods/periods.ts'
 import { effectiveCap } from '../plans/plan-cap.ts'
 import type { PlanCore } from '../plans/plan.ts'
+import { farFuture } from './compile-entitlement.ts'
 import { remainingWithoutCap } from './limit-answer.ts'
 
 /** `usage` of a purchase: a view of the counters, never the source of anything. */
@@ -18,7 +19,8 @@ export function purchaseUsage(
     overageUnits: numberFromMicros(overageMicros(plan, usedMicros)),
     overageCost: overageCostMinor,
     periodStart: period.start.toISOString(),
-    periodEnd: period.end.toISOString(),
+    // A purchase without an end has a period without one.
+    ...(period.end < farFuture ? { periodEnd: period.end.toISOString() } : {}),
   }
 }
 

@@ -1,4 +1,5 @@
 import { isAutoEnrolled, type Plan } from '../plans/plan.ts'
+import { isOffered } from '../plans/plan-offer.ts'
 import type { Product } from '../products/repository.ts'
 import { blocksFreePlan, givesAccess } from './access.ts'
 import type { Purchase } from './repository.ts'
@@ -24,7 +25,10 @@ export function decideProvision({ product, plans, last, now }: ProvisionInput): 
   if (product.status !== 'active') return { kind: 'no-purchase', awaitingPlan: undefined }
   const plan = plans.find((each) => each.isDefault && each.status === 'active')
   if (plan === undefined) return { kind: 'no-purchase', awaitingPlan: undefined }
-  if (!isAutoEnrolled(plan)) return { kind: 'no-purchase', awaitingPlan: plan }
+  if (!isAutoEnrolled(plan)) {
+    // What is hidden cannot be activated by the customer, so nothing waits for that.
+    return { kind: 'no-purchase', awaitingPlan: isOffered(plan) ? plan : undefined }
+  }
   if (last !== undefined && blocksFreePlan(last, plan.reference, now)) {
     return { kind: 'no-purchase', awaitingPlan: undefined }
   }

@@ -44,12 +44,12 @@ export const invalidEmailMessage = 'Invalid email format'
 
 /**
  * Deliberately loose: clients make up `<their user id>-<ms>@auto-created.local`, and a user id may be anything,
- * another address included. Whether an address works is found out by writing to it.
+ * another address or a name with spaces included. Whether an address works is found out by writing to it.
  */
 export const emailText = z
   .string()
   .max(emailCharsMax)
-  .regex(/^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$|^\S+@auto-created\.local$/, {
+  .regex(/^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$|^[\s\S]+@auto-created\.local$/, {
     error: invalidEmailMessage,
   })
   .refine(isStorableText, { error: storable })
@@ -84,29 +84,39 @@ function isQuantity(value: number): boolean {
  */
 export const jsonObject = z
   .unknown()
-  .superRefine((value, context) => {
-    const fault = faultOfJsonObject(value)
-    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault })
-  })
+  .superRefine(requireJsonObject)
   .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<JsonObject>
+
+export function requireJsonObject(value: unknown, context: z.core.$RefinementCtx): void {
+  const fault = faultOfJsonObject(value)
+  if (fault !== undefined) context.addIssue({ code: 'custom', message: fault })
+}
 
 /** A query string carries text; compare with 'true'. */
 export const queryBoolean = z.enum(['true', 'false'])
 
+export const pageItemsDefault = 50
+
 /** Paging of a list. Numbers out of bounds are clamped by `clampPage`, not refused: clients rely on it. */
 export const pageQuery = {
-  limit: z.coerce.number().int().optional(),
-  offset: z.coerce.number().int().optional(),
+  limit: pageNumber(pageItemsDefault, `Clamped to 1..${pageItemsMax}`),
+  offset: pageNumber(0, 'Rows to skip'),
 }
 
-export const pageItemsDefault = 50
+function pageNumber(missing: number, description: string) {
+  return z.coerce.number().optional().meta({ type: 'integer', default: missing, description })
+}
 
 export function clampPage(query: { limit?: number | undefined; offset?: number | undefined }): {
   limit: number
   offset: number
 } {
   return {
-    limit: Math.min(Math.max(query.limit ?? pageItemsDefault, 1), pageItemsMax),
-    offset: Math.min(Math.max(query.offset ?? 0, 0), pageOffsetMax),
+    limit: clamp(query.limit ?? pageItemsDefault, 1, pageItemsMax),
+    offset: clamp(query.offset ?? 0, 0, pageOffsetMax),
   }
+}
+
+function clamp(value: number, min: number, max: number): number {
+  return Math.trunc(Math.min(Math.max(value, min), max))
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pageQuery, shortText } from './fields.ts'
-import { planFields, planName, planStatuses } from './plan-terms.ts'
+import { planFields, planName, planStatuses, planTypes } from './plan-terms.ts'
 
 /* `/v1/sdk/products/{productRef}/plans`. */
 
@@ -24,7 +24,7 @@ export const planSchema = z.object({
   ...planFields,
   reference: z.string(),
   name: z.string(),
-  type: z.string(),
+  type: z.enum(planTypes),
   price: z.number(),
   currency: z.string(),
   currencySymbol: z.string(),

@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { jsonObject, longText, nameText, pageQuery, queryBoolean, shortText } from './fields.ts'
+import type { JsonObject } from '../json-object.ts'
+import {
+  jsonObject,
+  longText,
+  nameText,
+  pageQuery,
+  queryBoolean,
+  requireJsonObject,
+  shortText,
+} from './fields.ts'
 import { planSchema } from './plans.ts'
 import { taxBehaviors } from './plan-terms.ts'
 
@@ -8,11 +17,23 @@ import { taxBehaviors } from './plan-terms.ts'
 export const productStatuses = ['active', 'inactive', 'suspended'] as const
 export type ProductStatus = (typeof productStatuses)[number]
 
+/** Three fields have a meaning; what else a provider puts there is kept. */
+const productConfig = z
+  .looseObject({
+    /** Sample: `api`. */
+    deliveryMethod: shortText.optional(),
+    /** Sample: `digital`. */
+    fulfillmentType: shortText.optional(),
+    /** Days. */
+    validityPeriod: z.number().optional(),
+  })
+  .superRefine(requireJsonObject) as unknown as z.ZodType<JsonObject>
+
 const productFields = {
   description: longText.optional(),
   imageUrl: longText.optional(),
   productType: shortText.optional(),
-  config: jsonObject.optional(),
+  config: productConfig.optional(),
   metadata: jsonObject.optional(),
   taxBehavior: z.enum(taxBehaviors).optional(),
 }

@@ -143,6 +143,7 @@ describe('customers', () => {
     'user_1-1700000000000@auto-created.local',
     'auth0|1234-1700000000000@auto-created.local',
     'bob@example.com-1700000000000@auto-created.local',
+    'Bob Sørensen-1700000000000@auto-created.local',
     'ü@example.com',
   ])('may have the address %s', (email) => {
     expect(faults(customerCreateSchema, { email })).toEqual([])
@@ -179,6 +180,25 @@ describe('products and plans', () => {
     ])
   })
 
+  it('know three fields of a config, and keep the others', () => {
+    const config = { deliveryMethod: 'api', validityPeriod: 30, region: { only: ['EU'] } }
+    expect(productCreateSchema.parse({ name: 'Reports', config }).config).toEqual(config)
+    const faulty = { deliveryMethod: 1, fulfillmentType: null, validityPeriod: '30' }
+    expect(faults(productCreateSchema, { name: 'Reports', config: faulty })).toEqual([
+      'config.deliveryMethod',
+      'config.fulfillmentType',
+      'config.validityPeriod',
+    ])
+    for (const harmful of [
+      '{"constructor":{}}',
+      '{"deep":[[[[[[[[[]]]]]]]]]}',
+      '{"a":"\\u0000"}',
+    ]) {
+      const body = { name: 'Reports', config: JSON.parse(harmful) as unknown }
+      expect(faults(productCreateSchema, body)).toEqual(['config'])
+    }
+  })
+
   it('take a plan without anything, but no plan without sense', () => {
     expect(faults(planCreateSchema, { productRef: 'prd_A' })).toEqual([])
     expect(faults(planCreateSchema, { type: 'whatever', creditsPerUnit: 0 })).toEqual([])
@@ -194,6 +214,9 @@ describe('query strings', () => {
     expect(page({})).toEqual({ limit: 50, offset: 0 })
     expect(page({ limit: '0', offset: '-5' })).toEqual({ limit: 1, offset: 0 })
     expect(page({ limit: '5000', offset: '7' })).toEqual({ limit: 100, offset: 7 })
+    const beyondIntegers = { limit: '99999999999999999999', offset: '1e300' }
+    expect(page(beyondIntegers)).toEqual({ limit: 100, offset: 10_000_000 })
+    expect(page({ limit: '2.9' })).toEqual({ limit: 2, offset: 0 })
     expect(faults(productsQuerySchema, { limit: 'ten' })).toEqual(['limit'])
   })
 

@@ -22,6 +22,11 @@ export function installErrorHandler(app: ApiServer, clock: Clock): void {
   )
 }
 
+/** For what the server refuses before it looks for a route, such as a path that cannot be decoded. */
+export function answerUnrouted(error: Error, _request: FastifyRequest, reply: FastifyReply): void {
+  void sendRefusal(refusalOf(error), reply)
+}
+
 function refusalOf(error: Error): RefusalError {
   if (error instanceof RefusalError) return error
   if (isUnavailable(error)) return refusals.partUnavailable()

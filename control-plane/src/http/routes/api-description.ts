@@ -1,8 +1,9 @@
 import swagger from '@fastify/swagger'
-import { jsonSchemaTransform } from 'fastify-type-provider-zod'
-import { errorSchema } from '@tollgate/schemas/http/errors'
+import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
 import type { ApiServer } from '../api-server.ts'
-import { dataPlanePaths, jsonContent } from '../data-plane-paths.ts'
+import { dataPlanePaths } from '../data-plane-paths.ts'
+import { errorComponents, errorResponses } from '../described-errors.ts'
+import { leaveOpen } from '../described-schema.ts'
 
 /** Describes the routes that are registered after it. */
 export async function installApiDescription(app: ApiServer): Promise<void> {
@@ -17,30 +18,57 @@ export async function installApiDescription(app: ApiServer): Promise<void> {
       components: { securitySchemes: { secretKey: { type: 'http', scheme: 'bearer' } } },
       security: [{ secretKey: [] }],
     },
-    transform: jsonSchemaTransform,
+    transform: createJsonSchemaTransform({ zodToJsonConfig: { override: leaveOpen } }),
     transformObject: (document) =>
       withCommonParts('openapiObject' in document ? document.openapiObject : {}),
   })
 }
 
-type Description = { readonly paths?: Record<string, object | undefined> }
-type Operation = { readonly responses?: object }
+type Description = {
+  readonly components?: object
+  readonly paths?: Record<string, object | undefined>
+}
 
-/** Adds what the data plane serves, and to every operation the body of its refusals. */
+type Operation = { readonly requestBody?: RequestBody; readonly responses?: object }
+
+type RequestBody = {
+  readonly content?: Record<string, { readonly schema?: { readonly anyOf?: { type?: string }[] } }>
+}
+
+/** Adds what the data plane serves, and to every operation its refusals. */
 function withCommonParts<Document extends Description>(document: Document): Document {
-  const refusal = { description: 'Refused', content: jsonContent(errorSchema, 'output') }
   const paths = Object.entries({ ...document.paths, ...dataPlanePaths() }).map(
     ([path, methods]) => [
       path,
       Object.fromEntries(
         Object.entries(methods ?? {}).map(([method, operation]: [string, Operation]) => [
           method,
-          { ...operation, responses: { ...operation.responses, default: refusal } },
+          withRefusals(operation),
         ]),
       ),
     ],
   )
-  return { ...document, paths: Object.fromEntries(paths) as Description['paths'] }
+  return {
+    ...document,
+    components: { ...document.components, ...errorComponents },
+    paths: Object.fromEntries(paths) as Description['paths'],
+  }
+}
+
+function withRefusals(operation: Operation): object {
+  const { requestBody, responses } = operation
+  return {
+    ...operation,
+    ...(requestBody === undefined ? {} : { requestBody: withItsNeed(requestBody) }),
+    responses: { ...responses, ...errorResponses },
+  }
+}
+
+/** The generator calls every body required; one that may be null may be left out as well. */
+function withItsNeed(body: RequestBody): object {
+  const schema = body.content?.['application/json']?.schema
+  const mayBeMissing = schema?.anyOf?.some(({ type }) => type === 'null') ?? false
+  return { ...body, required: !mayBeMissing }
 }
 
 /** Needs no key. */

@@ -90,8 +90,9 @@ async function bucketedOf(
     throw invalidQuery('to', `At most ${parts.limits.bucketsMax} buckets are allowed`)
   }
   const sums = await sumUsageByBucket(parts.usageStore, usage, granularity)
+  const { total, count } = sums.whole
   const buckets = ranges.map(({ startMs, endMs }) => {
-    const sum = sums.get(startMs)
+    const sum = sums.buckets.get(startMs)
     return {
       start: new Date(startMs).toISOString(),
       end: new Date(endMs).toISOString(),
@@ -99,7 +100,7 @@ async function bucketedOf(
       count: sum?.count ?? 0,
     }
   })
-  return { granularity, buckets, ...(await totalOf(parts, usage)) }
+  return { granularity, buckets, total: Number(total), count }
 }
 
 /** Every reference of the customer; a reference that no customer has yet stands for itself. */
