@@ -38,14 +38,15 @@ async function writeEntries(
     const subject = subjectKey(providerId, reference)
     const partition = partitionOf(subject, parts.partitionCount(environment))
     const at = { space: environment, partition, subject }
-    const document = JSON.stringify(known)
-    await parts.hotState.putEntry({ ...at, scope: '' }, { version, document, windows: [] })
     for (const [productRef, entitlement] of entitlements) {
       await parts.hotState.putEntry(
         { ...at, scope: productRef },
         { version, document: JSON.stringify(entitlement), windows: countingWindows(entitlement) },
       )
     }
+    // Last, because slots of a known customer are swept early: the purchases above have taken theirs by now.
+    const document = JSON.stringify(known)
+    await parts.hotState.putEntry({ ...at, scope: '' }, { version, document, windows: [] })
   }
 }
 
