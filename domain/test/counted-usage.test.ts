@@ -208,6 +208,14 @@ describe('readCountedUsage', () => {
     await expect(counting).rejects.toBeInstanceOf(UsageBehindError)
   })
 
+  it('says so when the log has lost what the counters still need', async () => {
+    for (let count = 0; count < 3; count++) await record()
+    const partition = partitionFor('cus_a')
+    await parts.log.trim(topic, partition, Infinity, [])
+    expect(parts.log.oldest(topic, partition)).toBe(2)
+    await expect(readCountedUsage(parts, query)).rejects.toBeInstanceOf(UsageBehindError)
+  })
+
   it('sums what the caller names where no entitlement is left', async () => {
     await record()
     await project('cus_a', 1_000_000n)

@@ -110,13 +110,23 @@ async function addTails(
 ): Promise<void> {
   const behind = readings.filter(isBehind)
   const recordsBehind = behind.reduce((sum, { head, view }) => sum + head - view.appliedOffset, 0)
-  if (recordsBehind > query.tailRecordsMax) throw new UsageBehindError(recordsBehind)
+  if (
+    recordsBehind > query.tailRecordsMax ||
+    !behind.every((reading) => isKept(parts, query, reading))
+  ) {
+    throw new UsageBehindError(recordsBehind)
+  }
   // Records that fall in no window count nowhere yet, so without an entitlement there is nothing to add.
   if (entitlement === undefined) return
   const windows = countingWindows(entitlement)
   for (const reading of behind) {
     add(amounts, await readTail(parts, query, reading, windows))
   }
+}
+
+/** Counters that were lost may be behind what the log still has; the rest of it would pass for all. */
+function isKept({ log }: UsageParts, query: UsageQuery, { at, view }: Reading): boolean {
+  return log.oldest(usageTopic(query.environment), at.partition) <= view.appliedOffset
 }
 
 function sumAmounts(readings: readonly Reading[]): Map<string, bigint> {
