@@ -20,7 +20,7 @@ import { environments, type Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { createTollgateClient, type TollgateClient } from '../src/client/tollgate-client.ts'
 
-export type TestProvider = Readonly<Record<Environment, TollgateClient>>
+type TestProvider = Readonly<Record<Environment, TollgateClient>>
 
 /** All services in this process, on real parts, with one clock that a test may own. */
 export type Stack = {

@@ -71,6 +71,6 @@ function hostileValue(random: SeededRandom): string {
     case 2:
       return `${'{"a":'.repeat(50)}1${'}'.repeat(50)}`
     default:
-      return JSON.stringify(String.fromCharCode(...Array(8).fill(random.integer(0, 0xffff))))
+      return JSON.stringify(String.fromCharCode(random.integer(0, 0xffff)).repeat(8))
   }
 }
