@@ -11,7 +11,8 @@ import {
   timePart,
   timePartBytes,
 } from './hot-keys.ts'
-import { markIdBytes, markKey } from './marks.ts'
+import { markIdBytes } from './mark-id.ts'
+import { markKey } from './marks.ts'
 import { dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
 import type { SubjectRecords } from './subject-record.ts'
 
