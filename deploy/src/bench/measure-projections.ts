@@ -38,6 +38,7 @@ const projections = {
 export async function measureProjections(
   options: BacklogOptions,
 ): Promise<Record<keyof typeof projections, ProjectionRate>> {
+  await untilCaughtUp(options.runFile)
   const { processes } = options.runFile
   const pidOf = (service: string): number => {
     const pid = processes[service]
@@ -86,6 +87,20 @@ async function measure(
     perSecond: records / seconds,
     perCore: records / own,
     perCoreWithEngine: records / (own + end.engine - start.engine),
+  }
+}
+
+/** What earlier loads left in the log is not part of the measurement. */
+export async function untilCaughtUp({ adminUrls }: RunFile): Promise<void> {
+  for (const { service } of Object.values(projections)) {
+    const deadline = Date.now() + patienceMs
+    // The gauge is set once a second; one reading of zero may be from before the last load.
+    for (let zeros = 0; zeros < 3;) {
+      if (Date.now() > deadline) throw new Error(`${service} did not catch up`)
+      const lag = await readMetric(adminUrls[service] ?? '', 'tollgate_projection_lag_records')
+      zeros = lag === 0 ? zeros + 1 : 0
+      await sleep(1_000)
+    }
   }
 }
 

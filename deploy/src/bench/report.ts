@@ -2,23 +2,19 @@ import { cpus, totalmem } from 'node:os'
 import { formatCount, formatTable } from '../terminal/table.ts'
 import { bulkSize } from './bodies.ts'
 import type { ContestResult } from './compare-servers.ts'
+import type { UsageContests } from './contests.ts'
 import type { BenchResult } from './run-bench.ts'
 
 /** Rates beside the ceiling of the same run; a rate alone says more about the machine than about us. */
 export function reportText(result: BenchResult): string {
-  const { counters, sink, visibility } = result
+  const { counters, sink, visibility, limits } = result
   const contests = [
-    contestRow('single event, 256 connections', result.single256, 1, 'bare uWS', '0.60'),
-    contestRow('single event, 64 connections', result.single64, 1, 'bare uWS', '0.40'),
-    contestRow(`bulk of ${bulkSize}`, result.bulk, bulkSize, 'parse and validate', '0.60'),
-    contestRow('limit check, 64 connections', result.limits, 1, 'bare uWS', '0.50'),
+    ...usageRows('', result.usage),
+    ...usageRows('ingest alone: ', result.usageAlone),
+    contestRow('limit check, 64 connections', limits, 1, 'bare uWS', '0.50'),
   ]
   const rows = [
-    [
-      'limit check p99 / ceiling p99',
-      ratio(result.limits.ours.p99Ms, result.limits.ceiling.p99Ms),
-      '< 3',
-    ],
+    ['limit check p99 / ceiling p99', ratio(limits.ours.p99Ms, limits.ceiling.p99Ms), '< 3'],
     [
       'counters projection, events/s per core',
       formatCount(Math.round(counters.perCore)),
@@ -45,6 +41,14 @@ export function reportText(result: BenchResult): string {
     '',
     formatTable(['measure', 'ours', 'budget'], rows),
   ].join('\n')
+}
+
+function usageRows(prefix: string, usage: UsageContests): string[][] {
+  return [
+    contestRow(`${prefix}single, 256 connections`, usage.single256, 1, 'bare uWS', '0.60'),
+    contestRow(`${prefix}single, 64 connections`, usage.single64, 1, 'bare uWS', '0.40'),
+    contestRow(`${prefix}bulk of ${bulkSize}`, usage.bulk, bulkSize, 'parse and validate', '0.60'),
+  ]
 }
 
 function contestRow(

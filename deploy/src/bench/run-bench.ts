@@ -1,11 +1,11 @@
-import { createTollgateClient } from '../client/tollgate-client.ts'
 import { createMeasuredProduct } from '../client/measured-product.ts'
+import { createTollgateClient } from '../client/tollgate-client.ts'
 import type { Instance } from '../instance/instance.ts'
-import { bulkSize, writeBodyFiles, type BodyFiles } from './bodies.ts'
-import { compareServers, type ContestResult } from './compare-servers.ts'
+import { writeBodyFiles } from './bodies.ts'
+import type { ContestResult } from './compare-servers.ts'
+import { contestLimits, contestUsage, type UsageContests } from './contests.ts'
 import { measureProjections, type ProjectionRate } from './measure-projections.ts'
 import { measureVisibility, type Visibility } from './measure-visibility.ts'
-import type { WrkLoad } from './wrk.ts'
 
 export type BenchOptions = {
   readonly seconds: number
@@ -14,20 +14,18 @@ export type BenchOptions = {
 }
 
 export type BenchResult = {
-  readonly single64: ContestResult
-  readonly single256: ContestResult
-  readonly bulk: ContestResult
   readonly limits: ContestResult
+  readonly visibility: Visibility
+  readonly usage: UsageContests
+  /** With everything behind the log stopped: what ingest costs by itself. */
+  readonly usageAlone: UsageContests
   readonly counters: ProjectionRate
   readonly sink: ProjectionRate
-  readonly visibility: Visibility
 }
 
 const customers = 100
 const visibilitySamples = 500
-/** So many that the generator always has a next request to send, few enough that the p99 is not its own queue. */
-const limitConnections = 64
-const bulkConnections = 32
+const behindTheLog = ['aggregator-counters', 'aggregator-sink', 'chdb-gateway']
 
 export async function runBench(
   instance: Instance,
@@ -44,53 +42,35 @@ export async function runBench(
     // The first check of a customer makes the purchase; it is not what is measured.
     for (const customerRef of customerRefs) await client.checkLimit(customerRef, productRef)
     const files = await writeBodyFiles(folder, productRef, customerRefs)
-    const load = (url: string, bodiesFile: string, connections: number): WrkLoad => ({
-      url,
-      bodiesFile,
-      key,
-      connections,
-      seconds: options.seconds,
-    })
-    const contest = (
-      what: string,
-      ceilingPath: string,
-      path: string,
-      file: keyof BodyFiles,
-      connections: number,
-    ): Promise<ContestResult> => {
-      say(`measuring ${what} ...`)
-      const ceiling = load(`${ceilingUrl}${ceilingPath}`, files[file], connections)
-      const ours = load(`${baseUrl}${path}`, files[file], connections)
-      return compareServers({ ceiling, ours }, options.repeats)
-    }
-    const limits = await contest(
-      'limit checks',
-      '/nothing',
-      '/v1/sdk/limits',
-      'limits',
-      limitConnections,
-    )
-    const visibility = await measureVisibility(
-      client,
-      productRef,
-      customerRefs[0]!,
-      visibilitySamples,
-    )
-    const single64 = await contest('single events', '/nothing', '/v1/sdk/usages', 'single', 64)
-    const single256 = await contest('single events', '/nothing', '/v1/sdk/usages', 'single', 256)
-    const bulkPath = '/v1/sdk/usages/bulk'
-    const bulk = await contest(
-      `bulk of ${bulkSize}`,
-      '/validate',
-      bulkPath,
-      'bulk',
-      bulkConnections,
-    )
+    const arena = { ceilingUrl, baseUrl, key, files, ...options }
+
+    say('measuring limit checks ...')
+    const limits = await contestLimits(arena)
+    const [customerRef = ''] = customerRefs
+    const visibility = await measureVisibility(client, productRef, customerRef, visibilitySamples)
+    say('measuring usage calls ...')
+    const usage = await contestUsage(arena)
     say('measuring the projections ...')
     const runFile = await instance.runFile()
     const backlog = { client, runFile, productRef, customerRefs, records: options.backlog }
-    return { single64, single256, bulk, limits, visibility, ...(await measureProjections(backlog)) }
+    const projections = await measureProjections(backlog)
+    say('measuring ingest alone ...')
+    const pids = behindTheLog.flatMap((name) => runFile.processes[name] ?? [])
+    const usageAlone = await whileStopped(pids, () => contestUsage(arena))
+    return { limits, visibility, usage, usageAlone, ...projections }
   } finally {
     client.close()
+  }
+}
+
+async function whileStopped<Result>(
+  pids: readonly number[],
+  measure: () => Promise<Result>,
+): Promise<Result> {
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  try {
+    return await measure()
+  } finally {
+    for (const pid of pids) process.kill(pid, 'SIGCONT')
   }
 }
