@@ -49,7 +49,12 @@ export interface EventLog {
   oldest(topic: string, partition: number): number
 
   /** Records from `fromOffset` on, in order, at least one if there is one; empty at the head. */
-  read(topic: string, partition: number, fromOffset: number, limits: ReadLimits): Promise<LogRecord[]>
+  read(
+    topic: string,
+    partition: number,
+    fromOffset: number,
+    limits: ReadLimits,
+  ): Promise<LogRecord[]>
 
   /** Resolves as soon as any partition of the topic may have grown, or after the time-out. May wake without cause. */
   waitForAppend(topic: string, timeoutMs: number): Promise<void>
@@ -70,7 +75,12 @@ export interface EventLog {
   ): Promise<void>
 
   /** Deletes whole batches older than `receivedBeforeMs` that every group in `groups` has passed. */
-  trim(topic: string, partition: number, receivedBeforeMs: number, groups: readonly string[]): Promise<void>
+  trim(
+    topic: string,
+    partition: number,
+    receivedBeforeMs: number,
+    groups: readonly string[],
+  ): Promise<void>
 
   /** Throws EventLogUnavailableError when an append would be refused now. */
   checkWritable(): Promise<void>

@@ -30,7 +30,11 @@ export interface HotState {
   appliedOffset(space: string, partition: number): Promise<number>
 
   /** For each id the offset that first used it, or undefined. */
-  readMarks(space: string, partition: number, ids: readonly string[]): Promise<(number | undefined)[]>
+  readMarks(
+    space: string,
+    partition: number,
+    ids: readonly string[],
+  ): Promise<(number | undefined)[]>
 
   /** Sets each mark that is not there yet; never moves one. Returns the offset that holds each id afterwards. */
   claimMarks(space: string, partition: number, marks: readonly Mark[]): Promise<number[]>
