@@ -1,3 +1,4 @@
+import { acceptMeterEventsBulk } from '@tollgate/schemas/http/accept-meter-event'
 import { bulkItems } from '@tollgate/schemas/http/bulk'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import {
@@ -24,6 +25,7 @@ export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
     path,
     keys,
     nowMs,
+    accept: acceptMeterEventsBulk,
     schema: meterEventsBulkSchema,
     handle: ({ holder, input }) => {
       const receipt = receiptOf(parts, holder)

@@ -1,3 +1,4 @@
+import { acceptMeterEvent } from '@tollgate/schemas/http/accept-meter-event'
 import { meterEventSchema, type MeterEventInput } from '@tollgate/schemas/http/meter-events'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../../domain/bulk-events.ts'
@@ -17,6 +18,7 @@ export function meterEventsRoute(parts: RecordingParts): HotRoute {
     path,
     keys,
     nowMs,
+    accept: acceptMeterEvent,
     schema: meterEventSchema,
     handle: ({ holder, input }) => {
       const built = meterEvent(input, receiptOf(parts, holder), [])

@@ -1,3 +1,4 @@
+import { acceptUsagesBulk } from '@tollgate/schemas/http/accept-usage'
 import { bulkItems } from '@tollgate/schemas/http/bulk'
 import {
   usagesBulkSchema,
@@ -26,6 +27,7 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
     path,
     keys,
     nowMs,
+    accept: acceptUsagesBulk,
     schema: usagesBulkSchema,
     handle: ({ holder, input }) => {
       const receipt = receiptOf(parts, holder)

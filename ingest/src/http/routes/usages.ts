@@ -1,3 +1,4 @@
+import { acceptUsage } from '@tollgate/schemas/http/accept-usage'
 import { usageSchema, type CreditDebit, type UsageInput } from '@tollgate/schemas/http/usages'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../../domain/bulk-events.ts'
@@ -17,6 +18,7 @@ export function usagesRoute(parts: RecordingParts): HotRoute {
     path,
     keys,
     nowMs,
+    accept: acceptUsage,
     schema: usageSchema,
     handle: (call) => {
       const built = usageEvent(call.input, receiptOf(parts, call.holder), [])
