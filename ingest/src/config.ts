@@ -32,7 +32,7 @@ export const ingestSettings = {
   logPartitions: integerSetting(
     'TOLLGATE_LOG_PARTITIONS',
     'Partitions of each topic; fixed when the log is made',
-    8,
+    4,
     { min: 1, max: 1_024 },
   ),
   logRetentionDays: integerSetting(
