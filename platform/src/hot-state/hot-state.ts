@@ -120,7 +120,10 @@ export type SweepLimits = {
   readonly windowsEndedBeforeSecond: number
   /** Slots older than this are deleted. */
   readonly slotsBeforeSecond: number
-  /** Slots older than this are deleted when their subject has an entry at scope '' (it is a known customer). */
+  /**
+   * Slots older than this are deleted when their subject has an entry at scope '' (it is a known customer), unless they
+   * lie behind the last window of their scope, or of any scope for those without one: a later one may be published.
+   */
   readonly knownSubjectSlotsBeforeSecond: number
   readonly keysMax: number
 }

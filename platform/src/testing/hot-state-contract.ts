@@ -357,4 +357,26 @@ function describeSweeping(under: () => HotStateUnderTest): void {
       expect(await amounts(hot, address)).toEqual({ w: subject === 'known' ? 10n : 20n })
     }
   })
+
+  it('keeps slots of a known subject behind the last window, for the window that is published next', async () => {
+    const { hot } = under()
+    await hot.putEntry(at, entry(1, [['first', 0, 3600]]))
+    await hot.putEntry(unscoped, entry(1, []))
+    await count(hot, [use(1, 1n), use(7200, 2n), use(7200, 4n, ''), use(7200, 8n, 'prd_b')])
+    await sweepAll(hot, { knownSubjectSlotsBeforeSecond: 36_000 })
+    await hot.putEntry(
+      at,
+      entry(2, [
+        ['first', 0, 3600],
+        ['next', 3600, 36_000],
+      ]),
+    )
+    expect(await amounts(hot)).toEqual({ first: 1n, next: 6n })
+    const other = { ...at, scope: 'prd_b' }
+    await hot.putEntry(other, entry(2, [['other', 3600, 36_000]]))
+    expect(await amounts(hot, other)).toEqual({ other: 4n })
+    await sweepAll(hot, { knownSubjectSlotsBeforeSecond: 36_000 })
+    await hot.putEntry(unscoped, entry(3, [['late', 3600, 36_000]]))
+    expect(await amounts(hot, unscoped)).toEqual({})
+  })
 }

@@ -14,10 +14,28 @@ import {
 import { markIdBytes } from './mark-id.ts'
 import { markKey } from './marks.ts'
 import { dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
-import type { SubjectRecords } from './subject-record.ts'
+import type { SubjectRecord, SubjectRecords } from './subject-record.ts'
 
 /** Slot keys a sweep may look at for each one it may delete: those of unknown customers stay longer and are passed by. */
 const lookedAtPerKey = 4
+
+type WindowedScope = {
+  readonly part: Buffer
+  /** Where its last window ends. */
+  readonly toSecond: number
+}
+
+const noScope = textPart('')
+
+function windowedScopes(record: SubjectRecord): WindowedScope[] {
+  const scopes: WindowedScope[] = []
+  for (const [scope, { windows }] of record) {
+    if (windows.length === 0) continue
+    const toSecond = Math.max(...windows.map((window) => window.toSecond))
+    scopes.push({ part: textPart(scope), toSecond })
+  }
+  return scopes
+}
 
 /**
  * Deletes what has expired, a bounded amount per call. Marks and windows are found by lists in order of time; slots
@@ -121,7 +139,7 @@ export class Sweeper {
     const start = this.#slotPositions.get(positionName) ?? prefix
     const lookedAtMax = keysMax * lookedAtPerKey
     const keys = this.#keys(start, end, lookedAtMax)
-    const isKnown = this.#knownSubjects(partition)
+    const isSettled = this.#settledSlots(partition)
     let swept = 0
     let position: Buffer | undefined
     for (const key of keys) {
@@ -130,7 +148,8 @@ export class Sweeper {
       const endSecond = (readTimePart(key, key.length - timePartBytes) + 1) * secondsPerSlotKey
       const isExpired =
         endSecond <= slotsBeforeSecond ||
-        (endSecond <= knownSubjectSlotsBeforeSecond && isKnown(key, prefix.length + timePartBytes))
+        (endSecond <= knownSubjectSlotsBeforeSecond &&
+          isSettled(key, prefix.length + timePartBytes, endSecond))
       if (!isExpired) continue
       this.#store.removeSync(key)
       swept += 1
@@ -141,17 +160,25 @@ export class Sweeper {
     return swept
   }
 
-  #knownSubjects(partition: Buffer): (slotKey: Buffer, subjectAt: number) => boolean {
-    const known = new Map<string, boolean>()
-    return (slotKey, subjectAt) => {
-      const subject = slotKey.subarray(subjectAt, subjectAt + textPartBytes(slotKey, subjectAt))
+  /**
+   * Whether a slot of a known subject will find no window any more. One behind the last window of its scope may: the
+   * windows are published for a while ahead only, and the next publication may be late.
+   */
+  #settledSlots(partition: Buffer): (key: Buffer, subjectAt: number, endSecond: number) => boolean {
+    const scopesBySubject = new Map<string, WindowedScope[] | undefined>()
+    return (key, subjectAt, endSecond) => {
+      const scopeAt = subjectAt + textPartBytes(key, subjectAt)
+      const subject = key.subarray(subjectAt, scopeAt)
       const name = subject.toString('latin1')
-      let isKnown = known.get(name)
-      if (isKnown === undefined) {
-        isKnown = this.#subjects.read(hotKey(keySpaces.subject, partition, subject)).has('')
-        known.set(name, isKnown)
+      if (!scopesBySubject.has(name)) {
+        const record = this.#subjects.read(hotKey(keySpaces.subject, partition, subject))
+        scopesBySubject.set(name, record.has('') ? windowedScopes(record) : undefined)
       }
-      return isKnown
+      const scopes = scopesBySubject.get(name)
+      if (scopes === undefined) return false
+      const scope = key.subarray(scopeAt, scopeAt + textPartBytes(key, scopeAt))
+      const isOf = (each: WindowedScope) => scope.equals(noScope) || scope.equals(each.part)
+      return !scopes.some((each) => each.toSecond < endSecond && isOf(each))
     }
   }
 
