@@ -93,3 +93,24 @@ it('a sink that wakes up after another one took over stores nothing twice and is
   await expect(zombie).rejects.toMatchObject({ name: 'GroupFencedError' })
   await expectStored(expected)
 })
+
+it('a sink whose position was lost begins at the oldest record that the log still has', async () => {
+  const { log } = installation
+  const expected = await appendToPartition0(4, 300)
+  expect(await storeBatch()).toBe('stored')
+  const more = new EventGenerator(5, 20, Date.UTC(2026, 3, 1))
+    .take(300)
+    .map((event) => ({ ...event, id: `more_${event.id}` }))
+    .filter((event) => partitionOfEvent(event) === 0)
+  expected.add(more)
+  await installation.appendEvents(more)
+  await log.trim(topic, 0, Infinity, [sinkGroup])
+  const oldest = log.oldest(topic, 0)
+  expect(oldest).toBeGreaterThan(0)
+  const position = await log.position(sinkGroup, topic, 0)
+  await log.commit(sinkGroup, topic, 0, position, { offset: 0, note: '' })
+
+  expect(await storeBatch()).toBe('stored')
+  expect(await storeBatch()).toBe('idle')
+  await expectStored(expected)
+})

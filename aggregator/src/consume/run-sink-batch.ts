@@ -46,12 +46,16 @@ export async function runSinkBatch(
   position: GroupPosition,
 ): Promise<SinkOutcome> {
   const { log, topic, partition } = parts
-  checkPosition(parts, position.offset)
-  const note = readSinkNote(position.note) ?? { lineage: parts.newLineage(), openTo: undefined }
+  const known = readSinkNote(position.note)
+  // Without a note nobody stores yet, or the positions were lost: then all that the log still has is stored again.
+  const oldest = known === undefined ? log.oldest(topic, partition) : 0
+  const fromOffset = Math.max(position.offset, oldest)
+  checkPosition(parts, fromOffset)
+  const note = known ?? { lineage: parts.newLineage(), openTo: undefined }
 
-  const batch = await readBatch(parts, position.offset, note.openTo)
+  const batch = await readBatch(parts, fromOffset, note.openTo)
   if (batch.toOffset === batch.fromOffset) return { kind: 'idle' }
-  const open = await openBatch(parts, position, note, batch.toOffset)
+  const open = await openBatch(parts, position, note, batch)
 
   const firstOffsets = await settleSinkMarks(parts, batch, parts.countersWaitMs)
   if (firstOffsets === 'rebuilding') return { kind: 'rebuilding' }
@@ -70,11 +74,11 @@ async function openBatch(
   { log, topic, partition }: SinkParts,
   position: GroupPosition,
   note: SinkNote,
-  toOffset: number,
+  { fromOffset, toOffset }: DecodedBatch,
 ): Promise<GroupPosition> {
   if (note.openTo !== undefined) return position
   const open = {
-    offset: position.offset,
+    offset: fromOffset,
     note: writeSinkNote({ lineage: note.lineage, openTo: toOffset }),
   }
   await log.commit(sinkGroup, topic, partition, position, open)
