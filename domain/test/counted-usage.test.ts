@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as otherWork } from 'node:timers/promises'
 import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
@@ -200,6 +201,22 @@ describe('readCountedUsage', () => {
     await parts.log.append(topic, partitionFor('cus_a'), Buffer.from('nonsense'), start * 1000)
     await record()
     expect((await readCountedUsage(parts, query)).amounts.get(window)).toBe(1_000_000n)
+  })
+
+  it('lets other work go on while it reads a long tail', async () => {
+    const value = Buffer.alloc(1)
+    const records = Array.from({ length: 5_000 }, () => ({
+      partition: partitionFor('cus_a'),
+      value,
+    }))
+    await parts.log.appendAll(topic, records, start * 1000)
+    const long = { ...query, waitMs: 0, tailRecordsMax: 10_000 }
+    let isDone = false
+    const reading = readCountedUsage(parts, long).finally(() => (isDone = true))
+    let turns = 0
+    for (; !isDone; turns += 1) await otherWork()
+    expect((await reading).source).toBe('tail')
+    expect(turns).toBeGreaterThanOrEqual(5)
   })
 
   it('says so when it is too far behind', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as otherWork } from 'node:timers/promises'
 import type { LogRecord } from '@tollgate/platform/event-log/event-log'
 import { MeterEventFormatError } from '@tollgate/schemas/meter-event'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
@@ -54,6 +55,8 @@ async function readSubject(
       }
     }
     offset = records.at(-1)!.offset + 1
+    // A long tail takes as long as thousands of requests, and they must not wait for it.
+    await otherWork()
   }
   return found
 }
