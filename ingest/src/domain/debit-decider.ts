@@ -10,4 +10,30 @@ export interface DebitDecider {
   ): CreditDebit | undefined | Promise<CreditDebit | undefined>
 }
 
+/**
+ * Decides for the events of one request. Those of the same customer, product and outcome are told the same, so each
+ * such group is decided once.
+ */
+export async function decideAll(
+  debits: DebitDecider,
+  holder: KeyHolder,
+  events: readonly MeterEvent[],
+): Promise<(CreditDebit | undefined)[]> {
+  const decisions = new Map<string, ReturnType<DebitDecider['decide']>>()
+  return await Promise.all(
+    events.map(async (event) => {
+      const group = groupOf(event)
+      if (!decisions.has(group)) decisions.set(group, debits.decide(holder, event))
+      return decisions.get(group)
+    }),
+  )
+}
+
+/** The product's length stands in front because neither part is free of any separator. */
+function groupOf({ outcome, productRef, customerRef }: MeterEvent): string {
+  return productRef === null
+    ? `${outcome}:${customerRef}`
+    : `${outcome}:${productRef.length}:${productRef}${customerRef}`
+}
+
 export const duplicateDebit: CreditDebit = { debited: false, reason: 'duplicate' }

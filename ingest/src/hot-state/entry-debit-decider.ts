@@ -12,7 +12,7 @@ import type { IngestCounts } from '../metrics.ts'
 
 export type DebitDeciderParts = {
   readonly log: Pick<EventLog, 'partitionCount'>
-  readonly hotState: Pick<HotState, 'readEntry'>
+  readonly hotState: Pick<HotState, 'readEntryDocument'>
   readonly documents: EntitlementDocuments
   readonly counts: IngestCounts
   readonly nowMs: () => number
@@ -58,11 +58,11 @@ export class EntryDebitDecider implements DebitDecider {
     const subject = subjectKey(providerId, event.customerRef)
     const partition = partitionOf(subject, log.partitionCount(usageTopic(environment)))
     const place = { space: environment, partition, subject }
-    const { document } = await hotState.readEntry({ ...place, scope: productRef }, event.meterName)
+    const document = await hotState.readEntryDocument({ ...place, scope: productRef })
     // Who has an entitlement is a customer; only without one must that be asked.
     const isKnownCustomer =
       document !== undefined ||
-      (await hotState.readEntry({ ...place, scope: '' }, event.meterName)).document !== undefined
+      (await hotState.readEntryDocument({ ...place, scope: '' })) !== undefined
     return decideDebit({
       outcome: event.outcome,
       productRef,

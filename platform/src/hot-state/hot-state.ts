@@ -26,6 +26,9 @@ export interface HotState {
   /** The entry and the counters of one series, as of one moment, with the projection's applied offset at that moment. */
   readEntry(at: EntryAddress, series: string): Promise<EntryView>
 
+  /** The document of an entry, for callers that need no counters. */
+  readEntryDocument(at: EntryAddress): Promise<string | undefined>
+
   /** The next offset that the counters of this partition wait for: every smaller one has been applied. */
   appliedOffset(space: string, partition: number): Promise<number>
 

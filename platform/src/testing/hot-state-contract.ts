@@ -156,6 +156,8 @@ function describeEntries(under: () => HotStateUnderTest): void {
     await hot.putEntry(at, entry(5, [['w', 0, 100]]))
     await count(hot, [use(1, 1n)])
     expect((await hot.readEntry(at, 'calls')).document).toBe('{"version":5}')
+    expect(await hot.readEntryDocument(at)).toBe('{"version":5}')
+    expect(await hot.readEntryDocument(unscoped)).toBeUndefined()
     expect(await amounts(hot)).toEqual({ w: 1n })
   })
 

@@ -37,7 +37,7 @@ function refusalOf(error: Error): RefusalError {
   return new RefusalError(statusCode, STATUS_CODES[statusCode] ?? 'Bad Request', error.message)
 }
 
-/** What the PostgreSQL driver and the server say when there is no connection to be had, or no answer in time. */
+/** What the PostgreSQL driver and the server say when there is no connection, no disk or no memory to be had, or no answer in time. */
 const unavailableCodes: ReadonlySet<string> = new Set([
   'CONNECT_TIMEOUT',
   'CONNECTION_CLOSED',
@@ -46,6 +46,8 @@ const unavailableCodes: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOENT',
+  '53100',
+  '53200',
   '53300',
   '55P03',
   '57014',

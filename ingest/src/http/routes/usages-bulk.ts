@@ -8,7 +8,7 @@ import {
 } from '@tollgate/schemas/http/usages'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
-import { duplicateDebit } from '../../domain/debit-decider.ts'
+import { decideAll, duplicateDebit } from '../../domain/debit-decider.ts'
 import type { RecordOutcome } from '../../domain/event-recorder.ts'
 import type { KeyHolder } from '../../domain/key-holder.ts'
 import { usageEvent } from '../../domain/usage-events.ts'
@@ -48,7 +48,7 @@ async function record(
 ): Promise<Answer> {
   const [outcomes, debits] = await Promise.all([
     parts.recorder.recordAll(holder.environment, events),
-    Promise.all(events.map(async (event) => parts.debits.decide(holder, event))),
+    decideAll(parts.debits, holder, events),
   ])
   const body: UsagesBulkResponse = {
     success: true,

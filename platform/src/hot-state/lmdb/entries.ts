@@ -78,6 +78,13 @@ export function readEntry(store: LmdbStore, at: EntryAddress, series: string): E
   }
 }
 
+export function readEntryDocument(store: LmdbStore, at: EntryAddress): string | undefined {
+  const partition = partitionPart(at.space, at.partition)
+  const key = hotKey(keySpaces.entry, partition, textPart(at.subject), textPart(at.scope))
+  const document = store.getBinaryFast(key)
+  return document?.toString('utf8', 0, document.length)
+}
+
 function placeOf(at: EntryAddress): Place {
   const partition = partitionPart(at.space, at.partition)
   const subject = textPart(at.subject)

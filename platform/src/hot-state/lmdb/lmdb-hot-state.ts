@@ -13,7 +13,7 @@ import type {
   SweepLimits,
 } from '../hot-state.ts'
 import { applyBatch, readFence } from './apply-batch.ts'
-import { deleteEntry, putEntry, readEntry } from './entries.ts'
+import { deleteEntry, putEntry, readEntry, readEntryDocument } from './entries.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { readMarks, setMissingMarks } from './marks.ts'
 import { SubjectRecords } from './subject-record.ts'
@@ -91,6 +91,11 @@ class LmdbHotState implements HotState {
   async readEntry(at: EntryAddress, series: string): Promise<EntryView> {
     this.#store.resetReadTxn()
     return readEntry(this.#store, at, series)
+  }
+
+  async readEntryDocument(at: EntryAddress): Promise<string | undefined> {
+    this.#store.resetReadTxn()
+    return readEntryDocument(this.#store, at)
   }
 
   async appliedOffset(space: string, partition: number): Promise<number> {
