@@ -38,7 +38,7 @@ export const ingestSettings = {
   logRetentionDays: integerSetting(
     'TOLLGATE_LOG_RETENTION_DAYS',
     'Days the log keeps records that both projections have passed',
-    7,
+    35,
     { min: 1, max: 3_650 },
   ),
   logTrimIntervalMs: integerSetting(

@@ -1,7 +1,5 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
-import type { Entry, EntryAddress, EntryView } from '../hot-state.ts'
-import { readFence } from './apply-batch.ts'
-import { decodeCounter } from './counter-format.ts'
+import type { Entry, EntryAddress } from '../hot-state.ts'
 import { foldSlots } from './fold-slots.ts'
 import { hotKey, keySpaces, partitionPart, textPart, timePart } from './hot-keys.ts'
 import type { SubjectRecords } from './subject-record.ts'
@@ -54,35 +52,6 @@ export function deleteEntry(store: LmdbStore, subjects: SubjectRecords, at: Entr
   if (!record.delete(at.scope)) return
   subjects.write(place.subjectKey, record)
   store.removeSync(place.entryKey)
-}
-
-export function readEntry(store: LmdbStore, at: EntryAddress, series: string): EntryView {
-  const place = placeOf(at)
-  const document = store.getBinary(place.entryKey)
-  const counterKey = hotKey(
-    keySpaces.counter,
-    place.partition,
-    place.subject,
-    place.scope,
-    textPart(series),
-  )
-  const amounts = new Map<string, bigint>()
-  const stored = store.getBinary(counterKey)
-  for (const [id, { scoped, unscoped }] of decodeCounter(stored && Buffer.from(stored))) {
-    amounts.set(id, scoped + unscoped)
-  }
-  return {
-    document: document === undefined ? undefined : Buffer.from(document).toString('utf8'),
-    amounts,
-    appliedOffset: readFence(store, place.partition),
-  }
-}
-
-export function readEntryDocument(store: LmdbStore, at: EntryAddress): string | undefined {
-  const partition = partitionPart(at.space, at.partition)
-  const key = hotKey(keySpaces.entry, partition, textPart(at.subject), textPart(at.scope))
-  const document = store.getBinaryFast(key)
-  return document?.toString('utf8', 0, document.length)
 }
 
 function placeOf(at: EntryAddress): Place {

@@ -13,7 +13,8 @@ import type {
   SweepLimits,
 } from '../hot-state.ts'
 import { applyBatch, readFence } from './apply-batch.ts'
-import { deleteEntry, putEntry, readEntry, readEntryDocument } from './entries.ts'
+import { deleteEntry, putEntry } from './entries.ts'
+import { EntryReader } from './entry-reader.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { readMarks, setMissingMarks } from './marks.ts'
 import { SubjectRecords } from './subject-record.ts'
@@ -52,6 +53,7 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
 class LmdbHotState implements HotState {
   readonly #store: LmdbStore
   readonly #subjects: SubjectRecords
+  readonly #entries: EntryReader
 
   readonly #sweeper: Sweeper
   readonly #bell: Doorbell | undefined
@@ -61,6 +63,7 @@ class LmdbHotState implements HotState {
   constructor(store: LmdbStore, bell: Doorbell | undefined) {
     this.#store = store
     this.#subjects = new SubjectRecords(store)
+    this.#entries = new EntryReader(store)
     this.#sweeper = new Sweeper(store, this.#subjects)
     this.#bell = bell
     this.#listener = new DoorbellListener(() => claimedPath(store))
@@ -90,12 +93,12 @@ class LmdbHotState implements HotState {
 
   async readEntry(at: EntryAddress, series: string): Promise<EntryView> {
     this.#store.resetReadTxn()
-    return readEntry(this.#store, at, series)
+    return this.#entries.view(at, series)
   }
 
   async readEntryDocument(at: EntryAddress): Promise<string | undefined> {
     this.#store.resetReadTxn()
-    return readEntryDocument(this.#store, at)
+    return this.#entries.document(at)
   }
 
   async appliedOffset(space: string, partition: number): Promise<number> {
