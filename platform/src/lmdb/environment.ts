@@ -73,7 +73,31 @@ function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
       `The ${options.content} in ${options.folder} was written by a newer release (format ${stored}, this release reads up to ${options.formatVersion}).`,
     )
   }
+  endProcessWhenGivenUp(store)
   return store
+}
+
+const givenUpCheckMs = 500
+
+/**
+ * When another process is killed at the wrong moment of its write, lmdb can give this process's environment up for
+ * good (MDB_PANIC). What is stored is whole; only a new opening helps, and lmdb opens an environment once per process.
+ * So the error is thrown where nobody catches it: the process ends with its reason, and whoever runs it starts it again.
+ */
+function endProcessWhenGivenUp(store: LmdbStore): void {
+  const timer = setInterval(() => {
+    try {
+      readFormat(store)
+    } catch (error) {
+      if (String(error).includes('MDB_PANIC')) throw error
+    }
+  }, givenUpCheckMs)
+  timer.unref()
+  const close = store.close.bind(store)
+  store.close = () => {
+    clearInterval(timer)
+    return close()
+  }
 }
 
 function readFormat(store: LmdbStore): number | undefined {
