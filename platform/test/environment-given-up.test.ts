@@ -11,12 +11,12 @@ test('a process whose environment lmdb has given up ends itself and says why', a
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-given-up-'))
   const program = fileURLToPath(new URL('environment-given-up.ts', import.meta.url))
   const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', program, folder])
-  const [[code], said, output] = await Promise.all([
-    once(child, 'exit'),
+  const [exit, said, output] = await Promise.all([
+    once(child, 'exit') as Promise<unknown[]>,
     text(child.stderr),
     text(child.stdout),
   ])
   await rm(folder, { recursive: true })
-  expect({ code, output }).toEqual({ code: 1, output: '' })
+  expect({ exit, output }).toEqual({ exit: [1, null], output: '' })
   expect(said).toContain('MDB_PANIC')
 })
