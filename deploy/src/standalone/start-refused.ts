@@ -7,9 +7,10 @@ export class StartRefusedError extends Error {
 export function explainFileError(error: unknown, dataDir: string): Error {
   const { code, message } = error as NodeJS.ErrnoException
   // A service that could not start tells it in its own words.
-  const isFull = /ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|MDB_MAP_FULL/.test(
-    message,
-  )
+  const isFull =
+    /ENOSPC|EDQUOT|No space left on device|Check free disk space|Disk quota exceeded|MDB_MAP_FULL/.test(
+      message,
+    )
   if (isFull || code === 'ENOSPC' || code === 'EDQUOT') {
     return new StartRefusedError(
       `The disk that holds ${dataDir} is full. Free some space, or choose another folder with TOLLGATE_DATA_DIR.`,

@@ -49,7 +49,10 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     adminUrls: adminUrls(addresses),
     environment: sharedEnvironment(shared),
   })
-  const publish = createRunFilePublisher(folder.runFile, describe, report)
+  // A start that fails has one reason to tell; what happened to this file is told once the start is done.
+  const heldLines: string[] = []
+  let tell = (line: string): void => void heldLines.push(line)
+  const publish = createRunFilePublisher(folder.runFile, describe, (line) => tell(line))
 
   const supervised = (part: Part): SupervisedPart => supervise(part, report, publish)
   const service = (name: Parameters<typeof servicePart>[0]): SupervisedPart =>
@@ -89,5 +92,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     await Promise.allSettled(starts)
     throw error
   }
+  tell = report
+  heldLines.forEach(report)
   return { baseUrl, databaseUrl: shared.databaseUrl, stop }
 }
