@@ -5,6 +5,7 @@ import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-l
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
+import { openOwned } from '@tollgate/platform/service/open-owned'
 import {
   createClickHouseUsageStore,
   type ClickHouseConnection,
@@ -26,32 +27,18 @@ export type OpenedParts = Parts & {
 }
 
 /** The parts that the caller did not bring, opened as a process of its own opens them. */
-export async function openParts(
+export function openParts(
   config: AggregatorConfig,
   overrides: Partial<Parts>,
 ): Promise<OpenedParts> {
-  const opened: { close(): Promise<void> }[] = []
-  const own = async <Part extends { close(): Promise<void> }>(part: Part | Promise<Part>) => {
-    opened.push(await part)
-    return await part
-  }
-  const close = async (): Promise<void> => {
-    for (let part = opened.pop(); part !== undefined; part = opened.pop()) await part.close()
-  }
-  try {
-    return {
-      clock: overrides.clock ?? systemClock,
-      logger: overrides.logger ?? createLogger('aggregator', config.logLevel),
-      eventLog: overrides.eventLog ?? (await own(openLog(config))),
-      hotState: overrides.hotState ?? (await own(openHotState(config))),
-      usageStore:
-        overrides.usageStore ?? (await own(createClickHouseUsageStore(clickHouseOf(config)))),
-      close,
-    }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  return openOwned(async (own) => ({
+    clock: overrides.clock ?? systemClock,
+    logger: overrides.logger ?? createLogger('aggregator', config.logLevel),
+    eventLog: overrides.eventLog ?? (await own(openLog(config))),
+    hotState: overrides.hotState ?? (await own(openHotState(config))),
+    usageStore:
+      overrides.usageStore ?? (await own(createClickHouseUsageStore(clickHouseOf(config)))),
+  }))
 }
 
 export function clickHouseOf(config: AggregatorConfig): ClickHouseConnection {

@@ -8,6 +8,7 @@ import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-l
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
+import { openOwned } from '@tollgate/platform/service/open-owned'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
@@ -28,32 +29,18 @@ export type OpenedParts = Parts & {
 }
 
 /** The parts that the caller did not bring, opened as a process of its own opens them. */
-export async function openParts(
+export function openParts(
   config: ControlPlaneConfig,
   overrides: Partial<Parts>,
 ): Promise<OpenedParts> {
-  const opened: { close(): Promise<void> }[] = []
-  const own = async <Part extends { close(): Promise<void> }>(part: Part | Promise<Part>) => {
-    opened.push(await part)
-    return await part
-  }
-  const close = async (): Promise<void> => {
-    for (let part = opened.pop(); part !== undefined; part = opened.pop()) await part.close()
-  }
-  try {
-    return {
-      clock: overrides.clock ?? systemClock,
-      logger: overrides.logger ?? createLogger('control-plane', config.logLevel),
-      database: overrides.database ?? (await own(openDatabase(config))),
-      eventLog: overrides.eventLog ?? (await own(openLog(config))),
-      hotState: overrides.hotState ?? (await own(openHotState(config))),
-      usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
-      close,
-    }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  return openOwned(async (own) => ({
+    clock: overrides.clock ?? systemClock,
+    logger: overrides.logger ?? createLogger('control-plane', config.logLevel),
+    database: overrides.database ?? (await own(openDatabase(config))),
+    eventLog: overrides.eventLog ?? (await own(openLog(config))),
+    hotState: overrides.hotState ?? (await own(openHotState(config))),
+    usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
+  }))
 }
 
 /** The tables' owner brings them to this version before it uses them. */
