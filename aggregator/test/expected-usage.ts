@@ -118,7 +118,9 @@ export async function untilCounted(
   const topic = usageTopic('sandbox')
   const deadline = Date.now() + timeoutMs
   for (let partition = 0; partition < log.partitionCount(topic); partition++) {
-    while ((await hotState.appliedOffset('sandbox', partition)) < log.head(topic, partition)) {
+    while (
+      (await hotState.appliedOffset('sandbox', partition)) < (await log.head(topic, partition))
+    ) {
       if (Date.now() > deadline) throw new Error(`partition ${partition} is not counted in time`)
       await sleep(20)
     }

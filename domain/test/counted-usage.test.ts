@@ -115,7 +115,7 @@ async function project(customerRef: string, amount: bigint): Promise<void> {
     space: 'sandbox',
     partition,
     expectedOffset: await parts.hotState.appliedOffset('sandbox', partition),
-    nextOffset: parts.log.head(topic, partition),
+    nextOffset: await parts.log.head(topic, partition),
     marks: [],
     increments: [increment],
   })

@@ -113,7 +113,7 @@ describe('bodies that no client should send', () => {
           message: expect.any(String) as string,
         })
       }
-      expect(installation.stored()).toBe(0)
+      expect(await installation.stored()).toBe(0)
     })
   })
 
@@ -122,7 +122,7 @@ describe('bodies that no client should send', () => {
     const bulk = await expectRefusal('/v1/sdk/usages/bulk', `{"events":[{${ok}},${record}]}`, 400)
     const [issue] = bulk.body['errors'] as { path: unknown[] }[]
     expect(issue!.path.slice(0, 2)).toEqual(['events', 1])
-    expect(installation.stored()).toBe(0)
+    expect(await installation.stored()).toBe(0)
   })
 
   it.each([
@@ -131,7 +131,7 @@ describe('bodies that no client should send', () => {
     'Application/X-WWW-Form-Urlencoded; charset=utf-8',
   ])('of type %s are refused by name', async (contentType) => {
     for (const path of paths) await expectRefusal(path, `{${ok}}`, 415, contentType)
-    expect(installation.stored()).toBe(0)
+    expect(await installation.stored()).toBe(0)
   })
 
   it('that are no error: other content types, repeated keys, unknown fields, prototypes beside', async () => {

@@ -157,11 +157,11 @@ export class Installation {
   }
 
   /** Records in the log, over all partitions. */
-  stored(environment: Environment = 'sandbox'): number {
+  async stored(environment: Environment = 'sandbox'): Promise<number> {
     const topic = usageTopic(environment)
     let count = 0
     for (let partition = 0; partition < partitionCount; partition++) {
-      count += this.log.head(topic, partition)
+      count += await this.log.head(topic, partition)
     }
     return count
   }

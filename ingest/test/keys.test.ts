@@ -38,7 +38,7 @@ describe('secret keys', () => {
   })
 
   it('that nobody issued are refused, however they look', async () => {
-    const before = installation.stored()
+    const before = await installation.stored()
     const issued = await installation.createKey()
     const mistyped = issued.slice(0, -1) + (issued.endsWith('a') ? 'b' : 'a')
     const unknown = generateSecretKey('sandbox', randomBytes)
@@ -60,7 +60,7 @@ describe('secret keys', () => {
       expect({ header, ...reply.body }).toEqual({ header, ...unauthorized })
       expect(reply.status).toBe(401)
     }
-    expect(installation.stored()).toBe(before)
+    expect(await installation.stored()).toBe(before)
   })
 
   it('are asked for before anything is said about the body', async () => {
@@ -102,9 +102,9 @@ describe('secret keys', () => {
 
   it('record into the environment they were issued for', async () => {
     const live = await installation.createKey('live')
-    const before = [installation.stored('sandbox'), installation.stored('live')]
+    const before = [await installation.stored('sandbox'), await installation.stored('live')]
     await sendWith(`Bearer ${live}`)
-    expect([installation.stored('sandbox'), installation.stored('live')]).toEqual([
+    expect([await installation.stored('sandbox'), await installation.stored('live')]).toEqual([
       before[0]!,
       before[1]! + 1,
     ])

@@ -77,7 +77,7 @@ describe('limit checks', () => {
     const { hotState, log } = installation
     for (let partition = 0; partition < partitionCount; partition++) {
       const expectedOffset = await hotState.appliedOffset('sandbox', partition)
-      const nextOffset = log.head(topic, partition)
+      const nextOffset = await log.head(topic, partition)
       if (nextOffset === expectedOffset) continue
       await hotState.apply({
         space: 'sandbox',

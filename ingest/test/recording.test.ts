@@ -76,13 +76,15 @@ describe('recording usage', () => {
       const body = { customerRef: 'u', productRef: 'prd_1' }
       const reply = await installation.post(usages, key, body)
       expect(reply.body['creditDebit']).toEqual({ debited: false, reason: 'customer_not_found' })
-      expect(installation.stored()).toBe(1)
+      expect(await installation.stored()).toBe(1)
     })
 
     it('goes to the environment of its key and nowhere else', async () => {
       const live = await installation.createKey('live')
       await installation.post(usages, live, { customerRef: 'u', environment: 'sandbox' })
-      expect([installation.stored('sandbox'), installation.stored('live')]).toEqual([0, 1])
+      expect([await installation.stored('sandbox'), await installation.stored('live')]).toEqual([
+        0, 1,
+      ])
     })
 
     it.each([
@@ -94,7 +96,7 @@ describe('recording usage', () => {
       const timestamp = new Date(Date.now() + seconds * 1000).toISOString()
       const reply = await installation.post(usages, key, { customerRef: 'u', timestamp })
       expect(reply.status).toBe(status)
-      expect(installation.stored()).toBe(status === 200 ? 1 : 0)
+      expect(await installation.stored()).toBe(status === 200 ? 1 : 0)
     })
   })
 
@@ -107,7 +109,7 @@ describe('recording usage', () => {
       )
       expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([200]))
       expect(new Set(replies.map((reply) => reply.body['reference'])).size).toBe(1)
-      expect(installation.stored()).toBe(1)
+      expect(await installation.stored()).toBe(1)
       const firsts = replies.filter(
         (reply) =>
           JSON.stringify(reply.body['creditDebit']) ===
@@ -125,13 +127,13 @@ describe('recording usage', () => {
         reference: first.body['reference'],
         creditDebit: { debited: false, reason: 'duplicate' },
       })
-      expect(installation.stored()).toBe(1)
+      expect(await installation.stored()).toBe(1)
     })
 
     it('is known by its mark once the projection has passed it', async () => {
       const first = await installation.post(usages, key, body)
       for (let partition = 0; partition < partitionCount; partition++) {
-        const nextOffset = installation.log.head('tollgate.usage.sandbox', partition)
+        const nextOffset = await installation.log.head('tollgate.usage.sandbox', partition)
         if (nextOffset === 0) continue
         await installation.hotState.apply({
           space: 'sandbox',
@@ -145,13 +147,13 @@ describe('recording usage', () => {
       await new Promise((resolve) => setTimeout(resolve, 100))
       const second = await installation.post(usages, key, body)
       expect(second.body['creditDebit']).toEqual({ debited: false, reason: 'duplicate' })
-      expect(installation.stored()).toBe(1)
+      expect(await installation.stored()).toBe(1)
     })
 
     it('is scoped to its customer', async () => {
       await installation.post(usages, key, body)
       await installation.post(usages, key, { ...body, customerRef: 'other' })
-      expect(installation.stored()).toBe(2)
+      expect(await installation.stored()).toBe(2)
     })
 
     it('is shared by single and bulk calls', async () => {
@@ -169,7 +171,7 @@ describe('recording usage', () => {
       expect(results[0]).toEqual({ reference: single.body['reference'], creditDebit: duplicate })
       expect(results[1]!.creditDebit).toEqual({ debited: false, reason: 'no_product_ref' })
       expect(results[2]).toEqual({ reference: results[1]!.reference, creditDebit: duplicate })
-      expect(installation.stored()).toBe(2)
+      expect(await installation.stored()).toBe(2)
     })
 
     it('in many bulk calls at once makes one record', async () => {
@@ -184,7 +186,7 @@ describe('recording usage', () => {
       )
       const inserted = replies.reduce((sum, reply) => sum + (reply.body['inserted'] as number), 0)
       expect(inserted).toBe(10)
-      expect(installation.stored()).toBe(10)
+      expect(await installation.stored()).toBe(10)
     })
   })
 
@@ -196,7 +198,7 @@ describe('recording usage', () => {
       expect(reply.status).toBe(400)
       expect(reply.body).toMatchObject({ message: 'Validation failed', path: usagesBulk })
       expect(reply.body['errors']).toMatchObject([{ path: ['events', 37, 'units'] }])
-      expect(installation.stored()).toBe(0)
+      expect(await installation.stored()).toBe(0)
     })
 
     it('with one time outside the window stores nothing and names it', async () => {
@@ -207,7 +209,7 @@ describe('recording usage', () => {
       const reply = await installation.post(usagesBulk, key, { records })
       expect(reply.status).toBe(400)
       expect(reply.body['errors']).toMatchObject([{ path: ['records', 1, 'timestamp'] }])
-      expect(installation.stored()).toBe(0)
+      expect(await installation.stored()).toBe(0)
     })
 
     it.each([usagesBulk, meterEventsBulk])(
@@ -220,7 +222,7 @@ describe('recording usage', () => {
           const more = await installation.post(path, key, { [listName]: [...items, items[0]] })
           expect(more.status).toBe(400)
         }
-        expect(installation.stored()).toBe(2000)
+        expect(await installation.stored()).toBe(2000)
       },
     )
 
@@ -271,7 +273,7 @@ describe('recording usage', () => {
       expect(bulk.body['errors']).toMatchObject([
         { path: ['records', 1, 'meterName'], message: 'Meter old is archived' },
       ])
-      expect(installation.stored()).toBe(0)
+      expect(await installation.stored()).toBe(0)
     })
 
     it('take a meter that was published a moment ago', async () => {
@@ -290,7 +292,7 @@ describe('recording usage', () => {
       async (value) => {
         const text = `{"customerRef":"u","value":${value === Infinity ? '1e400' : JSON.stringify(value)}}`
         expect((await installation.post(meterEvents, key, text)).status).toBe(400)
-        expect(installation.stored()).toBe(0)
+        expect(await installation.stored()).toBe(0)
       },
     )
   })
@@ -325,7 +327,7 @@ describe('a log that takes nothing', () => {
       // The failed call has not used the key up.
       const retried = await installation.post(usages, key, keyed)
       expect(retried.body['creditDebit']).toEqual({ debited: false, reason: 'no_product_ref' })
-      expect(installation.stored()).toBe(1)
+      expect(await installation.stored()).toBe(1)
     } finally {
       await installation.remove()
     }
@@ -341,7 +343,7 @@ describe('a log that takes nothing', () => {
       const events = Array.from({ length: 11 }, () => ({ customerRef: 'u' }))
       const reply = await installation.post(usagesBulk, key, { events })
       expect(reply.status).toBe(503)
-      expect(installation.stored()).toBe(1)
+      expect(await installation.stored()).toBe(1)
       const fits = await installation.post(usagesBulk, key, { events: events.slice(1) })
       expect(fits.status).toBe(200)
     } finally {

@@ -12,7 +12,7 @@ const kibibyte = Buffer.alloc(1024)
 
 async function appendUntilRefused() {
   for (;;) {
-    const before = log.head('t', 0)
+    const before = await log.head('t', 0)
     const appends = Array.from({ length: 50 }, () => log.append('t', 0, kibibyte, 1))
     const outcomes = await Promise.allSettled(appends)
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
@@ -22,8 +22,8 @@ async function appendUntilRefused() {
       () => 'writable',
       (error: Error) => error.name,
     )
-    const grownBy = log.head('t', 0) - before
-    return { refused: refused.length, names: [...names], grownBy, checked, head: log.head('t', 0) }
+    const head = await log.head('t', 0)
+    return { refused: refused.length, names: [...names], grownBy: head - before, checked, head }
   }
 }
 

@@ -51,7 +51,7 @@ async function everything(log: EventLog): Promise<Map<string, string>> {
         next += 1
       }
     }
-    expect(log.head('t', partition)).toBe(next)
+    expect(await log.head('t', partition)).toBe(next)
   }
   return stored
 }

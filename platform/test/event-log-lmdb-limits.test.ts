@@ -39,11 +39,11 @@ it('refuses at once what would exceed the pending limit, and takes it later', as
   for (const { reason } of refused as PromiseRejectedResult[]) {
     expect(reason).toBeInstanceOf(EventLogUnavailableError)
   }
-  expect(log.head('t', 0)).toBe(9)
+  expect(await log.head('t', 0)).toBe(9)
   expect(await log.append('t', 0, kibibyte, 1)).toBe(9)
   const pair = [0, 1].map((partition) => ({ partition, value: Buffer.alloc(6000) }))
   await expect(log.appendAll('t', pair, 1)).rejects.toThrow(EventLogUnavailableError)
-  expect(log.head('t', 1)).toBe(0)
+  expect(await log.head('t', 1)).toBe(0)
   await log.close()
 })
 
@@ -134,7 +134,7 @@ it('tells a reader that there is no log, and waits for one that comes', async ()
   const log = await openLmdbEventLog(options())
   await log.append('t', 0, kibibyte, 1)
   const opened = await early
-  expect(opened.head('t', 0)).toBe(1)
+  expect(await opened.head('t', 0)).toBe(1)
   await expect(opened.append('t', 0, kibibyte, 1)).rejects.toThrow(EventLogUnavailableError)
   await expect(opened.checkWritable()).rejects.toThrow(EventLogUnavailableError)
   await opened.close()
@@ -150,7 +150,7 @@ it('works in a folder whose path is too long for a socket', async () => {
   setTimeout(() => {
     void log.append('t', 0, kibibyte, 1).then(() => (appendedAt = performance.now()))
   }, 200)
-  while (reader.head('t', 0) === 0) await reader.waitForAppend('t', 5_000)
+  while ((await reader.head('t', 0)) === 0) await reader.waitForAppend('t', 5_000)
   expect(performance.now() - Math.min(appendedAt, performance.now())).toBeLessThan(1_000)
   await reader.close()
   await log.close()

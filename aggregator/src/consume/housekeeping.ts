@@ -60,7 +60,7 @@ export async function keepHouse(
 }
 
 async function oldestRecordMs({ log, topic, partition }: Partition): Promise<number | undefined> {
-  const oldest = log.oldest(topic, partition)
+  const oldest = await log.oldest(topic, partition)
   const [record] = await log.read(topic, partition, oldest, { recordsMax: 1, bytesMax: 1 })
   return record?.receivedAtMs
 }

@@ -25,11 +25,12 @@ export class PositionOutsideLogError extends Error {
   override readonly name = 'PositionOutsideLogError'
 }
 
-export function checkPosition(parts: Partition, position: number): void {
+/** Returns the head of the partition, which the position may have reached. */
+export async function checkPosition(parts: Partition, position: number): Promise<number> {
   const { log, topic, partition } = parts
-  const oldest = log.oldest(topic, partition)
-  const head = log.head(topic, partition)
-  if (position >= oldest && position <= head) return
+  const oldest = await log.oldest(topic, partition)
+  const head = await log.head(topic, partition)
+  if (position >= oldest && position <= head) return head
   throw new PositionOutsideLogError(
     `${topic}/${partition} holds offsets ${oldest} to ${head}, but the projection is at ${position}`,
   )

@@ -75,7 +75,7 @@ async function observe(
 ): Promise<Progress> {
   // Before its first step, and after a failure, a projection knows no position: it has not moved.
   const position = projection.position ?? before.position
-  const head = log.head(topic, partition)
+  const head = await log.head(topic, partition)
   const [oldest] =
     position < head
       ? await log.read(topic, partition, position, { recordsMax: 1, bytesMax: 1 })

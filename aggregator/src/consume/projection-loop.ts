@@ -110,7 +110,7 @@ async function waitForAppend(
   try {
     const appended = log.waitForAppend(topic, idleWaitMs)
     // Asked after the wait began, so that a record which came in between is not left lying for a whole wait.
-    if (log.head(topic, partition) !== projection.position) {
+    if ((await log.head(topic, partition)) !== projection.position) {
       appended.catch(() => undefined)
       return
     }

@@ -32,8 +32,8 @@ export async function runCountersBatch(
   position: number,
 ): Promise<CountersOutcome> {
   const { log, hotState, environment, topic, partition } = parts
-  checkPosition(parts, position)
-  if (position === log.head(topic, partition)) return { kind: 'idle' }
+  const head = await checkPosition(parts, position)
+  if (position === head) return { kind: 'idle' }
 
   const decoder = new BatchDecoder(position)
   decoder.add(await log.read(topic, partition, position, parts.readLimits))

@@ -48,9 +48,9 @@ export async function runSinkBatch(
   const { log, topic, partition } = parts
   const known = readSinkNote(position.note)
   // Without a note nobody stores yet, or the positions were lost: then all that the log still has is stored again.
-  const oldest = known === undefined ? log.oldest(topic, partition) : 0
+  const oldest = known === undefined ? await log.oldest(topic, partition) : 0
   const fromOffset = Math.max(position.offset, oldest)
-  checkPosition(parts, fromOffset)
+  await checkPosition(parts, fromOffset)
   const note = known ?? { lineage: parts.newLineage(), openTo: undefined }
 
   const batch = await readBatch(parts, fromOffset, note.openTo)

@@ -23,9 +23,9 @@ export function createSinkProjection(
   let waitingSinceMs: number | undefined
 
   /** Undefined when a batch is due; an open batch of before always is. */
-  const stepToWait = (at: GroupPosition): Step | undefined => {
+  const stepToWait = async (at: GroupPosition): Promise<Step | undefined> => {
     if (readSinkNote(at.note)?.openTo !== undefined) return undefined
-    const waitingTotal = log.head(topic, partition) - at.offset
+    const waitingTotal = (await log.head(topic, partition)) - at.offset
     if (waitingTotal === 0) {
       waitingSinceMs = undefined
       return { kind: 'idle' }
@@ -47,7 +47,7 @@ export function createSinkProjection(
     },
     async step(): Promise<Step> {
       position ??= await log.position(sinkGroup, topic, partition)
-      const wait = stepToWait(position)
+      const wait = await stepToWait(position)
       if (wait !== undefined) return wait
       const startedMs = performance.now()
       const outcome = await runSinkBatch(parts, position)

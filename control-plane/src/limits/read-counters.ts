@@ -49,7 +49,7 @@ export async function waitForCounters(
   const topic = usageTopic(environment)
   const deadlineMs = performance.now() + parts.limits.countersWaitMs
   for (const partition of partitionsOf(parts, environment, providerId, references)) {
-    const head = parts.eventLog.head(topic, partition)
+    const head = await parts.eventLog.head(topic, partition)
     while ((await parts.hotState.appliedOffset(environment, partition)) < head) {
       const leftMs = deadlineMs - performance.now()
       if (leftMs <= 0) return false

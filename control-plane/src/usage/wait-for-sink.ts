@@ -15,7 +15,9 @@ export async function waitForSink(
   waitMs: number,
 ): Promise<boolean> {
   const deadlineMs = performance.now() + waitMs
-  let waiting = partitions.map((partition) => ({ partition, head: log.head(topic, partition) }))
+  let waiting = await Promise.all(
+    partitions.map(async (partition) => ({ partition, head: await log.head(topic, partition) })),
+  )
   for (;;) {
     const positions = await Promise.all(
       waiting.map(({ partition }) => log.position(sinkGroup, topic, partition)),

@@ -56,7 +56,7 @@ async function readReference(
   const partition = partitionOf(subject, log.partitionCount(topic))
   const at = { space: query.environment, partition, subject, scope: query.productRef }
   // The head first: what is acknowledged after this line need not be seen.
-  const head = log.head(topic, partition)
+  const head = await log.head(topic, partition)
   return { customerRef, at, head, view: await hotState.readEntry(at, query.meterName) }
 }
 
@@ -110,10 +110,7 @@ async function addTails(
 ): Promise<void> {
   const behind = readings.filter(isBehind)
   const recordsBehind = behind.reduce((sum, { head, view }) => sum + head - view.appliedOffset, 0)
-  if (
-    recordsBehind > query.tailRecordsMax ||
-    !behind.every((reading) => isKept(parts, query, reading))
-  ) {
+  if (recordsBehind > query.tailRecordsMax || !(await areKept(parts, query, behind))) {
     throw new UsageBehindError(recordsBehind)
   }
   // Records that fall in no window count nowhere yet, so without an entitlement there is nothing to add.
@@ -125,8 +122,16 @@ async function addTails(
 }
 
 /** Counters that were lost may be behind what the log still has; the rest of it would pass for all. */
-function isKept({ log }: UsageParts, query: UsageQuery, { at, view }: Reading): boolean {
-  return log.oldest(usageTopic(query.environment), at.partition) <= view.appliedOffset
+async function areKept(
+  { log }: UsageParts,
+  query: UsageQuery,
+  readings: readonly Reading[],
+): Promise<boolean> {
+  const topic = usageTopic(query.environment)
+  for (const { at, view } of readings) {
+    if ((await log.oldest(topic, at.partition)) > view.appliedOffset) return false
+  }
+  return true
 }
 
 function sumAmounts(readings: readonly Reading[]): Map<string, bigint> {

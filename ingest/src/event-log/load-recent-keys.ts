@@ -38,8 +38,9 @@ async function loadPartition(
   recordsMax: number,
 ): Promise<void> {
   const topic = usageTopic(environment)
-  const head = log.head(topic, partition)
-  let offset = Math.max(applied, head - recordsMax, log.oldest(topic, partition))
+  const head = await log.head(topic, partition)
+  const oldest = await log.oldest(topic, partition)
+  let offset = Math.max(applied, head - recordsMax, oldest)
   while (offset < head) {
     const records = await log.read(topic, partition, offset, readLimits)
     if (records.length === 0) return

@@ -78,7 +78,7 @@ it('appends one of twins that come in the same turn, alone and in bulk', async (
     ['recorded', 'duplicate'],
     ['duplicate', 'duplicate'],
   ])
-  expect(log.head(topic, 0)).toBe(2)
+  expect(await log.head(topic, 0)).toBe(2)
 })
 
 it('fails twins together when the append fails, and takes the key again afterwards', async () => {
@@ -98,5 +98,5 @@ it('fails twins together when the append fails, and takes the key again afterwar
   ])
   isFull = false
   expect(await Promise.all([record(), record()])).toEqual(['recorded', 'duplicate'])
-  expect(log.head(topic, 0)).toBe(1)
+  expect(await log.head(topic, 0)).toBe(1)
 })

@@ -66,7 +66,7 @@ it.each([
   await passTo(counters, sink)
   await trimOnce(retentionMs, appliedOffset)
   expect(log.oldest(topic, 1)).toBe(oldest)
-  expect(log.head(topic, 1)).toBe(5)
+  expect(await log.head(topic, 1)).toBe(5)
 })
 
 it('goes on with the other partitions when one cannot be trimmed', async () => {

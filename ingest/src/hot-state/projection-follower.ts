@@ -64,7 +64,7 @@ export class ProjectionFollower {
       const topic = usageTopic(environment)
       for (let partition = 0; partition < log.partitionCount(topic); partition++) {
         const offset = await hotState.appliedOffset(environment, partition)
-        this.#note(`${environment}/${partition}`, offset, log.head(topic, partition))
+        this.#note(`${environment}/${partition}`, offset, await log.head(topic, partition))
         onApplied(environment, partition, offset)
       }
     }

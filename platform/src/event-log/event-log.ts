@@ -42,11 +42,14 @@ export interface EventLog {
   /** Appends all records or none, and resolves with their offsets in input order once all are durable. */
   appendAll(topic: string, records: readonly LogAppend[], receivedAtMs: number): Promise<number[]>
 
-  /** The offset that follows the last durable record of the partition: what a reader must reach to have seen all acks. */
-  head(topic: string, partition: number): number
+  /**
+   * The offset that follows the last durable record of the partition: what a reader must reach to have seen all acks
+   * given before the call, by whatever process. A log on this machine knows it without a wait.
+   */
+  head(topic: string, partition: number): number | Promise<number>
 
   /** The oldest offset still kept. */
-  oldest(topic: string, partition: number): number
+  oldest(topic: string, partition: number): number | Promise<number>
 
   /** Records from `fromOffset` on, in order, at least one if there is one; empty at the head. */
   read(

@@ -55,9 +55,9 @@ function describeAppending(under: () => EventLogUnderTest): void {
       const own = offsets.filter((_, n) => n % 2 === partition)
       expect(own).toEqual(Array.from({ length: 50 }, (_, n) => n))
     }
-    expect(log.head('orders', 0)).toBe(50)
-    expect(log.head('orders', 2)).toBe(0)
-    expect(log.head('refunds', 0)).toBe(0)
+    expect(await log.head('orders', 0)).toBe(50)
+    expect(await log.head('orders', 2)).toBe(0)
+    expect(await log.head('refunds', 0)).toBe(0)
   })
 
   it('has copied the bytes when append returns', async () => {
@@ -104,7 +104,7 @@ function describeAppending(under: () => EventLogUnderTest): void {
     const { log, reopen } = under()
     await Promise.all([0, 1, 2].map((n) => log.append('refunds', 1, bytes(`${n}`), 1)))
     const again = await reopen()
-    expect(again.head('refunds', 1)).toBe(3)
+    expect(await again.head('refunds', 1)).toBe(3)
     expect(texts(await again.read('refunds', 1, 0, everything))).toEqual(['0', '1', '2'])
     expect(await again.append('refunds', 1, bytes('3'), 1)).toBe(3)
   })
@@ -148,7 +148,7 @@ function describeReading(under: () => EventLogUnderTest): void {
     const reader = await openReader()
     for (let n = 0; n < 20; n += 1) {
       await log.append('orders', 0, bytes(`${n}`), 1)
-      expect(reader.head('orders', 0)).toBe(n + 1)
+      expect(await reader.head('orders', 0)).toBe(n + 1)
       expect(texts(await reader.read('orders', 0, n, everything))).toEqual([`${n}`])
     }
     expect(reader.partitionCount('orders')).toBe(4)
@@ -159,13 +159,13 @@ function describeReading(under: () => EventLogUnderTest): void {
     const { log, openReader } = under()
     const reader = await openReader()
     for (const each of [log, reader]) {
-      const before = each.head('orders', 1)
+      const before = await each.head('orders', 1)
       let appendedAt = Infinity
       const appended = new Promise((resolve) => setTimeout(resolve, 30)).then(async () => {
         await log.append('orders', 1, bytes('x'), 1)
         appendedAt = performance.now()
       })
-      while (each.head('orders', 1) === before) await each.waitForAppend('orders', 10_000)
+      while ((await each.head('orders', 1)) === before) await each.waitForAppend('orders', 10_000)
       await appended
       expect(performance.now() - appendedAt).toBeLessThan(2_000)
     }
@@ -224,18 +224,18 @@ function describeTrimming(under: () => EventLogUnderTest): void {
     await log.append('orders', 1, bytes('other'), 1)
     await log.commit('sink', 'orders', 0, { offset: 0, note: '' }, { offset: 6, note: '' })
     await log.trim('orders', 0, 1008, ['sink', 'never-started'])
-    expect(log.oldest('orders', 0)).toBe(0)
+    expect(await log.oldest('orders', 0)).toBe(0)
     await log.trim('orders', 0, 1004, ['sink'])
-    expect(log.oldest('orders', 0)).toBeGreaterThan(0)
-    expect(log.oldest('orders', 0)).toBeLessThanOrEqual(4)
+    expect(await log.oldest('orders', 0)).toBeGreaterThan(0)
+    expect(await log.oldest('orders', 0)).toBeLessThanOrEqual(4)
     await log.trim('orders', 0, 9999, ['sink'])
-    expect(log.oldest('orders', 0)).toBeLessThanOrEqual(6)
+    expect(await log.oldest('orders', 0)).toBeLessThanOrEqual(6)
     const kept = await log.read('orders', 0, 6, everything)
     expect(kept.map((record) => record.offset)).toEqual([6, 7, 8, 9])
     await log.trim('orders', 0, 9999, [])
     const again = await reopen()
-    expect(again.head('orders', 0)).toBe(10)
+    expect(await again.head('orders', 0)).toBe(10)
     expect(await again.append('orders', 0, bytes('10'), 1)).toBe(10)
-    expect(again.oldest('orders', 1)).toBe(0)
+    expect(await again.oldest('orders', 1)).toBe(0)
   })
 }
