@@ -13,6 +13,7 @@ import type { MeterBody } from '@tollgate/schemas/http/meters'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
+import { aroundWrites } from './around-writes.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 let stack: TestStack
@@ -33,19 +34,11 @@ afterAll(() => stack.stop())
 
 /** The real hot state behind a switch. */
 function refuseWhile(down: () => boolean): (hotState: HotState) => HotState {
-  const writes = new Set<string | symbol>(['putDocument', 'deleteDocument', 'putEntry'])
   return (hotState) =>
-    new Proxy(hotState, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name)
-        if (typeof value !== 'function') return value
-        return (...given: unknown[]): unknown => {
-          const isRefused = down() || JSON.stringify(given).includes(poison)
-          return writes.has(name) && isRefused
-            ? Promise.reject(new Error('the hot state does not answer'))
-            : Reflect.apply(value, target, given)
-        }
-      },
+    aroundWrites(hotState, async (carryOut, given) => {
+      const isRefused = down() || JSON.stringify(given).includes(poison)
+      if (isRefused) throw new Error('the hot state does not answer')
+      await carryOut()
     })
 }
 

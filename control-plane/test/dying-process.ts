@@ -1,0 +1,38 @@
+/*
+ * A control plane, or one of the operator's commands, that ends itself (-9) at one of its writes to the hot state:
+ * dying-process.ts <before|after> <number of the write> [command ...]
+ */
+import { join } from 'node:path'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import { runService } from '@tollgate/platform/service/run-service'
+import { createProgram } from '../src/cli/program.ts'
+import { readControlPlaneConfig } from '../src/config.ts'
+import { createControlPlane } from '../src/service.ts'
+import { aroundWrites } from './around-writes.ts'
+
+const [moment, lastWrite, ...command] = process.argv.slice(2)
+const config = readControlPlaneConfig(process.env)
+let writes = 0
+const hotState = aroundWrites(
+  await openLmdbHotState({ folder: join(config.dataDir, 'hot'), role: 'publisher' }),
+  async (carryOut) => {
+    const isLast = String(writes++) === lastWrite
+    if (isLast && moment === 'before') process.kill(process.pid, 'SIGKILL')
+    await carryOut()
+    if (isLast) process.kill(process.pid, 'SIGKILL')
+  },
+)
+
+if (command.length === 0) {
+  const logger = createLogger('control-plane', config.logLevel)
+  const service = createControlPlane(config, { hotState, logger })
+  await runService(service, logger, () => ({ port: service.port }))
+} else {
+  const database = createPostgresDatabase({ url: config.databaseUrl, poolMax: 2 })
+  const program = createProgram((run) =>
+    run({ database, hotState, now: () => new Date(), print: () => undefined }),
+  )
+  await program.parseAsync(command, { from: 'user' })
+}

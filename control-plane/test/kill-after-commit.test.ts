@@ -1,0 +1,295 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listApiKeys } from '@tollgate/domain/api-keys/repository'
+import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
+import { listPendingTargets, type PublicationKind } from '@tollgate/domain/publications/repository'
+import {
+  apiKeyDocumentKey,
+  metersDocumentKey,
+  offerDocumentKey,
+  type Entitlement,
+  type PublishedMeters,
+} from '@tollgate/schemas/hot-state/documents'
+import type { CustomerBody } from '@tollgate/schemas/http/customers'
+import type { MeterBody } from '@tollgate/schemas/http/meters'
+import type { ProductBody } from '@tollgate/schemas/http/products'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+/*
+ * A process that dies between the commit of a change and its publication, or between the publication and the removal
+ * of its row, leaves the row; the next start publishes, though nobody asks again. The kill is a real one, of a real
+ * process, at exactly that write.
+ */
+
+const program = fileURLToPath(new URL('./dying-process.ts', import.meta.url))
+
+let stack: TestStack
+let tenant: Tenant
+const children = new Set<ChildProcess>()
+
+beforeAll(async () => {
+  // Nobody but the process under test and its successor publishes.
+  stack = await startTestStack({ settings: { TOLLGATE_PUBLISH_INTERVAL_MS: '3600000' } })
+})
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  await stack.stop()
+})
+
+type Death = { readonly moment: 'before' | 'after'; readonly write: number }
+
+/** Runs the program to its death; with a call to make of it once it serves. */
+async function untilDead(
+  { moment, write }: Death,
+  command: readonly string[],
+  useOf: (port: number) => Promise<unknown> = () => Promise.resolve(),
+): Promise<void> {
+  const child = fork(program, [moment, String(write), ...command], {
+    execArgv: ['--conditions=source', '--import', 'tsx'],
+    env: {
+      PATH: process.env['PATH'],
+      TOLLGATE_DATA_DIR: stack.folder,
+      TOLLGATE_DATABASE_URL: stack.databaseUrl,
+      TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
+      TOLLGATE_LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  children.add(child)
+  const gone = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  if (command.length === 0) {
+    const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+    await expect(useOf(port)).rejects.toThrow()
+  }
+  expect(await gone).toEqual([null, 'SIGKILL'])
+}
+
+async function call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+  const answer = await stack.call<Body>(tenant.sandboxKey, method, path, body)
+  expect(answer.status).toBeLessThan(300)
+  return answer.body
+}
+
+async function waitingKinds(): Promise<ReadonlySet<string>> {
+  const pools = [stack.database.control, stack.database.in('sandbox'), stack.database.in('live')]
+  const targets = await Promise.all(pools.map((pool) => listPendingTargets(pool, 100)))
+  return new Set(targets.flat().map(({ kind }) => kind))
+}
+
+/** The usual way a service starts and stops; it is asked for nothing. */
+async function startAndStopSuccessor(): Promise<void> {
+  const successor = stack.createService()
+  await successor.start()
+  await successor.stop()
+}
+
+function entry(reference: string, scope: string): Promise<string | undefined> {
+  const subject = subjectKey(tenant.providerId, reference)
+  const partition = partitionOf(subject, stack.eventLog.partitionCount(usageTopic('sandbox')))
+  return stack.hotState.readEntryDocument({ space: 'sandbox', partition, subject, scope })
+}
+
+async function meterStatus(name: string): Promise<string | undefined> {
+  const key = metersDocumentKey('sandbox', tenant.providerId)
+  const document = JSON.parse((await stack.hotState.readDocument(key)) ?? '') as PublishedMeters
+  return document.meters[name]?.status
+}
+
+function offer(productRef: string): Promise<string | undefined> {
+  return stack.hotState.readDocument(offerDocumentKey('sandbox', tenant.providerId, productRef))
+}
+
+async function createProduct(name: string): Promise<string> {
+  const { reference } = await call<ProductBody>('POST', '/v1/sdk/products', { name })
+  await call('POST', `/v1/sdk/products/${reference}/plans`, { name: 'Free', default: true })
+  return reference
+}
+
+async function createCustomer(email: string): Promise<string> {
+  return (await call<CustomerBody>('POST', '/v1/sdk/customers', { email })).reference
+}
+
+type Change = {
+  readonly kind: PublicationKind
+  /** What the process that dies is asked to do: an HTTP call or a command. */
+  readonly ask: readonly [method: string, path: string, body?: unknown] | { command: string[] }
+  /** Whether the data plane has the change. */
+  readonly isPublished: () => Promise<boolean>
+}
+
+/** Each prepares what the change needs, with a control plane that lives. */
+const changes: Record<string, () => Promise<Change>> = {
+  'a new meter': async () => ({
+    kind: 'meters',
+    ask: ['POST', '/v1/ui/meters', { name: 'tokens' }],
+    isPublished: async () => (await meterStatus('tokens')) === 'active',
+  }),
+  'an archived meter': async () => {
+    const { reference } = await call<MeterBody>('POST', '/v1/ui/meters', { name: 'pages' })
+    return {
+      kind: 'meters',
+      ask: ['PATCH', `/v1/ui/meters/${reference}`, { status: 'archived' }],
+      isPublished: async () => (await meterStatus('pages')) === 'archived',
+    }
+  },
+  'a new product': async () => ({
+    kind: 'offer',
+    ask: ['POST', '/v1/sdk/products', { name: 'Atlas' }],
+    isPublished: async () => {
+      const path = '/v1/sdk/products?search=Atlas'
+      const { products } = await call<{ products: ProductBody[] }>('GET', path)
+      return (await offer(products[0]?.reference ?? ''))?.includes('Atlas') === true
+    },
+  }),
+  'a new plan': async () => {
+    const productRef = await createProduct('API')
+    return {
+      kind: 'offer',
+      ask: ['POST', `/v1/sdk/products/${productRef}/plans`, { name: 'Gold', price: 900 }],
+      isPublished: async () => (await offer(productRef))?.includes('Gold') === true,
+    }
+  },
+  'a deleted product': async () => {
+    const productRef = await createProduct('API')
+    const customerRef = await createCustomer('holder@example.com')
+    await call('POST', '/v1/sdk/limits', { customerRef, productRef })
+    return {
+      kind: 'offer',
+      ask: ['DELETE', `/v1/sdk/products/${productRef}`],
+      isPublished: async () => {
+        const held = JSON.parse((await entry(customerRef, productRef)) ?? '') as Entitlement
+        return (await offer(productRef)) === undefined && held.endsAtMs !== null
+      },
+    }
+  },
+  'a new customer': async () => ({
+    kind: 'customer',
+    ask: ['POST', '/v1/sdk/customers', { email: 'ada@example.com', externalRef: 'ada' }],
+    isPublished: async () => {
+      const { reference } = await call<CustomerBody>('GET', '/v1/sdk/customers?externalRef=ada')
+      const known = JSON.stringify({ customerRef: reference })
+      return (await entry(reference, '')) === known && (await entry('ada', '')) === known
+    },
+  }),
+  'a linked reference': async () => {
+    const reference = await createCustomer('bob@example.com')
+    return {
+      kind: 'customer',
+      ask: ['PATCH', `/v1/sdk/customers/${reference}`, { externalRef: 'bob' }],
+      isPublished: async () => (await entry('bob', '')) !== undefined,
+    }
+  },
+  'an entitlement': async () => {
+    const productRef = await createProduct('API')
+    const customerRef = await createCustomer('eve@example.com')
+    return {
+      kind: 'customer',
+      ask: ['POST', '/v1/sdk/limits', { customerRef, productRef }],
+      isPublished: async () => (await entry(customerRef, productRef)) !== undefined,
+    }
+  },
+  'a new key': async () => ({
+    kind: 'api-key',
+    ask: {
+      command: ['key', 'create', '--provider', tenant.providerId, '--environment', 'sandbox'],
+    },
+    isPublished: async () => (await publishedKeys()).length === 3,
+  }),
+  'a rotated key': async () => {
+    const sha256 = sha256OfSecretKey(tenant.liveKey)
+    const old = (await listApiKeys(stack.database.control, tenant.providerId)).find(
+      (key) => key.sha256 === sha256,
+    )
+    return {
+      kind: 'api-key',
+      ask: { command: ['key', 'rotate', old?.keyId ?? ''] },
+      isPublished: async () => {
+        const document = await stack.hotState.readDocument(apiKeyDocumentKey(sha256))
+        return (await publishedKeys()).length === 3 && !document?.includes('"expiresAtMs":null')
+      },
+    }
+  },
+  'a revoked key': async () => {
+    const sha256 = sha256OfSecretKey(tenant.liveKey)
+    const keys = await listApiKeys(stack.database.control, tenant.providerId)
+    const keyId = keys.find((key) => key.sha256 === sha256)?.keyId ?? ''
+    return {
+      kind: 'api-key',
+      ask: { command: ['key', 'revoke', keyId] },
+      isPublished: async () =>
+        (await stack.hotState.readDocument(apiKeyDocumentKey(sha256))) === undefined,
+    }
+  },
+}
+
+async function publishedKeys(): Promise<string[]> {
+  const keys = await listApiKeys(stack.database.control, tenant.providerId)
+  const documents = await Promise.all(
+    keys.map((key) => stack.hotState.readDocument(apiKeyDocumentKey(key.sha256))),
+  )
+  return documents.filter((document) => document !== undefined)
+}
+
+const deaths: [change: keyof typeof changes, moment: Death['moment'], write: number][] = [
+  ...Object.keys(changes).map((change): [string, 'before', number] => [change, 'before', 0]),
+  // Between two writes of one change.
+  ['a deleted product', 'before', 1],
+  ['a new customer', 'before', 1],
+  ['a rotated key', 'before', 1],
+]
+
+test.each(deaths)('%s is published though its process died %s write %i', async (...death) => {
+  const [name, moment, write] = death
+  tenant = await stack.createTenant()
+  const change = await changes[name]!()
+  await dieOf(change, { moment, write })
+  expect(await change.isPublished()).toBe(false)
+  expect(await waitingKinds()).toContain(change.kind)
+
+  await startAndStopSuccessor()
+  expect(await change.isPublished()).toBe(true)
+  expect(await waitingKinds()).toEqual(new Set())
+})
+
+test.each(['an archived meter', 'a deleted product', 'an entitlement', 'a revoked key'])(
+  '%s stays published when its process died before it could tell',
+  async (name) => {
+    tenant = await stack.createTenant()
+    const change = await changes[name]!()
+    await dieOf(change, { moment: 'after', write: 0 })
+    expect(await waitingKinds()).toContain(change.kind)
+
+    await startAndStopSuccessor()
+    expect(await change.isPublished()).toBe(true)
+    expect(await waitingKinds()).toEqual(new Set())
+  },
+)
+
+test('a control plane that runs publishes what a killed command left', async () => {
+  tenant = await stack.createTenant()
+  const running = stack.createService({ TOLLGATE_PUBLISH_INTERVAL_MS: '20' })
+  await running.start()
+  const { ask, isPublished } = await changes['a revoked key']!()
+  await dieOf({ ask }, { moment: 'before', write: 0 })
+  await expect.poll(isPublished, { timeout: 10_000 }).toBe(true)
+  await running.stop()
+})
+
+function dieOf({ ask }: Pick<Change, 'ask'>, death: Death): Promise<void> {
+  if ('command' in ask) return untilDead(death, ask.command)
+  const [method, path, body] = ask
+  return untilDead(death, [], (port) =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${tenant.sandboxKey}`,
+        'content-type': 'application/json',
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+  )
+}
