@@ -39,6 +39,7 @@ test(
       victims,
       lanes: 8,
       customers: 4,
+      patienceMs: 60_000,
       onRound: () => undefined,
     })
     expect(rounds.filter((round) => !round.isExact)).toEqual([])

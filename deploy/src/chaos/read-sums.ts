@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TollgateClient } from '../client/tollgate-client.ts'
 import { measuredCap } from '../client/measured-product.ts'
+import { formatCount } from '../terminal/table.ts'
 import type { CustomerLedger } from './load.ts'
 import { addSums, noSums, type Sums } from './sums.ts'
 
@@ -8,10 +9,16 @@ export type SumsContext = {
   readonly client: TollgateClient
   readonly productRef: string
   readonly meterRef: string
+  /** How long the sums may take to be read and to reach what was acked. */
+  readonly patienceMs: number
+}
+
+/** The patience ran out on questions that got no answer: not sums that differ, but no sums. */
+export class SumsUnreadableError extends Error {
+  override readonly name = 'SumsUnreadableError'
 }
 
 const dayMs = 86_400_000
-const patienceMs = 60_000
 const pollMs = 50
 /** After the sums agree, a duplicate that is still on its way would show within this time. */
 const settleMs = 150
@@ -21,21 +28,45 @@ export async function readSums(
   context: SumsContext,
   ledgers: readonly CustomerLedger[],
 ): Promise<Sums> {
-  const deadline = Date.now() + patienceMs
-  await until(deadline, async () => {
-    const sums = await readOnce(context, ledgers)
-    return sums.storedRecords >= sums.ackedRecords && sums.counted >= sums.acked
-  })
+  await readUntil(
+    context,
+    ledgers,
+    (sums) => sums.storedRecords >= sums.ackedRecords && sums.counted >= sums.acked,
+  )
   await sleep(settleMs)
-  return readOnce(context, ledgers)
+  return readUntil(context, ledgers, () => true)
 }
 
-async function until(deadline: number, holds: () => Promise<boolean>): Promise<void> {
-  while (Date.now() < deadline) {
-    // The part that answers may be the one that is starting again.
-    if (await holds().catch(() => false)) return
+/** The first sums that are enough, or the last ones within the patience. */
+async function readUntil(
+  context: SumsContext,
+  ledgers: readonly CustomerLedger[],
+  isEnough: (sums: Sums) => boolean,
+): Promise<Sums> {
+  const deadline = Date.now() + context.patienceMs
+  for (;;) {
+    try {
+      const sums = await readOnce(context, ledgers)
+      if (isEnough(sums) || Date.now() >= deadline) return sums
+    } catch (error) {
+      // The part that answers may be the one that is starting again.
+      if (Date.now() >= deadline) throw unreadable(context, ledgers, error)
+    }
     await sleep(pollMs)
   }
+}
+
+function unreadable(
+  { patienceMs }: SumsContext,
+  ledgers: readonly CustomerLedger[],
+  cause: unknown,
+): SumsUnreadableError {
+  const units = ledgers.reduce((sum, ledger) => sum + ledger.units, 0)
+  const seen = cause instanceof Error ? cause.message : String(cause)
+  const message =
+    `Waited ${patienceMs / 1000} s for the sums of ${ledgers.length} customers, ` +
+    `${formatCount(units)} units acked; the last answer was ${seen.replaceAll(/\s+/g, ' ')}`
+  return new SumsUnreadableError(message, { cause })
 }
 
 async function readOnce(context: SumsContext, ledgers: readonly CustomerLedger[]): Promise<Sums> {

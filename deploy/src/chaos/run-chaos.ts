@@ -29,6 +29,8 @@ export type ChaosOptions = {
   readonly victims: readonly Victim[]
   readonly lanes: number
   readonly customers: number
+  /** How long the sums of a round may take to be read and to reach what was acked. */
+  readonly patienceMs: number
   onRound(round: Round, number: number): void
 }
 
@@ -38,7 +40,8 @@ const loadAfterMsMax = 500
 
 /**
  * Under a load that never stops: kill, let everything come back, let the load go on for a moment, then hold it and
- * compare. The sums run over all rounds, so what one round lost no later one can hide.
+ * compare. The sums run over all rounds, so what one round lost no later one can hide. Rejects with a
+ * SumsUnreadableError when there is nothing to compare.
  */
 export async function runChaos(options: ChaosOptions): Promise<readonly Round[]> {
   const random = createSeededRandom(options.seed)
@@ -61,15 +64,20 @@ export async function runChaos(options: ChaosOptions): Promise<readonly Round[]>
       await sleep(killedAfterMs)
       const killedAtMs = Date.now()
       instance = await kill(instance, victim, options.instance)
-      const round = await compare(load, random, { client, ...product }, victim, killedAtMs)
+      const context = { client, ...product, patienceMs: options.patienceMs }
+      const round = await compare(load, random, context, victim, killedAtMs)
       rounds.push({ ...round, killedAfterMs })
       options.onRound({ ...round, killedAfterMs }, rounds.length)
       load.resume()
     }
     await load.stop()
+    await instance.stop()
+  } catch (error) {
+    // An orderly stop may be more than it can still do, and its failure would hide this one.
+    await instance.kill()
+    throw error
   } finally {
     client.close()
-    await instance.stop()
   }
   return rounds
 }

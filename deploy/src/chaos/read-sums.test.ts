@@ -1,0 +1,44 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { createTollgateClient } from '../client/tollgate-client.ts'
+import { readSums, SumsUnreadableError } from './read-sums.ts'
+
+const servers: Server[] = []
+
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close()
+})
+
+/** Something at the address that answers everything so. */
+async function answering(status: number, body: string): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end(body))
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function read(baseUrl: string): Promise<unknown> {
+  const client = createTollgateClient({ baseUrl, key: 'k', connectionsMax: 4, timeoutMs: 1_000 })
+  const ledgers = [
+    { customerRef: 'ada', units: 1_200, records: 3 },
+    { customerRef: 'bob', units: 34, records: 1 },
+  ]
+  const context = { client, productRef: 'prd_1', meterRef: 'mtr_1', patienceMs: 200 }
+  return readSums(context, ledgers)
+    .catch((error: unknown) => error)
+    .finally(() => client.close())
+}
+
+test('says in one line what it waited for and what answered instead', async () => {
+  const outcome = await read(await answering(503, '{"message":"not\\nnow"}'))
+  expect(outcome).toBeInstanceOf(SumsUnreadableError)
+  expect((outcome as Error).message).toMatch(
+    /^Waited 0\.2 s for the sums of 2 customers, 1,234 units acked; the last answer was (POST|GET) \S+: 503 \{"message":"not\\nnow"\}$/,
+  )
+})
+
+test('says when nobody answered at all', async () => {
+  const outcome = await read('http://127.0.0.1:9')
+  expect((outcome as Error).message).toMatch(/the last answer was connect ECONNREFUSED 127/)
+})
