@@ -62,8 +62,9 @@ async function untilDead(
   children.add(child)
   const gone = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   if (command.length === 0) {
-    const [{ port }] = (await once(child, 'message')) as [{ port: number }]
-    await expect(useOf(port)).rejects.toThrow()
+    // One that is gone before it serves has no port, and is told by its exit below.
+    const [ready] = (await Promise.race([once(child, 'message'), gone])) as [{ port?: number }]
+    await expect(useOf(ready?.port ?? 0)).rejects.toThrow()
   }
   expect(await gone).toEqual([null, 'SIGKILL'])
 }
