@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { jsonb } from '../postgres/jsonb.ts'
+import { selectPage, type PageRange } from '../postgres/select-page.ts'
 import type { Plan, PlanStatus, PlanTerms, PlanType } from './plan.ts'
 
 type PlanRow = {
@@ -96,15 +97,14 @@ export async function listPlansPage(
   sql: Queryable,
   providerId: string,
   productRef: string,
-  page: { readonly limit: number; readonly offset: number },
+  page: PageRange,
 ): Promise<{ plans: Plan[]; total: number }> {
   const matching = sql`
     from plans where provider_id = ${providerId} and product_ref = ${productRef}
       and removed_at is null`
-  const rows = await sql<PlanRow[]>`
-    select * ${matching} order by created_at, reference limit ${page.limit} offset ${page.offset}`
-  const [counted] = await sql<{ total: number }[]>`select count(*)::int as total ${matching}`
-  return { plans: rows.map(fromRow), total: counted?.total ?? 0 }
+  const order = sql`created_at, reference`
+  const { rows, total } = await selectPage<PlanRow>(sql, matching, order, page)
+  return { plans: rows.map(fromRow), total }
 }
 
 function fromRow(row: PlanRow): Plan {

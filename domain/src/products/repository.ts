@@ -1,6 +1,8 @@
+import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { jsonb } from '../postgres/jsonb.ts'
+import { selectPage, type PageRange } from '../postgres/select-page.ts'
 
 export type ProductStatus = 'active' | 'inactive' | 'suspended'
 export type TaxBehavior = 'auto' | 'inclusive' | 'exclusive'
@@ -44,9 +46,7 @@ export type ProductFilter = {
   readonly search?: string | undefined
   readonly status?: ProductStatus | undefined
   readonly isMcpPay?: boolean | undefined
-  readonly limit: number
-  readonly offset: number
-}
+} & PageRange
 
 export async function insertProduct(
   sql: Queryable,
@@ -88,40 +88,42 @@ export async function markProductRemoved(
     where provider_id = ${providerId} and reference = ${reference}`
 }
 
-export async function findProduct(
+export function findProduct(
   sql: Queryable,
   providerId: string,
   reference: string,
 ): Promise<Product | undefined> {
-  const [row] = await sql<ProductRow[]>`
-    select * from products
-    where provider_id = ${providerId} and reference = ${reference} and removed_at is null`
-  return row === undefined ? undefined : fromRow(row)
+  return selectProduct(sql, providerId, reference, sql``)
 }
 
 /** Also orders every change of the product and of its plans. */
-export async function lockProduct(
+export function lockProduct(
   sql: Queryable,
   providerId: string,
   reference: string,
 ): Promise<Product | undefined> {
-  const [row] = await sql<ProductRow[]>`
-    select * from products
-    where provider_id = ${providerId} and reference = ${reference} and removed_at is null
-    for update`
-  return row === undefined ? undefined : fromRow(row)
+  return selectProduct(sql, providerId, reference, sql`for update`)
 }
 
 /** Keeps the product from being removed until the transaction ends, without holding up others who do the same. */
-export async function holdProduct(
+export function holdProduct(
   sql: Queryable,
   providerId: string,
   reference: string,
 ): Promise<Product | undefined> {
+  return selectProduct(sql, providerId, reference, sql`for key share`)
+}
+
+async function selectProduct(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+  locking: Fragment,
+): Promise<Product | undefined> {
   const [row] = await sql<ProductRow[]>`
     select * from products
     where provider_id = ${providerId} and reference = ${reference} and removed_at is null
-    for key share`
+    ${locking}`
   return row === undefined ? undefined : fromRow(row)
 }
 
@@ -136,10 +138,9 @@ export async function listProducts(
     ${pattern === undefined ? sql`` : sql`and (name ilike ${pattern} or description ilike ${pattern})`}
     ${filter.status === undefined ? sql`` : sql`and status = ${filter.status}`}
     ${filter.isMcpPay === undefined ? sql`` : sql`and is_mcp_pay = ${filter.isMcpPay}`}`
-  const rows = await sql<ProductRow[]>`
-    select * ${matching} order by created_at desc, reference limit ${filter.limit} offset ${filter.offset}`
-  const [counted] = await sql<{ total: number }[]>`select count(*)::int as total ${matching}`
-  return { products: rows.map(fromRow), total: counted?.total ?? 0 }
+  const order = sql`created_at desc, reference`
+  const { rows, total } = await selectPage<ProductRow>(sql, matching, order, filter)
+  return { products: rows.map(fromRow), total }
 }
 
 /** `%`, `_` and the escape character itself stand for themselves. */
