@@ -2,15 +2,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { readAggregatorConfig } from '../src/config.ts'
 import { createAggregator, type Aggregator } from '../src/service.ts'
-import {
-  ExpectedUsage,
-  openWindows,
-  readCounted,
-  untilCounted,
-  untilStored,
-} from './expected-usage.ts'
+import { expectExactlyOnce, ExpectedUsage, openWindows, untilStored } from './expected-usage.ts'
 import { EventGenerator } from './generated-events.ts'
-import { createInstallation, partitionCount, type Installation } from './installation.ts'
+import { createInstallation, type Installation } from './installation.ts'
 
 let installation: Installation
 let aggregator: Aggregator | undefined
@@ -47,29 +41,14 @@ async function startAggregator(settings: Record<string, string> = {}): Promise<A
 it('counts and stores 100,000 events with repeated keys and late events exactly once', async () => {
   const generator = new EventGenerator(1, 200, Date.UTC(2026, 2, 1, 12))
   const expected = new ExpectedUsage()
-  await openWindows(installation.hotState, partitionCount, 'prov_1', generator.customerRefs)
+  await openWindows(installation.hotState, generator.customerRefs)
   await startAggregator({ TOLLGATE_SINK_BATCH_ROWS_MAX: '5000' })
   for (let round = 0; round < 100; round++) {
     const events = generator.take(1_000)
     expected.add(events)
     await installation.appendEvents(events)
   }
-  const { store } = installation.clickhouse
-  const stored = await untilStored(store, expected.storedTotal, 25_000)
-  await untilCounted(installation.log, installation.hotState, 25_000)
-
-  const { customerRefs } = generator
-  const counted = await readCounted(installation.hotState, partitionCount, 'prov_1', customerRefs)
-  expect(counted).toEqual(
-    new Map(customerRefs.map((ref) => [ref, expected.counted.get(ref) ?? 0n])),
-  )
-  expect(stored).toEqual({
-    rowTotal: expected.storedTotal,
-    idTotal: expected.storedTotal,
-    countedSum: expected.countedSum,
-    rollUpSum: expected.countedSum,
-    rollUpRecords: expected.countedTotal,
-  })
+  await expectExactlyOnce(installation, expected, generator.customerRefs, 25_000)
 })
 
 it('sets unreadable records aside, and a batch may span more months than ClickHouse likes', async () => {

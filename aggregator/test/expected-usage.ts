@@ -6,6 +6,8 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
+import { expect } from 'vitest'
+import { partitionCount, type Installation } from './installation.ts'
 
 /** What a set of events must come to, by the dullest means: the first record of an id is the record. */
 export class ExpectedUsage {
@@ -33,12 +35,10 @@ export class ExpectedUsage {
 /** A window from the beginning to the end of time, so that everything a subject ever used is in one amount. */
 export async function openWindows(
   hotState: HotState,
-  partitionCount: number,
-  providerId: string,
   customerRefs: Iterable<string>,
 ): Promise<void> {
   for (const customerRef of customerRefs) {
-    await hotState.putEntry(addressOf(partitionCount, providerId, customerRef), {
+    await hotState.putEntry(addressOf(customerRef), {
       version: 1,
       document: '{}',
       windows: [{ id: 'all', fromSecond: 0, toSecond: 4_102_444_800 }],
@@ -46,28 +46,46 @@ export async function openWindows(
   }
 }
 
-export async function readCounted(
+/** Waits until the log is counted and stored, and compares both, to the unit, with what it must come to. */
+export async function expectExactlyOnce(
+  { log, hotState, clickhouse }: Installation,
+  expected: ExpectedUsage,
+  customerRefs: readonly string[],
+  timeoutMs: number,
+): Promise<void> {
+  await untilCounted(log, hotState, timeoutMs)
+  const stored = await untilStored(clickhouse.store, expected.storedTotal, timeoutMs)
+  expect(await readCounted(hotState, customerRefs)).toEqual(
+    new Map(customerRefs.map((ref) => [ref, expected.counted.get(ref) ?? 0n])),
+  )
+  expect(stored).toEqual({
+    rowTotal: expected.storedTotal,
+    idTotal: expected.storedTotal,
+    countedSum: expected.countedSum,
+    rollUpSum: expected.countedSum,
+    rollUpRecords: expected.countedTotal,
+  })
+}
+
+async function readCounted(
   hotState: HotState,
-  partitionCount: number,
-  providerId: string,
   customerRefs: Iterable<string>,
 ): Promise<Map<string, bigint>> {
   const counted = new Map<string, bigint>()
   for (const customerRef of customerRefs) {
-    const at = addressOf(partitionCount, providerId, customerRef)
-    const { amounts } = await hotState.readEntry(at, 'requests')
+    const { amounts } = await hotState.readEntry(addressOf(customerRef), 'requests')
     counted.set(customerRef, amounts.get('all') ?? 0n)
   }
   return counted
 }
 
-function addressOf(partitionCount: number, providerId: string, customerRef: string) {
-  const subject = subjectKey(providerId, customerRef)
+function addressOf(customerRef: string) {
+  const subject = subjectKey('prov_1', customerRef)
   const partition = partitionOf(subject, partitionCount)
   return { space: 'sandbox', partition, subject, scope: 'prd_all' }
 }
 
-export type Stored = {
+type Stored = {
   /** Rows as they lie there, before any merge. */
   readonly rowTotal: number
   readonly idTotal: number

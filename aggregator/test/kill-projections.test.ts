@@ -1,16 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, it } from 'vitest'
 import { forkAggregator, kill, ready } from './aggregator-process.ts'
-import {
-  ExpectedUsage,
-  openWindows,
-  readCounted,
-  untilCounted,
-  untilStored,
-} from './expected-usage.ts'
+import { expectExactlyOnce, ExpectedUsage, openWindows } from './expected-usage.ts'
 import { EventGenerator, seededRandom } from './generated-events.ts'
-import { createInstallation, partitionCount, type Installation } from './installation.ts'
+import { createInstallation, type Installation } from './installation.ts'
 
 const roundTotal = 6
 const seed = 20_260_301
@@ -40,7 +34,7 @@ it('counts and stores exactly once while each projection is killed at random mom
   const generator = new EventGenerator(seed, 100, Date.UTC(2026, 2, 1, 12))
   const { customerRefs } = generator
   const expected = new ExpectedUsage()
-  await openWindows(installation.hotState, partitionCount, 'prov_1', customerRefs)
+  await openWindows(installation.hotState, customerRefs)
 
   let isWriting = true
   const write = async (): Promise<void> => {
@@ -64,17 +58,5 @@ it('counts and stores exactly once while each projection is killed at random mom
   isWriting = false
   await writing
 
-  await untilCounted(installation.log, installation.hotState, 30_000)
-  const stored = await untilStored(installation.clickhouse.store, expected.storedTotal, 30_000)
-  const counted = await readCounted(installation.hotState, partitionCount, 'prov_1', customerRefs)
-  expect(counted).toEqual(
-    new Map(customerRefs.map((ref) => [ref, expected.counted.get(ref) ?? 0n])),
-  )
-  expect(stored).toEqual({
-    rowTotal: expected.storedTotal,
-    idTotal: expected.storedTotal,
-    countedSum: expected.countedSum,
-    rollUpSum: expected.countedSum,
-    rollUpRecords: expected.countedTotal,
-  })
+  await expectExactlyOnce(installation, expected, customerRefs, 30_000)
 }, 120_000)
