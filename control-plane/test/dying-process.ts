@@ -35,4 +35,7 @@ if (command.length === 0) {
     run({ database, hotState, now: () => new Date(), print: () => undefined }),
   )
   await program.parseAsync(command, { from: 'user' })
+  // Only when it did not come to that write.
+  await hotState.close()
+  await database.close()
 }

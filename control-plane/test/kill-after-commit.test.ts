@@ -88,7 +88,7 @@ async function startAndStopSuccessor(): Promise<void> {
   await successor.stop()
 }
 
-function entry(reference: string, scope: string): Promise<string | undefined> {
+async function entry(reference: string, scope: string): Promise<string | undefined> {
   const subject = subjectKey(tenant.providerId, reference)
   const partition = partitionOf(subject, stack.eventLog.partitionCount(usageTopic('sandbox')))
   return stack.hotState.readEntryDocument({ space: 'sandbox', partition, subject, scope })
@@ -270,17 +270,7 @@ test.each(['an archived meter', 'a deleted product', 'an entitlement', 'a revoke
   },
 )
 
-test('a control plane that runs publishes what a killed command left', async () => {
-  tenant = await stack.createTenant()
-  const running = stack.createService({ TOLLGATE_PUBLISH_INTERVAL_MS: '20' })
-  await running.start()
-  const { ask, isPublished } = await changes['a revoked key']!()
-  await dieOf({ ask }, { moment: 'before', write: 0 })
-  await expect.poll(isPublished, { timeout: 10_000 }).toBe(true)
-  await running.stop()
-})
-
-function dieOf({ ask }: Pick<Change, 'ask'>, death: Death): Promise<void> {
+function dieOf({ ask }: Change, death: Death): Promise<void> {
   if ('command' in ask) return untilDead(death, ask.command)
   const [method, path, body] = ask
   return untilDead(death, [], (port) =>
