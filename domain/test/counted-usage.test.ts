@@ -212,7 +212,7 @@ describe('readCountedUsage', () => {
     await parts.log.appendAll(topic, records, start * 1000)
     const long = { ...query, waitMs: 0, tailRecordsMax: 10_000 }
     let isDone = false
-    const reading = readCountedUsage(parts, long).finally(() => (isDone = true))
+    const reading = Promise.resolve(readCountedUsage(parts, long)).finally(() => (isDone = true))
     let turns = 0
     for (; !isDone; turns += 1) await otherWork()
     expect((await reading).source).toBe('tail')

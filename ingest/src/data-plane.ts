@@ -7,6 +7,8 @@ import { InFlightLimit } from './domain/in-flight-limit.ts'
 import type { KeyDirectory } from './domain/key-holder.ts'
 import type { LimitChecker } from './domain/limit-checker.ts'
 import type { MeterDirectory } from './domain/meter-directory.ts'
+import type { PlaceEvent } from './domain/placed-event.ts'
+import { createEventPlacer } from './event-log/event-placer.ts'
 import { loadRecentKeys } from './event-log/load-recent-keys.ts'
 import { LogRecorder } from './event-log/log-recorder.ts'
 import { createReferenceSource } from './event-log/random-references.ts'
@@ -25,6 +27,7 @@ export type DataPlane = {
   readonly meters: MeterDirectory
   readonly recorder: EventRecorder
   readonly debits: DebitDecider
+  readonly place: PlaceEvent
   readonly limits: LimitChecker
   readonly nowMs: () => number
   readonly randomReference: (nowMs: number) => string
@@ -54,7 +57,8 @@ export async function openDataPlane(
   return {
     ...openCaches(config, parts),
     recorder: new LogRecorder({ log, hotState, recentKeys, inFlight: appends, counts }),
-    debits: new EntryDebitDecider({ log, hotState, documents, counts, nowMs }),
+    debits: new EntryDebitDecider({ hotState, documents, counts, nowMs }),
+    place: createEventPlacer(log),
     limits: new CounterLimitChecker({
       log,
       hotState,

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { openLmdbHotState } from '../src/hot-state/lmdb/lmdb-hot-state.ts'
 import { describeHotState } from '../src/testing/hot-state-contract.ts'
@@ -37,5 +38,26 @@ it('undoes a batch whose last part cannot be stored', async () => {
   expect(await hot.readMarks('live', 0, ['i'])).toEqual([undefined])
   expect(await hot.appliedOffset('live', 0)).toBe(0)
   await hot.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+it('shows a reader that looks in every turn each change once the next turn begins', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hot-state-'))
+  const publisher = await openLmdbHotState({ folder, role: 'publisher' })
+  const reader = await openLmdbHotState({ folder, role: 'reader' })
+  const at = { space: 'live', partition: 0, subject: 's', scope: 'a' }
+  for (let version = 1; version <= 50; version++) {
+    // The reader has looked in this turn already, so it holds on to what it saw.
+    await reader.readEntryDocument(at)
+    await publisher.putEntry(at, { version, document: `{"version":${version}}`, windows: [] })
+    await nextTurn()
+    expect(await reader.readEntryDocument(at)).toBe(`{"version":${version}}`)
+    expect((await reader.readEntry(at, 'calls')).document).toBe(`{"version":${version}}`)
+  }
+  await publisher.deleteEntry(at)
+  await nextTurn()
+  expect(await reader.readEntryDocument(at)).toBeUndefined()
+  await reader.close()
+  await publisher.close()
   await rm(folder, { recursive: true, force: true })
 })

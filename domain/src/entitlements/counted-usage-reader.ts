@@ -27,37 +27,66 @@ export class UsageBehindError extends Error {
 
 /**
  * What a customer used of a product, including everything that was acknowledged before the call. One read of HotState
- * where the counters are up to date and the customer has one reference.
+ * where the counters are up to date and the customer has one reference; the answer is at hand at once where that read
+ * is.
  */
-export async function readCountedUsage(
+export function readCountedUsage(
   parts: UsageParts,
   query: UsageQuery,
-): Promise<CountedUsage> {
-  const asked = await readReference(parts, query, query.customerRef)
+): CountedUsage | Promise<CountedUsage> {
+  const asked = readReference(parts, query, query.customerRef)
+  if (asked instanceof Promise) return asked.then((reading) => sumUp(parts, query, reading))
+  return sumUp(parts, query, asked)
+}
+
+function sumUp(
+  parts: UsageParts,
+  query: UsageQuery,
+  asked: Reading,
+): CountedUsage | Promise<CountedUsage> {
   const entitlement = entitlementOf(parts, asked)
   const customerRefs = query.customerRefs ?? entitlement?.customerRefs
   if (customerRefs === undefined) return { entitlement, amounts: new Map(), source: 'counters' }
+  if (isBehind(asked) || customerRefs.some((ref) => ref !== query.customerRef)) {
+    return sumUpAll(parts, query, asked, entitlement, customerRefs)
+  }
+  return { entitlement, amounts: asked.view.amounts, source: 'counters' }
+}
+
+async function sumUpAll(
+  parts: UsageParts,
+  query: UsageQuery,
+  asked: Reading,
+  entitlement: Entitlement | undefined,
+  customerRefs: readonly string[],
+): Promise<CountedUsage> {
   const others = [...new Set(customerRefs)].filter((ref) => ref !== query.customerRef)
-  const readings = [asked]
-  for (const ref of others) readings.push(await readReference(parts, query, ref))
+  const rest = await Promise.all(others.map(async (ref) => readReference(parts, query, ref)))
+  const readings = [asked, ...rest]
   if (!readings.some(isBehind)) {
     return { entitlement, amounts: sumAmounts(readings), source: 'counters' }
   }
   return catchUp(parts, query, readings)
 }
 
-async function readReference(
+function readReference(
   { log, hotState }: UsageParts,
   query: UsageQuery,
   customerRef: string,
-): Promise<Reading> {
+): Reading | Promise<Reading> {
   const topic = usageTopic(query.environment)
   const subject = subjectKey(query.providerId, customerRef)
   const partition = partitionOf(subject, log.partitionCount(topic))
   const at = { space: query.environment, partition, subject, scope: query.productRef }
-  // The head first: what is acknowledged after this line need not be seen.
-  const head = await log.head(topic, partition)
-  return { customerRef, at, head, view: await hotState.readEntry(at, query.meterName) }
+  // The head is asked first: what is acknowledged after this line need not be seen.
+  const head = log.head(topic, partition)
+  const view = hotState.readEntry(at, query.meterName)
+  if (head instanceof Promise || view instanceof Promise) {
+    return Promise.all([head, view]).then(([headThen, viewThen]) => {
+      return { customerRef, at, head: headThen, view: viewThen }
+    })
+  }
+  return { customerRef, at, head, view }
 }
 
 function entitlementOf({ documents }: UsageParts, reading: Reading): Entitlement | undefined {

@@ -1,12 +1,12 @@
 import type { Environment } from '@tollgate/schemas/environment'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import type { PlacedEvent } from './placed-event.ts'
 
 /** 'duplicate': the idempotency key was used before, and nothing was stored this time. */
 export type RecordOutcome = 'recorded' | 'duplicate'
 
 /** Puts events into the log. What it resolves is durable; it rejects with UnavailableError when nothing was kept. */
 export interface EventRecorder {
-  record(environment: Environment, event: MeterEvent): Promise<RecordOutcome>
+  record(environment: Environment, placed: PlacedEvent): Promise<RecordOutcome>
   /** All or none, outcomes in input order. A key that occurs twice in the list is a duplicate the second time. */
-  recordAll(environment: Environment, events: readonly MeterEvent[]): Promise<RecordOutcome[]>
+  recordAll(environment: Environment, placed: readonly PlacedEvent[]): Promise<RecordOutcome[]>
 }

@@ -6,9 +6,12 @@ export type LimitDecision =
   /** No published purchase answers for now: the control plane must, which may give the customer a free plan. */
   | { readonly kind: 'unknown' }
 
-/** Says whether a customer may go on. Rejects with UnavailableError when that cannot be said truthfully now. */
+/**
+ * Says whether a customer may go on, at once where nothing has to be waited for. Fails with UnavailableError when that
+ * cannot be said truthfully now.
+ */
 export interface LimitChecker {
-  check(holder: KeyHolder, request: LimitsRequest): Promise<LimitDecision>
+  check(holder: KeyHolder, request: LimitsRequest): LimitDecision | Promise<LimitDecision>
 }
 
 /** Has the control plane answer a limit check; resolves with its whole answer, whatever the status. */

@@ -10,6 +10,7 @@ import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { InFlightLimit } from '../domain/in-flight-limit.ts'
+import type { PlacedEvent } from '../domain/placed-event.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import { createIngestCounts } from '../metrics.ts'
 import { LogRecorder } from './log-recorder.ts'
@@ -46,8 +47,8 @@ function recorderOn(appendTo: EventLog): LogRecorder {
   })
 }
 
-function keyedEvent(key: string): MeterEvent {
-  return {
+function keyedEvent(key: string): PlacedEvent {
+  const event: MeterEvent = {
     id: `usage_${key}`,
     providerId: 'prv_1',
     customerRef: 'user-1',
@@ -62,6 +63,7 @@ function keyedEvent(key: string): MeterEvent {
     idempotencyKey: key,
     properties: '{}',
   }
+  return { event, subject: 'user-1', partition: 0 }
 }
 
 it('appends one of twins that come in the same turn, alone and in bulk', async () => {

@@ -1,11 +1,10 @@
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
-import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { EventRecorder, RecordOutcome } from '../domain/event-recorder.ts'
 import type { InFlightLimit } from '../domain/in-flight-limit.ts'
+import type { PlacedEvent } from '../domain/placed-event.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { IngestCounts } from '../metrics.ts'
 import { EventEncoder } from './event-encoder.ts'
@@ -32,30 +31,30 @@ export class LogRecorder implements EventRecorder {
   readonly #encoder = new EventEncoder()
   /** By id: the append that is under way. */
   readonly #pending = new Map<string, Promise<void>>()
+  #commit: Commit | undefined
 
   constructor(parts: LogRecorderParts) {
     this.#parts = parts
   }
 
-  record(environment: Environment, event: MeterEvent): Promise<RecordOutcome> {
-    if (event.idempotencyKey === null) return this.#appendOne(environment, event)
-    return this.recordAll(environment, [event]).then(([outcome]) => outcome!)
+  record(environment: Environment, placed: PlacedEvent): Promise<RecordOutcome> {
+    if (!isKeyed(placed)) return this.#appendOne(environment, placed)
+    return this.recordAll(environment, [placed]).then(([outcome]) => outcome!)
   }
 
   async recordAll(
     environment: Environment,
-    events: readonly MeterEvent[],
+    places: readonly PlacedEvent[],
   ): Promise<RecordOutcome[]> {
     // A twin that fails fails us too: there is one fate for all requests that came with a key at the same time.
-    for (let twins = this.#twinsOf(events); twins.size > 0; twins = this.#twinsOf(events)) {
+    for (let twins = this.#twinsOf(places); twins.size > 0; twins = this.#twinsOf(places)) {
       await Promise.all(twins)
     }
     // From the last look at the twins to the entries in #pending nothing awaits.
-    const places = this.#placesOf(environment, events)
     const outcomes = this.#judge(environment, places)
     const fresh = places.filter((_, index) => outcomes[index] === 'recorded')
     if (fresh.length === 0) {
-      this.#parts.counts.duplicates += events.length
+      this.#parts.counts.duplicates += places.length
       return outcomes
     }
     const keyed = fresh.filter(isKeyed)
@@ -68,55 +67,60 @@ export class LogRecorder implements EventRecorder {
       for (const { event } of keyed) this.#pending.delete(event.id)
     }
     const final = outcomes.map((outcome, index): RecordOutcome =>
-      marked.has(events[index]!.id) ? 'duplicate' : outcome,
+      marked.has(places[index]!.event.id) ? 'duplicate' : outcome,
     )
     this.#parts.counts.duplicates += final.filter((outcome) => outcome === 'duplicate').length
     return final
   }
 
-  #appendOne(environment: Environment, event: MeterEvent): Promise<RecordOutcome> {
-    const { log, inFlight, counts } = this.#parts
-    const topic = usageTopic(environment)
-    const partition = partitionOf(
-      subjectKey(event.providerId, event.customerRef),
-      log.partitionCount(topic),
-    )
+  #appendOne(environment: Environment, { event, partition }: PlacedEvent): Promise<RecordOutcome> {
+    const { log, inFlight } = this.#parts
     const value = this.#encoder.encode(event)
     const bytes = value.byteLength
     inFlight.enter(1, bytes)
-    const startedMs = performance.now()
-    return log.append(topic, partition, value, event.receivedAt).then(
-      () => {
-        inFlight.leave(1, bytes)
-        counts.accepted += 1
-        counts.observeAppend(performance.now() - startedMs)
-        return 'recorded'
-      },
-      (error: unknown) => {
-        inFlight.leave(1, bytes)
-        throw asUnavailable(error)
-      },
-    )
+    const durable = log.append(usageTopic(environment), partition, value, event.receivedAt)
+    // The log gives all records of a commit the same promise, so what is to be done for them is done once.
+    if (this.#commit?.durable !== durable) this.#commit = this.#beginCommit(durable)
+    const commit = this.#commit
+    commit.count += 1
+    commit.bytes += bytes
+    return commit.outcome
   }
 
-  #twinsOf(events: readonly MeterEvent[]): Set<Promise<void>> {
+  #beginCommit(durable: Promise<unknown>): Commit {
+    const { inFlight, counts } = this.#parts
+    const startedMs = performance.now()
+    const commit: Commit = {
+      durable,
+      count: 0,
+      bytes: 0,
+      outcome: durable.then(
+        () => {
+          inFlight.leave(commit.count, commit.bytes)
+          counts.accepted += commit.count
+          counts.observeAppend(performance.now() - startedMs)
+          return 'recorded'
+        },
+        (error: unknown) => {
+          inFlight.leave(commit.count, commit.bytes)
+          throw asUnavailable(error)
+        },
+      ),
+    }
+    return commit
+  }
+
+  #twinsOf(places: readonly PlacedEvent[]): Set<Promise<void>> {
     const twins = new Set<Promise<void>>()
-    for (const { id } of events) {
-      const twin = this.#pending.get(id)
+    if (this.#pending.size === 0) return twins
+    for (const { event } of places) {
+      const twin = this.#pending.get(event.id)
       if (twin !== undefined) twins.add(twin)
     }
     return twins
   }
 
-  #placesOf(environment: Environment, events: readonly MeterEvent[]): Place[] {
-    const partitionCount = this.#parts.log.partitionCount(usageTopic(environment))
-    return events.map((event) => {
-      const subject = subjectKey(event.providerId, event.customerRef)
-      return { event, partition: partitionOf(subject, partitionCount) }
-    })
-  }
-
-  #judge(environment: Environment, places: readonly Place[]): RecordOutcome[] {
+  #judge(environment: Environment, places: readonly PlacedEvent[]): RecordOutcome[] {
     const seen = new Set<string>()
     return places.map((place) => {
       const { id } = place.event
@@ -130,8 +134,8 @@ export class LogRecorder implements EventRecorder {
 
   async #appendUnmarked(
     environment: Environment,
-    fresh: readonly Place[],
-    keyed: readonly Place[],
+    fresh: readonly PlacedEvent[],
+    keyed: readonly PlacedEvent[],
     marked: Set<string>,
   ): Promise<void> {
     await this.#collectMarked(environment, keyed, marked)
@@ -148,7 +152,7 @@ export class LogRecorder implements EventRecorder {
 
   async #collectMarked(
     environment: Environment,
-    keyed: readonly Place[],
+    keyed: readonly PlacedEvent[],
     marked: Set<string>,
   ): Promise<void> {
     for (const [partition, ids] of idsByPartition(keyed)) {
@@ -165,7 +169,7 @@ export class LogRecorder implements EventRecorder {
     }
   }
 
-  async #appendAll(environment: Environment, places: readonly Place[]): Promise<number[]> {
+  async #appendAll(environment: Environment, places: readonly PlacedEvent[]): Promise<number[]> {
     const { log, inFlight, counts } = this.#parts
     const values = this.#encoder.encodeAll(places.map(({ event }) => event))
     const bytes = values.reduce((sum, value) => sum + value.byteLength, 0)
@@ -183,16 +187,19 @@ export class LogRecorder implements EventRecorder {
   }
 }
 
-type Place = {
-  readonly event: MeterEvent
-  readonly partition: number
+/** The records without a key that are on their way to the log in the same commit. */
+type Commit = {
+  readonly durable: Promise<unknown>
+  readonly outcome: Promise<RecordOutcome>
+  count: number
+  bytes: number
 }
 
-function isKeyed({ event }: Place): boolean {
+function isKeyed({ event }: PlacedEvent): boolean {
   return event.idempotencyKey !== null
 }
 
-function idsByPartition(places: readonly Place[]): Map<number, string[]> {
+function idsByPartition(places: readonly PlacedEvent[]): Map<number, string[]> {
   const byPartition = new Map<number, string[]>()
   for (const { event, partition } of places) {
     const ids = byPartition.get(partition)

@@ -5,7 +5,11 @@ import {
 import type { CountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { currentPeriod } from '@tollgate/domain/entitlements/counting-windows'
-import { answerLimitCheck, isDenied } from '@tollgate/domain/entitlements/limit-answer'
+import {
+  answerLimitCheck,
+  isDenied,
+  type LimitCheck,
+} from '@tollgate/domain/entitlements/limit-answer'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import {
@@ -40,39 +44,52 @@ export class CounterLimitChecker implements LimitChecker {
     this.#parts = parts
   }
 
-  async check(holder: KeyHolder, request: LimitsRequest): Promise<LimitDecision> {
+  check(holder: KeyHolder, request: LimitsRequest): LimitDecision | Promise<LimitDecision> {
     const { inFlight } = this.#parts
-    inFlight.enter(1, 0)
-    try {
-      return await this.#decide(holder, request)
-    } catch (cause) {
-      if (cause instanceof UsageBehindError) this.#parts.counts.limitsTooFarBehind += 1
-      throw new UnavailableError('The limit cannot be checked now, try again', { cause })
-    } finally {
-      inFlight.leave(1, 0)
-    }
-  }
-
-  async #decide(holder: KeyHolder, request: LimitsRequest): Promise<LimitDecision> {
     // Read before the counters: a period that ends in between must not be answered with the next one's usage.
     const nowMs = this.#parts.nowMs()
-    const { entitlement, amounts } = await this.#readUsage(holder, request)
-    if (entitlement === undefined) return { kind: 'unknown' }
-    const period = currentPeriod(entitlement, nowMs)
-    if (period === undefined) return { kind: 'unknown' }
-    const usedMicros = amounts.get(windowId(entitlement.purchaseRef, period.startSecond)) ?? 0n
-    const check = { entitlement, usedMicros, creditBalance: 0n }
-    if (!isDenied(check)) {
-      return { kind: 'answered', response: answerLimitCheck({ ...check, offer: undefined }) }
+    inFlight.enter(1, 0)
+    let usage: CountedUsage | Promise<CountedUsage>
+    try {
+      usage = this.#readUsage(holder, request)
+    } catch (cause) {
+      inFlight.leave(1, 0)
+      throw this.#refusal(cause)
     }
-    const offer = await this.#readOffer(holder, request.productRef)
-    if (offer === undefined) return { kind: 'unknown' }
-    return { kind: 'answered', response: answerLimitCheck({ ...check, offer }) }
+    if (!(usage instanceof Promise)) {
+      const verdict = judge(usage, nowMs)
+      if (verdict.kind !== 'denied') {
+        inFlight.leave(1, 0)
+        return verdict
+      }
+    }
+    return this.#checkLater(holder, request, nowMs, usage)
   }
 
-  async #readUsage(holder: KeyHolder, request: LimitsRequest): Promise<CountedUsage> {
-    const { counts, waitMs, tailRecordsMax } = this.#parts
-    const usage = await readCountedUsage(this.#parts, {
+  async #checkLater(
+    holder: KeyHolder,
+    request: LimitsRequest,
+    nowMs: number,
+    reading: CountedUsage | Promise<CountedUsage>,
+  ): Promise<LimitDecision> {
+    try {
+      const usage = await reading
+      this.#count(usage)
+      const verdict = judge(usage, nowMs)
+      if (verdict.kind !== 'denied') return verdict
+      const offer = await this.#readOffer(holder, request.productRef)
+      if (offer === undefined) return { kind: 'unknown' }
+      return { kind: 'answered', response: answerLimitCheck({ ...verdict.check, offer }) }
+    } catch (cause) {
+      throw this.#refusal(cause)
+    } finally {
+      this.#parts.inFlight.leave(1, 0)
+    }
+  }
+
+  #readUsage(holder: KeyHolder, request: LimitsRequest): CountedUsage | Promise<CountedUsage> {
+    const { waitMs, tailRecordsMax } = this.#parts
+    return readCountedUsage(this.#parts, {
       environment: holder.environment,
       providerId: holder.providerId,
       customerRef: request.customerRef,
@@ -81,9 +98,17 @@ export class CounterLimitChecker implements LimitChecker {
       waitMs,
       tailRecordsMax,
     })
-    if (usage.source !== 'counters') counts.projectionWaits += 1
-    if (usage.source === 'tail') counts.tailFallbacks += 1
-    return usage
+  }
+
+  #count({ source }: CountedUsage): void {
+    const { counts } = this.#parts
+    if (source !== 'counters') counts.projectionWaits += 1
+    if (source === 'tail') counts.tailFallbacks += 1
+  }
+
+  #refusal(cause: unknown): UnavailableError {
+    if (cause instanceof UsageBehindError) this.#parts.counts.limitsTooFarBehind += 1
+    return new UnavailableError('The limit cannot be checked now, try again', { cause })
   }
 
   async #readOffer(holder: KeyHolder, productRef: string): Promise<PublishedOffer | undefined> {
@@ -91,4 +116,17 @@ export class CounterLimitChecker implements LimitChecker {
     const document = await this.#parts.hotState.readDocument(key)
     return document === undefined ? undefined : (JSON.parse(document) as PublishedOffer)
   }
+}
+
+type Verdict =
+  LimitDecision | { readonly kind: 'denied'; readonly check: Omit<LimitCheck, 'offer'> }
+
+/** Everything that can be said without knowing what else is on offer. */
+function judge({ entitlement, amounts }: CountedUsage, nowMs: number): Verdict {
+  const period = entitlement && currentPeriod(entitlement, nowMs)
+  if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
+  const usedMicros = amounts.get(windowId(entitlement.purchaseRef, period.startSecond)) ?? 0n
+  const check = { entitlement, usedMicros, creditBalance: 0n }
+  if (isDenied(check)) return { kind: 'denied', check }
+  return { kind: 'answered', response: answerLimitCheck({ ...check, offer: undefined }) }
 }

@@ -1,24 +1,23 @@
 import { decideDebit, type DebitDecision } from '@tollgate/domain/entitlements/credit-debit'
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
-import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { CreditDebit } from '@tollgate/schemas/http/usages'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
-import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
-import { usageTopic } from '@tollgate/schemas/topics'
 import type { DebitDecider } from '../domain/debit-decider.ts'
 import type { KeyHolder } from '../domain/key-holder.ts'
+import type { PlacedEvent } from '../domain/placed-event.ts'
 import type { IngestCounts } from '../metrics.ts'
 
 export type DebitDeciderParts = {
-  readonly log: Pick<EventLog, 'partitionCount'>
   readonly hotState: Pick<HotState, 'readEntryDocument'>
   readonly documents: EntitlementDocuments
   readonly counts: IngestCounts
   readonly nowMs: () => number
 }
 
-/** Decides debits by the published entries of the customer. */
+/**
+ * Decides debits by the published entries of the customer. A HotState that cannot be read must not keep usage from
+ * being recorded: then the answer is silent on debits.
+ */
 export class EntryDebitDecider implements DebitDecider {
   readonly #parts: DebitDeciderParts
 
@@ -27,49 +26,55 @@ export class EntryDebitDecider implements DebitDecider {
   }
 
   decide(
-    holder: KeyHolder,
-    event: MeterEvent,
+    { environment }: KeyHolder,
+    { event, subject, partition }: PlacedEvent,
   ): CreditDebit | undefined | Promise<CreditDebit | undefined> {
     const { outcome, productRef } = event
-    if (outcome === 'success' && productRef !== null) return this.#read(holder, event, productRef)
-    return toCreditDebit(decideDebit({ outcome, productRef, ...nothingRead }))
-  }
-
-  /** A HotState that cannot be read must not keep usage from being recorded: then the answer is silent on debits. */
-  async #read(
-    holder: KeyHolder,
-    event: MeterEvent,
-    productRef: string,
-  ): Promise<CreditDebit | undefined> {
+    if (outcome !== 'success' || productRef === null) {
+      return toCreditDebit(decideDebit({ outcome, productRef, ...nothingRead }))
+    }
+    const at = { space: environment, partition, subject, scope: productRef }
     try {
-      return toCreditDebit(await this.#decideByEntries(holder, event, productRef))
+      const document = this.#parts.hotState.readEntryDocument(at)
+      if (document === undefined || document instanceof Promise) {
+        return this.#decideLater(event, at, document).catch(this.#beSilent)
+      }
+      return this.#decideFor(event, document)
     } catch {
-      this.#parts.counts.unreadDebits += 1
-      return undefined
+      return this.#beSilent()
     }
   }
 
-  async #decideByEntries(
-    { environment, providerId }: KeyHolder,
-    event: MeterEvent,
-    productRef: string,
-  ): Promise<DebitDecision> {
-    const { log, hotState, documents, nowMs } = this.#parts
-    const subject = subjectKey(providerId, event.customerRef)
-    const partition = partitionOf(subject, log.partitionCount(usageTopic(environment)))
-    const place = { space: environment, partition, subject }
-    const document = await hotState.readEntryDocument({ ...place, scope: productRef })
+  async #decideLater(
+    event: PlacedEvent['event'],
+    at: Parameters<HotState['readEntryDocument']>[0],
+    reading: Promise<string | undefined> | undefined,
+  ): Promise<CreditDebit | undefined> {
+    const document = await reading
+    if (document !== undefined) return this.#decideFor(event, document)
     // Who has an entitlement is a customer; only without one must that be asked.
-    const isKnownCustomer =
-      document !== undefined ||
-      (await hotState.readEntryDocument({ ...place, scope: '' })) !== undefined
-    return decideDebit({
-      outcome: event.outcome,
-      productRef,
-      isKnownCustomer,
-      entitlement: document === undefined ? undefined : documents.parse(document),
-      nowMs: nowMs(),
-    })
+    const { hotState, nowMs } = this.#parts
+    const isKnownCustomer = (await hotState.readEntryDocument({ ...at, scope: '' })) !== undefined
+    const { outcome, productRef } = event
+    const call = { outcome, productRef, isKnownCustomer, entitlement: undefined, nowMs: nowMs() }
+    return toCreditDebit(decideDebit(call))
+  }
+
+  #decideFor(event: PlacedEvent['event'], document: string): CreditDebit | undefined {
+    const { documents, nowMs } = this.#parts
+    return toCreditDebit(
+      decideDebit({
+        outcome: event.outcome,
+        productRef: event.productRef,
+        isKnownCustomer: true,
+        entitlement: documents.parse(document),
+        nowMs: nowMs(),
+      }),
+    )
+  }
+
+  readonly #beSilent = (): undefined => {
+    this.#parts.counts.unreadDebits += 1
   }
 }
 

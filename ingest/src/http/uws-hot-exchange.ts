@@ -79,16 +79,18 @@ export class HotExchange {
   #answer(body: Buffer): void {
     try {
       const answer = this.#route.answer(this.#head, body)
-      if (answer instanceof Promise) answer.then(this.#sendLater, this.#fail)
-      else this.#send(answer, false)
+      if (answer instanceof Promise) {
+        answer.then(
+          (made) => this.#send(made, false),
+          (error: unknown) => this.#fail(error),
+        )
+      } else this.#send(answer, false)
     } catch (error) {
       this.#fail(error)
     }
   }
 
-  readonly #sendLater = (answer: Answer): void => this.#send(answer, false)
-
-  readonly #fail = (error: unknown): void => {
+  #fail(error: unknown): void {
     this.#send(this.#context.options.answerFailure(error), false)
   }
 

@@ -2,6 +2,8 @@
  * HotState keeps what the request path needs within one round trip: small published documents, and counters per
  * subject that are a function of the log. Everything in it can be lost and made again.
  *
+ * The two reads of an entry, which every request makes, answer at once where the state is at hand.
+ *
  * Words: a *space* is one of the worlds that never meet; a *subject* is what is counted; a *series* names what is
  * counted of it; a *scope* narrows it, '' being "no scope given". An *entry* is the document that a (subject, scope)
  * pair has, with the *windows* of time its counters are kept for. Counts that fall in no window of their subject
@@ -24,10 +26,10 @@ export interface HotState {
   deleteEntry(at: EntryAddress): Promise<void>
 
   /** The entry and the counters of one series, as of one moment, with the projection's applied offset at that moment. */
-  readEntry(at: EntryAddress, series: string): Promise<EntryView>
+  readEntry(at: EntryAddress, series: string): EntryView | Promise<EntryView>
 
   /** The document of an entry, for callers that need no counters. */
-  readEntryDocument(at: EntryAddress): Promise<string | undefined>
+  readEntryDocument(at: EntryAddress): string | undefined | Promise<string | undefined>
 
   /** The next offset that the counters of this partition wait for: every smaller one has been applied. */
   appliedOffset(space: string, partition: number): Promise<number>

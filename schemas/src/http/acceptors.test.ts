@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
+import { acceptLimits } from './accept-limits.ts'
 import { acceptMeterEvent, acceptMeterEventsBulk } from './accept-meter-event.ts'
 import { acceptUsage, acceptUsagesBulk } from './accept-usage.ts'
+import { limitsRequestSchema } from './limits.ts'
 import { meterEventSchema, meterEventsBulkSchema } from './meter-events.ts'
 import { usageSchema, usagesBulkSchema } from './usages.ts'
 
@@ -88,6 +90,18 @@ const meterEvents = fc.record(
   { requiredKeys: [] },
 )
 
+const limits = fc.record(
+  {
+    customerRef: reference,
+    productRef: reference,
+    meterName: reference,
+    usageType: reference,
+    includeCheckoutSession: field(fc.boolean()),
+    planRef: reference,
+  },
+  { requiredKeys: [] },
+)
+
 function bulk(items: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const list = field(fc.array(items, { maxLength: 3 }))
   const full = fc.constant(Array.from({ length: 1001 }, () => ({ customerRef: 'cus_a' })))
@@ -119,6 +133,10 @@ describe('an acceptor takes exactly what its schema takes, and makes the same of
     expect(check(usages, usageSchema, acceptUsage)).toBeGreaterThan(200)
   })
 
+  it('limit check', () => {
+    expect(check(limits, limitsRequestSchema, acceptLimits)).toBeGreaterThan(200)
+  })
+
   it('usages in bulk', () => {
     expect(check(bulk(usages), usagesBulkSchema, acceptUsagesBulk)).toBeGreaterThan(50)
   })
@@ -147,5 +165,10 @@ describe('an acceptor takes what clients send every day', () => {
     expect(acceptMeterEventsBulk({ records: [body] })).toEqual({
       records: [acceptMeterEvent(body)],
     })
+  })
+
+  it('a limit check', () => {
+    const body = { customerRef, productRef: 'prd_A', meterName: 'requests' }
+    expect(acceptLimits(body)).toEqual(limitsRequestSchema.parse(body))
   })
 })

@@ -1,6 +1,7 @@
+import { acceptLimits } from '@tollgate/schemas/http/accept-limits'
 import { limitsRequestSchema, type LimitsRequest } from '@tollgate/schemas/http/limits'
 import type { KeyDirectory } from '../../domain/key-holder.ts'
-import type { AskControlPlane, LimitChecker } from '../../domain/limit-checker.ts'
+import type { AskControlPlane, LimitChecker, LimitDecision } from '../../domain/limit-checker.ts'
 import { hotRoute, type HotCall } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 
@@ -26,6 +27,7 @@ export function limitsRoute(parts: LimitsParts): HotRoute {
     path: limitsPath,
     keys: parts.keys,
     nowMs: parts.nowMs,
+    accept: acceptLimits,
     schema: limitsRequestSchema,
     // Checkout sessions are the control plane's to make.
     handle: (call) =>
@@ -33,8 +35,17 @@ export function limitsRoute(parts: LimitsParts): HotRoute {
   })
 }
 
-async function decide(parts: LimitsParts, call: HotCall<LimitsRequest>): Promise<Answer> {
-  const decision = await parts.limits.check(call.holder, call.input)
+function decide(parts: LimitsParts, call: HotCall<LimitsRequest>): Answer | Promise<Answer> {
+  const decision = parts.limits.check(call.holder, call.input)
+  if (decision instanceof Promise) return decision.then((made) => answer(parts, call, made))
+  return answer(parts, call, decision)
+}
+
+function answer(
+  parts: LimitsParts,
+  call: HotCall<LimitsRequest>,
+  decision: LimitDecision,
+): Answer | Promise<Answer> {
   if (decision.kind === 'unknown') return forward(parts, call)
   const { response } = decision
   if (response.withinLimits) parts.counts.limitsAllowed += 1

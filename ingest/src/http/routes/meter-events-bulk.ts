@@ -49,7 +49,8 @@ async function recordIfMetersAreActive(
   if (issues.length > 0) {
     return validationAnswer({ path: meterEventsBulkPath, nowMs: parts.nowMs }, issues)
   }
-  await parts.recorder.recordAll(holder.environment, events)
+  const places = events.map((event) => parts.place(holder.environment, event))
+  await parts.recorder.recordAll(holder.environment, places)
   const body: MeterEventsBulkResponse = { success: true, inserted: events.length }
   return jsonAnswer(200, body)
 }

@@ -41,7 +41,8 @@ async function recordIfMeterIsActive(
 }
 
 function record(parts: RecordingParts, holder: KeyHolder, event: MeterEvent): Promise<Answer> {
-  return parts.recorder.record(holder.environment, event).then(() => success)
+  const placed = parts.place(holder.environment, event)
+  return parts.recorder.record(holder.environment, placed).then(() => success)
 }
 
 const success: Answer = { status: 200, body: '{"success":true}' }

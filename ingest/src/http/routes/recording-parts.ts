@@ -2,6 +2,7 @@ import type { DebitDecider } from '../../domain/debit-decider.ts'
 import type { EventRecorder } from '../../domain/event-recorder.ts'
 import type { KeyDirectory, KeyHolder } from '../../domain/key-holder.ts'
 import type { MeterDirectory } from '../../domain/meter-directory.ts'
+import type { PlaceEvent } from '../../domain/placed-event.ts'
 import type { Receipt } from '../../domain/usage-events.ts'
 
 /** What the routes that record usage are made of. */
@@ -10,6 +11,7 @@ export type RecordingParts = {
   readonly meters: MeterDirectory
   readonly recorder: EventRecorder
   readonly debits: DebitDecider
+  readonly place: PlaceEvent
   readonly nowMs: () => number
   readonly randomReference: (nowMs: number) => string
 }

@@ -46,9 +46,10 @@ async function record(
   holder: KeyHolder,
   events: readonly MeterEvent[],
 ): Promise<Answer> {
+  const places = events.map((event) => parts.place(holder.environment, event))
   const [outcomes, debits] = await Promise.all([
-    parts.recorder.recordAll(holder.environment, events),
-    decideAll(parts.debits, holder, events),
+    parts.recorder.recordAll(holder.environment, places),
+    decideAll(parts.debits, holder, places),
   ])
   const body: UsagesBulkResponse = {
     success: true,

@@ -34,8 +34,9 @@ function record(
   { holder }: HotCall<UsageInput>,
   event: MeterEvent,
 ): Promise<Answer> {
-  const debit = parts.debits.decide(holder, event)
-  const recorded = parts.recorder.record(holder.environment, event)
+  const placed = parts.place(holder.environment, event)
+  const debit = parts.debits.decide(holder, placed)
+  const recorded = parts.recorder.record(holder.environment, placed)
   if (!(debit instanceof Promise)) {
     return recorded.then((outcome) =>
       success(event.id, outcome === 'duplicate' ? duplicateDebit : debit),

@@ -1,5 +1,6 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import type { Entry, EntryAddress } from '../hot-state.ts'
+import { raiseEntriesVersion } from './entries-version.ts'
 import { foldSlots } from './fold-slots.ts'
 import { hotKey, keySpaces, partitionPart, textPart, timePart } from './hot-keys.ts'
 import type { SubjectRecords } from './subject-record.ts'
@@ -29,6 +30,7 @@ export function putEntry(
   record.set(at.scope, { version: entry.version, windows: entry.windows })
   subjects.write(place.subjectKey, record)
   store.putSync(place.entryKey, Buffer.from(entry.document))
+  raiseEntriesVersion(store)
   for (const window of entry.windows) {
     if (windowsBefore.some((old) => old.id === window.id && old.toSecond === window.toSecond))
       continue
@@ -52,6 +54,7 @@ export function deleteEntry(store: LmdbStore, subjects: SubjectRecords, at: Entr
   if (!record.delete(at.scope)) return
   subjects.write(place.subjectKey, record)
   store.removeSync(place.entryKey)
+  raiseEntriesVersion(store)
 }
 
 function placeOf(at: EntryAddress): Place {

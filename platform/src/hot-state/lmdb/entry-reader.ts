@@ -1,79 +1,114 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import type { EntryAddress, EntryView } from '../hot-state.ts'
 import { decodeCounter } from './counter-format.ts'
+import { readEntriesVersion } from './entries-version.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
+import type { ReadTurn } from './read-turn.ts'
 
-/** What does not change about an entry, its keys, and the text of the document as it was last seen. */
+/** An entry's keys, which do not change, and its document as of a version of all entries. */
 type KnownEntry = {
   readonly documentKey: Buffer
   readonly fenceKey: Buffer
   readonly counterKeys: Map<string, Buffer>
+  version: number
+  document: string | undefined
   bytes: Buffer | undefined
-  text: string
 }
+
+/** By scope, then by subject. */
+type KnownEntries = Map<string, Map<string, KnownEntry>>
 
 const knownEntriesMax = 20_000
 const knownSeriesMax = 100
+const noVersion = -1
 
 /**
- * Reads entries for the request path. The store is asked each time; what is kept is the keys, and the document's text
- * for as long as the stored bytes are the same, because building keys and decoding text is what a read would mostly
- * consist of.
+ * Reads entries for the request path. Counters and fence are asked of the store each time; what is kept is the keys,
+ * and each document for as long as the version of all entries stands, which is looked at once a turn.
  */
 export class EntryReader {
   readonly #store: LmdbStore
-  readonly #known = new Map<string, KnownEntry>()
+  readonly #turn: ReadTurn
+  readonly #known = new Map<string, KnownEntries[]>()
+  #knownTotal = 0
+  #versionTurn = -1
+  #version = noVersion
 
-  constructor(store: LmdbStore) {
+  constructor(store: LmdbStore, turn: ReadTurn) {
     this.#store = store
+    this.#turn = turn
   }
 
   document(at: EntryAddress): string | undefined {
     return this.#documentOf(this.#entry(at))
   }
 
-  /** Within one event-loop turn all reads see the same moment of the store. */
   view(at: EntryAddress, series: string): EntryView {
     const entry = this.#entry(at)
-    const amounts = new Map<string, bigint>()
+    const document = this.#documentOf(entry)
     const stored = this.#store.getBinary(counterKeyOf(entry, at, series))
+    const amounts = new Map<string, bigint>()
     for (const [id, { scoped, unscoped }] of decodeCounter(stored && Buffer.from(stored))) {
       amounts.set(id, scoped + unscoped)
     }
-    return {
-      document: this.#documentOf(entry),
-      amounts,
-      appliedOffset: this.#store.getBinaryFast(entry.fenceKey)?.readUIntLE(0, 6) ?? 0,
-    }
+    const appliedOffset = this.#store.getBinaryFast(entry.fenceKey)?.readUIntLE(0, 6) ?? 0
+    return { document, amounts, appliedOffset }
   }
 
   #documentOf(entry: KnownEntry): string | undefined {
+    const version = this.#entriesVersion()
+    if (entry.version === version) return entry.document
+    entry.version = version
     const bytes = this.#store.getBinaryFast(entry.documentKey)
-    if (bytes === undefined) return undefined
-    if (entry.bytes?.compare(bytes, 0, bytes.length) === 0) return entry.text
-    // The buffer that lmdb answers with is used again at the next read.
-    entry.bytes = Buffer.from(Uint8Array.prototype.slice.call(bytes, 0, bytes.length))
-    entry.text = entry.bytes.toString('utf8')
-    return entry.text
+    if (bytes === undefined) {
+      entry.bytes = undefined
+      entry.document = undefined
+    } else if (entry.bytes?.compare(bytes, 0, bytes.length) !== 0) {
+      // The buffer that lmdb answers with is used again at the next read.
+      entry.bytes = Buffer.from(Uint8Array.prototype.slice.call(bytes, 0, bytes.length))
+      entry.document = entry.bytes.toString('utf8')
+    }
+    return entry.document
+  }
+
+  #entriesVersion(): number {
+    const turn = this.#turn.begin()
+    if (this.#versionTurn !== turn) {
+      this.#version = readEntriesVersion(this.#store)
+      this.#versionTurn = turn
+    }
+    return this.#version
   }
 
   #entry(at: EntryAddress): KnownEntry {
-    const { space, partition, subject, scope } = at
-    // Lengths stand in front of what may hold any text.
-    const name = `${partition}:${space.length}:${space}${scope.length}:${scope}${subject}`
-    const known = this.#known.get(name)
+    let partitions = this.#known.get(at.space)
+    if (partitions === undefined) this.#known.set(at.space, (partitions = []))
+    const scopes = (partitions[at.partition] ??= new Map<string, Map<string, KnownEntry>>())
+    let subjects = scopes.get(at.scope)
+    if (subjects === undefined) scopes.set(at.scope, (subjects = new Map<string, KnownEntry>()))
+    const known = subjects.get(at.subject)
     if (known !== undefined) return known
-    if (this.#known.size >= knownEntriesMax) this.#known.clear()
-    const part = partitionPart(space, partition)
-    const entry: KnownEntry = {
-      documentKey: hotKey(keySpaces.entry, part, textPart(subject), textPart(scope)),
-      fenceKey: hotKey(keySpaces.fence, part),
-      counterKeys: new Map(),
-      bytes: undefined,
-      text: '',
+    const entry = newEntry(at)
+    subjects.set(at.subject, entry)
+    this.#knownTotal += 1
+    // Cheaper than keeping an order, and right again within one read of each customer.
+    if (this.#knownTotal > knownEntriesMax) {
+      this.#known.clear()
+      this.#knownTotal = 0
     }
-    this.#known.set(name, entry)
     return entry
+  }
+}
+
+function newEntry(at: EntryAddress): KnownEntry {
+  const part = partitionPart(at.space, at.partition)
+  return {
+    documentKey: hotKey(keySpaces.entry, part, textPart(at.subject), textPart(at.scope)),
+    fenceKey: hotKey(keySpaces.fence, part),
+    counterKeys: new Map(),
+    version: noVersion,
+    document: undefined,
+    bytes: undefined,
   }
 }
 

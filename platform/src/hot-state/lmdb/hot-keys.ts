@@ -15,6 +15,7 @@ export const keySpaces = {
   mark: 7,
   markMinute: 8,
   windowEnd: 9,
+  entriesVersion: 10,
 } as const
 
 const partBytesMax = 120

@@ -17,6 +17,7 @@ import { deleteEntry, putEntry } from './entries.ts'
 import { EntryReader } from './entry-reader.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { readMarks, setMissingMarks } from './marks.ts'
+import { ReadTurn } from './read-turn.ts'
 import { SubjectRecords } from './subject-record.ts'
 import { Sweeper } from './sweep.ts'
 
@@ -53,8 +54,8 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
 class LmdbHotState implements HotState {
   readonly #store: LmdbStore
   readonly #subjects: SubjectRecords
+  readonly #turn: ReadTurn
   readonly #entries: EntryReader
-
   readonly #sweeper: Sweeper
   readonly #bell: Doorbell | undefined
   readonly #wakeUps = new WakeUps()
@@ -63,7 +64,8 @@ class LmdbHotState implements HotState {
   constructor(store: LmdbStore, bell: Doorbell | undefined) {
     this.#store = store
     this.#subjects = new SubjectRecords(store)
-    this.#entries = new EntryReader(store)
+    this.#turn = new ReadTurn(store)
+    this.#entries = new EntryReader(store, this.#turn)
     this.#sweeper = new Sweeper(store, this.#subjects)
     this.#bell = bell
     this.#listener = new DoorbellListener(() => claimedPath(store))
@@ -78,7 +80,7 @@ class LmdbHotState implements HotState {
   }
 
   async readDocument(key: string): Promise<string | undefined> {
-    this.#store.resetReadTxn()
+    this.#turn.renew()
     const bytes = this.#store.getBinary(documentKey(key))
     return bytes === undefined ? undefined : Buffer.from(bytes).toString('utf8')
   }
@@ -91,18 +93,16 @@ class LmdbHotState implements HotState {
     await this.#atomically(() => deleteEntry(this.#store, this.#subjects, at))
   }
 
-  async readEntry(at: EntryAddress, series: string): Promise<EntryView> {
-    this.#store.resetReadTxn()
+  readEntry(at: EntryAddress, series: string): EntryView {
     return this.#entries.view(at, series)
   }
 
-  async readEntryDocument(at: EntryAddress): Promise<string | undefined> {
-    this.#store.resetReadTxn()
+  readEntryDocument(at: EntryAddress): string | undefined {
     return this.#entries.document(at)
   }
 
   async appliedOffset(space: string, partition: number): Promise<number> {
-    this.#store.resetReadTxn()
+    this.#turn.renew()
     return readFence(this.#store, partitionPart(space, partition))
   }
 
@@ -111,7 +111,7 @@ class LmdbHotState implements HotState {
     partition: number,
     ids: readonly string[],
   ): Promise<(number | undefined)[]> {
-    this.#store.resetReadTxn()
+    this.#turn.renew()
     return readMarks(this.#store, partitionPart(space, partition), ids)
   }
 
@@ -133,9 +133,10 @@ class LmdbHotState implements HotState {
     return outcome
   }
 
-  waitForApply(timeoutMs: number): Promise<void> {
-    if (this.#bell !== undefined) return this.#wakeUps.wait(timeoutMs)
-    return this.#listener.wait(applyChannel, timeoutMs)
+  async waitForApply(timeoutMs: number): Promise<void> {
+    if (this.#bell !== undefined) await this.#wakeUps.wait(timeoutMs)
+    else await this.#listener.wait(applyChannel, timeoutMs)
+    this.#turn.end()
   }
 
   async sweep(space: string, partition: number, limits: SweepLimits): Promise<number> {
@@ -148,12 +149,14 @@ class LmdbHotState implements HotState {
    * nothing, and after a power cut the state is the whole state of some earlier moment, fence included, from where
    * the projection applies the log again. As a nested transaction, because only those are undone when `act` throws.
    */
-  #atomically<Result>(act: () => Result): Promise<Result> {
-    return committed(this.#store.childTransaction(act))
+  async #atomically<Result>(act: () => Result): Promise<Result> {
+    const result = await committed(this.#store.childTransaction(act))
+    this.#turn.end()
+    return result
   }
 
   async ping(): Promise<void> {
-    this.#store.resetReadTxn()
+    this.#turn.renew()
     this.#store.getBinary(hotKey(keySpaces.document, textPart('ping')))
   }
 
