@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, it } from 'vitest'
+import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { forkAggregator, kill, ready } from './aggregator-process.ts'
 import { expectExactlyOnce, ExpectedUsage, openWindows } from './expected-usage.ts'
-import { EventGenerator, seededRandom } from './generated-events.ts'
+import { EventGenerator } from './generated-events.ts'
 import { createInstallation, type Installation } from './installation.ts'
 
 const roundTotal = 6
@@ -30,7 +31,7 @@ async function startChild(projection: 'counters' | 'sink'): Promise<ChildProcess
 }
 
 it('counts and stores exactly once while each projection is killed at random moments', async () => {
-  const random = seededRandom(seed)
+  const random = new SeededRandom(seed)
   const generator = new EventGenerator(seed, 100, Date.UTC(2026, 2, 1, 12))
   const { customerRefs } = generator
   const expected = new ExpectedUsage()
@@ -49,7 +50,7 @@ it('counts and stores exactly once while each projection is killed at random mom
   const killRepeatedly = async (projection: 'counters' | 'sink'): Promise<void> => {
     for (let round = 0; round < roundTotal; round++) {
       const child = await startChild(projection)
-      await sleep(random() * 700)
+      await sleep(random.below(700))
       await kill(child)
     }
     await startChild(projection)

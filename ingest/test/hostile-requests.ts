@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hostileBody } from './hostile-values.ts'
-import { SeededRandom } from './seeded-random.ts'
+import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 
 /*
  * Requests that no well-meaning client sends: broken, oversized, lying or cut off, each a function of the seed and its

@@ -1,4 +1,4 @@
-import type { SeededRandom } from './seeded-random.ts'
+import type { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 
 /** JSON texts of values that sit on, or far beyond, some boundary. */
 const values = [
