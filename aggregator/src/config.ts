@@ -5,6 +5,7 @@ import {
   textSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
+import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 
 const milliseconds = { min: 1, max: 3_600_000 }
 const bytes = { min: 65_536, max: 268_435_456 }
@@ -24,9 +25,7 @@ export const aggregatorSettings = {
     'all',
   ),
   dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
-  clickhouseUrl: textSetting('TOLLGATE_CLICKHOUSE_URL', 'Address of ClickHouse over HTTP'),
-  clickhouseUsername: textSetting('TOLLGATE_CLICKHOUSE_USERNAME', 'ClickHouse user', 'default'),
-  clickhousePassword: textSetting('TOLLGATE_CLICKHOUSE_PASSWORD', 'Its password', ''),
+  ...clickHouseSettings,
   clickhouseTimeoutMs: integerSetting(
     'TOLLGATE_CLICKHOUSE_TIMEOUT_MS',
     'Milliseconds ClickHouse may take for one batch',

@@ -6,6 +6,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import { openOwned } from '@tollgate/platform/service/open-owned'
+import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import {
   createClickHouseUsageStore,
   type ClickHouseConnection,
@@ -42,13 +43,10 @@ export function openParts(
 }
 
 export function clickHouseOf(config: AggregatorConfig): ClickHouseConnection {
-  return {
-    url: config.clickhouseUrl,
-    username: config.clickhouseUsername,
-    password: config.clickhousePassword,
+  return clickHouseConnection(config, {
     requestTimeoutMs: config.clickhouseTimeoutMs,
     connectionsMax: config.sinkConcurrencyMax + 1,
-  }
+  })
 }
 
 /** Ingest writes the log; here it is only read, and the positions of the sink are kept beside it. */

@@ -5,6 +5,7 @@ import {
   textSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
+import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 
 const milliseconds = { min: 1, max: 3_600_000 }
 const port = { min: 0, max: 65_535 }
@@ -13,9 +14,7 @@ const port = { min: 0, max: 65_535 }
 export const controlPlaneSettings = {
   databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'Address of PostgreSQL'),
   dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
-  clickhouseUrl: textSetting('TOLLGATE_CLICKHOUSE_URL', 'Address of ClickHouse over HTTP'),
-  clickhouseUsername: textSetting('TOLLGATE_CLICKHOUSE_USERNAME', 'ClickHouse user', 'default'),
-  clickhousePassword: textSetting('TOLLGATE_CLICKHOUSE_PASSWORD', 'Its password', ''),
+  ...clickHouseSettings,
   clickhouseTimeoutMs: integerSetting(
     'TOLLGATE_USAGE_QUERY_TIMEOUT_MS',
     'Milliseconds ClickHouse may take for one usage query',

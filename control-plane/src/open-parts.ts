@@ -9,6 +9,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import { openOwned } from '@tollgate/platform/service/open-owned'
+import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
@@ -67,10 +68,6 @@ function openHotState(config: ControlPlaneConfig): Promise<HotState> {
 }
 
 function openUsageStore(config: ControlPlaneConfig): UsageStore {
-  return createClickHouseUsageStore({
-    url: config.clickhouseUrl,
-    username: config.clickhouseUsername,
-    password: config.clickhousePassword,
-    requestTimeoutMs: config.clickhouseTimeoutMs,
-  })
+  const limits = { requestTimeoutMs: config.clickhouseTimeoutMs }
+  return createClickHouseUsageStore(clickHouseConnection(config, limits))
 }

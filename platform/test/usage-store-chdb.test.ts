@@ -14,7 +14,9 @@ import {
   usageStoreContract,
 } from '../src/testing/usage-store-contract.ts'
 import { createClickHouseUsageStore } from '../src/usage-store/clickhouse/clickhouse-usage-store.ts'
+import type { MigratedPlace } from '../src/usage-store/clickhouse/migrated-place.ts'
 import { migrateClickHouse } from '../src/usage-store/clickhouse/migrations.ts'
+import { requireSameTopology } from '../src/usage-store/clickhouse/versions-table.ts'
 import { UsageStoreUnavailableError, type UsageStore } from '../src/usage-store/usage-store.ts'
 
 const password = 'correct horse: battery'
@@ -127,12 +129,17 @@ describe('migrations of ClickHouse', () => {
   })
   const first = {
     name: '0001-rows',
-    statements: [
-      'CREATE TABLE IF NOT EXISTS notes (a UInt32) ENGINE = MergeTree ORDER BY a',
-      'ALTER TABLE notes ADD COLUMN IF NOT EXISTS b String',
+    statements: ({ database }: MigratedPlace) => [
+      `CREATE TABLE IF NOT EXISTS ${database}.notes (a UInt32) ENGINE = MergeTree ORDER BY a`,
+      `ALTER TABLE ${database}.notes ADD COLUMN IF NOT EXISTS b String`,
     ],
   }
-  const second = { name: '0002-more', statements: ['INSERT INTO notes VALUES (1, $$x; y$$)'] }
+  const second = {
+    name: '0002-more',
+    statements: ({ database }: MigratedPlace) => [
+      `INSERT INTO ${database}.notes VALUES (1, $$x; y$$)`,
+    ],
+  }
 
   it('runs what is missing, once, in a database of its own', async () => {
     await migrateClickHouse(connection(), 'migrated', [first])
@@ -157,5 +164,14 @@ describe('migrations of ClickHouse', () => {
     await expect(migrateClickHouse(connection(), 'newer', [first])).rejects.toThrow(
       'The ClickHouse database newer was written by a newer version of Tollgate (it has 0002-more): start that version or a later one.',
     )
+  })
+  it('refuses tables of a single server when it is told of a cluster, before it changes any', async () => {
+    await migrateClickHouse(connection(), 'single', [first])
+    const place = { database: 'single', cluster: 'main' }
+    await expect(requireSameTopology(store, place)).rejects.toThrow(
+      /was made for a single server, and TOLLGATE_CLICKHOUSE_CLUSTER is main/,
+    )
+    await requireSameTopology(store, { ...place, cluster: undefined })
+    await requireSameTopology(store, { ...place, database: 'not_made_yet' })
   })
 })

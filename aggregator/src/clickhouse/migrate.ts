@@ -6,11 +6,11 @@ import { usageByHour } from './migrations/0002-usage-by-hour.ts'
 import { unreadableRecords } from './migrations/0003-unreadable-records.ts'
 
 /** Only ever added to at the end: what a released version has applied is never changed. */
-const migrations = [usageRecords, usageByHour, unreadableRecords]
+export const usageMigrations = [usageRecords, usageByHour, unreadableRecords]
 
 /** Brings the databases `sandbox` and `live`, which have the same tables, to this version. Repeatable. */
 export async function migrateUsageTables(connection: ClickHouseConnection): Promise<void> {
   for (const environment of environments) {
-    await migrateClickHouse(connection, environment, migrations)
+    await migrateClickHouse(connection, environment, usageMigrations)
   }
 }

@@ -1,15 +1,14 @@
 import type { ClickHouseMigration } from '@tollgate/platform/usage-store/clickhouse/migrations'
+import { createUsageTable, shardedByCustomer, type UsageTable } from '../usage-table.ts'
 
 /**
  * Every usage record once. One writer: the aggregator's sink.
  * The deduplication window makes a repeated insert of a batch (same token) change nothing. It counts blocks, one per
  * batch and month, so a batch can be repeated after thousands of others have been stored.
  */
-export const usageRecords: ClickHouseMigration = {
-  name: '0001-usage-records',
-  statements: [
-    `CREATE TABLE IF NOT EXISTS usage_records
-    (
+export const usageRecordsTable: UsageTable = {
+  name: 'usage_records',
+  columns: `
         id String,
         provider_id String,
         customer_ref String,
@@ -25,10 +24,15 @@ export const usageRecords: ClickHouseMigration = {
         properties String CODEC(ZSTD),
         log_partition UInt32,
         log_offset UInt64
-    )
-    ENGINE = ReplacingMergeTree
-    PARTITION BY toYYYYMM(timestamp)
-    ORDER BY (provider_id, meter_name, customer_ref, timestamp, id)
-    SETTINGS non_replicated_deduplication_window = 10000`,
-  ],
+    `,
+  engine: 'ReplacingMergeTree',
+  layout: `PARTITION BY toYYYYMM(timestamp)
+    ORDER BY (provider_id, meter_name, customer_ref, timestamp, id)`,
+  shardedBy: shardedByCustomer,
+  deduplicationWindow: 10_000,
+}
+
+export const usageRecords: ClickHouseMigration = {
+  name: '0001-usage-records',
+  statements: (place) => createUsageTable(usageRecordsTable, place),
 }

@@ -1,14 +1,16 @@
 import type { ClickHouseMigration } from '@tollgate/platform/usage-store/clickhouse/migrations'
+import { onCluster } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
+import { createUsageTable, shardedByCustomer, storedName, type UsageTable } from '../usage-table.ts'
+import { usageRecordsTable } from './0001-usage-records.ts'
 
 /**
  * Roll-up of what counts, fed by the view below. The window on the target is what makes a repeated insert heal a view
- * that a crash left behind its table, without counting twice.
+ * that a crash left behind its table, without counting twice. On a cluster the view of a server feeds the roll-up of
+ * the same server.
  */
-export const usageByHour: ClickHouseMigration = {
-  name: '0002-usage-by-hour',
-  statements: [
-    `CREATE TABLE IF NOT EXISTS usage_by_hour
-    (
+export const usageByHourTable: UsageTable = {
+  name: 'usage_by_hour',
+  columns: `
         provider_id String,
         meter_name LowCardinality(String),
         customer_ref String,
@@ -16,12 +18,20 @@ export const usageByHour: ClickHouseMigration = {
         hour DateTime('UTC'),
         value Decimal(38, 6),
         records UInt64
-    )
-    ENGINE = SummingMergeTree
-    PARTITION BY toYYYYMM(hour)
-    ORDER BY (provider_id, meter_name, customer_ref, product_ref, hour)
-    SETTINGS non_replicated_deduplication_window = 10000`,
-    `CREATE MATERIALIZED VIEW IF NOT EXISTS usage_by_hour_view TO usage_by_hour AS
+    `,
+  engine: 'SummingMergeTree',
+  layout: `PARTITION BY toYYYYMM(hour)
+    ORDER BY (provider_id, meter_name, customer_ref, product_ref, hour)`,
+  shardedBy: shardedByCustomer,
+  deduplicationWindow: 10_000,
+}
+
+export const usageByHour: ClickHouseMigration = {
+  name: '0002-usage-by-hour',
+  statements: (place) => [
+    ...createUsageTable(usageByHourTable, place),
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${place.database}.usage_by_hour_view${onCluster(place)}
+    TO ${storedName(usageByHourTable, place)} AS
     SELECT
         provider_id,
         meter_name,
@@ -30,7 +40,7 @@ export const usageByHour: ClickHouseMigration = {
         toDateTime(toStartOfHour(timestamp), 'UTC') AS hour,
         sum(value) AS value,
         count() AS records
-    FROM usage_records
+    FROM ${storedName(usageRecordsTable, place)}
     WHERE outcome = 'success'
     GROUP BY provider_id, meter_name, customer_ref, product_ref, hour`,
   ],

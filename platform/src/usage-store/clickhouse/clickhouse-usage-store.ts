@@ -1,6 +1,12 @@
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client'
+import {
+  ClickHouseLogLevel,
+  createClient,
+  type ClickHouseClient,
+  type ClickHouseClientConfigOptions,
+  type ClickHouseSettings,
+} from '@clickhouse/client'
 import type { UsageStore } from '../usage-store.ts'
 import { toUsageStoreError } from './clickhouse-errors.ts'
 
@@ -12,6 +18,18 @@ export type ClickHouseConnection = {
   readonly database?: string
   readonly requestTimeoutMs: number
   readonly connectionsMax?: number
+  /** Certificates in PEM; without them an https address is checked against the public authorities. */
+  readonly tls?: {
+    readonly authority: Buffer
+    /** What we show to a server that asks for it. */
+    readonly own?: { readonly certificate: Buffer; readonly key: Buffer }
+  }
+  /** The cluster that the tables are spread over; undefined: a single server. */
+  readonly cluster?: {
+    readonly name: string
+    /** Replicas of a shard that must have a block before its insert succeeds: a number, or `auto` for the majority. */
+    readonly insertQuorum: string
+  }
 }
 
 /** One token covers a whole request: the server must take it at once and drop it, views included, when it is known. */
@@ -28,6 +46,24 @@ const exactAnswers = {
   output_format_json_quote_decimals: 1,
   wait_end_of_query: 1,
 } as const
+
+/**
+ * On a cluster an insert ends when every shard has its rows, on as many replicas as the quorum says. Reads and writes
+ * go to the same replica of a shard while it lives, whichever server is asked, so that what was stored is found.
+ */
+function clusterSettings({ cluster, requestTimeoutMs }: ClickHouseConnection): ClickHouseSettings {
+  if (cluster === undefined) return {}
+  // A server that gives up before the client does leaves an error that says which replica did not answer.
+  const serverTimeoutMs = Math.ceil(requestTimeoutMs * 0.9)
+  return {
+    distributed_foreground_insert: 1,
+    insert_quorum: cluster.insertQuorum,
+    insert_quorum_timeout: serverTimeoutMs,
+    load_balancing: 'in_order',
+    prefer_localhost_replica: 0,
+    distributed_ddl_task_timeout: `${Math.ceil(serverTimeoutMs / 1_000)}`,
+  }
+}
 
 export function createClickHouseUsageStore(connection: ClickHouseConnection): UsageStore {
   const client = connect(connection)
@@ -76,9 +112,18 @@ function connect(connection: ClickHouseConnection): ClickHouseClient {
     request_timeout: connection.requestTimeoutMs,
     max_open_connections: connection.connectionsMax ?? 8,
     application: 'tollgate',
+    clickhouse_settings: clusterSettings(connection),
+    ...tlsOf(connection),
     // Failures reach the caller, who logs them with what was being done.
     log: { level: ClickHouseLogLevel.OFF },
   })
+}
+
+function tlsOf({ tls }: ClickHouseConnection): Pick<ClickHouseClientConfigOptions, 'tls'> {
+  if (tls === undefined) return {}
+  const { authority, own } = tls
+  if (own === undefined) return { tls: { ca_cert: authority } }
+  return { tls: { ca_cert: authority, cert: own.certificate, key: own.key } }
 }
 
 async function translated<Result>(work: () => Promise<Result>): Promise<Result> {

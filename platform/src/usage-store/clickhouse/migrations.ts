@@ -2,39 +2,41 @@ import { Umzug, type UmzugStorage } from 'umzug'
 import { refuseNewer } from '../../database/newer-schema-error.ts'
 import type { UsageStore } from '../usage-store.ts'
 import { createClickHouseUsageStore, type ClickHouseConnection } from './clickhouse-usage-store.ts'
+import { onCluster, type MigratedPlace } from './migrated-place.ts'
+import { requireSameTopology, versionsTable } from './versions-table.ts'
 
 export type ClickHouseMigration = {
   /** Sorts in the order of application, for example `0001-usage-records`. */
   readonly name: string
   /**
    * ClickHouse has no transaction around these, so a crash runs them all again: each must be repeatable
-   * (IF NOT EXISTS). Unqualified names are names in the migrated database.
+   * (IF NOT EXISTS). Names say their database, because on a cluster each server looks up plain ones in its own default.
    */
-  readonly statements: readonly string[]
+  readonly statements: (place: MigratedPlace) => readonly string[]
 }
 
 /**
  * Brings one database to the code's version, creating it if need be. Processes that start together may run the same
- * repeatable statements twice; the versions table tolerates double entries.
+ * repeatable statements twice; the versions table tolerates double entries. On a cluster every server must answer: one
+ * that is away holds a migration up until it is back or no longer part of the cluster.
  */
 export async function migrateClickHouse(
   connection: ClickHouseConnection,
   database: string,
   migrations: readonly ClickHouseMigration[],
 ): Promise<void> {
-  await createDatabase(connection, database)
+  const place = { database, cluster: connection.cluster?.name }
+  await createDatabase(connection, place)
   const store = createClickHouseUsageStore({ ...connection, database })
   try {
-    await store.command(
-      `CREATE TABLE IF NOT EXISTS schema_migrations (name String, applied_at DateTime64(3) DEFAULT now64(3))
-       ENGINE = MergeTree ORDER BY name`,
-    )
+    await requireSameTopology(store, place)
+    await store.command(versionsTable(place))
     const storage = versionsIn(store)
     const umzug = new Umzug({
       migrations: migrations.map(({ name, statements }) => ({
         name,
         up: async () => {
-          for (const statement of statements) await store.command(statement)
+          for (const statement of statements(place)) await store.command(statement)
         },
       })),
       storage,
@@ -51,11 +53,14 @@ export async function migrateClickHouse(
   }
 }
 
-async function createDatabase(connection: ClickHouseConnection, database: string): Promise<void> {
+async function createDatabase(
+  connection: ClickHouseConnection,
+  place: MigratedPlace,
+): Promise<void> {
   const { database: _, ...outside } = connection
   const store = createClickHouseUsageStore(outside)
   try {
-    await store.command(`CREATE DATABASE IF NOT EXISTS \`${database}\``)
+    await store.command(`CREATE DATABASE IF NOT EXISTS \`${place.database}\`${onCluster(place)}`)
   } finally {
     await store.close()
   }

@@ -1,0 +1,99 @@
+import { startClusterEngine, type ClusterEngine } from '@tollgate/platform/testing/cluster-engine'
+import { versionsTable } from '@tollgate/platform/usage-store/clickhouse/versions-table'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { usageMigrations } from '../src/clickhouse/migrate.ts'
+import { createUsageTable, type UsageTable } from '../src/clickhouse/usage-table.ts'
+import { usageRecordsTable } from '../src/clickhouse/migrations/0001-usage-records.ts'
+import { unreadableRecordsTable } from '../src/clickhouse/migrations/0003-unreadable-records.ts'
+import { usageByHourTable } from '../src/clickhouse/migrations/0002-usage-by-hour.ts'
+
+/*
+ * What runs here is ClickHouse's own engine without a keeper. Every statement for a cluster is parsed as it stands;
+ * replicated tables are checked by the engine until it asks for the keeper; the distributed tables are made and used
+ * on a cluster of one server. Not run: ON CLUSTER, replication, and more than one shard.
+ */
+
+const place = { database: 'live', cluster: 'main' }
+const statements = [
+  versionsTable(place),
+  ...usageMigrations.flatMap((migration) => migration.statements(place)),
+]
+const withoutOnCluster = (statement: string): string => statement.replace(' ON CLUSTER `main`', '')
+
+let engine: ClusterEngine
+beforeAll(async () => {
+  engine = await startClusterEngine()
+  await engine.run('CREATE DATABASE live')
+})
+afterAll(() => engine.stop())
+
+describe('the statements for a cluster', () => {
+  it.each(statements)('are read by the engine, each for all servers: %s', async (statement) => {
+    expect(statement).toContain(' ON CLUSTER `main`')
+    expect(await engine.run(`EXPLAIN AST ${statement}`)).not.toEqual([])
+  })
+
+  it.each(statements.filter((statement) => statement.includes('= Replicated')))(
+    'lack nothing but a keeper: %s',
+    async (statement) => {
+      await expect(engine.run(withoutOnCluster(statement))).rejects.toThrow(/NO_ZOOKEEPER/)
+    },
+  )
+
+  it('are refused before they get that far where something is wrong with them', async () => {
+    const [good] = createUsageTable(usageRecordsTable, place)
+    const refused = (text: string, by: string): Promise<unknown> =>
+      engine.run(withoutOnCluster(good!).replace(text, by))
+    await expect(refused('timestamp, id)', 'timestamp, idd)')).rejects.toThrow(/UNKNOWN_IDENTIFIER/)
+    await expect(refused('window_seconds', 'window_second')).rejects.toThrow(/UNKNOWN_SETTING/)
+  })
+
+  it.each([usageRecordsTable, usageByHourTable, unreadableRecordsTable])(
+    'shard $name by columns of its order, so that rows which merge meet',
+    ({ shardedBy, layout }: UsageTable) => {
+      const ordered = /ORDER BY \((.*)\)/.exec(layout)![1]!.split(', ')
+      const used = shardedBy.replace(/^cityHash64\((.*)\)$/, '$1').split(', ')
+      expect(ordered).toEqual(expect.arrayContaining(used))
+    },
+  )
+})
+
+describe('tables behind distributed ones', () => {
+  const insert = (token: string): Promise<unknown> =>
+    engine.run(
+      `INSERT INTO live.usage_records
+         (id, provider_id, customer_ref, meter_name, value, timestamp, outcome)
+       SELECT concat('${token}-', toString(number)), 'prv', concat('cus_', toString(number % 7)), 'requests', 1.5,
+         toDateTime64('2026-03-01 00:00:00', 3, 'UTC') + number * 3000, if(number % 10 = 0, 'fail', 'success')
+       FROM numbers(1000)
+       SETTINGS insert_deduplication_token = '${token}', async_insert = 0, distributed_foreground_insert = 1,
+         deduplicate_blocks_in_dependent_materialized_views = 1`,
+    )
+
+  it('take a repeated insert once, in the records and in the roll-up', async () => {
+    for (const statement of statements.slice(1)) await engine.run(onOneServer(statement))
+    for (const token of ['first', 'first', 'second', 'first']) await insert(token)
+    const [found] = await engine.run(`
+      SELECT count() AS records, uniqExact(id) AS ids, sumIf(value, outcome = 'success') AS counted,
+        (SELECT count() FROM live.usage_records FINAL) AS merged,
+        (SELECT sum(value) FROM live.usage_by_hour) AS rolled_up
+      FROM live.usage_records`)
+    expect(found).toEqual({
+      records: 2000,
+      ids: 2000,
+      merged: 2000,
+      counted: 2700,
+      rolled_up: 2700,
+    })
+  })
+})
+
+/** The same statement without what needs a keeper. */
+function onOneServer(statement: string): string {
+  return withoutOnCluster(statement)
+    .replace(/Replicated(\w+)\([^)]*\)/, '$1')
+    .replace(
+      /replicated_deduplication_window = (\d+),\s*replicated_\w+ = \d+/,
+      'non_replicated_deduplication_window = $1',
+    )
+}

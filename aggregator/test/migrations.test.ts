@@ -1,0 +1,69 @@
+import {
+  startTestUsageStore,
+  type TestUsageStore,
+} from '@tollgate/platform/testing/embedded-servers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { migrateUsageTables, usageMigrations } from '../src/clickhouse/migrate.ts'
+
+let clickhouse: TestUsageStore
+beforeAll(async () => (clickhouse = await startTestUsageStore()))
+afterAll(() => clickhouse.stop())
+
+const all = usageMigrations.flatMap(({ statements }) =>
+  statements({ database: 'sandbox', cluster: undefined }),
+)
+
+async function schema(): Promise<unknown[]> {
+  return await clickhouse.store.query(
+    `SELECT database, name, create_table_query FROM system.tables
+     WHERE database IN ('sandbox', 'live') ORDER BY database, name`,
+  )
+}
+
+async function applied(): Promise<unknown[]> {
+  return await clickhouse.store.query(
+    'SELECT name, count() AS times FROM sandbox.schema_migrations GROUP BY name ORDER BY name',
+  )
+}
+
+async function dropAll(): Promise<void> {
+  for (const database of ['sandbox', 'live']) {
+    await clickhouse.store.command(`DROP DATABASE IF EXISTS ${database}`)
+  }
+}
+
+const once = usageMigrations.map(({ name }) => ({ name, times: '1' }))
+
+describe('the migrations of the usage tables', () => {
+  it('come to the same tables from wherever an earlier start was killed', async () => {
+    await migrateUsageTables(clickhouse.connection)
+    const whole = await schema()
+    expect(whole).toHaveLength(10)
+    // A kill leaves the first statements done, and of the migrations they belong to none or only the last unrecorded.
+    for (let done = 0; done <= all.length; done += 1) {
+      await dropAll()
+      await clickhouse.store.command('CREATE DATABASE sandbox')
+      for (const statement of all.slice(0, done)) await clickhouse.store.command(statement)
+      await migrateUsageTables(clickhouse.connection)
+      expect(await schema()).toEqual(whole)
+      expect(await applied()).toEqual(once)
+    }
+  })
+
+  it('are recorded, and not run again', async () => {
+    await migrateUsageTables(clickhouse.connection)
+    await clickhouse.store.command('DROP TABLE sandbox.unreadable_records')
+    await migrateUsageTables(clickhouse.connection)
+    const [found] = await clickhouse.store.query<{ found: number }>(
+      'EXISTS TABLE sandbox.unreadable_records',
+    )
+    expect(found).toEqual({ result: 0 })
+  })
+
+  it('may be begun by several sinks at once', async () => {
+    await dropAll()
+    await Promise.all(Array.from({ length: 3 }, () => migrateUsageTables(clickhouse.connection)))
+    expect(await schema()).toHaveLength(10)
+    expect(await applied()).toEqual(once)
+  })
+})
