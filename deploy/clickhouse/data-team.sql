@@ -1,0 +1,18 @@
+-- A user that reads all usage and changes nothing. Run once by a user with access management:
+--   clickhouse-client --multiquery --param_password='…' < deploy/clickhouse/data-team.sql
+-- On a cluster each statement also takes ON CLUSTER after the name, unless users are replicated anyway.
+
+-- readonly = 2 lets a client set what tools like to set (formats, time zones), within the bounds given here.
+CREATE SETTINGS PROFILE IF NOT EXISTS data_team SETTINGS
+    readonly = 2,
+    max_execution_time = 300 MAX 900,
+    max_memory_usage = 8000000000 MAX 16000000000,
+    max_threads = 4 MAX 8;
+
+CREATE ROLE IF NOT EXISTS data_team SETTINGS PROFILE 'data_team';
+
+GRANT SELECT ON live.* TO data_team;
+
+GRANT SELECT ON sandbox.* TO data_team;
+
+CREATE USER IF NOT EXISTS data_team IDENTIFIED BY {password:String} DEFAULT ROLE data_team;
