@@ -1,12 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeMeterEvent, encodeMeterEvent } from './meter-event-codec.ts'
-import { MeterEventFormatError, outcomes } from './meter-event.ts'
+import {
+  currentSchemaId,
+  MeterEventFormatError,
+  meterEventSchemas,
+  meterEventType,
+  outcomes,
+  wireHeaderBytes,
+} from './meter-event.ts'
 import type { MeterEvent } from './meter-event.ts'
 
 const text = fc.string({ unit: 'grapheme' })
 
-const events: fc.Arbitrary<MeterEvent> = fc.record({
+const eventFields = {
   id: text,
   providerId: text,
   customerRef: text,
@@ -20,7 +27,9 @@ const events: fc.Arbitrary<MeterEvent> = fc.record({
   source: fc.constantFrom('usages', 'meter-events'),
   idempotencyKey: fc.option(text),
   properties: fc.json(),
-})
+}
+
+const events: fc.Arbitrary<MeterEvent> = fc.record(eventFields)
 
 function encoded(event: MeterEvent): Buffer {
   const buffer = Buffer.alloc(65_536)
@@ -37,6 +46,32 @@ describe('the codec', () => {
         const end = encodeMeterEvent(event, buffer, position)
         expect(decodeMeterEvent(buffer.subarray(position, end))).toEqual(event)
       }),
+    )
+  })
+
+  it('writes what avsc writes', () => {
+    const type = meterEventType(meterEventSchemas.get(currentSchemaId)!)
+    const longs = fc.oneof(
+      fc.maxSafeInteger(),
+      fc.constantFrom(0, -1, 63, 64, -64, -65, 8191, 8192),
+    )
+    const mixed = fc.oneof(
+      text,
+      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.string({ unit: 'grapheme-ascii', minLength: 40, maxLength: 300 }),
+    )
+    const any = fc.record({
+      ...eventFields,
+      value: longs,
+      timestamp: fc.oneof(eventFields.timestamp, fc.nat(10_000)),
+      customerRef: mixed,
+      properties: mixed,
+    })
+    fc.assert(
+      fc.property(any, (event) => {
+        expect(encoded(event).subarray(wireHeaderBytes)).toEqual(type.toBuffer(event))
+      }),
+      { numRuns: 2000 },
     )
   })
 

@@ -7,23 +7,22 @@ import {
   wireHeaderBytes,
 } from './meter-event.ts'
 import type { MeterEvent } from './meter-event.ts'
+import { bodyBytesMost, writeMeterEvent } from './write-meter-event.ts'
 
 const currentType = meterEventType(meterEventSchemas.get(currentSchemaId)!)
 
 /**
- * Writes the event with its header at `position`. Returns the position after it, or, when the buffer is too small,
- * minus the number of bytes that were missing; what then stands in the buffer is worthless.
+ * Writes the event with its header at `position`. Returns the position after it, or, when the buffer might be too
+ * small, minus the number of bytes that are missing at most; then nothing is written.
  */
 export function encodeMeterEvent(event: MeterEvent, buffer: Buffer, position: number): number {
   const bodyAt = position + wireHeaderBytes
-  if (bodyAt > buffer.length) return buffer.length - bodyAt - meterEventBytesLeast
+  const missing = bodyAt + bodyBytesMost(event) - buffer.length
+  if (missing > 0) return -missing
   buffer[position] = 0
   buffer.writeUInt32BE(currentSchemaId, position + 1)
-  return currentType.encode(event, buffer, bodyAt)
+  return writeMeterEvent(event, buffer, bodyAt)
 }
-
-/** No event is shorter: what is asked for when not even the header fits. */
-const meterEventBytesLeast = 64
 
 type Reader = {
   readonly writer: avro.Type

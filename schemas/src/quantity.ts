@@ -56,5 +56,7 @@ export function decimalFromMicros(micros: bigint): string {
 
 /** The JSON number nearest to the amount: exact below 2^33 units, and above for as many digits as a double has. */
 export function numberFromMicros(micros: bigint): number {
-  return Number(decimalFromMicros(micros))
+  const near = Number(micros)
+  // Of two exact numbers the quotient is rounded once, as the decimal text would be.
+  return Number.isSafeInteger(near) ? near / microsPerUnit : Number(decimalFromMicros(micros))
 }

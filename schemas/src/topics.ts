@@ -1,6 +1,11 @@
 import type { Environment } from './environment.ts'
 
+const usageTopics: Readonly<Record<Environment, string>> = {
+  sandbox: 'tollgate.usage.sandbox',
+  live: 'tollgate.usage.live',
+}
+
 /** The log topic that carries the meter events of one environment. */
 export function usageTopic(environment: Environment): string {
-  return `tollgate.usage.${environment}`
+  return usageTopics[environment]
 }

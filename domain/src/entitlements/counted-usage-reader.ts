@@ -47,26 +47,25 @@ function sumUp(
   const entitlement = entitlementOf(parts, asked)
   const customerRefs = query.customerRefs ?? entitlement?.customerRefs
   if (customerRefs === undefined) return { entitlement, amounts: new Map(), source: 'counters' }
-  if (isBehind(asked) || customerRefs.some((ref) => ref !== query.customerRef)) {
-    return sumUpAll(parts, query, asked, entitlement, customerRefs)
+  const others = [...new Set(customerRefs)].filter((ref) => ref !== query.customerRef)
+  const rest = others.map((ref) => readReference(parts, query, ref))
+  if (rest.every((reading): reading is Reading => !(reading instanceof Promise))) {
+    return sumUpAll(parts, query, entitlement, [asked, ...rest])
   }
-  return { entitlement, amounts: asked.view.amounts, source: 'counters' }
+  // Not all of them may have to be waited for.
+  return Promise.all(rest.map(async (reading) => reading)).then((readings) =>
+    sumUpAll(parts, query, entitlement, [asked, ...readings]),
+  )
 }
 
-async function sumUpAll(
+function sumUpAll(
   parts: UsageParts,
   query: UsageQuery,
-  asked: Reading,
   entitlement: Entitlement | undefined,
-  customerRefs: readonly string[],
-): Promise<CountedUsage> {
-  const others = [...new Set(customerRefs)].filter((ref) => ref !== query.customerRef)
-  const rest = await Promise.all(others.map(async (ref) => readReference(parts, query, ref)))
-  const readings = [asked, ...rest]
-  if (!readings.some(isBehind)) {
-    return { entitlement, amounts: sumAmounts(readings), source: 'counters' }
-  }
-  return catchUp(parts, query, readings)
+  readings: readonly Reading[],
+): CountedUsage | Promise<CountedUsage> {
+  if (readings.some(isBehind)) return catchUp(parts, query, readings)
+  return { entitlement, amounts: sumAmounts(readings), source: 'counters' }
 }
 
 function readReference(
@@ -164,8 +163,8 @@ async function areKept(
 }
 
 function sumAmounts(readings: readonly Reading[]): Map<string, bigint> {
-  const sums = new Map<string, bigint>()
-  for (const { view } of readings) add(sums, view.amounts)
+  const sums = new Map(readings[0]?.view.amounts)
+  for (const { view } of readings.slice(1)) add(sums, view.amounts)
   return sums
 }
 
