@@ -5,6 +5,7 @@ import {
   textSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
+import { parseAcceptedBinary } from './http/uws-binary.ts'
 
 const port = { min: 0, max: 65_535 }
 const milliseconds = { min: 1, max: 3_600_000 }
@@ -22,12 +23,14 @@ export const ingestSettings = {
     ['auto', 'uws', 'node'],
     'auto',
   ),
-  uwsBinary: choiceSetting(
-    'TOLLGATE_UWS_BINARY',
-    'Which uWebSockets.js binary is loaded: the one whose digest is pinned, or any',
-    ['pinned', 'any'],
-    'pinned',
-  ),
+  uwsBinary: {
+    variable: 'TOLLGATE_UWS_BINARY',
+    description:
+      'Which uWebSockets.js binary may be loaded: pinned is the one that npm installs, a SHA-256 the one of an ' +
+      'upstream release that you installed, any whatever is there',
+    defaultText: 'pinned',
+    parse: parseAcceptedBinary,
+  },
   dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
   logPartitions: integerSetting(
     'TOLLGATE_LOG_PARTITIONS',

@@ -36,10 +36,14 @@ const timeBytes = 6
  * sort by time. Takes 10 bytes of `entropy` from `at` on; no byte may be used twice.
  */
 export function randomUsageReference(nowMs: number, entropy: Uint8Array, at = 0): string {
-  for (let index = timeBytes - 1, rest = nowMs; index >= 0; index--) {
-    scratch[index] = rest % 256
-    rest = Math.floor(rest / 256)
-  }
+  const low = nowMs % 2 ** 32
+  const high = (nowMs - low) / 2 ** 32
+  scratch[0] = high >>> 8
+  scratch[1] = high
+  scratch[2] = low >>> 24
+  scratch[3] = low >>> 16
+  scratch[4] = low >>> 8
+  scratch[5] = low
   for (let index = 0; index < usageReferenceEntropyBytes; index++) {
     scratch[timeBytes + index] = entropy[at + index]!
   }

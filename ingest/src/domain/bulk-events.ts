@@ -1,7 +1,6 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { reportedIssuesMax } from '@tollgate/schemas/limits'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
-import type { IssuePath } from './usage-events.ts'
 
 export type BulkEvents =
   | { readonly kind: 'accepted'; readonly events: readonly MeterEvent[] }
@@ -11,14 +10,14 @@ export type BulkEvents =
 export function bulkEvents<Input>(
   inputs: readonly Input[],
   listName: string,
-  build: (input: Input, path: IssuePath) => MeterEvent | ValidationIssue,
+  build: (input: Input) => MeterEvent | ValidationIssue,
 ): BulkEvents {
   const events: MeterEvent[] = []
   const issues: ValidationIssue[] = []
   for (const [index, input] of inputs.entries()) {
-    const built = build(input, [listName, index])
+    const built = build(input)
     if (isEvent(built)) events.push(built)
-    else issues.push(built)
+    else issues.push({ ...built, path: [listName, index, ...built.path] })
     if (issues.length === reportedIssuesMax) break
   }
   return issues.length === 0 ? { kind: 'accepted', events } : { kind: 'refused', issues }

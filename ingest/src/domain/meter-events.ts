@@ -4,17 +4,13 @@ import { faultOfTimestamp } from '@tollgate/schemas/http/timestamp-window'
 import { outcomes, type MeterEvent, type Outcome } from '@tollgate/schemas/meter-event'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
 import type { MeterStatus } from './meter-directory.ts'
-import { textOrNull, type IssuePath, type Receipt } from './usage-events.ts'
+import { textOrNull, type Receipt } from './usage-events.ts'
 
-/** The event of one meter event call, or what is wrong with it. `path` is where the input stands in the body. */
-export function meterEvent(
-  input: MeterEventInput,
-  receipt: Receipt,
-  path: IssuePath,
-): MeterEvent | ValidationIssue {
+/** The event of one meter event call, or what is wrong with it; the issue's path begins at the input. */
+export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent | ValidationIssue {
   const { holder, receivedAtMs } = receipt
   const timestamp = input.timestamp === undefined ? receivedAtMs : Date.parse(input.timestamp)
-  const fault = faultOfTimestamp(timestamp, receivedAtMs, [...path, 'timestamp'])
+  const fault = faultOfTimestamp(timestamp, receivedAtMs)
   if (fault !== undefined) return fault
   return {
     id: receipt.randomReference(receivedAtMs),
@@ -49,7 +45,7 @@ export function isBornMeter(name: string): boolean {
 export function faultOfMeter(
   name: string,
   status: MeterStatus,
-  path: IssuePath,
+  path: readonly (string | number)[],
 ): ValidationIssue | undefined {
   if (status === 'active') return undefined
   const message = status === 'archived' ? `Meter ${name} is archived` : `Unknown meter ${name}`

@@ -11,7 +11,7 @@ const receipt: Receipt = {
 }
 
 const build = (body: object) => {
-  const built = usageEvent(usageSchema.parse(body), receipt, [])
+  const built = usageEvent(usageSchema.parse(body), receipt)
   return isEvent(built) ? built : undefined
 }
 

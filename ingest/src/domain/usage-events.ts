@@ -15,17 +15,11 @@ export type Receipt = {
   readonly randomReference: (nowMs: number) => string
 }
 
-export type IssuePath = readonly (string | number)[]
-
-/** The event of one usage call, or what is wrong with it. `path` is where the input stands in the body. */
-export function usageEvent(
-  input: UsageInput,
-  receipt: Receipt,
-  path: IssuePath,
-): MeterEvent | ValidationIssue {
+/** The event of one usage call, or what is wrong with it; the issue's path begins at the input. */
+export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | ValidationIssue {
   const { holder, receivedAtMs } = receipt
   const timestamp = input.timestamp === undefined ? receivedAtMs : Date.parse(input.timestamp)
-  const fault = faultOfTimestamp(timestamp, receivedAtMs, [...path, 'timestamp'])
+  const fault = faultOfTimestamp(timestamp, receivedAtMs)
   if (fault !== undefined) return fault
   const idempotencyKey = textOrNull(input.idempotencyKey)
   const id =

@@ -46,6 +46,11 @@ export class LogRecorder implements EventRecorder {
     environment: Environment,
     places: readonly PlacedEvent[],
   ): Promise<RecordOutcome[]> {
+    if (!places.some(isKeyed)) {
+      await this.#appendAll(environment, places)
+      this.#parts.counts.accepted += places.length
+      return places.map(() => 'recorded')
+    }
     // A twin that fails fails us too: there is one fate for all requests that came with a key at the same time.
     for (let twins = this.#twinsOf(places); twins.size > 0; twins = this.#twinsOf(places)) {
       await Promise.all(twins)

@@ -1,23 +1,52 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
-import { expect, it } from 'vitest'
-import { assertPinnedBinary, UwsBinaryRefusedError, uwsBinaryPath } from './uws-binary.ts'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import {
+  assertAcceptedBinary,
+  parseAcceptedBinary,
+  UwsBinaryRefusedError,
+  uwsBinaryPath,
+} from './uws-binary.ts'
+
+let folder: string
+let path: string
+const content = 'another release'
+const sha256 = createHash('sha256').update(content).digest('hex')
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollgate-uws-'))
+  path = join(folder, 'uws_linux_x64_115.node')
+  await writeFile(path, content)
+})
+afterAll(() => rm(folder, { recursive: true }))
 
 it('takes the binary that npm installed', () => {
-  const path = uwsBinaryPath()
-  expect(path).toBeDefined()
-  assertPinnedBinary(path!, basename(path!))
+  expect(uwsBinaryPath()).toBeDefined()
+  assertAcceptedBinary(uwsBinaryPath()!, 'pinned')
 })
 
 it('refuses any other under the same name, and any name it does not know', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'tollgate-uws-'))
-  try {
-    const path = join(folder, 'uws_linux_x64_115.node')
-    await writeFile(path, 'something else')
-    expect(() => assertPinnedBinary(path, basename(path))).toThrow(UwsBinaryRefusedError)
-    expect(() => assertPinnedBinary(path, 'toString')).toThrow(/TOLLGATE_UWS_BINARY=any/)
-  } finally {
-    await rm(folder, { recursive: true })
+  expect(() => assertAcceptedBinary(path, 'pinned')).toThrow(UwsBinaryRefusedError)
+  await writeFile(join(folder, 'toString'), content)
+  expect(() => assertAcceptedBinary(join(folder, 'toString'), 'pinned')).toThrow(
+    /TOLLGATE_UWS_BINARY/,
+  )
+})
+
+it('takes another release by its digest alone, or whatever is there', () => {
+  assertAcceptedBinary(path, parseAcceptedBinary(sha256.toUpperCase()))
+  assertAcceptedBinary(path, parseAcceptedBinary('any'))
+  const other = parseAcceptedBinary(sha256.replace(/^./, (digit) => (digit === '0' ? '1' : '0')))
+  expect(() => assertAcceptedBinary(path, other)).toThrow(sha256)
+  expect(() => assertAcceptedBinary(uwsBinaryPath()!, parseAcceptedBinary(sha256))).toThrow(
+    UwsBinaryRefusedError,
+  )
+})
+
+it('does not read a slip of the pen as one of them', () => {
+  for (const text of ['', 'none', 'Pinned', sha256.slice(1), `${sha256}0`]) {
+    expect(() => parseAcceptedBinary(text)).toThrow(/must be pinned/)
   }
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 /*
  * The package is a third party's republication of uWebSockets.js, with binaries that nobody can trace to a build.
@@ -31,12 +31,25 @@ export function uwsBinaryPath(): string | undefined {
   return existsSync(path) ? path : undefined
 }
 
-/** Throws UwsBinaryRefusedError unless the file at `path` is, byte for byte, the pinned one of its name. */
-export function assertPinnedBinary(path: string, name: string): void {
+/** Which file may be loaded: the one we looked at, the one of a SHA-256 that the operator looked at, or any. */
+export type AcceptedBinary = 'pinned' | 'any' | { readonly sha256: string }
+
+/** Reads what TOLLGATE_UWS_BINARY says. */
+export function parseAcceptedBinary(text: string): AcceptedBinary {
+  if (text === 'pinned' || text === 'any') return text
+  if (/^[0-9a-f]{64}$/i.test(text)) return { sha256: text.toLowerCase() }
+  throw new Error('must be pinned, any or a SHA-256 of 64 hexadecimal digits')
+}
+
+/** Throws UwsBinaryRefusedError unless the file at `path` is, byte for byte, the accepted one. */
+export function assertAcceptedBinary(path: string, accepted: AcceptedBinary): void {
+  if (accepted === 'any') return
   const digest = createHash('sha256').update(readFileSync(path)).digest('hex')
-  if (pinnedDigests[name] === digest) return
+  const wanted = accepted === 'pinned' ? pinnedDigests[basename(path)] : accepted.sha256
+  if (wanted === digest) return
   throw new UwsBinaryRefusedError(
-    `${path} has SHA-256 ${digest}, which is not the pinned uWebSockets.js binary. Reinstall with npm ci, or set ` +
-      'TOLLGATE_UWS_BINARY=any if you installed another release on purpose, or TOLLGATE_HTTP_FRONT=node to do without.',
+    `${path} has SHA-256 ${digest}, which is not the ${accepted === 'pinned' ? 'pinned' : 'named'} uWebSockets.js ` +
+      'binary. Reinstall with npm ci, or set TOLLGATE_UWS_BINARY to the digest of the release that you installed on ' +
+      'purpose, or TOLLGATE_HTTP_FRONT=node to do without.',
   )
 }

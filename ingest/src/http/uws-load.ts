@@ -1,6 +1,5 @@
-import { basename } from 'node:path'
 import type * as uws from 'uWebSockets.js'
-import { assertPinnedBinary, uwsBinaryPath } from './uws-binary.ts'
+import { assertAcceptedBinary, uwsBinaryPath, type AcceptedBinary } from './uws-binary.ts'
 
 export type UwsModule = typeof uws
 
@@ -11,16 +10,16 @@ export class UwsNotLoadableError extends Error {
 
 /**
  * Loads the native module after looking at its file. Throws UwsNotLoadableError where there is no binary that fits
- * this platform, and UwsBinaryRefusedError where there is one that we do not know.
+ * this platform, and UwsBinaryRefusedError where there is one that is not accepted.
  */
-export async function loadUws(acceptsAnyBinary: boolean): Promise<UwsModule> {
+export async function loadUws(accepted: AcceptedBinary): Promise<UwsModule> {
   const path = uwsBinaryPath()
   if (path === undefined) {
     throw new UwsNotLoadableError(
       `uWebSockets.js has no binary for ${process.platform} ${process.arch} and Node ${process.version}`,
     )
   }
-  if (!acceptsAnyBinary) assertPinnedBinary(path, basename(path))
+  assertAcceptedBinary(path, accepted)
   try {
     // A CommonJS module without named exports for ESM: only the default import works at run time.
     const loaded = (await import('uWebSockets.js')) as unknown as { default: UwsModule }

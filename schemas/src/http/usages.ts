@@ -79,5 +79,3 @@ export const usagesBulkResponseSchema = z.object({
   inserted: z.int(),
   results: z.array(z.object(usageResult)),
 })
-
-export type UsagesBulkResponse = z.infer<typeof usagesBulkResponseSchema>

@@ -30,9 +30,7 @@ export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
     handle: ({ holder, input }) => {
       const receipt = receiptOf(parts, holder)
       const listName = input.events === undefined ? 'records' : 'events'
-      const bulk = bulkEvents(bulkItems(input), listName, (item, itemPath) =>
-        meterEvent(item, receipt, itemPath),
-      )
+      const bulk = bulkEvents(bulkItems(input), listName, (item) => meterEvent(item, receipt))
       if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
       return recordIfMetersAreActive(parts, holder, bulk.events, listName)
     },

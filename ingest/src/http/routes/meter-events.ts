@@ -21,7 +21,7 @@ export function meterEventsRoute(parts: RecordingParts): HotRoute {
     accept: acceptMeterEvent,
     schema: meterEventSchema,
     handle: ({ holder, input }) => {
-      const built = meterEvent(input, receiptOf(parts, holder), [])
+      const built = meterEvent(input, receiptOf(parts, holder))
       if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
       if (isBornMeter(built.meterName)) return record(parts, holder, built)
       return recordIfMeterIsActive(parts, holder, built)

@@ -7,6 +7,7 @@ import { usageEvent } from '../../domain/usage-events.ts'
 import { hotRoute, validationAnswer, type HotCall } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 import { receiptOf, type RecordingParts } from './recording-parts.ts'
+import { resultFields } from './usage-result.ts'
 
 export const usagesPath = '/v1/sdk/usages'
 
@@ -21,7 +22,7 @@ export function usagesRoute(parts: RecordingParts): HotRoute {
     accept: acceptUsage,
     schema: usageSchema,
     handle: (call) => {
-      const built = usageEvent(call.input, receiptOf(parts, call.holder), [])
+      const built = usageEvent(call.input, receiptOf(parts, call.holder))
       return isEvent(built)
         ? record(parts, call, built)
         : validationAnswer({ path, nowMs }, [built])
@@ -47,12 +48,6 @@ function record(
   )
 }
 
-/** Written out, because it is the most frequent answer there is; a reference needs no escaping. */
 function success(reference: string, debit: CreditDebit | undefined): Answer {
-  const tail = debit === undefined ? '' : `,"creditDebit":${debitText(debit)}`
-  return { status: 200, body: `{"success":true,"reference":"${reference}"${tail}}` }
-}
-
-function debitText(debit: CreditDebit): string {
-  return debit.debited ? JSON.stringify(debit) : `{"debited":false,"reason":"${debit.reason}"}`
+  return { status: 200, body: `{"success":true,${resultFields(reference, debit)}}` }
 }
