@@ -66,6 +66,8 @@ export default tseslint.config(
         module: 'writable',
         __dirname: 'readonly',
         URL: 'readonly',
+        fetch: 'readonly',
+        AbortSignal: 'readonly',
         setTimeout: 'readonly',
       },
     },

@@ -6,7 +6,7 @@ import { describeHotRoutes } from './http-front-contract.ts'
 import { describeFallback } from './http-front-fallback-contract.ts'
 
 const createUws = async (): Promise<CreateHttpFront> => {
-  const uws = await loadUws(false)
+  const uws = await loadUws('pinned')
   return (options) => new UwsFront(uws, options)
 }
 const createNode = async (): Promise<CreateHttpFront> => (options) => new NodeFront(options)

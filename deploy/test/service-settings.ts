@@ -1,0 +1,36 @@
+import { aggregatorSettings } from '@tollgate/aggregator/config'
+import { controlPlaneSettings } from '@tollgate/control-plane/config'
+import { ingestSettings } from '@tollgate/ingest/config'
+import type { Settings } from '@tollgate/platform/config/settings'
+
+/** What a program of the image can be told: by the path of the program in it. */
+export const settingsByProgram: Readonly<Record<string, Settings>> = {
+  'ingest/dist/main.js': ingestSettings,
+  'aggregator/dist/main.js': aggregatorSettings,
+  'control-plane/dist/main.js': controlPlaneSettings,
+}
+
+export const knownVariables: ReadonlySet<string> = new Set(
+  Object.values(settingsByProgram).flatMap((settings) =>
+    Object.values(settings).map(({ variable }) => variable),
+  ),
+)
+
+/** Reads the settings of a program as its process would, and throws what it would complain of. */
+export function readAsProgram(
+  program: string,
+  environment: Readonly<Record<string, string>>,
+): void {
+  const settings = settingsByProgram[program]
+  if (settings === undefined) throw new Error(`the image has no program ${program}`)
+  for (const variable of Object.keys(environment)) {
+    if (variable.startsWith('TOLLGATE_') && !knownVariables.has(variable)) {
+      throw new Error(`no service reads ${variable}`)
+    }
+  }
+  for (const setting of Object.values(settings)) {
+    const text = environment[setting.variable] ?? setting.defaultText
+    if (text === undefined) throw new Error(`${program} needs ${setting.variable}`)
+    setting.parse(text)
+  }
+}
