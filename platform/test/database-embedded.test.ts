@@ -164,7 +164,12 @@ async function postmasterPid(): Promise<number> {
 async function killTree(pid: number): Promise<void> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
   for (const each of [String(pid), ...children.trim().split(' ')].filter(Boolean)) {
-    process.kill(Number(each), 'SIGKILL')
+    try {
+      process.kill(Number(each), 'SIGKILL')
+    } catch (error) {
+      // A child of a server that is gone ends by itself, and was quicker.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
   }
 }
 

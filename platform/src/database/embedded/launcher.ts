@@ -15,6 +15,12 @@ export type LaunchPlace = {
   readonly postgres: string
 }
 
+/** `chooseAccount`, and the server shuts down when the process that started it is gone. */
+export function chooseLauncher(place: LaunchPlace): Launcher {
+  const account = chooseAccount(place)
+  return { ...account, prefix: [...account.prefix, ...followParent('INT')] }
+}
+
 /**
  * PostgreSQL refuses to run as root. For root, in this order:
  * 1. a user namespace, in which root goes by another number: files stay root's, no path needs to be opened to others;
@@ -22,18 +28,17 @@ export type LaunchPlace = {
  * 3. a sentence that says what to do.
  * An existing data folder that belongs to somebody else decides for its owner.
  */
-export function chooseLauncher(place: LaunchPlace): Launcher {
-  const follow = followParent()
-  if (process.getuid?.() !== 0) return { prefix: follow }
+export function chooseAccount(place: LaunchPlace): Launcher {
+  if (process.getuid?.() !== 0) return { prefix: [] }
   const owner = existsSync(place.dataFolder) ? statSync(place.dataFolder) : undefined
   if (owner !== undefined && owner.uid !== 0) {
-    return { prefix: follow, uid: owner.uid, gid: owner.gid }
+    return { prefix: [], uid: owner.uid, gid: owner.gid }
   }
   const namespace = userNamespace()
-  if (namespace !== undefined) return { prefix: [...namespace, ...follow] }
+  if (namespace !== undefined) return { prefix: namespace }
   const user = accounts().find(({ name }) => name === 'postgres')
   if (owner === undefined && user !== undefined && isReachable(place, user)) {
-    return { prefix: follow, uid: user.uid, gid: user.gid }
+    return { prefix: [], uid: user.uid, gid: user.gid }
   }
   throw new Error(
     'PostgreSQL does not run as root, and neither a user namespace nor a user named postgres that can reach ' +
@@ -41,9 +46,9 @@ export function chooseLauncher(place: LaunchPlace): Launcher {
   )
 }
 
-/** Linux only: the server shuts down when the process that started it is gone, however that ended. */
-function followParent(): readonly string[] {
-  const prefix = ['setpriv', '--pdeathsig', 'INT', '--']
+/** Linux only: the program gets the signal when the process that started it is gone, however that ended. */
+export function followParent(signal: 'INT' | 'KILL'): readonly string[] {
+  const prefix = ['setpriv', '--pdeathsig', signal, '--']
   return works(prefix) ? prefix : []
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { exists, hasEnded, isZombie, startTimeOf } from '../../processes/process-identity.ts'
 
 /** Who started the server of a folder. The start time tells the process from a later one with the same number. */
 type Owner = { readonly pid: number; readonly startTime: string | undefined }
@@ -20,7 +21,7 @@ export async function clearTheWay(dataFolder: string, ownerFile: string): Promis
   const pidFile = join(dataFolder, 'postmaster.pid')
   const pid = readStatus(dataFolder)?.pid
   if (pid === undefined || !exists(pid)) return
-  if (isDead(pid) || !isPostmasterOf(pid, dataFolder)) {
+  if (isZombie(pid) || !isPostmasterOf(pid, dataFolder)) {
     rmSync(pidFile, { force: true })
     return
   }
@@ -69,39 +70,6 @@ function isPostmasterOf(pid: number, dataFolder: string): boolean {
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dataFolder)
   } catch {
     return process.platform !== 'linux'
-  }
-}
-
-function hasEnded(pid: number): boolean {
-  return !exists(pid) || isDead(pid)
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** A zombie: it has ended, and its number stays taken until its parent asks. */
-function isDead(pid: number): boolean {
-  return statOf(pid)?.[0] === 'Z'
-}
-
-/** Field 22. */
-function startTimeOf(pid: number): string | undefined {
-  return statOf(pid)?.[19]
-}
-
-/** /proc/<pid>/stat from its third field on; the name before it may hold spaces and brackets. */
-function statOf(pid: number): string[] | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')
-  } catch {
-    return undefined
   }
 }
 
