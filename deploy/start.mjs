@@ -5,7 +5,7 @@
  */
 import { prepare } from './prepare.mjs'
 
-const commands = ['standalone', 'demo', 'bench', 'chaos', 'hostile', 'tollgate']
+const commands = ['standalone', 'demo', 'bench', 'chaos', 'hostile', 'tollgate', 'engines']
 const [command = 'standalone', ...parameters] = process.argv.slice(2)
 if (!commands.includes(command)) {
   console.error(`Unknown command ${command}. There are: ${commands.join(', ')}.`)

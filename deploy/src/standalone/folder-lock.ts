@@ -19,7 +19,10 @@ const ownerTimeoutMs = 1_000
  * removes it when nobody answers. Two starts that do so in the same instant are told apart by PostgreSQL, which
  * accepts one server per folder.
  */
-export async function lockFolder(dataDir: string): Promise<FolderLock> {
+export async function lockFolder(
+  dataDir: string,
+  refusal = (owner: string): Error => runsAlready(dataDir, owner),
+): Promise<FolderLock> {
   const digest = createHash('sha256')
     .update(await realpath(dataDir))
     .digest('hex')
@@ -34,15 +37,17 @@ export async function lockFolder(dataDir: string): Promise<FolderLock> {
       await unlink(name).catch(() => undefined)
       server = await listen(name)
     }
-    if (!server) {
-      throw new StartRefusedError(
-        `Tollgate already runs on ${dataDir} (process ${owner ?? 'unknown'}). ` +
-          'Stop it first, or choose another folder with TOLLGATE_DATA_DIR.',
-      )
-    }
+    if (!server) throw refusal(owner ?? 'unknown')
   }
   const held = server
   return { release: () => new Promise((resolve) => held.close(() => resolve())) }
+}
+
+function runsAlready(dataDir: string, owner: string): StartRefusedError {
+  return new StartRefusedError(
+    `Tollgate already runs on ${dataDir} (process ${owner}). ` +
+      'Stop it first, or choose another folder with TOLLGATE_DATA_DIR.',
+  )
 }
 
 function listen(name: string): Promise<Server | undefined> {

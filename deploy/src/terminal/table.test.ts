@@ -16,3 +16,8 @@ test('aligns words to the left and numbers to the right', () => {
     'bulk of 100         500',
   ])
 })
+
+test('takes an address for text', () => {
+  const table = formatTable(['address'], [['127.0.0.1:9092'], ['127.0.0.1:80']])
+  expect(table.split('\n').slice(2)).toEqual(['127.0.0.1:9092', '127.0.0.1:80'])
+})

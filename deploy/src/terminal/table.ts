@@ -1,4 +1,4 @@
-/** Aligns rows in columns: text to the left, everything that starts like a number to the right. */
+/** Aligns rows in columns: text to the left, numbers, with or without a unit, to the right. */
 export function formatTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -22,7 +22,7 @@ export function formatTable(
 }
 
 function alignCell(cell: string, width: number): string {
-  return /^[<>=]*\s*[\d-]/.test(cell) ? cell.padStart(width) : cell.padEnd(width)
+  return /^[<>=]*\s*[\d-][\d,.]*(?![\d,.:])/.test(cell) ? cell.padStart(width) : cell.padEnd(width)
 }
 
 export function formatCount(count: number): string {

@@ -1,0 +1,10 @@
+export const engineNames = [
+  'kafka',
+  'schema-registry',
+  'redis',
+  'redis-cluster',
+  'postgres',
+  'clickhouse',
+] as const
+
+export type EngineName = (typeof engineNames)[number]

@@ -1,0 +1,15 @@
+const answerTimeoutMs = 2_000
+
+/** Whether a request is answered with success in time. */
+export async function answersHttp(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { headers, signal: AbortSignal.timeout(answerTimeoutMs) })
+    await answer.arrayBuffer()
+    return answer.ok
+  } catch {
+    return false
+  }
+}

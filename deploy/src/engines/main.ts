@@ -1,0 +1,56 @@
+import { resolve } from 'node:path'
+import { readSettings, SettingsError, type SettingValues } from '@tollgate/platform/config/settings'
+import { Command, Option } from 'commander'
+import { StartRefusedError } from '../standalone/start-refused.ts'
+import { down, status, up, type Place, type UpOptions } from './commands.ts'
+import { brokersMax, planPorts } from './port-plan.ts'
+import { engineSettings } from './settings.ts'
+
+const say = (line: string): void => console.log(line)
+
+type UpFlags = { readonly brokers?: string; readonly redisCluster?: true }
+
+function upOptions({ brokers, redisCluster }: UpFlags): UpOptions {
+  return {
+    ...(brokers === undefined ? {} : { brokers: Number(brokers) }),
+    ...(redisCluster === undefined ? {} : { redisCluster }),
+  }
+}
+
+type Settings = SettingValues<typeof engineSettings>
+
+async function run(act: (place: Place, settings: Settings) => Promise<boolean>): Promise<void> {
+  const settings = readSettings(engineSettings, process.env)
+  process.exit((await act({ root: resolve(settings.root), say }, settings)) ? 0 : 1)
+}
+
+const program = new Command('npm run engines')
+program
+  .command('up')
+  .description('Starts Kafka, a schema registry, Redis, PostgreSQL and ClickHouse on loopback.')
+  .addOption(
+    new Option('--brokers <count>', 'Kafka brokers; fixed when the folder is made').choices([
+      '1',
+      String(brokersMax),
+    ]),
+  )
+  .option('--redis-cluster', 'three Redis masters as a cluster, in place of the single Redis')
+  .action((flags: UpFlags) =>
+    run((place, settings) => up(place, planPorts(settings), upOptions(flags))),
+  )
+program
+  .command('status')
+  .description('Says of each engine whether it runs, where, and whether it answers.')
+  .action(() => run(status))
+program
+  .command('down')
+  .description('Ends what up started; the data stays.')
+  .action(() => run(async (place) => (await down(place), true)))
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  const isPlain = error instanceof StartRefusedError || error instanceof SettingsError
+  console.error(isPlain ? error.message : error)
+  process.exit(1)
+}

@@ -1,0 +1,88 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startTimeOf } from '@tollgate/platform/processes/process-identity'
+import { beforeEach, describe, expect, it } from 'vitest'
+import {
+  isRunning,
+  readProcessRecord,
+  writeProcessRecord,
+  type ProcessRecord,
+} from './process-record.ts'
+import { stopRecorded } from './stop-recorded.ts'
+
+let folder: string
+let child: ChildProcess
+let record: ProcessRecord
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollgate-record-'))
+  child = spawn('sleep', ['600'], { stdio: 'ignore' })
+  record = {
+    engine: 'redis',
+    name: 'redis',
+    pid: child.pid!,
+    startTime: startTimeOf(child.pid!),
+    port: 16_379,
+    stopSignal: 'SIGTERM',
+    logPath: join(folder, 'redis.log'),
+  }
+  return async () => {
+    child.kill('SIGKILL')
+    await rm(folder, { recursive: true })
+  }
+})
+
+describe('the record of a started server', () => {
+  it('says that it runs, until it has ended', async () => {
+    writeProcessRecord(folder, record)
+    expect(readProcessRecord(folder)).toEqual(record)
+    expect(isRunning(record)).toBe(true)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(isRunning(record)).toBe(false)
+  })
+
+  it('does not take a later process with the same number for the server', () => {
+    expect(isRunning({ ...record, startTime: '1' })).toBe(false)
+  })
+
+  it('does not take any process for one whose start nobody saw', () => {
+    expect(isRunning({ ...record, startTime: undefined })).toBe(false)
+  })
+
+  it.each(['', '{"pid": 12', 'null'])('is none when it cannot be read: %j', async (text) => {
+    await writeFile(join(folder, 'process.json'), text)
+    expect(readProcessRecord(folder)).toBeUndefined()
+  })
+})
+
+describe('stopping by the record', () => {
+  it('ends the process and forgets it', async () => {
+    writeProcessRecord(folder, record)
+    await stopRecorded(folder)
+    expect(isRunning(record)).toBe(false)
+    expect(readProcessRecord(folder)).toBeUndefined()
+  })
+
+  it('ends a process that is suspended', async () => {
+    writeProcessRecord(folder, record)
+    child.kill('SIGSTOP')
+    await stopRecorded(folder)
+    expect(isRunning(record)).toBe(false)
+  })
+
+  it("leaves somebody else's process alone that got the number", async () => {
+    writeProcessRecord(folder, { ...record, startTime: '1' })
+    await stopRecorded(folder)
+    expect(isRunning(record)).toBe(true)
+    expect(readProcessRecord(folder)).toBeUndefined()
+  })
+
+  it('does nothing where nothing was started', async () => {
+    await stopRecorded(join(folder, 'nowhere'))
+    expect(isRunning(record)).toBe(true)
+  })
+})

@@ -1,0 +1,33 @@
+import type { EngineName } from './engine-names.ts'
+
+/**
+ * The settings with which Tollgate's services use these engines instead of the embedded parts. Undefined where the
+ * engine is not there.
+ */
+export function servicesEnvironment(
+  addresses: ReadonlyMap<EngineName, string>,
+  clickhousePassword: string,
+): Record<string, string | undefined> {
+  const clickhouse = addresses.get('clickhouse')
+  const hasRedis = addresses.has('redis') || addresses.has('redis-cluster')
+  return {
+    TOLLGATE_EVENT_LOG: addresses.has('kafka') ? 'kafka' : undefined,
+    TOLLGATE_KAFKA_BROKERS: addresses.get('kafka'),
+    TOLLGATE_SCHEMA_REGISTRY_URL: addresses.get('schema-registry'),
+    TOLLGATE_HOT_STATE: hasRedis ? 'redis' : undefined,
+    TOLLGATE_REDIS_URL: addresses.get('redis'),
+    TOLLGATE_REDIS_CLUSTER_NODES: addresses.get('redis-cluster'),
+    TOLLGATE_DATABASE_URL: addresses.get('postgres'),
+    TOLLGATE_CLICKHOUSE_URL: clickhouse,
+    TOLLGATE_CLICKHOUSE_USERNAME: clickhouse && 'default',
+    TOLLGATE_CLICKHOUSE_PASSWORD: clickhouse && clickhousePassword,
+  }
+}
+
+/** As a shell reads it; no value of ours holds a quote. */
+export function asShellFile(environment: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(environment)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}='${value}'\n`)
+    .join('')
+}

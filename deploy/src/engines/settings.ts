@@ -1,0 +1,36 @@
+import { integerSetting, textSetting } from '@tollgate/platform/config/settings'
+
+const port = (variable: string, what: string, defaultPort: number) =>
+  // The ports among servers lie a hundred above.
+  integerSetting(variable, what, defaultPort, { min: 1_024, max: 65_000 })
+
+/** What `npm run engines:up`, `engines:status` and `engines:down` read. */
+export const engineSettings = {
+  root: textSetting(
+    'TOLLGATE_ENGINES_DIR',
+    'Folder that holds the data and logs of the engines; made when missing',
+    '.tollgate-engines',
+  ),
+  kafkaPort: port(
+    'TOLLGATE_ENGINES_KAFKA_PORT',
+    'Port of the first Kafka broker on loopback; further brokers count up, controllers listen 100 above',
+    19_092,
+  ),
+  schemaRegistryPort: port(
+    'TOLLGATE_ENGINES_SCHEMA_REGISTRY_PORT',
+    'Port of the schema registry on loopback',
+    18_081,
+  ),
+  redisPort: port('TOLLGATE_ENGINES_REDIS_PORT', 'Port of Redis on loopback', 16_379),
+  redisClusterPort: port(
+    'TOLLGATE_ENGINES_REDIS_CLUSTER_PORT',
+    'Port of the first Redis Cluster node on loopback; further nodes count up, their bus listens 100 above',
+    17_001,
+  ),
+  postgresPort: port('TOLLGATE_ENGINES_POSTGRES_PORT', 'Port of PostgreSQL on loopback', 15_432),
+  clickhousePort: port(
+    'TOLLGATE_ENGINES_CLICKHOUSE_PORT',
+    'Port of the ClickHouse gateway on loopback',
+    18_123,
+  ),
+}
