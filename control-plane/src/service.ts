@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { createMetrics } from '@tollgate/platform/observability/metrics'
+import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import { createAdminServer, type AdminServer } from '@tollgate/platform/service/admin-server'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import type { Service } from '@tollgate/platform/service/service'
@@ -66,8 +66,9 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
     now: () => new Date(parts.clock.now()),
   }
   const job = createPublishPendingJob(publisher, parts.logger, config.publishIntervalMs)
-  const app = await buildApp({ ...parts, ...publisher, limits: config }, config)
-  const admin = createAdmin(config, parts)
+  const metrics = createMetrics('control-plane')
+  const app = await buildApp({ ...parts, ...publisher, limits: config }, config, metrics)
+  const admin = createAdmin(config, parts, metrics)
   try {
     await parts.database.ping()
     await job.start()
@@ -95,7 +96,7 @@ async function stopAll(app: ApiServer, admin: AdminServer, job: Service): Promis
 }
 
 /** Usage queries alone need ClickHouse, so its absence takes nothing else out of service. */
-function createAdmin(config: ControlPlaneConfig, parts: Parts): AdminServer {
+function createAdmin(config: ControlPlaneConfig, parts: Parts, metrics: Registry): AdminServer {
   const readiness: HealthCheck[] = [
     { name: 'postgres', check: () => parts.database.ping() },
     { name: 'hot-state', check: () => parts.hotState.ping() },
@@ -103,7 +104,7 @@ function createAdmin(config: ControlPlaneConfig, parts: Parts): AdminServer {
   return createAdminServer({
     host: config.adminHost,
     port: config.adminPort,
-    metrics: createMetrics('control-plane'),
+    metrics,
     readiness,
     liveness: [],
   })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { buildApp } from '../src/http/app.ts'
 import { createLogger } from '@tollgate/platform/observability/logger'
+import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { MeterBody } from '@tollgate/schemas/http/meters'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
@@ -30,7 +31,7 @@ test('without ClickHouse usage queries are refused, and nothing else', async () 
   expect(answer.headers.get('retry-after')).toBe('1')
 })
 
-test('without PostgreSQL every call is refused', async () => {
+test('without PostgreSQL every call is refused, and the operator sees it', async () => {
   const database = createPostgresDatabase({
     url: 'postgres://nobody@127.0.0.1:9/nothing',
     connectTimeoutSeconds: 1,
@@ -41,6 +42,7 @@ test('without PostgreSQL every call is refused', async () => {
     password: '',
     requestTimeoutMs: 500,
   })
+  const metrics = createMetrics('control-plane')
   const app = await buildApp(
     {
       database,
@@ -54,10 +56,19 @@ test('without PostgreSQL every call is refused', async () => {
       limits: { countersWaitMs: 1, usageStoreWaitMs: 1, purchasesMax: 1, bucketsMax: 1 },
     },
     { bodyBytesMax: 1_000, requestTimeoutMs: 1_000, idleConnectionMs: 1_000 },
+    metrics,
   )
   const headers = { authorization: `Bearer ${tenant.sandboxKey}` }
   const answer = await app.inject({ method: 'GET', url: '/v1/sdk/products', headers })
   expect([answer.statusCode, answer.json()]).toEqual([503, unavailable])
+  await app.inject({ method: 'GET', url: '/v1/no/such/path' })
+  const counts = [
+    ...(await metrics.metrics()).matchAll(/_seconds_count\{(.*?),service=.*\} (\d+)/g),
+  ]
+  expect(counts.map(([, labels, count]) => [labels, count])).toEqual([
+    ['method="GET",route="/v1/sdk/products",status="503"', '1'],
+    ['method="GET",route="unknown",status="404"', '1'],
+  ])
   await app.close()
   await usageStore.close()
   await database.close()

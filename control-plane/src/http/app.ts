@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger } from 'fastify'
+import type { Registry } from '@tollgate/platform/observability/metrics'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { ApiServer } from './api-server.ts'
 import type { AppParts } from './app-parts.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installBodyParser } from './plugins/body-parser.ts'
 import { answerUnrouted, installErrorHandler } from './plugins/error-handler.ts'
+import { installRequestMetrics } from './plugins/request-metrics.ts'
 import { validatorCompiler } from './plugins/validation.ts'
 import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
@@ -27,7 +29,11 @@ export type HttpLimits = {
 const pathParameterCharsMax = 4096
 
 /** The API, complete but not listening. */
-export async function buildApp(parts: AppParts, limits: HttpLimits): Promise<ApiServer> {
+export async function buildApp(
+  parts: AppParts,
+  limits: HttpLimits,
+  metrics: Registry,
+): Promise<ApiServer> {
   const loggerInstance: FastifyBaseLogger = parts.logger
   const app: ApiServer = Fastify({
     loggerInstance,
@@ -46,6 +52,7 @@ export async function buildApp(parts: AppParts, limits: HttpLimits): Promise<Api
   app.setSerializerCompiler(serializerCompiler)
   installBodyParser(app)
   installErrorHandler(app, parts.clock)
+  installRequestMetrics(app, metrics)
   await installApiDescription(app)
   registerApiDescriptionRoute(app)
   await app.register((instance, _options, done) => {
