@@ -1,0 +1,94 @@
+import type { Increment, Mark } from '../hot-state.ts'
+import { markIdBytes, writeMarkId } from '../lmdb/mark-id.ts'
+import { splitAmount } from './amount-format.ts'
+import { namePart } from './hot-names.ts'
+import { MsgpackWriter } from './msgpack-writer.ts'
+
+/**
+ * The increments as the script wants them, [subject, [scope, [series, second, amount, second, amount, ..], ..], ..] per
+ * subject, so that it reads the windows of each entry once.
+ */
+export function packIncrements(increments: readonly Increment[]): Buffer {
+  const subjects = new Map<string, Map<string, Map<string, Increment[]>>>()
+  for (const increment of increments) {
+    const scopes = getOrAdd(subjects, increment.subject, newMap<string, Map<string, Increment[]>>)
+    const series = getOrAdd(scopes, increment.scope, newMap<string, Increment[]>)
+    getOrAdd(series, increment.series, newArray<Increment>).push(increment)
+  }
+  const writer = new MsgpackWriter()
+  writer.array(subjects.size)
+  for (const [subject, scopes] of subjects) {
+    writer.array(1 + scopes.size)
+    writer.text(namePart(subject))
+    for (const [scope, series] of scopes) {
+      writer.array(1 + series.size)
+      writer.text(namePart(scope))
+      for (const [name, ofSeries] of series) writeSeries(writer, name, ofSeries)
+    }
+  }
+  return writer.finish()
+}
+
+function writeSeries(writer: MsgpackWriter, name: string, increments: readonly Increment[]): void {
+  writer.array(1 + 2 * increments.length)
+  writer.text(namePart(name))
+  for (const { second, amount } of increments) {
+    writer.number(second)
+    const split = splitAmount(amount)
+    if (typeof split === 'string') {
+      writer.text(split)
+    } else {
+      writer.array(2)
+      for (const part of split) writer.text(part)
+    }
+  }
+}
+
+/** The marks by the minute they were received in: [minute, id, offset, id, offset, ..]. */
+export function packMarks(marks: readonly Mark[]): Buffer {
+  const minutes = new Map<number, Mark[]>()
+  for (const mark of marks) {
+    getOrAdd(minutes, Math.floor(mark.receivedAtMs / 60_000), newArray<Mark>).push(mark)
+  }
+  const writer = new MsgpackWriter()
+  const id = Buffer.alloc(markIdBytes)
+  writer.array(minutes.size)
+  for (const [minute, ofMinute] of minutes) {
+    writer.array(1 + 2 * ofMinute.length)
+    writer.text(minute.toString())
+    for (const mark of ofMinute) {
+      writeMarkId(mark.id, id, 0)
+      writer.bytes(id)
+      writer.text(mark.offset.toString())
+    }
+  }
+  return writer.finish()
+}
+
+export function packMarkIds(ids: readonly string[]): Buffer {
+  const writer = new MsgpackWriter()
+  const bytes = Buffer.alloc(markIdBytes)
+  writer.array(ids.length)
+  for (const id of ids) {
+    writeMarkId(id, bytes, 0)
+    writer.bytes(bytes)
+  }
+  return writer.finish()
+}
+
+function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = create()
+    map.set(key, value)
+  }
+  return value
+}
+
+function newMap<Key, Value>(): Map<Key, Value> {
+  return new Map()
+}
+
+function newArray<Item>(): Item[] {
+  return []
+}

@@ -1,0 +1,83 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
+
+export type RedisServers =
+  | {
+      /** `redis://` or, with TLS, `rediss://`, with user, password and database number where they are needed. */
+      readonly url: string
+    }
+  | {
+      /**
+       * Some nodes of a Redis Cluster, the others are found through them: `host:port`, or a URL as above. What the
+       * first one says of user, password and TLS holds for all.
+       */
+      readonly clusterNodes: readonly string[]
+    }
+
+export type RedisClient = Redis | Cluster
+
+const reconnectAfterMsMax = 1_000
+const retryDelayMs = 100
+
+/**
+ * A client that fails calls instead of keeping them: it holds back none while there is no connection, sends none a
+ * second time after a connection broke, and gives a connection up on which nothing came back for `callTimeoutMs`.
+ * A cluster's client does send again, for as long, what a node refused because it is not, or no longer, the master.
+ */
+export function createClient(servers: RedisServers, callTimeoutMs: number): RedisClient {
+  const options: RedisOptions = {
+    connectTimeout: callTimeoutMs,
+    socketTimeout: callTimeoutMs,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    keepAlive: 10_000,
+  }
+  if ('url' in servers) {
+    return new Redis(servers.url, {
+      ...options,
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      enableAutoPipelining: true,
+      retryStrategy: (attempt) => Math.min(attempt * 50, reconnectAfterMsMax),
+    })
+  }
+  const nodes = servers.clusterNodes.map(nodeUrl)
+  return new Cluster(
+    nodes.map(({ hostname, port }) => ({ host: hostname, port: Number(port || 6379) })),
+    {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      clusterRetryStrategy: (attempt) => Math.min(attempt * 50, reconnectAfterMsMax),
+      maxRedirections: Math.max(2, Math.floor(callTimeoutMs / retryDelayMs)),
+      retryDelayOnFailover: retryDelayMs,
+      retryDelayOnClusterDown: retryDelayMs,
+      retryDelayOnTryAgain: retryDelayMs,
+      slotsRefreshTimeout: callTimeoutMs,
+      // A certificate is made out to a name, so names are left to the connection.
+      dnsLookup: (address, callback) => callback(null, address),
+      redisOptions: { ...options, ...credentials(nodes[0]) },
+    },
+  )
+}
+
+/** A connection for a subscription; the caller makes another one when it ends. Undefined while no node is known. */
+export function createSubscriber(client: RedisClient): Redis | undefined {
+  const options = { lazyConnect: true, enableOfflineQueue: true, retryStrategy: () => null }
+  if (client instanceof Redis) return client.duplicate(options)
+  // Cluster nodes pass on what is published to any of them.
+  const nodes = client.nodes('all')
+  return nodes[Math.floor(Math.random() * nodes.length)]?.duplicate(options)
+}
+
+function nodeUrl(node: string): URL {
+  return new URL(node.includes('://') ? node : `redis://${node}`)
+}
+
+function credentials(first: URL | undefined): RedisOptions {
+  if (first === undefined) throw new RangeError('A cluster needs one node at least')
+  const { username, password, protocol } = first
+  return {
+    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
+    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+    ...(protocol === 'rediss:' ? { tls: {} } : {}),
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * The names under which Redis keeps everything. All names of a partition begin with its head's, in braces: these make
+ * it the hash tag, so that Redis Cluster keeps them together.
+ *
+ *   {prefix:space:partition}    head: generation, fence, and what tells whether it is whole (scripts/partition.ts)
+ *   head:<g>:                   and then
+ *     entry:<subject><scope>                    document
+ *     windows:<subject>                         per scope: version and windows (windows-format.ts)
+ *     ends                                      (subject, scope), sorted by when its first window ends
+ *     counter:<subject><scope><series>          amounts per window: `s<id>` scoped, `u<id>` unscoped
+ *     series:<subject><scope>                   the series that have a counter
+ *     slot:<subject><scope><series><minute>     amounts per second of the minute
+ *     slots:<subject><scope>                    series and minute of its slots, sorted by minute
+ *     waiting                                   each (subject, scope) that has slots
+ *     mark:<2 bytes>                            offsets by the other 14 bytes of the id
+ *     marked:<minute>                           ids by the minute they were received in
+ *     minutes                                   the minutes that have such a list
+ *   prefix:document:<key>       document
+ *
+ * Subject, scope and series are name parts (`namePart`); `<g>` is the generation, and the head says which one is in
+ * use. Each script reads it there, so none mixes two. Whoever begins a generation takes a name that was never used:
+ * what remains of an older one, or of a partition whose head is lost, is not seen and is swept.
+ *
+ * That is also how a rebuild swaps. It fills a generation of its own with entries, counters, slots and marks up to some
+ * offset and then sets generation and fence of the head in one step, if the head still shows what it showed at the
+ * beginning. A projection that was at work is 'fenced' by that and goes on from the new fence; of two rebuilds the
+ * later one finds another generation and gives up. While it works, the head has to name its generation too, for
+ * putEntry to write into both and for the sweep to spare it.
+ *
+ * A partition that was lost has no head, as one that is new: its fence is 0. What tells the two apart is the log, where
+ * the position of the counters' group is behind that of no new partition.
+ */
+export class HotNames {
+  readonly #prefix: string
+  /** Where every applied batch is announced. */
+  readonly channel: string
+
+  constructor(prefix: string) {
+    if (!/^[^{}]+$/.test(prefix))
+      throw new RangeError('A key prefix has no braces and is not empty')
+    this.#prefix = prefix
+    this.channel = `${prefix}:applied`
+  }
+
+  document(key: string): string {
+    return `${this.#prefix}:document:${key}`
+  }
+
+  /** The name of the partition's head. */
+  partition(space: string, partition: number): string {
+    return `{${this.#prefix}:${space}:${partition}}`
+  }
+}
+
+/** Tells its bytes first ("3:abc"), so that it never reaches into what follows. */
+export function namePart(text: string): string {
+  return `${Buffer.byteLength(text, 'utf8')}:${text}`
+}

@@ -1,0 +1,72 @@
+import { ReplyError } from 'ioredis'
+import type { RedisClient } from './connect.ts'
+import { RedisUnavailableError } from './redis-unavailable-error.ts'
+import type { Script } from './scripts/script.ts'
+
+export type CallLimits = {
+  /** Milliseconds after which a call has failed. */
+  readonly callTimeoutMs: number
+  /** Calls on their way at a time; one more fails at once. */
+  readonly callsInFlightMax: number
+}
+
+/** Calls Redis within bounds: each call in time, and not too many at a time. */
+export class RedisCalls {
+  readonly #client: RedisClient
+  readonly #limits: CallLimits
+  #inFlight = 0
+
+  constructor(client: RedisClient, limits: CallLimits) {
+    this.#client = client
+    this.#limits = limits
+  }
+
+  /** Rejects with RedisUnavailableError, or with the error that Redis answered. */
+  async call<Result>(act: (client: RedisClient) => Promise<Result>): Promise<Result> {
+    const { callTimeoutMs, callsInFlightMax } = this.#limits
+    if (this.#inFlight >= callsInFlightMax) {
+      throw new RedisUnavailableError(`${callsInFlightMax} calls wait for Redis already`)
+    }
+    this.#inFlight += 1
+    const answer = act(this.#client)
+    // Counted until Redis has answered or the connection is given up: a call that took too long still takes its room.
+    const settled = () => void (this.#inFlight -= 1)
+    answer.then(settled, settled)
+    try {
+      return await inTime(answer, callTimeoutMs)
+    } catch (cause) {
+      if (cause instanceof ReplyError || cause instanceof RedisUnavailableError) throw cause
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new RedisUnavailableError(`No connection to Redis: ${reason}`, { cause })
+    }
+  }
+
+  /**
+   * Redis keeps a script under its digest until it restarts or is told to forget it, and each node of a cluster for
+   * itself. Where it is missing nothing was done, and the script is sent whole.
+   */
+  run(script: Script, keys: readonly string[], args: readonly (string | Buffer)[]) {
+    return this.call(async (client): Promise<unknown> => {
+      try {
+        return await client.evalsha(script.sha1, keys.length, ...keys, ...args)
+      } catch (error) {
+        if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+        return await client.eval(script.lua, keys.length, ...keys, ...args)
+      }
+    })
+  }
+}
+
+async function inTime<Result>(answer: Promise<Result>, timeoutMs: number): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new RedisUnavailableError(`Redis has not answered within ${timeoutMs} ms`))
+    }, timeoutMs)
+  })
+  try {
+    return await Promise.race([answer, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,187 @@
+import type {
+  CounterBatch,
+  Entry,
+  EntryAddress,
+  EntryView,
+  HotState,
+  Mark,
+  SweepLimits,
+} from '../hot-state.ts'
+import { readAmounts } from './amount-format.ts'
+import { ApplyListener } from './apply-listener.ts'
+import { packIncrements, packMarkIds, packMarks } from './batch-format.ts'
+import { createClient, createSubscriber, type RedisClient, type RedisServers } from './connect.ts'
+import { HotNames, namePart } from './hot-names.ts'
+import { checkMemoryPolicies, readMemoryPolicies } from './memory-policy.ts'
+import { RedisCalls } from './redis-calls.ts'
+import { applyScript } from './scripts/apply.ts'
+import { deleteEntryScript } from './scripts/delete-entry.ts'
+import { claimMarksScript, readMarksScript } from './scripts/mark.ts'
+import { putEntryScript } from './scripts/put-entry.ts'
+import { readEntryDocumentScript, readEntryScript } from './scripts/read-entry.ts'
+import type { Script } from './scripts/script.ts'
+import { Sweeper } from './sweeper.ts'
+import { packWindows } from './windows-format.ts'
+
+export type RedisHotStateOptions = {
+  readonly servers: RedisServers
+  /** All names begin with it; two states with different ones share the servers without meeting. Default `tollgate`. */
+  readonly keyPrefix?: string
+  /** Milliseconds after which a call has failed. Default 2,000. */
+  readonly callTimeoutMs?: number
+  /** Calls on their way at a time; one more fails at once. Default 20,000. */
+  readonly callsInFlightMax?: number
+  /** Told of what goes wrong with connections; calls fail by themselves. */
+  readonly onConnectionError?: (error: Error) => void
+}
+
+/**
+ * HotState on one Redis server, or on a Redis Cluster. Where it keeps what: HotNames. A Redis that is away does not
+ * keep it from opening; the calls fail, within `callTimeoutMs`, with a RedisUnavailableError, until it is there.
+ */
+export async function openRedisHotState(options: RedisHotStateOptions): Promise<HotState> {
+  const names = new HotNames(options.keyPrefix ?? 'tollgate')
+  const limits = {
+    callTimeoutMs: options.callTimeoutMs ?? 2_000,
+    callsInFlightMax: options.callsInFlightMax ?? 20_000,
+  }
+  const client = createClient(options.servers, limits.callTimeoutMs)
+  client.on('error', options.onConnectionError ?? (() => undefined))
+  const calls = new RedisCalls(client, limits)
+  await calls.call(() => client.connect()).catch(() => undefined)
+  return new RedisHotState(client, calls, names)
+}
+
+class RedisHotState implements HotState {
+  readonly #client: RedisClient
+  readonly #calls: RedisCalls
+  readonly #names: HotNames
+  readonly #listener: ApplyListener
+  readonly #sweeper = new Sweeper()
+
+  constructor(client: RedisClient, calls: RedisCalls, names: HotNames) {
+    this.#client = client
+    this.#calls = calls
+    this.#names = names
+    this.#listener = new ApplyListener(() => createSubscriber(client), names.channel)
+  }
+
+  async putDocument(key: string, document: string): Promise<void> {
+    await this.#calls.call((client) => client.set(this.#names.document(key), document))
+  }
+
+  async deleteDocument(key: string): Promise<void> {
+    await this.#calls.call((client) => client.del(this.#names.document(key)))
+  }
+
+  async readDocument(key: string): Promise<string | undefined> {
+    const document = await this.#calls.call((client) => client.get(this.#names.document(key)))
+    return document ?? undefined
+  }
+
+  async putEntry(at: EntryAddress, entry: Entry): Promise<void> {
+    const args = [namePart(at.subject), namePart(at.scope), entry.document, packWindows(entry)]
+    await this.#run(at, putEntryScript, args)
+  }
+
+  async deleteEntry(at: EntryAddress): Promise<void> {
+    await this.#run(at, deleteEntryScript, [namePart(at.subject), namePart(at.scope)])
+  }
+
+  async readEntry(at: EntryAddress, series: string): Promise<EntryView> {
+    const name = entryName(at)
+    const answer = await this.#run(at, readEntryScript, [name, name + namePart(series)])
+    const [document, amounts, fence] = answer as [string | null, string[], string]
+    return {
+      document: document ?? undefined,
+      amounts: readAmounts(amounts),
+      appliedOffset: Number(fence),
+    }
+  }
+
+  async readEntryDocument(at: EntryAddress): Promise<string | undefined> {
+    const document = await this.#run(at, readEntryDocumentScript, [entryName(at)])
+    return (document as string | null) ?? undefined
+  }
+
+  async appliedOffset(space: string, partition: number): Promise<number> {
+    const head = this.#names.partition(space, partition)
+    const [fence, begun, done] = await this.#calls.call((client) =>
+      client.hmget(head, 'fence', 'begun', 'done'),
+    )
+    return begun === done ? Number(fence) : 0
+  }
+
+  async readMarks(
+    space: string,
+    partition: number,
+    ids: readonly string[],
+  ): Promise<(number | undefined)[]> {
+    const at = { space, partition }
+    const offsets = (await this.#run(at, readMarksScript, [packMarkIds(ids)])) as (string | null)[]
+    return offsets.map((offset) => (offset === null ? undefined : Number(offset)))
+  }
+
+  async claimMarks(space: string, partition: number, marks: readonly Mark[]): Promise<number[]> {
+    const at = { space, partition }
+    const args = [packMarkIds(marks.map(({ id }) => id)), packMarks(marks)]
+    return ((await this.#run(at, claimMarksScript, args)) as string[]).map(Number)
+  }
+
+  async apply(batch: CounterBatch): Promise<'applied' | 'fenced'> {
+    const { expectedOffset, nextOffset, increments, marks } = batch
+    const answer = await this.#run(batch, applyScript, [
+      offsetText(expectedOffset),
+      offsetText(nextOffset),
+      packIncrements(increments),
+      packMarks(marks),
+      this.#names.channel,
+    ])
+    if (answer === 0) return 'fenced'
+    this.#listener.wake()
+    return 'applied'
+  }
+
+  waitForApply(timeoutMs: number): Promise<void> {
+    return this.#listener.wait(timeoutMs)
+  }
+
+  async sweep(space: string, partition: number, limits: SweepLimits): Promise<number> {
+    const at = { space, partition }
+    return await this.#sweeper.sweep(this.#names.partition(space, partition), limits, (...step) =>
+      this.#run(at, ...step),
+    )
+  }
+
+  async ping(): Promise<void> {
+    checkMemoryPolicies(await this.#calls.call(readMemoryPolicies))
+  }
+
+  async close(): Promise<void> {
+    this.#listener.close()
+    this.#client.disconnect()
+  }
+
+  /**
+   * Runs a script of the partition. The second key never exists. While a cluster moves the partition's hash slot from
+   * node to node, some keys are here and some there, and a script would take those that are not here for empty; Redis
+   * refuses a call with a key that it does not have then, before anything is done (TRYAGAIN), and it is sent again.
+   */
+  #run(
+    { space, partition }: { readonly space: string; readonly partition: number },
+    script: Script,
+    args: readonly (string | Buffer)[],
+  ): Promise<unknown> {
+    const head = this.#names.partition(space, partition)
+    return this.#calls.run(script, [head, `${head}:never`], args)
+  }
+}
+
+function entryName({ subject, scope }: EntryAddress): string {
+  return namePart(subject) + namePart(scope)
+}
+
+function offsetText(offset: number): string {
+  if (!Number.isSafeInteger(offset) || offset < 0) throw new RangeError(`No offset: ${offset}`)
+  return offset.toString()
+}

@@ -1,0 +1,56 @@
+/*
+ * Amounts are text from end to end: a Lua number is a double and would lose units beyond 2^53.
+ *
+ * A field of a hash holds 64 bits. When an addition overflows, 2^62 at a time is moved to the field's twin, '^' and its
+ * name, which counts them. `add` takes text of 64 bits, or {low, high} for an amount of low + high * 2^62. It returns
+ * false when the field was certainly there before: a new one's sum is the amount, also in Lua's rounded numbers.
+ */
+export const addAmounts = `
+local unit = '4611686018427387904'
+local add
+function add(key, field, amount)
+  if type(amount) == 'table' then
+    add(key, field, amount[1])
+    call('HINCRBY', key, '^' .. field, amount[2])
+    return true
+  end
+  local sum = redis.pcall('HINCRBY', key, field, amount)
+  while type(sum) == 'table' do
+    if not string.find(sum.err, 'overflow', 1, true) then error(sum.err) end
+    local isBelow = string.sub(amount, 1, 1) == '-'
+    call('HINCRBY', key, field, isBelow and unit or '-' .. unit)
+    call('HINCRBY', key, '^' .. field, isBelow and '-1' or '1')
+    sum = redis.pcall('HINCRBY', key, field, amount)
+  end
+  return sum == tonumber(amount)
+end
+`
+
+/*
+ * Gives `field` the larger of its own amount and that of `other`, and deletes the other. To compare, both are brought
+ * to the form with 0 <= low < 2^62, which an amount has once only.
+ */
+export const largerAmount = `
+local function isLess(digits, others)
+  if #digits ~= #others then return #digits < #others end
+  return digits < others
+end
+local function settle(key, field)
+  local function move(low, high)
+    call('HINCRBY', key, field, low)
+    call('HINCRBY', key, '^' .. field, high)
+  end
+  while string.sub(call('HGET', key, field), 1, 1) == '-' do move(unit, '-1') end
+  while not isLess(call('HGET', key, field), unit) do move('-' .. unit, '1') end
+  return call('HGET', key, field), call('HGET', key, '^' .. field) or '0'
+end
+local function keepLarger(key, field, other)
+  local low, high = settle(key, field)
+  local otherLow, otherHigh = settle(key, other)
+  local higher = tonumber(otherHigh) - tonumber(high)
+  if higher > 0 or (higher == 0 and isLess(low, otherLow)) then
+    call('HSET', key, field, otherLow, '^' .. field, otherHigh)
+  end
+  call('HDEL', key, other, '^' .. other)
+end
+`

@@ -1,0 +1,12 @@
+import { createHash } from 'node:crypto'
+
+/** A Lua script and the digest that Redis keeps it under. */
+export type Script = {
+  readonly lua: string
+  readonly sha1: string
+}
+
+export function createScript(...parts: readonly string[]): Script {
+  const lua = parts.join('\n')
+  return { lua, sha1: createHash('sha1').update(lua).digest('hex') }
+}

@@ -1,0 +1,156 @@
+import { markNames } from './marks.ts'
+import { openPartition, splitNames, writePartition } from './partition.ts'
+import { createScript } from './script.ts'
+import { findWindow, rewriteWindows } from './windows.ts'
+
+/*
+ * ARGV: the receive time before which marks go, how many may. Answers how many went. A minute's marks go when all of
+ * it is over, so a mark may stay up to a minute longer.
+ */
+export const sweepMarksScript = createScript(
+  openPartition,
+  writePartition,
+  markNames,
+  `
+if isEmpty then return 0 end
+local swept, max = 0, tonumber(ARGV[2])
+begin()
+while swept < max do
+  local minute = call('ZRANGE', data .. 'minutes', '0', '0')[1]
+  if not minute or (tonumber(minute) + 1) * 60000 > tonumber(ARGV[1]) then break end
+  local list = data .. 'marked:' .. minute
+  for _, id in ipairs(call('LPOP', list, string.format('%.0f', max - swept)) or {}) do
+    call('HDEL', markKey(id), markField(id))
+    swept = swept + 1
+  end
+  if call('EXISTS', list) == 0 then call('ZREM', data .. 'minutes', minute) end
+end
+finish()
+return swept
+`,
+)
+
+/* ARGV: the second before which windows must have ended, how many keys may go. Answers how many went. */
+export const sweepWindowsScript = createScript(
+  openPartition,
+  writePartition,
+  splitNames,
+  findWindow,
+  rewriteWindows,
+  `
+if isEmpty then return 0 end
+local swept, before = 0, tonumber(ARGV[1])
+
+local function dropAmounts(name, id)
+  for _, series in ipairs(call('SMEMBERS', data .. 'series:' .. name)) do
+    local counter = data .. 'counter:' .. name .. series
+    if call('HDEL', counter, 's' .. id, 'u' .. id, '^s' .. id, '^u' .. id) > 0 then swept = swept + 1 end
+    if call('EXISTS', counter) == 0 then call('SREM', data .. 'series:' .. name, series) end
+  end
+end
+
+begin()
+local ended = call('ZRANGEBYSCORE', data .. 'ends', '-inf', '(' .. ARGV[1], 'LIMIT', '0', ARGV[2])
+for _, name in ipairs(ended) do
+  if swept >= tonumber(ARGV[2]) then break end
+  local subject, scope = firstPart(name)
+  local windows = call('HGET', data .. 'windows:' .. subject, scope)
+  local left = { string.sub(windows, 1, windowsAt - 1) }
+  eachWindow(windows, function(id, from, to, listed)
+    if to < before then
+      swept = swept + 1
+      dropAmounts(name, id)
+    else
+      left[#left + 1] = packWindow(id, from, to, listed)
+    end
+  end)
+  storeWindows(subject, scope, table.concat(left))
+end
+finish()
+return swept
+`,
+)
+
+/*
+ * ARGV: where to go on, at how many to look, how many keys may go, and the two limits of SweepLimits for slots. Answers
+ * how many went and where to go on, '0' being the beginning.
+ */
+export const sweepSlotsScript = createScript(
+  openPartition,
+  writePartition,
+  splitNames,
+  findWindow,
+  rewriteWindows,
+  `
+if isEmpty then return { 0, '0' } end
+local max, before, knownBefore = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+
+-- Before which second slots of the scope can go. A slot behind the last window of its scope may still find one: the
+-- windows are published for a while ahead only, and the next publication may be late.
+local function settledBefore(subject, scope)
+  local records = call('HGETALL', data .. 'windows:' .. subject)
+  local isKnown, settled = false, knownBefore
+  for i = 1, #records, 2 do
+    if isPublished(records[i + 1]) then
+      if records[i] == '0:' then isKnown = true end
+      local last
+      eachWindow(records[i + 1], function(_, _, to, listed)
+        if listed == 1 and (not last or to > last) then last = to end
+      end)
+      if last and (scope == '0:' or scope == records[i]) then settled = math.min(settled, last) end
+    end
+  end
+  return isKnown and math.max(before, settled) or before
+end
+
+local function sweepPlace(place, most)
+  local minutes = data .. 'slots:' .. place
+  local last = math.floor(settledBefore(firstPart(place)) / 60) - 1
+  local names = call('ZRANGEBYSCORE', minutes, '-inf', string.format('%.0f', last), 'LIMIT', '0', string.format('%.0f', most))
+  for _, name in ipairs(names) do
+    call('DEL', data .. 'slot:' .. place .. name)
+    call('ZREM', minutes, name)
+  end
+  if call('EXISTS', minutes) == 0 then call('SREM', data .. 'waiting', place) end
+  return #names
+end
+
+begin()
+local swept = 0
+local page = call('SSCAN', data .. 'waiting', ARGV[1], 'COUNT', ARGV[2])
+local position = page[1]
+for _, place in ipairs(page[2]) do
+  if swept >= max then
+    position = ARGV[1]
+    break
+  end
+  swept = swept + sweepPlace(place, max - swept)
+end
+finish()
+return { swept, position }
+`,
+)
+
+/*
+ * ARGV: where to go on, at how many names to look, pattern of the partition's names. Answers how many went and where to
+ * go on. Deletes what does not belong to the generation in use; looks at all names of the server for it, so it is done
+ * only after a generation was begun.
+ */
+export const sweepStaleScript = createScript(
+  openPartition,
+  `
+if isEmpty or not call('HGET', partition, 'isStale') then return { 0, '0' } end
+local position, of = string.match(ARGV[1], '^(%d+) (%x+)$')
+if of ~= generation then position = '0' end
+local page = call('SCAN', position, 'MATCH', ARGV[3], 'COUNT', ARGV[2])
+local swept = 0
+for _, name in ipairs(page[2]) do
+  if string.sub(name, 1, #data) ~= data then swept = swept + call('UNLINK', name) end
+end
+if page[1] == '0' then
+  call('HDEL', partition, 'isStale')
+  return { swept, '0' }
+end
+return { swept, page[1] .. ' ' .. generation }
+`,
+)

@@ -1,0 +1,86 @@
+import type { SweepLimits } from '../hot-state.ts'
+import type { Script } from './scripts/script.ts'
+import {
+  sweepMarksScript,
+  sweepSlotsScript,
+  sweepStaleScript,
+  sweepWindowsScript,
+} from './scripts/sweep.ts'
+
+/** Redis does nothing else while a script runs, so no step deletes more keys than this or looks at more. */
+const stepMax = 1_000
+/** What one sweep looks at for each key it may delete: it passes by what is needed still. */
+const looksPerKey = 16
+const beginning = '0'
+
+export type RunInPartition = (script: Script, args: readonly string[]) => Promise<unknown>
+
+/** Deletes what has expired, step by step. */
+export class Sweeper {
+  /** Where the last sweep of a kind stopped. Lost at a restart, which means to begin again. */
+  readonly #positions = new Map<string, string>()
+
+  /** `partition` is the name of the partition's head. */
+  async sweep(partition: string, limits: SweepLimits, run: RunInPartition): Promise<number> {
+    const { keysMax, marksReceivedBeforeMs, windowsEndedBeforeSecond } = limits
+    const slotLimits = [
+      `${limits.slotsBeforeSecond}`,
+      `${limits.knownSubjectSlotsBeforeSecond}`,
+    ] as const
+    let swept = await sweepFirst(keysMax, (most) =>
+      run(sweepMarksScript, [`${marksReceivedBeforeMs}`, most]),
+    )
+    swept += await sweepFirst(keysMax - swept, (most) =>
+      run(sweepWindowsScript, [`${windowsEndedBeforeSecond}`, most]),
+    )
+    swept += await this.#sweepOn(`slots ${partition}`, keysMax - swept, (...step) =>
+      run(sweepSlotsScript, [...step, ...slotLimits]),
+    )
+    swept += await this.#sweepOn(`stale ${partition}`, keysMax - swept, (position, looks) =>
+      run(sweepStaleScript, [position, looks, `${globLiteral(partition)}:*`]),
+    )
+    return swept
+  }
+
+  /** Goes on where the last sweep stopped, up to the end of what there is. */
+  async #sweepOn(
+    name: string,
+    keysMax: number,
+    step: (position: string, looks: string, most: string) => Promise<unknown>,
+  ): Promise<number> {
+    let swept = 0
+    let position = this.#positions.get(name) ?? beginning
+    for (let looks = keysMax * looksPerKey; swept < keysMax && looks > 0; looks -= stepMax) {
+      const stepLooks = Math.min(looks, stepMax)
+      const most = Math.min(keysMax - swept, stepMax)
+      const answer = await step(position, `${stepLooks}`, `${most}`)
+      const [sweptNow, next] = answer as [number, string]
+      swept += sweptNow
+      position = next
+      if (position === beginning) break
+    }
+    if (position === beginning) this.#positions.delete(name)
+    else this.#positions.set(name, position)
+    return swept
+  }
+}
+
+/** Takes steps until one finds less than it may delete: what expires first comes first. */
+async function sweepFirst(
+  keysMax: number,
+  step: (most: string) => Promise<unknown>,
+): Promise<number> {
+  let swept = 0
+  while (swept < keysMax) {
+    const most = Math.min(keysMax - swept, stepMax)
+    const sweptNow = (await step(`${most}`)) as number
+    swept += sweptNow
+    if (sweptNow < most) break
+  }
+  return swept
+}
+
+/** The pattern that matches this text alone. */
+function globLiteral(text: string): string {
+  return text.replace(/[*?[\]\\^-]/g, '\\$&')
+}

@@ -1,0 +1,112 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { freePorts, RedisServerProcess } from './redis-server.ts'
+
+const slotsTotal = 16_384
+const formsWithinMs = 30_000
+
+export type RedisClusterNode = {
+  readonly id: string
+  readonly server: RedisServerProcess
+  /** To the node itself; it does not follow redirections. */
+  readonly client: Redis
+}
+
+/** A Redis Cluster of the test's own: masters that share the slots, each with one replica. */
+export class RedisTestCluster {
+  readonly masters: readonly RedisClusterNode[]
+  readonly replicas: readonly RedisClusterNode[]
+
+  static async start(folder: string, mastersTotal = 3): Promise<RedisTestCluster> {
+    const ports = await freePorts(mastersTotal * 4)
+    const nodes = await Promise.all(
+      Array.from({ length: mastersTotal * 2 }, (_, index) =>
+        startNode(join(folder, `${index}`), ports[index * 2]!, ports[index * 2 + 1]!),
+      ),
+    )
+    const cluster = new RedisTestCluster(nodes.slice(0, mastersTotal), nodes.slice(mastersTotal))
+    await cluster.#form(ports[1]!)
+    return cluster
+  }
+
+  private constructor(masters: readonly RedisClusterNode[], replicas: readonly RedisClusterNode[]) {
+    this.masters = masters
+    this.replicas = replicas
+  }
+
+  get addresses(): string[] {
+    return this.masters.map(({ server }) => `127.0.0.1:${server.port}`)
+  }
+
+  /** The place among the masters of the one that the key belongs to, as the slots were dealt. */
+  async masterOf(key: string): Promise<number> {
+    const slot = await this.slotOf(key)
+    return Math.floor((slot * this.masters.length) / slotsTotal)
+  }
+
+  async slotOf(key: string): Promise<number> {
+    return await this.replicas[0]!.client.cluster('KEYSLOT', key)
+  }
+
+  async stop(): Promise<void> {
+    for (const { client, server } of [...this.masters, ...this.replicas]) {
+      client.disconnect()
+      await server.kill()
+    }
+  }
+
+  async #form(firstBusPort: number): Promise<void> {
+    const [first] = this.masters as [RedisClusterNode]
+    for (const [index, { client }] of this.masters.entries()) {
+      const from = Math.ceil((index * slotsTotal) / this.masters.length)
+      const to = Math.ceil(((index + 1) * slotsTotal) / this.masters.length) - 1
+      await client.call('CLUSTER', 'ADDSLOTSRANGE', from, to)
+    }
+    const all = [...this.masters, ...this.replicas]
+    for (const { client } of all.slice(1)) {
+      await client.call('CLUSTER', 'MEET', '127.0.0.1', first.server.port, firstBusPort)
+    }
+    await until(
+      all,
+      async ({ client }) =>
+        ((await client.cluster('NODES')) as string).split('\n').length > all.length,
+    )
+    for (const [index, { client }] of this.replicas.entries()) {
+      await client.cluster('REPLICATE', this.masters[index]!.id)
+    }
+    await until(this.replicas, async ({ client }) =>
+      (await client.info('replication')).includes('master_link_status:up'),
+    )
+    await until(all, async ({ client }) =>
+      (await client.cluster('INFO')).includes('cluster_state:ok'),
+    )
+  }
+}
+
+async function startNode(folder: string, port: number, busPort: number): Promise<RedisClusterNode> {
+  await mkdir(folder, { recursive: true })
+  const settings = {
+    'cluster-enabled': 'yes',
+    'cluster-port': `${busPort}`,
+    'cluster-node-timeout': '1000',
+    'repl-diskless-sync-delay': '0',
+  }
+  const server = await RedisServerProcess.start({ folder, port, settings })
+  const client = new Redis(server.url)
+  client.on('error', () => undefined)
+  return { id: (await client.cluster('MYID')), server, client }
+}
+
+async function until(
+  nodes: readonly RedisClusterNode[],
+  holds: (node: RedisClusterNode) => Promise<boolean>,
+): Promise<void> {
+  for (let waitedMs = 0; waitedMs < formsWithinMs; waitedMs += 50) {
+    const answers = await Promise.all(nodes.map(holds))
+    if (answers.every(Boolean)) return
+    await sleep(50)
+  }
+  throw new Error('The cluster does not form')
+}

@@ -1,0 +1,90 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+
+export type RedisServerOptions = {
+  /** Working folder of the server; started in it again, it has what it wrote there. */
+  readonly folder: string
+  readonly port: number
+  /** As in redis.conf. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+/** Whether tests can start servers of their own. */
+export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0
+
+const startsWithinMs = 20_000
+
+/** A redis-server of the test's own, to be killed and stopped at will. Loopback only. */
+export class RedisServerProcess {
+  readonly port: number
+  readonly url: string
+  readonly #child: ChildProcess
+
+  /** Resolves when the server answers, its files loaded. */
+  static async start(options: RedisServerOptions): Promise<RedisServerProcess> {
+    const settings = { save: '', bind: '127.0.0.1', port: `${options.port}`, ...options.settings }
+    const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
+    const child = spawn('redis-server', args, { cwd: options.folder, stdio: 'ignore' })
+    const server = new RedisServerProcess(options.port, child)
+    for (let waitedMs = 0; !(await server.#answers()); waitedMs += 20) {
+      if (child.exitCode !== null || waitedMs > startsWithinMs) {
+        throw new Error(`redis-server does not answer; its exit code is ${child.exitCode}`)
+      }
+      await sleep(20)
+    }
+    return server
+  }
+
+  private constructor(port: number, child: ChildProcess) {
+    this.port = port
+    this.url = `redis://127.0.0.1:${port}`
+    this.#child = child
+  }
+
+  async kill(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    this.#child.kill('SIGKILL')
+    await once(this.#child, 'exit')
+  }
+
+  /** It still takes connections, as the system does that, and answers nothing. */
+  pause(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#child.kill('SIGCONT')
+  }
+
+  async #answers(): Promise<boolean> {
+    const client = new Redis(this.url, { lazyConnect: true, retryStrategy: () => null })
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      return true
+    } catch {
+      return false
+    } finally {
+      client.disconnect()
+    }
+  }
+}
+
+/** Ports that nobody used a moment ago. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  const ports = await Promise.all(
+    servers.map(async (server) => {
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const address = server.address()
+      if (address === null || typeof address === 'string') throw new Error('No port')
+      return address.port
+    }),
+  )
+  await Promise.all(servers.map(async (server) => once(server.close(), 'close')))
+  return ports
+}

@@ -1,0 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const givenMs = 20_000
+
+/** The answer of a call that may fail until a server is there again. */
+export async function answered<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  const deadline = performance.now() + givenMs
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+      await sleep(20)
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { expect } from 'vitest'
+import type { HotState } from '../src/hot-state/hot-state.ts'
+import { countedPartition, recordsPerBatch } from './counted-batches.ts'
+
+const subjects = Array.from({ length: 50 }, (_, n) => {
+  return { ...countedPartition, subject: `s${n}`, scope: 'a' }
+})
+
+/**
+ * Fence, counters and marks are those of the same counted batches. Publishes the entries, so that what came before
+ * them waits in slots. Returns the fence.
+ */
+export async function expectExact(hot: HotState): Promise<number> {
+  const { space, partition } = countedPartition
+  const applied = await hot.appliedOffset(space, partition)
+  const windows = [{ id: 'w', fromSecond: 0, toSecond: 1000 }]
+  let total = 0n
+  for (const at of subjects) {
+    await hot.putEntry(at, { version: 1, document: '{}', windows })
+    total += (await hot.readEntry(at, 'calls')).amounts.get('w') ?? 0n
+  }
+  expect(total).toBe(BigInt(applied))
+  const ids = Array.from({ length: applied + recordsPerBatch }, (_, n) => `id ${n}`)
+  const marks = await hot.readMarks(space, partition, ids)
+  expect(marks.findIndex((offset, n) => offset !== (n < applied ? n : undefined))).toBe(-1)
+  return applied
+}

@@ -1,0 +1,93 @@
+import { mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { HotState } from '../src/hot-state/hot-state.ts'
+import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
+import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
+import { answered } from './answered.ts'
+import { applyBatches, applyUntilItFails } from './counted-batches.ts'
+import { expectExact } from './expect-exact.ts'
+
+const settings = { appendonly: 'yes', appendfsync: 'everysec' }
+
+describe.skipIf(!hasRedisServer)('hot state on a redis-server that is killed', () => {
+  let folder: string
+  let server: RedisServerProcess
+  let hot: HotState
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'hot-state-redis-crash-'))
+    const [port] = (await freePorts(1)) as [number]
+    server = await RedisServerProcess.start({ folder, port, settings })
+    hot = await openRedisHotState({ servers: { url: server.url } })
+  })
+  afterEach(async () => {
+    await hot.close()
+    await server.kill()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  /** Returns up to where it was told that batches are applied. */
+  async function applyAndKill(): Promise<number> {
+    const applying = applyUntilItFails(hot)
+    await sleep(50 + Math.random() * 200)
+    await server.kill()
+    return await applying
+  }
+
+  async function restart(): Promise<void> {
+    server = await RedisServerProcess.start({ folder, port: server.port, settings })
+    await answered(() => hot.ping())
+  }
+
+  it('has counted what the fence says', async () => {
+    for (let run = 0; run < 3; run += 1) {
+      await applyAndKill()
+      await restart()
+      await expectExact(hot)
+    }
+    expect(await applyBatches(hot, 1)).toBeGreaterThan(0)
+  })
+
+  it('has counted what the fence says, also when the last writes are lost', async () => {
+    const told = await applyAndKill()
+    await cutAppendOnlyFile(folder)
+    await restart()
+    expect(await expectExact(hot)).toBeLessThan(told)
+
+    // The next load finds the beginning of the batch that was cut, and does it together with what came later.
+    await applyAndKill()
+    await restart()
+    await expectExact(hot)
+    const applied = await applyBatches(hot, 5)
+    expect(await expectExact(hot)).toBe(applied)
+
+    const nothingExpired = {
+      marksReceivedBeforeMs: 0,
+      windowsEndedBeforeSecond: 0,
+      slotsBeforeSecond: 0,
+      knownSubjectSlotsBeforeSecond: 0,
+      keysMax: 1_000,
+    }
+    while ((await hot.sweep('live', 0, nothingExpired)) > 0);
+    expect(await expectExact(hot)).toBe(applied)
+    expect(await generations(server.url)).toHaveLength(1)
+  })
+})
+
+async function generations(url: string): Promise<string[]> {
+  const client = new Redis(url)
+  const names = await client.keys('{tollgate:live:0}:*')
+  client.disconnect()
+  return [...new Set(names.map((name) => name.split(':')[3]!))]
+}
+
+/** As after a power cut: what was written last never reached the disk, and the cut goes right through a batch. */
+async function cutAppendOnlyFile(folder: string): Promise<void> {
+  const parts = join(folder, 'appendonlydir')
+  const name = (await readdir(parts)).find((part) => part.endsWith('.incr.aof'))!
+  const { size } = await stat(join(parts, name))
+  await truncate(join(parts, name), Math.floor(size * (0.3 + Math.random() * 0.5)))
+}

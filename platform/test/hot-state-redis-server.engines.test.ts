@@ -1,0 +1,168 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { HotState } from '../src/hot-state/hot-state.ts'
+import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
+import { RedisUnavailableError } from '../src/hot-state/redis/redis-unavailable-error.ts'
+import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
+import { answered } from './answered.ts'
+import { applyBatches, batchFrom, countedPartition, recordsPerBatch } from './counted-batches.ts'
+import { expectExact } from './expect-exact.ts'
+
+const { space, partition } = countedPartition
+const at = { space, partition, subject: 's0', scope: 'a' }
+
+describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () => {
+  let folder: string
+  let server: RedisServerProcess
+  let admin: Redis
+  let hot: HotState
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'hot-state-redis-'))
+    const [port] = (await freePorts(1)) as [number]
+    server = await RedisServerProcess.start({ folder, port })
+    admin = new Redis(server.url)
+    hot = await openRedisHotState({ servers: { url: server.url } })
+  })
+  afterEach(async () => {
+    await hot.close()
+    admin.disconnect()
+    await server.kill()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('sends its scripts again when Redis has forgotten them', async () => {
+    await applyBatches(hot, 2)
+    await admin.script('FLUSH')
+    const views = await Promise.all([hot.readEntry(at, 'calls'), hot.readEntry(at, 'calls')])
+    expect(views.map(({ appliedOffset }) => appliedOffset)).toEqual([200, 200])
+    await admin.script('FLUSH')
+    await applyBatches(hot, 2)
+    expect(await expectExact(hot)).toBe(4 * recordsPerBatch)
+  })
+
+  it('begins at the beginning when Redis has lost everything', async () => {
+    await applyBatches(hot, 3)
+    await admin.flushall()
+    expect(await hot.apply(batchFrom(3 * recordsPerBatch))).toBe('fenced')
+    expect(await hot.appliedOffset(space, partition)).toBe(0)
+    await applyBatches(hot, 3)
+    expect(await expectExact(hot)).toBe(3 * recordsPerBatch)
+  })
+
+  it('goes on when its connections are cut', async () => {
+    const reader = await openRedisHotState({ servers: { url: server.url } })
+    for (const types of [['pubsub'], ['normal'], ['pubsub', 'normal']]) {
+      await reader.waitForApply(1_000)
+      for (const type of types) await admin.client('KILL', 'TYPE', type, 'SKIPME', 'yes')
+      const before = await answered(() => reader.appliedOffset(space, partition))
+      await answered(() => hot.ping())
+      await hot.apply(batchFrom(before))
+      while ((await reader.appliedOffset(space, partition)) === before)
+        await reader.waitForApply(10_000)
+    }
+    await reader.close()
+    expect(await expectExact(hot)).toBe(3 * recordsPerBatch)
+  })
+
+  it('is woken by a subscription, also by a new one after the first was cut', async () => {
+    const listeners = async () =>
+      ((await admin.pubsub('NUMSUB', 'tollgate:applied')))[1]
+    await hot.waitForApply(1)
+    await expect.poll(listeners).toBe(1)
+    await admin.client('KILL', 'TYPE', 'pubsub')
+    await expect.poll(listeners).toBe(0)
+    await expect.poll(listeners).toBe(1)
+  })
+
+  it('applies a batch of more marks and increments than Lua hands to one call', async () => {
+    const windows = [{ id: 'w', fromSecond: 0, toSecond: 30_000 }]
+    await hot.putEntry(at, { version: 1, document: '{}', windows })
+    const total = 9_000
+    const numbers = Array.from({ length: total }, (_, n) => n)
+    const batch = (expectedOffset: number, scope: string) => ({
+      ...countedPartition,
+      expectedOffset,
+      nextOffset: expectedOffset + total,
+      marks: numbers.map((n) => ({ id: `${scope} ${n}`, offset: n, receivedAtMs: 1 })),
+      increments: numbers.map((second) => {
+        return { subject: 's0', scope, series: 'calls', second, amount: 1n }
+      }),
+    })
+    expect(await hot.apply(batch(0, 'a'))).toBe('applied')
+    expect(await hot.apply(batch(total, ''))).toBe('applied')
+    await hot.putEntry({ ...at, scope: 'b' }, { version: 1, document: '{}', windows })
+    expect([...(await hot.readEntry(at, 'calls')).amounts]).toEqual([['w', 2n * BigInt(total)]])
+    const ofB = await hot.readEntry({ ...at, scope: 'b' }, 'calls')
+    expect([...ofB.amounts]).toEqual([['w', BigInt(total)]])
+    const ids = numbers.flatMap((n) => [`a ${n}`, ` ${n}`])
+    expect(await hot.readMarks(space, partition, ids)).toEqual(numbers.flatMap((n) => [n, n]))
+  })
+
+  it.each([
+    ['an amount beyond 100 bits', { amount: 2n ** 100n }, {}],
+    ['an offset that is none', {}, { nextOffset: 2 ** 53 }],
+  ])('changes nothing for %s', async (_, incrementFields, batchFields) => {
+    await applyBatches(hot, 1)
+    const batch = batchFrom(recordsPerBatch)
+    const increments = [...batch.increments, { ...batch.increments[0]!, ...incrementFields }]
+    const refused = hot.apply({ ...batch, increments, ...batchFields })
+    await expect(refused).rejects.toThrow(RangeError)
+    expect(await expectExact(hot)).toBe(recordsPerBatch)
+  })
+
+  it('changes nothing when Redis has no memory left', async () => {
+    await applyBatches(hot, 1)
+    await admin.config('SET', 'maxmemory', '1')
+    await expect(hot.apply(batchFrom(recordsPerBatch))).rejects.toThrow('OOM')
+    await admin.config('SET', 'maxmemory', '0')
+    expect(await expectExact(hot)).toBe(recordsPerBatch)
+  })
+
+  it('does not call a Redis healthy that may drop keys', async () => {
+    await hot.ping()
+    await admin.config('SET', 'maxmemory-policy', 'allkeys-lru')
+    await expect(hot.ping()).rejects.toThrow('maxmemory-policy is allkeys-lru')
+    await admin.config('SET', 'maxmemory-policy', 'volatile-lru')
+    await hot.ping()
+  })
+
+  it('fails calls to a Redis that hangs, takes on a bounded number of them, and recovers', async () => {
+    const limits = { callTimeoutMs: 200, callsInFlightMax: 5 }
+    const bounded = await openRedisHotState({ servers: { url: server.url }, ...limits })
+    await applyBatches(bounded, 1)
+    server.pause()
+    const reads = Array.from({ length: 7 }, () => bounded.readEntry(at, 'calls'))
+    const outcomes = await Promise.allSettled([bounded.apply(batchFrom(recordsPerBatch)), ...reads])
+    const reasons = outcomes.map((outcome): unknown => {
+      return outcome.status === 'rejected' && outcome.reason
+    })
+    for (const reason of reasons) expect(reason).toBeInstanceOf(RedisUnavailableError)
+    expect(reasons.filter((reason) => `${reason}`.includes('5 calls wait'))).toHaveLength(3)
+    server.resume()
+    await answered(() => bounded.ping())
+    // The batch that was given up may have been applied meanwhile, or not.
+    const applied = await expectExact(bounded)
+    expect([1, 2]).toContain(applied / recordsPerBatch)
+    await applyBatches(bounded, 1)
+    expect(await expectExact(bounded)).toBe(applied + recordsPerBatch)
+    await bounded.close()
+  })
+
+  it('opens while Redis is away, and works when it is there', async () => {
+    await applyBatches(hot, 1)
+    await server.kill()
+    const early = await openRedisHotState({ servers: { url: server.url }, callTimeoutMs: 200 })
+    await expect(early.ping()).rejects.toThrow(RedisUnavailableError)
+    await expect(early.apply(batchFrom(0))).rejects.toThrow(RedisUnavailableError)
+    await early.waitForApply(1)
+    server = await RedisServerProcess.start({ folder, port: server.port })
+    await answered(() => early.ping())
+    await applyBatches(early, 2)
+    expect(await expectExact(early)).toBe(2 * recordsPerBatch)
+    await early.close()
+  })
+})
