@@ -63,7 +63,9 @@ test('without PostgreSQL every call is refused, and the operator sees it', async
   expect([answer.statusCode, answer.json()]).toEqual([503, unavailable])
   await app.inject({ method: 'GET', url: '/v1/no/such/path' })
   const counts = [
-    ...(await metrics.metrics()).matchAll(/_seconds_count\{(.*?),service=.*\} (\d+)/g),
+    ...(await metrics.metrics()).matchAll(
+      /_request_seconds_count\{service="control-plane",(.+)\} (\d+)/g,
+    ),
   ]
   expect(counts.map(([, labels, count]) => [labels, count])).toEqual([
     ['method="GET",route="/v1/sdk/products",status="503"', '1'],
