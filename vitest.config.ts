@@ -2,15 +2,37 @@ import { defineConfig } from 'vitest/config'
 
 const source = { conditions: ['source'] }
 
+/** Tests of adapters on the real engines, which the other project never waits for. */
+const engineTests = '*/{src,test}/**/*.engines.test.ts'
+
 export default defineConfig({
   resolve: source,
   ssr: { resolve: source },
+  // Where vitest runs its own files: the global set-up.
+  environments: { __vitest__: { resolve: source } },
   test: {
-    include: ['*/src/**/*.test.ts', '*/test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 120_000,
     pool: 'forks',
     maxWorkers: 2,
     reporters: ['default', './deploy/test/closing-line-reporter.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'default',
+          include: ['*/{src,test}/**/*.test.ts'],
+          exclude: ['**/node_modules/**', '**/dist/**', engineTests],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'engines',
+          include: [engineTests],
+          globalSetup: './deploy/test/engines/global-setup.ts',
+        },
+      },
+    ],
   },
 })

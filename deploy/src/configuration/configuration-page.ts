@@ -2,6 +2,7 @@ import { aggregatorSettings } from '@tollgate/aggregator/config'
 import { controlPlaneSettings } from '@tollgate/control-plane/config'
 import { ingestSettings } from '@tollgate/ingest/config'
 import type { Setting, Settings } from '@tollgate/platform/config/settings'
+import { engineSettings } from '../engines/settings.ts'
 import { standaloneSettings } from '../standalone/settings.ts'
 
 const sections: readonly {
@@ -17,6 +18,11 @@ const sections: readonly {
   { title: 'ingest', lead: 'The public address.', settings: ingestSettings },
   { title: 'aggregator', lead: 'The two projections.', settings: aggregatorSettings },
   { title: 'control-plane', lead: 'The management API.', settings: controlPlaneSettings },
+  {
+    title: 'npm run engines:up',
+    lead: 'Read by `engines:up`, `engines:status` and `engines:down` (`deploy/local`).',
+    settings: engineSettings,
+  },
 ]
 
 /** The text of `docs/configuration.md`: every setting as its service declares it. */

@@ -1,5 +1,3 @@
-import type { RunningServer } from './server.ts'
-
 /** What every engine's start function is told besides its ports. */
 export type EngineOptions = {
   /** Holds one folder per server, and `logs`. Starting again on the same folder goes on with the same data. */
@@ -8,6 +6,15 @@ export type EngineOptions = {
   readonly say: (line: string) => void
   /** True ends the servers (SIGKILL) with this process, however that ends: for tests. Linux only. */
   readonly endsWithParent?: boolean
+}
+
+/** One process of an engine. */
+export type RunningServer = {
+  readonly name: string
+  readonly pid: number
+  readonly port: number
+  readonly logPath: string
+  stop(): Promise<void>
 }
 
 export type Engine = {

@@ -6,12 +6,12 @@ export function kafkaProperties(
   brokers: readonly BrokerPorts[],
   index: number,
   dataFolder: string,
-): string {
+): Record<string, string> {
   const { port, controllerPort } = brokers[index]!
   const copies = String(brokers.length)
   const copiesInSync = brokers.length > 1 ? '2' : '1'
   const voters = brokers.map((broker, at) => `${at + 1}@${host}:${broker.controllerPort}`)
-  const properties: Record<string, string> = {
+  return {
     'process.roles': 'broker,controller',
     'node.id': String(index + 1),
     'controller.quorum.voters': voters.join(','),
@@ -41,6 +41,9 @@ export function kafkaProperties(
     // The default, 128 MiB, is a quarter of the heap.
     'log.cleaner.dedupe.buffer.size': String(16 * 1_048_576),
   }
+}
+
+export function asPropertiesFile(properties: Readonly<Record<string, string>>): string {
   return Object.entries(properties)
     .map(([name, value]) => `${name}=${value}\n`)
     .join('')

@@ -8,13 +8,13 @@ import { promisify } from 'node:util'
 import { host } from '../standalone/ports.ts'
 import { StartRefusedError } from '../standalone/start-refused.ts'
 import { writeFileDurably } from '../standalone/write-file.ts'
-import { engineOf, type Engine, type EngineOptions } from './engine.ts'
+import { engineOf, type Engine, type EngineOptions, type RunningServer } from './engine.ts'
 import { javaArtifacts } from './java-artifacts.ts'
-import { kafkaProperties } from './kafka-properties.ts'
+import { asPropertiesFile, kafkaProperties } from './kafka-properties.ts'
 import { brokersKnownTo } from './kafka-question.ts'
 import type { BrokerPorts } from './port-plan.ts'
 import { requireProgram } from './programs.ts'
-import { startServer, type Command, type RunningServer } from './server.ts'
+import { startServer, type Command } from './server.ts'
 import { waitUntil } from './wait-until.ts'
 
 const run = promisify(execFile)
@@ -71,7 +71,7 @@ async function prepareBroker(
   const id = await clusterId(options.root, brokers.length)
   const data = join(folder, 'data')
   const properties = join(folder, 'server.properties')
-  await writeFile(properties, kafkaProperties(brokers, index, data))
+  await writeFile(properties, asPropertiesFile(kafkaProperties(brokers, index, data)))
   const classPath = ['-cp', kafkaClassPath, `-Dlog4j2.configurationFile=${logSettings}`]
   if (!existsSync(join(data, 'meta.properties'))) {
     const format = ['kafka.tools.StorageTool', 'format', '--cluster-id', id, '--config', properties]

@@ -7,7 +7,7 @@ import { startTimeOf } from '@tollgate/platform/processes/process-identity'
 import { requireFreePort } from '../standalone/ports.ts'
 import { StartRefusedError } from '../standalone/start-refused.ts'
 import type { EngineName } from './engine-names.ts'
-import type { EngineOptions } from './engine.ts'
+import type { EngineOptions, RunningServer } from './engine.ts'
 import {
   isRunning,
   readProcessRecord,
@@ -38,14 +38,6 @@ export type Command = {
   readonly environment?: Readonly<Record<string, string>>
   /** As whom, where that is not us. */
   readonly account?: Launcher
-}
-
-export type RunningServer = {
-  readonly name: string
-  readonly pid: number
-  readonly port: number
-  readonly logPath: string
-  stop(): Promise<void>
 }
 
 const startTimeoutMs = 120_000

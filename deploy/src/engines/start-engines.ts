@@ -18,27 +18,34 @@ const starts: Record<EngineName, (options: EngineOptions, ports: PortPlan) => Pr
   clickhouse: (options, ports) => startClickHouse(options, ports.clickhouse),
 }
 
-export type StartedEngines = {
-  readonly running: ReadonlyMap<EngineName, Engine>
-  /** Why each of the others is not running. */
+/** What runs, and why each of the others does not. */
+export type Started<Running> = {
+  readonly running: ReadonlyMap<EngineName, Running>
   readonly refused: ReadonlyMap<EngineName, Error>
 }
 
-/** All at once; one that cannot start keeps none of the others from it. */
-export async function startEngines(
+export function startEngines(
   names: readonly EngineName[],
   options: EngineOptions,
   ports: PortPlan,
-): Promise<StartedEngines> {
-  const running = new Map<EngineName, Engine>()
+): Promise<Started<Engine>> {
+  return startEach(names, (name) => starts[name](options, ports))
+}
+
+/** All at once; one that cannot start keeps none of the others from it. */
+export async function startEach<Running>(
+  names: readonly EngineName[],
+  start: (name: EngineName) => Promise<Running>,
+): Promise<Started<Running>> {
+  const running = new Map<EngineName, Running>()
   const refused = new Map<EngineName, Error>()
-  const start = async (name: EngineName): Promise<void> => {
+  const startOne = async (name: EngineName): Promise<void> => {
     try {
-      running.set(name, await starts[name](options, ports))
+      running.set(name, await start(name))
     } catch (error) {
       refused.set(name, error instanceof Error ? error : new Error(String(error)))
     }
   }
-  await Promise.all(names.map(start))
+  await Promise.all(names.map(startOne))
   return { running, refused }
 }

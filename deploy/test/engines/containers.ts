@@ -1,0 +1,148 @@
+import {
+  GenericContainer,
+  getContainerRuntimeClient,
+  Wait,
+  type StartedTestContainer,
+} from 'testcontainers'
+import type { EngineName } from '../../src/engines/engine-names.ts'
+import { kafkaProperties } from '../../src/engines/kafka-properties.ts'
+import { planFreePorts, type PortPlan } from '../../src/engines/port-plan.ts'
+import { redisArguments, settingsAsArguments } from '../../src/engines/redis.ts'
+import { startEach, type Started } from '../../src/engines/start-engines.ts'
+
+/** The versions that deploy/local starts, where they are ours to choose. */
+const images = {
+  kafka: 'apache/kafka:4.4.0',
+  registry: 'apicurio/apicurio-registry:3.0.9',
+  redis: 'redis:7.4.2-alpine',
+  postgres: 'postgres:17.2-alpine',
+}
+
+type ContainerEngine = { readonly address: string; stop(): Promise<void> }
+
+type Place = {
+  /** Where the container engine publishes ports. */
+  readonly host: string
+  /** The same inside and outside: Kafka and a Redis Cluster tell clients their address themselves. */
+  readonly ports: PortPlan
+}
+
+/** Undefined when no container engine answers. */
+export async function containerHost(): Promise<string | undefined> {
+  try {
+    return (await getContainerRuntimeClient()).info.containerRuntime.host
+  } catch {
+    return undefined
+  }
+}
+
+/** The engines of a test run, each in a container that is removed with the run, also after a kill. */
+export async function startContainers(
+  names: readonly EngineName[],
+  host: string,
+): Promise<Started<ContainerEngine>> {
+  const place = { host, ports: await planFreePorts() }
+  return await startEach(names, (name) => starts[name](place))
+}
+
+const starts: Record<EngineName, (place: Place) => Promise<ContainerEngine>> = {
+  kafka: startKafka,
+  'schema-registry': startRegistry,
+  redis: startRedis,
+  'redis-cluster': startRedisCluster,
+  postgres: startPostgres,
+  clickhouse: () => Promise.reject(new Error('Tests use the engine in process.')),
+}
+
+async function startKafka({ host, ports }: Place): Promise<ContainerEngine> {
+  const { port, controllerPort } = ports.kafka[0]!
+  const properties = {
+    ...kafkaProperties([{ port, controllerPort }], 0, '/tmp/kafka'),
+    listeners: `PLAINTEXT://0.0.0.0:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://${host}:${port}`,
+  }
+  const container = await withPorts(new GenericContainer(images.kafka), [port])
+    .withEnvironment(asImageEnvironment(properties))
+    .withWaitStrategy(Wait.forLogMessage(/Kafka Server started/))
+    .start()
+  return engineOf(`${host}:${port}`, container)
+}
+
+/** The image reads `some.setting` from KAFKA_SOME_SETTING. */
+function asImageEnvironment(properties: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(properties)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [`KAFKA_${name.toUpperCase().replaceAll('.', '_')}`, value]),
+  )
+}
+
+async function startRegistry({ host }: Place): Promise<ContainerEngine> {
+  const path = '/apis/ccompat/v7'
+  const container = await new GenericContainer(images.registry)
+    .withExposedPorts(8080)
+    .withWaitStrategy(Wait.forHttp(`${path}/subjects`, 8080).forStatusCode(200))
+    .start()
+  return engineOf(`http://${host}:${container.getMappedPort(8080)}${path}`, container)
+}
+
+/** Open to other addresses than loopback: the port is published on this machine only by the container engine. */
+const reachable = settingsAsArguments({ bind: '0.0.0.0', 'protected-mode': 'no' })
+
+async function startRedis({ host, ports: { redis } }: Place): Promise<ContainerEngine> {
+  const container = await withPorts(new GenericContainer(images.redis), [redis])
+    .withCommand(['redis-server', ...redisArguments(redis, '/data'), ...reachable])
+    .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
+    .start()
+  return engineOf(`redis://${host}:${redis}`, container)
+}
+
+/** All masters in one container, where the address that clients are told is also right among them. */
+async function startRedisCluster({ ports }: Place): Promise<ContainerEngine> {
+  const nodes = ports.redisCluster
+  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
+  const starts = nodes.flatMap(({ port, busPort }) => {
+    const cluster = {
+      'cluster-enabled': 'yes',
+      'cluster-port': String(busPort),
+      'cluster-announce-ip': '127.0.0.1',
+      daemonize: 'yes',
+    }
+    const settings = [
+      ...redisArguments(port, `/data/${port}`),
+      ...reachable,
+      ...settingsAsArguments(cluster),
+    ]
+    const quoted = settings.map((setting) => `'${setting}'`).join(' ')
+    return [`mkdir /data/${port}`, `redis-server ${quoted}`]
+  })
+  const create = `redis-cli --cluster create ${addresses.join(' ')} --cluster-yes`
+  const script = [...starts, create, 'tail -f /dev/null'].join(' && ')
+  const container = await withPorts(
+    new GenericContainer(images.redis),
+    nodes.map(({ port }) => port),
+  )
+    .withCommand(['sh', '-c', script])
+    .withWaitStrategy(Wait.forLogMessage(/All 16384 slots covered/))
+    .start()
+  return engineOf(addresses.join(','), container)
+}
+
+async function startPostgres({ host }: Place): Promise<ContainerEngine> {
+  const name = 'tollgate'
+  const container = await new GenericContainer(images.postgres)
+    .withExposedPorts(5432)
+    .withEnvironment({ POSTGRES_USER: name, POSTGRES_PASSWORD: name, POSTGRES_DB: name })
+    // The image starts the server once to make the database, and once for good.
+    .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
+    .start()
+  const port = container.getMappedPort(5432)
+  return engineOf(`postgres://${name}:${name}@${host}:${port}/${name}`, container)
+}
+
+function withPorts(container: GenericContainer, ports: readonly number[]): GenericContainer {
+  return container.withExposedPorts(...ports.map((port) => ({ container: port, host: port })))
+}
+
+function engineOf(address: string, container: StartedTestContainer): ContainerEngine {
+  return { address, stop: async () => void (await container.stop()) }
+}

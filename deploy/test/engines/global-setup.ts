@@ -1,0 +1,78 @@
+import { makeTemporaryFolder } from '../../src/instance/temporary-folder.ts'
+import type { EngineName } from '../../src/engines/engine-names.ts'
+import { planFreePorts } from '../../src/engines/port-plan.ts'
+import { startEngines, type Started } from '../../src/engines/start-engines.ts'
+import { containerHost, startContainers } from './containers.ts'
+
+/** By these variables a suite learns where its engine is, and whether there is one. */
+const variables: readonly (readonly [EngineName, string])[] = [
+  ['kafka', 'TOLLGATE_TEST_KAFKA_BROKERS'],
+  ['schema-registry', 'TOLLGATE_TEST_SCHEMA_REGISTRY_URL'],
+  ['redis', 'TOLLGATE_TEST_REDIS_URL'],
+  ['redis-cluster', 'TOLLGATE_TEST_REDIS_CLUSTER'],
+  ['postgres', 'TOLLGATE_TEST_POSTGRES_URL'],
+]
+
+type Provided = Started<{ readonly address: string; stop(): Promise<void> }>
+
+/**
+ * Gives a run of engine tests the engines whose address is not set yet: in containers where there are any, else from
+ * deploy/local. What cannot be had is left out and named; in CI that is an error. Runs once, and only when the run has
+ * a test of this project.
+ */
+export default async function provideEngines(): Promise<(() => Promise<void>) | undefined> {
+  const missing = variables.filter(([, variable]) => process.env[variable] === undefined)
+  if (missing.length === 0) return undefined
+  const names = missing.map(([name]) => name)
+  const host = await containerHost()
+  const provided =
+    host === undefined ? await provideLocally(names) : await provideContainers(names, host)
+  const { running, refused } = provided
+  for (const [name, variable] of missing) {
+    const address = running.get(name)?.address
+    if (address !== undefined) process.env[variable] = address
+  }
+  const left = [...refused].map(([name, { message }]) => `No tests with ${name}: ${message}`)
+  if (left.length > 0 && process.env['CI'] === 'true') {
+    await provided.stop()
+    throw new Error(left.join('\n'))
+  }
+  left.forEach(say)
+  return () => provided.stop()
+}
+
+type ProvidedWithStop = Provided & { stop(): Promise<void> }
+
+async function provideLocally(names: readonly EngineName[]): Promise<ProvidedWithStop> {
+  const folder = await makeTemporaryFolder('test-engines')
+  const options = { root: folder.path, say, endsWithParent: true }
+  const provided = await startEngines(names, options, await planOneBroker())
+  return {
+    ...provided,
+    async stop() {
+      await stopAll(provided)
+      await folder.remove()
+    },
+  }
+}
+
+async function planOneBroker(): ReturnType<typeof planFreePorts> {
+  const ports = await planFreePorts()
+  return { ...ports, kafka: ports.kafka.slice(0, 1) }
+}
+
+async function provideContainers(
+  names: readonly EngineName[],
+  host: string,
+): Promise<ProvidedWithStop> {
+  const provided = await startContainers(names, host)
+  return { ...provided, stop: () => stopAll(provided) }
+}
+
+async function stopAll({ running }: Provided): Promise<void> {
+  await Promise.all([...running.values()].map((engine) => engine.stop()))
+}
+
+function say(line: string): void {
+  console.error(`[engines] ${line}`)
+}
