@@ -69,8 +69,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
   })
 
   it('is woken by a subscription, also by a new one after the first was cut', async () => {
-    const listeners = async () =>
-      ((await admin.pubsub('NUMSUB', 'tollgate:applied')))[1]
+    const listeners = async () => (await admin.pubsub('NUMSUB', 'tollgate:applied'))[1]
     await hot.waitForApply(1)
     await expect.poll(listeners).toBe(1)
     await admin.client('KILL', 'TYPE', 'pubsub')
@@ -141,7 +140,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
       return outcome.status === 'rejected' && outcome.reason
     })
     for (const reason of reasons) expect(reason).toBeInstanceOf(RedisUnavailableError)
-    expect(reasons.filter((reason) => `${reason}`.includes('5 calls wait'))).toHaveLength(3)
+    expect(reasons.filter((reason) => String(reason).includes('5 calls wait'))).toHaveLength(3)
     server.resume()
     await answered(() => bounded.ping())
     // The batch that was given up may have been applied meanwhile, or not.

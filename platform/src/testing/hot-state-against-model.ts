@@ -40,6 +40,10 @@ const addressArbitrary = fc.record({
   subject: fc.constantFrom(...subjects),
   scope: fc.constantFrom(...scopes),
 })
+/** Sums of these pass every bound that a store of 64-bit integers has. */
+const around64BitsArbitrary = fc
+  .tuple(fc.constantFrom(53n, 62n, 63n, 64n), fc.constantFrom(-1n, 0n, 1n))
+  .map(([bits, off]) => 2n ** bits + off)
 const stepArbitrary = fc.oneof(
   fc.record({
     kind: fc.constant('put' as const),
@@ -66,7 +70,7 @@ const stepArbitrary = fc.oneof(
         scope: fc.constantFrom(...scopes),
         series: fc.constantFrom(...series),
         second: fc.oneof(fc.nat(600_000), fc.constantFrom(0, 99_999, 100_000, 399_999, 500_000)),
-        amount: fc.bigInt({ min: 0n, max: 10n ** 16n }),
+        amount: fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 16n }), around64BitsArbitrary),
       }),
       { maxLength: 8 },
     ),

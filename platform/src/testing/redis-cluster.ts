@@ -50,6 +50,59 @@ export class RedisTestCluster {
     return await this.replicas[0]!.client.cluster('KEYSLOT', key)
   }
 
+  async numberOfScripts({ client }: RedisClusterNode): Promise<number> {
+    return Number(/number_of_cached_scripts:(\d+)/.exec(await client.info('memory'))?.[1])
+  }
+
+  /** The replica becomes master in agreement with the master: nothing is lost. */
+  async failOver(index: number): Promise<void> {
+    await this.replicas[index]!.client.call('CLUSTER', 'FAILOVER')
+    await until([this.replicas[index]!], isMaster)
+  }
+
+  /** The replica becomes master on its own, with what it has. */
+  async takeOver(index: number): Promise<void> {
+    await this.replicas[index]!.client.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
+    await until([this.replicas[index]!], isMaster)
+  }
+
+  /** From here on the replica learns nothing new: it loses its link, and cannot log in for another. */
+  async cutOffReplica(index: number): Promise<void> {
+    await this.replicas[index]!.client.config('SET', 'masterauth', 'wrong')
+    await this.masters[index]!.client.client('KILL', 'TYPE', 'replica')
+    await until([this.replicas[index]!], async ({ client }) =>
+      (await client.info('replication')).includes('master_link_status:down'),
+    )
+  }
+
+  /** Begins to move the slot of the key from one master to another, as a resharding does. */
+  async beginMove(key: string, fromIndex: number, toIndex: number) {
+    const slot = await this.slotOf(key)
+    const from = this.masters[fromIndex]!
+    const to = this.masters[toIndex]!
+    await to.client.cluster('SETSLOT', slot, 'IMPORTING', from.id)
+    await from.client.cluster('SETSLOT', slot, 'MIGRATING', to.id)
+    const some = async (count: number): Promise<number> => {
+      const keys = (await from.client.callBuffer(
+        'CLUSTER',
+        'GETKEYSINSLOT',
+        slot,
+        count,
+      )) as Buffer[]
+      for (const each of keys) {
+        await from.client.call('MIGRATE', '127.0.0.1', to.server.port, each, 0, 5_000)
+      }
+      return keys.length
+    }
+    return {
+      some,
+      finish: async () => {
+        while ((await some(1_000)) > 0);
+        for (const { client } of [to, from]) await client.cluster('SETSLOT', slot, 'NODE', to.id)
+      },
+    }
+  }
+
   async stop(): Promise<void> {
     for (const { client, server } of [...this.masters, ...this.replicas]) {
       client.disconnect()
@@ -85,6 +138,10 @@ export class RedisTestCluster {
   }
 }
 
+async function isMaster({ client }: RedisClusterNode): Promise<boolean> {
+  return (await client.info('replication')).includes('role:master')
+}
+
 async function startNode(folder: string, port: number, busPort: number): Promise<RedisClusterNode> {
   await mkdir(folder, { recursive: true })
   const settings = {
@@ -96,7 +153,7 @@ async function startNode(folder: string, port: number, busPort: number): Promise
   const server = await RedisServerProcess.start({ folder, port, settings })
   const client = new Redis(server.url)
   client.on('error', () => undefined)
-  return { id: (await client.cluster('MYID')), server, client }
+  return { id: await client.cluster('MYID'), server, client }
 }
 
 async function until(

@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { expect, it } from 'vitest'
+import type { HotState } from '../src/hot-state/hot-state.ts'
+import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
+import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
+import { answered } from './answered.ts'
+
+/** A command as the server saw it, and what the script did that it called. */
+type Call = { readonly command: string[]; readonly byScript: string[][] }
+
+it.skipIf(!hasRedisServer)('touches keys of one hash slot with each call', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hot-state-redis-slots-'))
+  const [port] = (await freePorts(1)) as [number]
+  const settings = { 'cluster-enabled': 'yes' }
+  const server = await RedisServerProcess.start({ folder, port, settings })
+  const client = new Redis(server.url)
+  await client.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383)
+  const hot = await openRedisHotState({ servers: { url: server.url } })
+  await answered(() => hot.putDocument('the slots are served', ''))
+  const calls: Call[] = []
+  const monitor = await client.monitor()
+  monitor.on('monitor', (_, command: string[], source: string) => {
+    if (source === 'lua') calls.at(-1)!.byScript.push(command)
+    else calls.push({ command, byScript: [] })
+  })
+  await useEverything(hot)
+  await hot.close()
+  await client.ping()
+
+  const scripts = calls.filter(({ byScript }) => byScript.length > 0)
+  const ofDocuments = calls.filter(({ command }) => /^(get|set|del)$/.test(command[0]!))
+  expect(ofDocuments).toHaveLength(3)
+  expect(
+    new Set(scripts.flatMap(({ byScript }) => byScript.map(([name]) => name))).size,
+  ).toBeGreaterThan(15)
+  for (const { command, byScript } of [...scripts, ...ofDocuments]) {
+    const keys: string[] = []
+    for (const each of [command, ...byScript]) keys.push(...(await keysOf(client, each)))
+    const slots = await Promise.all(keys.map(async (key) => client.cluster('KEYSLOT', key)))
+    expect([keys, new Set(slots).size]).toEqual([keys, 1])
+  }
+  monitor.disconnect()
+  client.disconnect()
+  await server.kill()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function useEverything(hot: HotState): Promise<void> {
+  const [space, partition] = ['l{i}ve', 3]
+  const at = { space, partition, subject: 's{1}', scope: 'a}' }
+  const window = { id: 'w', fromSecond: 0, toSecond: 100 }
+  const use = { subject: at.subject, series: 'calls', amount: 2n ** 63n - 1n }
+  const marks = [{ id: 'i', offset: 1, receivedAtMs: 1 }]
+  await hot.putDocument('a{b}c', 'd')
+  await hot.readDocument('a{b}c')
+  await hot.deleteDocument('a{b}c')
+  let expectedOffset = 0
+  for (let round = 0; round < 3; round += 1) {
+    const increments = ['', at.scope].flatMap((scope) => [
+      { ...use, scope, second: 1 },
+      { ...use, scope, second: 200 },
+    ])
+    const batch = { space, partition, marks, increments }
+    await hot.apply({ ...batch, expectedOffset, nextOffset: (expectedOffset += 10) })
+    await hot.putEntry(at, { version: 1, document: '{}', windows: [window] })
+    await hot.putEntry({ ...at, scope: '' }, { version: 1, document: '{}', windows: [] })
+    await hot.readEntry(at, 'calls')
+    await hot.readEntryDocument(at)
+    await hot.deleteEntry(at)
+  }
+  await hot.claimMarks(space, partition, marks)
+  await hot.readMarks(space, partition, ['i'])
+  await hot.appliedOffset(space, partition)
+  const allExpired = {
+    marksReceivedBeforeMs: 1e9,
+    windowsEndedBeforeSecond: 1e9,
+    slotsBeforeSecond: 1e9,
+    knownSubjectSlotsBeforeSecond: 1e9,
+  }
+  while ((await hot.sweep(space, partition, { ...allExpired, keysMax: 10 })) > 0);
+}
+
+async function keysOf(client: Redis, command: string[]): Promise<string[]> {
+  // It looks at all names of a server and takes those that begin with the head's.
+  if (/^(publish|time|scan)$/i.test(command[0]!)) return []
+  return (await client.call('COMMAND', 'GETKEYS', ...command)) as string[]
+}
