@@ -10,7 +10,7 @@ import { isWhole, startRedisCluster } from '../src/engines/redis-cluster.ts'
 import { waitUntil } from '../src/engines/wait-until.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/instance/temporary-folder.ts'
 
-const timeout = 180_000
+const timeout = 300_000
 
 let folder: TemporaryFolder
 let options: EngineOptions

@@ -63,7 +63,8 @@ async function preparePostgres(
   const postgres = await requireProgram('postgres', options.say)
   const data = join(folder, 'data')
   const account = chooseAccount({ folder, dataFolder: data, postgres })
-  if (existsSync(data)) await clearTheWay(data, join(folder, 'no-owner'))
+  // Nobody is named as owner: a server that is not in our record has outlived the one that is.
+  if (existsSync(data)) await clearTheWay(data, join(folder, 'owner.json'))
   else await makeData(join(dirname(postgres), 'initdb'), account, folder, data)
   const settings = {
     port: String(port),

@@ -27,11 +27,21 @@ const programs = {
 
 export type ProgramName = keyof typeof programs
 
-/** The path of the program. Installed when it is missing and this is root on Debian; else one line says what to do. */
-export async function requireProgram(
-  name: ProgramName,
-  say: (line: string) => void,
-): Promise<string> {
+const looking = new Map<ProgramName, Promise<string>>()
+
+/**
+ * The path of the program. Installed when it is missing and this is root on Debian; else one line says what to do.
+ * Engines that start together and need the same one wait for the same install.
+ */
+export function requireProgram(name: ProgramName, say: (line: string) => void): Promise<string> {
+  const known = looking.get(name)
+  if (known) return known
+  const found = findOrInstall(name, say).finally(() => looking.delete(name))
+  looking.set(name, found)
+  return found
+}
+
+async function findOrInstall(name: ProgramName, say: (line: string) => void): Promise<string> {
   const { debianPackage, find } = programs[name]
   const found = await find()
   if (found !== undefined) return found

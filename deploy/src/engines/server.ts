@@ -40,7 +40,9 @@ export type Command = {
   readonly account?: Launcher
 }
 
-const startTimeoutMs = 120_000
+/** Java 17 takes the encoding of texts from the locale. */
+const plainEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C.UTF-8', TZ: 'UTC' }
+const startTimeoutMs = 180_000
 const portTimeoutMs = 5_000
 const pollMs = 50
 const progressMs = 5_000
@@ -95,7 +97,7 @@ async function launch(
       cwd: folder,
       detached: true,
       stdio: ['ignore', log, log],
-      env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...command.environment },
+      env: { ...plainEnvironment, ...command.environment },
       ...(uid === undefined ? {} : { uid }),
       ...(gid === undefined ? {} : { gid }),
     })
