@@ -10,12 +10,12 @@ import { planFreePorts, type PortPlan } from '../../src/engines/port-plan.ts'
 import { redisArguments, settingsAsArguments } from '../../src/engines/redis.ts'
 import { startEach, type Started } from '../../src/engines/start-engines.ts'
 
-/** The versions that deploy/local starts, where they are ours to choose. */
+/** Those of deploy/compose.yaml. */
 const images = {
   kafka: 'apache/kafka:4.4.0',
   registry: 'apicurio/apicurio-registry:3.0.9',
-  redis: 'redis:7.4.2-alpine',
-  postgres: 'postgres:17.2-alpine',
+  redis: 'redis:7.4',
+  postgres: 'postgres:18.4',
 }
 
 type ContainerEngine = { readonly address: string; stop(): Promise<void> }
