@@ -1,3 +1,4 @@
+import type { EntryAddress } from '@tollgate/platform/hot-state/hot-state'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
 import { marksWanted, settleFirstOffsets } from '../domain/first-offsets.ts'
 import type { Partition } from './partition-parts.ts'
@@ -9,8 +10,8 @@ import type { Partition } from './partition-parts.ts'
  * The counters projection is normally ahead and has set all marks, so the sink gives it a moment. If it is away, the
  * sink claims the missing ones itself. That is right only if every id of a smaller offset has its mark, because then an
  * id without one is used here for the first time. Two things say how far marks are complete: the counters' fence, and
- * the offset that the sink leaves in a document after its own claims. The document follows the claims into the same
- * store, so whatever loses the marks, a wipe or a power cut, loses the document with them.
+ * the offset that the sink leaves in an entry after its own claims. The entry follows the claims into the same
+ * partition, so whatever loses the marks, a wipe, a power cut or a failover, loses the entry with them.
  */
 export async function settleSinkMarks(
   parts: Partition,
@@ -31,7 +32,10 @@ export async function settleSinkMarks(
     const holders = await hotState.claimMarks(environment, partition, missing)
     missing.forEach((mark, index) => byId.set(mark.id, holders[index]!))
   }
-  if (isComplete && applied < toOffset) await hotState.putDocument(claimsKey(parts), `${toOffset}`)
+  if (isComplete && applied < toOffset) {
+    const entry = { version: toOffset, document: `${toOffset}`, windows: [] }
+    await hotState.putEntry(claimsAddress(parts), entry)
+  }
   return byId
 }
 
@@ -51,9 +55,10 @@ async function waitForCounters(
 }
 
 async function readClaimedOffset(parts: Partition): Promise<number> {
-  return Number((await parts.hotState.readDocument(claimsKey(parts))) ?? 0)
+  return Number((await parts.hotState.readEntryDocument(claimsAddress(parts))) ?? 0)
 }
 
-function claimsKey({ topic, partition }: Partition): string {
-  return `sink-claims/${topic}/${partition}`
+/** No customer's subject looks like this one. */
+function claimsAddress({ environment, topic, partition }: Partition): EntryAddress {
+  return { space: environment, partition, subject: `sink-claims/${topic}`, scope: '' }
 }
