@@ -6,6 +6,8 @@ const listeningSleepMsMax = 100
 /** The same while nobody tells it. */
 const deafSleepMsMax = 10
 const reconnectAfterMs = 200
+/** Within which a waiter's own look at Redis has its answer. */
+const lookMs = 5
 
 /**
  * Wakes those who wait for a batch when Redis announces one. It listens from the first waiter on. When it cannot, the
@@ -14,7 +16,7 @@ const reconnectAfterMs = 200
 export class ApplyListener {
   readonly #createConnection: () => Redis | undefined
   readonly #channel: string
-  readonly #wakeUps = new WakeUps()
+  readonly #wakeUps = new WakeUps(lookMs)
   #connection: Redis | undefined
   #reconnecting: NodeJS.Timeout | undefined
   #isStarted = false

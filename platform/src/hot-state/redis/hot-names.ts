@@ -5,7 +5,9 @@
  *   {prefix:space:partition}    head: generation, fence, and what tells whether it is whole (scripts/partition.ts)
  *   head:<g>:                   and then
  *     entry:<subject><scope>                    document
- *     windows:<subject>                         per scope: version and windows (windows-format.ts)
+ *     windows:<subject><scope>                  version and first windows (windows-format.ts)
+ *     later:<subject><scope>                    the other windows
+ *     scopes:<subject>                          each scope that has windows or a document
  *     ends                                      (subject, scope), sorted by when its first window ends
  *     counter:<subject><scope><series>          amounts per window: `s<id>` scoped, `u<id>` unscoped
  *     series:<subject><scope>                   the series that have a counter

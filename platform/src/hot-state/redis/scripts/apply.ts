@@ -38,35 +38,49 @@ local function countScoped(subject, scope, ofScope, windows)
   for i = 2, #ofScope do
     local series = ofScope[i]
     for j = 2, #series, 2 do
-      local id = windows and fittingWindow(windows, series[j])
+      local id = windows and fittingWindow(subject .. scope, windows, series[j])
       if id then count(subject, scope, series[1], 's' .. id, series[j + 1])
       else wait(subject .. scope, series[1], series[j], series[j + 1]) end
     end
   end
 end
 
-local function countUnscoped(subject, scope, ofScope, records)
+local function countUnscoped(subject, scope, ofScope)
+  local scopes, windows = call('SMEMBERS', data .. 'scopes:' .. subject), {}
+  for i, each in ipairs(scopes) do windows[i] = call('GET', data .. 'windows:' .. subject .. each) end
   for i = 2, #ofScope do
     local series = ofScope[i]
     for j = 2, #series, 2 do
-      for r = 1, #records, 2 do
-        local id = fittingWindow(records[r + 1], series[j])
-        if id then count(subject, records[r], series[1], 'u' .. id, series[j + 1]) end
+      for k, each in ipairs(scopes) do
+        local id = fittingWindow(subject .. each, windows[k], series[j])
+        if id then count(subject, each, series[1], 'u' .. id, series[j + 1]) end
       end
       wait(subject .. scope, series[1], series[j], series[j + 1])
     end
   end
 end
 
+local batch = cmsgpack.unpack(ARGV[3])
+local keys, windows = {}, {}
+for _, increments in ipairs(batch) do
+  for i = 2, #increments do
+    keys[#keys + 1] = data .. 'windows:' .. increments[1] .. increments[i][1]
+  end
+end
+inChunks(keys, function(first, last)
+  for i, each in ipairs(call('MGET', unpack(keys, first, last))) do windows[first + i - 1] = each end
+end)
+
 begin()
-for _, increments in ipairs(cmsgpack.unpack(ARGV[3])) do
+local place = 0
+for _, increments in ipairs(batch) do
   local subject = increments[1]
-  local key = data .. 'windows:' .. subject
   for i = 2, #increments do
     local scope = increments[i][1]
     minutes = {}
-    if scope == '0:' then countUnscoped(subject, scope, increments[i], call('HGETALL', key))
-    else countScoped(subject, scope, increments[i], call('HGET', key, scope)) end
+    place = place + 1
+    if scope == '0:' then countUnscoped(subject, scope, increments[i])
+    else countScoped(subject, scope, increments[i], windows[place]) end
     if #minutes > 0 then
       waiting[#waiting + 1] = subject .. scope
       inChunks(minutes, function(first, last)

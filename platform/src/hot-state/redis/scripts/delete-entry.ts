@@ -10,7 +10,7 @@ export const deleteEntryScript = createScript(
   rewriteWindows,
   `
 local subject, scope = ARGV[1], ARGV[2]
-local stored = call('HGET', data .. 'windows:' .. subject, scope)
+local stored = readWindows(subject .. scope)
 if not isPublished(stored) then return end
 local withdrawn = { struct.pack('<dB', 0, 0) }
 eachWindow(stored, function(id, from, to)

@@ -22,7 +22,7 @@ export const putEntryScript = createScript(
   eachSlot,
   `
 local subject, scope, windows = ARGV[1], ARGV[2], ARGV[4]
-local stored = call('HGET', data .. 'windows:' .. subject, scope)
+local stored = readWindows(subject .. scope)
 if isPublished(stored) and struct.unpack('<d', windows) < struct.unpack('<d', stored) then return end
 
 local before, listed, from, to = {}, {}, math.huge, -math.huge
@@ -46,7 +46,7 @@ end
 
 local function foldOwnSlots()
   eachSlot(subject .. scope, from, to, function(series, second, amount, isHigh)
-    local id = fittingWindow(windows, second)
+    local id = windowIn(windows, windowsAt, second)
     if id then count(series, 's' .. id, amount, isHigh) end
     return id ~= nil
   end)
@@ -55,7 +55,7 @@ end
 local function foldUnscopedSlots()
   local sums = {}
   eachSlot(subject .. '0:', from, to, function(series, second, amount, isHigh)
-    local id = fittingWindow(windows, second)
+    local id = windowIn(windows, windowsAt, second)
     local old = id and before[id]
     if not id or (old and old.from <= second and second < old.to) then return false end
     local field = 'u' .. id

@@ -54,7 +54,7 @@ local ended = call('ZRANGEBYSCORE', data .. 'ends', '-inf', '(' .. ARGV[1], 'LIM
 for _, name in ipairs(ended) do
   if swept >= tonumber(ARGV[2]) then break end
   local subject, scope = firstPart(name)
-  local windows = call('HGET', data .. 'windows:' .. subject, scope)
+  local windows = readWindows(name)
   local left = { string.sub(windows, 1, windowsAt - 1) }
   eachWindow(windows, function(id, from, to, listed)
     if to < before then
@@ -88,19 +88,16 @@ local max, before, knownBefore = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(
 -- Before which second slots of the scope can go. A slot behind the last window of its scope may still find one: the
 -- windows are published for a while ahead only, and the next publication may be late.
 local function settledBefore(subject, scope)
-  local records = call('HGETALL', data .. 'windows:' .. subject)
-  local isKnown, settled = false, knownBefore
-  for i = 1, #records, 2 do
-    if isPublished(records[i + 1]) then
-      if records[i] == '0:' then isKnown = true end
-      local last
-      eachWindow(records[i + 1], function(_, _, to, listed)
-        if listed == 1 and (not last or to > last) then last = to end
-      end)
-      if last and (scope == '0:' or scope == records[i]) then settled = math.min(settled, last) end
-    end
+  if not isPublished(call('GET', data .. 'windows:' .. subject .. '0:')) then return before end
+  local settled = knownBefore
+  for _, each in ipairs(scope == '0:' and call('SMEMBERS', data .. 'scopes:' .. subject) or { scope }) do
+    local last
+    eachWindow(readWindows(subject .. each) or '', function(_, _, to, listed)
+      if listed == 1 and (not last or to > last) then last = to end
+    end)
+    if last then settled = math.min(settled, last) end
   end
-  return isKnown and math.max(before, settled) or before
+  return math.max(before, settled)
 end
 
 local function sweepPlace(place, most)

@@ -1,22 +1,40 @@
 /*
- * The windows of an entry are one packed text (windows-format.ts): version, whether the entry is published, then per
- * window its bounds, whether it is listed, and its id. Windows that were withdrawn stand behind those that are listed;
- * they are kept until the sweep has deleted what they counted.
+ * The windows of an entry are packed text (windows-format.ts): version, whether the entry is published, then per window
+ * its bounds, whether it is listed, and its id. Windows that were withdrawn stand behind those that are listed; they
+ * are kept until the sweep has deleted what they counted.
+ *
+ * The text is kept in two values, `windows` with the first few windows and `later` with the others: entries are
+ * published for a year ahead, and handing all of that to Lua would be half of what it costs to count one use.
  */
 export const findWindow = `
-local windowLayout, windowsAt = '<ddBI4c0', 10
-local function fittingWindow(windows, second)
-  local at = windowsAt
+local windowLayout, windowsAt, firstWindowsMax = '<ddBI4c0', 10, 3
+-- The first listed window that holds the second. When there is none, whether later ones are to be looked at.
+local function windowIn(windows, at, second)
+  local count = 0
   while at <= #windows do
     local from, to, listed, id
     from, to, listed, id, at = struct.unpack(windowLayout, windows, at)
-    if listed == 0 then return nil end
+    if listed == 0 then return nil, false end
     if from <= second and second < to then return id end
+    count = count + 1
   end
+  return nil, count == firstWindowsMax
+end
+local function fittingWindow(name, firstWindows, second)
+  local id, isLater = windowIn(firstWindows, windowsAt, second)
+  if isLater then
+    local later = call('GET', data .. 'later:' .. name)
+    if later then id = windowIn(later, 1, second) end
+  end
+  return id
 end
 `
 
 export const rewriteWindows = `
+local function readWindows(name)
+  local windows = call('GET', data .. 'windows:' .. name)
+  return windows and windows .. (call('GET', data .. 'later:' .. name) or '')
+end
 local function isPublished(windows)
   return windows and string.byte(windows, windowsAt - 1) == 1
 end
@@ -25,7 +43,7 @@ local function eachWindow(windows, act)
   while at <= #windows do
     local from, to, listed, id
     from, to, listed, id, at = struct.unpack(windowLayout, windows, at)
-    act(id, from, to, listed)
+    act(id, from, to, listed, at)
   end
 end
 local function packWindow(id, from, to, listed)
@@ -33,16 +51,26 @@ local function packWindow(id, from, to, listed)
 end
 -- Leaves no trace of an entry that is not published and has no window left; else notes when its first window ends.
 local function storeWindows(subject, scope, windows)
-  local firstEnd
-  eachWindow(windows, function(_, _, to)
+  local name = subject .. scope
+  local count, firstEnd, laterAt = 0, nil, #windows + 1
+  eachWindow(windows, function(_, _, to, _, at)
+    count = count + 1
+    if count == firstWindowsMax then laterAt = at end
     if not firstEnd or to < firstEnd then firstEnd = to end
   end)
-  if firstEnd or isPublished(windows) then
-    call('HSET', data .. 'windows:' .. subject, scope, windows)
+  if count > 0 or isPublished(windows) then
+    call('SET', data .. 'windows:' .. name, string.sub(windows, 1, laterAt - 1))
+    call('SADD', data .. 'scopes:' .. subject, scope)
   else
-    call('HDEL', data .. 'windows:' .. subject, scope)
+    call('DEL', data .. 'windows:' .. name)
+    call('SREM', data .. 'scopes:' .. subject, scope)
   end
-  if firstEnd then call('ZADD', data .. 'ends', string.format('%.17g', firstEnd), subject .. scope)
-  else call('ZREM', data .. 'ends', subject .. scope) end
+  if count > firstWindowsMax then
+    call('SET', data .. 'later:' .. name, string.sub(windows, laterAt))
+  else
+    call('DEL', data .. 'later:' .. name)
+  end
+  if firstEnd then call('ZADD', data .. 'ends', string.format('%.17g', firstEnd), name)
+  else call('ZREM', data .. 'ends', name) end
 end
 `
