@@ -3,7 +3,7 @@ const services = ['ingest', 'aggregator', 'control-plane']
 /** A client library and the only folders that may import it. */
 const clients = [
   ['ioredis', '^platform/src/(hot-state/redis|testing)/|^platform/test/'],
-  ['lmdb', '^platform/src/(lmdb|event-log/lmdb|hot-state/lmdb)/|^platform/test/'],
+  ['lmdb', '^platform/src/(lmdb|hot-state/lmdb)/|^platform/test/'],
   ['chdb', '^platform/src/(chdb-gateway|testing)/'],
   ['@clickhouse/client', '^platform/src/(usage-store/clickhouse|testing)/|^platform/test/'],
   ['postgres', '^platform/src/database/|^domain/src/.*repository|^(domain|control-plane)/'],

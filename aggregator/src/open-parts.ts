@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
@@ -51,7 +51,7 @@ export function clickHouseOf(config: AggregatorConfig): ClickHouseConnection {
 
 /** Ingest writes the log; here it is only read, and the positions of the sink are kept beside it. */
 function openLog(config: AggregatorConfig): Promise<EventLog> {
-  return openLmdbEventLog({
+  return openFileEventLog({
     logFolder: join(config.dataDir, 'log'),
     groupsFolder: join(config.dataDir, 'groups'),
     role: 'reader',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { GroupFencedError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
@@ -29,7 +29,7 @@ let runs = 0
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tollgate-exactly-once-'))
-  log = await openLmdbEventLog({
+  log = await openFileEventLog({
     logFolder: join(folder, 'log'),
     groupsFolder: join(folder, 'groups'),
     role: 'writer',

@@ -12,10 +12,10 @@ let installation: Installation
 let partition: Partition
 
 beforeEach(async () => {
-  installation = await createInstallation()
+  // Each of the five records is in a segment of its own.
+  installation = await createInstallation({ segmentBytesMax: 1 })
   const { log, hotState } = installation
   partition = { log, hotState, environment: 'sandbox', topic, partition: 0 }
-  // One commit each, so that the log has five batches to be trimmed one by one.
   for (let offset = 0; offset < 5; offset++) {
     await log.append(topic, 0, Uint8Array.of(offset), offset * 1_000)
   }

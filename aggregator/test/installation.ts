@@ -2,7 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import {
+  openFileEventLog,
+  type FileEventLogOptions,
+} from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import {
@@ -31,13 +34,16 @@ export type Installation = {
   remove(): Promise<void>
 }
 
-export async function createInstallation(): Promise<Installation> {
+export async function createInstallation(
+  logOptions: Pick<FileEventLogOptions, 'segmentBytesMax'> = {},
+): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-aggregator-'))
-  const log = await openLmdbEventLog({
+  const log = await openFileEventLog({
     logFolder: join(dataDir, 'log'),
     groupsFolder: join(dataDir, 'groups'),
     role: 'writer',
     topics,
+    ...logOptions,
   })
   const hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'projection' })
   const clickhouse = await startTestUsageStore()

@@ -4,7 +4,7 @@ import type { Database } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
@@ -55,7 +55,7 @@ async function openDatabase(config: ControlPlaneConfig): Promise<Database> {
 
 /** Ingest writes the log; here only its heads and the positions of its consumers are read. */
 function openLog(config: ControlPlaneConfig): Promise<EventLog> {
-  return openLmdbEventLog({
+  return openFileEventLog({
     logFolder: join(config.dataDir, 'log'),
     groupsFolder: join(config.dataDir, 'groups'),
     role: 'reader',

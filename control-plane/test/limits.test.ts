@@ -258,7 +258,8 @@ describe('counting', () => {
     const topic = usageTopic('sandbox')
     const subject = subjectKey(tenant.providerId, customerRef)
     const partition = partitionOf(subject, stack.eventLog.partitionCount(topic))
-    const offset = await stack.eventLog.append(topic, partition, new Uint8Array([0]), 0)
+    const records = [{ partition, value: new Uint8Array([0]) }]
+    const [offset] = (await stack.eventLog.appendAll(topic, records, 0)) as [number]
     const late = await check()
     expect([late.status, late.headers.get('retry-after')]).toEqual([503, '1'])
     const checked = check()

@@ -249,7 +249,8 @@ describe('usage of a meter', () => {
 
   test('waits for what was accepted, and says so when it takes too long', async () => {
     const topic = usageTopic('sandbox')
-    const offset = await stack.eventLog.append(topic, 2, new Uint8Array([0]), 0)
+    const records = [{ partition: 2, value: new Uint8Array([0]) }]
+    const [offset] = (await stack.eventLog.appendAll(topic, records, 0)) as [number]
     const late = await query(meter.reference, march)
     expect([late.status, late.headers.get('retry-after')]).toEqual([503, '1'])
     const answer = query(meter.reference, march)

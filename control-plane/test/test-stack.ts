@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
@@ -89,7 +89,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   const testDatabase = await startTestDatabase(migrationsFolder)
   const { database } = testDatabase
   const hotState = await openLmdbHotState({ folder: join(folder, 'hot'), role: 'projection' })
-  const eventLog = await openLmdbEventLog({
+  const eventLog = await openFileEventLog({
     logFolder: join(folder, 'log'),
     groupsFolder: join(folder, 'groups'),
     role: 'writer',
@@ -207,7 +207,8 @@ async function countUsage(
   const subject = subjectKey(usage.providerId, usage.customerRef)
   const partition = partitionOf(subject, eventLog.partitionCount(topic))
   const atMs = usage.at === undefined ? clock.now() : Date.parse(usage.at)
-  const offset = await eventLog.append(topic, partition, new Uint8Array([0]), atMs)
+  const records = [{ partition, value: new Uint8Array([0]) }]
+  const [offset] = (await eventLog.appendAll(topic, records, atMs)) as [number]
   const outcome = await hotState.apply({
     space,
     partition,

@@ -11,7 +11,7 @@ import { createProvider } from '@tollgate/domain/providers/create-provider'
 import { readIngestConfig } from '@tollgate/ingest/config'
 import { createIngest } from '@tollgate/ingest/service'
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
-import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
@@ -41,7 +41,7 @@ export async function startStack(clock: Clock = systemClock): Promise<Stack> {
   ])
   const logger = createLogger('test', 'error')
   const topics = environments.map((environment) => [usageTopic(environment), partitions])
-  const eventLog = await openLmdbEventLog({
+  const eventLog = await openFileEventLog({
     logFolder: join(dataDir, 'log'),
     groupsFolder: join(dataDir, 'groups'),
     role: 'writer',

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as otherWork } from 'node:timers/promises'
-import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { windowId } from '@tollgate/schemas/hot-state/documents'
@@ -48,11 +48,13 @@ let parts: UsageParts
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tollgate-counted-usage-test-'))
-  const log = await openLmdbEventLog({
+  const log = await openFileEventLog({
     logFolder: join(folder, 'log'),
     groupsFolder: join(folder, 'groups'),
     role: 'writer',
     topics: { [topic]: partitionCount },
+    // A segment per append, so that a trim leaves the last one only.
+    segmentBytesMax: 1,
   })
   const hotState = await openLmdbHotState({ folder: join(folder, 'hot'), role: 'projection' })
   parts = { log, hotState }
@@ -98,7 +100,12 @@ async function record(more: Partial<MeterEvent> = {}): Promise<number> {
   }
   const buffer = Buffer.alloc(2000)
   const bytes = buffer.subarray(0, encodeMeterEvent(event, buffer, 0))
-  return parts.log.append(topic, partitionFor(event.customerRef), bytes, event.receivedAt)
+  const [offset] = await parts.log.appendAll(
+    topic,
+    [{ partition: partitionFor(event.customerRef), value: bytes }],
+    event.receivedAt,
+  )
+  return offset!
 }
 
 /** Moves the counters of a reference to the log's head, as the projection does, with the amount it found. */

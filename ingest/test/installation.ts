@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { generateSecretKey, sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
@@ -53,7 +53,7 @@ export class Installation {
 
   static async start(options: InstallationOptions = {}): Promise<Installation> {
     const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-ingest-'))
-    const log = await openLmdbEventLog({
+    const log = await openFileEventLog({
       logFolder: join(dataDir, 'log'),
       groupsFolder: join(dataDir, 'groups'),
       role: 'writer',

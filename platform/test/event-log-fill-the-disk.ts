@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { openLmdbEventLog } from '../src/event-log/lmdb/lmdb-event-log.ts'
+import { openFileEventLog } from '../src/event-log/files/file-event-log.ts'
 
 /*
  * Runs with a limit on the size of files, as on a full disk: appends until a commit fails, then lifts the limit and
@@ -7,7 +7,7 @@ import { openLmdbEventLog } from '../src/event-log/lmdb/lmdb-event-log.ts'
  */
 const [logFolder, groupsFolder] = process.argv.slice(2) as [string, string]
 const topics = { t: 2 }
-const log = await openLmdbEventLog({ logFolder, groupsFolder, role: 'writer', topics })
+const log = await openFileEventLog({ logFolder, groupsFolder, role: 'writer', topics })
 const kibibyte = Buffer.alloc(1024)
 
 async function appendUntilRefused() {
@@ -29,7 +29,8 @@ async function appendUntilRefused() {
 
 const full = await appendUntilRefused()
 execFileSync('prlimit', ['--pid', `${process.pid}`, '--fsize=unlimited'])
-const afterRoom = { offset: await log.append('t', 0, kibibyte, 1) }
+await log.append('t', 0, kibibyte, 1)
+const afterRoom = { head: await log.head('t', 0) }
 await log.checkWritable()
 process.stdout.write(JSON.stringify({ full, afterRoom }))
 await log.close()

@@ -1,6 +1,6 @@
 import { ingestSettings } from '@tollgate/ingest/config'
 import { readSettings } from '@tollgate/platform/config/settings'
-import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { environments } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -18,7 +18,7 @@ export async function createStores(
 ): Promise<void> {
   const partitions = readSettings({ logPartitions }, environment).logPartitions
   const topics = environments.map((name) => [usageTopic(name), partitions] as const)
-  const log = await openLmdbEventLog({
+  const log = await openFileEventLog({
     logFolder: folder.log,
     groupsFolder: folder.groups,
     role: 'writer',

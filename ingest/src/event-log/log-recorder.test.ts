@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
-import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
@@ -23,7 +23,7 @@ let log: EventLog
 let hotState: HotState
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tollgate-recorder-'))
-  log = await openLmdbEventLog({
+  log = await openFileEventLog({
     logFolder: join(folder, 'log'),
     groupsFolder: join(folder, 'groups'),
     role: 'writer',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openLmdbEventLog } from '@tollgate/platform/event-log/lmdb/lmdb-event-log'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { countersGroup, sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments } from '@tollgate/schemas/environment'
@@ -18,13 +18,14 @@ let folder: string
 let log: EventLog
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tollgate-trimmer-'))
-  log = await openLmdbEventLog({
+  log = await openFileEventLog({
     logFolder: join(folder, 'log'),
     groupsFolder: join(folder, 'groups'),
     role: 'writer',
     topics: Object.fromEntries(environments.map((each) => [usageTopic(each), 2])),
+    // Each of the five records is in a segment of its own.
+    segmentBytesMax: 1,
   })
-  // One commit each, so that the log has five batches to be trimmed one by one.
   for (let offset = 0; offset < 5; offset++) {
     await log.append(topic, 1, Uint8Array.of(offset), offset * 1_000)
   }

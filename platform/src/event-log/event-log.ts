@@ -9,6 +9,8 @@ export type LogRecord = {
 export type LogAppend = {
   readonly partition: number
   readonly value: Uint8Array
+  /** Kept beside the value where a log has a place for it: for those who read it by other means. */
+  readonly key?: string
 }
 
 export type ReadLimits = {
@@ -16,7 +18,10 @@ export type ReadLimits = {
   readonly bytesMax: number
 }
 
-/** The log cannot take records now (disk full, closed, queue limit reached). Nothing of the append was kept. */
+/**
+ * The log cannot take records now (disk full, closed, queue limit reached), or does not answer. A log on this machine has
+ * kept nothing of the append; behind a network its answer may have been lost after the records were kept.
+ */
 export class EventLogUnavailableError extends Error {
   override readonly name = 'EventLogUnavailableError'
 }
@@ -34,17 +39,27 @@ export interface EventLog {
   partitionCount(topic: string): number
 
   /**
-   * Appends one record and resolves with its offset once it is durable. The bytes are copied before the call
-   * returns, so the caller may reuse its buffer. Rejects with EventLogUnavailableError when nothing was kept.
+   * Appends one record and resolves once it is durable. The bytes are copied before the call returns, so the caller may
+   * reuse its buffer. Records that become durable together may share one promise. Rejects with EventLogUnavailableError.
    */
-  append(topic: string, partition: number, value: Uint8Array, receivedAtMs: number): Promise<number>
+  append(
+    topic: string,
+    partition: number,
+    value: Uint8Array,
+    receivedAtMs: number,
+    key?: string,
+  ): Promise<void>
 
-  /** Appends all records or none, and resolves with their offsets in input order once all are durable. */
+  /**
+   * Appends all records and resolves with their offsets in input order once all are durable. On one machine it is all or
+   * none; over several partitions of a cluster, a call that is refused may have left some of them in the log.
+   */
   appendAll(topic: string, records: readonly LogAppend[], receivedAtMs: number): Promise<number[]>
 
   /**
    * The offset that follows the last durable record of the partition: what a reader must reach to have seen all acks
-   * given before the call, by whatever process. A log on this machine knows it without a wait.
+   * given before the call, by whatever process. A log on this machine knows it without a wait; one behind a network
+   * rejects with EventLogUnavailableError when it does not answer in time.
    */
   head(topic: string, partition: number): number | Promise<number>
 
@@ -62,12 +77,19 @@ export interface EventLog {
   /** Resolves as soon as any partition of the topic may have grown, or after the time-out. May wake without cause. */
   waitForAppend(topic: string, timeoutMs: number): Promise<void>
 
+  /**
+   * Takes part in a group, whose members share the partitions of the topics among them. Resolves before the first one
+   * is assigned.
+   */
+  join(group: string, topics: readonly string[], member: GroupMember): Promise<GroupMembership>
+
   /** The stored position of a consumer group: the next offset to process, and the group's own note beside it. */
   position(group: string, topic: string, partition: number): Promise<GroupPosition>
 
   /**
    * Moves the position if it still is `expectedOffset` and still carries the note `expectedNote`, else throws
    * GroupFencedError. Durable on return. The note carries what the group needs after a crash (the sink: its open batch).
+   * For members to whom the partition is assigned; any other may be told that it is fenced.
    */
   commit(
     group: string,
@@ -77,7 +99,10 @@ export interface EventLog {
     next: GroupPosition,
   ): Promise<void>
 
-  /** Deletes whole batches older than `receivedBeforeMs` that every group in `groups` has passed. */
+  /**
+   * Allows the deletion of what is older than `receivedBeforeMs` and what every group in `groups` has passed. A log
+   * deletes in units of its own, which may hold records of other partitions too: then it waits until those are allowed.
+   */
   trim(
     topic: string,
     partition: number,
@@ -89,6 +114,21 @@ export interface EventLog {
   checkWritable(): Promise<void>
 
   close(): Promise<void>
+}
+
+/** What a member is told of its partitions. For one partition nothing is told before what was told last is done. */
+export type GroupMember = {
+  /** From here on this member works on the partition, and as a rule nobody else does. */
+  readonly assigned: (topic: string, partition: number) => void
+  /** Another one may work on it now. Resolves when the work here has stopped. */
+  readonly revoked: (topic: string, partition: number) => Promise<void>
+}
+
+export interface GroupMembership {
+  /** False while the group cannot be reached or its members gather to share the partitions anew. */
+  readonly isJoined: boolean
+  /** Everything is revoked, then the others share it. */
+  leave(): Promise<void>
 }
 
 export type GroupPosition = {

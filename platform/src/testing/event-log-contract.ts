@@ -6,7 +6,10 @@ import {
   type LogRecord,
 } from '../event-log/event-log.ts'
 
-/** A fresh, empty log with the topics of `contractTopics`. */
+/**
+ * A fresh, empty log with the topics of `contractTopics`. The units in which it deletes are small: the first four
+ * records that are appended one after the other fill at least one.
+ */
 export type EventLogUnderTest = {
   readonly log: EventLog
   /** The same log as another process sees it: opened apart, for reading. */
@@ -48,12 +51,13 @@ function texts(records: readonly LogRecord[]): string[] {
 function describeAppending(under: () => EventLogUnderTest): void {
   it('numbers the records of each partition from 0 without gaps', async () => {
     const { log } = under()
-    const offsets = await Promise.all(
+    await Promise.all(
       Array.from({ length: 100 }, (_, n) => log.append('orders', n % 2, bytes(`${n}`), 1)),
     )
     for (const partition of [0, 1]) {
-      const own = offsets.filter((_, n) => n % 2 === partition)
-      expect(own).toEqual(Array.from({ length: 50 }, (_, n) => n))
+      const own = await log.read('orders', partition, 0, everything)
+      expect(own.map((record) => record.offset)).toEqual(Array.from({ length: 50 }, (_, n) => n))
+      expect(texts(own).map(Number)).toEqual(own.map((_, n) => 2 * n + partition))
     }
     expect(await log.head('orders', 0)).toBe(50)
     expect(await log.head('orders', 2)).toBe(0)
@@ -93,8 +97,10 @@ function describeAppending(under: () => EventLogUnderTest): void {
   it('keeps records far larger than a batch', async () => {
     const { log } = under()
     const large = Buffer.alloc(700_000, 'large')
-    const offsets = [0, 1, 2].map((n) => log.append('orders', 0, n === 1 ? large : bytes('s'), 1))
-    expect(await Promise.all(offsets)).toEqual([0, 1, 2])
+    await Promise.all(
+      [0, 1, 2].map((n) => log.append('orders', 0, n === 1 ? large : bytes('s'), 1)),
+    )
+    expect(await log.head('orders', 0)).toBe(3)
     const records = await log.read('orders', 0, 1, { recordsMax: 10, bytesMax: 10 })
     expect(records.length).toBe(1)
     expect(large.equals(records[0]!.value)).toBe(true)
@@ -106,7 +112,8 @@ function describeAppending(under: () => EventLogUnderTest): void {
     const again = await reopen()
     expect(await again.head('refunds', 1)).toBe(3)
     expect(texts(await again.read('refunds', 1, 0, everything))).toEqual(['0', '1', '2'])
-    expect(await again.append('refunds', 1, bytes('3'), 1)).toBe(3)
+    await again.append('refunds', 1, bytes('3'), 1)
+    expect(await again.head('refunds', 1)).toBe(4)
   })
 
   it('is writable until it is closed', async () => {
@@ -176,12 +183,53 @@ function describeReading(under: () => EventLogUnderTest): void {
   })
 }
 
+/** Takes part in a group and notes what it is given. */
+async function joinGroup(log: EventLog, group: string) {
+  const held = new Set<string>()
+  const membership = await log.join(group, ['orders'], {
+    assigned: (topic, partition) => void held.add(`${topic}/${partition}`),
+    revoked: async (topic, partition) => void held.delete(`${topic}/${partition}`),
+  })
+  return { membership, held }
+}
+
+const allOrders = ['orders/0', 'orders/1', 'orders/2', 'orders/3']
+const patience = { timeout: 20_000 }
+
 function describeGroups(under: () => EventLogUnderTest): void {
   const start = { offset: 0, note: '' }
+
+  it('gives a lone member every partition, and takes them back when it leaves', async () => {
+    const { log } = under()
+    const { membership, held } = await joinGroup(log, 'sink')
+    await expect.poll(() => [...held].sort(), patience).toEqual(allOrders)
+    expect(membership.isJoined).toBe(true)
+    await membership.leave()
+    expect(held.size).toBe(0)
+    const again = await joinGroup(log, 'sink')
+    await expect.poll(() => [...again.held].sort(), patience).toEqual(allOrders)
+    await again.membership.leave()
+  })
+
+  it('leaves no partition without a member when another one joins and one leaves', async () => {
+    const { log, openReader } = under()
+    const other = await openReader()
+    const first = await joinGroup(log, 'sink')
+    const second = await joinGroup(other, 'sink')
+    await expect.poll(() => second.held.size, patience).toBeGreaterThan(0)
+    const isCovered = () => allOrders.every((each) => first.held.has(each) || second.held.has(each))
+    await expect.poll(isCovered, patience).toBe(true)
+    await first.membership.leave()
+    await expect.poll(() => [...second.held].sort(), patience).toEqual(allOrders)
+    await second.membership.leave()
+    await other.close()
+  })
 
   it('moves a group from where it is, notes included, and tells the other member', async () => {
     const { log, reopen } = under()
     expect(await log.position('sink', 'orders', 0)).toEqual(start)
+    const { held } = await joinGroup(log, 'sink')
+    await expect.poll(() => held.size, patience).toBe(4)
     await log.commit('sink', 'orders', 0, start, { offset: 0, note: 'open [0, 10)' })
     await log.commit(
       'sink',
@@ -207,12 +255,19 @@ function describeGroups(under: () => EventLogUnderTest): void {
   it('lets exactly one of two members win', async () => {
     const { log, openReader } = under()
     const other = await openReader()
+    const [first, second] = [await joinGroup(log, 'sink'), await joinGroup(other, 'sink')]
+    const place = 'orders/0'
+    const isShared = () => second.held.size > 0 && (first.held.has(place) || second.held.has(place))
+    await expect.poll(isShared, patience).toBe(true)
     const outcomes = await Promise.allSettled(
       [log, other, log, other].map((member, n) =>
         member.commit('sink', 'orders', 0, start, { offset: 1, note: `${n}` }),
       ),
     )
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(1)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(GroupFencedError)
+    }
     await other.close()
   })
 }
@@ -222,6 +277,8 @@ function describeTrimming(under: () => EventLogUnderTest): void {
     const { log, reopen } = under()
     for (let n = 0; n < 10; n += 1) await log.append('orders', 0, bytes(`${n}`), 1000 + n)
     await log.append('orders', 1, bytes('other'), 1)
+    const { held } = await joinGroup(log, 'sink')
+    await expect.poll(() => held.size, patience).toBe(4)
     await log.commit('sink', 'orders', 0, { offset: 0, note: '' }, { offset: 6, note: '' })
     await log.trim('orders', 0, 1008, ['sink', 'never-started'])
     expect(await log.oldest('orders', 0)).toBe(0)
@@ -235,7 +292,8 @@ function describeTrimming(under: () => EventLogUnderTest): void {
     await log.trim('orders', 0, 9999, [])
     const again = await reopen()
     expect(await again.head('orders', 0)).toBe(10)
-    expect(await again.append('orders', 0, bytes('10'), 1)).toBe(10)
+    await again.append('orders', 0, bytes('10'), 1)
+    expect(await again.head('orders', 0)).toBe(11)
     expect(await again.oldest('orders', 1)).toBe(0)
   })
 }

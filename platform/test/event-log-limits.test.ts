@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { open } from 'lmdb'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { EventLogUnavailableError } from '../src/event-log/event-log.ts'
-import { openLmdbEventLog, type LmdbEventLogOptions } from '../src/event-log/lmdb/lmdb-event-log.ts'
-import { openLmdbHotState } from '../src/hot-state/lmdb/lmdb-hot-state.ts'
+import {
+  openFileEventLog,
+  type FileEventLogOptions,
+} from '../src/event-log/files/file-event-log.ts'
+import { readSegmentHeader } from '../src/event-log/files/segment-files.ts'
+import { encodeSegmentHeader } from '../src/event-log/files/segment-header.ts'
 import { DataFolderError } from '../src/lmdb/environment.ts'
 
 let folder: string
@@ -18,7 +21,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-function options(more: Partial<LmdbEventLogOptions> = {}): LmdbEventLogOptions {
+function options(more: Partial<FileEventLogOptions> = {}): FileEventLogOptions {
   return {
     logFolder: join(folder, 'log'),
     groupsFolder: join(folder, 'groups'),
@@ -28,10 +31,14 @@ function options(more: Partial<LmdbEventLogOptions> = {}): LmdbEventLogOptions {
   }
 }
 
+function isSegment(name: string): boolean {
+  return name.endsWith('.seg')
+}
+
 const kibibyte = Buffer.alloc(1024)
 
 it('refuses at once what would exceed the pending limit, and takes it later', async () => {
-  const log = await openLmdbEventLog(options({ pendingBytesMax: 10_000 }))
+  const log = await openFileEventLog(options({ pendingBytesMax: 10_000 }))
   const appends = Array.from({ length: 20 }, () => log.append('t', 0, kibibyte, 1))
   const outcomes = await Promise.allSettled(appends)
   const refused = outcomes.filter(({ status }) => status === 'rejected')
@@ -40,7 +47,8 @@ it('refuses at once what would exceed the pending limit, and takes it later', as
     expect(reason).toBeInstanceOf(EventLogUnavailableError)
   }
   expect(await log.head('t', 0)).toBe(9)
-  expect(await log.append('t', 0, kibibyte, 1)).toBe(9)
+  await log.append('t', 0, kibibyte, 1)
+  expect(await log.head('t', 0)).toBe(10)
   const pair = [0, 1].map((partition) => ({ partition, value: Buffer.alloc(6000) }))
   await expect(log.appendAll('t', pair, 1)).rejects.toThrow(EventLogUnavailableError)
   expect(await log.head('t', 1)).toBe(0)
@@ -58,80 +66,85 @@ it.skipIf(process.platform !== 'linux')(
     const output = execFileSync('sh', parameters, { stdio: ['ignore', 'pipe', 'ignore'] })
     const { full, afterRoom } = JSON.parse(output.toString()) as {
       full: { refused: number; names: string[]; grownBy: number; checked: string; head: number }
-      afterRoom: { offset: number }
+      afterRoom: { head: number }
     }
     expect(full).toMatchObject({ refused: 50, names: ['EventLogUnavailableError'], grownBy: 0 })
     expect(full.checked).toBe('EventLogUnavailableError')
     expect(full.head).toBeGreaterThan(0)
-    expect(afterRoom.offset).toBe(full.head)
+    expect(afterRoom.head).toBe(full.head + 1)
   },
 )
 
-it('uses the room of trimmed batches again', async () => {
-  const log = await openLmdbEventLog(options())
-  const sizes: number[] = []
-  for (let round = 0; round < 60; round += 1) {
-    await Promise.all(Array.from({ length: 500 }, () => log.append('t', 0, kibibyte, 1)))
+it('deletes segments once every partition allows it', async () => {
+  const log = await openFileEventLog(options({ segmentBytesMax: 16 * 1024 }))
+  const segments = async () => (await readdir(join(folder, 'log'))).filter(isSegment).length
+  for (let round = 0; round < 5; round += 1) {
+    for (let n = 0; n < 20; n += 1) {
+      const pair = [0, 1].map((partition) => ({ partition, value: kibibyte }))
+      await log.appendAll('t', pair, 1)
+    }
+    const before = await segments()
+    expect(before).toBeGreaterThan(2)
     await log.trim('t', 0, Infinity, [])
-    sizes.push((await stat(join(folder, 'log', 'data.mdb'))).size)
+    expect(await segments()).toBe(before)
+    await log.trim('t', 1, Infinity, [])
+    expect(await segments()).toBe(1)
   }
-  expect(sizes.at(-1)).toBeLessThanOrEqual(sizes[9]! * 2)
+  expect(await log.oldest('t', 0)).toBe(await log.oldest('t', 1))
   await log.close()
 })
 
 it('refuses a second writer while the first one lives', async () => {
-  const log = await openLmdbEventLog(options())
-  await expect(openLmdbEventLog(options())).rejects.toThrow(/Another process writes/)
-  expect(await log.append('t', 0, kibibyte, 1)).toBe(0)
+  const log = await openFileEventLog(options())
+  await expect(openFileEventLog(options())).rejects.toThrow(/Another process writes/)
+  await log.append('t', 0, kibibyte, 1)
   await log.close()
-  const next = await openLmdbEventLog(options())
-  expect(await next.append('t', 0, kibibyte, 1)).toBe(1)
+  const next = await openFileEventLog(options())
+  await next.append('t', 0, kibibyte, 1)
+  expect(await next.head('t', 0)).toBe(2)
   await next.close()
   expect((await readdir(join(folder, 'log'))).filter((name) => name.endsWith('.sock'))).toEqual([])
 })
 
 it('lets one of two writers win that start together', async () => {
-  const outcomes = await Promise.allSettled([1, 2, 3].map(() => openLmdbEventLog(options())))
+  const outcomes = await Promise.allSettled([1, 2, 3].map(() => openFileEventLog(options())))
   const winners = outcomes.filter((outcome) => outcome.status === 'fulfilled')
   expect(winners.length).toBe(1)
   for (const { value } of winners) await value.close()
 })
 
 it('refuses another partition count for a topic that exists', async () => {
-  await (await openLmdbEventLog(options())).close()
-  const changed = openLmdbEventLog(options({ topics: { t: 3 } }))
+  await (await openFileEventLog(options())).close()
+  const changed = openFileEventLog(options({ topics: { t: 3 } }))
   await expect(changed).rejects.toThrow('Topic t has 2 partitions, which cannot become 3.')
-  const grown = await openLmdbEventLog(options({ topics: { t: 2, u: 7 } }))
+  const grown = await openFileEventLog(options({ topics: { t: 2, u: 7 } }))
   expect(grown.partitionCount('u')).toBe(7)
   await grown.close()
 })
 
-it('refuses folders that a newer release has written', async () => {
-  await (await openLmdbEventLog(options())).close()
-  await (await openLmdbHotState({ folder: join(folder, 'hot'), role: 'publisher' })).close()
-  for (const name of ['log', 'hot']) {
-    const path = join(folder, name)
-    const store = open<Buffer, Buffer>({
-      path,
-      noSubdir: false,
-      encoding: 'binary',
-      keyEncoding: 'binary',
-      overlappingSync: name === 'hot',
-    })
-    await store.put(Buffer.from('\0format'), Buffer.from('2'))
-    await store.close()
+it('refuses folders that a newer or an older release has written', async () => {
+  await (await openFileEventLog(options())).close()
+  const [segment] = (await readdir(join(folder, 'log'))).filter(isSegment)
+  const path = join(folder, 'log', segment!)
+  const header = readSegmentHeader(join(folder, 'log'), 1)
+  await writeFile(path, encodeSegmentHeader(header, 3))
+  for (const role of ['writer', 'reader'] as const) {
+    const opened = openFileEventLog(options({ role }))
+    await expect(opened).rejects.toThrow(/newer release \(format 3, this release reads up to 2\)/)
+    await expect(opened).rejects.toThrow(DataFolderError)
   }
-  await expect(openLmdbEventLog(options())).rejects.toThrow(/newer release \(format 2/)
-  await expect(openLmdbEventLog(options({ role: 'reader' }))).rejects.toThrow(DataFolderError)
-  const hot = openLmdbHotState({ folder: join(folder, 'hot'), role: 'reader' })
-  await expect(hot).rejects.toThrow(/The hot state in .* was written by a newer release/)
+  await writeFile(join(folder, 'log', 'data.mdb'), '')
+  for (const role of ['writer', 'reader'] as const) {
+    const opened = openFileEventLog(options({ role }))
+    await expect(opened).rejects.toThrow(/The event log in .* was written by an older release/)
+  }
 })
 
 it('tells a reader that there is no log, and waits for one that comes', async () => {
   const reader = options({ role: 'reader', createdWithinMs: 50 })
-  await expect(openLmdbEventLog(reader)).rejects.toThrow(/There is no event log in/)
-  const early = openLmdbEventLog(options({ role: 'reader' }))
-  const log = await openLmdbEventLog(options())
+  await expect(openFileEventLog(reader)).rejects.toThrow(/There is no event log in/)
+  const early = openFileEventLog(options({ role: 'reader' }))
+  const log = await openFileEventLog(options())
   await log.append('t', 0, kibibyte, 1)
   const opened = await early
   expect(await opened.head('t', 0)).toBe(1)
@@ -143,9 +156,9 @@ it('tells a reader that there is no log, and waits for one that comes', async ()
 
 it('works in a folder whose path is too long for a socket', async () => {
   folder = join(folder, 'long'.repeat(20), 'longer'.repeat(20))
-  const log = await openLmdbEventLog(options())
-  const reader = await openLmdbEventLog(options({ role: 'reader' }))
-  await expect(openLmdbEventLog(options())).rejects.toThrow(/Another process writes/)
+  const log = await openFileEventLog(options())
+  const reader = await openFileEventLog(options({ role: 'reader' }))
+  await expect(openFileEventLog(options())).rejects.toThrow(/Another process writes/)
   let appendedAt = Infinity
   setTimeout(() => {
     void log.append('t', 0, kibibyte, 1).then(() => (appendedAt = performance.now()))

@@ -1,0 +1,138 @@
+import { readSync } from 'node:fs'
+import type { LogRecord } from '../event-log.ts'
+import {
+  commitAt,
+  commitHeaderBytes,
+  notValid,
+  notWhole,
+  recordHeaderBytes,
+  recordReceivedAtMs,
+  recordStream,
+  valueBytes,
+} from './commit-format.ts'
+
+/** A place in a segment where a commit starts, and what comes before it. */
+export type CommitPlace = {
+  /** In bytes of the file. */
+  readonly at: number
+  /** Sequence number of the commit. */
+  readonly sequence: number
+  /** By stream: the offset of the next record. */
+  readonly heads: readonly number[]
+}
+
+/** What a reader may still take; counted down. */
+export type ReadBudget = {
+  records: number
+  bytes: number
+}
+
+/** Some consecutive commits of a segment in memory, checked, with the places of their records. */
+export class Chunk {
+  readonly start: CommitPlace
+  /** By stream: the offset after the last record that was read in. */
+  readonly heads: number[]
+  newestMs = -Infinity
+  #bytes: Buffer
+  /** Bytes read from the file, and of those the ones that are whole commits. */
+  #filled = 0
+  #used = 0
+  #sequence: number
+  /** By stream: where its records are in #bytes. */
+  readonly #records: number[][]
+
+  constructor(start: CommitPlace, bytesMax = usualChunkBytes) {
+    this.start = start
+    this.heads = [...start.heads]
+    this.#bytes = Buffer.allocUnsafeSlow(bytesMax)
+    this.#sequence = start.sequence
+    this.#records = start.heads.map(() => [])
+  }
+
+  /** The place after the last commit that was read in. */
+  get next(): CommitPlace {
+    return { at: this.start.at + this.#used, sequence: this.#sequence, heads: [...this.heads] }
+  }
+
+  /**
+   * Reads in the commits up to `limit` (bytes of the file) or until the chunk is full. 'stopped' says that the next
+   * bytes before the limit are no commit.
+   */
+  extend(fd: number, limit: number, mark: Buffer): 'at limit' | 'full' | 'stopped' {
+    const available = limit - this.start.at
+    for (;;) {
+      const wanted = Math.min(available, this.#bytes.length)
+      if (this.#filled < wanted) this.#fill(fd, wanted)
+      const stoppedBy = this.#takeCommits(mark)
+      if (this.#used >= available) return 'at limit'
+      if (stoppedBy === notValid || this.#filled < wanted || wanted === available) {
+        // Other bytes may stand there when it is read again.
+        this.#filled = this.#used
+        return 'stopped'
+      }
+      if (this.#used > 0) return 'full'
+      this.#growForOneCommit(available)
+    }
+  }
+
+  /** Adds the stream's records from `offset` on to `records`, at least one if it has none; false when that was enough. */
+  collect(stream: number, offset: number, records: LogRecord[], budget: ReadBudget): boolean {
+    const places = this.#records[stream] ?? []
+    const first = this.start.heads[stream] ?? 0
+    const bytes = this.#bytes
+    for (let index = offset - first; index < places.length; index += 1) {
+      const at = places[index]!
+      const length = valueBytes(bytes, at)
+      budget.bytes -= length
+      if (records.length > 0 && (budget.bytes < 0 || budget.records <= 0)) return false
+      budget.records -= 1
+      const start = at + recordHeaderBytes
+      records.push({
+        offset: first + index,
+        receivedAtMs: recordReceivedAtMs(bytes, at),
+        value: bytes.subarray(start, start + length),
+      })
+    }
+    return budget.bytes > 0 && budget.records > 0
+  }
+
+  #fill(fd: number, wanted: number): void {
+    while (this.#filled < wanted) {
+      const at = this.start.at + this.#filled
+      const read = readSync(fd, this.#bytes, this.#filled, wanted - this.#filled, at)
+      if (read === 0) return
+      this.#filled += read
+    }
+  }
+
+  #takeCommits(mark: Buffer): typeof notWhole | typeof notValid {
+    for (;;) {
+      const expected = { mark, sequence: this.#sequence }
+      const length = commitAt(this.#bytes, this.#used, this.#filled, expected)
+      if (length === notWhole || length === notValid) return length
+      this.#takeRecords(this.#used + commitHeaderBytes, this.#used + length)
+      this.#used += length
+      this.#sequence += 1
+    }
+  }
+
+  #takeRecords(from: number, to: number): void {
+    const bytes = this.#bytes
+    for (let at = from; at < to; at += recordHeaderBytes + valueBytes(bytes, at)) {
+      const stream = recordStream(bytes, at)
+      this.#records[stream]!.push(at)
+      this.heads[stream]! += 1
+      this.newestMs = Math.max(this.newestMs, recordReceivedAtMs(bytes, at))
+    }
+  }
+
+  /** The commit's length is not checked yet, so it may be no more than there is. */
+  #growForOneCommit(available: number): void {
+    const length = this.#bytes.readUInt32LE(4)
+    const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(length, commitHeaderBytes), available))
+    this.#bytes.copy(larger, 0, 0, this.#filled)
+    this.#bytes = larger
+  }
+}
+
+const usualChunkBytes = 256 * 1024

@@ -1,0 +1,187 @@
+import { EventLogUnavailableError, type LogAppend } from '../event-log.ts'
+import { CommitBuffer, commitHeaderBytes, recordHeaderBytes } from './commit-format.ts'
+import type { LogTail } from './log-tail.ts'
+
+/** What is to be done when a commit is durable, or has failed. */
+type Waiter = {
+  readonly committed: () => void
+  readonly failed: (error: Error) => void
+}
+
+/** The records that go to the disk together. */
+type OpenCommit = {
+  readonly buffer: CommitBuffer
+  /** What single appends get, all of them the same. */
+  durable: Promise<void> | undefined
+  readonly waiters: Waiter[]
+}
+
+/**
+ * Collects records while one commit is on its way to the disk, then sends all of them in the next one. So a commit
+ * carries what arrived during the one before it, and nothing waits for a timer.
+ */
+export class GroupCommit {
+  readonly #tail: LogTail
+  readonly #pendingBytesMax: number
+  readonly #onCommitted: (counts: readonly number[]) => void
+  /** One buffer is filled while another one is written. */
+  readonly #spares: CommitBuffer[] = []
+  #open: OpenCommit | undefined
+  #pendingBytes = 0
+  /** A commit or a probe is on its way. */
+  #isWriting = false
+  #isScheduled = false
+  #isClosed = false
+  /** How the last write failed; undefined when it did not. */
+  #failure: EventLogUnavailableError | undefined
+  /** Those who wait for the write that is on its way to end, either way. */
+  #afterWrite: (() => void)[] = []
+
+  /**
+   * `pendingBytesMax` limits what may wait for the disk, the commit in flight included. `onCommitted` is called with the
+   * record counts by stream when they are on disk, before those who appended hear of it.
+   */
+  constructor(
+    tail: LogTail,
+    pendingBytesMax: number,
+    onCommitted: (counts: readonly number[]) => void,
+  ) {
+    this.#tail = tail
+    this.#pendingBytesMax = pendingBytesMax
+    this.#onCommitted = onCommitted
+  }
+
+  append(stream: number, value: Uint8Array, receivedAtMs: number): Promise<void> {
+    const refusal = this.#refusal(recordHeaderBytes + value.length)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    const commit = this.#add(stream, value, receivedAtMs)
+    commit.durable ??= new Promise((committed, failed) =>
+      commit.waiters.push({ committed, failed }),
+    )
+    return commit.durable
+  }
+
+  appendAll(
+    streams: readonly number[],
+    records: readonly LogAppend[],
+    receivedAtMs: number,
+  ): Promise<number[]> {
+    if (records.length === 0) return Promise.resolve([])
+    const bytes = records.reduce((sum, { value }) => sum + recordHeaderBytes + value.length, 0)
+    const refusal = this.#refusal(bytes)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    const places = records.map(({ value }, at) => {
+      const stream = streams[at]!
+      const { counts } = this.#add(stream, value, receivedAtMs).buffer
+      return { stream, index: counts[stream]! - 1 }
+    })
+    const { buffer, waiters } = this.#open!
+    return new Promise((resolve, failed) => {
+      const committed = () => {
+        const { heads } = this.#tail.durable
+        resolve(places.map(({ stream, index }) => heads[stream]! - buffer.counts[stream]! + index))
+      }
+      waiters.push({ committed, failed })
+    })
+  }
+
+  /** Throws what an append would be refused with now. After a failed write only another one can tell. */
+  async checkWritable(): Promise<void> {
+    const refusal = this.#refusal(1)
+    if (refusal !== undefined) throw refusal
+    if (this.#failure === undefined) return
+    if (this.#isWriting) await this.#writeEnds()
+    else await this.#probe()
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  /** Takes no more records and resolves when those taken are committed or refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    while (this.#isWriting || this.#open !== undefined) await this.#writeEnds()
+  }
+
+  #refusal(bytes: number): EventLogUnavailableError | undefined {
+    if (this.#isClosed) return new EventLogUnavailableError('The event log is closed.')
+    if (this.#pendingBytes + bytes > this.#pendingBytesMax) {
+      return new EventLogUnavailableError('Too many bytes wait for the disk.')
+    }
+    return undefined
+  }
+
+  #add(stream: number, value: Uint8Array, receivedAtMs: number): OpenCommit {
+    const commit = this.#open ?? this.#begin()
+    commit.buffer.add(stream, value, receivedAtMs)
+    this.#pendingBytes += recordHeaderBytes + value.length
+    return commit
+  }
+
+  #begin(): OpenCommit {
+    const buffer = this.#spares.pop() ?? new CommitBuffer(this.#tail.topics.streamCount)
+    this.#open = { buffer, durable: undefined, waiters: [] }
+    this.#schedule()
+    return this.#open
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isWriting) return
+    this.#isScheduled = true
+    // The end of this turn: every request the turn brings joins the same commit.
+    setImmediate(() => {
+      this.#isScheduled = false
+      if (!this.#isWriting) this.#flush()
+    })
+  }
+
+  #flush(): void {
+    const commit = this.#open
+    if (commit === undefined) return
+    const bytes = commit.buffer.bytes - commitHeaderBytes
+    this.#open = undefined
+    this.#isWriting = true
+    this.#tail.write(commit.buffer, (error) => {
+      this.#pendingBytes -= bytes
+      this.#finish(commit, error)
+    })
+  }
+
+  #finish({ buffer, waiters }: OpenCommit, error: Error | undefined): void {
+    // The next commit starts before the waiters run, so the disk does not idle while answers are written.
+    this.#endWrite(error)
+    if (error === undefined) {
+      this.#onCommitted(buffer.counts)
+      for (const waiter of waiters) waiter.committed()
+    } else {
+      for (const waiter of waiters) waiter.failed(this.#failure!)
+    }
+    buffer.clear()
+    this.#spares.push(buffer)
+  }
+
+  async #probe(): Promise<void> {
+    this.#isWriting = true
+    await this.#tail.probe().then(
+      () => this.#endWrite(undefined),
+      (error: Error) => this.#endWrite(error),
+    )
+  }
+
+  #endWrite(error: Error | undefined): void {
+    this.#isWriting = false
+    this.#failure = error && asUnavailable(error)
+    this.#flush()
+    const waiting = this.#afterWrite
+    this.#afterWrite = []
+    for (const go of waiting) go()
+  }
+
+  #writeEnds(): Promise<void> {
+    return new Promise((resolve) => this.#afterWrite.push(resolve))
+  }
+}
+
+function asUnavailable(error: Error): EventLogUnavailableError {
+  return new EventLogUnavailableError(`The event log cannot write. ${error.message}`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,145 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { LogRecord, ReadLimits } from '../event-log.ts'
+import type { Chunk } from './chunk.ts'
+import type { DurableState } from './durable-state.ts'
+import { readSegmentHeader } from './segment-files.ts'
+import type { SegmentHeader } from './segment-header.ts'
+import { Segment } from './segment.ts'
+import type { TopicCatalogue } from './topic-catalogue.ts'
+
+/** The log as it lies on disk, read by any process as far as it is durable. */
+export class LogReader {
+  readonly #folder: string
+  readonly #durable: () => DurableState
+  readonly #headers = new Map<number, SegmentHeader>()
+  /** By number, the least recently used first. */
+  readonly #segments = new Map<number, Segment>()
+  #oldestSegment = 0
+
+  constructor(folder: string, durable: () => DurableState) {
+    this.#folder = folder
+    this.#durable = durable
+  }
+
+  head(stream: number): number {
+    return this.#durable().heads[stream] ?? 0
+  }
+
+  oldest(stream: number): number {
+    return this.#whileItIsKept((state) => this.#oldest(state, stream))
+  }
+
+  async read(stream: number, fromOffset: number, limits: ReadLimits): Promise<LogRecord[]> {
+    const records: LogRecord[] = []
+    const budget = { records: limits.recordsMax, bytes: limits.bytesMax }
+    let offset = fromOffset
+    for (;;) {
+      const chunk = this.#whileItIsKept((state) => {
+        const oldest = this.#oldest(state, stream)
+        // What was trimmed is passed over, but not in the middle of an answer.
+        if (offset < oldest && records.length > 0) return 'end'
+        offset = Math.max(offset, oldest)
+        return offset < (state.heads[stream] ?? 0) ? this.#chunkWith(state, stream, offset) : 'end'
+      })
+      if (chunk === 'end') return records
+      // A long way to the record is gone in steps, so that others are served in between.
+      if (chunk === 'not yet') await nextTurn()
+      else if (chunk.collect(stream, offset, records, budget)) offset = records.at(-1)!.offset + 1
+      else return records
+    }
+  }
+
+  /** Header of a segment that is kept. Throws ENOENT for another one. */
+  header(number: number): SegmentHeader {
+    let header = this.#headers.get(number)
+    if (header === undefined) {
+      header = readSegmentHeader(this.#folder, number)
+      this.#headers.set(number, header)
+    }
+    return header
+  }
+
+  /** The topics of the log, as of now. */
+  topics(): TopicCatalogue {
+    return this.header(this.#durable().segment).topics
+  }
+
+  /** Takes over a segment that was opened and read elsewhere. */
+  adopt(segment: Segment): void {
+    this.#segments.set(segment.header.number, segment)
+  }
+
+  close(): void {
+    for (const segment of this.#segments.values()) segment.close()
+    this.#segments.clear()
+  }
+
+  #oldest(state: DurableState, stream: number): number {
+    return this.header(state.oldestSegment).heads[stream] ?? 0
+  }
+
+  #chunkWith(state: DurableState, stream: number, offset: number): Chunk | 'not yet' {
+    const number = this.#numberWith(state, stream, offset)
+    const segment = this.#open(number)
+    if (segment.hasRead(stream, offset)) return segment.chunkWith(stream, offset)
+    const end = number === state.segment ? state.end : this.header(number + 1).previousEnd
+    const before = segment.next.at
+    // The heads promise the record before the end; a segment that ends without it has lost it.
+    if (before >= end || !segment.readOn(end)) throw segment.damagedAt(segment.next.at)
+    return segment.hasRead(stream, offset) ? segment.chunkWith(stream, offset) : 'not yet'
+  }
+
+  /** The last segment whose records of the stream do not start behind the offset. */
+  #numberWith(state: DurableState, stream: number, offset: number): number {
+    let low = state.oldestSegment
+    let high = state.segment
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if ((this.header(middle).heads[stream] ?? 0) <= offset) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  #open(number: number): Segment {
+    const segment = this.#segments.get(number) ?? Segment.open(this.#folder, number)
+    this.#segments.delete(number)
+    this.#segments.set(number, segment)
+    if (this.#segments.size > segmentsMax) this.#closeSegment([...this.#segments.keys()][0]!)
+    return segment
+  }
+
+  #forgetBefore(oldestSegment: number): void {
+    if (oldestSegment === this.#oldestSegment) return
+    this.#oldestSegment = oldestSegment
+    for (const number of this.#headers.keys()) {
+      if (number < oldestSegment) this.#headers.delete(number)
+    }
+    for (const number of this.#segments.keys()) {
+      if (number < oldestSegment) this.#closeSegment(number)
+    }
+  }
+
+  #closeSegment(number: number): void {
+    this.#segments.get(number)!.close()
+    this.#segments.delete(number)
+  }
+
+  /** Looks again when a segment was trimmed between the look at the state and the look at its file. */
+  #whileItIsKept<Result>(look: (state: DurableState) => Result): Result {
+    for (;;) {
+      const state = this.#durable()
+      const { oldestSegment } = state
+      this.#forgetBefore(oldestSegment)
+      try {
+        return look(state)
+      } catch (error) {
+        const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT'
+        if (!isGone || this.#durable().oldestSegment === oldestSegment) throw error
+      }
+    }
+  }
+}
+
+/** Open files, and with them the chunks that each keeps. */
+const segmentsMax = 4

@@ -1,0 +1,174 @@
+import { rmSync } from 'node:fs'
+import { Doorbell } from '../../lmdb/doorbell.ts'
+import type { LmdbStore } from '../../lmdb/environment.ts'
+import { WakeUps } from '../../lmdb/wake-ups.ts'
+import { claimWriter, releaseClaim } from '../../lmdb/writer-claim.ts'
+import type { LogAppend } from '../event-log.ts'
+import { DurableStateWriter, type DurableState } from './durable-state.ts'
+import { GroupCommit } from './group-commit.ts'
+import type { LogReader } from './log-reader.ts'
+import type { LogTail } from './log-tail.ts'
+import { syncFolder } from './new-segment.ts'
+import { recoverLog } from './recover.ts'
+import { segmentPath } from './segment-files.ts'
+import type { Segment } from './segment.ts'
+import { type Topic, type TopicCatalogue } from './topic-catalogue.ts'
+
+export type LogWriterOptions = {
+  readonly folder: string
+  readonly topics: Readonly<Record<string, number>>
+  readonly pendingBytesMax: number
+  readonly segmentBytesMax: number
+}
+
+/** The one process that appends. */
+export class LogWriter {
+  readonly #folder: string
+  readonly #claims: LmdbStore
+  readonly #bell: Doorbell
+  readonly #tail: LogTail
+  readonly #published: DurableStateWriter
+  readonly #groupCommit: GroupCommit
+  readonly #topics: readonly Topic[]
+  readonly #wakeUps: readonly WakeUps[]
+  /** By segment: the streams that do not need it any more. */
+  readonly #released = new Map<number, Set<number>>()
+
+  private constructor(options: LogWriterOptions, claims: LmdbStore, bell: Doorbell, tail: LogTail) {
+    this.#folder = options.folder
+    this.#claims = claims
+    this.#bell = bell
+    this.#tail = tail
+    this.#topics = tail.topics.entries.map(({ name }) => tail.topics.find(name)!)
+    this.#wakeUps = this.#topics.map(() => new WakeUps())
+    this.#published = new DurableStateWriter(options.folder)
+    this.#published.publish(tail.durable)
+    this.#groupCommit = new GroupCommit(tail, options.pendingBytesMax, (counts) =>
+      this.#announce(counts),
+    )
+  }
+
+  /**
+   * Refuses when another process writes. The claim is kept beside the positions, where there are transactions; the
+   * state of the log is read after it, so it stands still.
+   */
+  static async open(
+    options: LogWriterOptions,
+    claims: LmdbStore,
+  ): Promise<{ writer: LogWriter; segment: Segment | undefined }> {
+    const bell = await Doorbell.open(options.folder)
+    try {
+      await claimWriter(claims, bell, options.folder)
+      const { tail, segment } = await recoverLog(
+        options.folder,
+        options.topics,
+        options.segmentBytesMax,
+      )
+      return { writer: new LogWriter(options, claims, bell, tail), segment }
+    } catch (error) {
+      releaseClaim(claims, bell)
+      await bell.close()
+      throw error
+    }
+  }
+
+  get durable(): DurableState {
+    return this.#tail.durable
+  }
+
+  get topics(): TopicCatalogue {
+    return this.#tail.topics
+  }
+
+  append(stream: number, value: Uint8Array, receivedAtMs: number): Promise<void> {
+    return this.#groupCommit.append(stream, value, receivedAtMs)
+  }
+
+  appendAll(
+    streams: readonly number[],
+    records: readonly LogAppend[],
+    receivedAtMs: number,
+  ): Promise<number[]> {
+    return this.#groupCommit.appendAll(streams, records, receivedAtMs)
+  }
+
+  waitForAppend(topicId: number, timeoutMs: number): Promise<void> {
+    return this.#wakeUps[topicId]!.wait(timeoutMs)
+  }
+
+  /**
+   * Notes which segments the stream does not need any more: those whose records are all older than `receivedBeforeMs`
+   * and whose records of the stream are all below `belowOffset`. Deletes the oldest ones that no stream needs. Notes
+   * are not kept: after a restart every stream has its say again.
+   */
+  async trim(
+    reader: LogReader,
+    stream: number,
+    receivedBeforeMs: number,
+    belowOffset: number,
+  ): Promise<void> {
+    const { durable } = this.#tail
+    for (let number = durable.oldestSegment; number < durable.segment; number += 1) {
+      const next = reader.header(number + 1)
+      const isNeeded =
+        next.previousNewestMs >= receivedBeforeMs || (next.heads[stream] ?? 0) > belowOffset
+      if (isNeeded) break
+      const released = this.#released.get(number) ?? new Set()
+      this.#released.set(number, released.add(stream))
+    }
+    while (durable.oldestSegment < durable.segment && this.#isReleased(reader)) {
+      await this.#deleteOldest()
+    }
+  }
+
+  checkWritable(): Promise<void> {
+    return this.#groupCommit.checkWritable()
+  }
+
+  async close(): Promise<void> {
+    await this.#groupCommit.close()
+    await this.#tail.close()
+    this.#published.close()
+    releaseClaim(this.#claims, this.#bell)
+    await this.#bell.close()
+    for (const wakeUps of this.#wakeUps) wakeUps.wake()
+  }
+
+  /** Whether every stream that has records in the oldest segment has released it. */
+  #isReleased(reader: LogReader): boolean {
+    const { oldestSegment } = this.#tail.durable
+    const { heads } = reader.header(oldestSegment)
+    const next = reader.header(oldestSegment + 1)
+    const released = this.#released.get(oldestSegment)
+    if (released === undefined) return false
+    return next.heads.every((head, stream) => head === (heads[stream] ?? 0) || released.has(stream))
+  }
+
+  /**
+   * Others learn that it goes before it goes. The folder is synced for each, so that after a power loss none comes back
+   * whose successor is gone.
+   */
+  async #deleteOldest(): Promise<void> {
+    const { durable } = this.#tail
+    const number = durable.oldestSegment
+    this.#released.delete(number)
+    durable.oldestSegment += 1
+    this.#published.publish(durable)
+    rmSync(segmentPath(this.#folder, number), { force: true })
+    await syncFolder(this.#folder)
+  }
+
+  /** Publishes the commit, then wakes those who wait for it. */
+  #announce(counts: readonly number[]): void {
+    this.#published.publish(this.#tail.durable)
+    for (const { id, firstStream, partitionCount } of this.#topics) {
+      let isTouched = false
+      for (let at = firstStream; at < firstStream + partitionCount; at += 1) {
+        isTouched ||= counts[at]! > 0
+      }
+      if (!isTouched) continue
+      this.#bell.ring(id)
+      this.#wakeUps[id]!.wake()
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { DataFolderError } from '../../lmdb/environment.ts'
+import { hasLaterCommit } from './commit-format.ts'
+import { DurableStateReader } from './durable-state.ts'
+import { firstSegmentBytes, LogTail, type TailPlace } from './log-tail.ts'
+import { discardPrepared, installSegment, openForCommits, prepareSegment } from './new-segment.ts'
+import { listSegments, segmentPath } from './segment-files.ts'
+import { Segment } from './segment.ts'
+import { createCatalogue, withTopics } from './topic-catalogue.ts'
+
+export type RecoveredLog = {
+  readonly tail: LogTail
+  /** The segment that was read through. */
+  readonly segment: Segment | undefined
+}
+
+/**
+ * Opens the end of the log for writing, whatever a killed writer left. A commit that is whole stays, acked or not; the
+ * bytes of one that is not are overwritten with zeros. Only one commit is ever on its way, so only the last can be in
+ * pieces. Where that does not hold, acked records are damaged, and the log does not open.
+ */
+export async function recoverLog(
+  folder: string,
+  wantedTopics: Readonly<Record<string, number>>,
+  segmentBytesMax: number,
+): Promise<RecoveredLog> {
+  discardPrepared(folder)
+  const numbers = listSegments(folder)
+  refuseGaps(folder, numbers)
+  const last = numbers.at(-1)
+  if (last === undefined) {
+    const place = await createFirst(
+      folder,
+      wantedTopics,
+      Math.min(firstSegmentBytes, segmentBytesMax),
+    )
+    return { tail: new LogTail(folder, segmentBytesMax, place), segment: undefined }
+  }
+  const segment = Segment.open(folder, last)
+  try {
+    const topics = withTopics(segment.header.topics, wantedTopics)
+    const fileBytes = repairEnd(folder, segment)
+    const { at, sequence, heads } = segment.next
+    const tail = new LogTail(folder, segmentBytesMax, {
+      file: await openForCommits(segment.path),
+      fileBytes,
+      header: segment.header,
+      end: at,
+      sequence,
+      newestMs: segment.newestMs,
+      heads,
+      oldestSegment: numbers[0]!,
+    })
+    if (topics !== segment.header.topics) await tail.roll(topics)
+    return { tail, segment }
+  } catch (error) {
+    segment.close()
+    throw error
+  }
+}
+
+async function createFirst(
+  folder: string,
+  wantedTopics: Readonly<Record<string, number>>,
+  fileBytes: number,
+): Promise<TailPlace> {
+  const topics = withTopics(createCatalogue([]), wantedTopics)
+  const heads = new Array<number>(topics.streamCount).fill(0)
+  await prepareSegment(folder, fileBytes)
+  const number = 1
+  const { file, header } = await installSegment(folder, {
+    number,
+    topics,
+    heads,
+    sequence: 0,
+    mark: randomBytes(8),
+    previousEnd: 0,
+    previousNewestMs: 0,
+  })
+  const end = header.bytes
+  return { file, fileBytes, header, end, sequence: 0, newestMs: 0, heads, oldestSegment: number }
+}
+
+function refuseGaps(folder: string, numbers: readonly number[]): void {
+  const durable = readDurable(folder)
+  const missing =
+    numbers.find((number, index) => index > 0 && number !== numbers[index - 1]! + 1) ??
+    (durable !== undefined && durable.segment > (numbers.at(-1) ?? 0)
+      ? durable.segment + 1
+      : undefined)
+  if (missing === undefined) return
+  throw new DataFolderError(
+    `The event log is damaged: ${segmentPath(folder, missing - 1)} is missing.`,
+  )
+}
+
+function readDurable(folder: string) {
+  const reader = DurableStateReader.tryOpen(folder)
+  const state = reader?.read()
+  reader?.close()
+  return state
+}
+
+/** Reads the segment through and clears what stands behind its last commit. Returns the bytes of the file. */
+function repairEnd(folder: string, segment: Segment): number {
+  const fd = openSync(segment.path, 'r+')
+  try {
+    const fileBytes = fstatSync(fd).size
+    while (segment.readOn(fileBytes) && segment.next.at < fileBytes);
+    const { at, sequence } = segment.next
+    const durable = readDurable(folder)
+    if (durable?.segment === segment.header.number && durable.end > at) {
+      throw segment.damagedAt(at)
+    }
+    const rest = writtenBytes(fd, at, fileBytes)
+    if (rest.length === 0) return fileBytes
+    if (hasLaterCommit(rest, { mark: segment.header.mark, sequence })) throw segment.damagedAt(at)
+    writeSync(fd, Buffer.alloc(rest.length), 0, rest.length, at)
+    fdatasyncSync(fd)
+    return fileBytes
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The bytes from `from` to the last one that is not zero. */
+function writtenBytes(fd: number, from: number, to: number): Buffer {
+  const piece = Buffer.alloc(pieceBytes)
+  const zeros = Buffer.alloc(pieceBytes)
+  let end = from
+  for (let at = from; at < to;) {
+    const read = readSync(fd, piece, 0, Math.min(pieceBytes, to - at), at)
+    if (read === 0) break
+    at += read
+    if (!piece.subarray(0, read).equals(zeros.subarray(0, read))) end = at
+  }
+  const bytes = Buffer.alloc(end - from)
+  readSync(fd, bytes, 0, bytes.length, from)
+  return bytes
+}
+
+const pieceBytes = 2 ** 20

@@ -1,0 +1,56 @@
+import { closeSync, existsSync, openSync, readdirSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { DataFolderError } from '../../lmdb/environment.ts'
+import {
+  decodeSegmentHeader,
+  fixedHeaderBytes,
+  formatVersion,
+  headerBytes,
+  type SegmentHeader,
+} from './segment-header.ts'
+
+const ending = '.seg'
+
+export function segmentPath(folder: string, number: number): string {
+  return join(folder, `${number}`.padStart(20, '0') + ending)
+}
+
+/** Numbers of the segments in the folder, ascending. */
+export function listSegments(folder: string): number[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => Number(name.slice(0, -ending.length)))
+    .sort((a, b) => a - b)
+}
+
+export function readSegmentHeader(folder: string, number: number): SegmentHeader {
+  const path = segmentPath(folder, number)
+  const fd = openSync(path, 'r')
+  try {
+    return readHeader(fd, path)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+export function readHeader(fd: number, path: string): SegmentHeader {
+  const start = Buffer.alloc(usualHeaderBytes)
+  const read = readSync(fd, start, 0, start.length, 0)
+  const wanted = read < fixedHeaderBytes ? read : headerBytes(start)
+  if (wanted <= read) return decodeSegmentHeader(start.subarray(0, wanted), path)
+  const whole = Buffer.alloc(Math.min(wanted, headerBytesMax))
+  const wholeRead = readSync(fd, whole, 0, whole.length, 0)
+  return decodeSegmentHeader(whole.subarray(0, wholeRead), path)
+}
+
+/** Throws for a folder of the time when the log was an lmdb environment. */
+export function refuseOlderFormat(folder: string): void {
+  if (!existsSync(join(folder, 'data.mdb'))) return
+  throw new DataFolderError(
+    `The event log in ${folder} was written by an older release (format 1, this release reads format ${formatVersion}).`,
+  )
+}
+
+const usualHeaderBytes = 4 * 1024
+/** Beyond this a length is damage, not a header: 65,536 partitions take a tenth of it. */
+const headerBytesMax = 16 * 1024 * 1024

@@ -1,0 +1,122 @@
+import { closeSync, openSync } from 'node:fs'
+import { DataFolderError } from '../../lmdb/environment.ts'
+import { Chunk, type CommitPlace } from './chunk.ts'
+import { readHeader, segmentPath } from './segment-files.ts'
+import type { SegmentHeader } from './segment-header.ts'
+
+/**
+ * A segment opened for reading. It is read from its start on as far as anybody has asked; of what was read, the places
+ * of the chunks are kept, and the newest chunks themselves.
+ */
+export class Segment {
+  readonly header: SegmentHeader
+  readonly path: string
+  /** Newest receive time in what was read. */
+  newestMs = -Infinity
+  readonly #fd: number
+  readonly #places: CommitPlace[]
+  /** By place, the least recently used first. */
+  readonly #chunks = new Map<number, Chunk>()
+  /** The last chunk; commits that are written later are added to it. */
+  #tail: Chunk
+
+  private constructor(path: string, fd: number, header: SegmentHeader) {
+    this.path = path
+    this.#fd = fd
+    this.header = header
+    const first = { at: header.bytes, sequence: header.sequence, heads: header.heads }
+    this.#places = [first]
+    this.#tail = new Chunk(first)
+  }
+
+  /** The file stays readable when it is deleted. */
+  static open(folder: string, number: number): Segment {
+    const path = segmentPath(folder, number)
+    const fd = openSync(path, 'r')
+    try {
+      return new Segment(path, fd, readHeader(fd, path))
+    } catch (error) {
+      closeSync(fd)
+      throw error
+    }
+  }
+
+  /** The place after the last commit that was read. */
+  get next(): CommitPlace {
+    return this.#tail.next
+  }
+
+  /** Whether the record has been read, so that `chunkWith` has it. */
+  hasRead(stream: number, offset: number): boolean {
+    return offset < (this.#tail.heads[stream] ?? 0)
+  }
+
+  /** Reads on by one chunk at most. false when the next bytes before `limit` (bytes of the file) are no commit. */
+  readOn(limit: number): boolean {
+    const outcome = this.#tail.extend(this.#fd, limit, this.header.mark)
+    this.newestMs = Math.max(this.newestMs, this.#tail.newestMs)
+    if (outcome === 'full') {
+      this.#keep(this.#places.length - 1, this.#tail)
+      const place = this.#tail.next
+      this.#places.push(place)
+      this.#tail = new Chunk(place)
+    }
+    return outcome !== 'stopped'
+  }
+
+  /** The chunk with this record, which has been read. */
+  chunkWith(stream: number, offset: number): Chunk {
+    const index = lastAtOrBefore(this.#places, stream, offset)
+    if (index === this.#places.length - 1) return this.#tail
+    const chunk = this.#chunks.get(index) ?? this.#load(index)
+    this.#keep(index, chunk)
+    return chunk
+  }
+
+  damagedAt(at: number): DataFolderError {
+    return new DataFolderError(
+      `The event log is damaged: ${this.path} has no valid commit at byte ${at}.`,
+    )
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+
+  #load(index: number): Chunk {
+    const place = this.#places[index]!
+    const end = this.#places[index + 1]!.at
+    const chunk = new Chunk(place, end - place.at)
+    if (chunk.extend(this.#fd, end, this.header.mark) !== 'at limit') {
+      throw this.damagedAt(chunk.next.at)
+    }
+    return chunk
+  }
+
+  #keep(index: number, chunk: Chunk): void {
+    this.#chunks.delete(index)
+    this.#chunks.set(index, chunk)
+    if (this.#chunks.size <= chunksMax) return
+    const [oldest] = this.#chunks.keys()
+    this.#chunks.delete(oldest!)
+  }
+}
+
+/** Index of the last place whose head of the stream is not behind the offset. */
+export function lastAtOrBefore(
+  places: readonly Pick<CommitPlace, 'heads'>[],
+  stream: number,
+  offset: number,
+): number {
+  let low = 0
+  let high = places.length - 1
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if ((places[middle]!.heads[stream] ?? 0) <= offset) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** 8 MiB in the usual size: what lies between the positions of projections that read partition by partition. */
+const chunksMax = 32

@@ -1,0 +1,17 @@
+import { write } from 'node:fs'
+import { promisify } from 'node:util'
+
+/** Writes all of the bytes at a place in the file: one write may take less than it was given when the disk is nearly full. */
+export function writeWhole(
+  fd: number,
+  bytes: Buffer,
+  at: number,
+  done: (error: NodeJS.ErrnoException | null) => void,
+): void {
+  write(fd, bytes, 0, bytes.length, at, (error, written) => {
+    if (error !== null || written === bytes.length) done(error)
+    else writeWhole(fd, bytes.subarray(written), at + written, done)
+  })
+}
+
+export const writeWholeAsync = promisify(writeWhole)

@@ -1,0 +1,27 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { DataFolderError, openEnvironment } from '../src/lmdb/environment.ts'
+
+test('an environment that a newer release has written is refused', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-format-'))
+  const open = (formatVersion: number, access: 'read' | 'write') =>
+    openEnvironment({
+      folder,
+      content: 'hot state',
+      formatVersion,
+      access,
+      syncLater: false,
+      createdWithinMs: 1_000,
+    })
+  await (await open(2, 'write')).close()
+  for (const access of ['write', 'read'] as const) {
+    const opened = open(1, access)
+    await expect(opened).rejects.toThrow(DataFolderError)
+    await expect(opened).rejects.toThrow(
+      `The hot state in ${folder} was written by a newer release (format 2, this release reads up to 1).`,
+    )
+  }
+  await rm(folder, { recursive: true })
+})
