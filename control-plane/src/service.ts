@@ -9,6 +9,7 @@ import type { ControlPlaneConfig } from './config.ts'
 import type { ApiServer } from './http/api-server.ts'
 import { buildApp } from './http/app.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
+import { createRequestSeconds } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
 
 export type ControlPlane = Service & {
@@ -67,7 +68,11 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   }
   const job = createPublishPendingJob(publisher, parts.logger, config.publishIntervalMs)
   const metrics = createMetrics('control-plane')
-  const app = await buildApp({ ...parts, ...publisher, limits: config }, config, metrics)
+  const app = await buildApp(
+    { ...parts, ...publisher, limits: config },
+    config,
+    createRequestSeconds(metrics),
+  )
   const admin = createAdmin(config, parts, metrics)
   try {
     await parts.database.ping()

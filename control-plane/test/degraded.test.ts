@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { buildApp } from '../src/http/app.ts'
+import { createRequestSeconds } from '../src/metrics.ts'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
@@ -56,7 +57,7 @@ test('without PostgreSQL every call is refused, and the operator sees it', async
       limits: { countersWaitMs: 1, usageStoreWaitMs: 1, purchasesMax: 1, bucketsMax: 1 },
     },
     { bodyBytesMax: 1_000, requestTimeoutMs: 1_000, idleConnectionMs: 1_000 },
-    metrics,
+    createRequestSeconds(metrics),
   )
   const headers = { authorization: `Bearer ${tenant.sandboxKey}` }
   const answer = await app.inject({ method: 'GET', url: '/v1/sdk/products', headers })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { LogController, type FastifyBaseLogger } from 'fastify'
-import type { Registry } from '@tollgate/platform/observability/metrics'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { RequestSeconds } from '../metrics.ts'
 import type { ApiServer } from './api-server.ts'
 import type { AppParts } from './app-parts.ts'
 import { installAuthentication } from './plugins/authentication.ts'
@@ -32,7 +32,7 @@ const pathParameterCharsMax = 4096
 export async function buildApp(
   parts: AppParts,
   limits: HttpLimits,
-  metrics: Registry,
+  requestSeconds: RequestSeconds,
 ): Promise<ApiServer> {
   const loggerInstance: FastifyBaseLogger = parts.logger
   const app: ApiServer = Fastify({
@@ -52,7 +52,7 @@ export async function buildApp(
   app.setSerializerCompiler(serializerCompiler)
   installBodyParser(app)
   installErrorHandler(app, parts.clock)
-  installRequestMetrics(app, metrics)
+  installRequestMetrics(app, requestSeconds)
   await installApiDescription(app)
   registerApiDescriptionRoute(app)
   await app.register((instance, _options, done) => {
