@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Checks the chart: lint, and both sets of values in tollgate/ci rendered and held to Kubernetes' own schemas.
+#
+#   deploy/kubernetes/check.sh [--offline] [Kubernetes version, 1.34.0 if none is given]
+#
+# Needs helm. Rendered manifests are checked by kubernetes-validate (from PyPI), which carries the schemas, or by
+# kubeconform, which downloads them; without either they are only rendered.
+set -euo pipefail
+cd "$(dirname "$0")"
+download=yes
+if [ "${1:-}" = --offline ]; then
+  download=no
+  shift
+fi
+version=${1:-1.34.0}
+rendered=$(mktemp -d)
+trap 'rm -rf "$rendered"' EXIT
+
+for values in tollgate/ci/*.yaml; do
+  name=$(basename "$values" .yaml)
+  helm lint --strict --quiet tollgate --values "$values"
+  helm template tollgate tollgate --namespace tollgate --kube-version "$version" --values "$values" \
+    > "$rendered/$name.yaml"
+done
+if helm template tollgate tollgate --kube-version "$version" > /dev/null 2>&1; then
+  echo 'The chart renders without being told where anything is.' >&2
+  exit 1
+fi
+
+# Kinds of operators that have to be installed first; Kubernetes has no schemas of them.
+others=ScaledObject,ServiceMonitor
+if command -v kubernetes-validate > /dev/null; then
+  kubernetes-validate --strict --quiet --kubernetes-version "${version%.*}" "$rendered"/*.yaml
+elif [ "$download" = yes ] && command -v kubeconform > /dev/null; then
+  kubeconform -strict -summary -kubernetes-version "$version" -skip "$others" "$rendered"/*.yaml
+else
+  echo 'Neither kubeconform nor kubernetes-validate is here: rendered, but not held to the schemas.'
+fi
+echo 'The chart is in order.'

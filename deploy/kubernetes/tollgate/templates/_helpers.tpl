@@ -1,0 +1,87 @@
+{{/* The services of the chart: their key in the values, and the program of the image. */}}
+{{- define "tollgate.components" -}}
+ingest: ingest/dist/main.js
+controlPlane: control-plane/dist/main.js
+counters: aggregator/dist/main.js
+sink: aggregator/dist/main.js
+{{- end }}
+
+{{- define "tollgate.fullname" -}}
+{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 46 | trimSuffix "-" }}
+{{- else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 46 | trimSuffix "-" }}{{ end }}
+{{- end }}
+
+{{/* Takes (dict "root" $ "component" "controlPlane"). */}}
+{{- define "tollgate.name" -}}
+{{ include "tollgate.fullname" .root }}-{{ kebabcase .component }}
+{{- end }}
+
+{{- define "tollgate.selector" -}}
+app.kubernetes.io/name: {{ .root.Chart.Name }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ kebabcase .component }}
+{{- end }}
+
+{{- define "tollgate.labels" -}}
+{{ include "tollgate.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{- define "tollgate.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{/* What all services are told, then what one is told, then what the values add: the last one wins. */}}
+{{- define "tollgate.environment" -}}
+{{- $values := .root.Values }}
+{{- $environment := dict
+    "TOLLGATE_EVENT_LOG" "kafka"
+    "TOLLGATE_KAFKA_BROKERS" $values.kafka.brokers
+    "TOLLGATE_SCHEMA_REGISTRY_URL" $values.schemaRegistry.url
+    "TOLLGATE_HOT_STATE" "redis" }}
+{{- with $values.redis.clusterNodes }}
+{{- $_ := set $environment "TOLLGATE_REDIS_CLUSTER_NODES" . }}
+{{- end }}
+{{- if eq .component "ingest" }}
+{{- $controlPlane := include "tollgate.name" (dict "root" .root "component" "controlPlane") }}
+{{- $_ := set $environment "TOLLGATE_CONTROL_PLANE_URL" (printf "http://%s:8788" $controlPlane) }}
+{{- else }}
+{{- $_ := set $environment "TOLLGATE_CLICKHOUSE_URL" $values.clickhouse.url }}
+{{- $_ := set $environment "TOLLGATE_CLICKHOUSE_USERNAME" $values.clickhouse.username }}
+{{- with $values.clickhouse.cluster }}
+{{- $_ := set $environment "TOLLGATE_CLICKHOUSE_CLUSTER" . }}
+{{- $_ := set $environment "TOLLGATE_CLICKHOUSE_INSERT_QUORUM" $values.clickhouse.insertQuorum }}
+{{- end }}
+{{- if $values.clickhouse.tlsSecret }}
+{{- $_ := set $environment "TOLLGATE_CLICKHOUSE_CA_FILE" "/etc/tollgate/clickhouse/ca.crt" }}
+{{- end }}
+{{- end }}
+{{- if has .component (list "counters" "sink") }}
+{{- $_ := set $environment "TOLLGATE_PROJECTION" .component }}
+{{- end }}
+{{- $environment = mustMergeOverwrite $environment $values.environment (index $values .component).environment }}
+{{- range $name, $value := $environment }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
+{{/* What is secret, by reference: the chart never sees it. */}}
+{{- define "tollgate.secretEnvironment" -}}
+{{- $secret := .root.Values.existingSecret }}
+- name: TOLLGATE_REDIS_URL
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: redis-url, optional: {{ ne .root.Values.redis.clusterNodes "" }} }
+{{- if eq .component "controlPlane" }}
+- name: TOLLGATE_DATABASE_URL
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: database-url }
+{{- end }}
+{{- if ne .component "ingest" }}
+- name: TOLLGATE_CLICKHOUSE_PASSWORD
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: clickhouse-password, optional: true }
+{{- end }}
+{{- end }}
