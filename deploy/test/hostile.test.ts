@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkHostile } from '../src/hostile/check-hostile.ts'
+import { checkAborts } from '../src/hostile/aborts/check-aborts.ts'
+import { checkEndless } from '../src/hostile/check-endless.ts'
+import { checkSlow } from '../src/hostile/check-slow.ts'
+import { checkRequests } from '../src/hostile/requests/check-requests.ts'
 import { startInstance, type Instance } from '../src/instance/instance.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/instance/temporary-folder.ts'
 
+/** The short version of `npm run hostile`. */
+
 let folder: TemporaryFolder
 let instance: Instance
+const seed = Date.now() % 2 ** 32
 
 beforeAll(async () => {
   folder = await makeTemporaryFolder('hostile')
@@ -16,19 +22,24 @@ afterAll(async () => {
   await folder.remove()
 })
 
-/** The short version of `npm run hostile`. */
-test(
-  'hostile requests meet clear answers, crash nothing and leave nothing behind',
-  { timeout: 120_000 },
-  async () => {
-    const { tally, problems } = await checkHostile(instance, {
-      seed: Date.now() % 2 ** 32,
-      requests: 20_000,
-      connections: 16,
-      say: () => undefined,
-    })
-    expect(problems).toEqual([])
-    expect(tally.statuses.get(400)).toBeGreaterThan(5_000)
-    expect(tally.ackedRecords).toBeGreaterThan(500)
-  },
-)
+test.each([
+  [
+    'hostile requests meet clear answers, crash nothing and leave nothing behind',
+    checkRequests({ seed, requests: 20_000, connections: 16 }),
+  ],
+  [
+    'connections that are held and hardly used cost healthy clients no answer',
+    checkSlow({ sockets: 500, rounds: 1, seconds: 2 }),
+  ],
+  [
+    'clients that leave at any moment are counted exactly where they were told so',
+    checkAborts({ seed, aborts: 5_000 }),
+  ],
+  [
+    'bodies that never end are cut off, and cost healthy clients no answer',
+    checkEndless({ connections: 500, seconds: 4 }),
+  ],
+])('%s', { timeout: 180_000 }, async (_, check) => {
+  const { lines, problems } = await check(instance, () => undefined)
+  expect(problems, `seed ${seed}\n${lines.join('\n')}`).toEqual([])
+})

@@ -19,12 +19,15 @@ export type HttpClientOptions = {
   readonly timeoutMs: number
 }
 
+/** Tollgate closes a connection that was idle for eight seconds or more; one that it may be closing must not be used. */
+const idleMsMax = 5_000
 const answerBytesMax = 16 * 1_048_576
 
 /** A small JSON client over kept-alive connections. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const base = new URL(options.baseUrl)
-  const agent = new Agent({ keepAlive: true, maxSockets: options.connectionsMax })
+  const { connectionsMax: maxSockets } = options
+  const agent = new Agent({ keepAlive: true, maxSockets, timeout: idleMsMax })
   const authorization = `Bearer ${options.key}`
 
   function send(method: string, path: string, body?: unknown): Promise<HttpAnswer> {

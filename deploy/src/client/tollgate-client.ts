@@ -21,13 +21,15 @@ export type TollgateClient = {
 export type UsageAnswer = {
   readonly success: boolean
   readonly reference: string
-  readonly creditDebit?: { readonly debited: boolean; readonly reason?: string }
+  readonly creditDebit?: CreditDebit
 }
 
 export type BulkUsageAnswer = {
   readonly inserted: number
-  readonly results: readonly { readonly reference: string }[]
+  readonly results: readonly { readonly reference: string; readonly creditDebit?: CreditDebit }[]
 }
+
+type CreditDebit = { readonly debited: boolean; readonly reason?: string }
 
 export type LimitAnswer = {
   readonly withinLimits: boolean

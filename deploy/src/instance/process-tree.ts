@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
@@ -42,4 +43,14 @@ export async function residentBytes(pids: readonly number[]): Promise<number> {
     .split('\n')
     .map((line) => Number(line.trim()) * 1024)
     .reduce((sum, bytes) => sum + bytes, 0)
+}
+
+/**
+ * Memory that a process has to itself, in bytes. Without mapped files, which the embedded stores read through and the
+ * system takes back when it needs the room; where the system does not tell them apart, all that is resident.
+ */
+export async function ownBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  const kilobytes = /^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1]
+  return kilobytes === undefined ? residentBytes([pid]) : Number(kilobytes) * 1024
 }

@@ -1,10 +1,10 @@
-import type { SeededRandom } from '../client/seeded-random.ts'
-import { createSeededRandom } from '../client/seeded-random.ts'
+import type { SeededRandom } from '../../client/seeded-random.ts'
+import { createSeededRandom } from '../../client/seeded-random.ts'
 import { openHostileConnection, type HostileConnection } from './hostile-connection.ts'
 import { nextHostileRequest, type HostileRequest } from './hostile-request.ts'
 import { countAnswer, countMissing, createHostileTally, type HostileTally } from './tally.ts'
 
-export type HostileOptions = {
+export type RequestsRun = {
   readonly baseUrl: string
   readonly key: string
   readonly seed: number
@@ -28,7 +28,7 @@ const silentConnectionsMax = 32
 const progressEvery = 10_000
 
 /** Many connections at a time, each keeping alive, pipelining, splitting its bytes anywhere, and leaving at any point. */
-export async function runHostile(options: HostileOptions): Promise<HostileTally> {
+export async function runRequests(options: RequestsRun): Promise<HostileTally> {
   const tally = createHostileTally()
   const { hostname, port } = new URL(options.baseUrl)
   const open = (): HostileConnection => openHostileConnection(hostname, Number(port))

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../client/seeded-random.ts'
+import type { SeededRandom } from '../../client/seeded-random.ts'
 import { hostileBody } from './hostile-body.ts'
 
 export type HostileRequest = {

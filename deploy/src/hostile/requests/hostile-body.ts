@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../client/seeded-random.ts'
+import type { SeededRandom } from '../../client/seeded-random.ts'
 
 /** JSON texts on, or far beyond, some boundary. */
 const values = [

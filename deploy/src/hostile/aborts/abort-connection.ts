@@ -1,0 +1,81 @@
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SeededRandom } from '../../client/seeded-random.ts'
+import { AnswerReader, type HttpAnswer } from '../requests/answer-reader.ts'
+import type { AbortRequest } from './abort-request.ts'
+
+/** How far a client comes before it leaves. */
+export const abortStages = [
+  'connected',
+  'in the head',
+  'in the body',
+  'sent',
+  'waiting',
+  'in the answer',
+  'half closed',
+] as const
+export type AbortStage = (typeof abortStages)[number]
+
+export type AbortOutcome = {
+  /** As much of the request went to the socket as it takes to be served. */
+  readonly isWhole: boolean
+  /** Undefined also when only a part of it was read. */
+  readonly answer: HttpAnswer | undefined
+}
+
+const waitMsMax = 4
+const answerPatienceMs = 10_000
+
+/** Sends the request as far as the stage goes, and leaves: in order, or with a reset. */
+export async function sendAndAbort(
+  target: { readonly host: string; readonly port: number },
+  request: AbortRequest,
+  stage: AbortStage,
+  random: SeededRandom,
+): Promise<AbortOutcome> {
+  const socket = connect({ ...target, allowHalfOpen: true })
+  const reader = new AnswerReader()
+  const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  const answered = new Promise<void>((resolve) => socket.once('data', () => resolve()))
+  let answer: HttpAnswer | undefined
+  const whole = new Promise<void>((resolve) => {
+    socket.on('data', (bytes: Buffer) => {
+      reader.push(bytes)
+      answer ??= reader.next(false)
+      if (answer) resolve()
+    })
+  })
+  socket.on('error', () => socket.destroy())
+  socket.on('end', () => socket.end())
+  const sentBytes = cutAt(request, stage, random)
+  const write = (bytes: Buffer): Promise<void> =>
+    new Promise((resolve) => {
+      socket.once('close', () => resolve())
+      socket.write(bytes, () => resolve())
+    })
+
+  await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), ended])
+  if (sentBytes > 0) await write(request.bytes.subarray(0, sentBytes))
+  const patience = new AbortController()
+  const late = sleep(answerPatienceMs, undefined, patience).catch(() => undefined)
+  if (stage === 'waiting') await sleep(random.integer(0, waitMsMax))
+  if (stage === 'in the answer') await Promise.race([answered, ended, late])
+  if (stage === 'half closed') {
+    socket.end()
+    await Promise.race([whole, ended, late])
+  }
+  patience.abort()
+  if (random.chance(0.5)) socket.resetAndDestroy()
+  else socket.destroy()
+  await ended
+  return { isWhole: sentBytes >= request.wholeAt, answer }
+}
+
+function cutAt({ bytes, bodyAt }: AbortRequest, stage: AbortStage, random: SeededRandom): number {
+  if (stage === 'connected') return 0
+  if (stage === 'in the head') return random.integer(1, bodyAt - 1)
+  // A request without a body is cut in its head.
+  if (stage === 'in the body')
+    return random.integer(Math.min(bodyAt, bytes.length - 1), bytes.length - 1)
+  return bytes.length
+}

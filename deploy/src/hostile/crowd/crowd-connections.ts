@@ -1,0 +1,119 @@
+import { connect, type Socket } from 'node:net'
+import type { Behaviour } from './behaviours.ts'
+
+export type CrowdStats = {
+  readonly open: number
+  /** Connections made so far; each that ends is followed by another. */
+  readonly opened: number
+  readonly longestHeldMs: number
+  readonly sentBytes: number
+  /** First answers by status. */
+  readonly statuses: Readonly<Record<string, number>>
+}
+
+const tickMs = 10
+const ticksPerSecond = 1000 / tickMs
+/** What a crowd may make of connections in one tick, also when it is turned away at once. */
+const opensPerTickMax = 20
+
+/** Keeps so many connections open, each behaving in one of the ways, and opens another for each that ends. */
+export class CrowdConnections {
+  /** The oldest first. */
+  readonly #held = new Map<Socket, { readonly behaviour: Behaviour; readonly openedMs: number }>()
+  readonly #behaviours: readonly Behaviour[]
+  readonly #target: { readonly host: string; readonly port: number }
+  readonly #size: number
+  readonly #ticker: NodeJS.Timeout
+  readonly #statuses: Record<string, number> = {}
+  #connecting = 0
+  #opened = 0
+  #longestHeldMs = 0
+  #sentBytes = 0
+  #tick = 0
+
+  constructor(
+    target: { readonly host: string; readonly port: number },
+    size: number,
+    behaviours: readonly Behaviour[],
+  ) {
+    this.#target = target
+    this.#size = size
+    this.#behaviours = behaviours
+    this.#ticker = setInterval(() => this.#onTick(), tickMs)
+  }
+
+  stats(): CrowdStats {
+    const [oldest] = this.#held.values()
+    if (oldest) this.#noteHeld(oldest.openedMs)
+    return {
+      open: this.#held.size,
+      opened: this.#opened,
+      longestHeldMs: Math.round(this.#longestHeldMs),
+      sentBytes: this.#sentBytes,
+      statuses: this.#statuses,
+    }
+  }
+
+  end(): void {
+    clearInterval(this.#ticker)
+    for (const socket of this.#held.keys()) socket.resetAndDestroy()
+  }
+
+  /** Each steady connection has its turn once a second, a share of them every tick. */
+  #onTick(): void {
+    const missing = this.#size - this.#held.size - this.#connecting
+    for (let left = Math.min(missing, opensPerTickMax); left > 0; left--) this.#open()
+    const turn = this.#tick++ % ticksPerSecond
+    let index = 0
+    for (const [socket, { behaviour }] of this.#held) {
+      const { then } = behaviour
+      if (index++ % ticksPerSecond !== turn || then?.pace !== 'steady') continue
+      // What the other side does not take must not pile up here.
+      if (!socket.writableNeedDrain) this.#send(socket, then.bytes)
+    }
+  }
+
+  #open(): void {
+    const behaviour = this.#behaviours[this.#opened++ % this.#behaviours.length]!
+    const socket = connect(this.#target)
+    this.#connecting++
+    socket.on('connect', () => {
+      this.#connecting--
+      this.#held.set(socket, { behaviour, openedMs: performance.now() })
+      this.#begin(socket, behaviour)
+    })
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => {
+      const held = this.#held.get(socket)
+      if (held === undefined) this.#connecting--
+      else this.#noteHeld(held.openedMs)
+      this.#held.delete(socket)
+    })
+  }
+
+  #noteHeld(openedMs: number): void {
+    this.#longestHeldMs = Math.max(this.#longestHeldMs, performance.now() - openedMs)
+  }
+
+  #begin(socket: Socket, { first, then, isDeaf }: Behaviour): void {
+    if (isDeaf === true) socket.pause()
+    else socket.on('data', (bytes: Buffer) => this.#countAnswer(bytes))
+    this.#send(socket, first)
+    if (then?.pace !== 'flood') return
+    const flood = (): void => {
+      while (socket.writable && this.#send(socket, then.bytes));
+    }
+    socket.on('drain', flood)
+    flood()
+  }
+
+  #send(socket: Socket, bytes: Buffer): boolean {
+    this.#sentBytes += bytes.length
+    return socket.write(bytes)
+  }
+
+  #countAnswer(bytes: Buffer): void {
+    const status = /^HTTP\/1\.1 (\d{3})/.exec(bytes.toString('latin1', 0, 16))?.[1]
+    if (status !== undefined) this.#statuses[status] = (this.#statuses[status] ?? 0) + 1
+  }
+}

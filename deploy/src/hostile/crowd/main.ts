@@ -1,0 +1,20 @@
+/*
+ * Many connections in a process of their own, so that they share neither the event loop nor the open files of who
+ * measures beside them: main.js <slow|endless> <base url> <connections> <key>. Ends with its parent.
+ */
+import { behavioursOf, type CrowdKind } from './behaviours.ts'
+import { CrowdConnections } from './crowd-connections.ts'
+
+const [kind, baseUrl = '', size, key = ''] = process.argv.slice(2)
+const { hostname, port } = new URL(baseUrl)
+const crowd = new CrowdConnections(
+  { host: hostname, port: Number(port) },
+  Number(size),
+  behavioursOf(kind as CrowdKind, key),
+)
+const reportEveryMs = 250
+setInterval(() => process.send?.(crowd.stats()), reportEveryMs)
+process.on('disconnect', () => {
+  crowd.end()
+  process.exit(0)
+})
