@@ -6,11 +6,21 @@
  */
 export class WakeUps {
   readonly #waiters = new Set<() => void>()
+  readonly #settleMs: number
   #lastWokenAt = -Infinity
 
+  /** `settleMs` is how long a look takes. */
+  constructor(settleMs = 2) {
+    this.#settleMs = settleMs
+  }
+
+  get hasWaiters(): boolean {
+    return this.#waiters.size > 0
+  }
+
   wait(timeoutMs: number): Promise<void> {
-    const justWoken = performance.now() - this.#lastWokenAt < settleMs
-    const sleepMs = Math.min(timeoutMs, justWoken ? settleMs : timeoutMs)
+    const justWoken = performance.now() - this.#lastWokenAt < this.#settleMs
+    const sleepMs = Math.min(timeoutMs, justWoken ? this.#settleMs : timeoutMs)
     return new Promise((resolve) => {
       const wake = () => {
         clearTimeout(timer)
@@ -27,5 +37,3 @@ export class WakeUps {
     for (const wake of this.#waiters) wake()
   }
 }
-
-const settleMs = 2

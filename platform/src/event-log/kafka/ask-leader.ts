@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EventLogUnavailableError } from '../event-log.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
+import { describeCode, isPassing } from './wire/error-codes.ts'
+import type { PartitionResult, TopicPartition } from './wire/requests.ts'
+
+const pauseMinMs = 10
+const pauseMaxMs = 500
+
+/**
+ * Asks the leader of a partition, and the next one where that one is gone, until there is an answer that will not
+ * change by asking again. Rejects with EventLogUnavailableError when there is none within `withinMs`. For questions only:
+ * an attempt may reach the broker twice.
+ */
+export async function askLeader<Result extends PartitionResult>(
+  cluster: KafkaCluster,
+  at: TopicPartition,
+  withinMs: number,
+  ask: (leader: number) => Promise<Result>,
+): Promise<Result> {
+  return untilAnswered(withinMs, async () => {
+    try {
+      const leader = cluster.state(at)?.leader ?? -1
+      if (leader < 0) throw new Error(`${at.topic}/${at.partition} has no leader`)
+      const result = await ask(leader)
+      if (isPassing(result.errorCode)) throw new Error(describeCode(result.errorCode))
+      return result
+    } catch (error) {
+      await cluster.refresh()
+      throw error
+    }
+  })
+}
+
+/** Tries again until an attempt succeeds, or rejects with EventLogUnavailableError when the time is up. */
+export async function untilAnswered<Result>(
+  withinMs: number,
+  attempt: () => Promise<Result>,
+): Promise<Result> {
+  const giveUp = new AbortController()
+  const timer = setTimeout(() => giveUp.abort(), withinMs)
+  let reason: unknown
+  const attempts = async (): Promise<Result> => {
+    for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMaxMs, pauseMs * 2)) {
+      try {
+        return await attempt()
+      } catch (error) {
+        reason = error
+        if (error instanceof EventLogUnavailableError || giveUp.signal.aborted) throw error
+      }
+      await sleep(pauseMs, undefined, { signal: giveUp.signal })
+    }
+  }
+  try {
+    return await Promise.race([attempts(), rejectedBy(giveUp.signal)])
+  } catch (error) {
+    if (error instanceof EventLogUnavailableError) throw error
+    throw new EventLogUnavailableError(
+      `Kafka does not answer${reason instanceof Error ? `: ${reason.message}` : ''}`,
+      { cause: reason },
+    )
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('time is up')), { once: true })
+  })
+}

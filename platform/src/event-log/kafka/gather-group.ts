@@ -1,0 +1,107 @@
+import { AssignerProtocol } from 'kafkajs'
+import { assignPartitions, type Candidate } from './assign-partitions.ts'
+import type { KafkajsBroker } from './kafkajs-internals.ts'
+import type { TopicPartition } from './wire/requests.ts'
+
+export type GroupTimeouts = {
+  /** A member that is not heard of for so long is out, and its partitions go to the others. */
+  readonly sessionTimeoutMs: number
+  /** How long the members are waited for when the group is assigned anew; who is late is out. */
+  readonly rebalanceTimeoutMs: number
+}
+
+export type JoinRequest = GroupTimeouts & {
+  readonly groupId: string
+  /** Partition count by topic; the same at every member. */
+  readonly topics: Readonly<Record<string, number>>
+  /** Empty for a new member. */
+  readonly memberId: string
+  readonly owned: readonly TopicPartition[]
+}
+
+/** The group between two assignments. */
+export type Generation = {
+  readonly generationId: number
+  /** This member's id, which it must come back with. */
+  readonly memberId: string
+  /** Of all members, for the one among them that assigns; the others get none. */
+  readonly candidates: readonly Candidate[]
+}
+
+const assignerName = 'tollgate-sticky'
+const assignerVersion = 1
+
+/** Joins, and waits for all members of the group to do so. */
+export async function gatherGroup(
+  coordinator: KafkajsBroker,
+  request: JoinRequest,
+): Promise<Generation> {
+  const { generationId, memberId, members } = await coordinator.joinGroup({
+    groupId: request.groupId,
+    sessionTimeout: request.sessionTimeoutMs,
+    rebalanceTimeout: request.rebalanceTimeoutMs,
+    memberId: request.memberId,
+    groupProtocols: [
+      { name: assignerName, metadata: writeMetadata(request.topics, request.owned) },
+    ],
+  })
+  const candidates = members.map((member): Candidate => {
+    return { memberId: member.memberId, owned: readOwned(member.memberMetadata) }
+  })
+  return { generationId, memberId, candidates }
+}
+
+/** Assigns where it is this member's turn, and returns what it got itself. */
+export async function shareOut(
+  coordinator: KafkajsBroker,
+  { groupId, topics }: JoinRequest,
+  { generationId, memberId, candidates }: Generation,
+): Promise<TopicPartition[]> {
+  const groupAssignment =
+    candidates.length === 0 ? [] : writeAssignments(assignPartitions(candidates, topics))
+  const { memberAssignment } = await coordinator.syncGroup({
+    groupId,
+    generationId,
+    memberId,
+    groupAssignment,
+  })
+  return readAssignment(memberAssignment)
+}
+
+function writeMetadata(
+  topics: Readonly<Record<string, number>>,
+  owned: readonly TopicPartition[],
+): Buffer {
+  return AssignerProtocol.MemberMetadata.encode({
+    version: assignerVersion,
+    topics: Object.keys(topics),
+    userData: Buffer.from(JSON.stringify(owned)),
+  })
+}
+
+function readOwned(metadata: Buffer): TopicPartition[] {
+  const userData = AssignerProtocol.MemberMetadata.decode(metadata)?.userData
+  return JSON.parse(userData?.toString() ?? '[]') as TopicPartition[]
+}
+
+function writeAssignments(assignment: ReadonlyMap<string, readonly TopicPartition[]>) {
+  return [...assignment].map(([memberId, partitions]) => {
+    const byTopic: Record<string, number[]> = {}
+    for (const { topic, partition } of partitions) (byTopic[topic] ??= []).push(partition)
+    return {
+      memberId,
+      memberAssignment: AssignerProtocol.MemberAssignment.encode({
+        version: assignerVersion,
+        assignment: byTopic,
+        userData: Buffer.alloc(0),
+      }),
+    }
+  })
+}
+
+function readAssignment(memberAssignment: Buffer): TopicPartition[] {
+  const assignment = AssignerProtocol.MemberAssignment.decode(memberAssignment)?.assignment ?? {}
+  return Object.entries(assignment).flatMap(([topic, partitions]) =>
+    partitions.map((partition) => ({ topic, partition })),
+  )
+}

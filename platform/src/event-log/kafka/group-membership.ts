@@ -1,0 +1,282 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../../observability/logger.ts'
+import {
+  EventLogUnavailableError,
+  GroupFencedError,
+  type GroupMember,
+  type GroupMembership,
+  type GroupPosition,
+} from '../event-log.ts'
+import { untilAnswered } from './ask-leader.ts'
+import { fetchPositions, keyOf, startPosition } from './group-positions.ts'
+import { gatherGroup, shareOut, type GroupTimeouts } from './gather-group.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
+import { kafkaErrorType, type KafkajsBroker } from './kafkajs-internals.ts'
+import { PartitionHandover } from './partition-handover.ts'
+import type { TopicPartition } from './wire/requests.ts'
+
+export type MembershipParts = {
+  /** The membership's own: the others wait for nobody while the group gathers. */
+  readonly cluster: KafkaCluster
+  readonly group: string
+  /** Partition count by topic. */
+  readonly topics: Readonly<Record<string, number>>
+  readonly member: GroupMember
+  readonly timeouts: GroupTimeouts
+  readonly answerWithinMs: number
+  readonly logger: Logger
+  readonly onLeft: () => void
+}
+
+/** A partition that the current generation gives to this member. */
+type Owned = TopicPartition & {
+  /** As last read or committed by this member; nobody else can have moved it since. */
+  position: GroupPosition | undefined
+  /** Commits wait for each other, so that each compares with what the one before it left. */
+  lastCommit: Promise<unknown>
+}
+
+const heartbeatsPerSession = 5
+const retryMs = 200
+/** A leave waits so long for a group that gathers: who goes without a word is waited for by the others. */
+const leaveWithinMs = 3_000
+
+/**
+ * Takes part in a consumer group for as long as the process runs. Work on a partition goes on while the group gathers
+ * again; what another member has got afterwards is stopped, what this one keeps is not touched.
+ *
+ * Commits carry the member's id and the generation, and the coordinator refuses those of an older one. So a position
+ * moves only by the hand of the partition's one owner, which therefore knows it, and to compare here is to compare
+ * there. A commit whose answer was lost may still arrive later and put back what was committed after it; so the member
+ * that sent it leaves, and its late commit is refused like a stranger's.
+ */
+export class KafkaGroupMembership implements GroupMembership {
+  readonly #parts: MembershipParts
+  readonly #handover: PartitionHandover
+  readonly #owned = new Map<string, Owned>()
+  readonly #running: Promise<void>
+  #memberId = ''
+  #generationId = -1
+  #abandonedMemberId: string | undefined
+  /** Resolved while this member is in the group and the group does not gather. */
+  #joined = newSignal()
+  #isJoined = false
+  #isStopping = false
+  #hasLeft = false
+  #wake = new AbortController()
+
+  constructor(parts: MembershipParts) {
+    this.#parts = parts
+    this.#handover = new PartitionHandover(parts.member, (error, at) => {
+      parts.logger.error(
+        { err: error, group: parts.group, ...at },
+        'a partition was not handed over',
+      )
+    })
+    this.#running = this.#run()
+  }
+
+  get isJoined(): boolean {
+    return this.#isJoined
+  }
+
+  commit(at: TopicPartition, expected: GroupPosition, next: GroupPosition): Promise<void> {
+    const owned = this.#owned.get(keyOf(at))
+    if (owned === undefined) return Promise.reject(this.#fenced(at))
+    const commit = owned.lastCommit.then(() => this.#commit(owned, expected, next))
+    owned.lastCommit = commit.catch(() => undefined)
+    return commit
+  }
+
+  async leave(): Promise<void> {
+    this.#isStopping = true
+    // Still a member while the last steps end, so that they can commit.
+    await Promise.all([...this.#owned.values()].map((owned) => this.#handover.revoke(owned)))
+    await Promise.race([this.#joined.promise, sleep(leaveWithinMs, undefined, { ref: false })])
+    this.#hasLeft = true
+    this.#wake.abort()
+    if (this.#memberId !== '') {
+      await this.#leaveAs(this.#memberId).catch((error: unknown) => {
+        this.#parts.logger.debug({ err: error }, 'left the group without a word')
+      })
+    }
+    this.#owned.clear()
+    this.#parts.cluster.close()
+    await this.#running
+    this.#parts.onLeft()
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#hasLeft) {
+      try {
+        if (!this.#isJoined) await this.#join()
+        await this.#pause(this.#parts.timeouts.sessionTimeoutMs / heartbeatsPerSession)
+        if (this.#isJoined && !this.#hasLeft) await this.#sendHeartbeat()
+      } catch (error) {
+        if (!this.#hasLeft) await this.#recover(error)
+      }
+    }
+  }
+
+  async #join(): Promise<void> {
+    const { group: groupId, topics, timeouts, logger } = this.#parts
+    const coordinator = await this.#coordinator()
+    if (this.#abandonedMemberId !== undefined) await this.#leaveAs(this.#abandonedMemberId)
+    const owned = [...this.#owned.values()].map(({ topic, partition }) => ({ topic, partition }))
+    const request = { ...timeouts, groupId, topics, memberId: this.#memberId, owned }
+    const generation = await gatherGroup(coordinator, request)
+    const { memberId, generationId } = generation
+    // With a generation missed, another member may work on what was this one's.
+    const isNext = memberId === this.#memberId && generationId === this.#generationId + 1
+    this.#memberId = memberId
+    const assigned = await shareOut(coordinator, request, generation)
+    if (this.#hasLeft) return
+    if (!isNext) this.#dropAll()
+    this.#generationId = generationId
+    this.#apply(assigned)
+    this.#isJoined = true
+    this.#joined.resolve()
+    logger.info({ group: groupId, generationId, assigned: assigned.map(keyOf) }, 'joined the group')
+  }
+
+  #apply(assigned: readonly TopicPartition[]): void {
+    const keys = new Set(assigned.map(keyOf))
+    for (const [key, owned] of this.#owned) if (!keys.has(key)) this.#drop(owned)
+    if (this.#isStopping) return
+    for (const at of assigned) {
+      if (this.#owned.has(keyOf(at))) continue
+      const lastCommit = Promise.resolve()
+      this.#owned.set(keyOf(at), { ...at, position: undefined, lastCommit })
+      this.#handover.assign(at)
+    }
+  }
+
+  #drop(owned: Owned): void {
+    this.#owned.delete(keyOf(owned))
+    void this.#handover.revoke(owned)
+  }
+
+  #dropAll(): void {
+    for (const owned of this.#owned.values()) this.#drop(owned)
+  }
+
+  async #sendHeartbeat(): Promise<void> {
+    const coordinator = await this.#coordinator()
+    await coordinator.heartbeat(this.#identity())
+  }
+
+  async #leaveAs(memberId: string): Promise<void> {
+    const coordinator = await this.#coordinator()
+    await coordinator
+      .leaveGroup({ groupId: this.#parts.group, memberId })
+      .catch((error: unknown) => {
+        if (kafkaErrorType(error) !== 'UNKNOWN_MEMBER_ID') throw error
+      })
+    this.#abandonedMemberId = undefined
+  }
+
+  async #recover(error: unknown): Promise<void> {
+    switch (kafkaErrorType(error)) {
+      case 'REBALANCE_IN_PROGRESS':
+        return this.#joinAgain()
+      case 'ILLEGAL_GENERATION':
+        this.#dropAll()
+        return this.#joinAgain()
+      case 'UNKNOWN_MEMBER_ID':
+        return this.#joinAsAnother()
+      default:
+        this.#parts.logger.warn({ err: error, group: this.#parts.group }, 'no word from the group')
+        this.#parts.cluster.forgetCoordinator(this.#parts.group)
+        return this.#pause(retryMs)
+    }
+  }
+
+  #joinAgain(): void {
+    if (!this.#isJoined) return
+    this.#isJoined = false
+    this.#joined = newSignal()
+    this.#wake.abort()
+  }
+
+  #joinAsAnother(): void {
+    this.#dropAll()
+    this.#memberId = ''
+    this.#joinAgain()
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (this.#wake.signal.aborted && !this.#hasLeft) this.#wake = new AbortController()
+    await sleep(ms, undefined, { signal: this.#wake.signal }).catch(() => undefined)
+  }
+
+  async #commit(owned: Owned, expected: GroupPosition, next: GroupPosition): Promise<void> {
+    const coordinator = await untilAnswered(this.#parts.answerWithinMs, async () => {
+      await this.#joined.promise
+      owned.position ??= await this.#fetchPosition(owned)
+      return this.#coordinator()
+    })
+    const { offset, note } = owned.position ?? startPosition
+    const isExpected = offset === expected.offset && note === expected.note
+    if (!isExpected || this.#owned.get(keyOf(owned)) !== owned) throw this.#fenced(owned)
+    const partitions = [
+      { partition: owned.partition, offset: String(next.offset), metadata: next.note },
+    ]
+    const topics = [{ topic: owned.topic, partitions }]
+    try {
+      await coordinator.offsetCommit({ ...this.#identity(), topics })
+      owned.position = next
+    } catch (error) {
+      owned.position = undefined
+      throw this.#commitFailure(owned, error)
+    }
+  }
+
+  #commitFailure(owned: Owned, error: unknown): Error {
+    switch (kafkaErrorType(error)) {
+      case 'REBALANCE_IN_PROGRESS':
+      case 'ILLEGAL_GENERATION':
+      case 'UNKNOWN_MEMBER_ID':
+        return this.#fenced(owned)
+      case 'OFFSET_METADATA_TOO_LARGE':
+        return new RangeError('The note is longer than the brokers keep.', { cause: error })
+      case 'NOT_COORDINATOR_FOR_GROUP':
+      case 'GROUP_COORDINATOR_NOT_AVAILABLE':
+      case 'GROUP_LOAD_IN_PROGRESS':
+        this.#parts.cluster.forgetCoordinator(this.#parts.group)
+        break
+      default:
+        this.#abandonedMemberId = this.#memberId
+        this.#joinAsAnother()
+    }
+    return new EventLogUnavailableError('Kafka did not commit the position.', { cause: error })
+  }
+
+  async #fetchPosition(at: TopicPartition): Promise<GroupPosition> {
+    const coordinator = await this.#coordinator()
+    const positions = await fetchPositions(coordinator, this.#parts.group, [at])
+    return positions.get(keyOf(at)) ?? startPosition
+  }
+
+  #coordinator(): Promise<KafkajsBroker> {
+    return this.#parts.cluster.coordinatorOf(this.#parts.group)
+  }
+
+  #identity() {
+    const groupId = this.#parts.group
+    return { groupId, memberId: this.#memberId, groupGenerationId: this.#generationId }
+  }
+
+  #fenced({ topic, partition }: TopicPartition): GroupFencedError {
+    return new GroupFencedError(
+      `Group ${this.#parts.group} has given ${topic} partition ${partition} to another member.`,
+    )
+  }
+}
+
+type Signal = { readonly promise: Promise<void>; readonly resolve: () => void }
+
+function newSignal(): Signal {
+  let resolve = (): void => undefined
+  const promise = new Promise<void>((resolveNow) => (resolve = resolveNow))
+  return { promise, resolve }
+}

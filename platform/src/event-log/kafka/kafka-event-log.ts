@@ -1,0 +1,299 @@
+import type { Logger } from '../../observability/logger.ts'
+import {
+  EventLogUnavailableError,
+  GroupFencedError,
+  type EventLog,
+  type GroupMember,
+  type GroupMembership,
+  type GroupPosition,
+  type LogAppend,
+  type LogRecord,
+  type ReadLimits,
+} from '../event-log.ts'
+import { AppendWatch } from './append-watch.ts'
+import { askLeader, untilAnswered } from './ask-leader.ts'
+import { KafkaGroupMembership } from './group-membership.ts'
+import { GroupPositions } from './group-positions.ts'
+import type { GroupTimeouts } from './gather-group.ts'
+import { KafkaCluster } from './kafka-cluster.ts'
+import type { KafkaConnection } from './kafka-node.ts'
+import { LogEnds } from './log-ends.ts'
+import { createTopics, PartitionCountError, type TopicPlan } from './create-topics.ts'
+import { Producer } from './producer.ts'
+import { RecordCache } from './record-cache.ts'
+import { RecordReader } from './record-reader.ts'
+import { describeCode, errorCode } from './wire/error-codes.ts'
+import { deleteRecordsRequest, type TopicPartition } from './wire/requests.ts'
+
+export type KafkaWriterOptions = TopicPlan & {
+  /** How long a record may wait to be durable before its append is refused. */
+  readonly deliveryTimeoutMs: number
+  /** Bytes that may wait for the brokers before appends are refused. Default 64 MiB. */
+  readonly pendingBytesMax?: number
+}
+
+export type KafkaEventLogOptions = {
+  readonly connection: KafkaConnection
+  readonly topics: readonly string[]
+  /** Stands in front of the brokers' names of topics and groups, so that several installations can share brokers. */
+  readonly namePrefix: string
+  /** Without it this process reads only. */
+  readonly writer?: KafkaWriterOptions
+  readonly groupTimeouts: GroupTimeouts
+  /** How long a question to the brokers may go unanswered before it is given up. */
+  readonly answerWithinMs: number
+  readonly logger: Logger
+  /** Milliseconds a reader waits for a writer to make the topics. Default 30,000. */
+  readonly createdWithinMs?: number
+}
+
+const mebibyte = 2 ** 20
+/** Half of what brokers take by default, for batches are closed after the record that fills them. */
+const batchBytesMax = mebibyte / 2
+const cacheBytesMax = 32 * mebibyte
+
+export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<EventLog> {
+  const log = new KafkaEventLog(options)
+  try {
+    await log.open()
+    return log
+  } catch (error) {
+    await log.close()
+    throw error
+  }
+}
+
+class KafkaEventLog implements EventLog {
+  readonly #options: KafkaEventLogOptions
+  readonly #cluster: KafkaCluster
+  readonly #cache = new RecordCache(cacheBytesMax)
+  readonly #ends: LogEnds
+  readonly #reader: RecordReader
+  readonly #positions: GroupPositions
+  readonly #watches = new Map<string, AppendWatch>()
+  readonly #memberships = new Map<string, KafkaGroupMembership>()
+  readonly #partitionCounts = new Map<string, number>()
+  #producer: Producer | undefined
+  #isClosed = false
+
+  constructor(options: KafkaEventLogOptions) {
+    const { answerWithinMs } = options
+    this.#options = options
+    this.#cluster = this.#newCluster(options.topics)
+    this.#ends = new LogEnds(this.#cluster, answerWithinMs)
+    this.#reader = new RecordReader(this.#cluster, this.#ends, this.#cache, answerWithinMs)
+    this.#positions = new GroupPositions(this.#cluster, answerWithinMs)
+  }
+
+  /** Makes the topics, or waits for them. */
+  async open(): Promise<void> {
+    const { topics, writer, createdWithinMs = 30_000 } = this.#options
+    await untilAnswered(createdWithinMs, () => this.#learnTopics())
+    if (writer === undefined) return
+    for (const topic of topics) {
+      const configured = writer.partitionCounts[topic]!
+      const found = this.partitionCount(topic)
+      if (configured !== found) throw new PartitionCountError(topic, configured, found)
+    }
+    const cluster = this.#newCluster(topics)
+    await untilAnswered(this.#options.answerWithinMs, () => cluster.refresh())
+    this.#producer = new Producer(cluster, {
+      pendingBytesMax: writer.pendingBytesMax ?? 64 * mebibyte,
+      batchBytesMax,
+      deliveryTimeoutMs: writer.deliveryTimeoutMs,
+    })
+  }
+
+  partitionCount(topic: string): number {
+    const count = this.#partitionCounts.get(topic)
+    if (count === undefined) throw new RangeError(`The event log has no topic ${topic}.`)
+    return count
+  }
+
+  append(
+    topic: string,
+    partition: number,
+    value: Uint8Array,
+    receivedAtMs: number,
+    key?: string,
+  ): Promise<void> {
+    const at = this.#at(topic, partition)
+    if (this.#producer === undefined) return Promise.reject(readingOnly())
+    const record = key === undefined ? { partition, value } : { partition, value, key }
+    return this.#producer.append(at.topic, record, receivedAtMs)
+  }
+
+  appendAll(topic: string, records: readonly LogAppend[], receivedAtMs: number): Promise<number[]> {
+    for (const { partition } of records) this.#at(topic, partition)
+    if (this.#producer === undefined) return Promise.reject(readingOnly())
+    return this.#producer.appendAll(this.#nameOf(topic), records, receivedAtMs)
+  }
+
+  head(topic: string, partition: number): Promise<number> {
+    return this.#ends.head(this.#at(topic, partition))
+  }
+
+  oldest(topic: string, partition: number): Promise<number> {
+    return this.#ends.oldest(this.#at(topic, partition))
+  }
+
+  async read(
+    topic: string,
+    partition: number,
+    fromOffset: number,
+    limits: ReadLimits,
+  ): Promise<LogRecord[]> {
+    return this.#reader.read(this.#at(topic, partition), fromOffset, limits)
+  }
+
+  waitForAppend(topic: string, timeoutMs: number): Promise<void> {
+    let watch = this.#watches.get(topic)
+    if (watch === undefined) {
+      this.#refuseIfClosed()
+      watch = new AppendWatch(this.#newCluster([topic]), this.#cache)
+      this.#watches.set(topic, watch)
+    }
+    return watch.wait(timeoutMs)
+  }
+
+  async join(
+    group: string,
+    topics: readonly string[],
+    member: GroupMember,
+  ): Promise<GroupMembership> {
+    this.#refuseIfClosed()
+    if (this.#memberships.has(group)) throw new Error(`This process is in group ${group} already.`)
+    const { groupTimeouts: timeouts, answerWithinMs, logger } = this.#options
+    const counts = topics.map((topic) => [this.#nameOf(topic), this.partitionCount(topic)] as const)
+    const own = (name: string): string => name.slice(this.#options.namePrefix.length)
+    const membership = new KafkaGroupMembership({
+      cluster: this.#newCluster(topics),
+      group: this.#groupIdOf(group),
+      topics: Object.fromEntries(counts),
+      member: {
+        assigned: (name, partition) => member.assigned(own(name), partition),
+        revoked: (name, partition) => member.revoked(own(name), partition),
+      },
+      timeouts,
+      answerWithinMs,
+      logger,
+      onLeft: () => this.#memberships.delete(group),
+    })
+    this.#memberships.set(group, membership)
+    return membership
+  }
+
+  position(group: string, topic: string, partition: number): Promise<GroupPosition> {
+    return this.#positions.read(this.#groupIdOf(group), this.#at(topic, partition))
+  }
+
+  async commit(
+    group: string,
+    topic: string,
+    partition: number,
+    expected: GroupPosition,
+    next: GroupPosition,
+  ): Promise<void> {
+    const membership = this.#memberships.get(group)
+    if (membership === undefined) {
+      throw new GroupFencedError(`This process is not in group ${group}.`)
+    }
+    await membership.commit(this.#at(topic, partition), expected, next)
+  }
+
+  async trim(
+    topic: string,
+    partition: number,
+    receivedBeforeMs: number,
+    groups: readonly string[],
+  ): Promise<void> {
+    const at = this.#at(topic, partition)
+    const positions = await Promise.all(
+      groups.map((group) => this.#positions.read(this.#groupIdOf(group), at)),
+    )
+    const firstYoung = await this.#ends.firstSince(at, receivedBeforeMs)
+    const offset = Math.min(firstYoung, ...positions.map((position) => position.offset))
+    if (offset <= (await this.#ends.oldest(at))) return
+    const { answerWithinMs } = this.#options
+    const request = deleteRecordsRequest([{ ...at, offset }], answerWithinMs)
+    const result = await askLeader(this.#cluster, at, answerWithinMs, async (leader) => {
+      const [only] = await this.#cluster.send(leader, request)
+      return only!
+    })
+    if (result.errorCode === errorCode.none) return
+    throw new Error(`Kafka does not delete records: ${describeCode(result.errorCode)}`)
+  }
+
+  async checkWritable(): Promise<void> {
+    const { writer, answerWithinMs } = this.#options
+    if (writer === undefined || this.#producer === undefined) throw readingOnly()
+    const refusal = this.#producer.refusal(1)
+    if (refusal !== undefined) throw refusal
+    await untilAnswered(answerWithinMs, () => this.#cluster.refresh())
+    for (const { topic, partition, leader, inSyncCount } of this.#cluster.states) {
+      if (leader >= 0 && inSyncCount >= writer.minInSyncReplicas) continue
+      throw new EventLogUnavailableError(
+        `${topic}/${partition} has ${leader < 0 ? 'no leader' : `${inSyncCount} replicas in sync`}.`,
+      )
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await Promise.all([...this.#memberships.values()].map((membership) => membership.leave()))
+    await this.#producer?.close()
+    for (const watch of this.#watches.values()) watch.close()
+    this.#cluster.close()
+  }
+
+  async #learnTopics(): Promise<void> {
+    const { topics, writer } = this.#options
+    await this.#cluster.refresh()
+    for (const { topic, partition } of this.#cluster.states) {
+      const own = topic.slice(this.#options.namePrefix.length)
+      const count = this.#partitionCounts.get(own) ?? 0
+      this.#partitionCounts.set(own, Math.max(count, partition + 1))
+    }
+    const missing = topics.filter((topic) => !this.#partitionCounts.has(topic))
+    if (missing.length === 0) return
+    if (writer !== undefined) {
+      const counts = missing.map(
+        (topic) => [this.#nameOf(topic), writer.partitionCounts[topic]!] as const,
+      )
+      await createTopics(this.#cluster, Object.fromEntries(counts), writer)
+    }
+    throw new Error(`there is no topic ${missing.join(', ')} yet`)
+  }
+
+  #newCluster(topics: readonly string[]): KafkaCluster {
+    return new KafkaCluster(
+      this.#options.connection,
+      topics.map((topic) => this.#nameOf(topic)),
+    )
+  }
+
+  /** The partition by the brokers' name of its topic. */
+  #at(topic: string, partition: number): TopicPartition {
+    if (partition >= 0 && partition < this.partitionCount(topic)) {
+      return { topic: this.#nameOf(topic), partition }
+    }
+    throw new RangeError(`There is no ${topic} partition ${partition}.`)
+  }
+
+  #nameOf(topic: string): string {
+    return this.#options.namePrefix + topic
+  }
+
+  #groupIdOf(group: string): string {
+    return `${this.#options.namePrefix}tollgate.${group}`
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#isClosed) throw new EventLogUnavailableError('The event log is closed.')
+  }
+}
+
+function readingOnly(): EventLogUnavailableError {
+  return new EventLogUnavailableError('This process opened the event log for reading only.')
+}

@@ -1,0 +1,202 @@
+import { EventLogUnavailableError, type LogAppend } from '../event-log.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
+import { PartitionQueue, type Settled } from './partition-queue.ts'
+import { openProducerSession } from './producer-session.ts'
+import { produceRequest } from './wire/requests.ts'
+
+export type ProducerLimits = {
+  /** Bytes that may wait for the brokers before appends are refused. */
+  readonly pendingBytesMax: number
+  /** Bytes of one batch; must stay below the topic's max.message.bytes. */
+  readonly batchBytesMax: number
+  /** How long a record may wait to be durable before its append is refused. */
+  readonly deliveryTimeoutMs: number
+}
+
+/** A request of more is split: the answer to its first record should not wait for its last. */
+const requestBytesMax = 4 * 1024 * 1024
+/** How long a leader waits for the other replicas. */
+const replicasWithinMs = 4_000
+const tickMs = 20
+
+/**
+ * Group commit over a network: records collect while a request is on its way to a leader, then all of them go in the
+ * next one. Nothing waits for a timer.
+ */
+export class Producer {
+  readonly #cluster: KafkaCluster
+  readonly #limits: ProducerLimits
+  readonly #queues = new Map<string, PartitionQueue>()
+  /** Those that hold records. */
+  readonly #filled = new Set<PartitionQueue>()
+  readonly #busyLeaders = new Set<number>()
+  #pendingBytes = 0
+  #isScheduled = false
+  #isClosed = false
+  #timer: NodeJS.Timeout | undefined
+  #onEmpty: (() => void) | undefined
+
+  constructor(cluster: KafkaCluster, limits: ProducerLimits) {
+    this.#cluster = cluster
+    this.#limits = limits
+  }
+
+  append(topic: string, record: LogAppend, receivedAtMs: number): Promise<void> {
+    const refusal = this.refusal(record.value.byteLength)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    return this.#add(topic, record, receivedAtMs, performance.now()).durable
+  }
+
+  /**
+   * Kafka has no step that several partitions take together, so the records of one call may come to different ends: each
+   * is tried for until the delivery time-out. When it has passed for one of them the call is refused although others are
+   * in the log. Whoever sends them again is exact for the records that carry an idempotency key, because their second
+   * copies are duplicates, and counts those without one again, as after any refusal whose cause was a lost answer.
+   */
+  async appendAll(
+    topic: string,
+    records: readonly LogAppend[],
+    receivedAtMs: number,
+  ): Promise<number[]> {
+    const refusal = this.refusal(records.reduce((sum, { value }) => sum + value.byteLength, 0))
+    if (refusal !== undefined) throw refusal
+    const nowMs = performance.now()
+    const places = records.map((record) => {
+      const batch = this.#add(topic, record, receivedAtMs, nowMs)
+      return { batch, index: batch.records.count - 1 }
+    })
+    await Promise.all(new Set(places.map(({ batch }) => batch.durable)))
+    return places.map(({ batch, index }) => batch.baseOffset + index)
+  }
+
+  /** Why so many bytes would be refused now, as far as that is known here. */
+  refusal(bytes: number): EventLogUnavailableError | undefined {
+    if (this.#isClosed) return new EventLogUnavailableError('The event log is closed.')
+    if (this.#pendingBytes + bytes > this.#limits.pendingBytesMax) {
+      return new EventLogUnavailableError('Too many bytes wait for Kafka.')
+    }
+    return undefined
+  }
+
+  /** Takes no more records and resolves when those taken are durable or refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#filled.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve))
+    this.#cluster.close()
+  }
+
+  #add(topic: string, record: LogAppend, receivedAtMs: number, nowMs: number) {
+    const queue = this.#queueOf(topic, record.partition)
+    const batch = queue.add(record, receivedAtMs, nowMs)
+    this.#pendingBytes += record.value.byteLength
+    batch.valueBytes += record.value.byteLength
+    this.#filled.add(queue)
+    this.#schedule()
+    return batch
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    this.#timer ??= setInterval(() => this.#giveUpLate(), tickMs)
+    // The end of this turn: every request that the turn brings joins the same batch.
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#sendDue()
+    })
+  }
+
+  #giveUpLate(): void {
+    const { deliveryTimeoutMs } = this.#limits
+    const startedBeforeMs = performance.now() - deliveryTimeoutMs
+    const reason = `Kafka did not keep the records within ${deliveryTimeoutMs} ms.`
+    this.#finish([...this.#filled].flatMap((queue) => queue.giveUp(startedBeforeMs, reason)))
+  }
+
+  #sendDue(): void {
+    const nowMs = performance.now()
+    const byLeader = new Map<number, PartitionQueue[]>()
+    for (const queue of this.#filled) {
+      if (!queue.isDue(nowMs)) continue
+      const leader = this.#cluster.state(queue)?.leader ?? -1
+      if (this.#busyLeaders.has(leader)) continue
+      const sameLeader = byLeader.get(leader)
+      if (sameLeader === undefined) byLeader.set(leader, [queue])
+      else sameLeader.push(queue)
+    }
+    for (const [leader, queues] of byLeader) {
+      this.#busyLeaders.add(leader)
+      void this.#send(leader, queues).then((settled) => {
+        this.#busyLeaders.delete(leader)
+        this.#finish(settled)
+      })
+    }
+  }
+
+  /** Never rejects: what fails stays in its queue and is sent again. */
+  async #send(leader: number, due: readonly PartitionQueue[]): Promise<Settled[]> {
+    let concerned = due
+    try {
+      await Promise.all(due.map((queue) => this.#openSession(queue)))
+      const sent = takeInHand(due)
+      concerned = sent.map(({ queue }) => queue)
+      if (sent.length === 0) return []
+      const results = await this.#cluster.send(leader, produceRequest(sent, replicasWithinMs))
+      const nowMs = performance.now()
+      const settled = results.map((result) =>
+        this.#queueOf(result.topic, result.partition).settle(result, nowMs),
+      )
+      if (settled.includes(undefined)) await this.#refresh()
+      return settled.filter((each) => each !== undefined)
+    } catch {
+      for (const queue of concerned) queue.backOff(performance.now())
+      await this.#refresh()
+      return []
+    }
+  }
+
+  async #openSession(queue: PartitionQueue): Promise<void> {
+    if (queue.needsSession) queue.useSession(await openProducerSession(this.#cluster))
+  }
+
+  /** A leader may have moved. */
+  async #refresh(): Promise<void> {
+    await this.#cluster.refresh().catch(() => undefined)
+  }
+
+  /** The next requests start before those who wait hear of theirs, so that no broker idles while answers are written. */
+  #finish(settled: readonly Settled[]): void {
+    for (const { batch } of settled) this.#pendingBytes -= batch.valueBytes
+    for (const queue of this.#filled) if (queue.isEmpty) this.#filled.delete(queue)
+    this.#sendDue()
+    for (const { tell } of settled) tell()
+    if (this.#filled.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#onEmpty?.()
+  }
+
+  #queueOf(topic: string, partition: number): PartitionQueue {
+    const key = `${topic}/${partition}`
+    let queue = this.#queues.get(key)
+    if (queue === undefined) {
+      queue = new PartitionQueue(topic, partition, this.#limits.batchBytesMax)
+      this.#queues.set(key, queue)
+    }
+    return queue
+  }
+}
+
+function takeInHand(due: readonly PartitionQueue[]) {
+  const sent = []
+  let bytes = 0
+  for (const queue of due) {
+    if (bytes > requestBytesMax) break
+    // Given up while a session was opened.
+    if (queue.isEmpty) continue
+    const batch = queue.takeInHand()
+    bytes += batch.byteLength
+    sent.push({ queue, topic: queue.topic, partition: queue.partition, batch })
+  }
+  return sent
+}

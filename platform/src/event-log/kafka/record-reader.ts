@@ -1,0 +1,123 @@
+import type { LogRecord, ReadLimits } from '../event-log.ts'
+import { askLeader } from './ask-leader.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
+import type { LogEnds } from './log-ends.ts'
+import type { RecordCache } from './record-cache.ts'
+import { describeCode, errorCode } from './wire/error-codes.ts'
+import { decodeRecordBatches } from './wire/record-batch.ts'
+import { fetchRequest, type FetchResult, type TopicPartition } from './wire/requests.ts'
+
+const fetchBytesMin = 64 * 1024
+const fetchBytesMax = 8 * 1024 * 1024
+
+/**
+ * Reads any partition from any offset, by asking its leader: no group, no position, nothing that a rebalance could leave
+ * paused.
+ */
+export class RecordReader {
+  readonly #cluster: KafkaCluster
+  readonly #ends: LogEnds
+  readonly #cache: RecordCache
+  readonly #answerWithinMs: number
+  /** How far each partition reached when it was last fetched. */
+  readonly #seenHeads = new Map<string, number>()
+  /** A running mean, so that a fetch brings about what the limits allow. */
+  #recordBytesMean = 320
+
+  constructor(cluster: KafkaCluster, ends: LogEnds, cache: RecordCache, answerWithinMs: number) {
+    this.#cluster = cluster
+    this.#ends = ends
+    this.#cache = cache
+    this.#answerWithinMs = answerWithinMs
+  }
+
+  async read(at: TopicPartition, fromOffset: number, limits: ReadLimits): Promise<LogRecord[]> {
+    const taken: LogRecord[] = []
+    let left = limits
+    for (let offset = fromOffset; ; offset = taken.at(-1)!.offset + 1) {
+      const run =
+        this.#cache.take(at.topic, at.partition, offset) ?? (await this.#fetch(at, offset, left))
+      const count = countWithin(run, left, taken.length === 0)
+      for (let index = 0; index < count; index += 1) taken.push(run[index]!)
+      if (count < run.length) {
+        this.#cache.put(at.topic, at.partition, run.slice(count))
+        return taken
+      }
+      left = less(left, run)
+      const next = (taken.at(-1)?.offset ?? -1) + 1
+      const isDone = run.length === 0 || left.recordsMax === 0 || left.bytesMax <= 0
+      if (isDone || next >= (this.#seenHeads.get(keyOf(at)) ?? 0)) return taken
+    }
+  }
+
+  async #fetch(at: TopicPartition, fromOffset: number, limits: ReadLimits): Promise<LogRecord[]> {
+    const bytesMax = this.#bytesFor(limits)
+    const result = await askLeader(this.#cluster, at, this.#answerWithinMs, async (leader) => {
+      const wanted = { ...at, fromOffset, bytesMax }
+      const [only] = await this.#cluster.send(
+        leader,
+        fetchRequest([wanted], { waitMs: 0, bytesMax }),
+      )
+      return only!
+    })
+    if (result.errorCode === errorCode.offsetOutOfRange) {
+      return this.#fetchKept(at, fromOffset, limits)
+    }
+    return this.#decode(result, fromOffset)
+  }
+
+  /** The records after a place that was trimmed away, and none after a place that the log has not reached. */
+  async #fetchKept(
+    at: TopicPartition,
+    fromOffset: number,
+    limits: ReadLimits,
+  ): Promise<LogRecord[]> {
+    const oldest = await this.#ends.oldest(at)
+    return fromOffset < oldest ? this.#fetch(at, oldest, limits) : []
+  }
+
+  #decode(result: FetchResult, fromOffset: number): LogRecord[] {
+    if (result.errorCode !== errorCode.none) {
+      const { topic, partition } = result
+      throw new Error(`Cannot read ${topic}/${partition}: ${describeCode(result.errorCode)}`)
+    }
+    this.#seenHeads.set(keyOf(result), result.highWatermark)
+    const records = decodeRecordBatches(result.batches, fromOffset)
+    if (records.length > 0) {
+      const mean = result.batches.byteLength / records.length
+      this.#recordBytesMean += (mean - this.#recordBytesMean) / 8
+    }
+    return records
+  }
+
+  #bytesFor({ recordsMax, bytesMax }: ReadLimits): number {
+    const expected = recordsMax * this.#recordBytesMean
+    return Math.ceil(Math.min(fetchBytesMax, Math.max(fetchBytesMin, Math.min(bytesMax, expected))))
+  }
+}
+
+/** How many records of the run the limits let through; at least the very first one. */
+function countWithin(
+  run: readonly LogRecord[],
+  { recordsMax, bytesMax }: ReadLimits,
+  isFirst: boolean,
+): number {
+  let bytes = 0
+  for (let count = 0; count < run.length; count += 1) {
+    bytes += run[count]!.value.byteLength
+    const isOver = count >= recordsMax || bytes > bytesMax
+    if (isOver && !(isFirst && count === 0)) return count
+  }
+  return run.length
+}
+
+function less({ recordsMax, bytesMax }: ReadLimits, run: readonly LogRecord[]): ReadLimits {
+  return {
+    recordsMax: Math.max(0, recordsMax - run.length),
+    bytesMax: run.reduce((left, { value }) => left - value.byteLength, bytesMax),
+  }
+}
+
+function keyOf({ topic, partition }: TopicPartition): string {
+  return `${topic}/${partition}`
+}
