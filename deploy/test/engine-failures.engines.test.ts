@@ -9,8 +9,10 @@ import { startPostgres } from '../src/engines/postgres.ts'
 import { isWhole, startRedisCluster } from '../src/engines/redis-cluster.ts'
 import { waitUntil } from '../src/engines/wait-until.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/instance/temporary-folder.ts'
+import { whatIsMissing } from './engines/startable.ts'
 
 const timeout = 300_000
+const missing = await whatIsMissing()
 
 let folder: TemporaryFolder
 let options: EngineOptions
@@ -28,7 +30,7 @@ afterEach(async () => {
   await folder.remove()
 })
 
-describe('three Kafka brokers', () => {
+describe.skipIf(missing.isLeftOut)(`three Kafka brokers${missing.title}`, () => {
   it('go on without one, which joins again when it is started', { timeout }, async () => {
     engine = await startKafka(options, ports.kafka)
     const [first, second] = engine.servers
@@ -49,7 +51,7 @@ describe('three Kafka brokers', () => {
   })
 })
 
-describe('a Redis Cluster', () => {
+describe.skipIf(missing.isLeftOut)(`a Redis Cluster${missing.title}`, () => {
   it('is whole again when a killed master is started', { timeout }, async () => {
     const first = await startRedisCluster(options, ports.redisCluster)
     process.kill(first.servers[0]!.pid, 'SIGKILL')
@@ -68,7 +70,7 @@ describe('a Redis Cluster', () => {
   })
 })
 
-describe('PostgreSQL', () => {
+describe.skipIf(missing.isLeftOut)(`PostgreSQL${missing.title}`, () => {
   it('starts again after a kill, at the same address', async () => {
     const first = await startPostgres(options, ports.postgres)
     process.kill(first.servers[0]!.pid, 'SIGKILL')

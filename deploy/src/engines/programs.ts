@@ -56,6 +56,14 @@ async function findOrInstall(name: ProgramName, say: (line: string) => void): Pr
   )
 }
 
+/** What a start of all engines would ask a person to install. */
+export async function missingPrograms(): Promise<ProgramName[]> {
+  if (canInstallPackages()) return []
+  const names = Object.keys(programs) as ProgramName[]
+  const found = await Promise.all(names.map((name) => programs[name].find()))
+  return names.filter((_, index) => found[index] === undefined)
+}
+
 async function findInPath(name: string): Promise<string | undefined> {
   const { stdout } = await run('sh', ['-c', 'command -v "$0"', name]).catch(() => ({ stdout: '' }))
   return stdout.trim() || undefined
