@@ -4,7 +4,7 @@ import { ingestSettings } from '@tollgate/ingest/config'
 import type { Settings } from '@tollgate/platform/config/settings'
 
 /** What a program of the image can be told: by the path of the program in it. */
-export const settingsByProgram: Readonly<Record<string, Settings>> = {
+const settingsByProgram: Readonly<Record<string, Settings>> = {
   'ingest/dist/main.js': ingestSettings,
   'aggregator/dist/main.js': aggregatorSettings,
   'control-plane/dist/main.js': controlPlaneSettings,
