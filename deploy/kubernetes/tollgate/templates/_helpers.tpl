@@ -33,6 +33,15 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
+{{/* The engines whose certificates a service is given as files. */}}
+{{- define "tollgate.certifiedEngines" -}}
+{{- range $engine := list "redis" "clickhouse" }}
+{{- if and (index $.root.Values $engine).tls.secret (not (and (eq $engine "clickhouse") (eq $.component "ingest"))) }}
+- {{ $engine }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* What all services are told, then what one is told, then what the values add: the last one wins. */}}
 {{- define "tollgate.environment" -}}
 {{- $values := .root.Values }}
@@ -41,9 +50,6 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
     "TOLLGATE_KAFKA_BROKERS" $values.kafka.brokers
     "TOLLGATE_SCHEMA_REGISTRY_URL" $values.schemaRegistry.url
     "TOLLGATE_HOT_STATE" "redis" }}
-{{- with $values.redis.clusterNodes }}
-{{- $_ := set $environment "TOLLGATE_REDIS_CLUSTER_NODES" . }}
-{{- end }}
 {{- if eq .component "ingest" }}
 {{- $controlPlane := include "tollgate.name" (dict "root" .root "component" "controlPlane") }}
 {{- $_ := set $environment "TOLLGATE_CONTROL_PLANE_URL" (printf "http://%s:8788" $controlPlane) }}
@@ -54,8 +60,13 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- $_ := set $environment "TOLLGATE_CLICKHOUSE_CLUSTER" . }}
 {{- $_ := set $environment "TOLLGATE_CLICKHOUSE_INSERT_QUORUM" $values.clickhouse.insertQuorum }}
 {{- end }}
-{{- if $values.clickhouse.tlsSecret }}
-{{- $_ := set $environment "TOLLGATE_CLICKHOUSE_CA_FILE" "/etc/tollgate/clickhouse/ca.crt" }}
+{{- end }}
+{{- range $engine := include "tollgate.certifiedEngines" . | fromYamlArray }}
+{{- $prefix := printf "TOLLGATE_%s" (upper $engine) }}
+{{- $_ := set $environment (printf "%s_CA_FILE" $prefix) (printf "/etc/tollgate/%s/ca.crt" $engine) }}
+{{- if (index $values $engine).tls.clientCertificate }}
+{{- $_ := set $environment (printf "%s_CERT_FILE" $prefix) (printf "/etc/tollgate/%s/tls.crt" $engine) }}
+{{- $_ := set $environment (printf "%s_KEY_FILE" $prefix) (printf "/etc/tollgate/%s/tls.key" $engine) }}
 {{- end }}
 {{- end }}
 {{- if has .component (list "counters" "sink") }}
@@ -71,9 +82,15 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{/* What is secret, by reference: the chart never sees it. */}}
 {{- define "tollgate.secretEnvironment" -}}
 {{- $secret := .root.Values.existingSecret }}
+{{- if .root.Values.redis.cluster }}
+- name: TOLLGATE_REDIS_CLUSTER_NODES
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: redis-cluster-nodes }
+{{- else }}
 - name: TOLLGATE_REDIS_URL
   valueFrom:
-    secretKeyRef: { name: {{ $secret }}, key: redis-url, optional: {{ ne .root.Values.redis.clusterNodes "" }} }
+    secretKeyRef: { name: {{ $secret }}, key: redis-url }
+{{- end }}
 {{- if eq .component "controlPlane" }}
 - name: TOLLGATE_DATABASE_URL
   valueFrom:
