@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { environments } from '@tollgate/schemas/environment'
+import { countersGroup, sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { usageTopic } from '@tollgate/schemas/topics'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createAdminServer } from '@tollgate/platform/service/admin-server'
-import type { HealthCheck } from '@tollgate/platform/service/health'
 import type { Service } from '@tollgate/platform/service/service'
 import { migrateUsageTables } from './clickhouse/migrate.ts'
 import type { AggregatorConfig } from './config.ts'
-import { assembleProjection, type Assembly } from './consume/assemble-projection.ts'
 import { createCountersProjection } from './consume/counters-projection.ts'
 import { createHousekeeping } from './consume/housekeeping.ts'
-import type { Partition } from './consume/partition-parts.ts'
 import { createProgressObserver } from './consume/progress-observer.ts'
+import { createProjectionGroup, type ProjectionGroup } from './consume/projection-group.ts'
 import { createProjectionMetrics, type ProjectionMetrics } from './consume/projection-metrics.ts'
 import { createSinkProjection } from './consume/sink-projection.ts'
 import { createTableGate } from './consume/table-gate.ts'
@@ -74,21 +73,20 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
   const { logger, clock, hotState, eventLog: log } = parts
   const registry = createMetrics('aggregator')
   const metrics = createProjectionMetrics(registry)
-  const partitions = partitionsOf(parts)
 
-  const hasCounters = config.projection !== 'sink'
   const hasSink = config.projection !== 'counters'
-  const counters = hasCounters ? assembleCounters(config, parts, partitions, metrics) : nothing
-  const sink = hasSink ? assembleSink(config, parts, partitions, metrics) : nothing
-
   const migrate = async (): Promise<void> => {
     if (hasSink && overrides.usageStore === undefined) {
       await migrateUsageTables(clickHouseOf(config))
     }
   }
-  const tableGate = createTableGate(migrate, sink.loops, logger)
+  const tableGate = createTableGate(migrate, logger)
+  const counters = config.projection === 'sink' ? [] : [countersGroupOf(config, parts, metrics)]
+  const sink = hasSink ? [sinkGroupOf(config, parts, metrics, tableGate.opened)] : []
+  const groups = [...counters, ...sink]
+
   const observer = createProgressObserver({
-    observed: [...counters.observed, ...sink.observed],
+    observed: () => groups.flatMap((group) => group.observed()),
     log,
     clock,
     metrics,
@@ -97,56 +95,54 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
     stuckAfterMs: config.stuckAfterMs,
   })
   const housekeeping = createHousekeeping({
-    partitions: hasCounters ? partitions : [],
+    partitions: () => counters.flatMap((group) => group.partitions()),
     clock,
     logger,
     retention: retentionOf(config),
     intervalMs: config.housekeepingIntervalMs,
   })
-  const hotStateHealth: HealthCheck = { name: 'hot-state', check: () => hotState.ping() }
   const admin = createAdminServer({
     host: config.adminHost,
     port: config.adminPort,
     metrics: registry,
-    readiness: [hotStateHealth, observer.health, tableGate.health],
+    readiness: [
+      { name: 'event-log', check: () => askLog(log) },
+      { name: 'hot-state', check: () => hotState.ping() },
+      observer.health,
+      tableGate.health,
+      ...groups.map((group) => group.health),
+    ],
     // Every failure is already treated as a restart would treat it, and a restart brings no store back.
     liveness: [],
   })
-  return { admin, services: [admin, observer, ...counters.loops, tableGate, housekeeping] }
+  return { admin, services: [admin, observer, tableGate, ...groups, housekeeping] }
 }
 
-const nothing: Assembly = { loops: [], observed: [] }
+/** A log that does not answer holds up every projection, and no lag can be told. */
+async function askLog(log: EventLog): Promise<void> {
+  await log.head(usageTopic('live'), 0)
+}
 
 /** How many partitions are counted at a time: one reads and folds while another's step is committed. */
 const countersConcurrencyMax = 4
 
-function partitionsOf({ eventLog: log, hotState }: Parts): Partition[] {
-  return environments.flatMap((environment) => {
-    const topic = usageTopic(environment)
-    return Array.from({ length: log.partitionCount(topic) }, (_, partition) => ({
-      log,
-      hotState,
-      environment,
-      topic,
-      partition,
-    }))
-  })
-}
-
-function assembleCounters(
+function countersGroupOf(
   config: AggregatorConfig,
-  { logger }: Parts,
-  partitions: readonly Partition[],
+  { logger, eventLog: log, hotState }: Parts,
   metrics: ProjectionMetrics,
-): Assembly {
+): ProjectionGroup {
   const readLimits = {
     recordsMax: config.countersBatchRecordsMax,
     bytesMax: config.countersBatchBytesMax,
   }
-  return assembleProjection({
+  return createProjectionGroup({
     name: 'counters',
-    partitions,
+    group: countersGroup,
+    log,
+    hotState,
     concurrencyMax: countersConcurrencyMax,
+    mayStart: Promise.resolve(),
+    stuckAfterMs: config.stuckAfterMs,
     metrics,
     logger,
     create: (at, childLogger) =>
@@ -154,12 +150,12 @@ function assembleCounters(
   })
 }
 
-function assembleSink(
+function sinkGroupOf(
   config: AggregatorConfig,
-  { logger, usageStore }: Parts,
-  partitions: readonly Partition[],
+  { logger, eventLog: log, hotState, usageStore }: Parts,
   metrics: ProjectionMetrics,
-): Assembly {
+  mayStart: Promise<void>,
+): ProjectionGroup {
   const sink = {
     usageStore,
     readLimits: { recordsMax: config.sinkBatchRowsMax, bytesMax: config.sinkBatchBytesMax },
@@ -167,10 +163,14 @@ function assembleSink(
     countersWaitMs: config.sinkCountersWaitMs,
     newLineage: randomUUID,
   }
-  return assembleProjection({
+  return createProjectionGroup({
     name: 'sink',
-    partitions,
+    group: sinkGroup,
+    log,
+    hotState,
     concurrencyMax: config.sinkConcurrencyMax,
+    mayStart,
+    stuckAfterMs: config.stuckAfterMs,
     metrics,
     logger,
     create: (at, childLogger) => createSinkProjection({ ...at, ...sink }, metrics, childLogger),

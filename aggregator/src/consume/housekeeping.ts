@@ -7,7 +7,8 @@ import { sweepLimits, type Retention } from '../domain/retention.ts'
 import type { Partition } from './partition-parts.ts'
 
 export type HousekeepingParts = {
-  readonly partitions: readonly Partition[]
+  /** Those whose counters are kept here now. */
+  readonly partitions: () => readonly Partition[]
   readonly clock: Clock
   readonly logger: Logger
   readonly retention: Retention
@@ -24,7 +25,7 @@ export function createHousekeeping(parts: HousekeepingParts): Service {
   const runForever = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await sleep(parts.intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-      for (const partition of parts.partitions) {
+      for (const partition of parts.partitions()) {
         if (stopping.signal.aborted) return
         await keepHouse(parts, partition, stopping.signal).catch((error: unknown) => {
           const { topic, partition: number } = partition

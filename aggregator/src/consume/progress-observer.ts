@@ -15,7 +15,8 @@ export type Observed = {
 }
 
 export type ObserverParts = {
-  readonly observed: readonly Observed[]
+  /** The projections that run here now. */
+  readonly observed: () => readonly Observed[]
   readonly log: EventLog
   readonly clock: Clock
   readonly metrics: ProjectionMetrics
@@ -31,13 +32,13 @@ export type ObserverParts = {
 export function createProgressObserver(
   parts: ObserverParts,
 ): Service & { readonly health: HealthCheck } {
-  const states = new Map<Observed, Progress>()
+  let states = new Map<Observed, Progress>()
   let timer: NodeJS.Timeout | undefined
   const observeAll = async (): Promise<void> => {
-    for (const each of parts.observed) {
-      const before = states.get(each) ?? noProgress
-      states.set(each, await observe(parts, each, before))
-    }
+    const observed = parts.observed()
+    for (const gone of states.keys()) if (!observed.includes(gone)) forget(parts.metrics, gone)
+    states = new Map(observed.map((each) => [each, states.get(each) ?? noProgress]))
+    for (const [each, before] of states) states.set(each, await observe(parts, each, before))
   }
   const tick = (): void => {
     observeAll()
@@ -65,6 +66,14 @@ export function createProgressObserver(
         throw new Error(list.join('; '))
       },
     },
+  }
+}
+
+/** Another process tells of it from here on. */
+function forget(metrics: ProjectionMetrics, { name, topic, partition }: Observed): void {
+  const labels = { projection: name, topic, partition: String(partition) }
+  for (const gauge of [metrics.position, metrics.lagRecords, metrics.lagSeconds]) {
+    gauge.remove(labels)
   }
 }
 

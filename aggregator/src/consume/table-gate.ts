@@ -5,26 +5,29 @@ import type { Service } from '@tollgate/platform/service/service'
 
 const retryMs = 1_000
 
+export type TableGate = Service & {
+  /** Resolves once the tables are up to date; never when the gate is stopped before. */
+  readonly opened: Promise<void>
+  readonly health: HealthCheck
+}
+
 /**
- * Starts the sink's loops once the tables are up to date, and tries for as long as it takes: a store that is away
+ * Brings the tables up to date before the sink's loops start, and tries for as long as it takes: a store that is away
  * when the process starts must not keep the counters from counting.
  */
-export function createTableGate(
-  migrate: () => Promise<void>,
-  loops: readonly Service[],
-  logger: Logger,
-): Service & { readonly health: HealthCheck } {
+export function createTableGate(migrate: () => Promise<void>, logger: Logger): TableGate {
   const stopping = new AbortController()
   let failure = 'not tried yet'
   let isOpen = false
   let opening: Promise<void> | undefined
+  let announce = (): void => undefined
+  const opened = new Promise<void>((resolve) => (announce = resolve))
   const open = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
         await migrate()
-        if (stopping.signal.aborted) return
-        await Promise.all(loops.map((loop) => loop.start()))
         isOpen = true
+        announce()
         return
       } catch (error) {
         failure = error instanceof Error ? error.message : String(error)
@@ -37,13 +40,13 @@ export function createTableGate(
     }
   }
   return {
+    opened,
     start: async () => {
       opening ??= open()
     },
     stop: async () => {
       stopping.abort()
       await opening
-      await Promise.all(loops.map((loop) => loop.stop()))
     },
     health: {
       name: 'usage-tables',
