@@ -5,6 +5,7 @@ import {
   textSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
+import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 
 const milliseconds = { min: 1, max: 3_600_000 }
@@ -25,6 +26,7 @@ export const aggregatorSettings = {
     'all',
   ),
   dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
+  ...hotStateSettings,
   ...clickHouseSettings,
   clickhouseTimeoutMs: integerSetting(
     'TOLLGATE_CLICKHOUSE_TIMEOUT_MS',

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
@@ -32,11 +32,13 @@ export function openParts(
   config: AggregatorConfig,
   overrides: Partial<Parts>,
 ): Promise<OpenedParts> {
+  const logger = overrides.logger ?? createLogger('aggregator', config.logLevel)
+  const role = config.projection === 'sink' ? 'publisher' : 'projection'
   return openOwned(async (own) => ({
     clock: overrides.clock ?? systemClock,
-    logger: overrides.logger ?? createLogger('aggregator', config.logLevel),
+    logger,
     eventLog: overrides.eventLog ?? (await own(openLog(config))),
-    hotState: overrides.hotState ?? (await own(openHotState(config))),
+    hotState: overrides.hotState ?? (await own(openHotState(config, role, logger))),
     usageStore:
       overrides.usageStore ?? (await own(createClickHouseUsageStore(clickHouseOf(config)))),
   }))
@@ -56,12 +58,5 @@ function openLog(config: AggregatorConfig): Promise<EventLog> {
     groupsFolder: join(config.dataDir, 'groups'),
     role: 'reader',
     topics: {},
-  })
-}
-
-function openHotState(config: AggregatorConfig): Promise<HotState> {
-  return openLmdbHotState({
-    folder: join(config.dataDir, 'hot'),
-    role: config.projection === 'sink' ? 'publisher' : 'projection',
   })
 }

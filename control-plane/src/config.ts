@@ -5,6 +5,7 @@ import {
   textSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
+import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 
 const milliseconds = { min: 1, max: 3_600_000 }
@@ -14,6 +15,7 @@ const port = { min: 0, max: 65_535 }
 export const controlPlaneSettings = {
   databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'Address of PostgreSQL'),
   dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
+  ...hotStateSettings,
   ...clickHouseSettings,
   clickhouseTimeoutMs: integerSetting(
     'TOLLGATE_USAGE_QUERY_TIMEOUT_MS',
@@ -49,7 +51,7 @@ export const controlPlaneSettings = {
   requestTimeoutMs: integerSetting(
     'TOLLGATE_REQUEST_TIMEOUT_MS',
     'Milliseconds a client may take to send its request',
-    30_000,
+    15_000,
     milliseconds,
   ),
   idleConnectionMs: integerSetting(

@@ -6,7 +6,7 @@ import { migratePostgres } from '@tollgate/platform/database/postgres/migrations
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
@@ -34,12 +34,13 @@ export function openParts(
   config: ControlPlaneConfig,
   overrides: Partial<Parts>,
 ): Promise<OpenedParts> {
+  const logger = overrides.logger ?? createLogger('control-plane', config.logLevel)
   return openOwned(async (own) => ({
     clock: overrides.clock ?? systemClock,
-    logger: overrides.logger ?? createLogger('control-plane', config.logLevel),
+    logger,
     database: overrides.database ?? (await own(openDatabase(config))),
     eventLog: overrides.eventLog ?? (await own(openLog(config))),
-    hotState: overrides.hotState ?? (await own(openHotState(config))),
+    hotState: overrides.hotState ?? (await own(openHotState(config, 'publisher', logger))),
     usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
   }))
 }
@@ -61,10 +62,6 @@ function openLog(config: ControlPlaneConfig): Promise<EventLog> {
     role: 'reader',
     topics: {},
   })
-}
-
-function openHotState(config: ControlPlaneConfig): Promise<HotState> {
-  return openLmdbHotState({ folder: join(config.dataDir, 'hot'), role: 'publisher' })
 }
 
 function openUsageStore(config: ControlPlaneConfig): UsageStore {

@@ -5,6 +5,7 @@ import {
   textSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
+import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { parseAcceptedBinary } from './http/uws-binary.ts'
 
 const port = { min: 0, max: 65_535 }
@@ -32,6 +33,7 @@ export const ingestSettings = {
     parse: parseAcceptedBinary,
   },
   dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
+  ...hotStateSettings,
   logPartitions: integerSetting(
     'TOLLGATE_LOG_PARTITIONS',
     'Partitions of each topic; fixed when the log is made',

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import { environments } from '@tollgate/schemas/environment'
@@ -24,11 +24,12 @@ export type OpenedParts = Parts & {
 
 /** The parts that the caller did not bring, opened as a process of its own opens them. */
 export function openParts(config: IngestConfig, overrides: Partial<Parts>): Promise<OpenedParts> {
+  const logger = overrides.logger ?? createLogger('ingest', config.logLevel)
   return openOwned(async (own) => ({
     clock: overrides.clock ?? systemClock,
-    logger: overrides.logger ?? createLogger('ingest', config.logLevel),
+    logger,
     eventLog: overrides.eventLog ?? (await own(openLog(config))),
-    hotState: overrides.hotState ?? (await own(openHotState(config))),
+    hotState: overrides.hotState ?? (await own(openHotState(config, 'reader', logger))),
   }))
 }
 
@@ -42,8 +43,4 @@ function openLog(config: IngestConfig): Promise<EventLog> {
       environments.map((environment) => [usageTopic(environment), config.logPartitions]),
     ),
   })
-}
-
-function openHotState(config: IngestConfig): Promise<HotState> {
-  return openLmdbHotState({ folder: join(config.dataDir, 'hot'), role: 'reader' })
 }

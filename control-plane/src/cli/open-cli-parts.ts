@@ -1,8 +1,8 @@
-import { join } from 'node:path'
 import type { Database } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { openHotState, type HotStateConfig } from '@tollgate/platform/hot-state/open-hot-state'
+import { createLogger } from '@tollgate/platform/observability/logger'
 
 /** What the commands work with. They talk to the stores themselves, so no service has to be running. */
 export type CliParts = {
@@ -12,10 +12,7 @@ export type CliParts = {
   readonly print: (line: string) => void
 }
 
-export type CliPlaces = {
-  readonly databaseUrl: string
-  readonly dataDir: string
-}
+export type CliPlaces = HotStateConfig & { readonly databaseUrl: string }
 
 /** Opens the parts for the time of one command. */
 export async function withCliParts(
@@ -28,10 +25,7 @@ export async function withCliParts(
     connectTimeoutSeconds: 5,
   })
   try {
-    const hotState = await openLmdbHotState({
-      folder: join(places.dataDir, 'hot'),
-      role: 'publisher',
-    })
+    const hotState = await openHotState(places, 'publisher', createLogger('cli', 'warn'))
     try {
       await run({
         database,

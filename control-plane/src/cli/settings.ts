@@ -1,7 +1,9 @@
 import { textSetting } from '@tollgate/platform/config/settings'
+import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 
 /** Where the commands find the stores. */
 export const cliSettings = {
   databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'Address of PostgreSQL'),
   dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the hot state'),
+  ...hotStateSettings,
 }

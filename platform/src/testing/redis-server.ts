@@ -59,17 +59,22 @@ export class RedisServerProcess {
     this.#child.kill('SIGCONT')
   }
 
-  async #answers(): Promise<boolean> {
+  async call(command: string, ...args: string[]): Promise<unknown> {
     const client = new Redis(this.url, { lazyConnect: true, retryStrategy: () => null })
     client.on('error', () => undefined)
     try {
       await client.connect()
-      return true
-    } catch {
-      return false
+      return await client.call(command, ...args)
     } finally {
       client.disconnect()
     }
+  }
+
+  async #answers(): Promise<boolean> {
+    return await this.call('PING').then(
+      () => true,
+      () => false,
+    )
   }
 }
 

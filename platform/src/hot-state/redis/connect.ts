@@ -1,3 +1,4 @@
+import type { SecureContextOptions } from 'node:tls'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 
 export type RedisServers =
@@ -13,6 +14,9 @@ export type RedisServers =
       readonly clusterNodes: readonly string[]
     }
 
+/** For servers whose URL asks for TLS: who signed their certificate, and our own one, where it is asked for. */
+export type RedisTls = Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>
+
 export type RedisClient = Redis | Cluster
 
 const reconnectAfterMsMax = 1_000
@@ -23,8 +27,14 @@ const retryDelayMs = 100
  * second time after a connection broke, and gives a connection up on which nothing came back for `callTimeoutMs`.
  * A cluster's client does send again, for as long, what a node refused because it is not, or no longer, the master.
  */
-export function createClient(servers: RedisServers, callTimeoutMs: number): RedisClient {
+export function createClient(
+  servers: RedisServers,
+  callTimeoutMs: number,
+  tls: RedisTls = {},
+): RedisClient {
+  const urls = 'url' in servers ? [new URL(servers.url)] : servers.clusterNodes.map(nodeUrl)
   const options: RedisOptions = {
+    ...accessOptions(urls[0], tls),
     connectTimeout: callTimeoutMs,
     socketTimeout: callTimeoutMs,
     maxRetriesPerRequest: 0,
@@ -37,16 +47,15 @@ export function createClient(servers: RedisServers, callTimeoutMs: number): Redi
       lazyConnect: true,
       enableOfflineQueue: false,
       enableAutoPipelining: true,
-      retryStrategy: (attempt) => Math.min(attempt * 50, reconnectAfterMsMax),
+      retryStrategy: reconnectAfterMs,
     })
   }
-  const nodes = servers.clusterNodes.map(nodeUrl)
   return new Cluster(
-    nodes.map(({ hostname, port }) => ({ host: hostname, port: Number(port || 6379) })),
+    urls.map(({ hostname, port }) => ({ host: hostname, port: Number(port || 6379) })),
     {
       lazyConnect: true,
       enableOfflineQueue: false,
-      clusterRetryStrategy: (attempt) => Math.min(attempt * 50, reconnectAfterMsMax),
+      clusterRetryStrategy: reconnectAfterMs,
       maxRedirections: Math.max(2, Math.floor(callTimeoutMs / retryDelayMs)),
       retryDelayOnFailover: retryDelayMs,
       retryDelayOnClusterDown: retryDelayMs,
@@ -54,7 +63,7 @@ export function createClient(servers: RedisServers, callTimeoutMs: number): Redi
       slotsRefreshTimeout: callTimeoutMs,
       // A certificate is made out to a name, so names are left to the connection.
       dnsLookup: (address, callback) => callback(null, address),
-      redisOptions: { ...options, ...credentials(nodes[0]) },
+      redisOptions: options,
     },
   )
 }
@@ -68,16 +77,20 @@ export function createSubscriber(client: RedisClient): Redis | undefined {
   return nodes[Math.floor(Math.random() * nodes.length)]?.duplicate(options)
 }
 
+function reconnectAfterMs(attempt: number): number {
+  return Math.min(attempt * 50, reconnectAfterMsMax)
+}
+
 function nodeUrl(node: string): URL {
   return new URL(node.includes('://') ? node : `redis://${node}`)
 }
 
-function credentials(first: URL | undefined): RedisOptions {
-  if (first === undefined) throw new RangeError('A cluster needs one node at least')
-  const { username, password, protocol } = first
+function accessOptions(url: URL | undefined, tls: RedisTls): RedisOptions {
+  if (url === undefined) throw new RangeError('A cluster needs one node at least')
+  const { username, password, protocol } = url
   return {
     ...(username === '' ? {} : { username: decodeURIComponent(username) }),
     ...(password === '' ? {} : { password: decodeURIComponent(password) }),
-    ...(protocol === 'rediss:' ? { tls: {} } : {}),
+    ...(protocol === 'rediss:' ? { tls } : {}),
   }
 }

@@ -28,7 +28,7 @@ export class RedisCalls {
       throw new RedisUnavailableError(`${callsInFlightMax} calls wait for Redis already`)
     }
     this.#inFlight += 1
-    const answer = act(this.#client)
+    const answer = (async () => act(this.#client))()
     // Counted until Redis has answered or the connection is given up: a call that took too long still takes its room.
     const settled = () => void (this.#inFlight -= 1)
     answer.then(settled, settled)

@@ -10,7 +10,13 @@ import type {
 import { readAmounts } from './amount-format.ts'
 import { ApplyListener } from './apply-listener.ts'
 import { packIncrements, packMarkIds, packMarks } from './batch-format.ts'
-import { createClient, createSubscriber, type RedisClient, type RedisServers } from './connect.ts'
+import {
+  createClient,
+  createSubscriber,
+  type RedisClient,
+  type RedisServers,
+  type RedisTls,
+} from './connect.ts'
 import { HotNames, namePart } from './hot-names.ts'
 import { checkMemoryPolicies, readMemoryPolicies } from './memory-policy.ts'
 import { RedisCalls } from './redis-calls.ts'
@@ -31,8 +37,10 @@ export type RedisHotStateOptions = {
   readonly callTimeoutMs?: number
   /** Calls on their way at a time; one more fails at once. Default 20,000. */
   readonly callsInFlightMax?: number
-  /** Told of what goes wrong with connections; calls fail by themselves. */
-  readonly onConnectionError?: (error: Error) => void
+  readonly tls?: RedisTls
+  /** Told once when connections fail, and once when Redis is there again. Calls fail by themselves. */
+  readonly onConnectionLost?: (error: Error) => void
+  readonly onConnectionBack?: () => void
 }
 
 /**
@@ -45,11 +53,26 @@ export async function openRedisHotState(options: RedisHotStateOptions): Promise<
     callTimeoutMs: options.callTimeoutMs ?? 2_000,
     callsInFlightMax: options.callsInFlightMax ?? 20_000,
   }
-  const client = createClient(options.servers, limits.callTimeoutMs)
-  client.on('error', options.onConnectionError ?? (() => undefined))
+  const client = createClient(options.servers, limits.callTimeoutMs, options.tls)
+  reportConnection(client, options)
   const calls = new RedisCalls(client, limits)
   await calls.call(() => client.connect()).catch(() => undefined)
   return new RedisHotState(client, calls, names)
+}
+
+function reportConnection(
+  client: RedisClient,
+  { onConnectionLost, onConnectionBack }: RedisHotStateOptions,
+): void {
+  let isLost = false
+  client.on('error', (error: Error) => {
+    if (!isLost) onConnectionLost?.(error)
+    isLost = true
+  })
+  client.on('ready', () => {
+    if (isLost) onConnectionBack?.()
+    isLost = false
+  })
 }
 
 class RedisHotState implements HotState {
