@@ -28,6 +28,9 @@ export type HttpLimits = {
 /** References may be the provider's own user ids, and every character may come percent-encoded as three bytes or more. */
 const pathParameterCharsMax = 4096
 
+/** How often node:http looks for clients that take too long to send: how much longer than the limit one can last. */
+const slowClientCheckMs = 1_000
+
 /** The API, complete but not listening. */
 export async function buildApp(
   parts: AppParts,
@@ -39,6 +42,12 @@ export async function buildApp(
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => `req_${randomUUID().replaceAll('-', '')}`,
+    http: {
+      connectionsCheckingInterval: slowClientCheckMs,
+      // node:http takes the longer of the two for bodies: left at its default of a minute, that would be this one.
+      headersTimeout: limits.requestTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+    },
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestTimeoutMs,
     connectionTimeout: limits.idleConnectionMs,
