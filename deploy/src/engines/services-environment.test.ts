@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EngineName } from './engine-names.ts'
-import { asShellFile, servicesEnvironment } from './services-environment.ts'
+import { asShellFile, readShellFile, servicesEnvironment } from './services-environment.ts'
 
 const shellFile = (...addresses: [EngineName, string][]): string =>
   asShellFile(servicesEnvironment(new Map(addresses), 'secret'))
@@ -9,6 +9,11 @@ test('names the engines that run, and nothing else', () => {
   expect(shellFile(['kafka', 'h:1,h:2'], ['schema-registry', 'http://h:3'])).toBe(
     "TOLLGATE_EVENT_LOG='kafka'\nTOLLGATE_KAFKA_BROKERS='h:1,h:2'\nTOLLGATE_SCHEMA_REGISTRY_URL='http://h:3'\n",
   )
+})
+
+test('is read back as it was written', () => {
+  const environment = { TOLLGATE_KAFKA_BROKERS: 'h:1,h:2', TOLLGATE_CLICKHOUSE_PASSWORD: 'a=b' }
+  expect(readShellFile(asShellFile(environment))).toEqual(environment)
 })
 
 test.each([

@@ -5,14 +5,27 @@ import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-sta
 import { environments } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { DataFolder } from './data-folder.ts'
+import { ownStores } from './stores.ts'
 
 const { logPartitions } = ingestSettings
 
 /**
- * Makes the log and the hot state before any service opens them: LMDB does not survive one process opening a file
+ * Makes the embedded log and hot state before any service opens them: LMDB does not survive one process opening a file
  * that another one is creating. Repeated at every start, so that one that was cut short here is completed.
  */
 export async function createStores(
+  folder: DataFolder,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const own = ownStores(environment)
+  if (own.log) await createLog(folder, environment)
+  if (own.hotState) {
+    const hotState = await openLmdbHotState({ folder: folder.hot, role: 'publisher' })
+    await hotState.close()
+  }
+}
+
+async function createLog(
   folder: DataFolder,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
@@ -25,6 +38,4 @@ export async function createStores(
     topics: Object.fromEntries(topics),
   })
   await log.close()
-  const hotState = await openLmdbHotState({ folder: folder.hot, role: 'publisher' })
-  await hotState.close()
 }

@@ -1,10 +1,20 @@
 import { relative, resolve } from 'node:path'
+import { Command } from 'commander'
 import { readSettings, SettingsError } from '@tollgate/platform/config/settings'
 import { dataFolderAt } from './data-folder.ts'
+import { withEngines } from './with-engines.ts'
 import { openInstallation, type Installation } from './open-installation.ts'
 import { standaloneSettings } from './settings.ts'
 import { StartRefusedError } from './start-refused.ts'
 import { welcomeText } from './welcome.ts'
+
+const program = new Command('npm start --')
+  .description('Runs the whole of Tollgate on this machine.')
+  .option(
+    '--engines',
+    'on Kafka, Redis, PostgreSQL and ClickHouse, which are started when they do not run',
+  )
+program.parse()
 
 const startedAtMs = Date.now()
 const say = (line: string): void => console.log(line)
@@ -26,10 +36,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => vo
 process.on('disconnect', () => void stop())
 
 try {
-  const { dataDir, port } = readSettings(standaloneSettings, process.env)
+  const { engines = false } = program.opts<{ engines?: boolean }>()
+  const environment = engines ? await withEngines(process.env, say) : process.env
+  const { dataDir, port } = readSettings(standaloneSettings, environment)
   const folder = dataFolderAt(resolve(dataDir))
   say(`Starting Tollgate on ${folder.root} ...`)
-  opening = openInstallation({ folder, port, environment: process.env, report })
+  opening = openInstallation({ folder, port, environment, report })
   const { credentials, meterRef } = await opening
   if (!isStopping) {
     const inside = relative(process.cwd(), folder.root)

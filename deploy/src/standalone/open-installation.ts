@@ -67,16 +67,13 @@ async function seedOnce(folder: DataFolder, supervisor: Supervisor): Promise<Cre
   const { baseUrl } = supervisor
   const known = await readCredentials(folder.credentialsFile)
   if (known?.baseUrl === baseUrl) return known
-  const credentials = known ? { ...known, baseUrl } : await seed(folder, supervisor)
+  const credentials = known ? { ...known, baseUrl } : await seed(supervisor)
   await writeCredentials(folder.credentialsFile, credentials)
   return credentials
 }
 
-async function seed(
-  folder: DataFolder,
-  { baseUrl, databaseUrl }: Supervisor,
-): Promise<Credentials> {
-  const keys = await seedProvider(databaseUrl, folder.hot)
+async function seed({ baseUrl, environment }: Supervisor): Promise<Credentials> {
+  const keys = await seedProvider(environment)
   const unfinished = { baseUrl, ...keys, productRef: '' }
   return { ...unfinished, productRef: await withClient(unfinished, seedDemo) }
 }

@@ -4,12 +4,21 @@ import { revokeApiKey } from '@tollgate/domain/api-keys/retire-api-key'
 import { createProvider } from '@tollgate/domain/providers/create-provider'
 import { listProviders } from '@tollgate/domain/providers/repository'
 import type { Database } from '@tollgate/platform/database/database'
+import { readSettings, textSetting } from '@tollgate/platform/config/settings'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
+import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
+import { createLogger } from '@tollgate/platform/observability/logger'
 import type { Environment } from '@tollgate/schemas/environment'
 
 export type SeededKeys = { readonly sandboxKey: string; readonly liveKey: string }
+
+const settings = {
+  ...hotStateSettings,
+  dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder of the embedded hot state'),
+  databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'PostgreSQL'),
+}
 
 const name = 'Demo provider'
 const email = 'owner@demo.example'
@@ -18,10 +27,14 @@ const email = 'owner@demo.example'
  * Makes the demo provider, or takes the one that a start before this one left unfinished, and gives it a key for
  * each environment. Secrets are shown once: keys of an unfinished start are known to nobody and are revoked.
  */
-export async function seedProvider(databaseUrl: string, hotFolder: string): Promise<SeededKeys> {
+export async function seedProvider(
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<SeededKeys> {
+  const { databaseUrl, ...config } = readSettings(settings, environment)
   const database = createPostgresDatabase({ url: databaseUrl, poolMax: 2 })
   try {
-    const hotState = await openLmdbHotState({ folder: hotFolder, role: 'publisher' })
+    const logger = createLogger('start', 'warn')
+    const hotState = await openHotState(config, 'publisher', logger)
     try {
       return await makeKeys(database, hotState)
     } finally {

@@ -4,6 +4,7 @@ import type { DataFolder } from './data-folder.ts'
 import { entries } from './entries.ts'
 import { nodePart } from './node-part.ts'
 import { findFreePort, host } from './ports.ts'
+import type { OwnStores } from './stores.ts'
 import type { Part } from './supervise.ts'
 
 /** Where everything listens in this run; the same through relaunches, so that nobody has to be told. */
@@ -35,20 +36,23 @@ export async function chooseAddresses(publicPort: number): Promise<Addresses> {
 export type Shared = {
   readonly folder: DataFolder
   readonly addresses: Addresses
-  /** Empty until PostgreSQL runs; nothing that needs it is launched before. */
-  readonly databaseUrl: string
+  readonly own: OwnStores
+  /** Of our own PostgreSQL: empty until it runs; nothing that needs it is launched before. */
+  databaseUrl: string
   readonly clickhousePassword: string
 }
 
-/** The settings all services share; each gets its own ports on top. */
+/** The settings all services share; each gets its own ports on top. Stores that are not ours keep what they were given. */
 export function sharedEnvironment(shared: Shared): Record<string, string> {
-  const { folder, addresses, databaseUrl, clickhousePassword } = shared
+  const { folder, addresses, own, databaseUrl, clickhousePassword } = shared
   return {
     TOLLGATE_DATA_DIR: folder.root,
-    TOLLGATE_DATABASE_URL: databaseUrl,
-    TOLLGATE_CLICKHOUSE_URL: `http://${host}:${addresses.clickhousePort}`,
-    TOLLGATE_CLICKHOUSE_USERNAME: 'default',
-    TOLLGATE_CLICKHOUSE_PASSWORD: clickhousePassword,
+    ...(own.postgres && { TOLLGATE_DATABASE_URL: databaseUrl }),
+    ...(own.clickhouse && {
+      TOLLGATE_CLICKHOUSE_URL: `http://${host}:${addresses.clickhousePort}`,
+      TOLLGATE_CLICKHOUSE_USERNAME: 'default',
+      TOLLGATE_CLICKHOUSE_PASSWORD: clickhousePassword,
+    }),
     TOLLGATE_CONTROL_PLANE_URL: `http://${host}:${addresses.controlPlanePort}`,
     TOLLGATE_HOST: host,
     TOLLGATE_CONTROL_PLANE_HOST: host,

@@ -9,12 +9,15 @@ import {
   newClickhousePassword,
   servicePart,
   sharedEnvironment,
+  type Shared,
 } from './services.ts'
+import { ownStores } from './stores.ts'
 import { supervise, type Part, type SupervisedPart } from './supervise.ts'
 
 export type Supervisor = {
   readonly baseUrl: string
-  readonly databaseUrl: string
+  /** What the services were started with. */
+  readonly environment: Readonly<Record<string, string | undefined>>
   stop(): Promise<void>
 }
 
@@ -35,7 +38,9 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   if (options.port !== 0) await requireFreePort(options.port, 'TOLLGATE_PORT')
   const addresses = await chooseAddresses(options.port)
   const baseUrl = `http://${host}:${addresses.publicPort}`
-  const shared = { folder, addresses, databaseUrl: '', clickhousePassword: newClickhousePassword() }
+  const own = ownStores(options.environment)
+  const clickhousePassword = newClickhousePassword()
+  const shared: Shared = { folder, addresses, own, databaseUrl: '', clickhousePassword }
   const environment = (): Record<string, string | undefined> => ({
     ...options.environment,
     ...sharedEnvironment(shared),
@@ -47,7 +52,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     startedAt,
     processes,
     adminUrls: adminUrls(addresses),
-    environment: sharedEnvironment(shared),
+    environment: { ...storeSettings(options.environment), ...sharedEnvironment(shared) },
   })
   // A start that fails has one reason to tell; what happened to this file is told once the start is done.
   const heldLines: string[] = []
@@ -55,13 +60,12 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const publish = createRunFilePublisher(folder.runFile, describe, (line) => tell(line))
 
   const supervised = (part: Part): SupervisedPart => supervise(part, report, publish)
+  const stores = storeParts(shared, environment)
   const service = (name: Parameters<typeof servicePart>[0]): SupervisedPart =>
     supervised(servicePart(name, folder, addresses, environment))
   const parts = {
-    postgres: supervised(
-      postgresPart(folder.postgres, addresses.postgresPort, (url) => (shared.databaseUrl = url)),
-    ),
-    clickhouse: supervised(clickhousePart(folder, addresses, environment)),
+    postgres: stores.postgres && supervised(stores.postgres),
+    clickhouse: stores.clickhouse && supervised(stores.clickhouse),
     controlPlane: service('control-plane'),
     counters: service('aggregator-counters'),
     sink: service('aggregator-sink'),
@@ -73,8 +77,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     await parts.ingest.stop()
     await Promise.all([parts.sink.stop(), parts.counters.stop()])
     await parts.controlPlane.stop()
-    await parts.clickhouse.stop()
-    await parts.postgres.stop()
+    await parts.clickhouse?.stop()
+    await parts.postgres?.stop()
     await removeRunFile(folder.runFile)
   }
 
@@ -82,8 +86,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     parts.ingest.start(),
     parts.counters.start(),
     parts.sink.start(),
-    parts.clickhouse.start(),
-    parts.postgres.start().then(() => parts.controlPlane.start()),
+    parts.clickhouse?.start() ?? nothing,
+    (parts.postgres?.start() ?? nothing).then(() => parts.controlPlane.start()),
   ]
   try {
     await Promise.all(starts)
@@ -94,5 +98,34 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   }
   tell = report
   heldLines.forEach(report)
-  return { baseUrl, databaseUrl: shared.databaseUrl, stop }
+  return { baseUrl, environment: environment(), stop }
+}
+
+const nothing = Promise.resolve()
+
+/** The stores that this process runs. */
+function storeParts(
+  shared: Shared,
+  environment: () => Readonly<Record<string, string | undefined>>,
+): { readonly postgres: Part | undefined; readonly clickhouse: Part | undefined } {
+  const { folder, addresses, own } = shared
+  return {
+    postgres: own.postgres
+      ? postgresPart(folder.postgres, addresses.postgresPort, (url) => (shared.databaseUrl = url))
+      : undefined,
+    clickhouse: own.clickhouse ? clickhousePart(folder, addresses, environment) : undefined,
+  }
+}
+
+/** What commands that work with this installation need to find the same stores, wherever it was said. */
+function storeSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const isOfStore =
+    /^TOLLGATE_(EVENT_LOG|HOT_STATE|KAFKA|SCHEMA_REGISTRY|REDIS|CLICKHOUSE|DATABASE)(_|$)/
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value !== undefined && isOfStore.test(name) ? [[name, value]] : [],
+    ),
+  )
 }
