@@ -25,6 +25,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     const [port] = (await freePorts(1)) as [number]
     server = await RedisServerProcess.start({ folder, port })
     admin = new Redis(server.url)
+    admin.on('error', () => undefined)
     hot = await openRedisHotState({ servers: { url: server.url } })
   })
   afterEach(async () => {

@@ -46,7 +46,6 @@ export function createClient(
       ...options,
       lazyConnect: true,
       enableOfflineQueue: false,
-      enableAutoPipelining: true,
       retryStrategy: reconnectAfterMs,
     })
   }

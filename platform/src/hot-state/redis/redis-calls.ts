@@ -1,4 +1,4 @@
-import { ReplyError } from 'ioredis'
+import { Redis, ReplyError } from 'ioredis'
 import type { RedisClient } from './connect.ts'
 import { RedisUnavailableError } from './redis-unavailable-error.ts'
 import type { Script } from './scripts/script.ts'
@@ -28,6 +28,7 @@ export class RedisCalls {
       throw new RedisUnavailableError(`${callsInFlightMax} calls wait for Redis already`)
     }
     this.#inFlight += 1
+    sendTogether(this.#client)
     const answer = (async () => act(this.#client))()
     // Counted until Redis has answered or the connection is given up: a call that took too long still takes its room.
     const settled = () => void (this.#inFlight -= 1)
@@ -55,6 +56,19 @@ export class RedisCalls {
       }
     })
   }
+}
+
+/**
+ * Lets all that is called in one turn of the event loop go out in one write, which costs less than the client's own
+ * pipelining: that one also makes each turn wait for the answers of the turn before.
+ */
+function sendTogether(client: RedisClient): void {
+  // There is no stream before the first connection; a cluster's client has one per node.
+  const stream =
+    client instanceof Redis ? (client.stream as Redis['stream'] | undefined) : undefined
+  if (stream === undefined || stream.writableCorked > 0) return
+  stream.cork()
+  setImmediate(() => stream.uncork())
 }
 
 async function inTime<Result>(answer: Promise<Result>, timeoutMs: number): Promise<Result> {
