@@ -35,7 +35,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 
 {{/* The engines whose certificates a service is given as files. */}}
 {{- define "tollgate.certifiedEngines" -}}
-{{- range $engine := list "redis" "clickhouse" }}
+{{- range $engine := list "kafka" "redis" "clickhouse" }}
 {{- if and (index $.root.Values $engine).tls.secret (not (and (eq $engine "clickhouse") (eq $.component "ingest"))) }}
 - {{ $engine }}
 {{- end }}
@@ -48,11 +48,16 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- $environment := dict
     "TOLLGATE_EVENT_LOG" "kafka"
     "TOLLGATE_KAFKA_BROKERS" $values.kafka.brokers
+    "TOLLGATE_KAFKA_SASL_MECHANISM" $values.kafka.saslMechanism
+    "TOLLGATE_KAFKA_TLS" (ternary "yes" "no" $values.kafka.tls.enabled)
     "TOLLGATE_SCHEMA_REGISTRY_URL" $values.schemaRegistry.url
     "TOLLGATE_HOT_STATE" "redis" }}
 {{- if eq .component "ingest" }}
 {{- $controlPlane := include "tollgate.name" (dict "root" .root "component" "controlPlane") }}
 {{- $_ := set $environment "TOLLGATE_CONTROL_PLANE_URL" (printf "http://%s:8788" $controlPlane) }}
+{{- $_ := set $environment "TOLLGATE_LOG_PARTITIONS" $values.kafka.partitions }}
+{{- $_ := set $environment "TOLLGATE_KAFKA_REPLICATION" $values.kafka.replication }}
+{{- $_ := set $environment "TOLLGATE_KAFKA_MIN_IN_SYNC" $values.kafka.minInSync }}
 {{- else }}
 {{- $_ := set $environment "TOLLGATE_CLICKHOUSE_URL" $values.clickhouse.url }}
 {{- $_ := set $environment "TOLLGATE_CLICKHOUSE_USERNAME" $values.clickhouse.username }}
@@ -82,6 +87,22 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{/* What is secret, by reference: the chart never sees it. */}}
 {{- define "tollgate.secretEnvironment" -}}
 {{- $secret := .root.Values.existingSecret }}
+{{- if ne .root.Values.kafka.saslMechanism "none" }}
+- name: TOLLGATE_KAFKA_SASL_USERNAME
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: kafka-username }
+- name: TOLLGATE_KAFKA_SASL_PASSWORD
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: kafka-password }
+{{- end }}
+{{- if .root.Values.schemaRegistry.authenticated }}
+- name: TOLLGATE_SCHEMA_REGISTRY_USERNAME
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: schema-registry-username }
+- name: TOLLGATE_SCHEMA_REGISTRY_PASSWORD
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: schema-registry-password }
+{{- end }}
 {{- if .root.Values.redis.cluster }}
 - name: TOLLGATE_REDIS_CLUSTER_NODES
   valueFrom:
