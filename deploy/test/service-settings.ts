@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { aggregatorSettings } from '@tollgate/aggregator/config'
 import { controlPlaneSettings } from '@tollgate/control-plane/config'
 import { ingestSettings } from '@tollgate/ingest/config'
@@ -16,7 +17,14 @@ export const knownVariables: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Reads the settings of a program as its process would, and throws what it would complain of. */
+const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8')
+
+/** What the image sets for every program in it. */
+const imageEnvironment = Object.fromEntries(
+  [...dockerfile.matchAll(/\b(TOLLGATE_\w+)=([^\s$]+)/g)].map(([, name, value]) => [name!, value!]),
+)
+
+/** Reads the settings of a program as its process in the image would, and throws what it would complain of. */
 export function readAsProgram(
   program: string,
   environment: Readonly<Record<string, string>>,
@@ -29,7 +37,8 @@ export function readAsProgram(
     }
   }
   for (const setting of Object.values(settings)) {
-    const text = environment[setting.variable] ?? setting.defaultText
+    const text =
+      environment[setting.variable] ?? imageEnvironment[setting.variable] ?? setting.defaultText
     if (text === undefined) throw new Error(`${program} needs ${setting.variable}`)
     setting.parse(text)
   }

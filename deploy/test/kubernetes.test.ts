@@ -1,0 +1,88 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Ajv } from 'ajv'
+import { describe, expect, it } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { knownVariables, readAsProgram } from './service-settings.ts'
+
+const folder = fileURLToPath(new URL('../kubernetes', import.meta.url))
+const chart = join(folder, 'tollgate')
+const read = (path: string): string => readFileSync(join(chart, path), 'utf8')
+
+describe('the chart', () => {
+  const validate = new Ajv({ strict: false }).compile(
+    JSON.parse(read('values.schema.json')) as Record<string, unknown>,
+  )
+  const defaults = parse(read('values.yaml')) as Record<string, unknown>
+
+  it.each(readdirSync(join(chart, 'ci')))('has a schema that takes ci/%s', (file) => {
+    const values = parse(read(`ci/${file}`)) as object
+    validate(values)
+    expect(validate.errors).toBeNull()
+  })
+
+  it('describes every value that it has a default for, and misses what has none', () => {
+    validate(defaults)
+    expect(validate.errors?.map(({ instancePath }) => instancePath)).toEqual(['/existingSecret'])
+    expect(validate({ ...defaults, misspelt: 1 })).toBe(false)
+  })
+
+  it('sets only variables that a service reads', () => {
+    const templates = readdirSync(join(chart, 'templates')).map((file) => read(`templates/${file}`))
+    const set = [...templates.join('\n').matchAll(/TOLLGATE_\w+/g)].map(([variable]) => variable)
+    expect(set.length).toBeGreaterThan(10)
+    expect([...new Set(set)].filter((variable) => !knownVariables.has(variable))).toEqual([])
+  })
+})
+
+type Deployment = {
+  readonly kind: string
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly {
+          readonly args: readonly [string]
+          readonly env: readonly { readonly name: string; readonly value?: string }[]
+        }[]
+      }
+    }
+  }
+}
+
+describe.skipIf(spawnSync('helm', ['version']).status !== 0)(
+  'the rendered chart (helm on the PATH)',
+  () => {
+    it('passes its own check', () => {
+      expect(execFileSync(join(folder, 'check.sh'), ['--offline'], { encoding: 'utf8' })).toContain(
+        'in order',
+      )
+    })
+
+    it.each(['least', 'everything'])('tells each service what it needs: ci/%s.yaml', (values) => {
+      const rendered = execFileSync(
+        'helm',
+        [
+          'template',
+          't',
+          chart,
+          '--kube-version',
+          '1.34.0',
+          '--values',
+          join(chart, `ci/${values}.yaml`),
+        ],
+        { encoding: 'utf8' },
+      )
+      const deployments = parseAllDocuments(rendered)
+        .map((document) => document.toJS() as Deployment | null)
+        .filter((each) => each?.kind === 'Deployment')
+      expect(deployments).toHaveLength(4)
+      for (const deployment of deployments) {
+        const [container] = deployment!.spec.template.spec.containers
+        const given = container!.env.map(({ name, value = 'secret' }) => [name, value])
+        readAsProgram(container!.args[0], Object.fromEntries(given) as Record<string, string>)
+      }
+    })
+  },
+)
