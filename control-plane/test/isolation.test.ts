@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { CustomerBody } from '@tollgate/schemas/http/customers'
+import type { MeterBody } from '@tollgate/schemas/http/meters'
+import type { PlanBody } from '@tollgate/schemas/http/plans'
+import type { ProductBody } from '@tollgate/schemas/http/products'
+import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+/*
+ * Walks every operation of the published description with references of another provider, and of the same provider's
+ * other environment. Each must be answered as a reference that nobody has, to the letter, and leave nothing behind.
+ */
+
+/** Everything a request can point at something with, by the name of the parameter or field. */
+const names = [
+  'productRef',
+  'planRef',
+  'purchaseRef',
+  'customerRef',
+  'reference',
+  'externalRef',
+  'email',
+  'meterRef',
+] as const
+type Name = (typeof names)[number]
+/** In a body these point at nothing: everybody chooses their own. */
+const chosen: ReadonlySet<Name> = new Set(['externalRef', 'email'])
+type Refs = Readonly<Record<Name, string>>
+
+type Operation = {
+  readonly method: string
+  readonly path: string
+  readonly pathNames: readonly Name[]
+  readonly queryNames: readonly Name[]
+  readonly bodyNames: readonly Name[]
+  readonly fixed: { readonly query: string; readonly body: Readonly<Record<string, unknown>> }
+}
+
+let stack: TestStack
+let tenant: Tenant
+let own: Refs
+let elsewhere: Record<string, Refs>
+let operations: readonly Operation[]
+
+beforeAll(async () => {
+  stack = await startTestStack()
+  tenant = await stack.createTenant()
+  own = await furnish(tenant.sandboxKey, 'own')
+  elsewhere = {
+    'another provider': await furnish((await stack.createTenant()).sandboxKey, 'foreign'),
+    'the other environment': await furnish(tenant.liveKey, 'live'),
+  }
+  operations = await describedOperations()
+})
+afterAll(() => stack.stop())
+
+/** One of everything. */
+async function furnish(key: string, word: string): Promise<Refs> {
+  const make = async <Body>(path: string, body: unknown): Promise<Body> =>
+    (await stack.call<Body>(key, 'POST', path, body)).body
+  const product = await make<ProductBody>('/v1/sdk/products', { name: `Product ${word}` })
+  const plans = `/v1/sdk/products/${product.reference}/plans`
+  const plan = await make<PlanBody>(plans, { name: `Plan ${word}`, default: true, limit: 5 })
+  const who = { email: `${word}@example.com`, externalRef: `user_${word}` }
+  const customer = await make<CustomerBody>('/v1/sdk/customers', who)
+  const customerRef = customer.reference
+  await make('/v1/sdk/limits', { customerRef, productRef: product.reference })
+  const { body } = await stack.call<{ purchases: PurchaseBody[] }>(key, 'GET', '/v1/sdk/purchases')
+  const meter = await make<MeterBody>('/v1/ui/meters', { name: `meter ${word}` })
+  return {
+    ...who,
+    productRef: product.reference,
+    planRef: plan.reference,
+    purchaseRef: body.purchases[0]!.reference,
+    customerRef,
+    reference: customerRef,
+    meterRef: meter.reference,
+  }
+}
+
+const unknown: Refs = {
+  productRef: 'prd_NOBODYS00000',
+  planRef: 'pln_NOBODYS00000',
+  purchaseRef: 'pur_NOBODYS00000',
+  customerRef: 'cus_nobodys00000',
+  reference: 'cus_nobodys00000',
+  externalRef: 'user_nobody',
+  email: 'nobody@example.com',
+  meterRef: 'mtr_NOBODYS00000',
+}
+
+/** What an operation needs beside references to get as far as looking them up. */
+const fixedParts: Record<string, Partial<Operation['fixed']>> = {
+  'GET /ui/meters/{meterRef}/usage': { query: 'from=2026-01-01&to=2026-02-01' },
+  'GET /v1/ui/meters/{meterRef}/usage': { query: 'from=2026-01-01&to=2026-02-01' },
+  'POST /v1/sdk/products/{productRef}/plans': { body: { name: 'Another' } },
+  'PUT /v1/sdk/products/{productRef}/plans/{planRef}': { body: { name: 'Renamed' } },
+  'PUT /v1/sdk/products/{productRef}': { body: { name: 'Renamed' } },
+  'PATCH /v1/ui/meters/{meterRef}': { body: { displayName: 'Renamed' } },
+}
+
+type Description = {
+  paths: Record<
+    string,
+    Record<
+      string,
+      {
+        parameters?: { in: string; name: string }[]
+        requestBody?: { content: Record<string, { schema: { properties?: object } }> }
+      }
+    >
+  >
+}
+
+/** All but those of the data plane, for which every customer reference is as good as any other. */
+async function describedOperations(): Promise<Operation[]> {
+  const { body } = await stack.call<Description>(undefined, 'GET', '/v1/openapi.json')
+  return Object.entries(body.paths)
+    .filter(([path]) => !/^\/v1\/sdk\/(usages|meter-events)/.test(path))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([verb, { parameters = [], requestBody }]) => {
+        const method = verb.toUpperCase()
+        const named = (place: string): Name[] =>
+          names.filter((name) => parameters.some((each) => each.in === place && each.name === name))
+        const properties = requestBody?.content['application/json']?.schema.properties ?? {}
+        return {
+          method,
+          path,
+          pathNames: named('path'),
+          queryNames: named('query'),
+          bodyNames: names.filter((name) => name in properties && !chosen.has(name)),
+          fixed: { query: '', body: {}, ...fixedParts[`${method} ${path}`] },
+        }
+      }),
+    )
+}
+
+type Call = { readonly operation: Operation; readonly elsewhereNames: readonly Name[] }
+
+/** Each operation with some of its references from elsewhere: all, and every one alone. */
+function callsOf(operation: Operation): Call[] {
+  const { pathNames, queryNames, bodyNames } = operation
+  const required = [...pathNames, ...bodyNames]
+  const combinations = new Map<string, Name[]>()
+  for (const some of [required, ...required.map((name) => [name])]) {
+    if (some.length > 0) combinations.set(some.join(), some)
+  }
+  for (const name of queryNames) combinations.set(`query ${name}`, [...pathNames, name])
+  return [...combinations.values()].map((elsewhereNames) => ({ operation, elsewhereNames }))
+}
+
+async function ask({ operation, elsewhereNames }: Call, foreign: Refs): Promise<string> {
+  const refs: Refs = { ...own }
+  for (const name of elsewhereNames) Object.assign(refs, { [name]: foreign[name] })
+  const { method, pathNames, queryNames, bodyNames, fixed } = operation
+  const path = pathNames.reduce(
+    (filled, name) => filled.replace(`{${name}}`, encodeURIComponent(refs[name])),
+    operation.path,
+  )
+  const query = new URLSearchParams(fixed.query)
+  for (const name of queryNames) if (elsewhereNames.includes(name)) query.set(name, refs[name])
+  const hasBody = method !== 'GET' && method !== 'DELETE'
+  const body = { ...fixed.body, ...Object.fromEntries(bodyNames.map((name) => [name, refs[name]])) }
+  const answer = await stack.call<unknown>(
+    tenant.sandboxKey,
+    method,
+    `${path}?${query.toString()}`,
+    hasBody ? body : undefined,
+  )
+  let text = `${answer.status} ${JSON.stringify(answer.body)}`
+  for (const name of names) text = text.replaceAll(refs[name], `<${name}>`)
+  // What is new has a reference and an instant of its own.
+  return text
+    .replaceAll(/cus_[a-z0-9]{12}/g, '<new>')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<at>')
+}
+
+const tables = [
+  ...['products', 'plans', 'customers', 'customer_references', 'purchases', 'meters'],
+  ...['outbox', 'publications'],
+]
+
+/** All rows that the caller has no business with. */
+async function othersRows(): Promise<unknown> {
+  const rows: Record<string, unknown> = {}
+  for (const environment of ['sandbox', 'live'] satisfies Environment[]) {
+    const sql = stack.database.in(environment)
+    const isOwn = environment === 'sandbox'
+    for (const table of tables) {
+      const found = isOwn
+        ? await sql`select * from ${sql(table)} where provider_id <> ${tenant.providerId}`
+        : await sql`select * from ${sql(table)}`
+      rows[`${environment} ${table}`] = found.map((row) => JSON.stringify(row, bigText)).sort()
+    }
+  }
+  return rows
+}
+
+function bigText(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
+}
+
+test.each(['another provider', 'the other environment'])(
+  'what belongs to %s is answered like what nobody has, by every operation',
+  async (where) => {
+    const before = await othersRows()
+    const calls = operations.flatMap(callsOf)
+    expect(calls.length).toBeGreaterThan(30)
+    for (const call of calls) {
+      const { method, path } = call.operation
+      const answer = await ask(call, elsewhere[where]!)
+      const title = `${method} ${path} with ${call.elsewhereNames.join()} of ${where}`
+      expect(answer, title).toBe(await ask(call, unknown))
+      expect(answer, title).toMatch(/^(404 |2\d\d )/)
+    }
+    expect(await othersRows()).toEqual(before)
+  },
+)
+
+test('the same references of its own lead somewhere', async () => {
+  for (const operation of operations.filter(({ method }) => method === 'GET')) {
+    const elsewhereNames = [...operation.queryNames, ...operation.pathNames]
+    // The query of a customer takes one at a time.
+    const [first] = operation.queryNames
+    const asked = operation.pathNames.length > 0 || first === undefined ? elsewhereNames : [first]
+    expect(await ask({ operation, elsewhereNames: asked }, own), operation.path).not.toMatch(/^4/)
+  }
+})
+
+test('an email and an external reference of others are free to take', async () => {
+  const before = await othersRows()
+  for (const { email, externalRef, customerRef } of Object.values(elsewhere)) {
+    const path = '/v1/sdk/customers'
+    const who = { email, externalRef }
+    const { status, body } = await stack.call<CustomerBody>(tenant.sandboxKey, 'POST', path, who)
+    expect(status).toBe(201)
+    expect(body).toMatchObject(who)
+    expect(body.reference).not.toBe(customerRef)
+  }
+  expect(await othersRows()).toEqual(before)
+})
