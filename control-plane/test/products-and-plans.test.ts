@@ -147,6 +147,15 @@ describe('products', () => {
     expect(named.body.name).toBe('Named')
     expect(await eventTypesOf(body.reference)).toEqual(['product.created'])
   })
+
+  test('a clone lists its plans in the order of the original', async () => {
+    const product = await createProduct()
+    const names = ['Free', 'Silver', 'Gold', 'Platinum', 'Zinc', 'Team', 'Basic', 'Annual']
+    for (const name of names) await createPlan(product.reference, { name })
+    const path = `${products}/${product.reference}/clone`
+    const { body } = await call<ProductBody>('POST', path, {})
+    expect(body.plans?.map((plan) => plan.name)).toEqual(names)
+  })
 })
 
 describe('deleting products', () => {

@@ -26,13 +26,15 @@ export async function cloneProduct(
   }
   await insertProduct(sql, providerId, copy)
   await recordEvent(work, 'product.created', productObject(copy))
-  for (const plan of await listPlans(sql, providerId, [reference])) {
+  for (const [index, plan] of (await listPlans(sql, providerId, [reference])).entries()) {
+    // Plans are listed in the order they were made, so the twins are made in the order of the originals.
+    const madeAt = new Date(now.getTime() + index)
     const twin = {
       ...plan,
       reference: drawReference('plan'),
       productRef: copy.reference,
-      createdAt: now,
-      updatedAt: now,
+      createdAt: madeAt,
+      updatedAt: madeAt,
     }
     await insertPlan(sql, providerId, twin)
     await recordEvent(work, 'plan.created', planObject(twin))
