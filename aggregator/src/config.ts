@@ -5,6 +5,10 @@ import {
   textSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
+import {
+  eventLogGroupSettings,
+  eventLogSettings,
+} from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 
@@ -26,6 +30,8 @@ export const aggregatorSettings = {
     'all',
   ),
   dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
+  ...eventLogSettings,
+  ...eventLogGroupSettings,
   ...hotStateSettings,
   ...clickHouseSettings,
   clickhouseTimeoutMs: integerSetting(

@@ -1,7 +1,6 @@
-import { join } from 'node:path'
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
+import { openEventLogForReading } from '@tollgate/platform/event-log/open-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
@@ -12,6 +11,9 @@ import {
   type ClickHouseConnection,
 } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { environments } from '@tollgate/schemas/environment'
+import { meterEventValues } from '@tollgate/schemas/meter-event-values'
+import { usageTopic } from '@tollgate/schemas/topics'
 import type { AggregatorConfig } from './config.ts'
 
 export type Parts = {
@@ -37,7 +39,7 @@ export function openParts(
   return openOwned(async (own) => ({
     clock: overrides.clock ?? systemClock,
     logger,
-    eventLog: overrides.eventLog ?? (await own(openLog(config))),
+    eventLog: overrides.eventLog ?? (await own(openLog(config, logger))),
     hotState: overrides.hotState ?? (await own(openHotState(config, role, logger))),
     usageStore:
       overrides.usageStore ?? (await own(createClickHouseUsageStore(clickHouseOf(config)))),
@@ -52,11 +54,7 @@ export function clickHouseOf(config: AggregatorConfig): ClickHouseConnection {
 }
 
 /** Ingest writes the log; here it is only read, and the positions of the sink are kept beside it. */
-function openLog(config: AggregatorConfig): Promise<EventLog> {
-  return openFileEventLog({
-    logFolder: join(config.dataDir, 'log'),
-    groupsFolder: join(config.dataDir, 'groups'),
-    role: 'reader',
-    topics: {},
-  })
+function openLog(config: AggregatorConfig, logger: Logger): Promise<EventLog> {
+  const topics = environments.map(usageTopic)
+  return openEventLogForReading(config, { topics, values: meterEventValues, logger })
 }

@@ -5,6 +5,7 @@ import {
   textSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
+import { eventLogSettings } from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 
@@ -15,6 +16,7 @@ const port = { min: 0, max: 65_535 }
 export const controlPlaneSettings = {
   databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'Address of PostgreSQL'),
   dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
+  ...eventLogSettings,
   ...hotStateSettings,
   ...clickHouseSettings,
   clickhouseTimeoutMs: integerSetting(

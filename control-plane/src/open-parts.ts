@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
+import { openEventLogForReading } from '@tollgate/platform/event-log/open-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
@@ -13,6 +12,9 @@ import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
+import { environments } from '@tollgate/schemas/environment'
+import { meterEventValues } from '@tollgate/schemas/meter-event-values'
+import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
 
 export type Parts = {
@@ -39,7 +41,7 @@ export function openParts(
     clock: overrides.clock ?? systemClock,
     logger,
     database: overrides.database ?? (await own(openDatabase(config))),
-    eventLog: overrides.eventLog ?? (await own(openLog(config))),
+    eventLog: overrides.eventLog ?? (await own(openLog(config, logger))),
     hotState: overrides.hotState ?? (await own(openHotState(config, 'publisher', logger))),
     usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
   }))
@@ -55,13 +57,9 @@ async function openDatabase(config: ControlPlaneConfig): Promise<Database> {
 }
 
 /** Ingest writes the log; here only its heads and the positions of its consumers are read. */
-function openLog(config: ControlPlaneConfig): Promise<EventLog> {
-  return openFileEventLog({
-    logFolder: join(config.dataDir, 'log'),
-    groupsFolder: join(config.dataDir, 'groups'),
-    role: 'reader',
-    topics: {},
-  })
+function openLog(config: ControlPlaneConfig, logger: Logger): Promise<EventLog> {
+  const topics = environments.map(usageTopic)
+  return openEventLogForReading(config, { topics, values: meterEventValues, logger })
 }
 
 function openUsageStore(config: ControlPlaneConfig): UsageStore {

@@ -5,6 +5,10 @@ import {
   textSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
+import {
+  eventLogSettings,
+  eventLogWriterSettings,
+} from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { parseAcceptedBinary } from './http/uws-binary.ts'
 
@@ -33,13 +37,9 @@ export const ingestSettings = {
     parse: parseAcceptedBinary,
   },
   dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
+  ...eventLogSettings,
+  ...eventLogWriterSettings,
   ...hotStateSettings,
-  logPartitions: integerSetting(
-    'TOLLGATE_LOG_PARTITIONS',
-    'Partitions of each topic; fixed when the log is made',
-    4,
-    { min: 1, max: 1_024 },
-  ),
   logRetentionDays: integerSetting(
     'TOLLGATE_LOG_RETENTION_DAYS',
     'Days the log keeps records that both projections have passed',

@@ -40,7 +40,7 @@ export async function openDataPlane(
   metrics: Registry,
   counts: IngestCounts,
 ): Promise<DataPlane> {
-  const { clock, logger, eventLog: log, hotState } = parts
+  const { clock, logger, eventLog: log, schemaId, hotState } = parts
   const nowMs = (): number => clock.now()
   const appends = new InFlightLimit({
     countMax: config.appendsInFlightMax,
@@ -56,7 +56,7 @@ export async function openDataPlane(
   })
   return {
     ...openCaches(config, parts),
-    recorder: new LogRecorder({ log, hotState, recentKeys, inFlight: appends, counts }),
+    recorder: new LogRecorder({ log, schemaId, hotState, recentKeys, inFlight: appends, counts }),
     debits: new EntryDebitDecider({ hotState, documents, counts, nowMs }),
     place: createEventPlacer(log),
     limits: new CounterLimitChecker({

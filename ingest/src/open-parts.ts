@@ -1,12 +1,16 @@
-import { join } from 'node:path'
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
+import {
+  openEventLogForWriting,
+  type WritableEventLog,
+} from '@tollgate/platform/event-log/open-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import { environments } from '@tollgate/schemas/environment'
+import { currentSchemaId } from '@tollgate/schemas/meter-event'
+import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { IngestConfig } from './config.ts'
 
@@ -14,6 +18,8 @@ export type Parts = {
   readonly clock: Clock
   readonly logger: Logger
   readonly eventLog: EventLog
+  /** What the log calls the current schema of meter events. */
+  readonly schemaId: number
   readonly hotState: HotState
 }
 
@@ -25,22 +31,24 @@ export type OpenedParts = Parts & {
 /** The parts that the caller did not bring, opened as a process of its own opens them. */
 export function openParts(config: IngestConfig, overrides: Partial<Parts>): Promise<OpenedParts> {
   const logger = overrides.logger ?? createLogger('ingest', config.logLevel)
-  return openOwned(async (own) => ({
-    clock: overrides.clock ?? systemClock,
-    logger,
-    eventLog: overrides.eventLog ?? (await own(openLog(config))),
-    hotState: overrides.hotState ?? (await own(openHotState(config, 'reader', logger))),
-  }))
+  return openOwned(async (own) => {
+    const { eventLog } = overrides
+    const { log, schemaId } =
+      eventLog === undefined
+        ? await own(openLog(config, logger))
+        : { log: eventLog, schemaId: overrides.schemaId ?? currentSchemaId }
+    return {
+      clock: overrides.clock ?? systemClock,
+      logger,
+      eventLog: log,
+      schemaId,
+      hotState: overrides.hotState ?? (await own(openHotState(config, 'reader', logger))),
+    }
+  })
 }
 
-/** This process alone writes the log. */
-function openLog(config: IngestConfig): Promise<EventLog> {
-  return openFileEventLog({
-    logFolder: join(config.dataDir, 'log'),
-    groupsFolder: join(config.dataDir, 'groups'),
-    role: 'writer',
-    topics: Object.fromEntries(
-      environments.map((environment) => [usageTopic(environment), config.logPartitions]),
-    ),
-  })
+/** On one machine this process alone writes the log; in a cluster every process of its kind does. */
+function openLog(config: IngestConfig, logger: Logger): Promise<WritableEventLog> {
+  const topics = environments.map(usageTopic)
+  return openEventLogForWriting(config, { topics, values: meterEventValues, logger })
 }

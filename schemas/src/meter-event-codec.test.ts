@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeMeterEvent, encodeMeterEvent } from './meter-event-codec.ts'
+import {
+  decodeMeterEvent,
+  encodeMeterEvent,
+  knowsMeterEventSchema,
+  learnMeterEventSchema,
+  schemaIdOf,
+} from './meter-event-codec.ts'
 import {
   currentSchemaId,
   MeterEventFormatError,
@@ -95,6 +101,45 @@ describe('the codec', () => {
     const event = decodeMeterEvent(shared.subarray(11, end))
     shared.fill(0xff)
     expect(event).toEqual(sample)
+  })
+})
+
+describe('ids of a schema registry', () => {
+  const buffer = Buffer.alloc(65_536)
+  const current = meterEventSchemas.get(currentSchemaId)!
+
+  it('are written on demand, and read once they are learned', () => {
+    const bytes = buffer.subarray(0, encodeMeterEvent(sample, buffer, 0, 4_000_000_001))
+    expect(schemaIdOf(bytes)).toBe(4_000_000_001)
+    expect(knowsMeterEventSchema(4_000_000_001)).toBe(false)
+    expect(() => decodeMeterEvent(bytes)).toThrow(MeterEventFormatError)
+    learnMeterEventSchema(4_000_000_001, meterEventType(current))
+    expect(knowsMeterEventSchema(4_000_000_001)).toBe(true)
+    expect(decodeMeterEvent(bytes)).toEqual(sample)
+  })
+
+  it('may stand for a schema that this release has never seen', () => {
+    const { fields, ...rest } = current as unknown as { fields: object[] }
+    const newer = meterEventType({
+      ...rest,
+      fields: [...fields, { name: 'region', type: 'string', default: '' }],
+    } as never)
+    learnMeterEventSchema(4_000_000_002, newer)
+    const body = newer.toBuffer({ ...sample, region: 'eu' })
+    const header = Buffer.alloc(5)
+    header.writeUInt32BE(4_000_000_002, 1)
+    expect(decodeMeterEvent(Buffer.concat([header, body]))).toEqual(sample)
+  })
+
+  it('are refused when they stand for something else', () => {
+    const other = meterEventType({ type: 'record', name: 'Other', fields: [] } as never)
+    expect(() => learnMeterEventSchema(4_000_000_003, other)).toThrow()
+    expect(knowsMeterEventSchema(4_000_000_003)).toBe(false)
+  })
+
+  it('are none in what has no header', () => {
+    expect(schemaIdOf(Buffer.alloc(0))).toBeUndefined()
+    expect(schemaIdOf(Buffer.from([1, 0, 0, 0, 1]))).toBeUndefined()
   })
 })
 

@@ -49,16 +49,16 @@ const meterEventV1 = {
     { name: 'outcome', type: { type: 'enum', name: 'Outcome', symbols: [...outcomes] } },
     { name: 'source', type: 'string' },
     { name: 'idempotencyKey', type: ['null', 'string'], default: null },
-    { name: 'properties', type: 'string', default: '{}', doc: 'a JSON object as text' },
+    { name: 'properties', type: 'string', doc: 'a JSON object as text' },
   ],
 } as const
 
-/** Writer schemas by the id that stands in front of every record. */
+/** Writer schemas by the id that stands in front of every record, where no schema registry gives others. */
 export const meterEventSchemas: ReadonlyMap<number, avro.Schema> = new Map([
   [1, meterEventV1 as unknown as avro.Schema],
 ])
 
-/** The id new records are written with. */
+/** The id new records are written with, where no schema registry gives another one. */
 export const currentSchemaId = 1
 
 /** The Confluent wire format: a zero byte, the schema id in four bytes, then the Avro body. */
@@ -86,12 +86,17 @@ const exactLong = avro.types.LongType.__with({
   compare: (a: number, b: number) => Math.sign(a - b),
 })
 
-/** The one way to make a codec of a meter event schema. */
-export function meterEventType(schema: avro.Schema): avro.Type {
-  return avro.Type.forSchema(schema, {
+/** How avsc is to read a meter event schema. Fresh every time, because avsc keeps the names of types in it. */
+export function meterEventTypeOptions(): Partial<avro.ForSchemaOptions> {
+  return {
     wrapUnions: false,
     typeHook: (part) => (isMicros(part) ? exactLong : undefined),
-  })
+  }
+}
+
+/** The one way to make a codec of a meter event schema. */
+export function meterEventType(schema: avro.Schema): avro.Type {
+  return avro.Type.forSchema(schema, meterEventTypeOptions())
 }
 
 function isMicros(part: avro.Schema): boolean {

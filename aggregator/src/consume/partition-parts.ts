@@ -28,8 +28,10 @@ export class PositionOutsideLogError extends Error {
 /** Returns the head of the partition, which the position may have reached. */
 export async function checkPosition(parts: Partition, position: number): Promise<number> {
   const { log, topic, partition } = parts
-  const oldest = await log.oldest(topic, partition)
-  const head = await log.head(topic, partition)
+  const [oldest, head] = await Promise.all([
+    log.oldest(topic, partition),
+    log.head(topic, partition),
+  ])
   if (position >= oldest && position <= head) return head
   throw new PositionOutsideLogError(
     `${topic}/${partition} holds offsets ${oldest} to ${head}, but the projection is at ${position}`,

@@ -6,9 +6,15 @@ const shellFile = (...addresses: [EngineName, string][]): string =>
   asShellFile(servicesEnvironment(new Map(addresses), 'secret'))
 
 test('names the engines that run, and nothing else', () => {
-  expect(shellFile(['kafka', 'h:1,h:2'], ['schema-registry', 'http://h:3'])).toBe(
-    "TOLLGATE_EVENT_LOG='kafka'\nTOLLGATE_KAFKA_BROKERS='h:1,h:2'\nTOLLGATE_SCHEMA_REGISTRY_URL='http://h:3'\n",
+  expect(shellFile(['kafka', 'h:1'], ['schema-registry', 'http://h:3'])).toBe(
+    "TOLLGATE_EVENT_LOG='kafka'\nTOLLGATE_KAFKA_BROKERS='h:1'\nTOLLGATE_KAFKA_REPLICATION='1'\nTOLLGATE_KAFKA_MIN_IN_SYNC='1'\nTOLLGATE_SCHEMA_REGISTRY_URL='http://h:3'\n",
   )
+})
+
+test('keeps a record on two of three brokers before it is acknowledged', () => {
+  const lines = shellFile(['kafka', 'h:1,h:2,h:3']).split('\n')
+  expect(lines).toContain("TOLLGATE_KAFKA_REPLICATION='3'")
+  expect(lines).toContain("TOLLGATE_KAFKA_MIN_IN_SYNC='2'")
 })
 
 test('is read back as it was written', () => {

@@ -12,7 +12,7 @@ export function servicesEnvironment(
   const hasRedis = addresses.has('redis') || addresses.has('redis-cluster')
   return {
     TOLLGATE_EVENT_LOG: addresses.has('kafka') ? 'kafka' : undefined,
-    TOLLGATE_KAFKA_BROKERS: addresses.get('kafka'),
+    ...kafkaEnvironment(addresses.get('kafka')),
     TOLLGATE_SCHEMA_REGISTRY_URL: addresses.get('schema-registry'),
     TOLLGATE_HOT_STATE: hasRedis ? 'redis' : undefined,
     TOLLGATE_REDIS_URL: addresses.get('redis'),
@@ -21,6 +21,16 @@ export function servicesEnvironment(
     TOLLGATE_CLICKHOUSE_URL: clickhouse,
     TOLLGATE_CLICKHOUSE_USERNAME: clickhouse && 'default',
     TOLLGATE_CLICKHOUSE_PASSWORD: clickhouse && clickhousePassword,
+  }
+}
+
+function kafkaEnvironment(brokers: string | undefined): Record<string, string | undefined> {
+  if (brokers === undefined) return {}
+  const brokerCount = brokers.split(',').length
+  return {
+    TOLLGATE_KAFKA_BROKERS: brokers,
+    TOLLGATE_KAFKA_REPLICATION: String(Math.min(3, brokerCount)),
+    TOLLGATE_KAFKA_MIN_IN_SYNC: brokerCount >= 3 ? '2' : '1',
   }
 }
 

@@ -5,7 +5,13 @@ const bytesAtStart = 64 * 1024
 
 /** Encodes events into one buffer that is used over and over: the log copies what it is given. */
 export class EventEncoder {
+  readonly #schemaId: number
   #buffer = Buffer.allocUnsafeSlow(bytesAtStart)
+
+  /** `schemaId` is what the log calls the current schema. */
+  constructor(schemaId: number) {
+    this.#schemaId = schemaId
+  }
 
   /** The view is valid until the next call. */
   encode(event: MeterEvent): Uint8Array {
@@ -26,7 +32,7 @@ export class EventEncoder {
 
   #write(event: MeterEvent, start: number): number {
     for (;;) {
-      const end = encodeMeterEvent(event, this.#buffer, start)
+      const end = encodeMeterEvent(event, this.#buffer, start, this.#schemaId)
       if (end >= 0) return end
       this.#grow(this.#buffer.byteLength - end)
     }

@@ -6,7 +6,7 @@ import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { currentSchemaId, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { InFlightLimit } from '../domain/in-flight-limit.ts'
@@ -40,6 +40,7 @@ afterEach(async () => {
 function recorderOn(appendTo: EventLog): LogRecorder {
   return new LogRecorder({
     log: appendTo,
+    schemaId: currentSchemaId,
     hotState,
     recentKeys: new RecentKeys(100),
     inFlight: new InFlightLimit({ countMax: 100, bytesMax: 1_000_000 }),

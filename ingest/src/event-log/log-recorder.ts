@@ -12,6 +12,8 @@ import type { RecentKeys } from './recent-keys.ts'
 
 export type LogRecorderParts = {
   readonly log: EventLog
+  /** What the log calls the schema of the events. */
+  readonly schemaId: number
   readonly hotState: Pick<HotState, 'readMarks'>
   readonly recentKeys: RecentKeys
   readonly inFlight: InFlightLimit
@@ -28,13 +30,14 @@ export type LogRecorderParts = {
  */
 export class LogRecorder implements EventRecorder {
   readonly #parts: LogRecorderParts
-  readonly #encoder = new EventEncoder()
+  readonly #encoder: EventEncoder
   /** By id: the append that is under way. */
   readonly #pending = new Map<string, Promise<void>>()
   #commit: Commit | undefined
 
   constructor(parts: LogRecorderParts) {
     this.#parts = parts
+    this.#encoder = new EventEncoder(parts.schemaId)
   }
 
   record(environment: Environment, placed: PlacedEvent): Promise<RecordOutcome> {
@@ -78,12 +81,16 @@ export class LogRecorder implements EventRecorder {
     return final
   }
 
-  #appendOne(environment: Environment, { event, partition }: PlacedEvent): Promise<RecordOutcome> {
+  #appendOne(
+    environment: Environment,
+    { event, partition, subject }: PlacedEvent,
+  ): Promise<RecordOutcome> {
     const { log, inFlight } = this.#parts
     const value = this.#encoder.encode(event)
     const bytes = value.byteLength
     inFlight.enter(1, bytes)
-    const durable = log.append(usageTopic(environment), partition, value, event.receivedAt)
+    const topic = usageTopic(environment)
+    const durable = log.append(topic, partition, value, event.receivedAt, subject)
     // The log gives all records of a commit the same promise, so what is to be done for them is done once.
     if (this.#commit?.durable !== durable) this.#commit = this.#beginCommit(durable)
     const commit = this.#commit
@@ -178,7 +185,9 @@ export class LogRecorder implements EventRecorder {
     const { log, inFlight, counts } = this.#parts
     const values = this.#encoder.encodeAll(places.map(({ event }) => event))
     const bytes = values.reduce((sum, value) => sum + value.byteLength, 0)
-    const records = places.map(({ partition }, index) => ({ partition, value: values[index]! }))
+    const records = places.map(({ partition, subject }, index) => {
+      return { partition, value: values[index]!, key: subject }
+    })
     inFlight.enter(places.length, bytes)
     const startedMs = performance.now()
     try {

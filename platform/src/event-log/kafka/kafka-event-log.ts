@@ -21,7 +21,7 @@ import { LogEnds } from './log-ends.ts'
 import { createTopics, PartitionCountError, type TopicPlan } from './create-topics.ts'
 import { Producer } from './producer.ts'
 import { RecordCache } from './record-cache.ts'
-import { RecordReader } from './record-reader.ts'
+import { RecordReader, type PrepareRecords } from './record-reader.ts'
 import { describeCode, errorCode } from './wire/error-codes.ts'
 import { deleteRecordsRequest, type TopicPartition } from './wire/requests.ts'
 
@@ -43,6 +43,8 @@ export type KafkaEventLogOptions = {
   /** How long a question to the brokers may go unanswered before it is given up. */
   readonly answerWithinMs: number
   readonly logger: Logger
+  /** Called with all records that are read, before they are handed out. */
+  readonly prepareRecords?: PrepareRecords | undefined
   /** Milliseconds a reader waits for a writer to make the topics. Default 30,000. */
   readonly createdWithinMs?: number
 }
@@ -77,11 +79,17 @@ class KafkaEventLog implements EventLog {
   #isClosed = false
 
   constructor(options: KafkaEventLogOptions) {
-    const { answerWithinMs } = options
+    const { answerWithinMs, prepareRecords } = options
     this.#options = options
     this.#cluster = this.#newCluster(options.topics)
     this.#ends = new LogEnds(this.#cluster, answerWithinMs)
-    this.#reader = new RecordReader(this.#cluster, this.#ends, this.#cache, answerWithinMs)
+    this.#reader = new RecordReader(
+      this.#cluster,
+      this.#ends,
+      this.#cache,
+      answerWithinMs,
+      prepareRecords,
+    )
     this.#positions = new GroupPositions(this.#cluster, answerWithinMs)
   }
 

@@ -10,6 +10,9 @@ import { fetchRequest, type FetchResult, type TopicPartition } from './wire/requ
 const fetchBytesMin = 64 * 1024
 const fetchBytesMax = 8 * 1024 * 1024
 
+/** What must be done before records are handed out; undefined when there is nothing to wait for. */
+export type PrepareRecords = (records: readonly LogRecord[]) => Promise<void> | undefined
+
 /**
  * Reads any partition from any offset, by asking its leader: no group, no position, nothing that a rebalance could leave
  * paused.
@@ -19,19 +22,33 @@ export class RecordReader {
   readonly #ends: LogEnds
   readonly #cache: RecordCache
   readonly #answerWithinMs: number
+  readonly #prepare: PrepareRecords | undefined
   /** How far each partition reached when it was last fetched. */
   readonly #seenHeads = new Map<string, number>()
   /** A running mean, so that a fetch brings about what the limits allow. */
   #recordBytesMean = 320
 
-  constructor(cluster: KafkaCluster, ends: LogEnds, cache: RecordCache, answerWithinMs: number) {
+  constructor(
+    cluster: KafkaCluster,
+    ends: LogEnds,
+    cache: RecordCache,
+    answerWithinMs: number,
+    prepare: PrepareRecords | undefined,
+  ) {
     this.#cluster = cluster
     this.#ends = ends
     this.#cache = cache
     this.#answerWithinMs = answerWithinMs
+    this.#prepare = prepare
   }
 
   async read(at: TopicPartition, fromOffset: number, limits: ReadLimits): Promise<LogRecord[]> {
+    const records = await this.#collect(at, fromOffset, limits)
+    await this.#prepare?.(records)
+    return records
+  }
+
+  async #collect(at: TopicPartition, fromOffset: number, limits: ReadLimits): Promise<LogRecord[]> {
     const taken: LogRecord[] = []
     let left = limits
     for (let offset = fromOffset; ; offset = taken.at(-1)!.offset + 1) {
