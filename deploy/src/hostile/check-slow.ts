@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { processorSeconds } from '../bench/process-clock.ts'
 import { quantile } from '../bench/statistics.ts'
 import type { HttpAnswer, HttpClient } from '../client/http-client.ts'
 import { createTollgateClient } from '../client/tollgate-client.ts'
@@ -49,7 +50,7 @@ async function besideDataPlane(
     http.send('POST', '/v1/sdk/usages', { customerRef })
   const { lines, problems, answered } = await measure(
     instance,
-    { name: 'data plane', baseUrl, call },
+    { name: 'data plane', service: 'ingest', baseUrl, call },
     options,
     say,
   )
@@ -73,59 +74,99 @@ async function besideControlPlane(
   const baseUrl = environment['TOLLGATE_CONTROL_PLANE_URL'] ?? ''
   const call = (http: HttpClient): Promise<HttpAnswer> =>
     http.send('GET', '/v1/sdk/products?limit=1')
-  return measure(instance, { name: 'control plane', baseUrl, call }, options, say)
+  return measure(
+    instance,
+    { name: 'control plane', service: 'control-plane', baseUrl, call },
+    options,
+    say,
+  )
 }
 
 type Target = {
   readonly name: string
+  /** The service that listens there. */
+  readonly service: string
   readonly baseUrl: string
   readonly call: (http: HttpClient) => Promise<HttpAnswer>
 }
 
+type Lap = { readonly latenciesMs: readonly number[]; readonly processorMs: number }
+
 /** In rounds, without the crowd and beside it, so that a machine that changes shows on both sides. */
 async function measure(
   instance: Instance,
-  { name, baseUrl, call }: Target,
+  { name, service, baseUrl, call }: Target,
   { sockets, rounds, seconds }: SlowOptions,
   say: (line: string) => void,
 ): Promise<Verdict & { readonly answered: number }> {
   const { liveKey: key } = instance.credentials
+  const pid = (await instance.runFile()).processes[service] ?? 0
   const healthy = startHealthyClients({ baseUrl, key, call })
   let open = 0
   const progress = (): string => `${name}: ${formatCount(open)} slow connections`
   const watch = await watchServices(instance, progress, say)
-  const quiet: number[] = []
-  const beside: number[] = []
+  const quiet: Lap[] = []
+  const beside: Lap[] = []
   const texts: string[] = []
   const problems: string[] = []
-  const lap = async (lapSeconds: number, when: string): Promise<readonly number[]> => {
+  const lap = async (lapSeconds: number, when: string): Promise<Lap> => {
+    const startedMs = await processorMs(pid)
     await sleep(lapSeconds * 1000)
     const { latenciesMs, failures } = healthy.lap()
     for (const [outcome, times] of failures) {
       problems.push(`${name}, ${when}: ${times} healthy calls came to ${outcome}`)
     }
-    return latenciesMs
+    return { latenciesMs, processorMs: (await processorMs(pid)) - startedMs }
   }
   for (let round = 0; round < rounds; round++) {
     await lap(settleSeconds, 'before')
-    quiet.push(...(await lap(seconds / rounds, 'before')))
+    quiet.push(await lap(seconds / rounds, 'before'))
     const crowd = startCrowd('slow', baseUrl, sockets, key)
     await crowd.untilOpen(sockets, openPatienceMs)
     open = crowd.stats().open
     if (open < sockets) problems.push(`${name}: only ${open} of ${sockets} connections came about`)
     await lap(0, 'while slow clients came')
-    beside.push(...(await lap(seconds / rounds, 'beside slow clients')))
+    beside.push(await lap(seconds / rounds, 'beside slow clients'))
     texts.push(`${name}: ${crowdText(await crowd.end())}`)
     open = 0
   }
   await lap(settleSeconds, 'afterwards')
   problems.push(...(await watch.end()))
   const answered = await healthy.stop()
-  const [with99, without99] = [quantile(beside, 0.99), quantile(quiet, 0.99)]
-  const lines = [
-    ...texts,
-    `${name}: ${watch.memoryText('ingest')}; ${watch.memoryText('control-plane')}`,
-    `${name}: healthy p99 ${with99.toFixed(2)} ms beside them, ${without99.toFixed(2)} ms without: ratio ${(with99 / without99).toFixed(2)}`,
-  ]
-  return { lines, problems, answered }
+  const memory = `${watch.memoryText('ingest')}; ${watch.memoryText('control-plane')}`
+  return {
+    lines: [...texts, `${name}: ${memory}`, `${name}: ${costText(beside, quiet)}`],
+    problems,
+    answered,
+  }
+}
+
+function costText(beside: readonly Lap[], quiet: readonly Lap[]): string {
+  const [withP99, withoutP99] = [p99Of(beside), p99Of(quiet)]
+  const [withCall, withoutCall] = [processorPerCall(beside), processorPerCall(quiet)]
+  return (
+    `healthy p99 ${withP99.toFixed(2)} ms beside them, ${withoutP99.toFixed(2)} ms without: ratio ${(withP99 / withoutP99).toFixed(2)}; ` +
+    `processor time per healthy call ${withCall.toFixed(3)} ms beside them, ${withoutCall.toFixed(3)} ms without`
+  )
+}
+
+function p99Of(laps: readonly Lap[]): number {
+  return quantile(
+    laps.flatMap((lap) => lap.latenciesMs),
+    0.99,
+  )
+}
+
+/** What the service did altogether, over the calls: it tells also on a busy machine what the others cost it. */
+function processorPerCall(laps: readonly Lap[]): number {
+  const calls = laps.reduce((sum, lap) => sum + lap.latenciesMs.length, 0)
+  return laps.reduce((sum, lap) => sum + lap.processorMs, 0) / calls
+}
+
+/** Unknown where the system does not tell it as Linux does. */
+async function processorMs(pid: number): Promise<number> {
+  return processorSeconds(pid).then(
+    (seconds) => seconds * 1000,
+    () => Number.NaN,
+  )
 }
