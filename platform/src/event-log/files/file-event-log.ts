@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DoorbellListener } from '../../lmdb/doorbell.ts'
 import { DataFolderError, openEnvironment, type LmdbStore } from '../../lmdb/environment.ts'
@@ -18,6 +19,7 @@ import { GroupPositions } from './group-positions.ts'
 import { LogReader } from './log-reader.ts'
 import { LoneMember } from './lone-member.ts'
 import { LogWriter } from './log-writer.ts'
+import { syncFolder } from './new-segment.ts'
 import { listSegments, readSegmentHeader, refuseOlderFormat } from './segment-files.ts'
 import { streamOf, type Topic, type TopicCatalogue } from './topic-catalogue.ts'
 
@@ -65,7 +67,8 @@ export async function openFileEventLog(options: FileEventLogOptions): Promise<Ev
 
 async function openForWriting(options: FileEventLogOptions, groups: LmdbStore): Promise<EventLog> {
   const folder = options.logFolder
-  mkdirSync(folder, { recursive: true })
+  const created = mkdirSync(folder, { recursive: true })
+  if (created !== undefined) await syncFolder(dirname(created))
   const writerOptions = {
     folder,
     topics: options.topics,

@@ -56,14 +56,11 @@ export class LogWriter {
     options: LogWriterOptions,
     claims: LmdbStore,
   ): Promise<{ writer: LogWriter; segment: Segment | undefined }> {
-    const bell = await Doorbell.open(options.folder)
+    const { folder, topics, segmentBytesMax } = options
+    const bell = await Doorbell.open(folder)
     try {
-      await claimWriter(claims, bell, options.folder)
-      const { tail, segment } = await recoverLog(
-        options.folder,
-        options.topics,
-        options.segmentBytesMax,
-      )
+      await claimWriter(claims, bell, folder)
+      const { tail, segment } = await recoverLog(folder, topics, segmentBytesMax)
       return { writer: new LogWriter(options, claims, bell, tail), segment }
     } catch (error) {
       releaseClaim(claims, bell)

@@ -19,12 +19,11 @@ function unnamedPath(folder: string): string {
  * and commits make it grow.
  */
 export async function prepareSegment(folder: string, bytes: number): Promise<void> {
-  const { O_RDWR, O_CREAT, O_TRUNC, O_DSYNC } = constants
-  const file = await open(unnamedPath(folder), O_RDWR | O_CREAT | O_TRUNC | O_DSYNC)
+  const file = await open(unnamedPath(folder), 'w')
   try {
-    // In pieces that each reach the disk: one sync of all would make the commits of that time wait for it.
     for (let at = 0; at < bytes; at += zeros.length) {
       await writeWholeAsync(file.fd, zeros.subarray(0, bytes - at), at)
+      await file.datasync()
     }
   } catch {
     await file.truncate(0)
@@ -70,4 +69,5 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-const zeros = Buffer.alloc(256 * 1024)
+/** Commits of that time wait behind one such piece at most; smaller ones cost the processor more. */
+const zeros = Buffer.alloc(2 ** 20)

@@ -4,7 +4,13 @@ import { DataFolderError } from '../../lmdb/environment.ts'
 import { hasLaterCommit } from './commit-format.ts'
 import { DurableStateReader } from './durable-state.ts'
 import { firstSegmentBytes, LogTail, type TailPlace } from './log-tail.ts'
-import { discardPrepared, installSegment, openForCommits, prepareSegment } from './new-segment.ts'
+import {
+  discardPrepared,
+  installSegment,
+  openForCommits,
+  prepareSegment,
+  syncFolder,
+} from './new-segment.ts'
 import { listSegments, segmentPath } from './segment-files.ts'
 import { Segment } from './segment.ts'
 import { createCatalogue, withTopics } from './topic-catalogue.ts'
@@ -41,6 +47,7 @@ export async function recoverLog(
   try {
     const topics = withTopics(segment.header.topics, wantedTopics)
     const fileBytes = repairEnd(folder, segment)
+    await syncFolder(folder)
     const { at, sequence, heads } = segment.next
     const tail = new LogTail(folder, segmentBytesMax, {
       file: await openForCommits(segment.path),
@@ -111,12 +118,14 @@ function repairEnd(folder: string, segment: Segment): number {
     const { at, sequence } = segment.next
     const durable = readDurable(folder)
     if (durable?.segment === segment.header.number && durable.end > at) {
-      throw segment.damagedAt(at)
+      throw new DataFolderError(
+        `The event log is damaged: ${segment.path} ends at byte ${at}, and records up to byte ${durable.end} were acknowledged.`,
+      )
     }
     const rest = writtenBytes(fd, at, fileBytes)
-    if (rest.length === 0) return fileBytes
     if (hasLaterCommit(rest, { mark: segment.header.mark, sequence })) throw segment.damagedAt(at)
     writeSync(fd, Buffer.alloc(rest.length), 0, rest.length, at)
+    // The writer may have been killed while its last commit was on the way to the disk.
     fdatasyncSync(fd)
     return fileBytes
   } finally {
