@@ -30,10 +30,10 @@ export async function createKafkaLog(): Promise<EventLogUnderTest> {
   }
 }
 
-export function kafkaOptions(brokers: readonly string[]) {
+export function kafkaOptions(brokers: readonly string[], namePrefix = `${randomUUID()}.`) {
   return {
     connection: { brokers },
-    namePrefix: `${randomUUID()}.`,
+    namePrefix,
     topics: Object.keys(contractTopics),
     writer: {
       partitionCounts: contractTopics,
