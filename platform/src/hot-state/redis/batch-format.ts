@@ -4,24 +4,29 @@ import { splitAmount } from './amount-format.ts'
 import { namePart } from './hot-names.ts'
 import { MsgpackWriter } from './msgpack-writer.ts'
 
+/** What of a mark's id names the hash it is kept in; the rest is its field there. */
+const bucketBytes = 2
+
 /**
- * The increments as the script wants them, [subject, [scope, [series, second, amount, second, amount, ..], ..], ..] per
- * subject, so that it reads the windows of each entry once.
+ * The increments as the script wants them: per subject and scope [subject, scope, [series, second, amount, second,
+ * amount, ..], ..], so that it reads the windows of each entry once.
  */
 export function packIncrements(increments: readonly Increment[]): Buffer {
   const subjects = new Map<string, Map<string, Map<string, Increment[]>>>()
+  let groupsTotal = 0
   for (const increment of increments) {
     const scopes = getOrAdd(subjects, increment.subject, newMap<string, Map<string, Increment[]>>)
     const series = getOrAdd(scopes, increment.scope, newMap<string, Increment[]>)
+    if (series.size === 0) groupsTotal += 1
     getOrAdd(series, increment.series, newArray<Increment>).push(increment)
   }
   const writer = new MsgpackWriter()
-  writer.array(subjects.size)
+  writer.array(groupsTotal)
   for (const [subject, scopes] of subjects) {
-    writer.array(1 + scopes.size)
-    writer.text(namePart(subject))
+    const subjectPart = namePart(subject)
     for (const [scope, series] of scopes) {
-      writer.array(1 + series.size)
+      writer.array(2 + series.size)
+      writer.text(subjectPart)
       writer.text(namePart(scope))
       for (const [name, ofSeries] of series) writeSeries(writer, name, ofSeries)
     }
@@ -44,7 +49,7 @@ function writeSeries(writer: MsgpackWriter, name: string, increments: readonly I
   }
 }
 
-/** The marks by the minute they were received in: [minute, id, offset, id, offset, ..]. */
+/** The marks by the minute they were received in: [minute, bucket, field, offset, bucket, field, offset, ..]. */
 export function packMarks(marks: readonly Mark[]): Buffer {
   const minutes = new Map<number, Mark[]>()
   for (const mark of marks) {
@@ -54,26 +59,30 @@ export function packMarks(marks: readonly Mark[]): Buffer {
   const id = Buffer.alloc(markIdBytes)
   writer.array(minutes.size)
   for (const [minute, ofMinute] of minutes) {
-    writer.array(1 + 2 * ofMinute.length)
+    writer.array(1 + 3 * ofMinute.length)
     writer.text(minute.toString())
     for (const mark of ofMinute) {
-      writeMarkId(mark.id, id, 0)
-      writer.bytes(id)
+      writeId(writer, mark.id, id)
       writer.text(mark.offset.toString())
     }
   }
   return writer.finish()
 }
 
+/** The ids: [bucket, field, bucket, field, ..]. */
 export function packMarkIds(ids: readonly string[]): Buffer {
   const writer = new MsgpackWriter()
   const bytes = Buffer.alloc(markIdBytes)
-  writer.array(ids.length)
-  for (const id of ids) {
-    writeMarkId(id, bytes, 0)
-    writer.bytes(bytes)
-  }
+  writer.array(2 * ids.length)
+  for (const id of ids) writeId(writer, id, bytes)
   return writer.finish()
+}
+
+/** `bytes` is room for one id, used again for each. */
+function writeId(writer: MsgpackWriter, id: string, bytes: Buffer): void {
+  writeMarkId(id, bytes, 0)
+  writer.bytes(bytes, 0, bucketBytes)
+  writer.bytes(bytes, bucketBytes, markIdBytes)
 }
 
 function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {

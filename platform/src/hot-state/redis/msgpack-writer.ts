@@ -35,12 +35,13 @@ export class MsgpackWriter {
     this.#used += headerBytes + written
   }
 
-  bytes(value: Uint8Array): void {
-    this.#reserve(5 + value.length)
-    const headerBytes = value.length <= 0xffff ? 3 : 5
-    this.#bytes.set(value, this.#used + headerBytes)
-    this.#writeTextHeader(headerBytes, value.length)
-    this.#used += headerBytes + value.length
+  bytes(source: Buffer, from: number, to: number): void {
+    const length = to - from
+    this.#reserve(5 + length)
+    const headerBytes = length <= 0xffff ? 3 : 5
+    source.copy(this.#bytes, this.#used + headerBytes, from, to)
+    this.#writeTextHeader(headerBytes, length)
+    this.#used += headerBytes + length
   }
 
   /** A view of what was written. */

@@ -1,5 +1,5 @@
 import { addAmounts } from './amounts.ts'
-import { markNames, setMarks } from './marks.ts'
+import { setMarks } from './marks.ts'
 import { inChunks, openPartition, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 import { addToSlots } from './slots.ts'
@@ -17,76 +17,65 @@ export const applyScript = createScript(
   addAmounts,
   findWindow,
   addToSlots,
-  markNames,
   setMarks,
   `
-local function count(subject, scope, series, field, amount)
-  if add(data .. 'counter:' .. subject .. scope .. series, field, amount) then
-    call('SADD', data .. 'series:' .. subject .. scope, series)
+local function entriesOf(subject)
+  local entries = {}
+  for i, scope in ipairs(call('SMEMBERS', data .. 'scopes:' .. subject)) do
+    local name = subject .. scope
+    entries[i] = { name = name, windows = call('GET', data .. 'windows:' .. name) }
   end
+  return entries
 end
 
-local waiting = {}
-local minutes
-local function wait(place, series, second, amount)
-  local minute, name = addToSlot(place, series, second, amount)
-  minutes[#minutes + 1] = minute
-  minutes[#minutes + 1] = name
-end
-
-local function countScoped(subject, scope, ofScope, windows)
-  for i = 2, #ofScope do
-    local series = ofScope[i]
-    for j = 2, #series, 2 do
-      local id = windows and fittingWindow(subject .. scope, windows, series[j])
-      if id then count(subject, scope, series[1], 's' .. id, series[j + 1])
-      else wait(subject .. scope, series[1], series[j], series[j + 1]) end
-    end
-  end
-end
-
-local function countUnscoped(subject, scope, ofScope)
-  local scopes, windows = call('SMEMBERS', data .. 'scopes:' .. subject), {}
-  for i, each in ipairs(scopes) do windows[i] = call('GET', data .. 'windows:' .. subject .. each) end
-  for i = 2, #ofScope do
-    local series = ofScope[i]
-    for j = 2, #series, 2 do
-      for k, each in ipairs(scopes) do
-        local id = fittingWindow(subject .. each, windows[k], series[j])
-        if id then count(subject, each, series[1], 'u' .. id, series[j + 1]) end
+-- Adds to the fitting window of each entry; answers whether there was any.
+local function count(entries, kind, series, second, amount)
+  local isCounted = false
+  for _, entry in ipairs(entries) do
+    local id = entry.windows and fittingWindow(entry.name, entry.windows, second)
+    if id then
+      isCounted = true
+      if add(data .. 'counter:' .. entry.name .. series, kind .. id, amount) then
+        call('SADD', data .. 'series:' .. entry.name, series)
       end
-      wait(subject .. scope, series[1], series[j], series[j + 1])
     end
   end
+  return isCounted
 end
 
-local batch = cmsgpack.unpack(ARGV[3])
-local keys, windows = {}, {}
-for _, increments in ipairs(batch) do
-  for i = 2, #increments do
-    keys[#keys + 1] = data .. 'windows:' .. increments[1] .. increments[i][1]
-  end
+local groups = cmsgpack.unpack(ARGV[3])
+local names, keys, windows = {}, {}, {}
+for i, group in ipairs(groups) do
+  names[i] = group[1] .. group[2]
+  keys[i] = data .. 'windows:' .. names[i]
 end
 inChunks(keys, function(first, last)
   for i, each in ipairs(call('MGET', unpack(keys, first, last))) do windows[first + i - 1] = each end
 end)
 
 begin()
-local place = 0
-for _, increments in ipairs(batch) do
-  local subject = increments[1]
-  for i = 2, #increments do
-    local scope = increments[i][1]
-    minutes = {}
-    place = place + 1
-    if scope == '0:' then countUnscoped(subject, scope, increments[i])
-    else countScoped(subject, scope, increments[i], windows[place]) end
-    if #minutes > 0 then
-      waiting[#waiting + 1] = subject .. scope
-      inChunks(minutes, function(first, last)
-        call('ZADD', data .. 'slots:' .. subject .. scope, unpack(minutes, first, last))
-      end)
+local waiting = {}
+for i, group in ipairs(groups) do
+  local name, minutes = names[i], {}
+  local isScoped = group[2] ~= '0:'
+  local entries = isScoped and { { name = name, windows = windows[i] } } or entriesOf(group[1])
+  for j = 3, #group do
+    local uses = group[j]
+    local series = uses[1]
+    for k = 2, #uses, 2 do
+      local isCounted = count(entries, isScoped and 's' or 'u', series, uses[k], uses[k + 1])
+      if not (isScoped and isCounted) then
+        local minute, slots = addToSlot(name, series, uses[k], uses[k + 1])
+        minutes[#minutes + 1] = minute
+        minutes[#minutes + 1] = slots
+      end
     end
+  end
+  if #minutes > 0 then
+    waiting[#waiting + 1] = name
+    inChunks(minutes, function(first, last)
+      call('ZADD', data .. 'slots:' .. name, unpack(minutes, first, last))
+    end)
   end
 end
 inChunks(waiting, function(first, last)

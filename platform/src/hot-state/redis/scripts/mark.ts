@@ -1,21 +1,19 @@
-import { markNames, readMarkOffsets, setMarks } from './marks.ts'
+import { readMarkOffsets, setMarks } from './marks.ts'
 import { inChunks, openPartition, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 
-/* ARGV: ids. Answers the offset of each, or nothing for an id without a mark. */
+/* ARGV: ids (batch-format.ts). Answers the offset of each, or nothing for an id without a mark. */
 export const readMarksScript = createScript(
   openPartition,
-  markNames,
   readMarkOffsets,
   `return readMarks(cmsgpack.unpack(ARGV[1]))`,
 )
 
-/* ARGV: ids, and the marks by minute (batch-format.ts). Answers the offset that holds each id afterwards. */
+/* ARGV: ids and marks (batch-format.ts). Answers the offset that holds each id afterwards. */
 export const claimMarksScript = createScript(
   openPartition,
   writePartition,
   inChunks,
-  markNames,
   setMarks,
   readMarkOffsets,
   `

@@ -1,23 +1,16 @@
 /*
- * A mark is a field of one of 65,536 small hashes, found by the first two bytes of its id: Redis packs small hashes
- * tightly. Per minute of receive time a list holds the ids that were marked, for the sweep.
+ * A mark is a field of one of 65,536 small hashes: two bytes of its id name the hash, the other 14 the field. Redis
+ * packs small hashes tightly; in one large one a mark would take more than twice the memory. Per minute of receive time
+ * a list holds the ids that were marked, for the sweep.
  */
-export const markNames = `
-local function markKey(id)
-  return data .. 'mark:' .. string.sub(id, 1, 2)
-end
-local function markField(id)
-  return string.sub(id, 3)
-end
-`
-
 export const setMarks = `
 local function setMissingMarks(minutes)
+  local marksKey = data .. 'mark:'
   for _, marks in ipairs(minutes) do
     local minute, new = marks[1], {}
-    for i = 2, #marks, 2 do
-      local id = marks[i]
-      if call('HSETNX', markKey(id), markField(id), marks[i + 1]) == 1 then new[#new + 1] = id end
+    for i = 2, #marks, 3 do
+      local bucket, field = marks[i], marks[i + 1]
+      if call('HSETNX', marksKey .. bucket, field, marks[i + 2]) == 1 then new[#new + 1] = bucket .. field end
     end
     if #new > 0 then
       inChunks(new, function(first, last)
@@ -31,8 +24,8 @@ end
 
 export const readMarkOffsets = `
 local function readMarks(ids)
-  local offsets = {}
-  for i, id in ipairs(ids) do offsets[i] = call('HGET', markKey(id), markField(id)) end
+  local marksKey, offsets = data .. 'mark:', {}
+  for i = 1, #ids, 2 do offsets[#offsets + 1] = call('HGET', marksKey .. ids[i], ids[i + 1]) end
   return offsets
 end
 `

@@ -1,4 +1,3 @@
-import { markNames } from './marks.ts'
 import { openPartition, splitNames, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 import { findWindow, rewriteWindows } from './windows.ts'
@@ -10,7 +9,6 @@ import { findWindow, rewriteWindows } from './windows.ts'
 export const sweepMarksScript = createScript(
   openPartition,
   writePartition,
-  markNames,
   `
 if isEmpty then return 0 end
 local swept, max = 0, tonumber(ARGV[2])
@@ -20,7 +18,7 @@ while swept < max do
   if not minute or (tonumber(minute) + 1) * 60000 > tonumber(ARGV[1]) then break end
   local list = data .. 'marked:' .. minute
   for _, id in ipairs(call('LPOP', list, string.format('%.0f', max - swept)) or {}) do
-    call('HDEL', markKey(id), markField(id))
+    call('HDEL', data .. 'mark:' .. string.sub(id, 1, 2), string.sub(id, 3))
     swept = swept + 1
   end
   if call('EXISTS', list) == 0 then call('ZREM', data .. 'minutes', minute) end
