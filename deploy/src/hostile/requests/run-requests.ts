@@ -19,7 +19,8 @@ const turnMax = 16
  * wait for each answer; what is lost with such a connection counts as unanswered.
  */
 const pipelinedRate = 0.03
-const patienceMs = 10_000
+/** Long enough for a machine that has much else to do. */
+const patienceMs = 60_000
 /** A request with broken framing may leave the server waiting for the rest of it. */
 const brokenPatienceMs = 150
 /** One in so many turns ends in the middle of a request: the client leaves, or stays and sends nothing more. */
