@@ -61,6 +61,7 @@ export class KafkaGroupMembership implements GroupMembership {
   /** Resolved while this member is in the group and the group does not gather. */
   #joined = newSignal()
   #isJoined = false
+  #hasTrouble = false
   #isStopping = false
   #hasLeft = false
   #wake = new AbortController()
@@ -136,6 +137,7 @@ export class KafkaGroupMembership implements GroupMembership {
     this.#apply(assigned)
     this.#isJoined = true
     this.#joined.resolve()
+    this.#noteAnswer()
     logger.info({ group: groupId, generationId, assigned: assigned.map(keyOf) }, 'joined the group')
   }
 
@@ -163,6 +165,7 @@ export class KafkaGroupMembership implements GroupMembership {
   async #sendHeartbeat(): Promise<void> {
     const coordinator = await this.#coordinator()
     await coordinator.heartbeat(this.#identity())
+    this.#noteAnswer()
   }
 
   async #leaveAs(memberId: string): Promise<void> {
@@ -185,10 +188,24 @@ export class KafkaGroupMembership implements GroupMembership {
       case 'UNKNOWN_MEMBER_ID':
         return this.#joinAsAnother()
       default:
-        this.#parts.logger.warn({ err: error, group: this.#parts.group }, 'no word from the group')
+        this.#noteTrouble(error)
         this.#parts.cluster.forgetCoordinator(this.#parts.group)
         return this.#pause(retryMs)
     }
+  }
+
+  /** One line when it begins; a coordinator may be away for long. */
+  #noteTrouble(error: unknown): void {
+    if (!this.#hasTrouble) {
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#parts.logger.warn({ reason, group: this.#parts.group }, 'the group does not answer')
+    }
+    this.#hasTrouble = true
+  }
+
+  #noteAnswer(): void {
+    if (this.#hasTrouble) this.#parts.logger.info({ group: this.#parts.group }, 'it answers again')
+    this.#hasTrouble = false
   }
 
   #joinAgain(): void {

@@ -20,6 +20,7 @@ export class KafkaCluster {
   #addresses: ReadonlyMap<number, string> = new Map()
   #states: ReadonlyMap<string, PartitionState> = new Map()
   #controllerId = -1
+  #answering: string | undefined
   readonly #coordinators = new Map<string, number>()
   #refreshing: Promise<void> | undefined
   #isClosed = false
@@ -91,12 +92,18 @@ export class KafkaCluster {
     this.#states = new Map(partitions.map((each) => [`${each.topic}/${each.partition}`, each]))
   }
 
-  /** The brokers that are known, and those that were configured in case none of these is left. */
+  /**
+   * The one that answered last, the others that are known, and those that were configured in case none of these is left.
+   * One that hangs costs a time-out, but not again every time.
+   */
   async #askAnyone<Answer>(ask: (node: KafkaNode) => Promise<Answer>): Promise<Answer> {
+    const known = [...this.#addresses.values(), ...this.#connection.brokers]
     let reason: unknown
-    for (const address of new Set([...this.#addresses.values(), ...this.#connection.brokers])) {
+    for (const address of new Set([this.#answering ?? known[0]!, ...known])) {
       try {
-        return await ask(this.#nodeAt(address))
+        const answer = await ask(this.#nodeAt(address))
+        this.#answering = address
+        return answer
       } catch (error) {
         reason = error
       }
