@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { WakeUps } from './wake-ups.ts'
 
 /*
- * lmdb shows a commit to every process at once but tells nobody. So the process that writes listens on a Unix socket
+ * What is committed shows to every process at once, but nobody is told. So the process that writes listens on a Unix socket
  * and sends one byte per commit to each process that reads; the byte is the channel (which topic has grown). A byte
  * is a hint and may be lost with its socket: whoever waits looks again after recheckMs at the latest.
  */

@@ -19,7 +19,7 @@ export type EnvironmentOptions = {
   readonly createdWithinMs: number
 }
 
-/** The folder cannot be used: made by a newer release, held by another writer, or not there. */
+/** The folder cannot be used: made by another release, held by another writer, damaged, or not there. */
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError'
 }

@@ -9,6 +9,7 @@ import { crc32 } from 'node:zlib'
  */
 export const commitHeaderBytes = 24
 export const recordHeaderBytes = 14
+/** As many as a record's header can tell apart. */
 export const streamsMax = 2 ** 16
 
 /** What `commitAt` says of bytes that are no whole commit. */

@@ -142,4 +142,4 @@ export class LogReader {
 }
 
 /** Open files, and with them the chunks that each keeps. */
-const segmentsMax = 4
+const segmentsMax = 3

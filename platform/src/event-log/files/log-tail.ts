@@ -23,13 +23,10 @@ type Written = (error?: Error) => void
 
 /** The end of the log. Takes one commit at a time and brings it to the disk; the caller waits for one before the next. */
 export class LogTail {
-  /** As of the last commit. */
-  readonly durable: { -readonly [Key in keyof DurableState]: DurableState[Key] } & {
-    heads: number[]
-  }
-  topics: TopicCatalogue
+  readonly #durable: { segment: number; end: number; oldestSegment: number; heads: number[] }
   readonly #folder: string
   readonly #segmentBytesMax: number
+  #topics: TopicCatalogue
   #file: FileHandle
   #mark: Buffer
   /** Where the segment's first commit starts, and where the last one must end. */
@@ -47,19 +44,28 @@ export class LogTail {
   constructor(folder: string, segmentBytesMax: number, place: TailPlace) {
     this.#folder = folder
     this.#segmentBytesMax = segmentBytesMax
-    this.topics = place.header.topics
+    this.#topics = place.header.topics
     this.#file = place.file
     this.#mark = place.header.mark
     this.#start = place.header.bytes
     this.#capacity = place.fileBytes
     this.#sequence = place.sequence
     this.#newestMs = place.newestMs
-    this.durable = {
+    this.#durable = {
       segment: place.header.number,
       end: place.end,
       oldestSegment: place.oldestSegment,
       heads: [...place.heads],
     }
+  }
+
+  /** As of the last commit; the same object each time. */
+  get durable(): DurableState {
+    return this.#durable
+  }
+
+  get topics(): TopicCatalogue {
+    return this.#topics
   }
 
   /** Calls `written` when the commit is on the disk, or when nothing of it is kept. */
@@ -76,7 +82,7 @@ export class LogTail {
     await this.#makeRoom(0)
     try {
       // Zeros behind the end are what stands there anyway.
-      await writeWholeAsync(this.#file.fd, Buffer.alloc(probeBytes), this.durable.end)
+      await writeWholeAsync(this.#file.fd, Buffer.alloc(probeBytes), this.#durable.end)
     } catch (error) {
       await this.#undo()
       throw error
@@ -89,7 +95,7 @@ export class LogTail {
     await this.#prepare()
     this.#prepared = undefined
     const capacity = this.#nextCapacity()
-    const { durable } = this
+    const durable = this.#durable
     const heads = Array.from({ length: topics.streamCount }, (_, at) => durable.heads[at] ?? 0)
     const { file, header } = await installSegment(this.#folder, {
       number: durable.segment + 1,
@@ -101,7 +107,7 @@ export class LogTail {
       previousNewestMs: this.#newestMs,
     })
     const full = this.#file
-    this.topics = topics
+    this.#topics = topics
     this.#file = file
     this.#mark = header.mark
     this.#start = header.bytes
@@ -114,6 +120,11 @@ export class LogTail {
     await full.close()
   }
 
+  /** From now on the oldest segment is no part of the log. Returns its number. */
+  dropOldest(): number {
+    return this.#durable.oldestSegment++
+  }
+
   async close(): Promise<void> {
     await this.#prepared?.catch(() => undefined)
     discardPrepared(this.#folder)
@@ -122,19 +133,19 @@ export class LogTail {
 
   /** An empty segment takes a commit of any size. */
   #hasRoom(bytes: number): boolean {
-    const { end } = this.durable
+    const { end } = this.#durable
     const isLarge = end + bytes > this.#capacity && end > this.#start
     return !this.#mustCut && !this.#isSealed && !isLarge
   }
 
   async #makeRoom(bytes: number): Promise<void> {
     if (this.#mustCut) await this.#cut()
-    if (!this.#hasRoom(bytes)) await this.roll(this.topics)
+    if (!this.#hasRoom(bytes)) await this.roll(this.#topics)
   }
 
   #put(commit: CommitBuffer, written: Written): void {
     const bytes = commit.finish(this.#sequence, this.#mark)
-    writeWhole(this.#file.fd, bytes, this.durable.end, (error) => {
+    writeWhole(this.#file.fd, bytes, this.#durable.end, (error) => {
       if (error === null) {
         this.#advance(commit)
         written()
@@ -145,7 +156,7 @@ export class LogTail {
   }
 
   #advance(commit: CommitBuffer): void {
-    const { durable } = this
+    const durable = this.#durable
     durable.end += commit.bytes
     for (let stream = 0; stream < commit.counts.length; stream += 1) {
       durable.heads[stream]! += commit.counts[stream]!
@@ -181,7 +192,7 @@ export class LogTail {
   }
 
   async #cut(): Promise<void> {
-    await this.#file.truncate(this.durable.end)
+    await this.#file.truncate(this.#durable.end)
     await this.#file.datasync()
     this.#mustCut = false
   }

@@ -146,11 +146,9 @@ export class LogWriter {
    * whose successor is gone.
    */
   async #deleteOldest(): Promise<void> {
-    const { durable } = this.#tail
-    const number = durable.oldestSegment
+    const number = this.#tail.dropOldest()
     this.#released.delete(number)
-    durable.oldestSegment += 1
-    this.#published.publish(durable)
+    this.#published.publish(this.#tail.durable)
     rmSync(segmentPath(this.#folder, number), { force: true })
     await syncFolder(this.#folder)
   }

@@ -79,7 +79,10 @@ type Told = 'all' | 'all but the last' | 'nothing'
 
 /** Number of commits that come back, or the error. */
 async function openDamaged(damaged: Buffer, told: Told): Promise<number | DataFolderError> {
-  const folder = join(root, `copy-${copies++}`)
+  copies += 1
+  const folder = join(root, `copy-${copies}`)
+  // Every third is written on: that costs several syncs of the disk.
+  const isWrittenOn = told === 'nothing' && copies % 3 === 0
   mkdirSync(folder)
   writeFileSync(segmentPath(folder, 1), damaged)
   const from = told === 'all' ? original : join(root, 'durable-before-last')
@@ -88,9 +91,9 @@ async function openDamaged(damaged: Buffer, told: Told): Promise<number | DataFo
     const { tail, segment } = await recoverLog(folder, topics, segmentBytesMax)
     segment?.close()
     const count = await commitsIn(folder, tail)
-    if (told === 'nothing') await append(tail, later)
+    if (isWrittenOn) await append(tail, later)
     await tail.close()
-    if (told === 'nothing') await expectAfterReopening(folder, [...commits.slice(0, count), later])
+    if (isWrittenOn) await expectAfterReopening(folder, [...commits.slice(0, count), later])
     return count
   } catch (error) {
     if (error instanceof DataFolderError) return error

@@ -55,7 +55,7 @@ export async function recoverLog(
       header: segment.header,
       end: at,
       sequence,
-      newestMs: segment.newestMs,
+      newestMs: Math.max(segment.newestMs, 0),
       heads,
       oldestSegment: numbers[0]!,
     })

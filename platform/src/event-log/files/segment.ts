@@ -118,5 +118,5 @@ export function lastAtOrBefore(
   return low
 }
 
-/** 8 MiB in the usual size: what lies between the positions of projections that read partition by partition. */
-const chunksMax = 32
+/** 16 MiB in the usual size: a projection reads one partition after the other, all from the same stretch of the log. */
+const chunksMax = 64

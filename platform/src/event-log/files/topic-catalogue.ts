@@ -1,4 +1,5 @@
 import { DataFolderError } from '../../lmdb/environment.ts'
+import { streamsMax } from './commit-format.ts'
 
 export type TopicEntry = {
   readonly name: string
@@ -49,7 +50,12 @@ export function withTopics(
       )
     }
   }
-  return added.length === 0 ? catalogue : createCatalogue([...catalogue.entries, ...added])
+  if (added.length === 0) return catalogue
+  const grown = createCatalogue([...catalogue.entries, ...added])
+  if (grown.streamCount <= streamsMax) return grown
+  throw new DataFolderError(
+    `The topics have ${grown.streamCount} partitions together; a log holds up to ${streamsMax}.`,
+  )
 }
 
 /** The stream of one partition. */
