@@ -9,6 +9,7 @@ import { hasRedisServer } from '../src/testing/redis-server.ts'
 import { answered } from './answered.ts'
 import { applyBatches, batchFrom, countedPartition, recordsPerBatch } from './counted-batches.ts'
 import { expectExact } from './expect-exact.ts'
+import { callTimeoutMs } from './patience.ts'
 
 const { space, partition } = countedPartition
 const head = `{tollgate:${space}:${partition}}`
@@ -24,7 +25,10 @@ describe.skipIf(!hasRedisServer)('hot state on a Redis Cluster of its own', () =
     folder = await mkdtemp(join(tmpdir(), 'hot-state-redis-cluster-'))
     cluster = await RedisTestCluster.start(folder)
     owner = await cluster.masterOf(head)
-    hot = await openRedisHotState({ servers: { clusterNodes: cluster.addresses.slice(0, 2) } })
+    hot = await openRedisHotState({
+      servers: { clusterNodes: cluster.addresses.slice(0, 2) },
+      callTimeoutMs,
+    })
   })
   afterEach(async () => {
     await hot.close()
@@ -57,7 +61,10 @@ describe.skipIf(!hasRedisServer)('hot state on a Redis Cluster of its own', () =
   })
 
   it('wakes those who wait, whichever node they listen to, also after it died', async () => {
-    const reader = await openRedisHotState({ servers: { clusterNodes: cluster.addresses } })
+    const reader = await openRedisHotState({
+      servers: { clusterNodes: cluster.addresses },
+      callTimeoutMs,
+    })
     await reader.waitForApply(1)
     for (const [index, { server }] of cluster.masters.entries()) {
       if (index === owner) continue

@@ -10,6 +10,7 @@ import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/re
 import { answered } from './answered.ts'
 import { applyBatches, applyUntilItFails } from './counted-batches.ts'
 import { expectExact } from './expect-exact.ts'
+import { callTimeoutMs } from './patience.ts'
 
 const settings = { appendonly: 'yes', appendfsync: 'everysec' }
 
@@ -21,7 +22,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is killed', (
     folder = await mkdtemp(join(tmpdir(), 'hot-state-redis-crash-'))
     const [port] = (await freePorts(1)) as [number]
     server = await RedisServerProcess.start({ folder, port, settings })
-    hot = await openRedisHotState({ servers: { url: server.url } })
+    hot = await openRedisHotState({ servers: { url: server.url }, callTimeoutMs })
   })
   afterEach(async () => {
     await hot.close()

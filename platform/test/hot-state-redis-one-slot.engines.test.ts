@@ -7,6 +7,7 @@ import type { HotState } from '../src/hot-state/hot-state.ts'
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
 import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
 import { answered } from './answered.ts'
+import { callTimeoutMs } from './patience.ts'
 
 /** A command as the server saw it, and what the script did that it called. */
 type Call = { readonly command: string[]; readonly byScript: string[][] }
@@ -18,7 +19,7 @@ it.skipIf(!hasRedisServer)('touches keys of one hash slot with each call', async
   const server = await RedisServerProcess.start({ folder, port, settings })
   const client = new Redis(server.url)
   await client.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383)
-  const hot = await openRedisHotState({ servers: { url: server.url } })
+  const hot = await openRedisHotState({ servers: { url: server.url }, callTimeoutMs })
   await answered(() => hot.putDocument('the slots are served', ''))
   const calls: Call[] = []
   const monitor = await client.monitor()

@@ -1,11 +1,12 @@
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
 import { describeHotState } from '../src/testing/hot-state-contract.ts'
 import { deleteKeysOf, describeOnRedis, newKeyPrefix } from '../src/testing/redis-under-test.ts'
+import { callTimeoutMs } from './patience.ts'
 
 describeOnRedis((kind, servers) => {
   describeHotState(kind, async () => {
     const keyPrefix = newKeyPrefix()
-    const open = () => openRedisHotState({ servers, keyPrefix })
+    const open = () => openRedisHotState({ servers, keyPrefix, callTimeoutMs })
     const hot = await open()
     return {
       hot,

@@ -6,7 +6,7 @@ import type { Script } from './scripts/script.ts'
 export type CallLimits = {
   /** Milliseconds after which a call has failed. */
   readonly callTimeoutMs: number
-  /** Calls on their way at a time; one more fails at once. */
+  /** Calls on their way at a time, reads that are sent together counted each; one more fails at once. */
   readonly callsInFlightMax: number
 }
 
@@ -22,16 +22,16 @@ export class RedisCalls {
   }
 
   /** Rejects with RedisUnavailableError, or with the error that Redis answered. */
-  async call<Result>(act: (client: RedisClient) => Promise<Result>): Promise<Result> {
+  async call<Result>(act: (client: RedisClient) => Promise<Result>, weight = 1): Promise<Result> {
     const { callTimeoutMs, callsInFlightMax } = this.#limits
-    if (this.#inFlight >= callsInFlightMax) {
+    if (this.#inFlight + weight > callsInFlightMax) {
       throw new RedisUnavailableError(`${callsInFlightMax} calls wait for Redis already`)
     }
-    this.#inFlight += 1
+    this.#inFlight += weight
     sendTogether(this.#client)
     const answer = (async () => act(this.#client))()
     // Counted until Redis has answered or the connection is given up: a call that took too long still takes its room.
-    const settled = () => void (this.#inFlight -= 1)
+    const settled = () => void (this.#inFlight -= weight)
     answer.then(settled, settled)
     try {
       return await inTime(answer, callTimeoutMs)
@@ -46,7 +46,12 @@ export class RedisCalls {
    * Redis keeps a script under its digest until it restarts or is told to forget it, and each node of a cluster for
    * itself. Where it is missing nothing was done, and the script is sent whole.
    */
-  run(script: Script, keys: readonly string[], args: readonly (string | Buffer)[]) {
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | Buffer)[],
+    weight?: number,
+  ): Promise<unknown> {
     return this.call(async (client): Promise<unknown> => {
       try {
         return await client.evalsha(script.sha1, keys.length, ...keys, ...args)
@@ -54,7 +59,7 @@ export class RedisCalls {
         if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
         return await client.eval(script.lua, keys.length, ...keys, ...args)
       }
-    })
+    }, weight)
   }
 }
 
@@ -68,7 +73,7 @@ function sendTogether(client: RedisClient): void {
     client instanceof Redis ? (client.stream as Redis['stream'] | undefined) : undefined
   if (stream === undefined || stream.writableCorked > 0) return
   stream.cork()
-  setImmediate(() => stream.uncork())
+  process.nextTick(() => stream.uncork())
 }
 
 async function inTime<Result>(answer: Promise<Result>, timeoutMs: number): Promise<Result> {

@@ -7,7 +7,6 @@ import type {
   Mark,
   SweepLimits,
 } from '../hot-state.ts'
-import { readAmounts } from './amount-format.ts'
 import { ApplyListener } from './apply-listener.ts'
 import { packIncrements, packMarkIds, packMarks } from './batch-format.ts'
 import {
@@ -17,6 +16,7 @@ import {
   type RedisServers,
   type RedisTls,
 } from './connect.ts'
+import { EntryReads } from './entry-reads.ts'
 import { HotNames, namePart } from './hot-names.ts'
 import { checkMemoryPolicies, readMemoryPolicies } from './memory-policy.ts'
 import { RedisCalls } from './redis-calls.ts'
@@ -24,7 +24,7 @@ import { applyScript } from './scripts/apply.ts'
 import { deleteEntryScript } from './scripts/delete-entry.ts'
 import { claimMarksScript, readMarksScript } from './scripts/mark.ts'
 import { putEntryScript } from './scripts/put-entry.ts'
-import { readEntryDocumentScript, readEntryScript } from './scripts/read-entry.ts'
+import { readEntriesScript } from './scripts/read-entries.ts'
 import type { Script } from './scripts/script.ts'
 import { Sweeper } from './sweeper.ts'
 import { packWindows } from './windows-format.ts'
@@ -80,12 +80,16 @@ class RedisHotState implements HotState {
   readonly #calls: RedisCalls
   readonly #names: HotNames
   readonly #listener: ApplyListener
+  readonly #reads: EntryReads
   readonly #sweeper = new Sweeper()
 
   constructor(client: RedisClient, calls: RedisCalls, names: HotNames) {
     this.#client = client
     this.#calls = calls
     this.#names = names
+    this.#reads = new EntryReads((partition, args) =>
+      this.#calls.run(readEntriesScript, keysOf(partition), args, args.length / 2),
+    )
     this.#listener = new ApplyListener(() => createSubscriber(client), names.channel)
   }
 
@@ -113,22 +117,15 @@ class RedisHotState implements HotState {
 
   async readEntry(at: EntryAddress, series: string): Promise<EntryView> {
     const name = entryName(at)
-    const answer = await this.#run(at, readEntryScript, [name, name + namePart(series)])
-    const [document, amounts, fence] = answer as [string | null, string[], string]
-    return {
-      document: document ?? undefined,
-      amounts: readAmounts(amounts),
-      appliedOffset: Number(fence),
-    }
+    return await this.#reads.read(this.#head(at), name, name + namePart(series))
   }
 
   async readEntryDocument(at: EntryAddress): Promise<string | undefined> {
-    const document = await this.#run(at, readEntryDocumentScript, [entryName(at)])
-    return (document as string | null) ?? undefined
+    return (await this.#reads.read(this.#head(at), entryName(at), '')).document
   }
 
   async appliedOffset(space: string, partition: number): Promise<number> {
-    const head = this.#names.partition(space, partition)
+    const head = this.#head({ space, partition })
     const [fence, begun, done] = await this.#calls.call((client) =>
       client.hmget(head, 'fence', 'begun', 'done'),
     )
@@ -171,9 +168,7 @@ class RedisHotState implements HotState {
 
   async sweep(space: string, partition: number, limits: SweepLimits): Promise<number> {
     const at = { space, partition }
-    return await this.#sweeper.sweep(this.#names.partition(space, partition), limits, (...step) =>
-      this.#run(at, ...step),
-    )
+    return await this.#sweeper.sweep(this.#head(at), limits, (...step) => this.#run(at, ...step))
   }
 
   async ping(): Promise<void> {
@@ -185,19 +180,25 @@ class RedisHotState implements HotState {
     this.#client.disconnect()
   }
 
-  /**
-   * Runs a script of the partition. The second key never exists. While a cluster moves the partition's hash slot from
-   * node to node, some keys are here and some there, and a script would take those that are not here for empty; Redis
-   * refuses a call with a key that it does not have then, before anything is done (TRYAGAIN), and it is sent again.
-   */
-  #run(
-    { space, partition }: { readonly space: string; readonly partition: number },
-    script: Script,
-    args: readonly (string | Buffer)[],
-  ): Promise<unknown> {
-    const head = this.#names.partition(space, partition)
-    return this.#calls.run(script, [head, `${head}:never`], args)
+  #run(at: Place, script: Script, args: readonly (string | Buffer)[]): Promise<unknown> {
+    return this.#calls.run(script, keysOf(this.#head(at)), args)
   }
+
+  #head({ space, partition }: Place): string {
+    return this.#names.partition(space, partition)
+  }
+}
+
+type Place = { readonly space: string; readonly partition: number }
+
+/**
+ * The keys that each script of a partition is called with. The second one never exists. While a cluster moves the
+ * partition's hash slot from node to node, some keys are here and some there, and a script would take those that are
+ * not here for empty; Redis refuses a call with a key that it does not have then, before anything is done (TRYAGAIN),
+ * and it is sent again.
+ */
+function keysOf(head: string): readonly string[] {
+  return [head, `${head}:never`]
 }
 
 function entryName({ subject, scope }: EntryAddress): string {
