@@ -16,8 +16,8 @@ const milliseconds = { min: 1, max: 3_600_000 }
 const bytes = { min: 65_536, max: 268_435_456 }
 const days = { min: 1, max: 3_650 }
 /**
- * As JSON a control character takes six bytes. Rows that the store refuses for their size would be refused for ever,
- * so what a client can make of this many bytes stays below the 64 MiB that the embedded ClickHouse takes.
+ * No event that ingest takes becomes a row of twice its bytes. Rows that the store refuses for their size would be
+ * refused for ever, so what a client can make of this many stays below the 64 MiB that the embedded ClickHouse takes.
  */
 export const sinkBatchBytesMax = 10_485_760
 
@@ -71,7 +71,7 @@ export const aggregatorSettings = {
   ),
   sinkBatchBytesMax: integerSetting(
     'TOLLGATE_SINK_BATCH_BYTES_MAX',
-    'Bytes of the log stored by one insert; its rows may be six times as large',
+    'Bytes of the log stored by one insert; its rows may be twice as large',
     8_388_608,
     { min: 65_536, max: sinkBatchBytesMax },
   ),

@@ -6,7 +6,7 @@ import {
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrateUsageTables } from '../src/clickhouse/migrate.ts'
-import { usageRows } from '../src/domain/usage-rows.ts'
+import { usageColumns } from '../src/domain/usage-rows.ts'
 import { meterEvent } from './meter-event.ts'
 
 const read = (path: string): Promise<string> =>
@@ -59,8 +59,7 @@ const events: MeterEvent[] = [
 
 async function insert(token: string, records: readonly MeterEvent[]): Promise<void> {
   const decoded = records.map((event, offset) => ({ offset, event }))
-  const { jsonLines } = usageRows(3, decoded, new Map())
-  await clickhouse.store.insert('live.usage_records', jsonLines, token)
+  await clickhouse.store.insert('live.usage_records', usageColumns(3), decoded, token)
 }
 
 async function answer(title: string, onlyFirst = false): Promise<unknown> {

@@ -1,4 +1,4 @@
-import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { Column, UsageStore } from '@tollgate/platform/usage-store/usage-store'
 
 type Row = Record<string, unknown>
 
@@ -13,12 +13,15 @@ export class TokenStore implements UsageStore {
   /** The next insert stops after the table and throws. */
   diesHalfway = false
 
-  async insert(table: string, jsonLines: Uint8Array, token: string): Promise<void> {
-    const rows = Buffer.from(jsonLines)
-      .toString()
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as Row)
+  async insert<Given>(
+    table: string,
+    columns: readonly Column<Given>[],
+    given: readonly Given[],
+    token: string,
+  ): Promise<void> {
+    const rows = given.map((row): Row =>
+      Object.fromEntries(columns.map(({ name, value }) => [name, value(row)])),
+    )
     this.#add('rows', rows, `${table} ${token}`)
     if (this.diesHalfway) {
       this.diesHalfway = false

@@ -62,7 +62,6 @@ type Row = {
   readonly providerId?: string
 }
 
-let tokens = 0
 async function store(environment: string, rows: readonly Row[]): Promise<void> {
   const lines = rows.map((row) =>
     JSON.stringify({
@@ -76,9 +75,8 @@ async function store(environment: string, rows: readonly Row[]): Promise<void> {
       properties: JSON.stringify(row.properties ?? {}),
     }),
   )
-  tokens += 1
-  const bytes = Buffer.from(lines.join('\n'))
-  await usage.store.insert(`${environment}.usage_records`, bytes, `test-${tokens}`)
+  const table = `${environment}.usage_records`
+  await usage.store.command(`INSERT INTO ${table} FORMAT JSONEachRow ${lines.join('\n')}`)
 }
 
 describe('meters', () => {

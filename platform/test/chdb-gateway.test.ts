@@ -79,6 +79,23 @@ describe('the official client against the gateway', () => {
     ])
   })
 
+  it('takes rows in binary formats', async () => {
+    await client.command({ query: 'CREATE TABLE binary (a UInt32, b String) ORDER BY a' })
+    for (const [query, row] of [
+      ['INSERT INTO binary (b, a) FORMAT RowBinary', '\x01b\x07\0\0\0'],
+      ['INSERT INTO binary FORMAT Native', '\x02\x01\x01b\x06String\x01n\x01a\x05UInt8\x08'],
+    ] as const) {
+      const values = Readable.from([Buffer.from(row, 'latin1')], { objectMode: false })
+      const { stream } = await client.exec({ query, values })
+      stream.resume()
+    }
+    const result = await client.query({ query: 'SELECT * FROM binary ORDER BY a' })
+    expect((await result.json()).data).toEqual([
+      { a: 7, b: 'b' },
+      { a: 8, b: 'n' },
+    ])
+  })
+
   it('works compressed in both directions', async () => {
     const zipped = createClient({
       ...quiet,

@@ -15,7 +15,7 @@ it('gives every caller a database of its own on one server', async () => {
 it('gives every caller a ClickHouse database of its own on one gateway', async () => {
   const [first, second] = await Promise.all([startTestUsageStore(), startTestUsageStore()])
   await first.store.command('CREATE TABLE t (n UInt8) ENGINE = MergeTree ORDER BY n')
-  await first.store.insert('t', Buffer.from('{"n":1}\n'), 'a')
+  await first.store.insert('t', [{ name: 'n', type: 'UInt32', value: (n: number) => n }], [1], 'a')
   expect(await first.store.query('SELECT n FROM t')).toEqual([{ n: 1 }])
   await expect(second.store.query('SELECT n FROM t')).rejects.toMatchObject({ code: 60 })
   await first.stop()

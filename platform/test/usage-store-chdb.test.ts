@@ -10,7 +10,9 @@ import {
 import {
   countsOf,
   createUsageTables,
+  usageColumns,
   usageRows,
+  type UsageRow,
   usageStoreContract,
 } from '../src/testing/usage-store-contract.ts'
 import { createClickHouseUsageStore } from '../src/usage-store/clickhouse/clickhouse-usage-store.ts'
@@ -75,7 +77,12 @@ describe('a usage store that dies', () => {
       // What was acknowledged, what was cut off, and both once more.
       for (let repeat = 0; repeat < 2; repeat += 1) {
         for (let batch = 0; batch < begun; batch += 1) {
-          await through.insert(tables.source, batchOf(round, batch), `${round}-${batch}`)
+          await through.insert(
+            tables.source,
+            usageColumns,
+            batchOf(round, batch),
+            `${round}-${batch}`,
+          )
         }
       }
       inserted += begun * rowsPerBatch
@@ -89,7 +96,7 @@ describe('a usage store that dies', () => {
   const rowsPerBatch = 2000
   let inserted = 0
 
-  const batchOf = (round: number, batch: number): Uint8Array =>
+  const batchOf = (round: number, batch: number): UsageRow[] =>
     usageRows(`r${round}b${batch}`, rowsPerBatch)
 
   /** Resolves with the number of batches that were begun, the last of which failed. */
@@ -100,7 +107,7 @@ describe('a usage store that dies', () => {
   ): Promise<number> {
     for (let batch = 0; ; batch += 1) {
       try {
-        await through.insert(table, batchOf(round, batch), `${round}-${batch}`)
+        await through.insert(table, usageColumns, batchOf(round, batch), `${round}-${batch}`)
       } catch (error) {
         expect(error).toBeInstanceOf(UsageStoreUnavailableError)
         return batch + 1

@@ -4,7 +4,7 @@ import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { BatchDecoder } from '../domain/decode-batch.ts'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
 import { insertToken, readSinkNote, writeSinkNote, type SinkNote } from '../domain/sink-note.ts'
-import { unreadableRows, usageRows } from '../domain/usage-rows.ts'
+import { eventsToStore, unreadableColumns, usageColumns } from '../domain/usage-rows.ts'
 import { checkPosition, type PartitionParts } from './partition-parts.ts'
 import { settleSinkMarks } from './settle-sink-marks.ts'
 
@@ -93,14 +93,15 @@ async function insertBatch(
 ): Promise<{ rowTotal: number; duplicateTotal: number }> {
   const token = insertToken(lineage, topic, partition, batch.fromOffset, batch.toOffset)
   if (batch.unreadable.length > 0) {
-    const rows = Buffer.from(unreadableRows(partition, batch.unreadable))
-    await usageStore.insert(`${environment}.unreadable_records`, rows, token)
+    const table = `${environment}.unreadable_records`
+    await usageStore.insert(table, unreadableColumns(partition), batch.unreadable, token)
   }
-  const { jsonLines, rowTotal, duplicateTotal } = usageRows(partition, batch.events, firstOffsets)
-  if (rowTotal > 0) {
-    await usageStore.insert(`${environment}.usage_records`, jsonLines, token)
+  const events = eventsToStore(batch.events, firstOffsets)
+  if (events.length > 0) {
+    const table = `${environment}.usage_records`
+    await usageStore.insert(table, usageColumns(partition), events, token)
   }
-  return { rowTotal, duplicateTotal }
+  return { rowTotal: events.length, duplicateTotal: batch.events.length - events.length }
 }
 
 /** A new batch is what one read gives; an open one is read again to exactly its end, in as many reads as it takes. */

@@ -1,62 +1,54 @@
+import type { Column } from '@tollgate/platform/usage-store/usage-store'
 import type { EventRecord, UnreadableRecord } from './decoded-batch.ts'
-import { decimalText } from './decimal-text.ts'
-import { timestampText } from './timestamp-text.ts'
-import { LineBuffer } from './line-buffer.ts'
 import { decideVerdict } from './verdict.ts'
 
-export type Rows = {
-  /** Newline-separated JSON objects, in a buffer of the batch's own. */
-  readonly jsonLines: Uint8Array
-  readonly rowTotal: number
-  readonly duplicateTotal: number
-}
-
-/** The `usage_records` rows of a batch: every record but duplicates, in the order of the log. */
-export function usageRows(
-  partition: number,
+/** The events of a batch that become rows of `usage_records`: all but duplicates, in the order of the log. */
+export function eventsToStore(
   events: readonly EventRecord[],
   firstOffsets: ReadonlyMap<string, number>,
-): Rows {
-  const lines = new LineBuffer(events.length * rowBytesGuess)
-  let rowTotal = 0
-  for (const record of events) {
-    const { event, offset } = record
+): EventRecord[] {
+  return events.filter(({ offset, event }) => {
     const first = event.idempotencyKey === null ? undefined : firstOffsets.get(event.id)
-    if (decideVerdict(offset, event, first).kind === 'duplicate') continue
-    lines.add(usageRow(partition, record))
-    rowTotal++
-  }
-  return { jsonLines: lines.finish(), rowTotal, duplicateTotal: events.length - rowTotal }
+    return decideVerdict(offset, event, first).kind !== 'duplicate'
+  })
 }
 
-/** A row of ordinary traffic is shorter. */
-const rowBytesGuess = 512
-
-function usageRow(partition: number, { offset, event }: EventRecord): string {
-  return (
-    `{"id":${quoted(event.id)},"provider_id":${quoted(event.providerId)}` +
-    `,"customer_ref":${quoted(event.customerRef)},"meter_name":${quoted(event.meterName)}` +
-    `,"value":${decimalText(event.value)}` +
-    `,"timestamp":"${timestampText(event.timestamp)}","received_at":"${timestampText(event.receivedAt)}"` +
-    `,"product_ref":${quoted(event.productRef)},"purchase_ref":${quoted(event.purchaseRef)}` +
-    `,"outcome":"${event.outcome}","source":${quoted(event.source)}` +
-    `,"idempotency_key":${quoted(event.idempotencyKey)},"properties":${quoted(event.properties)}` +
-    `,"log_partition":${partition},"log_offset":${offset}}\n`
-  )
+/** The columns of `usage_records`. */
+export function usageColumns(partition: number): readonly Column<EventRecord>[] {
+  return [
+    { name: 'id', type: 'String', value: ({ event }) => event.id },
+    { name: 'provider_id', type: 'String', value: ({ event }) => event.providerId },
+    { name: 'customer_ref', type: 'String', value: ({ event }) => event.customerRef },
+    { name: 'meter_name', type: 'String', value: ({ event }) => event.meterName },
+    { name: 'value', type: 'Decimal(18, 6)', value: ({ event }) => event.value },
+    { name: 'timestamp', type: "DateTime64(3, 'UTC')", value: ({ event }) => event.timestamp },
+    { name: 'received_at', type: "DateTime64(3, 'UTC')", value: ({ event }) => event.receivedAt },
+    { name: 'product_ref', type: 'String', value: ({ event }) => event.productRef ?? '' },
+    { name: 'purchase_ref', type: 'String', value: ({ event }) => event.purchaseRef ?? '' },
+    { name: 'outcome', type: 'String', value: ({ event }) => event.outcome },
+    { name: 'source', type: 'String', value: ({ event }) => event.source },
+    { name: 'idempotency_key', type: 'String', value: ({ event }) => event.idempotencyKey ?? '' },
+    { name: 'properties', type: 'String', value: ({ event }) => event.properties },
+    { name: 'log_partition', type: 'UInt32', value: () => partition },
+    { name: 'log_offset', type: 'UInt64', value: ({ offset }) => offset },
+  ]
 }
 
-/** The `unreadable_records` rows of a batch: the bytes as they stood in the log, for whoever finds out what they are. */
-export function unreadableRows(partition: number, records: readonly UnreadableRecord[]): string {
-  let jsonLines = ''
-  for (const { offset, receivedAtMs, value, error } of records) {
-    const raw = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
-    jsonLines +=
-      `{"log_partition":${partition},"log_offset":${offset}` +
-      `,"received_at":"${timestampText(receivedAtMs)}","error":${quoted(error)},"raw":"${raw}"}\n`
-  }
-  return jsonLines
+/** The columns of `unreadable_records`: the bytes as they stood in the log, for whoever finds out what they are. */
+export function unreadableColumns(partition: number): readonly Column<UnreadableRecord>[] {
+  return [
+    { name: 'log_partition', type: 'UInt32', value: () => partition },
+    { name: 'log_offset', type: 'UInt64', value: ({ offset }) => offset },
+    {
+      name: 'received_at',
+      type: "DateTime64(3, 'UTC')",
+      value: ({ receivedAtMs }) => receivedAtMs,
+    },
+    { name: 'error', type: 'String', value: ({ error }) => error },
+    { name: 'raw', type: 'String', value: ({ value }) => base64(value) },
+  ]
 }
 
-function quoted(text: string | null): string {
-  return text === null ? '""' : JSON.stringify(text)
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }

@@ -1,5 +1,6 @@
 import { Session, drainPending } from 'chdb'
 import { GatewayException } from './exception.ts'
+import { withRowsFile } from './rows-file.ts'
 import {
   isPlainSelect,
   parseInsert,
@@ -68,7 +69,9 @@ export function openSessions(folder: string): EngineSessions {
         : { session: new Session(folder), heldParameters: new Set<string>() }
       try {
         await prepare(used.session, statement)
-        return await execute(used.session, statement, insert)
+        return insert === undefined || statement.rows === undefined
+          ? await execute(used.session, statement.text, statement.format)
+          : await insertRows(folder, used.session, insert, statement.rows)
       } finally {
         if (leavesNothing) await giveBack(used, statement)
         else used.session.close()
@@ -114,37 +117,31 @@ async function isReset(session: Session, statement: Statement): Promise<boolean>
   }
 }
 
-async function execute(
-  session: Session,
-  statement: Statement,
-  insert: InsertTarget | undefined,
-): Promise<StatementResult> {
-  if (insert === undefined || statement.rows === undefined) {
-    const result = await session.queryAsync(statement.text, { format: statement.format })
-    return {
-      bytes: result.bytes(),
-      readRows: result.rowsRead,
-      readBytes: result.bytesRead,
-      writtenRows: 0,
-      writtenBytes: 0,
-      elapsedSeconds: result.elapsed,
-    }
-  }
-  const summary = await session.insert({
-    table: insert.table,
-    values: statement.rows,
-    // The engine's own list decides; the type only repeats it.
-    format: insert.format as 'JSONEachRow',
-    ...(insert.columns === undefined ? {} : { columns: insert.columns }),
-  })
+async function execute(session: Session, text: string, format: string): Promise<StatementResult> {
+  const result = await session.queryAsync(text, { format })
   return {
-    bytes: new Uint8Array(0),
-    readRows: summary.rowsSent ?? 0,
-    readBytes: summary.bytesSent,
-    writtenRows: summary.rowsWritten,
-    writtenBytes: summary.bytesWritten,
-    elapsedSeconds: summary.elapsed,
+    bytes: result.bytes(),
+    readRows: result.rowsRead,
+    readBytes: result.bytesRead,
+    writtenRows: 0,
+    writtenBytes: 0,
+    elapsedSeconds: result.elapsed,
   }
+}
+
+/** The statement is made anew of its parts, so that no path in it can have come from outside. */
+async function insertRows(
+  folder: string,
+  session: Session,
+  { table, columns, format }: InsertTarget,
+  rows: Uint8Array,
+): Promise<StatementResult> {
+  const into = table.split('.').map(quoteIdentifier).join('.')
+  const list = columns === undefined ? '' : ` (${columns.map(quoteIdentifier).join(', ')})`
+  const result = await withRowsFile(folder, rows, (path) =>
+    execute(session, `INSERT INTO ${into}${list} FROM INFILE '${path}' FORMAT ${format}`, 'Null'),
+  )
+  return { ...result, writtenRows: result.readRows, writtenBytes: result.readBytes }
 }
 
 function quoteText(text: string): string {

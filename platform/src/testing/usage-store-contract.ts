@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import {
   UsageStoreStatementError,
   UsageStoreUnavailableError,
+  type Column,
   type UsageStore,
 } from '../usage-store/usage-store.ts'
 
@@ -24,19 +25,41 @@ export function usageStoreContract(given: () => UsageStoreUnderTest): void {
     const { store } = given()
     const tables = await createUsageTables(store)
     const batch = usageRows('a', 500)
-    await store.insert(tables.source, batch, 'first')
-    await store.insert(tables.source, batch, 'first')
+    await store.insert(tables.source, usageColumns, batch, 'first')
+    await store.insert(tables.source, usageColumns, batch, 'first')
     expect(await countsOf(store, tables)).toEqual({ rows: 500, viewed: 500 })
-    await store.insert(tables.source, usageRows('b', 20), 'second')
+    await store.insert(tables.source, usageColumns, usageRows('b', 20), 'second')
     expect(await countsOf(store, tables)).toEqual({ rows: 520, viewed: 520 })
   })
 
   it('takes the same rows twice under two tokens', async () => {
     const { store } = given()
     const tables = await createUsageTables(store)
-    await store.insert(tables.source, usageRows('a', 10), 'first')
-    await store.insert(tables.source, usageRows('a', 10), 'second')
+    await store.insert(tables.source, usageColumns, usageRows('a', 10), 'first')
+    await store.insert(tables.source, usageColumns, usageRows('a', 10), 'second')
     expect(await countsOf(store, tables)).toEqual({ rows: 20, viewed: 20 })
+  })
+
+  it('finds columns by their names, converts their types, and gives defaults to the others', async () => {
+    const { store } = given()
+    const table = `kinds_${randomBytes(6).toString('hex')}`
+    await store.command(
+      `CREATE TABLE ${table} (small UInt8, more String DEFAULT concat('of ', name),
+         amount Decimal(38, 6), name LowCardinality(String), at DateTime('UTC'))
+       ENGINE = MergeTree ORDER BY name`,
+    )
+    const columns: Column<number>[] = [
+      { name: 'name', type: 'String', value: (number) => `n${number}` },
+      { name: 'at', type: "DateTime64(3, 'UTC')", value: (number) => number * 1_000 },
+      { name: 'amount', type: 'Decimal(18, 6)', value: (number) => -number },
+      { name: 'small', type: 'UInt32', value: (number) => number },
+    ]
+    await store.insert(table, columns, [1, 2], 'token')
+    await store.insert(table, columns, [], 'empty')
+    expect(await store.query(`SELECT * FROM ${table} ORDER BY small`)).toEqual([
+      { small: 1, more: 'of n1', amount: '-0.000001', name: 'n1', at: '1970-01-01 00:00:01' },
+      { small: 2, more: 'of n2', amount: '-0.000002', name: 'n2', at: '1970-01-01 00:00:02' },
+    ])
   })
 
   it('binds parameters of every kind as data', async () => {
@@ -82,9 +105,9 @@ export function usageStoreContract(given: () => UsageStoreUnderTest): void {
     await expect(missing).rejects.toMatchObject({ code: 60, type: 'UNKNOWN_TABLE' })
     await expect(store.command('CREATE TABEL x')).rejects.toMatchObject({ code: 62 })
     const tables = await createUsageTables(store)
-    await expect(store.insert(tables.source, Buffer.from('{"id":'), 't')).rejects.toThrow(
-      UsageStoreStatementError,
-    )
+    const colour: Column<UsageRow> = { name: 'colour', type: 'String', value: () => 'red' }
+    const unknown = store.insert(tables.source, [...usageColumns, colour], usageRows('a', 1), 't')
+    await expect(unknown).rejects.toThrow(UsageStoreStatementError)
     expect(await countsOf(store, tables)).toEqual({ rows: 0, viewed: 0 })
   })
 
@@ -93,7 +116,7 @@ export function usageStoreContract(given: () => UsageStoreUnderTest): void {
     const tables = await createUsageTables(store)
     await Promise.all(
       Array.from({ length: 40 }, async (_, each) => {
-        await store.insert(tables.source, usageRows(`c${each}`, 25), `token-${each}`)
+        await store.insert(tables.source, usageColumns, usageRows(`c${each}`, 25), `token-${each}`)
         const found = await store.query<{ n: string }>(
           `SELECT count() AS n FROM ${tables.source} WHERE customer = {customer:String}`,
           { customer: `c${each}` },
@@ -127,11 +150,16 @@ export async function createUsageTables(store: UsageStore): Promise<UsageTables>
   return tables
 }
 
-export function usageRows(customer: string, count: number): Uint8Array {
-  const rows = Array.from({ length: count }, (_, each) =>
-    JSON.stringify({ id: `usage_${customer}_${each}`, customer, value: '1.5' }),
-  )
-  return Buffer.from(`${rows.join('\n')}\n`)
+export type UsageRow = { readonly id: string; readonly customer: string }
+
+export const usageColumns: readonly Column<UsageRow>[] = [
+  { name: 'customer', type: 'String', value: ({ customer }) => customer },
+  { name: 'id', type: 'String', value: ({ id }) => id },
+  { name: 'value', type: 'Decimal(18, 6)', value: () => 1_500_000 },
+]
+
+export function usageRows(customer: string, count: number): UsageRow[] {
+  return Array.from({ length: count }, (_, each) => ({ id: `usage_${customer}_${each}`, customer }))
 }
 
 export async function countsOf(

@@ -1,11 +1,16 @@
 /** The analytical store of raw records: ClickHouse, whichever way it is reached. */
 export interface UsageStore {
   /**
-   * Inserts rows, given as newline-separated JSON objects, exactly once per token: the same token with the same
-   * rows changes nothing the second time, in the table and in everything its views feed. `table` may name its
-   * database: `database.table`.
+   * Inserts rows exactly once per token: the same token with the same rows changes nothing the second time, in the
+   * table and in everything its views feed. `table` may name its database: `database.table`. Columns may come in any
+   * order; one that the table has and the rows lack takes its default, one that the table lacks is an error.
    */
-  insert(table: string, jsonLines: Uint8Array, token: string): Promise<void>
+  insert<Row>(
+    table: string,
+    columns: readonly Column<Row>[],
+    rows: readonly Row[],
+    token: string,
+  ): Promise<void>
 
   /**
    * Rows of a query. Parameters are bound on the server: `{name:Type}` in the text. Decimals, and integers beyond
@@ -21,6 +26,20 @@ export interface UsageStore {
 
   close(): Promise<void>
 }
+
+/** One column of rows to insert: its name in the table, the type its values are sent as, and where a row has its value. */
+export type Column<Row> =
+  | {
+      readonly name: string
+      readonly type: 'String'
+      readonly value: (row: Row) => string
+    }
+  | {
+      readonly name: string
+      readonly type: 'UInt32' | 'UInt64' | 'Decimal(18, 6)' | "DateTime64(3, 'UTC')"
+      /** A safe integer: of a decimal its 10^-6 units, of a time its Unix milliseconds. */
+      readonly value: (row: Row) => number
+    }
 
 /** The store did not answer, or not in time. The statement may or may not have been carried out. */
 export class UsageStoreUnavailableError extends Error {

@@ -9,6 +9,8 @@ import {
 } from '@clickhouse/client'
 import type { UsageStore } from '../usage-store.ts'
 import { toUsageStoreError } from './clickhouse-errors.ts'
+import { GrowingBuffer } from './growing-buffer.ts'
+import { writeNativeBlock } from './native-block.ts'
 
 export type ClickHouseConnection = {
   readonly url: string
@@ -67,17 +69,24 @@ function clusterSettings({ cluster, requestTimeoutMs }: ClickHouseConnection): C
 
 export function createClickHouseUsageStore(connection: ClickHouseConnection): UsageStore {
   const client = connect(connection)
+  const idleBuffers: GrowingBuffer[] = []
   return {
-    async insert(table, jsonLines, token) {
+    async insert(table, columns, rows, token) {
+      const names = columns.map(({ name }) => quotedName(name)).join(', ')
+      const buffer = idleBuffers.pop() ?? new GrowingBuffer()
+      writeNativeBlock(buffer, columns, rows)
       await translated(async () => {
         const { stream } = await client.exec({
-          query: `INSERT INTO ${quoted(table)} FORMAT JSONEachRow`,
-          values: Readable.from([jsonLines], { objectMode: false }),
+          query: `INSERT INTO ${quoted(table)} (${names}) FORMAT Native`,
+          values: Readable.from([buffer.written()], { objectMode: false }),
           clickhouse_settings: { ...exactlyOnce, insert_deduplication_token: token },
         })
         // Unread, the answer would keep its connection from the next request.
         await finished(stream.resume())
       })
+      // Only after an answer: of a request that was cut off, nobody knows whether it still reads its bytes.
+      buffer.clear()
+      idleBuffers.push(buffer)
     },
     async query<Row>(statement: string, parameters?: Readonly<Record<string, unknown>>) {
       return await translated(async () => {
@@ -135,8 +144,9 @@ async function translated<Result>(work: () => Promise<Result>): Promise<Result> 
 }
 
 function quoted(table: string): string {
-  return table
-    .split('.')
-    .map((part) => `\`${part.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``)
-    .join('.')
+  return table.split('.').map(quotedName).join('.')
+}
+
+function quotedName(name: string): string {
+  return `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
 }

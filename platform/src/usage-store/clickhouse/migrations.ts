@@ -1,6 +1,6 @@
 import { Umzug, type UmzugStorage } from 'umzug'
 import { refuseNewer } from '../../database/newer-schema-error.ts'
-import type { UsageStore } from '../usage-store.ts'
+import type { Column, UsageStore } from '../usage-store.ts'
 import { createClickHouseUsageStore, type ClickHouseConnection } from './clickhouse-usage-store.ts'
 import { onCluster, type MigratedPlace } from './migrated-place.ts'
 import { requireSameTopology, versionsTable } from './versions-table.ts'
@@ -66,6 +66,8 @@ async function createDatabase(
   }
 }
 
+const nameColumn: Column<string> = { name: 'name', type: 'String', value: (name) => name }
+
 function versionsIn(store: UsageStore) {
   return {
     executed: async () => {
@@ -76,7 +78,7 @@ function versionsIn(store: UsageStore) {
     },
     // Written after the statements: a crash between the two repeats them.
     logMigration: async ({ name }) => {
-      await store.insert('schema_migrations', Buffer.from(JSON.stringify({ name })), name)
+      await store.insert('schema_migrations', [nameColumn], [name], name)
     },
     unlogMigration: () => Promise.reject(new Error('migrations only go forward')),
   } satisfies UmzugStorage

@@ -1,0 +1,103 @@
+const bytesAtStart = 65_536
+
+/** Bytes that grow with what is written, laid out as in ClickHouse's binary formats. To be used again and again. */
+export class GrowingBuffer {
+  #bytes = Buffer.allocUnsafeSlow(bytesAtStart)
+  #view = viewOf(this.#bytes)
+  #used = 0
+
+  /** What was written since the last `clear`, in memory that the next one gives free. */
+  written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#used)
+  }
+
+  clear(): void {
+    this.#used = 0
+  }
+
+  /** A count in as few bytes as it needs, seven bits in each. */
+  writeLength(length: number): void {
+    this.#used = writeLength(length, this.#bytes, this.#room(lengthBytesMax))
+  }
+
+  writeUInt32(value: number): void {
+    if (value !== value >>> 0) throw new RangeError(`${value} does not fit into 32 bits`)
+    const at = this.#room(4)
+    this.#view.setUint32(at, value, true)
+    this.#used = at + 4
+  }
+
+  /** A safe integer; a negative one as two's complement. */
+  writeInt64(value: number): void {
+    if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no safe integer`)
+    const at = this.#room(8)
+    this.#view.setUint32(at, value >>> 0, true)
+    this.#view.setInt32(at + 4, Math.floor(value / 2 ** 32), true)
+    this.#used = at + 8
+  }
+
+  /** Text in UTF-8, its length in bytes in front. */
+  writeText(text: string): void {
+    const { length } = text
+    const at = this.#room(lengthBytesMax + length * utf8BytesMax)
+    if (length > shortTextChars) return this.#writeLongText(text, at)
+    const bytes = this.#bytes
+    bytes[at] = length
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index)
+      if (code > 127) return this.#writeLongText(text, at)
+      bytes[at + 1 + index] = code
+    }
+    this.#used = at + 1 + length
+  }
+
+  #writeLongText(text: string, at: number): void {
+    // The length in bytes stands in front and is known afterwards; that of plain ASCII is guessed right.
+    const textAt = at + lengthBytes(text.length)
+    const written = this.#bytes.write(text, textAt)
+    const rightAt = at + lengthBytes(written)
+    if (rightAt !== textAt) this.#bytes.copyWithin(rightAt, textAt, textAt + written)
+    this.#used = writeLength(written, this.#bytes, at) + written
+  }
+
+  /** Where the next value goes; there is room for so many bytes. */
+  #room(bytes: number): number {
+    const needed = this.#used + bytes
+    if (needed > this.#bytes.length) this.#grow(needed)
+    return this.#used
+  }
+
+  #grow(needed: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2))
+    this.#bytes.copy(larger, 0, 0, this.#used)
+    this.#bytes = larger
+    this.#view = viewOf(larger)
+  }
+}
+
+/** Longer texts are left to Node; shorter ones cost less than the call. */
+const shortTextChars = 48
+/** No UTF-16 unit becomes more bytes of UTF-8. */
+const utf8BytesMax = 3
+/** Of a length below 2^35. */
+const lengthBytesMax = 5
+
+function writeLength(length: number, bytes: Buffer, at: number): number {
+  while (length > 127) {
+    bytes[at++] = (length & 127) | 128
+    length >>>= 7
+  }
+  bytes[at++] = length
+  return at
+}
+
+/** Bytes that a length takes in front of its text. */
+function lengthBytes(length: number): number {
+  let bytes = 1
+  for (let rest = length >>> 7; rest > 0; rest >>>= 7) bytes += 1
+  return bytes
+}
+
+function viewOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

@@ -1,0 +1,35 @@
+import type { Column } from '../usage-store.ts'
+import type { GrowingBuffer } from './growing-buffer.ts'
+
+/**
+ * Writes rows in ClickHouse's format `Native`: one block, column after column as the engine itself keeps them, each
+ * behind its name and type. Where the table has another type, the engine converts.
+ */
+export function writeNativeBlock<Row>(
+  buffer: GrowingBuffer,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): void {
+  buffer.writeLength(columns.length)
+  buffer.writeLength(rows.length)
+  for (const column of columns) {
+    buffer.writeText(column.name)
+    buffer.writeText(column.type)
+    writeValues(buffer, column, rows)
+  }
+}
+
+function writeValues<Row>(buffer: GrowingBuffer, column: Column<Row>, rows: readonly Row[]): void {
+  switch (column.type) {
+    case 'String':
+      for (const row of rows) buffer.writeText(column.value(row))
+      break
+    case 'UInt32':
+      for (const row of rows) buffer.writeUInt32(column.value(row))
+      break
+    case 'UInt64':
+    case 'Decimal(18, 6)':
+    case "DateTime64(3, 'UTC')":
+      for (const row of rows) buffer.writeInt64(column.value(row))
+  }
+}
