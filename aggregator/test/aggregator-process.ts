@@ -7,8 +7,8 @@ const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 /** The aggregator as `npm start` runs it: a process of its own, to be killed at will. */
 export function forkAggregator(
-  projection: 'counters' | 'sink',
-  { dataDir, clickhouse }: Installation,
+  projection: 'counters' | 'sink' | 'all',
+  { environment, clickhouse }: Installation,
 ): ChildProcess {
   const { url, username, password } = clickhouse.connection
   return fork(main, {
@@ -16,7 +16,7 @@ export function forkAggregator(
     env: {
       PATH: process.env['PATH'],
       TOLLGATE_PROJECTION: projection,
-      TOLLGATE_DATA_DIR: dataDir,
+      ...environment,
       TOLLGATE_CLICKHOUSE_URL: url,
       TOLLGATE_CLICKHOUSE_USERNAME: username,
       TOLLGATE_CLICKHOUSE_PASSWORD: password,
@@ -29,8 +29,10 @@ export function forkAggregator(
   })
 }
 
-export async function ready(child: ChildProcess): Promise<void> {
-  await once(child, 'message')
+/** Resolves with the port of its health and metrics. */
+export async function ready(child: ChildProcess): Promise<number> {
+  const [message] = (await once(child, 'message')) as [{ readonly adminPort: number }]
+  return message.adminPort
 }
 
 export async function kill(child: ChildProcess): Promise<void> {

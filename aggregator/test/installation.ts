@@ -27,6 +27,8 @@ const topics = Object.fromEntries(
 /** A data folder with a real log and hot state, opened here as ingest opens them, and real ClickHouse tables. */
 export type Installation = {
   readonly dataDir: string
+  /** The settings by which a process finds it, ClickHouse aside. */
+  readonly environment: Readonly<Record<string, string>>
   readonly log: EventLog
   readonly hotState: HotState
   readonly clickhouse: TestUsageStore
@@ -50,6 +52,7 @@ export async function createInstallation(
   await emptyUsageTables(clickhouse)
   return {
     dataDir,
+    environment: { TOLLGATE_DATA_DIR: dataDir },
     log,
     hotState,
     clickhouse,
@@ -70,7 +73,7 @@ export async function createInstallation(
 }
 
 /** The engine is shared by the tests of one file, and these databases have fixed names. */
-async function emptyUsageTables({ store, connection }: TestUsageStore): Promise<void> {
+export async function emptyUsageTables({ store, connection }: TestUsageStore): Promise<void> {
   for (const environment of environments) {
     await store.command(`DROP DATABASE IF EXISTS ${environment}`)
   }

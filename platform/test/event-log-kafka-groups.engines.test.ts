@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { GroupFencedError, type EventLog } from '../src/event-log/event-log.ts'
 import { openKafkaEventLog } from '../src/event-log/kafka/kafka-event-log.ts'
 import type { CommitRequest, MemberReport } from './kafka-group-member.ts'
-import { deleteNames, kafkaOptions, testBrokers } from './kafka-under-test.ts'
+import { deleteTopics, kafkaOptions, testBrokers } from '../src/testing/kafka-under-test.ts'
 import { TilingReader } from './tiling-reader.ts'
 
 const partitionCount = 4
@@ -26,7 +26,7 @@ describe.skipIf(testBrokers === undefined)('groups, with TOLLGATE_TEST_KAFKA_BRO
     for (const child of children.splice(0)) await kill(child)
     for (const each of opened.splice(0)) await each.close()
     await log.close()
-    await deleteNames(options)
+    await deleteTopics(testBrokers!, options.namePrefix)
   })
 
   async function openReader(): Promise<EventLog> {

@@ -1,6 +1,6 @@
 import { openKafkaEventLog } from '../src/event-log/kafka/kafka-event-log.ts'
 import type { GroupPosition } from '../src/event-log/event-log.ts'
-import { kafkaOptions } from './kafka-under-test.ts'
+import { kafkaOptions } from '../src/testing/kafka-under-test.ts'
 
 /** What the parent asks for: a commit in partition 0 of `orders`. */
 export type CommitRequest = { readonly expected: GroupPosition; readonly next: GroupPosition }

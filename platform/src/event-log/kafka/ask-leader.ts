@@ -69,3 +69,20 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
     signal.addEventListener('abort', () => reject(new Error('time is up')), { once: true })
   })
 }
+
+/** Rejects with EventLogUnavailableError when the answer takes longer. */
+export async function answeredWithin<Answer>(
+  withinMs: number,
+  answer: Promise<Answer>,
+): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const error = new EventLogUnavailableError(`Kafka did not answer within ${withinMs} ms.`)
+    timer = setTimeout(() => reject(error), withinMs)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

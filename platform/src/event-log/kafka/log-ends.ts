@@ -1,4 +1,5 @@
-import { askLeader } from './ask-leader.ts'
+import { EventLogUnavailableError } from '../event-log.ts'
+import { answeredWithin, askLeader } from './ask-leader.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { NextRequest } from './next-request.ts'
 import { describeCode, errorCode } from './wire/error-codes.ts'
@@ -38,13 +39,30 @@ export class LogEnds {
     return offset < 0 ? head : offset
   }
 
-  async #ask(question: Question): Promise<number> {
+  #ask(question: Question): Promise<number> {
+    const leader = this.#cluster.state(question)?.leader ?? -1
+    if (leader < 0) return this.#askAgain(question)
+    // Nearly always the first answer will do, and a limit check should not pay for what it takes to ask again.
+    return this.#of(leader)
+      .ask(question)
+      .then(
+        (result) =>
+          result.errorCode === errorCode.none ? result.offset : this.#askAgain(question),
+        (error: unknown) => {
+          if (error instanceof EventLogUnavailableError) throw error
+          return this.#askAgain(question)
+        },
+      )
+  }
+
+  async #askAgain(question: Question): Promise<number> {
     const result = await askLeader(this.#cluster, question, this.#answerWithinMs, (leader) =>
       this.#of(leader).ask(question),
     )
     if (result.errorCode === errorCode.none) return result.offset
+    const { topic, partition } = question
     throw new Error(
-      `Kafka does not tell where ${question.topic}/${question.partition} ends: ${describeCode(result.errorCode)}`,
+      `Kafka does not tell where ${topic}/${partition} ends: ${describeCode(result.errorCode)}`,
     )
   }
 
@@ -67,7 +85,8 @@ export class LogEnds {
     }
     const answers = await Promise.all(
       [...kinds].map(async ([timestampMs, ofKind]) => {
-        const results = await this.#cluster.send(leader, listOffsetsRequest(ofKind))
+        const answer = this.#cluster.send(leader, listOffsetsRequest(ofKind))
+        const results = await answeredWithin(this.#answerWithinMs, answer)
         return results.map((result) => [keyOf({ ...result, timestampMs }), result] as const)
       }),
     )

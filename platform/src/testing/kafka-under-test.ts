@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Kafka, logLevel } from 'kafkajs'
-import {
-  openKafkaEventLog,
-  type KafkaEventLogOptions,
-} from '../src/event-log/kafka/kafka-event-log.ts'
-import { createLogger } from '../src/observability/logger.ts'
-import { contractTopics, type EventLogUnderTest } from '../src/testing/event-log-contract.ts'
+import { openKafkaEventLog, type KafkaEventLogOptions } from '../event-log/kafka/kafka-event-log.ts'
+import { createLogger } from '../observability/logger.ts'
+import { contractTopics, type EventLogUnderTest } from './event-log-contract.ts'
 
 export const testBrokers = process.env['TOLLGATE_TEST_KAFKA_BROKERS']?.split(',')
 
@@ -25,7 +23,7 @@ export async function createKafkaLog(): Promise<EventLogUnderTest> {
     },
     destroy: async () => {
       await current.close()
-      await deleteNames(options)
+      await deleteTopics(testBrokers!, options.namePrefix)
     },
   }
 }
@@ -47,13 +45,20 @@ export function kafkaOptions(brokers: readonly string[], namePrefix = `${randomU
   } satisfies KafkaEventLogOptions
 }
 
-export async function deleteNames({ connection, namePrefix }: KafkaEventLogOptions): Promise<void> {
-  const admin = new Kafka({
-    brokers: [...connection.brokers],
-    logLevel: logLevel.NOTHING,
-  }).admin()
+/** Deletes the topics whose names begin with the prefix; a group without members and topics goes by itself. */
+export async function deleteTopics(brokers: readonly string[], namePrefix: string): Promise<void> {
+  const admin = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).admin()
   await admin.connect()
-  const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(namePrefix))
-  await admin.deleteTopics({ topics })
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(namePrefix))
+      if (topics.length > 0) await admin.deleteTopics({ topics })
+      break
+    } catch (error) {
+      // The list fails while another suite deletes its own.
+      if (attempt === 10) throw error
+      await sleep(200)
+    }
+  }
   await admin.disconnect()
 }
