@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HotState } from '../src/hot-state/hot-state.ts'
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
 import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
@@ -12,42 +12,58 @@ import { callTimeoutMs } from './patience.ts'
 /** A command as the server saw it, and what the script did that it called. */
 type Call = { readonly command: string[]; readonly byScript: string[][] }
 
-it.skipIf(!hasRedisServer)('touches keys of one hash slot with each call', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'hot-state-redis-slots-'))
-  const [port] = (await freePorts(1)) as [number]
-  const settings = { 'cluster-enabled': 'yes' }
-  const server = await RedisServerProcess.start({ folder, port, settings })
-  const client = new Redis(server.url)
-  await client.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383)
-  const hot = await openRedisHotState({ servers: { url: server.url }, callTimeoutMs })
-  await answered(() => hot.putDocument('the slots are served', ''))
+describe.skipIf(!hasRedisServer)('hot state on a redis-server that is watched', () => {
+  let folder: string
+  let server: RedisServerProcess
+  let client: Redis
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'hot-state-redis-slots-'))
+    const [port] = (await freePorts(1)) as [number]
+    // Only one of a cluster tells the slot of a key.
+    const settings = { 'cluster-enabled': 'yes' }
+    server = await RedisServerProcess.start({ folder, port, settings })
+    client = new Redis(server.url)
+    await client.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383)
+  })
+  afterEach(async () => {
+    client.disconnect()
+    await server.kill()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('touches keys of one hash slot with each call', async () => {
+    const hot = await openRedisHotState({ servers: { url: server.url }, callTimeoutMs })
+    await answered(() => hot.putDocument('the slots are served', ''))
+    const calls = await callsDuring(client, () => useEverything(hot))
+    await hot.close()
+
+    const scripts = calls.filter(({ byScript }) => byScript.length > 0)
+    const ofDocuments = calls.filter(({ command }) => /^(get|set|del)$/.test(command[0]!))
+    expect(ofDocuments).toHaveLength(3)
+    const names = scripts.flatMap(({ byScript }) => byScript.map(([name]) => name))
+    expect(new Set(names).size).toBeGreaterThan(15)
+    for (const { command, byScript } of [...scripts, ...ofDocuments]) {
+      const keys: string[] = []
+      for (const each of [command, ...byScript]) keys.push(...(await keysOf(client, each)))
+      const slots = await Promise.all(keys.map(async (key) => client.cluster('KEYSLOT', key)))
+      expect([keys, new Set(slots).size]).toEqual([keys, 1])
+    }
+  })
+})
+
+async function callsDuring(client: Redis, act: () => Promise<void>): Promise<Call[]> {
   const calls: Call[] = []
   const monitor = await client.monitor()
   monitor.on('monitor', (_, command: string[], source: string) => {
     if (source === 'lua') calls.at(-1)!.byScript.push(command)
     else calls.push({ command, byScript: [] })
   })
-  await useEverything(hot)
-  await hot.close()
-  await client.ping()
-
-  const scripts = calls.filter(({ byScript }) => byScript.length > 0)
-  const ofDocuments = calls.filter(({ command }) => /^(get|set|del)$/.test(command[0]!))
-  expect(ofDocuments).toHaveLength(3)
-  expect(
-    new Set(scripts.flatMap(({ byScript }) => byScript.map(([name]) => name))).size,
-  ).toBeGreaterThan(15)
-  for (const { command, byScript } of [...scripts, ...ofDocuments]) {
-    const keys: string[] = []
-    for (const each of [command, ...byScript]) keys.push(...(await keysOf(client, each)))
-    const slots = await Promise.all(keys.map(async (key) => client.cluster('KEYSLOT', key)))
-    expect([keys, new Set(slots).size]).toEqual([keys, 1])
-  }
+  await act()
+  await client.echo('this is the last one')
+  await expect.poll(() => calls.at(-1)?.command[1]).toBe('this is the last one')
   monitor.disconnect()
-  client.disconnect()
-  await server.kill()
-  await rm(folder, { recursive: true, force: true })
-})
+  return calls
+}
 
 async function useEverything(hot: HotState): Promise<void> {
   const [space, partition] = ['l{i}ve', 3]
