@@ -86,6 +86,40 @@ it('shows readers every record that is kept, while segments come and go', async 
   await log.close()
 })
 
+it('serves readers that take turns in more segments than it keeps open', async () => {
+  const options = {
+    logFolder: join(folder, 'log'),
+    groupsFolder: join(folder, 'groups'),
+    topics: { t: 1 },
+    segmentBytesMax: 2 ** 20,
+  }
+  const log = await openFileEventLog({ ...options, role: 'writer' })
+  const batch = Array.from({ length: 100 }, () => ({ partition: 0, value: Buffer.alloc(1000) }))
+  for (let count = 0; count < 90; count += 1) await log.appendAll('t', batch, count)
+  const reader = await openFileEventLog({ ...options, role: 'reader' })
+  // Each of them is near the end of a segment of its own, several steps from its start.
+  const readings = Array.from({ length: 8 }, (_, at) =>
+    reader.read('t', 0, at * 1000 + 900, { recordsMax: 10, bytesMax: 1e6 }),
+  )
+  for (const [at, records] of (await Promise.all(readings)).entries()) {
+    expect(records[0]!.offset).toBe(at * 1000 + 900)
+  }
+  await reader.close()
+  await log.close()
+})
+
+it('keeps what a partition needs again after it had let go of it', async () => {
+  const log = await openLog('writer')
+  await append(log, 0, 30)
+  await log.trim('t', 0, Infinity, [])
+  await log.trim('t', 0, -Infinity, [])
+  await log.trim('t', 1, Infinity, [])
+  expect(await log.oldest('t', 0)).toBe(0)
+  await log.trim('t', 0, Infinity, [])
+  expect(await log.oldest('t', 0)).toBeGreaterThan(0)
+  await log.close()
+})
+
 it('does not read over damage in a full segment, and reads the others', async () => {
   const log = await openLog('writer')
   await append(log, 0, 30)

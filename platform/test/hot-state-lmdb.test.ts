@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { openLmdbHotState } from '../src/hot-state/lmdb/lmdb-hot-state.ts'
 import { describeHotState } from '../src/testing/hot-state-contract.ts'
@@ -59,5 +62,42 @@ it('shows a reader that looks in every turn each change once the next turn begin
   expect(await reader.readEntryDocument(at)).toBeUndefined()
   await reader.close()
   await publisher.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+it('answers a question that was asked after a publication with it, whatever a timer saw before', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hot-state-'))
+  const source = fileURLToPath(new URL('../src/hot-state/lmdb/lmdb-hot-state.ts', import.meta.url))
+  const script = `
+    const { openLmdbHotState } = await import(${JSON.stringify(source)})
+    const hot = await openLmdbHotState({ folder: ${JSON.stringify(folder)}, role: 'publisher' })
+    process.on('message', async ({ at, version }) => {
+      await hot.putEntry(at, { version, document: String(version), windows: [] })
+      process.send('published')
+    })
+    process.on('disconnect', () => hot.close())
+    process.send('ready')`
+  const publisher = spawn(
+    process.execPath,
+    ['--conditions=source', '--import', 'tsx', '--input-type=module', '-e', script],
+    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+  )
+  await once(publisher, 'message')
+  const reader = await openLmdbHotState({ folder, role: 'reader' })
+  const at = { space: 'live', partition: 0, subject: 's', scope: 'a' }
+  const stand = new Int32Array(new SharedArrayBuffer(4))
+  for (let version = 1; version <= 3; version += 1) {
+    const answered = once(publisher, 'message').then(() => reader.readEntryDocument(at))
+    setTimeout(() => {
+      void reader.appliedOffset('live', 0)
+      publisher.send({ at, version })
+      // As long as this process has no core, the other one publishes and its client asks.
+      Atomics.wait(stand, 0, 0, 300)
+    }, 1)
+    expect(await answered).toBe(String(version))
+  }
+  publisher.disconnect()
+  await once(publisher, 'exit')
+  await reader.close()
   await rm(folder, { recursive: true, force: true })
 })

@@ -58,8 +58,9 @@ async function trim(
 ): Promise<void> {
   const topic = usageTopic(environment)
   const counted = await log.position(countersGroup, topic, partition)
-  // A HotState that lost its counters counts the log again, and its group's position follows only after a while.
-  if ((await hotState.appliedOffset(environment, partition)) < counted.offset) return
-  const receivedBeforeMs = clock.now() - retentionMs
+  // A HotState that lost its counters counts the log again, and its group's position follows only after a while. Until
+  // then nothing is old enough, which also takes back what was said of this partition before the loss.
+  const isLost = (await hotState.appliedOffset(environment, partition)) < counted.offset
+  const receivedBeforeMs = isLost ? -Infinity : clock.now() - retentionMs
   await log.trim(topic, partition, receivedBeforeMs, [sinkGroup, countersGroup])
 }

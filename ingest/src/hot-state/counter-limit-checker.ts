@@ -50,20 +50,19 @@ export class CounterLimitChecker implements LimitChecker {
     const nowMs = this.#parts.nowMs()
     inFlight.enter(1, 0)
     let usage: CountedUsage | Promise<CountedUsage>
+    let verdict: Verdict | undefined
     try {
       usage = this.#readUsage(holder, request)
+      verdict = usage instanceof Promise ? undefined : judge(usage, nowMs)
     } catch (cause) {
       inFlight.leave(1, 0)
       throw this.#refusal(cause)
     }
-    if (!(usage instanceof Promise)) {
-      const verdict = judge(usage, nowMs)
-      if (verdict.kind !== 'denied') {
-        inFlight.leave(1, 0)
-        return verdict
-      }
+    if (verdict === undefined || verdict.kind === 'denied') {
+      return this.#checkLater(holder, request, nowMs, usage)
     }
-    return this.#checkLater(holder, request, nowMs, usage)
+    inFlight.leave(1, 0)
+    return verdict
   }
 
   async #checkLater(

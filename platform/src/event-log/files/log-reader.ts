@@ -12,8 +12,10 @@ export class LogReader {
   readonly #folder: string
   readonly #durable: () => DurableState
   readonly #headers = new Map<number, SegmentHeader>()
-  /** By number, the least recently used first. */
+  /** By number, the least recently opened first; most of them are at rest. */
   readonly #segments = new Map<number, Segment>()
+  /** Those that are not at rest, the least recently used first. */
+  readonly #awake = new Map<number, Segment>()
   #oldestSegment = 0
 
   constructor(folder: string, durable: () => DurableState) {
@@ -67,11 +69,13 @@ export class LogReader {
   /** Takes over a segment that was opened and read elsewhere. */
   adopt(segment: Segment): void {
     this.#segments.set(segment.header.number, segment)
+    this.#awake.set(segment.header.number, segment)
   }
 
   close(): void {
     for (const segment of this.#segments.values()) segment.close()
     this.#segments.clear()
+    this.#awake.clear()
   }
 
   #oldest(state: DurableState, stream: number): number {
@@ -102,10 +106,20 @@ export class LogReader {
   }
 
   #open(number: number): Segment {
-    const segment = this.#segments.get(number) ?? Segment.open(this.#folder, number)
-    this.#segments.delete(number)
-    this.#segments.set(number, segment)
-    if (this.#segments.size > segmentsMax) this.#closeSegment([...this.#segments.keys()][0]!)
+    let segment = this.#segments.get(number)
+    if (segment === undefined) {
+      segment = Segment.open(this.#folder, number)
+      this.#segments.set(number, segment)
+      if (this.#segments.size > segmentsMax) this.#closeSegment(firstKey(this.#segments))
+    }
+    this.#awake.delete(number)
+    this.#awake.set(number, segment)
+    if (this.#awake.size > awakeMax) {
+      // It must not forget how far it was read: readers that take turns in more segments would never arrive.
+      const least = firstKey(this.#awake)
+      this.#awake.get(least)!.rest()
+      this.#awake.delete(least)
+    }
     return segment
   }
 
@@ -123,6 +137,7 @@ export class LogReader {
   #closeSegment(number: number): void {
     this.#segments.get(number)!.close()
     this.#segments.delete(number)
+    this.#awake.delete(number)
   }
 
   /** Looks again when a segment was trimmed between the look at the state and the look at its file. */
@@ -141,5 +156,11 @@ export class LogReader {
   }
 }
 
+function firstKey(map: ReadonlyMap<number, unknown>): number {
+  return map.keys().next().value!
+}
+
 /** Open files, and with them the chunks that each keeps. */
-const segmentsMax = 3
+const awakeMax = 3
+/** Segments whose places are known, about 25 kB each in the usual size. More than take turns at being read. */
+const segmentsMax = 256

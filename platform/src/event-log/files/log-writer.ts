@@ -95,8 +95,8 @@ export class LogWriter {
 
   /**
    * Notes which segments the stream does not need any more: those whose records are all older than `receivedBeforeMs`
-   * and whose records of the stream are all below `belowOffset`. Deletes the oldest ones that no stream needs. Notes
-   * are not kept: after a restart every stream has its say again.
+   * and whose records of the stream are all below `belowOffset`. Deletes the oldest ones that no stream needs. The last
+   * call counts, and notes are not kept: after a restart every stream has its say again.
    */
   async trim(
     reader: LogReader,
@@ -109,7 +109,10 @@ export class LogWriter {
       const next = reader.header(number + 1)
       const isNeeded =
         next.previousNewestMs >= receivedBeforeMs || (next.heads[stream] ?? 0) > belowOffset
-      if (isNeeded) break
+      if (isNeeded) {
+        this.#withdraw(stream, number)
+        break
+      }
       const released = this.#released.get(number) ?? new Set()
       this.#released.set(number, released.add(stream))
     }
@@ -129,6 +132,13 @@ export class LogWriter {
     releaseClaim(this.#claims, this.#bell)
     await this.#bell.close()
     for (const wakeUps of this.#wakeUps) wakeUps.wake()
+  }
+
+  /** A stream may need again what it had released: its consumer has lost what it had made of it. */
+  #withdraw(stream: number, fromSegment: number): void {
+    for (const [number, released] of this.#released) {
+      if (number >= fromSegment) released.delete(stream)
+    }
   }
 
   /** Whether every stream that has records in the oldest segment has released it. */

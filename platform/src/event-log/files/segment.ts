@@ -5,15 +5,17 @@ import { readHeader, segmentPath } from './segment-files.ts'
 import type { SegmentHeader } from './segment-header.ts'
 
 /**
- * A segment opened for reading. It is read from its start on as far as anybody has asked; of what was read, the places
- * of the chunks are kept, and the newest chunks themselves.
+ * A segment for reading. It is read from its start on as far as anybody has asked; of what was read, the places of the
+ * chunks are kept, and the newest chunks themselves. At rest it holds only the places, so that who comes back to it goes
+ * on where the reading stopped.
  */
 export class Segment {
   readonly header: SegmentHeader
   readonly path: string
   /** Newest receive time in what was read. */
   newestMs = -Infinity
-  readonly #fd: number
+  /** Undefined at rest. */
+  #fd: number | undefined
   readonly #places: CommitPlace[]
   /** By place, the least recently used first. */
   readonly #chunks = new Map<number, Chunk>()
@@ -53,7 +55,7 @@ export class Segment {
 
   /** Reads on by one chunk at most. false when the next bytes before `limit` (bytes of the file) are no commit. */
   readOn(limit: number): boolean {
-    const outcome = this.#tail.extend(this.#fd, limit, this.header.mark)
+    const outcome = this.#tail.extend(this.#file(), limit, this.header.mark)
     this.newestMs = Math.max(this.newestMs, this.#tail.newestMs)
     if (outcome === 'full') {
       this.#keep(this.#places.length - 1, this.#tail)
@@ -79,15 +81,28 @@ export class Segment {
     )
   }
 
+  /** Gives up the file and the memory. Reading wakes it; ENOENT when the file was deleted meanwhile. */
+  rest(): void {
+    this.close()
+    this.#chunks.clear()
+    this.#tail = new Chunk(this.#places.at(-1)!)
+  }
+
   close(): void {
-    closeSync(this.#fd)
+    if (this.#fd !== undefined) closeSync(this.#fd)
+    this.#fd = undefined
+  }
+
+  #file(): number {
+    this.#fd ??= openSync(this.path, 'r')
+    return this.#fd
   }
 
   #load(index: number): Chunk {
     const place = this.#places[index]!
     const end = this.#places[index + 1]!.at
     const chunk = new Chunk(place, end - place.at)
-    if (chunk.extend(this.#fd, end, this.header.mark) !== 'at limit') {
+    if (chunk.extend(this.#file(), end, this.header.mark) !== 'at limit') {
       throw this.damagedAt(chunk.next.at)
     }
     return chunk

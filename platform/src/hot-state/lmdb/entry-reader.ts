@@ -58,7 +58,6 @@ export class EntryReader {
   #documentOf(entry: KnownEntry): string | undefined {
     const version = this.#entriesVersion()
     if (entry.version === version) return entry.document
-    entry.version = version
     const bytes = this.#store.getBinaryFast(entry.documentKey)
     if (bytes === undefined) {
       entry.bytes = undefined
@@ -68,6 +67,8 @@ export class EntryReader {
       entry.bytes = Buffer.from(Uint8Array.prototype.slice.call(bytes, 0, bytes.length))
       entry.document = entry.bytes.toString('utf8')
     }
+    // Last: a read that fails must not pass for having seen that there is nothing.
+    entry.version = version
     return entry.document
   }
 

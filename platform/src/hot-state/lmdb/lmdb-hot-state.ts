@@ -136,7 +136,7 @@ class LmdbHotState implements HotState {
   async waitForApply(timeoutMs: number): Promise<void> {
     if (this.#bell !== undefined) await this.#wakeUps.wait(timeoutMs)
     else await this.#listener.wait(applyChannel, timeoutMs)
-    this.#turn.end()
+    this.#turn.endBriefly()
   }
 
   async sweep(space: string, partition: number, limits: SweepLimits): Promise<number> {

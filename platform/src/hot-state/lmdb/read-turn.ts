@@ -10,6 +10,7 @@ export class ReadTurn {
   readonly #store: LmdbStore
   #number = 0
   #isOpen = false
+  #isBrief = false
 
   constructor(store: LmdbStore) {
     this.#store = store
@@ -21,7 +22,9 @@ export class ReadTurn {
       this.#isOpen = true
       this.#number += 1
       this.#store.resetReadTxn()
-      setImmediate(this.end)
+      if (this.#isBrief) queueMicrotask(this.end)
+      else setImmediate(this.end)
+      this.#isBrief = false
     }
     return this.#number
   }
@@ -31,9 +34,19 @@ export class ReadTurn {
     this.#isOpen = false
   }
 
-  /** A look of its own, for a read that must not be late even within the turn. */
-  renew(): number {
+  /**
+   * The next read looks again, and no request shares what it sees: a look that begins in a timer would still be open
+   * when the loop takes questions that were asked after it.
+   */
+  endBriefly(): void {
+    this.#isOpen = false
+    this.#isBrief = true
+  }
+
+  /** A look for one read alone. */
+  renew(): void {
     this.end()
-    return this.begin()
+    this.#number += 1
+    this.#store.resetReadTxn()
   }
 }

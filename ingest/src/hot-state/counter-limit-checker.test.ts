@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { createMetrics } from '@tollgate/platform/observability/metrics'
+import { subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { expect, it } from 'vitest'
+import { InFlightLimit } from '../domain/in-flight-limit.ts'
+import { createIngestCounts } from '../metrics.ts'
+import { CounterLimitChecker } from './counter-limit-checker.ts'
+
+it('gives its place back when an entitlement cannot be judged', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-limit-checker-'))
+  const log = await openFileEventLog({
+    logFolder: join(folder, 'log'),
+    groupsFolder: join(folder, 'groups'),
+    role: 'writer',
+    topics: { [usageTopic('sandbox')]: 1 },
+  })
+  const hotState = await openLmdbHotState({ folder: join(folder, 'hot'), role: 'projection' })
+  const inFlight = new InFlightLimit({ countMax: 1, bytesMax: 0 })
+  const checker = new CounterLimitChecker({
+    log,
+    hotState,
+    inFlight,
+    documents: new EntitlementDocuments(10),
+    counts: createIngestCounts(createMetrics('test')),
+    nowMs: Date.now,
+    waitMs: 1,
+    tailRecordsMax: 1,
+  })
+  const at = {
+    space: 'sandbox',
+    partition: 0,
+    subject: subjectKey('prv_1', 'user-1'),
+    scope: 'prd_1',
+  }
+  await hotState.putEntry(at, { version: 1, document: '{"customerRefs":[]}', windows: [] })
+  const holder = { providerId: 'prv_1', environment: 'sandbox' } as const
+  const request = {
+    customerRef: 'user-1',
+    productRef: 'prd_1',
+    includeCheckoutSession: false,
+  }
+  for (let count = 0; count < 3; count += 1) {
+    expect(() => checker.check(holder, request)).toThrow('The limit cannot be checked now')
+    expect(inFlight.count).toBe(0)
+  }
+  await log.close()
+  await hotState.close()
+  await rm(folder, { recursive: true })
+})
