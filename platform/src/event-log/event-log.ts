@@ -63,6 +63,12 @@ export interface EventLog {
    */
   head(topic: string, partition: number): number | Promise<number>
 
+  /**
+   * The head as it was last heard of here, by an answer or an append, for whoever must go on while the log does not
+   * answer. Undefined when nothing was heard yet.
+   */
+  lastKnownHead(topic: string, partition: number): number | undefined
+
   /** The oldest offset still kept. */
   oldest(topic: string, partition: number): number | Promise<number>
 

@@ -61,6 +61,7 @@ function describeAppending(under: () => EventLogUnderTest): void {
     }
     expect(await log.head('orders', 0)).toBe(50)
     expect(await log.head('orders', 2)).toBe(0)
+    expect(log.lastKnownHead('orders', 0)).toBe(50)
     expect(await log.head('refunds', 0)).toBe(0)
   })
 
@@ -289,7 +290,9 @@ function describeTrimming(under: () => EventLogUnderTest): void {
     expect(await log.oldest('orders', 0)).toBeLessThanOrEqual(6)
     const kept = await log.read('orders', 0, 6, everything)
     expect(kept.map((record) => record.offset)).toEqual([6, 7, 8, 9])
-    await log.trim('orders', 0, 9999, [])
+    for (const never of [0, -1, -Infinity]) await log.trim('orders', 0, never, [])
+    expect((await log.read('orders', 0, 6, everything)).length).toBe(4)
+    await log.trim('orders', 0, Infinity, [])
     const again = await reopen()
     expect(await again.head('orders', 0)).toBe(10)
     await again.append('orders', 0, bytes('10'), 1)

@@ -146,6 +146,10 @@ class FileEventLog implements EventLog {
     return this.#reader.head(this.#stream(topic, partition))
   }
 
+  lastKnownHead(topic: string, partition: number): number {
+    return this.head(topic, partition)
+  }
+
   oldest(topic: string, partition: number): number {
     return this.#reader.oldest(this.#stream(topic, partition))
   }

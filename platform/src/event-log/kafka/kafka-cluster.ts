@@ -30,6 +30,10 @@ export class KafkaCluster {
     this.#topics = topics
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
   /** As of the last refresh. Undefined for a partition that the topic does not have. */
   state({ topic, partition }: TopicPartition): PartitionState | undefined {
     return this.#states.get(`${topic}/${partition}`)

@@ -79,10 +79,10 @@ class KafkaEventLog implements EventLog {
   #isClosed = false
 
   constructor(options: KafkaEventLogOptions) {
-    const { answerWithinMs, prepareRecords } = options
+    const { answerWithinMs, logger, prepareRecords } = options
     this.#options = options
     this.#cluster = this.#newCluster(options.topics)
-    this.#ends = new LogEnds(this.#cluster, answerWithinMs)
+    this.#ends = new LogEnds({ cluster: this.#cluster, answerWithinMs, logger })
     this.#reader = new RecordReader(
       this.#cluster,
       this.#ends,
@@ -105,7 +105,7 @@ class KafkaEventLog implements EventLog {
     }
     const cluster = this.#newCluster(topics)
     await untilAnswered(this.#options.answerWithinMs, () => cluster.refresh())
-    this.#producer = new Producer(cluster, {
+    this.#producer = new Producer(cluster, (at, head) => this.#ends.noteHead(at, head), {
       pendingBytesMax: writer.pendingBytesMax ?? 64 * mebibyte,
       batchBytesMax,
       deliveryTimeoutMs: writer.deliveryTimeoutMs,
@@ -139,6 +139,10 @@ class KafkaEventLog implements EventLog {
 
   head(topic: string, partition: number): Promise<number> {
     return this.#ends.head(this.#at(topic, partition))
+  }
+
+  lastKnownHead(topic: string, partition: number): number | undefined {
+    return this.#ends.lastKnownHead(this.#at(topic, partition))
   }
 
   oldest(topic: string, partition: number): Promise<number> {
@@ -215,11 +219,16 @@ class KafkaEventLog implements EventLog {
     receivedBeforeMs: number,
     groups: readonly string[],
   ): Promise<void> {
+    // No record is older than its clock's beginning, and times below it have other meanings to the brokers.
+    if (receivedBeforeMs <= 0) return
     const at = this.#at(topic, partition)
     const positions = await Promise.all(
       groups.map((group) => this.#positions.read(this.#groupIdOf(group), at)),
     )
-    const firstYoung = await this.#ends.firstSince(at, receivedBeforeMs)
+    const firstYoung = await this.#ends.firstSince(
+      at,
+      Math.min(Math.floor(receivedBeforeMs), Number.MAX_SAFE_INTEGER),
+    )
     const offset = Math.min(firstYoung, ...positions.map((position) => position.offset))
     if (offset <= (await this.#ends.oldest(at))) return
     const { answerWithinMs } = this.#options

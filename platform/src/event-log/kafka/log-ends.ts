@@ -1,3 +1,4 @@
+import type { Logger } from '../../observability/logger.ts'
 import { EventLogUnavailableError } from '../event-log.ts'
 import { answeredWithin, askLeader } from './ask-leader.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
@@ -13,19 +14,33 @@ import {
 
 type Question = TopicPartition & { readonly timestampMs: number }
 
+export type LogEndsParts = {
+  readonly cluster: KafkaCluster
+  /** How long leaders may take to answer. */
+  readonly answerWithinMs: number
+  readonly logger: Pick<Logger, 'warn' | 'info'>
+}
+
+/** So long nobody waits for a leader that did not answer in time: the next one asks whether it is back. */
+const awayMs = 1_000
+
 /** Where partitions begin and end, as their leaders say: nobody else knows what other processes appended. */
 export class LogEnds {
-  readonly #cluster: KafkaCluster
-  readonly #answerWithinMs: number
+  readonly #parts: LogEndsParts
   readonly #byLeader = new Map<number, NextRequest<Question, OffsetResult>>()
+  /** By partition, the highest head that was heard of. */
+  readonly #knownHeads = new Map<string, number>()
+  /** By partition, until when its leader counts as away, and how it was found to be. */
+  readonly #away = new Map<string, { readonly untilMs: number; readonly error: Error }>()
 
-  constructor(cluster: KafkaCluster, answerWithinMs: number) {
-    this.#cluster = cluster
-    this.#answerWithinMs = answerWithinMs
+  constructor(parts: LogEndsParts) {
+    this.#parts = parts
   }
 
-  head(at: TopicPartition): Promise<number> {
-    return this.#ask({ ...at, timestampMs: latest })
+  async head(at: TopicPartition): Promise<number> {
+    const head = await this.#ask({ ...at, timestampMs: latest })
+    this.noteHead(at, head)
+    return head
   }
 
   oldest(at: TopicPartition): Promise<number> {
@@ -39,9 +54,22 @@ export class LogEnds {
     return offset < 0 ? head : offset
   }
 
+  /** Undefined before the first answer. */
+  lastKnownHead(at: TopicPartition): number | undefined {
+    return this.#knownHeads.get(partitionKey(at))
+  }
+
+  /** What an append has shown. */
+  noteHead(at: TopicPartition, head: number): void {
+    const key = partitionKey(at)
+    if (head > (this.#knownHeads.get(key) ?? -1)) this.#knownHeads.set(key, head)
+  }
+
   #ask(question: Question): Promise<number> {
-    const leader = this.#cluster.state(question)?.leader ?? -1
-    if (leader < 0) return this.#askAgain(question)
+    const leader = this.#parts.cluster.state(question)?.leader ?? -1
+    const away = this.#away.get(partitionKey(question))
+    if (away !== undefined && performance.now() < away.untilMs) return Promise.reject(away.error)
+    if (leader < 0 || away !== undefined) return this.#askAgain(question)
     // Nearly always the first answer will do, and a limit check should not pay for what it takes to ask again.
     return this.#of(leader)
       .ask(question)
@@ -49,21 +77,43 @@ export class LogEnds {
         (result) =>
           result.errorCode === errorCode.none ? result.offset : this.#askAgain(question),
         (error: unknown) => {
-          if (error instanceof EventLogUnavailableError) throw error
-          return this.#askAgain(question)
+          if (!(error instanceof EventLogUnavailableError)) return this.#askAgain(question)
+          this.#noteAway(question, error)
+          throw error
         },
       )
   }
 
   async #askAgain(question: Question): Promise<number> {
-    const result = await askLeader(this.#cluster, question, this.#answerWithinMs, (leader) =>
-      this.#of(leader).ask(question),
-    )
+    const { cluster, answerWithinMs } = this.#parts
+    let result: OffsetResult
+    try {
+      result = await askLeader(cluster, question, answerWithinMs, (leader) =>
+        this.#of(leader).ask(question),
+      )
+    } catch (error) {
+      this.#noteAway(question, error as Error)
+      throw error
+    }
+    this.#noteBack(question)
     if (result.errorCode === errorCode.none) return result.offset
     const { topic, partition } = question
     throw new Error(
       `Kafka does not tell where ${topic}/${partition} ends: ${describeCode(result.errorCode)}`,
     )
+  }
+
+  #noteAway({ topic, partition }: Question, error: Error): void {
+    const key = partitionKey({ topic, partition })
+    if (!this.#away.has(key) && !this.#parts.cluster.isClosed) {
+      this.#parts.logger.warn({ topic, partition, reason: error.message }, 'Kafka does not answer')
+    }
+    this.#away.set(key, { untilMs: performance.now() + awayMs, error })
+  }
+
+  #noteBack({ topic, partition }: Question): void {
+    if (!this.#away.delete(partitionKey({ topic, partition }))) return
+    this.#parts.logger.info({ topic, partition }, 'Kafka answers again')
   }
 
   #of(leader: number): NextRequest<Question, OffsetResult> {
@@ -85,8 +135,8 @@ export class LogEnds {
     }
     const answers = await Promise.all(
       [...kinds].map(async ([timestampMs, ofKind]) => {
-        const answer = this.#cluster.send(leader, listOffsetsRequest(ofKind))
-        const results = await answeredWithin(this.#answerWithinMs, answer)
+        const answer = this.#parts.cluster.send(leader, listOffsetsRequest(ofKind))
+        const results = await answeredWithin(this.#parts.answerWithinMs, answer)
         return results.map((result) => [keyOf({ ...result, timestampMs }), result] as const)
       }),
     )
@@ -94,6 +144,10 @@ export class LogEnds {
   }
 }
 
-function keyOf({ topic, partition, timestampMs }: Question): string {
-  return `${topic}/${partition}/${timestampMs}`
+function keyOf(question: Question): string {
+  return `${partitionKey(question)}/${question.timestampMs}`
+}
+
+function partitionKey({ topic, partition }: TopicPartition): string {
+  return `${topic}/${partition}`
 }

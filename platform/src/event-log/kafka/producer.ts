@@ -2,7 +2,7 @@ import { EventLogUnavailableError, type LogAppend } from '../event-log.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { PartitionQueue, type Settled } from './partition-queue.ts'
 import { openProducerSession } from './producer-session.ts'
-import { produceRequest } from './wire/requests.ts'
+import { produceRequest, type TopicPartition } from './wire/requests.ts'
 
 export type ProducerLimits = {
   /** Bytes that may wait for the brokers before appends are refused. */
@@ -25,6 +25,7 @@ const tickMs = 20
  */
 export class Producer {
   readonly #cluster: KafkaCluster
+  readonly #onHead: (at: TopicPartition, head: number) => void
   readonly #limits: ProducerLimits
   readonly #queues = new Map<string, PartitionQueue>()
   /** Those that hold records. */
@@ -36,8 +37,14 @@ export class Producer {
   #timer: NodeJS.Timeout | undefined
   #onEmpty: (() => void) | undefined
 
-  constructor(cluster: KafkaCluster, limits: ProducerLimits) {
+  /** `onHead` is told how far a partition reaches by every answer, before those who appended hear of theirs. */
+  constructor(
+    cluster: KafkaCluster,
+    onHead: (at: TopicPartition, head: number) => void,
+    limits: ProducerLimits,
+  ) {
     this.#cluster = cluster
+    this.#onHead = onHead
     this.#limits = limits
   }
 
@@ -143,9 +150,11 @@ export class Producer {
       if (sent.length === 0) return []
       const results = await this.#cluster.send(leader, produceRequest(sent, replicasWithinMs))
       const nowMs = performance.now()
-      const settled = results.map((result) =>
-        this.#queueOf(result.topic, result.partition).settle(result, nowMs),
-      )
+      const settled = results.map((result) => {
+        const known = this.#queueOf(result.topic, result.partition).settle(result, nowMs)
+        if (known !== undefined) this.#noteHead(result, known)
+        return known
+      })
       if (settled.includes(undefined)) await this.#refresh()
       return settled.filter((each) => each !== undefined)
     } catch {
@@ -153,6 +162,10 @@ export class Producer {
       await this.#refresh()
       return []
     }
+  }
+
+  #noteHead(at: TopicPartition, { batch }: Settled): void {
+    if (batch.baseOffset >= 0) this.#onHead(at, batch.baseOffset + batch.records.count)
   }
 
   async #openSession(queue: PartitionQueue): Promise<void> {
