@@ -14,7 +14,7 @@ const nobody = async (): Promise<void> => {}
 let installation: Installation
 
 beforeEach(async () => {
-  installation = await createInstallation()
+  installation = await createInstallation({ segmentBytesMax: 1 })
 })
 
 afterEach(async () => {
