@@ -1,9 +1,7 @@
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import {
-  openEventLogForWriting,
-  type WritableEventLog,
-} from '@tollgate/platform/event-log/open-event-log'
+import type { WritableEventLog } from '@tollgate/platform/event-log/event-log-config'
+import { openEventLogForWriting } from '@tollgate/platform/event-log/open-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'

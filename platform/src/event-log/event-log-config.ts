@@ -1,0 +1,27 @@
+import type { SettingValues } from '../config/settings.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { EventLog } from './event-log.ts'
+import type {
+  eventLogGroupSettings,
+  eventLogSettings,
+  eventLogWriterSettings,
+} from './event-log-settings.ts'
+import type { ValueSchemas } from './value-schemas.ts'
+
+export type EventLogConfig = SettingValues<typeof eventLogSettings> &
+  Partial<SettingValues<typeof eventLogGroupSettings>> & { readonly dataDir: string }
+
+export type EventLogWriterConfig = EventLogConfig & SettingValues<typeof eventLogWriterSettings>
+
+export type EventLogUse = {
+  readonly topics: readonly string[]
+  readonly values: ValueSchemas
+  readonly logger: Logger
+}
+
+export type WritableEventLog = {
+  readonly log: EventLog
+  /** The id of the schema in front of every value that is appended. */
+  readonly schemaId: number
+  close(): Promise<void>
+}

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+import { createSchemaRegistry, type SchemaRegistry } from '../../schema-registry/schema-registry.ts'
+import type { EventLog } from '../event-log.ts'
+import type {
+  EventLogConfig,
+  EventLogUse,
+  EventLogWriterConfig,
+  WritableEventLog,
+} from '../event-log-config.ts'
+import { learnSchemas, type ValueSchemas } from '../value-schemas.ts'
+import { openKafkaEventLog, type KafkaWriterOptions } from './kafka-event-log.ts'
+import type { KafkaConnection } from './kafka-node.ts'
+
+export async function openKafkaForWriting(
+  config: EventLogWriterConfig,
+  use: EventLogUse,
+): Promise<WritableEventLog> {
+  const { topics, values } = use
+  const registry = registryOf(config, values)
+  const schemaId = await registry.idOf(values.subject, values.schema)
+  const log = await open(config, use, registry, {
+    partitionCounts: Object.fromEntries(topics.map((topic) => [topic, config.logPartitions])),
+    replicationFactor: config.kafkaReplication,
+    minInSyncReplicas: config.kafkaMinInSync,
+    deliveryTimeoutMs: config.kafkaDeliveryTimeoutMs,
+  })
+  return { log, schemaId, close: () => log.close() }
+}
+
+export function openKafkaForReading(config: EventLogConfig, use: EventLogUse): Promise<EventLog> {
+  return open(config, use, registryOf(config, use.values), undefined)
+}
+
+function open(
+  config: EventLogConfig,
+  { topics, values, logger }: EventLogUse,
+  registry: SchemaRegistry,
+  writer: KafkaWriterOptions | undefined,
+): Promise<EventLog> {
+  return openKafkaEventLog({
+    connection: connectionOf(config),
+    namePrefix: config.kafkaNamePrefix,
+    topics,
+    ...(writer === undefined ? {} : { writer }),
+    groupTimeouts: {
+      sessionTimeoutMs: config.kafkaSessionTimeoutMs ?? defaultTimeoutMs,
+      rebalanceTimeoutMs: config.kafkaRebalanceTimeoutMs ?? defaultTimeoutMs,
+    },
+    answerWithinMs: config.kafkaAnswerTimeoutMs,
+    logger,
+    prepareRecords: learnSchemas(registry, values),
+  })
+}
+
+/** Of services that are in no group. */
+const defaultTimeoutMs = 30_000
+
+function registryOf(config: EventLogConfig, values: ValueSchemas): SchemaRegistry {
+  const { schemaRegistryUrl: url, schemaRegistryUsername: username } = config
+  const auth = { username, password: config.schemaRegistryPassword }
+  return createSchemaRegistry({ url, ...(username === '' ? {} : { auth }) }, values.typeOptions)
+}
+
+function connectionOf(config: EventLogConfig): KafkaConnection {
+  const { kafkaSaslMechanism: mechanism } = config
+  const credentials = { username: config.kafkaSaslUsername, password: config.kafkaSaslPassword }
+  return {
+    brokers: config.kafkaBrokers.split(',').map((broker) => broker.trim()),
+    ...(mechanism === 'none' ? {} : { sasl: { mechanism, ...credentials } }),
+    ...(config.kafkaTls === 'no' ? {} : { tls: tlsOf(config) }),
+  }
+}
+
+function tlsOf({ kafkaCaFile, kafkaCertFile, kafkaKeyFile }: EventLogConfig) {
+  return {
+    ...(kafkaCaFile === '' ? {} : { ca: readFileSync(kafkaCaFile) }),
+    ...(kafkaCertFile === '' ? {} : { cert: readFileSync(kafkaCertFile) }),
+    ...(kafkaKeyFile === '' ? {} : { key: readFileSync(kafkaKeyFile) }),
+  }
+}
