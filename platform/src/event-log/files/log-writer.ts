@@ -9,6 +9,7 @@ import { GroupCommit } from './group-commit.ts'
 import type { LogReader } from './log-reader.ts'
 import type { LogTail } from './log-tail.ts'
 import { syncFolder } from './new-segment.ts'
+import { PacedRing } from './paced-ring.ts'
 import { recoverLog } from './recover.ts'
 import { segmentPath } from './segment-files.ts'
 import type { Segment } from './segment.ts'
@@ -31,6 +32,7 @@ export class LogWriter {
   readonly #groupCommit: GroupCommit
   readonly #topics: readonly Topic[]
   readonly #wakeUps: readonly WakeUps[]
+  readonly #rings: readonly PacedRing[]
   /** By segment: the streams that do not need it any more. */
   readonly #released = new Map<number, Set<number>>()
 
@@ -41,6 +43,7 @@ export class LogWriter {
     this.#tail = tail
     this.#topics = tail.topics.entries.map(({ name }) => tail.topics.find(name)!)
     this.#wakeUps = this.#topics.map(() => new WakeUps())
+    this.#rings = this.#topics.map(({ id }) => new PacedRing(() => bell.ring(id), ringIntervalMs))
     this.#published = new DurableStateWriter(options.folder)
     this.#published.publish(tail.durable)
     this.#groupCommit = new GroupCommit(tail, options.pendingBytesMax, (counts) =>
@@ -130,6 +133,7 @@ export class LogWriter {
     await this.#tail.close()
     this.#published.close()
     releaseClaim(this.#claims, this.#bell)
+    for (const ring of this.#rings) ring.stop()
     await this.#bell.close()
     for (const wakeUps of this.#wakeUps) wakeUps.wake()
   }
@@ -172,8 +176,14 @@ export class LogWriter {
         isTouched ||= counts[at]! > 0
       }
       if (!isTouched) continue
-      this.#bell.ring(id)
+      this.#rings[id]!.request()
       this.#wakeUps[id]!.wake()
     }
   }
 }
+
+/**
+ * A ring costs this process and each that it wakes more than a commit does, and on a quick disk there are thousands of
+ * commits in a second.
+ */
+const ringIntervalMs = 1
