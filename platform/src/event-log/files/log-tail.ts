@@ -187,7 +187,8 @@ export class LogTail {
   /** What failed may be there in part or whole, and must be gone before anybody hears of the failure. */
   async #undo(): Promise<void> {
     this.#mustCut = true
-    // If that fails too, it is tried again before anything else is written.
+    // If that fails too, it is tried again before anything else is written. Only a crash before that can leave a commit
+    // that was refused.
     await this.#cut().catch(() => undefined)
   }
 

@@ -13,7 +13,7 @@ import { PacedRing } from './paced-ring.ts'
 import { recoverLog } from './recover.ts'
 import { segmentPath } from './segment-files.ts'
 import type { Segment } from './segment.ts'
-import { type Topic, type TopicCatalogue } from './topic-catalogue.ts'
+import type { Topic, TopicCatalogue } from './topic-catalogue.ts'
 
 export type LogWriterOptions = {
   readonly folder: string

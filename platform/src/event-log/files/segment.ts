@@ -118,7 +118,7 @@ export class Segment {
 }
 
 /** Index of the last place whose head of the stream is not behind the offset. */
-export function lastAtOrBefore(
+function lastAtOrBefore(
   places: readonly Pick<CommitPlace, 'heads'>[],
   stream: number,
   offset: number,
