@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DataFolderError, openEnvironment } from '../src/lmdb/environment.ts'
 
-test('an environment that a newer release has written is refused', async () => {
+test('an environment that another release has written is refused', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-format-'))
   const open = (formatVersion: number, access: 'read' | 'write') =>
     openEnvironment({
@@ -17,11 +17,16 @@ test('an environment that a newer release has written is refused', async () => {
     })
   await (await open(2, 'write')).close()
   for (const access of ['write', 'read'] as const) {
-    const opened = open(1, access)
-    await expect(opened).rejects.toThrow(DataFolderError)
-    await expect(opened).rejects.toThrow(
-      `The hot state in ${folder} was written by a newer release (format 2, this release reads up to 1).`,
-    )
+    for (const [own, release] of [
+      [1, 'a newer'],
+      [3, 'an older'],
+    ] as const) {
+      const opened = open(own, access)
+      await expect(opened).rejects.toThrow(DataFolderError)
+      await expect(opened).rejects.toThrow(
+        `The hot state in ${folder} was written by ${release} release (format 2, this release reads ${own}).`,
+      )
+    }
   }
   await rm(folder, { recursive: true })
 })

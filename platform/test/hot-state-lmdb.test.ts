@@ -22,6 +22,24 @@ describeHotState('lmdb', async () => {
   }
 })
 
+it('has another incarnation in another folder, and keeps the one it has', async () => {
+  const incarnations: string[] = []
+  for (const folder of [
+    await mkdtemp(join(tmpdir(), 'hot-state-')),
+    await mkdtemp(join(tmpdir(), 'hot-state-')),
+  ]) {
+    for (const role of ['publisher', 'projection'] as const) {
+      const hot = await openLmdbHotState({ folder, role })
+      incarnations.push(await hot.incarnation())
+      await hot.close()
+    }
+    await rm(folder, { recursive: true, force: true })
+  }
+  const [first, again, other, otherAgain] = incarnations
+  expect([again, otherAgain]).toEqual([first, other])
+  expect(other).not.toBe(first)
+})
+
 it('undoes a batch whose last part cannot be stored', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hot-state-'))
   const hot = await openLmdbHotState({ folder, role: 'projection' })

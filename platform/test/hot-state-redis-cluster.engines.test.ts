@@ -38,8 +38,11 @@ describe.skipIf(!hasRedisServer)('hot state on a Redis Cluster of its own', () =
 
   it('goes on at the replica that takes over, which has no script yet', async () => {
     await applyBatches(hot, 2)
+    const before = await hot.incarnation()
+    expect(before.split(' ')).toHaveLength(3)
     expect(await cluster.numberOfScripts(cluster.replicas[owner]!)).toBe(0)
     await cluster.failOver(owner)
+    await expect.poll(() => hot.incarnation().catch(() => before)).not.toBe(before)
     await answered(() => hot.appliedOffset(space, partition))
     await applyBatches(hot, 2)
     expect(await cluster.numberOfScripts(cluster.replicas[owner]!)).toBeGreaterThan(0)

@@ -55,6 +55,13 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     expect(await expectExact(hot)).toBe(3 * recordsPerBatch)
   })
 
+  it('has another incarnation after Redis was started again', async () => {
+    const before = await hot.incarnation()
+    await server.kill()
+    server = await RedisServerProcess.start({ folder, port: server.port })
+    expect(await answered(() => hot.incarnation())).not.toBe(before)
+  })
+
   it('goes on when its connections are cut', async () => {
     const reader = await openRedisHotState({ servers: { url: server.url }, callTimeoutMs })
     for (const types of [['pubsub'], ['normal'], ['pubsub', 'normal']]) {

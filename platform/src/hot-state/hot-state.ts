@@ -60,6 +60,12 @@ export interface HotState {
   /** Deletes a bounded amount of what has expired. Returns how many keys went. */
   sweep(space: string, partition: number, limits: SweepLimits): Promise<number>
 
+  /**
+   * Text that changes whenever something that was written may have been lost, and now and then when nothing was. It does
+   * not tell of what was deleted on purpose, as by FLUSHALL; what is gone then is missed where it is looked for.
+   */
+  incarnation(): Promise<string>
+
   /** Throws when HotState cannot answer. */
   ping(): Promise<void>
 

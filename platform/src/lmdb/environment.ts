@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +11,7 @@ export type EnvironmentOptions = {
   readonly folder: string
   /** What the folder holds, as it reads in an error message: 'event log'. */
   readonly content: string
-  /** The format this program writes. A folder with a higher one is refused. */
+  /** The format this program reads and writes. A folder with another one is refused. */
   readonly formatVersion: number
   readonly access: 'read' | 'write'
   /** true: commits are visible at once and reach the disk a little later; false: a commit is on disk when it resolves. */
@@ -32,6 +33,7 @@ const mapBytes = 2 ** 40
 
 /** Key space 0 is the environment's own; every other first byte belongs to the adapter. */
 const formatKey = Buffer.from('\0format')
+const idKey = Buffer.from('\0id')
 
 export async function openEnvironment(options: EnvironmentOptions): Promise<LmdbStore> {
   const deadline = Date.now() + options.createdWithinMs
@@ -67,10 +69,11 @@ function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
     void store.close()
     return undefined
   }
-  if (stored > options.formatVersion) {
+  if (stored !== options.formatVersion) {
     void store.close()
+    const release = stored > options.formatVersion ? 'a newer' : 'an older'
     throw new DataFolderError(
-      `The ${options.content} in ${options.folder} was written by a newer release (format ${stored}, this release reads up to ${options.formatVersion}).`,
+      `The ${options.content} in ${options.folder} was written by ${release} release (format ${stored}, this release reads ${options.formatVersion}).`,
     )
   }
   endProcessWhenGivenUp(store)
@@ -111,6 +114,12 @@ function createFormat(store: LmdbStore, formatVersion: number): number {
     const stored = readFormat(store)
     if (stored !== undefined) return stored
     store.putSync(formatKey, Buffer.from(String(formatVersion), 'latin1'))
+    store.putSync(idKey, Buffer.from(randomUUID(), 'latin1'))
     return formatVersion
   })
+}
+
+/** Random text that was given to the environment when it was made: another one in its place has another. */
+export function readEnvironmentId(store: LmdbStore): string {
+  return store.getBinary(idKey)!.toString('latin1')
 }

@@ -26,6 +26,7 @@ export function describeHotState(name: string, create: () => Promise<HotStateUnd
       await under.destroy()
     })
     describeDocuments(() => under)
+    describeIncarnation(() => under)
     describeEntries(() => under)
     describeApplying(() => under)
     describeSweeping(() => under)
@@ -80,6 +81,20 @@ function describeDocuments(under: () => HotStateUnderTest): void {
     expect(await reader.readDocument('a/b')).toBe('document of a/b')
     await hot.ping()
     await reader.ping()
+    await reader.close()
+  })
+}
+
+function describeIncarnation(under: () => HotStateUnderTest): void {
+  it('tells its incarnation, the same to everybody, while nothing is lost', async () => {
+    const { hot, openReader } = under()
+    const incarnation = await hot.incarnation()
+    expect(incarnation).not.toBe('')
+    await hot.putDocument('a', 'b')
+    await count(hot, [use(1, 1n)])
+    const reader = await openReader()
+    expect(await reader.incarnation()).toBe(incarnation)
+    expect(await hot.incarnation()).toBe(incarnation)
     await reader.close()
   })
 }

@@ -1,6 +1,6 @@
 import { committed } from '../../lmdb/commit-error.ts'
 import { Doorbell, DoorbellListener } from '../../lmdb/doorbell.ts'
-import { openEnvironment, type LmdbStore } from '../../lmdb/environment.ts'
+import { openEnvironment, readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
 import { WakeUps } from '../../lmdb/wake-ups.ts'
 import { announceBell, claimedPath, releaseClaim } from '../../lmdb/writer-claim.ts'
 import type {
@@ -32,7 +32,7 @@ export type LmdbHotStateOptions = {
   readonly createdWithinMs?: number
 }
 
-const formatVersion = 1
+const formatVersion = 2
 const applyChannel = 0
 
 export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<HotState> {
@@ -153,6 +153,11 @@ class LmdbHotState implements HotState {
     const result = await committed(this.#store.childTransaction(act))
     this.#turn.end()
     return result
+  }
+
+  async incarnation(): Promise<string> {
+    this.#turn.renew()
+    return readEnvironmentId(this.#store)
   }
 
   async ping(): Promise<void> {

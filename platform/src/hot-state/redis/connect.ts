@@ -76,6 +76,13 @@ export function createSubscriber(client: RedisClient): Redis | undefined {
   return nodes[Math.floor(Math.random() * nodes.length)]?.duplicate(options)
 }
 
+/** A connection to each server that keeps keys of ours, as far as the client has heard. */
+export function mastersOf(client: RedisClient): readonly Redis[] {
+  const masters = client instanceof Redis ? [client] : client.nodes('master')
+  if (masters.length === 0) throw new Error('no node of the cluster is known')
+  return masters
+}
+
 function reconnectAfterMs(attempt: number): number {
   return Math.min(attempt * 50, reconnectAfterMsMax)
 }

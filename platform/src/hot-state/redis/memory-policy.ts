@@ -1,11 +1,9 @@
-import { Redis } from 'ioredis'
-import type { RedisClient } from './connect.ts'
+import type { Redis } from 'ioredis'
+import { mastersOf, type RedisClient } from './connect.ts'
 
 /** What each server that keeps keys of ours does when its memory is full. Needs the INFO command. */
 export async function readMemoryPolicies(client: RedisClient): Promise<string[]> {
-  const servers = client instanceof Redis ? [client] : client.nodes('master')
-  if (servers.length === 0) throw new Error('no node of the cluster is known')
-  return await Promise.all(servers.map(readMemoryPolicy))
+  return await Promise.all(mastersOf(client).map(readMemoryPolicy))
 }
 
 async function readMemoryPolicy(server: Redis): Promise<string> {

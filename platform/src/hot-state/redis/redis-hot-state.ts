@@ -18,6 +18,7 @@ import {
 } from './connect.ts'
 import { EntryReads } from './entry-reads.ts'
 import { HotNames, namePart } from './hot-names.ts'
+import { readIncarnation } from './incarnation.ts'
 import { checkMemoryPolicies, readMemoryPolicies } from './memory-policy.ts'
 import { RedisCalls } from './redis-calls.ts'
 import { applyScript } from './scripts/apply.ts'
@@ -169,6 +170,10 @@ class RedisHotState implements HotState {
   async sweep(space: string, partition: number, limits: SweepLimits): Promise<number> {
     const at = { space, partition }
     return await this.#sweeper.sweep(this.#head(at), limits, (...step) => this.#run(at, ...step))
+  }
+
+  async incarnation(): Promise<string> {
+    return await this.#calls.call(readIncarnation)
   }
 
   async ping(): Promise<void> {
