@@ -3,7 +3,7 @@ import { unlinkSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { WakeUps } from './wake-ups.ts'
+import { WakeUps } from '../waiting/wake-ups.ts'
 
 /*
  * What is committed shows to every process at once, but nobody is told. So the process that writes listens on a Unix socket

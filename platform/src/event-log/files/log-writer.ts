@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { Doorbell } from '../../lmdb/doorbell.ts'
 import type { LmdbStore } from '../../lmdb/environment.ts'
-import { WakeUps } from '../../lmdb/wake-ups.ts'
+import { WakeUps } from '../../waiting/wake-ups.ts'
 import { claimWriter, releaseClaim } from '../../lmdb/writer-claim.ts'
 import type { LogAppend } from '../event-log.ts'
 import { DurableStateWriter, type DurableState } from './durable-state.ts'

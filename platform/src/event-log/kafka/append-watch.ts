@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WakeUps } from '../../lmdb/wake-ups.ts'
+import { WakeUps } from '../../waiting/wake-ups.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import type { RecordCache } from './record-cache.ts'
 import { errorCode, isPassing } from './wire/error-codes.ts'

@@ -1,7 +1,7 @@
 import { committed } from '../../lmdb/commit-error.ts'
 import { Doorbell, DoorbellListener } from '../../lmdb/doorbell.ts'
 import { openEnvironment, readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
-import { WakeUps } from '../../lmdb/wake-ups.ts'
+import { WakeUps } from '../../waiting/wake-ups.ts'
 import { announceBell, claimedPath, releaseClaim } from '../../lmdb/writer-claim.ts'
 import type {
   CounterBatch,

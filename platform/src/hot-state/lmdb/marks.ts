@@ -1,7 +1,7 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import type { Mark } from '../hot-state.ts'
 import { hotKey, keySpaces, timePart } from './hot-keys.ts'
-import { markIdBytes, writeMarkId } from './mark-id.ts'
+import { markIdBytes, writeMarkId } from '../mark-id.ts'
 
 /*
  * A mark is offset (u48) and receive time (u48). Every batch also writes, per minute of receive time, the list of ids

@@ -11,7 +11,7 @@ import {
   timePart,
   timePartBytes,
 } from './hot-keys.ts'
-import { markIdBytes } from './mark-id.ts'
+import { markIdBytes } from '../mark-id.ts'
 import { markKey } from './marks.ts'
 import { dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
 import type { SubjectRecord, SubjectRecords } from './subject-record.ts'

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { WakeUps } from '../../lmdb/wake-ups.ts'
+import { WakeUps } from '../../waiting/wake-ups.ts'
 
 /** Milliseconds a waiter sleeps at most, also while it is told of every batch: a message can be lost. */
 const listeningSleepMsMax = 100

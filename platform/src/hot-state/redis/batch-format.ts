@@ -1,5 +1,5 @@
 import type { Increment, Mark } from '../hot-state.ts'
-import { markIdBytes, writeMarkId } from '../lmdb/mark-id.ts'
+import { markIdBytes, writeMarkId } from '../mark-id.ts'
 import { splitAmount } from './amount-format.ts'
 import { namePart } from './hot-names.ts'
 import { MsgpackWriter } from './msgpack-writer.ts'
