@@ -126,6 +126,7 @@ describe('products', () => {
     expect((await list('?limit=2&offset=2')).names).toEqual(['Alpha 100%'])
     expect(await list('?limit=1000')).toMatchObject({ limit: 100 })
     expect(await list('?limit=0')).toMatchObject({ limit: 1 })
+    expect(await list('?limit=&offset=&status=')).toMatchObject({ total: 3, limit: 50 })
     expect((await list('?search=ALPHA')).names).toEqual(['Beta', 'Alpha 100%'])
     expect((await list('?search=0%25')).names).toEqual(['Alpha 100%'])
     expect((await list('?isMcpPay=true')).names).toEqual(['Beta'])

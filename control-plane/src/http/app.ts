@@ -7,6 +7,7 @@ import type { AppParts } from './app-parts.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installBodyParser } from './plugins/body-parser.ts'
 import { answerUnrouted, installErrorHandler } from './plugins/error-handler.ts'
+import { parseQuery } from './plugins/query-parser.ts'
 import { installRequestMetrics } from './plugins/request-metrics.ts'
 import { validatorCompiler } from './plugins/validation.ts'
 import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
@@ -54,7 +55,7 @@ export async function buildApp(
     // Longer than the data plane's proxy keeps a connection, so that it never sends into one that just closed.
     keepAliveTimeout: limits.idleConnectionMs,
     frameworkErrors: answerUnrouted,
-    routerOptions: { maxParamLength: pathParameterCharsMax },
+    routerOptions: { maxParamLength: pathParameterCharsMax, querystringParser: parseQuery },
   }).withTypeProvider<ZodTypeProvider>()
 
   app.setValidatorCompiler(validatorCompiler)
