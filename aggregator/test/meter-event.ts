@@ -17,6 +17,7 @@ export function meterEvent(fields: Partial<MeterEvent>): MeterEvent {
     source: 'meter-events',
     idempotencyKey: null,
     properties: '{}',
+    reservationId: null,
     ...fields,
   }
 }

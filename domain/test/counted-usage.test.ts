@@ -97,6 +97,7 @@ async function record(more: Partial<MeterEvent> = {}): Promise<number> {
     source: 'usages',
     idempotencyKey: null,
     properties: '{}',
+    reservationId: null,
     ...more,
   }
   const buffer = Buffer.alloc(2000)

@@ -28,6 +28,7 @@ const event: MeterEvent = {
   source: 'usages',
   idempotencyKey: 'k1',
   properties: '{}',
+  reservationId: null,
 }
 
 function recordOf(value: Uint8Array) {

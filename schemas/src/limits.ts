@@ -29,6 +29,9 @@ export const listItemsMax = 100
 /** Units of one usage record; asserted by clients. */
 export const usageUnitsMax = 100_000
 
+/** Seconds a reservation may be held, whatever a service is configured to: a call that takes longer is a job. */
+export const reservationSecondsMax = 86_400
+
 /** Records of one bulk request; asserted by clients for usages. */
 export const bulkRecordsMax = 1000
 

@@ -33,6 +33,7 @@ const eventFields = {
   source: fc.constantFrom('usages', 'meter-events'),
   idempotencyKey: fc.option(text),
   properties: fc.json(),
+  reservationId: fc.option(text),
 }
 
 const events: fc.Arbitrary<MeterEvent> = fc.record(eventFields)
@@ -78,6 +79,17 @@ describe('the codec', () => {
         expect(encoded(event).subarray(wireHeaderBytes)).toEqual(type.toBuffer(event))
       }),
       { numRuns: 2000 },
+    )
+  })
+
+  it('still reads what earlier releases wrote', () => {
+    const first = meterEventType(meterEventSchemas.get(1)!)
+    fc.assert(
+      fc.property(events, ({ reservationId: _unknown, ...event }) => {
+        const header = Buffer.from([0, 0, 0, 0, 1])
+        const record = Buffer.concat([header, first.toBuffer(event)])
+        expect(decodeMeterEvent(record)).toEqual({ ...event, reservationId: null })
+      }),
     )
   })
 

@@ -29,6 +29,7 @@ const event: MeterEvent = {
   source: 'usages',
   idempotencyKey: null,
   properties: '{}',
+  reservationId: null,
 }
 
 const later: RecordSchema = {
@@ -54,7 +55,10 @@ describe('the known schemas', () => {
   })
 
   // A schema is never edited in place: the records it wrote are still in the log.
-  it.each([[1, 'fbe9e9444ead18ea']])('keep number %d as it was', (id, fingerprint) => {
+  it.each([
+    [1, 'fbe9e9444ead18ea'],
+    [2, '24b75678f540d37a'],
+  ])('keep number %d as it was', (id, fingerprint) => {
     const text = JSON.stringify(meterEventSchemas.get(id))
     expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toBe(fingerprint)
   })
@@ -107,7 +111,9 @@ describe('the rules', () => {
     [
       'another default',
       (fields) => fields.map((field) => ('default' in field ? { ...field, default: '' } : field)),
-      ['productRef', 'purchaseRef', 'idempotencyKey'].map((name) => `${name} got another default`),
+      ['productRef', 'purchaseRef', 'idempotencyKey', 'reservationId'].map(
+        (name) => `${name} got another default`,
+      ),
     ],
   ])('%s', (_name, change, faults) => {
     expect(withFields(change)).toEqual(faults)

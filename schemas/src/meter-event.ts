@@ -26,6 +26,8 @@ export type MeterEvent = {
   readonly idempotencyKey: string | null
   /** A JSON object as text. */
   readonly properties: string
+  /** The reservation that this usage makes use of (reservation-reference.ts), as the client named it. */
+  readonly reservationId: string | null
 }
 
 /**
@@ -53,13 +55,22 @@ const meterEventV1 = {
   ],
 } as const
 
+const meterEventV2 = {
+  ...meterEventV1,
+  fields: [
+    ...meterEventV1.fields,
+    { name: 'reservationId', type: ['null', 'string'], default: null },
+  ],
+} as const
+
 /** Writer schemas by the id that stands in front of every record, where no schema registry gives others. */
 export const meterEventSchemas: ReadonlyMap<number, avro.Schema> = new Map([
   [1, meterEventV1 as unknown as avro.Schema],
+  [2, meterEventV2 as unknown as avro.Schema],
 ])
 
 /** The id new records are written with, where no schema registry gives another one. */
-export const currentSchemaId = 1
+export const currentSchemaId = 2
 
 /** The Confluent wire format: a zero byte, the schema id in four bytes, then the Avro body. */
 export const wireHeaderBytes = 5

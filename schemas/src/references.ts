@@ -10,6 +10,7 @@ export const referencePrefixes = {
   purchase: 'pur_',
   meter: 'mtr_',
   usage: 'usage_',
+  reservation: 'rsv_',
   mcpServer: 'mcp_',
   webhookEvent: 'evt_',
   webhookDelivery: 'dlv_',
@@ -24,7 +25,10 @@ export const referencePrefixes = {
   apiKey: 'key_',
 } as const
 
-export type ReferenceKind = keyof typeof referencePrefixes
+type ReferenceKind = keyof typeof referencePrefixes
+
+/** Drawn by `newReference`; the others tell more than their kind (usage-reference.ts, reservation-reference.ts). */
+export type DrawnKind = Exclude<ReferenceKind, 'usage' | 'reservation'>
 
 /** Gives that many unpredictable bytes: `randomBytes` of node:crypto. */
 export type EntropySource = (size: number) => Uint8Array
@@ -39,10 +43,7 @@ const lowerCase = upperCase.toLowerCase()
 const evenBelow = 252
 
 /** A new reference of 12 upper-case alphanumerics; lower-case for customers. */
-export function newReference(
-  kind: Exclude<ReferenceKind, 'usage'>,
-  entropy: EntropySource,
-): string {
+export function newReference(kind: DrawnKind, entropy: EntropySource): string {
   const alphabet = kind === 'customer' ? lowerCase : upperCase
   let body = ''
   while (body.length < bodyChars) {

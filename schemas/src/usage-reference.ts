@@ -23,7 +23,7 @@ export function keyedUsageReference(
   // As text, because making a Buffer of the digest costs three times the hash itself.
   const digest = hash('sha256', scope, 'binary')
   for (let index = 0; index < scratch.length; index++) scratch[index] = digest.charCodeAt(index)
-  return referenceOf(scratch)
+  return base32After(referencePrefixes.usage, scratch)
 }
 
 /** Random bytes that one random reference takes from `entropy`. */
@@ -47,7 +47,7 @@ export function randomUsageReference(nowMs: number, entropy: Uint8Array, at = 0)
   for (let index = 0; index < usageReferenceEntropyBytes; index++) {
     scratch[timeBytes + index] = entropy[at + index]!
   }
-  return referenceOf(scratch)
+  return base32After(referencePrefixes.usage, scratch)
 }
 
 /** Reused: nothing runs between its filling and its reading. */
@@ -61,9 +61,9 @@ const pairs = Array.from(
   (_, index) => alphabet[index >> 5]! + alphabet[index & 31]!,
 )
 
-/** 16 bytes as 26 characters, two zero bits in front, so that text order is byte order. */
-function referenceOf(bytes: Uint8Array): string {
-  let text = referencePrefixes.usage as string
+/** 16 bytes as 26 characters behind the prefix, two zero bits in front, so that text order is byte order. */
+export function base32After(prefix: string, bytes: Uint8Array): string {
+  let text = prefix
   let bits = 0
   let held = 2
   for (let index = 0; index < 16; index++) {

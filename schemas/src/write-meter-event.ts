@@ -20,7 +20,8 @@ export function bodyBytesMost(event: MeterEvent): number {
     (event.purchaseRef?.length ?? 0) +
     event.source.length +
     (event.idempotencyKey?.length ?? 0) +
-    event.properties.length
+    event.properties.length +
+    (event.reservationId?.length ?? 0)
   return chars * 3 + 128
 }
 
@@ -38,7 +39,8 @@ export function writeMeterEvent(event: MeterEvent, buffer: Buffer, at: number): 
   at = writeLong(outcomeIndexes[event.outcome], buffer, at)
   at = writeText(event.source, buffer, at)
   at = writeOptionalText(event.idempotencyKey, buffer, at)
-  return writeText(event.properties, buffer, at)
+  at = writeText(event.properties, buffer, at)
+  return writeOptionalText(event.reservationId, buffer, at)
 }
 
 /** The union of null and string: the branch's index stands in front. */

@@ -35,6 +35,7 @@ const events: fc.Arbitrary<MeterEvent> = fc
     source: 'usages',
     idempotencyKey: key,
     properties: '{}',
+    reservationId: null,
   }))
 
 /** What a projection that starts at offset 0 has counted of all records, one by one. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { newReference, type ReferenceKind } from '@tollgate/schemas/references'
+import { newReference, type DrawnKind } from '@tollgate/schemas/references'
 
 /** A reference that nothing else has. */
-export function drawReference(kind: Exclude<ReferenceKind, 'usage'>): string {
+export function drawReference(kind: DrawnKind): string {
   return newReference(kind, randomBytes)
 }

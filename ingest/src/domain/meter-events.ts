@@ -27,6 +27,7 @@ export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent
     source: 'meter-events',
     idempotencyKey: null,
     properties: input.properties === undefined ? '{}' : JSON.stringify(input.properties),
+    reservationId: textOrNull(input.reservationId),
   }
 }
 

@@ -45,6 +45,7 @@ export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | Va
     source: 'usages',
     idempotencyKey,
     properties: propertiesOf(input),
+    reservationId: textOrNull(input.reservationId),
   }
 }
 

@@ -63,6 +63,7 @@ function keyedEvent(key: string): PlacedEvent {
     source: 'usages',
     idempotencyKey: key,
     properties: '{}',
+    reservationId: null,
   }
   return { event, subject: 'user-1', partition: 0 }
 }

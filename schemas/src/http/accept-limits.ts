@@ -1,4 +1,6 @@
-import { isFields, isOptionalReference, isRequiredReference } from './accept-fields.ts'
+import { reservationSecondsMax } from '../limits.ts'
+import { microsFromNumber } from '../quantity.ts'
+import { isFields, isOptionalReference, isRequiredReference, type Fields } from './accept-fields.ts'
 import type { LimitsRequest } from './limits.ts'
 
 /** What `limitsRequestSchema` makes of a plainly valid body; undefined: let the schema judge. */
@@ -16,5 +18,28 @@ export function acceptLimits(body: unknown): LimitsRequest | undefined {
     if (!isOptionalReference(usageType)) return undefined
     request.usageType = usageType
   }
-  return request
+  return addReserve(request, body) ? request : undefined
+}
+
+/** Adds what is given to the request; false: something is not plainly valid. */
+function addReserve(request: LimitsRequest, { reserve, idempotencyKey }: Fields): boolean {
+  if (idempotencyKey !== undefined) {
+    if (!isOptionalReference(idempotencyKey)) return false
+    request.idempotencyKey = idempotencyKey
+  }
+  if (reserve === undefined) return true
+  if (!isFields(reserve)) return false
+  const { units, ttlSeconds } = reserve
+  if (!isPositiveQuantity(units) || !isReservationSeconds(ttlSeconds)) return false
+  request.reserve = { units, ttlSeconds }
+  return true
+}
+
+function isPositiveQuantity(value: unknown): value is number {
+  return typeof value === 'number' && value > 0 && microsFromNumber(value) !== undefined
+}
+
+function isReservationSeconds(value: unknown): value is number {
+  const seconds = value as number
+  return Number.isInteger(value) && seconds >= 1 && seconds <= reservationSecondsMax
 }

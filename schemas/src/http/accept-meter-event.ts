@@ -18,7 +18,7 @@ export function acceptMeterEvent(body: unknown): MeterEventInput | undefined {
   if (!isRequiredReference(customerRef) || !isRequiredReference(meterName)) return undefined
   if (!isQuantity(value)) return undefined
   const event: MeterEventInput = { customerRef, meterName, value }
-  const { productRef, properties, timestamp } = body
+  const { productRef, properties, timestamp, reservationId } = body
   if (productRef !== undefined) {
     if (!isOptionalReference(productRef)) return undefined
     event.productRef = productRef
@@ -30,6 +30,10 @@ export function acceptMeterEvent(body: unknown): MeterEventInput | undefined {
   if (timestamp !== undefined) {
     if (!isInstantText(timestamp)) return undefined
     event.timestamp = timestamp
+  }
+  if (reservationId !== undefined) {
+    if (!isOptionalReference(reservationId)) return undefined
+    event.reservationId = reservationId
   }
   return event
 }

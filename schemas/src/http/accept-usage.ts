@@ -43,7 +43,7 @@ function isUnits(value: unknown): value is number {
 
 /** Adds what is given to the usage; false: something is not plainly valid. */
 function addReferences(usage: UsageInput, body: Readonly<Record<string, unknown>>): boolean {
-  const { productRef, purchaseRef, idempotencyKey } = body
+  const { productRef, purchaseRef, idempotencyKey, reservationId } = body
   if (productRef !== undefined) {
     if (!isOptionalReference(productRef)) return false
     usage.productRef = productRef
@@ -55,6 +55,10 @@ function addReferences(usage: UsageInput, body: Readonly<Record<string, unknown>
   if (idempotencyKey !== undefined) {
     if (!isOptionalReference(idempotencyKey)) return false
     usage.idempotencyKey = idempotencyKey
+  }
+  if (reservationId !== undefined) {
+    if (!isOptionalReference(reservationId)) return false
+    usage.reservationId = reservationId
   }
   return true
 }

@@ -73,6 +73,7 @@ const usages = fc.record(
     duration: field(fc.double({ min: 0, noNaN: true })),
     timestamp: instant,
     idempotencyKey: reference,
+    reservationId: reference,
     planRef: reference,
   },
   { requiredKeys: [] },
@@ -86,6 +87,7 @@ const meterEvents = fc.record(
     productRef: reference,
     properties: field(objects),
     timestamp: instant,
+    reservationId: reference,
   },
   { requiredKeys: [] },
 )
@@ -97,6 +99,17 @@ const limits = fc.record(
     meterName: reference,
     usageType: reference,
     includeCheckoutSession: field(fc.boolean()),
+    reserve: field(
+      fc.record(
+        {
+          units: field(fc.nat(9e9).map((micros) => micros / 1e6)),
+          ttlSeconds: field(fc.integer({ min: 1, max: 86_400 })),
+          other: hostile,
+        },
+        { requiredKeys: ['units', 'ttlSeconds'] },
+      ),
+    ),
+    idempotencyKey: reference,
     planRef: reference,
   },
   { requiredKeys: [] },
@@ -170,5 +183,7 @@ describe('an acceptor takes what clients send every day', () => {
   it('a limit check', () => {
     const body = { customerRef, productRef: 'prd_A', meterName: 'requests' }
     expect(acceptLimits(body)).toEqual(limitsRequestSchema.parse(body))
+    const reserving = { ...body, reserve: { units: 0.5, ttlSeconds: 60 }, idempotencyKey: 'k' }
+    expect(acceptLimits(reserving)).toEqual(limitsRequestSchema.parse(reserving))
   })
 })

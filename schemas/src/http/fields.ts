@@ -75,6 +75,11 @@ export const quantity = z.number().min(0).max(quantityMax).refine(isQuantity, {
   error: 'At most 6 decimals are allowed',
 })
 
+/** An amount to reserve: more than nothing. */
+export const positiveQuantity = z.number().gt(0).max(quantityMax).refine(isQuantity, {
+  error: 'At most 6 decimals are allowed',
+})
+
 function isQuantity(value: number): boolean {
   return microsFromNumber(value) !== undefined
 }

@@ -1,7 +1,14 @@
 import { z } from 'zod'
-import { optionalReference, requiredReference } from './fields.ts'
+import { reservationSecondsMax } from '../limits.ts'
+import { optionalReference, positiveQuantity, requiredReference } from './fields.ts'
 
 /* `POST /v1/sdk/limits`. */
+
+export const reserveSchema = z.object({
+  units: positiveQuantity,
+  /** Seconds after which the reservation ends by itself. A service may be configured to allow fewer. */
+  ttlSeconds: z.int().min(1).max(reservationSecondsMax),
+})
 
 export const limitsRequestSchema = z.object({
   customerRef: requiredReference,
@@ -11,6 +18,10 @@ export const limitsRequestSchema = z.object({
   /** The older name of meterName. */
   usageType: optionalReference.optional(),
   includeCheckoutSession: z.boolean().default(false),
+  /** Holds units for a call that is about to be made: within limits is then who has them left beside all others'. */
+  reserve: reserveSchema.optional(),
+  /** Names the reservation, so that a repeated request is told of the first one. */
+  idempotencyKey: optionalReference.optional(),
 })
 
 export type LimitsRequest = z.infer<typeof limitsRequestSchema>
@@ -46,9 +57,18 @@ export const limitsBalanceSchema = z.object({
 
 export type LimitsBalance = z.infer<typeof limitsBalanceSchema>
 
+export const reservationSchema = z.object({
+  id: z.string(),
+  units: z.number(),
+  /** ISO 8601. */
+  expiresAt: z.string(),
+})
+
 export const limitsResponseSchema = z.object({
   withinLimits: z.boolean(),
   remaining: z.number(),
+  /** What was asked for to be reserved and is held now. */
+  reservation: reservationSchema.optional(),
   /** The active plan's reference, '' for none. */
   plan: z.string(),
   meterName: z.string().optional(),

@@ -21,6 +21,8 @@ export const meterEventSchema = z.object({
   productRef: optionalReference.optional(),
   properties: jsonObject.optional(),
   timestamp: instantText.optional(),
+  /** The reservation that the value was reserved with; it ends with this event. */
+  reservationId: optionalReference.optional(),
 })
 
 export type MeterEventInput = z.infer<typeof meterEventSchema>

@@ -34,6 +34,8 @@ export const usageSchema = z.object({
   duration: z.number().min(0).optional(),
   timestamp: instantText.optional(),
   idempotencyKey: optionalReference.optional(),
+  /** The reservation that the units were reserved with; it ends with this call, whatever the outcome. */
+  reservationId: optionalReference.optional(),
 })
 
 export type UsageInput = z.infer<typeof usageSchema>

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  keyedReservationReference,
+  placeOfReservation,
+  randomReservationReference,
+} from './reservation-reference.ts'
+
+const place = { customerRef: 'cus_abcdefghijkl', productRef: 'prd_ABCDEFGHIJKL' }
+
+describe('references of reservations', () => {
+  it('lead to their place, whatever the product is called', () => {
+    const texts = fc.string({ unit: 'binary' })
+    fc.assert(
+      fc.property(texts, texts, texts, (customer, productRef, key) => {
+        const at = { customerRef: customer.replaceAll('.', ''), productRef }
+        expect(placeOfReservation(randomReservationReference(at, randomBytes))).toEqual(at)
+        expect(placeOfReservation(keyedReservationReference('live', 'prv', at, key))).toEqual(at)
+      }),
+    )
+  })
+
+  it('are new every time without a key', () => {
+    const drawn = Array.from({ length: 100 }, () => randomReservationReference(place, randomBytes))
+    expect(new Set(drawn).size).toBe(100)
+    expect(drawn[0]).toMatch(/^rsv_[0-9A-HJKMNP-TV-Z]{26}\.cus_abcdefghijkl\.prd_ABCDEFGHIJKL$/)
+  })
+
+  it('are the same for the same key only', () => {
+    const keyed = () => keyedReservationReference('live', 'prv', place, 'k')
+    expect(keyed()).toBe(keyed())
+    const others = [
+      keyedReservationReference('sandbox', 'prv', place, 'k'),
+      keyedReservationReference('live', 'prv2', place, 'k'),
+      keyedReservationReference('live', 'prv', { ...place, customerRef: 'cus_b' }, 'k'),
+      keyedReservationReference('live', 'prv', { ...place, productRef: 'prd_B' }, 'k'),
+      keyedReservationReference('live', 'prv', place, 'k2'),
+    ]
+    const names = [keyed(), ...others].map((reference) => reference.slice(0, 30))
+    expect(new Set(names).size).toBe(6)
+  })
+
+  it.each(['', 'rsv_', 'rsv_A', 'rsv_A.cus_a', 'usage_A.cus_a.prd_a', 'anything'])(
+    'are told from other texts: %j',
+    (text) => expect(placeOfReservation(text)).toBeUndefined(),
+  )
+})
