@@ -38,10 +38,10 @@ process.on('disconnect', () => void stop())
 try {
   const { engines = false } = program.opts<{ engines?: boolean }>()
   const environment = engines ? await withEngines(process.env, say) : process.env
-  const { dataDir, port } = readSettings(standaloneSettings, environment)
+  const { dataDir, port, hungAfterSeconds } = readSettings(standaloneSettings, environment)
   const folder = dataFolderAt(resolve(dataDir))
   say(`Starting Tollgate on ${folder.root} ...`)
-  opening = openInstallation({ folder, port, environment, report })
+  opening = openInstallation({ folder, port, hungAfterSeconds, environment, report })
   const { credentials, meterRef } = await opening
   if (!isStopping) {
     const inside = relative(process.cwd(), folder.root)

@@ -1,9 +1,12 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { nodePart } from './node-part.ts'
+import { findFreePort } from './ports.ts'
 import type { Part } from './supervise.ts'
+import type { LivenessWatch } from './watch-liveness.ts'
 
 let folder: string
 
@@ -13,11 +16,12 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }))
 
-async function partOf(script: string): Promise<Part> {
+async function partOf(script: string, liveness?: LivenessWatch): Promise<Part> {
   const entry = join(folder, 'service.mjs')
   await writeFile(entry, script)
   const environment = (): Record<string, string> => ({ WORD: 'hello' })
-  return nodePart({ name: 'service', entry, environment, logPath: join(folder, 'service.log') })
+  const logPath = join(folder, 'service.log')
+  return nodePart({ name: 'service', entry, environment, logPath, ...(liveness && { liveness }) })
 }
 
 test('is launched with its environment, logs to its file and ends when asked', async () => {
@@ -58,4 +62,25 @@ test('a launch that is given up leaves no process behind', async () => {
   const launch = part.launch(giveUp.signal)
   setTimeout(() => giveUp.abort(), 100)
   await expect(launch).rejects.toThrow('service could not start: SIGKILL')
+})
+
+test('is killed when it hangs, and left alone while it answers', async () => {
+  const port = await findFreePort(new Set())
+  const part = await partOf(
+    `
+    import { createServer } from 'node:http'
+    const hang = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+    const server = createServer((request, response) => {
+      response.writeHead(request.url === '/health/live' ? 503 : 200).end()
+      if (request.url === '/hang') setTimeout(hang, 10)
+    })
+    server.listen(${port}, '127.0.0.1', () => process.send({ ready: true }))`,
+    { url: `http://127.0.0.1:${port}/health/live`, intervalMs: 50, silenceMaxMs: 500 },
+  )
+  const running = await part.launch(new AbortController().signal)
+  const left = await Promise.race([running.gone, sleep(1_500, 'alive')])
+  expect(left).toBe('alive')
+  await fetch(`http://127.0.0.1:${port}/hang`)
+  expect(await running.gone).toBe('SIGKILL')
+  expect(await readFile(part.logPath, 'utf8')).toContain('has not answered for 500 ms')
 })

@@ -4,6 +4,7 @@ import { lastReason } from './last-reason.ts'
 import { openLogFile } from './log-file.ts'
 import { StartRefusedError } from './start-refused.ts'
 import type { Part, RunningPart } from './supervise.ts'
+import { watchLiveness, type LivenessWatch } from './watch-liveness.ts'
 
 export type NodePartOptions = {
   readonly name: string
@@ -12,6 +13,8 @@ export type NodePartOptions = {
   /** Asked at each launch: addresses of other parts are known by then. */
   readonly environment: () => Readonly<Record<string, string | undefined>>
   readonly logPath: string
+  /** A process that hangs is killed, and whoever runs the part launches it again. */
+  readonly liveness?: LivenessWatch
 }
 
 const logBytesMax = 10 * 1_048_576
@@ -44,7 +47,27 @@ export function nodePart(options: NodePartOptions): Part {
         `${name} could not start: ${lastReason(log.tail()) ?? problem} Log: ${logPath}`,
       )
     }
-    return { pid: child.pid, gone, end: () => end(child, gone, endTimeoutMs) }
+    const watched = new AbortController()
+    watch(child, watched.signal)
+    void gone.then(() => watched.abort())
+    return {
+      pid: child.pid,
+      gone,
+      end: async () => {
+        watched.abort()
+        await end(child, gone, endTimeoutMs)
+      },
+    }
+  }
+
+  function watch(child: ChildProcess, signal: AbortSignal): void {
+    const { name, liveness } = options
+    if (liveness === undefined) return
+    const onHung = (): void => {
+      log.write(Buffer.from(`${name} has not answered for ${liveness.silenceMaxMs} ms: killed\n`))
+      child.kill('SIGKILL')
+    }
+    void watchLiveness(liveness, onHung, signal)
   }
 
   return { name: options.name, logPath: options.logPath, launch }

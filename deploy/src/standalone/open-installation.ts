@@ -20,6 +20,7 @@ export type Installation = {
 export type OpenOptions = {
   readonly folder: DataFolder
   readonly port: number
+  readonly hungAfterSeconds: number
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly report: (line: string) => void
 }

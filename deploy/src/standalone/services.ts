@@ -111,11 +111,17 @@ export function servicePart(
   folder: DataFolder,
   addresses: Addresses,
   environment: () => Readonly<Record<string, string | undefined>>,
+  silenceMaxMs: number,
 ): Part {
   return nodePart({
     name,
     entry: entryOf[name],
     logPath: join(folder.logs, `${name}.log`),
+    liveness: {
+      url: `http://${host}:${addresses.adminPorts[name]}/health/live`,
+      intervalMs: 2_000,
+      silenceMaxMs,
+    },
     environment: () => ({
       ...environment(),
       ...ownSettings[name](addresses),

@@ -13,6 +13,12 @@ export const standaloneSettings = {
     8787,
     { min: 0, max: 65_535 },
   ),
+  hungAfterSeconds: integerSetting(
+    'TOLLGATE_HUNG_AFTER_SECONDS',
+    'Seconds without an answer after which a service counts as hung, and is killed and started again',
+    15,
+    { min: 5, max: 86_400 },
+  ),
   logLevel: choiceSetting(
     'TOLLGATE_LOG_LEVEL',
     'Least severe level that is logged',

@@ -25,6 +25,8 @@ export type SupervisorOptions = {
   readonly folder: DataFolder
   /** 0 takes any free one. */
   readonly port: number
+  /** A service that has not answered for so long is killed and started again. */
+  readonly hungAfterSeconds: number
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly report: (line: string) => void
 }
@@ -62,7 +64,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const supervised = (part: Part): SupervisedPart => supervise(part, report, publish)
   const stores = storeParts(shared, environment)
   const service = (name: Parameters<typeof servicePart>[0]): SupervisedPart =>
-    supervised(servicePart(name, folder, addresses, environment))
+    supervised(servicePart(name, folder, addresses, environment, options.hungAfterSeconds * 1_000))
   const parts = {
     postgres: stores.postgres && supervised(stores.postgres),
     clickhouse: stores.clickhouse && supervised(stores.clickhouse),

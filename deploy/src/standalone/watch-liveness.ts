@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type LivenessWatch = {
+  /** Answers whatever a living process is busy with: any status will do. */
+  readonly url: string
+  readonly intervalMs: number
+  /** Milliseconds without any answer after which the process counts as hung. */
+  readonly silenceMaxMs: number
+}
+
+/**
+ * Calls `onHung` once the address has not answered for too long. A process can hang where it cannot notice, as in a
+ * native call that waits for a lock which a killed process held. Ends when told to.
+ */
+export async function watchLiveness(
+  { url, intervalMs, silenceMaxMs }: LivenessWatch,
+  onHung: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let answeredAtMs = performance.now()
+  while (!signal.aborted) {
+    await sleep(intervalMs, undefined, { signal }).catch(() => undefined)
+    if (await isAnswered(url, intervalMs, signal)) answeredAtMs = performance.now()
+    if (signal.aborted) return
+    if (performance.now() - answeredAtMs > silenceMaxMs) return onHung()
+  }
+}
+
+async function isAnswered(url: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    const given = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+    await (await fetch(url, { signal: given })).arrayBuffer()
+    return true
+  } catch {
+    return false
+  }
+}
