@@ -8,6 +8,9 @@
  * counted of it; a *scope* narrows it, '' being "no scope given". An *entry* is the document that a (subject, scope)
  * pair has, with the *windows* of time its counters are kept for. Counts that fall in no window of their subject
  * wait in one-second *slots*, and are folded into a window that is published later.
+ *
+ * Counters and slots of a partition are its *counts*. When they were lost they are made again from where the log's
+ * records are kept for good: in a *shadow* that takes the place of the counts in use once it is complete (a *restore*).
  */
 export interface HotState {
   putDocument(key: string, document: string): Promise<void>
@@ -54,10 +57,33 @@ export interface HotState {
    */
   apply(batch: CounterBatch): Promise<'applied' | 'fenced'>
 
+  /**
+   * Begins to make the counts of a partition again, in a shadow beside those in use: nothing is read from it, and
+   * entries that are published meanwhile fold slots of both. Returns the restore's token, which no other one has had.
+   * An earlier restore that has not finished is dropped, and whoever runs it is fenced from now on.
+   */
+  beginRestore(space: string, partition: number): Promise<string>
+
+  /**
+   * Adds one step to the shadow, in one atomic step. Steps count from 0. Returns 'fenced', having changed nothing, when
+   * another restore has begun, this one has finished or was lost, or this is not the next step; else the spans that
+   * were not taken.
+   *
+   * A span of one second is always taken, as `apply` takes an increment. A longer one is taken when it has a scope and
+   * touches one listed window alone, which holds it whole.
+   */
+  restore(step: RestoreStep): Promise<SpansNotTaken | 'fenced'>
+
+  /**
+   * In one atomic step the shadow becomes the counts in use, and the fence `nextOffset`. Returns 'fenced', having
+   * changed nothing, as `restore` does.
+   */
+  finishRestore(finish: RestoreFinish): Promise<'restored' | 'fenced'>
+
   /** Resolves when a batch may have been applied, or after the time-out. May wake without cause. */
   waitForApply(timeoutMs: number): Promise<void>
 
-  /** Deletes a bounded amount of what has expired. Returns how many keys went. */
+  /** Deletes a bounded amount of what has expired, and of counts that are not in use any more. Returns how many keys went. */
   sweep(space: string, partition: number, limits: SweepLimits): Promise<number>
 
   /**
@@ -123,6 +149,38 @@ export type CounterBatch = {
   readonly nextOffset: number
   readonly marks: readonly Mark[]
   readonly increments: readonly Increment[]
+}
+
+/** The place of one step in a restore. */
+export type RestorePosition = {
+  readonly space: string
+  readonly partition: number
+  readonly token: string
+  readonly step: number
+}
+
+export type RestoreStep = RestorePosition & { readonly spans: readonly Span[] }
+
+/** `step` is the number of steps that were added. */
+export type RestoreFinish = RestorePosition & { readonly nextOffset: number }
+
+export type Span = {
+  readonly subject: string
+  readonly scope: string
+  readonly series: string
+  readonly fromSecond: number
+  /** Included. */
+  readonly lastSecond: number
+  /** What was used in this time, 10^-6 units. */
+  readonly amount: bigint
+}
+
+/** Indices into the spans of a step. */
+export type SpansNotTaken = {
+  /** Those that touch a listed window of their scope, or of any scope when they have none: to come in smaller pieces. */
+  readonly cut: readonly number[]
+  /** Those that touch none. In smaller pieces they would wait in slots, which matters for young ones only. */
+  readonly outside: readonly number[]
 }
 
 export type SweepLimits = {

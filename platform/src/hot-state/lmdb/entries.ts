@@ -3,6 +3,7 @@ import type { Entry, EntryAddress } from '../hot-state.ts'
 import { raiseEntriesVersion } from './entries-version.ts'
 import { foldSlots } from './fold-slots.ts'
 import { hotKey, keySpaces, partitionPart, textPart, timePart } from './hot-keys.ts'
+import { countsPart, namedCounts, readHead } from './partition-head.ts'
 import type { SubjectRecords } from './subject-record.ts'
 
 type Place = {
@@ -26,7 +27,10 @@ export function putEntry(
   if (stored !== undefined && entry.version < stored.version) return
   const windowsBefore = stored?.windows ?? []
   const { partition, subject } = place
-  foldSlots(store, { partition, subject, scope: at.scope, windowsBefore, windows: entry.windows })
+  const published = { subject, scope: at.scope, windowsBefore, windows: entry.windows }
+  for (const counts of namedCounts(readHead(store, partition))) {
+    foldSlots(store, { ...published, counts: countsPart(partition, counts) })
+  }
   record.set(at.scope, { version: entry.version, windows: entry.windows })
   subjects.write(place.subjectKey, record)
   store.putSync(place.entryKey, Buffer.from(entry.document))

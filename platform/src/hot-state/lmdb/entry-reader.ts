@@ -3,13 +3,15 @@ import type { EntryAddress, EntryView } from '../hot-state.ts'
 import { decodeCounter } from './counter-format.ts'
 import { readEntriesVersion } from './entries-version.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
+import { countsPart, headKey, readCountsInUse } from './partition-head.ts'
 import type { ReadTurn } from './read-turn.ts'
 
-/** An entry's keys, which do not change, and its document as of a version of all entries. */
+/** An entry's keys, those of its counters in the counts that were in use, and its document as of a version of all entries. */
 type KnownEntry = {
   readonly documentKey: Buffer
-  readonly fenceKey: Buffer
+  readonly headKey: Buffer
   readonly counterKeys: Map<string, Buffer>
+  counts: number
   version: number
   document: string | undefined
   bytes: Buffer | undefined
@@ -23,7 +25,7 @@ const knownSeriesMax = 100
 const noVersion = -1
 
 /**
- * Reads entries for the request path. Counters and fence are asked of the store each time; what is kept is the keys,
+ * Reads entries for the request path. Counters and head are asked of the store each time; what is kept is the keys,
  * and each document for as long as the version of all entries stands, which is looked at once a turn.
  */
 export class EntryReader {
@@ -46,13 +48,13 @@ export class EntryReader {
   view(at: EntryAddress, series: string): EntryView {
     const entry = this.#entry(at)
     const document = this.#documentOf(entry)
-    const stored = this.#store.getBinary(counterKeyOf(entry, at, series))
+    const { fence, inUse } = readCountsInUse(this.#store.getBinaryFast(entry.headKey))
+    const stored = this.#store.getBinary(counterKeyOf(entry, at, inUse, series))
     const amounts = new Map<string, bigint>()
     for (const [id, { scoped, unscoped }] of decodeCounter(stored && Buffer.from(stored))) {
       amounts.set(id, scoped + unscoped)
     }
-    const appliedOffset = this.#store.getBinaryFast(entry.fenceKey)?.readUIntLE(0, 6) ?? 0
-    return { document, amounts, appliedOffset }
+    return { document, amounts, appliedOffset: fence }
   }
 
   #documentOf(entry: KnownEntry): string | undefined {
@@ -105,20 +107,25 @@ function newEntry(at: EntryAddress): KnownEntry {
   const part = partitionPart(at.space, at.partition)
   return {
     documentKey: hotKey(keySpaces.entry, part, textPart(at.subject), textPart(at.scope)),
-    fenceKey: hotKey(keySpaces.fence, part),
+    headKey: headKey(part),
     counterKeys: new Map(),
+    counts: 0,
     version: noVersion,
     document: undefined,
     bytes: undefined,
   }
 }
 
-function counterKeyOf(entry: KnownEntry, at: EntryAddress, series: string): Buffer {
+function counterKeyOf(entry: KnownEntry, at: EntryAddress, counts: number, series: string): Buffer {
+  if (entry.counts !== counts) {
+    entry.counterKeys.clear()
+    entry.counts = counts
+  }
   const known = entry.counterKeys.get(series)
   if (known !== undefined) return known
   const key = hotKey(
     keySpaces.counter,
-    partitionPart(at.space, at.partition),
+    countsPart(partitionPart(at.space, at.partition), counts),
     textPart(at.subject),
     textPart(at.scope),
     textPart(series),

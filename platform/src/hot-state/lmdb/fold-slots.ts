@@ -14,7 +14,8 @@ import { dayOfMinute, decodeSlots, encodeSlots, minuteOf, type Slot } from './sl
 import { fittingWindow } from './subject-record.ts'
 
 export type Published = {
-  readonly partition: Buffer
+  /** The counts to fold in, as a part of their keys. */
+  readonly counts: Buffer
   readonly subject: Buffer
   readonly scope: string
   readonly windowsBefore: readonly Window[]
@@ -81,9 +82,9 @@ class SeriesCounters {
   readonly #prefix: Buffer
   readonly #counters = new Map<string, { readonly key: Buffer; readonly counter: Counter }>()
 
-  constructor(store: LmdbStore, { partition, subject, scope }: Published) {
+  constructor(store: LmdbStore, { counts, subject, scope }: Published) {
     this.#store = store
-    this.#prefix = hotKey(keySpaces.counter, partition, subject, textPart(scope))
+    this.#prefix = hotKey(keySpaces.counter, counts, subject, textPart(scope))
   }
 
   of(series: Buffer): Counter {
@@ -112,10 +113,10 @@ type SlotsOfMinute = {
 
 /** All slot minutes of a scope that may hold seconds of the windows. Collected first, since the caller changes them. */
 function slotsWithin(store: LmdbStore, published: Published, scope: string): SlotsOfMinute[] {
-  const { partition, subject, windows } = published
+  const { counts, subject, windows } = published
   const from = minuteOf(Math.min(...windows.map((window) => window.fromSecond)))
   const to = minuteOf(Math.max(...windows.map((window) => window.toSecond)) - 1)
-  const daysPrefix = hotKey(keySpaces.slot, partition)
+  const daysPrefix = hotKey(keySpaces.slot, counts)
   const subjectScope = Buffer.concat([subject, textPart(scope)])
   const found: SlotsOfMinute[] = []
   let day = dayOfMinute(from)

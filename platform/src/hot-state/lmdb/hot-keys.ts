@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
  */
 export const keySpaces = {
   document: 1,
-  fence: 2,
+  head: 2,
   subject: 3,
   entry: 4,
   counter: 5,

@@ -10,14 +10,19 @@ import type {
   EntryView,
   HotState,
   Mark,
+  RestoreFinish,
+  RestoreStep,
+  SpansNotTaken,
   SweepLimits,
 } from '../hot-state.ts'
-import { applyBatch, readFence } from './apply-batch.ts'
+import { applyBatch } from './apply-batch.ts'
 import { deleteEntry, putEntry } from './entries.ts'
 import { EntryReader } from './entry-reader.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { readMarks, setMissingMarks } from './marks.ts'
+import { readHead } from './partition-head.ts'
 import { ReadTurn } from './read-turn.ts'
+import { beginRestore, finishRestore, restore } from './restore.ts'
 import { SubjectRecords } from './subject-record.ts'
 import { Sweeper } from './sweep.ts'
 
@@ -103,7 +108,7 @@ class LmdbHotState implements HotState {
 
   async appliedOffset(space: string, partition: number): Promise<number> {
     this.#turn.renew()
-    return readFence(this.#store, partitionPart(space, partition))
+    return readHead(this.#store, partitionPart(space, partition)).fence
   }
 
   async readMarks(
@@ -126,11 +131,28 @@ class LmdbHotState implements HotState {
 
   async apply(batch: CounterBatch): Promise<'applied' | 'fenced'> {
     const outcome = await this.#atomically(() => applyBatch(this.#store, this.#subjects, batch))
-    if (outcome === 'applied') {
-      this.#bell?.ring(applyChannel)
-      this.#wakeUps.wake()
-    }
+    if (outcome === 'applied') this.#wake()
     return outcome
+  }
+
+  async beginRestore(space: string, partition: number): Promise<string> {
+    return await this.#atomically(() => beginRestore(this.#store, space, partition))
+  }
+
+  async restore(step: RestoreStep): Promise<SpansNotTaken | 'fenced'> {
+    return await this.#atomically(() => restore(this.#store, this.#subjects, step))
+  }
+
+  async finishRestore(finish: RestoreFinish): Promise<'restored' | 'fenced'> {
+    const outcome = await this.#atomically(() => finishRestore(this.#store, finish))
+    if (outcome === 'restored') this.#wake()
+    return outcome
+  }
+
+  /** Those who wait for a batch. */
+  #wake(): void {
+    this.#bell?.ring(applyChannel)
+    this.#wakeUps.wake()
   }
 
   async waitForApply(timeoutMs: number): Promise<void> {

@@ -11,6 +11,7 @@ import {
   timePart,
   timePartBytes,
 } from './hot-keys.ts'
+import { countsNumberBytes, countsPart, namedCounts, readHead } from './partition-head.ts'
 import { markIdBytes } from '../mark-id.ts'
 import { markKey } from './marks.ts'
 import { dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
@@ -57,6 +58,7 @@ export class Sweeper {
     let swept = this.#sweepMarks(partition, limits.marksReceivedBeforeMs, limits.keysMax)
     swept += this.#sweepWindows(partition, limits.windowsEndedBeforeSecond, limits.keysMax - swept)
     swept += this.#sweepSlots(partition, limits, limits.keysMax - swept)
+    swept += this.#sweepStale(partition, limits.keysMax - swept)
     return swept
   }
 
@@ -116,26 +118,30 @@ export class Sweeper {
       record.set(scope, { version: published.version, windows })
       this.#subjects.write(subjectKey, record)
     }
-    const prefix = hotKey(keySpaces.counter, partition, subject, textPart(scope))
     let dropped = 0
-    for (const { key, value } of this.#entries(prefix, keyAfter(prefix), Infinity)) {
-      const counter = decodeCounter(value)
-      if (!counter.delete(id)) continue
-      dropped += 1
-      if (counter.size === 0) this.#store.removeSync(key)
-      else this.#store.putSync(key, encodeCounter(counter))
+    for (const counts of namedCounts(readHead(this.#store, partition))) {
+      const part = countsPart(partition, counts)
+      const prefix = hotKey(keySpaces.counter, part, subject, textPart(scope))
+      for (const { key, value } of this.#entries(prefix, keyAfter(prefix), Infinity)) {
+        const counter = decodeCounter(value)
+        if (!counter.delete(id)) continue
+        dropped += 1
+        if (counter.size === 0) this.#store.removeSync(key)
+        else this.#store.putSync(key, encodeCounter(counter))
+      }
     }
     return dropped
   }
 
-  /** A minute of slots goes when all of it is old enough. */
+  /** A minute of slots goes when all of it is old enough. Slots of a shadow go once it is in use. */
   #sweepSlots(partition: Buffer, limits: SweepLimits, keysMax: number): number {
     if (keysMax <= 0) return 0
     const { slotsBeforeSecond, knownSubjectSlotsBeforeSecond } = limits
     const lastMinute = minuteOf(Math.max(slotsBeforeSecond, knownSubjectSlotsBeforeSecond))
-    const prefix = hotKey(keySpaces.slot, partition)
+    const counts = countsPart(partition, readHead(this.#store, partition).inUse)
+    const prefix = hotKey(keySpaces.slot, counts)
     const end = Buffer.concat([prefix, timePart(dayOfMinute(lastMinute) + 1)])
-    const positionName = partition.toString('latin1')
+    const positionName = counts.toString('latin1')
     const start = this.#slotPositions.get(positionName) ?? prefix
     const lookedAtMax = keysMax * lookedAtPerKey
     const keys = this.#keys(start, end, lookedAtMax)
@@ -180,6 +186,29 @@ export class Sweeper {
       const isOf = (each: WindowedScope) => scope.equals(noScope) || scope.equals(each.part)
       return !scopes.some((each) => each.toSecond < endSecond && isOf(each))
     }
+  }
+
+  /** Deletes counts that were replaced or dropped. */
+  #sweepStale(partition: Buffer, keysMax: number): number {
+    const named = namedCounts(readHead(this.#store, partition))
+    let swept = 0
+    for (const space of [keySpaces.counter, keySpaces.slot]) {
+      const all = hotKey(space, partition)
+      let start = all
+      while (swept < keysMax) {
+        const [first] = this.#keys(start, keyAfter(all), 1)
+        if (first === undefined) break
+        const prefix = first.subarray(0, all.length + countsNumberBytes)
+        const end = keyAfter(prefix)
+        if (!named.includes(prefix.readUInt32BE(all.length))) {
+          const stale = this.#keys(prefix, end, keysMax - swept)
+          for (const key of stale) this.#store.removeSync(key)
+          swept += stale.length
+        }
+        start = end
+      }
+    }
+    return swept
   }
 
   #keys(start: Buffer, end: Buffer, limit: number): Buffer[] {

@@ -1,4 +1,4 @@
-import type { Increment, Mark } from '../hot-state.ts'
+import type { Increment, Mark, Span } from '../hot-state.ts'
 import { markIdBytes, writeMarkId } from '../mark-id.ts'
 import { splitAmount } from './amount-format.ts'
 import { namePart } from './hot-names.ts'
@@ -39,13 +39,65 @@ function writeSeries(writer: MsgpackWriter, name: string, increments: readonly I
   writer.text(namePart(name))
   for (const { second, amount } of increments) {
     writer.number(second)
-    const split = splitAmount(amount)
-    if (typeof split === 'string') {
-      writer.text(split)
+    writeAmount(writer, amount)
+  }
+}
+
+function writeAmount(writer: MsgpackWriter, amount: bigint): void {
+  const split = splitAmount(amount)
+  if (typeof split === 'string') {
+    writer.text(split)
+  } else {
+    writer.array(2)
+    for (const part of split) writer.text(part)
+  }
+}
+
+export type PackedSpans = {
+  /** Those of one second, as increments. */
+  readonly increments: Buffer
+  /** The others, per subject and scope: [subject, scope, series, from, last, amount, series, from, last, amount, ..]. */
+  readonly longer: Buffer
+  /** Which span stands at each place among the longer ones. */
+  readonly order: readonly number[]
+}
+
+export function packSpans(spans: readonly Span[]): PackedSpans {
+  const increments: Increment[] = []
+  const subjects = new Map<string, Map<string, number[]>>()
+  for (const [
+    index,
+    { subject, scope, series, fromSecond, lastSecond, amount },
+  ] of spans.entries()) {
+    if (fromSecond === lastSecond) {
+      increments.push({ subject, scope, series, second: fromSecond, amount })
     } else {
-      writer.array(2)
-      for (const part of split) writer.text(part)
+      const scopes = getOrAdd(subjects, subject, newMap<string, number[]>)
+      getOrAdd(scopes, scope, newArray<number>).push(index)
     }
+  }
+  const groups = [...subjects.values()].flatMap((scopes) => [...scopes.values()])
+  const writer = new MsgpackWriter()
+  writer.array(groups.length)
+  for (const group of groups)
+    writeSpans(
+      writer,
+      group.map((index) => spans[index]!),
+    )
+  return { increments: packIncrements(increments), longer: writer.finish(), order: groups.flat() }
+}
+
+/** Spans of the same subject and scope. */
+function writeSpans(writer: MsgpackWriter, spans: readonly Span[]): void {
+  const { subject, scope } = spans[0]!
+  writer.array(2 + 4 * spans.length)
+  writer.text(namePart(subject))
+  writer.text(namePart(scope))
+  for (const { series, fromSecond, lastSecond, amount } of spans) {
+    writer.text(namePart(series))
+    writer.number(fromSecond)
+    writer.number(lastSecond)
+    writeAmount(writer, amount)
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type {
   CounterBatch,
   Entry,
@@ -5,10 +6,13 @@ import type {
   EntryView,
   HotState,
   Mark,
+  RestoreFinish,
+  RestoreStep,
+  SpansNotTaken,
   SweepLimits,
 } from '../hot-state.ts'
 import { ApplyListener } from './apply-listener.ts'
-import { packIncrements, packMarkIds, packMarks } from './batch-format.ts'
+import { packIncrements, packMarkIds, packMarks, packSpans } from './batch-format.ts'
 import {
   createClient,
   createSubscriber,
@@ -26,6 +30,7 @@ import { deleteEntryScript } from './scripts/delete-entry.ts'
 import { claimMarksScript, readMarksScript } from './scripts/mark.ts'
 import { putEntryScript } from './scripts/put-entry.ts'
 import { readEntriesScript } from './scripts/read-entries.ts'
+import { beginRestoreScript, finishRestoreScript, restoreScript } from './scripts/restore.ts'
 import type { Script } from './scripts/script.ts'
 import { Sweeper } from './sweeper.ts'
 import { packWindows } from './windows-format.ts'
@@ -163,6 +168,39 @@ class RedisHotState implements HotState {
     return 'applied'
   }
 
+  async beginRestore(space: string, partition: number): Promise<string> {
+    const token = randomBytes(tokenBytes).toString('base64url')
+    await this.#run({ space, partition }, beginRestoreScript, [token])
+    return token
+  }
+
+  async restore(step: RestoreStep): Promise<SpansNotTaken | 'fenced'> {
+    const { increments, longer, order } = packSpans(step.spans)
+    const answer = await this.#run(step, restoreScript, [
+      step.token,
+      step.step.toString(),
+      increments,
+      longer,
+    ])
+    if (answer === 0) return 'fenced'
+    const [cut, outside] = answer as [number[], number[]]
+    const spanAt = (place: number) => order[place - 1]!
+    return { cut: cut.map(spanAt), outside: outside.map(spanAt) }
+  }
+
+  async finishRestore(finish: RestoreFinish): Promise<'restored' | 'fenced'> {
+    const { token, step, nextOffset } = finish
+    const answer = await this.#run(finish, finishRestoreScript, [
+      token,
+      step.toString(),
+      offsetText(nextOffset),
+      this.#names.channel,
+    ])
+    if (answer === 0) return 'fenced'
+    this.#listener.wake()
+    return 'restored'
+  }
+
   waitForApply(timeoutMs: number): Promise<void> {
     return this.#listener.wait(timeoutMs)
   }
@@ -193,6 +231,9 @@ class RedisHotState implements HotState {
     return this.#names.partition(space, partition)
   }
 }
+
+/** A token is part of every name that its restore writes, so it is as short as one that nobody has had can be. */
+const tokenBytes = 9
 
 type Place = { readonly space: string; readonly partition: number }
 

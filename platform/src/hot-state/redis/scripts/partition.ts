@@ -1,6 +1,7 @@
 /*
  * What every script of a partition begins with. KEYS[1] is the partition's head; every other name is made from it, so
- * all share its hash tag. `data` begins all names of the generation that the head shows.
+ * all share its hash tag. `data` begins all names of the generation of entries and marks that the head
+ * shows, and `counted` those of the counts in use.
  *
  * A head that is not there, or torn, stands for an empty partition under a name that nobody used before. Torn means
  * that only a part of some script's writes is there. Redis does not undo a script that fails half-way, and it has
@@ -12,27 +13,51 @@
 export const openPartition = `
 local call = redis.call
 local partition = KEYS[1]
-local head = call('HMGET', partition, 'fence', 'generation', 'begun', 'done')
-local fence, generation = head[1], head[2]
+local head = call('HMGET', partition, 'fence', 'generation', 'begun', 'done', 'counts')
+local fence, generation, counts = head[1], head[2], head[5]
 local isEmpty = not generation or head[3] ~= head[4]
 if isEmpty then
   local now = call('TIME')
   fence, generation = '0', string.format('%x', now[1] * 1000000 + now[2])
+  counts = generation .. '-'
 end
 local data = partition .. ':' .. generation .. ':'
+local counted = partition .. ':' .. counts .. ':'
 `
 
-/* `begin` comes before the first write of a script, `finish` with the last. */
+/*
+ * For scripts that need to know of a restore under way: its token, which is its shadow's generation, and its next step.
+ * `inEachCounts` calls with `counted` for the counts in use and then, where there is one, for the shadow.
+ */
+export const openShadow = `
+local shadow, nextStep = unpack(isEmpty and {} or call('HMGET', partition, 'shadow', 'step'))
+local shadowed = shadow and partition .. ':' .. shadow .. ':'
+local function inEachCounts(act)
+  local inUse = counted
+  act()
+  if shadowed then
+    counted = shadowed
+    act()
+    counted = inUse
+  end
+end
+`
+
+/*
+ * `begin` comes before the first write of a script, `finish` with the last; it is handed what the head is to show then.
+ * `stale` names what was given up last: the sweep looks for remains until it has seen all names since.
+ */
 export const writePartition = `
 local begun
 local function begin()
   if isEmpty then
-    call('HSET', partition, 'generation', generation, 'fence', fence, 'begun', '0', 'isStale', '1')
+    call('DEL', partition)
+    call('HSET', partition, 'generation', generation, 'counts', counts, 'fence', fence, 'begun', '0', 'stale', generation)
   end
   begun = call('HINCRBY', partition, 'begun', '1')
 end
-local function finish(newFence)
-  call('HSET', partition, 'fence', newFence or fence, 'done', string.format('%.0f', begun))
+local function finish(...)
+  call('HSET', partition, 'done', string.format('%.0f', begun), ...)
 end
 `
 

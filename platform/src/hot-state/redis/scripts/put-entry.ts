@@ -1,5 +1,5 @@
 import { addAmounts, largerAmount } from './amounts.ts'
-import { openPartition, splitNames, writePartition } from './partition.ts'
+import { openPartition, openShadow, splitNames, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 import { eachSlot } from './slots.ts'
 import { findWindow, rewriteWindows } from './windows.ts'
@@ -13,6 +13,7 @@ import { findWindow, rewriteWindows } from './windows.ts'
  */
 export const putEntryScript = createScript(
   openPartition,
+  openShadow,
   writePartition,
   splitNames,
   addAmounts,
@@ -36,11 +37,13 @@ eachWindow(stored or '', function(id, windowFrom, windowTo, wasListed)
   if not listed[id] then withdrawn[#withdrawn + 1] = packWindow(id, windowFrom, windowTo, 0) end
 end)
 
-local counters = data .. 'counter:' .. subject .. scope
+local function counterOf(series)
+  return counted .. 'counter:' .. subject .. scope .. series
+end
 local function count(series, field, amount, isHigh)
-  if isHigh then call('HINCRBY', counters .. series, '^' .. field, amount)
-  elseif add(counters .. series, field, amount) then
-    call('SADD', data .. 'series:' .. subject .. scope, series)
+  if isHigh then call('HINCRBY', counterOf(series), '^' .. field, amount)
+  elseif add(counterOf(series), field, amount) then
+    call('SADD', counted .. 'series:' .. subject .. scope, series)
   end
 end
 
@@ -62,7 +65,7 @@ local function foldUnscopedSlots()
     if not old then
       local name = series .. id
       sums[name] = sums[name] or {
-        series = series, id = id, comesBack = call('HEXISTS', counters .. series, field) == 1,
+        series = series, id = id, comesBack = call('HEXISTS', counterOf(series), field) == 1,
       }
       if sums[name].comesBack then field = 'w' .. id end
     end
@@ -70,14 +73,16 @@ local function foldUnscopedSlots()
     return false
   end)
   for _, sum in pairs(sums) do
-    if sum.comesBack then keepLarger(counters .. sum.series, 'u' .. sum.id, 'w' .. sum.id) end
+    if sum.comesBack then keepLarger(counterOf(sum.series), 'u' .. sum.id, 'w' .. sum.id) end
   end
 end
 
 begin()
 if from < to then
-  if scope ~= '0:' then foldOwnSlots() end
-  foldUnscopedSlots()
+  inEachCounts(function()
+    if scope ~= '0:' then foldOwnSlots() end
+    foldUnscopedSlots()
+  end)
 end
 storeWindows(subject, scope, windows .. table.concat(withdrawn))
 call('SET', data .. 'entry:' .. subject .. scope, ARGV[3])

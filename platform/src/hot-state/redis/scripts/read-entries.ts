@@ -11,7 +11,7 @@ export const readEntriesScript = createScript(
 local views = {}
 for i = 1, #ARGV, 2 do
   views[i] = call('GET', data .. 'entry:' .. ARGV[i])
-  views[i + 1] = ARGV[i + 1] == '' and {} or call('HGETALL', data .. 'counter:' .. ARGV[i + 1])
+  views[i + 1] = ARGV[i + 1] == '' and {} or call('HGETALL', counted .. 'counter:' .. ARGV[i + 1])
 end
 return { fence, views }
 `,

@@ -1,14 +1,14 @@
 /*
  * Slots are kept by the minute: a hash per (subject, scope, series, minute) has an amount for each second that has any,
  * named by its place in the minute. Per (subject, scope) a sorted set lists series and minute of these hashes, and one
- * set lists every (subject, scope) that has any.
+ * set lists every (subject, scope) that has any. All of them belong to the counts that `counted` begins the names of.
  */
 export const addToSlots = `
 local function addToSlot(place, series, second, amount)
   local minute = math.floor(second / 60)
   local minuteText = string.format('%.0f', minute)
   local name = series .. minuteText
-  add(data .. 'slot:' .. place .. name, string.format('%.0f', second - minute * 60), amount)
+  add(counted .. 'slot:' .. place .. name, string.format('%.0f', second - minute * 60), amount)
   return minuteText, name
 end
 `
@@ -19,10 +19,10 @@ local function minuteText(second)
   return string.format('%.0f', math.floor(second / 60))
 end
 local function eachSlot(place, from, to, take)
-  local names = call('ZRANGEBYSCORE', data .. 'slots:' .. place, minuteText(from), minuteText(to - 1))
+  local names = call('ZRANGEBYSCORE', counted .. 'slots:' .. place, minuteText(from), minuteText(to - 1))
   for _, name in ipairs(names) do
     local series, minute = firstPart(name)
-    local key = data .. 'slot:' .. place .. name
+    local key = counted .. 'slot:' .. place .. name
     local slots, taken = call('HGETALL', key), {}
     for i = 1, #slots, 2 do
       local _, _, twin, second = string.find(slots[i], '^(%^?)(%d+)$')
@@ -31,8 +31,8 @@ local function eachSlot(place, from, to, take)
       end
     end
     if #taken > 0 then call('HDEL', key, unpack(taken)) end
-    if #taken * 2 == #slots then call('ZREM', data .. 'slots:' .. place, name) end
+    if #taken * 2 == #slots then call('ZREM', counted .. 'slots:' .. place, name) end
   end
-  if call('EXISTS', data .. 'slots:' .. place) == 0 then call('SREM', data .. 'waiting', place) end
+  if call('EXISTS', counted .. 'slots:' .. place) == 0 then call('SREM', counted .. 'waiting', place) end
 end
 `

@@ -1,4 +1,4 @@
-import { openPartition, splitNames, writePartition } from './partition.ts'
+import { openPartition, openShadow, splitNames, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 import { findWindow, rewriteWindows } from './windows.ts'
 
@@ -31,6 +31,7 @@ return swept
 /* ARGV: the second before which windows must have ended, how many keys may go. Answers how many went. */
 export const sweepWindowsScript = createScript(
   openPartition,
+  openShadow,
   writePartition,
   splitNames,
   findWindow,
@@ -40,10 +41,10 @@ if isEmpty then return 0 end
 local swept, before = 0, tonumber(ARGV[1])
 
 local function dropAmounts(name, id)
-  for _, series in ipairs(call('SMEMBERS', data .. 'series:' .. name)) do
-    local counter = data .. 'counter:' .. name .. series
+  for _, series in ipairs(call('SMEMBERS', counted .. 'series:' .. name)) do
+    local counter = counted .. 'counter:' .. name .. series
     if call('HDEL', counter, 's' .. id, 'u' .. id, '^s' .. id, '^u' .. id) > 0 then swept = swept + 1 end
-    if call('EXISTS', counter) == 0 then call('SREM', data .. 'series:' .. name, series) end
+    if call('EXISTS', counter) == 0 then call('SREM', counted .. 'series:' .. name, series) end
   end
 end
 
@@ -57,7 +58,7 @@ for _, name in ipairs(ended) do
   eachWindow(windows, function(id, from, to, listed)
     if to < before then
       swept = swept + 1
-      dropAmounts(name, id)
+      inEachCounts(function() dropAmounts(name, id) end)
     else
       left[#left + 1] = packWindow(id, from, to, listed)
     end
@@ -71,7 +72,7 @@ return swept
 
 /*
  * ARGV: where to go on, at how many to look, how many keys may go, and the two limits of SweepLimits for slots. Answers
- * how many went and where to go on, '0' being the beginning.
+ * how many went and where to go on, '0' being the beginning. Slots of a shadow go once it is in use.
  */
 export const sweepSlotsScript = createScript(
   openPartition,
@@ -99,20 +100,20 @@ local function settledBefore(subject, scope)
 end
 
 local function sweepPlace(place, most)
-  local minutes = data .. 'slots:' .. place
+  local minutes = counted .. 'slots:' .. place
   local last = math.floor(settledBefore(firstPart(place)) / 60) - 1
   local names = call('ZRANGEBYSCORE', minutes, '-inf', string.format('%.0f', last), 'LIMIT', '0', string.format('%.0f', most))
   for _, name in ipairs(names) do
-    call('DEL', data .. 'slot:' .. place .. name)
+    call('DEL', counted .. 'slot:' .. place .. name)
     call('ZREM', minutes, name)
   end
-  if call('EXISTS', minutes) == 0 then call('SREM', data .. 'waiting', place) end
+  if call('EXISTS', minutes) == 0 then call('SREM', counted .. 'waiting', place) end
   return #names
 end
 
 begin()
 local swept = 0
-local page = call('SSCAN', data .. 'waiting', ARGV[1], 'COUNT', ARGV[2])
+local page = call('SSCAN', counted .. 'waiting', ARGV[1], 'COUNT', ARGV[2])
 local position = page[1]
 for _, place in ipairs(page[2]) do
   if swept >= max then
@@ -128,24 +129,30 @@ return { swept, position }
 
 /*
  * ARGV: where to go on, at how many names to look, pattern of the partition's names. Answers how many went and where to
- * go on. Deletes what does not belong to the generation in use; looks at all names of the server for it, so it is done
- * only after a generation was begun.
+ * go on. Deletes what no head names any more; looks at all names of the server for it, so it is done only after
+ * something was given up.
  */
 export const sweepStaleScript = createScript(
   openPartition,
+  openShadow,
   `
-if isEmpty or not call('HGET', partition, 'isStale') then return { 0, '0' } end
-local position, of = string.match(ARGV[1], '^(%d+) (%x+)$')
-if of ~= generation then position = '0' end
+local stale = not isEmpty and call('HGET', partition, 'stale')
+if not stale then return { 0, '0' } end
+local position, of = string.match(ARGV[1], '^(%d+) (.+)$')
+if of ~= stale then position = '0' end
+local function begins(name, beginning)
+  return beginning and string.sub(name, 1, #beginning) == beginning
+end
 local page = call('SCAN', position, 'MATCH', ARGV[3], 'COUNT', ARGV[2])
 local swept = 0
 for _, name in ipairs(page[2]) do
-  if string.sub(name, 1, #data) ~= data then swept = swept + call('UNLINK', name) end
+  local isNamed = begins(name, data) or begins(name, counted) or begins(name, shadowed)
+  if not isNamed then swept = swept + call('UNLINK', name) end
 end
 if page[1] == '0' then
-  call('HDEL', partition, 'isStale')
+  call('HDEL', partition, 'stale')
   return { swept, '0' }
 end
-return { swept, page[1] .. ' ' .. generation }
+return { swept, page[1] .. ' ' .. stale }
 `,
 )

@@ -1,0 +1,64 @@
+import type { LmdbStore } from '../../lmdb/environment.ts'
+import { hotKey, keySpaces } from './hot-keys.ts'
+
+/*
+ * What is known of a partition as a whole: the fence and number of the counts in use (u48, u32), number and next step of
+ * the shadow (u32 each, 0 for none), and the highest number that counts have had (u32). Every key of counters and slots
+ * has the number of its counts in it, and none is used again: what no head names any more is swept.
+ */
+export type PartitionHead = {
+  readonly fence: number
+  readonly inUse: number
+  /** The counts that a restore is making. */
+  readonly shadow: { readonly counts: number; readonly step: number } | undefined
+  readonly lastCounts: number
+}
+
+const headBytes = 22
+const noShadow = 0
+
+export function headKey(partition: Buffer): Buffer {
+  return hotKey(keySpaces.head, partition)
+}
+
+export function readHead(store: LmdbStore, partition: Buffer): PartitionHead {
+  const bytes = store.getBinaryFast(headKey(partition))
+  if (bytes === undefined) return { fence: 0, inUse: 0, shadow: undefined, lastCounts: 0 }
+  const shadow = bytes.readUInt32LE(10)
+  return {
+    ...readCountsInUse(bytes),
+    shadow: shadow === noShadow ? undefined : { counts: shadow, step: bytes.readUInt32LE(14) },
+    lastCounts: bytes.readUInt32LE(18),
+  }
+}
+
+/** The part of a stored head that every limit check needs. */
+export function readCountsInUse(bytes: Buffer | undefined): { fence: number; inUse: number } {
+  if (bytes === undefined) return { fence: 0, inUse: 0 }
+  return { fence: bytes.readUIntLE(0, 6), inUse: bytes.readUInt32LE(6) }
+}
+
+/** Call inside a write transaction. */
+export function writeHead(store: LmdbStore, partition: Buffer, head: PartitionHead): void {
+  const bytes = Buffer.allocUnsafeSlow(headBytes)
+  bytes.writeUIntLE(head.fence, 0, 6)
+  bytes.writeUInt32LE(head.inUse, 6)
+  bytes.writeUInt32LE(head.shadow?.counts ?? noShadow, 10)
+  bytes.writeUInt32LE(head.shadow?.step ?? 0, 14)
+  bytes.writeUInt32LE(head.lastCounts, 18)
+  store.putSync(headKey(partition), bytes)
+}
+
+/** What the keys of these counts continue with after their space byte. */
+export function countsPart(partition: Buffer, counts: number): Buffer {
+  const number = Buffer.allocUnsafe(countsNumberBytes)
+  number.writeUInt32BE(counts)
+  return Buffer.concat([partition, number])
+}
+
+export const countsNumberBytes = 4
+
+/** The counts in use and, behind them, those that a restore is making. */
+export function namedCounts({ inUse, shadow }: PartitionHead): number[] {
+  return shadow === undefined ? [inUse] : [inUse, shadow.counts]
+}

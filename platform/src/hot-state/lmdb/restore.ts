@@ -1,0 +1,69 @@
+import { readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
+import type { RestoreFinish, RestorePosition, RestoreStep, SpansNotTaken } from '../hot-state.ts'
+import { CountChanges } from './count-changes.ts'
+import { partitionPart } from './hot-keys.ts'
+import { readHead, writeHead, type PartitionHead } from './partition-head.ts'
+import type { SubjectRecords } from './subject-record.ts'
+
+/* Everything here is called inside a write transaction. */
+
+export function beginRestore(store: LmdbStore, space: string, partition: number): string {
+  const part = partitionPart(space, partition)
+  const head = readHead(store, part)
+  const counts = head.lastCounts + 1
+  writeHead(store, part, { ...head, shadow: { counts, step: 0 }, lastCounts: counts })
+  return tokenOf(store, counts)
+}
+
+export function restore(
+  store: LmdbStore,
+  subjects: SubjectRecords,
+  step: RestoreStep,
+): SpansNotTaken | 'fenced' {
+  const partition = partitionPart(step.space, step.partition)
+  const head = readHead(store, partition)
+  if (!isNext(store, head, step)) return 'fenced'
+  const { counts } = head.shadow
+  const changes = new CountChanges(store, subjects, partition, counts)
+  const cut: number[] = []
+  const outside: number[] = []
+  for (const [index, span] of step.spans.entries()) {
+    if (span.fromSecond === span.lastSecond) {
+      changes.add({ ...span, second: span.fromSecond })
+      continue
+    }
+    const outcome = changes.addSpan(span)
+    if (outcome === 'cut') cut.push(index)
+    else if (outcome === 'outside') outside.push(index)
+  }
+  changes.write()
+  writeHead(store, partition, { ...head, shadow: { counts, step: step.step + 1 } })
+  return { cut, outside }
+}
+
+export function finishRestore(store: LmdbStore, finish: RestoreFinish): 'restored' | 'fenced' {
+  const partition = partitionPart(finish.space, finish.partition)
+  const head = readHead(store, partition)
+  if (!isNext(store, head, finish)) return 'fenced'
+  const { counts } = head.shadow
+  const { nextOffset } = finish
+  writeHead(store, partition, { ...head, fence: nextOffset, inUse: counts, shadow: undefined })
+  return 'restored'
+}
+
+type RestoringHead = PartitionHead & { readonly shadow: object }
+
+/** Nobody has taken the restore over, or done this step. */
+function isNext(
+  store: LmdbStore,
+  head: PartitionHead,
+  { token, step }: RestorePosition,
+): head is RestoringHead {
+  const { shadow } = head
+  return shadow !== undefined && tokenOf(store, shadow.counts) === token && shadow.step === step
+}
+
+/** With the folder's own id, for another one in its place begins to number again. */
+function tokenOf(store: LmdbStore, counts: number): string {
+  return `${readEnvironmentId(store)} ${counts}`
+}

@@ -1,0 +1,71 @@
+/*
+ * Adds the increments of `groups` (batch-format.ts) to the counts that `counted` begins the names of: each to its window,
+ * or to its slot.
+ */
+export const countUses = `
+local function entriesOf(subject)
+  local entries = {}
+  for i, scope in ipairs(call('SMEMBERS', data .. 'scopes:' .. subject)) do
+    local name = subject .. scope
+    entries[i] = { name = name, windows = call('GET', data .. 'windows:' .. name) }
+  end
+  return entries
+end
+
+local function addToCounter(name, series, field, amount)
+  if add(counted .. 'counter:' .. name .. series, field, amount) then
+    call('SADD', counted .. 'series:' .. name, series)
+  end
+end
+
+-- Adds to the fitting window of each entry; answers whether there was any.
+local function addToWindows(entries, kind, series, second, amount)
+  local isCounted = false
+  for _, entry in ipairs(entries) do
+    local id = entry.windows and fittingWindow(entry.name, entry.windows, second)
+    if id then
+      isCounted = true
+      addToCounter(entry.name, series, kind .. id, amount)
+    end
+  end
+  return isCounted
+end
+
+local function countUses(groups)
+  local names, keys, windows = {}, {}, {}
+  for i, group in ipairs(groups) do
+    names[i] = group[1] .. group[2]
+    keys[i] = data .. 'windows:' .. names[i]
+  end
+  inChunks(keys, function(first, last)
+    for i, each in ipairs(call('MGET', unpack(keys, first, last))) do windows[first + i - 1] = each end
+  end)
+  local waiting = {}
+  for i, group in ipairs(groups) do
+    local name, minutes = names[i], {}
+    local isScoped = group[2] ~= '0:'
+    local entries = isScoped and { { name = name, windows = windows[i] } } or entriesOf(group[1])
+    for j = 3, #group do
+      local uses = group[j]
+      local series = uses[1]
+      for k = 2, #uses, 2 do
+        local isCounted = addToWindows(entries, isScoped and 's' or 'u', series, uses[k], uses[k + 1])
+        if not (isScoped and isCounted) then
+          local minute, slots = addToSlot(name, series, uses[k], uses[k + 1])
+          minutes[#minutes + 1] = minute
+          minutes[#minutes + 1] = slots
+        end
+      end
+    end
+    if #minutes > 0 then
+      waiting[#waiting + 1] = name
+      inChunks(minutes, function(first, last)
+        call('ZADD', counted .. 'slots:' .. name, unpack(minutes, first, last))
+      end)
+    end
+  end
+  inChunks(waiting, function(first, last)
+    call('SADD', counted .. 'waiting', unpack(waiting, first, last))
+  end)
+end
+`
