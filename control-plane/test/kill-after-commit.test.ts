@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listApiKeys } from '@tollgate/domain/api-keys/repository'
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
-import { listPendingTargets, type PublicationKind } from '@tollgate/domain/publications/repository'
+import type { PublicationKind } from '@tollgate/domain/publications/repository'
 import {
   apiKeyDocumentKey,
   metersDocumentKey,
@@ -18,6 +18,7 @@ import type { ProductBody } from '@tollgate/schemas/http/products'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+import { waitingTargets } from './waiting-targets.ts'
 
 /*
  * A process that dies between the commit of a change and its publication, or between the publication and the removal
@@ -77,7 +78,7 @@ async function call<Body>(method: string, path: string, body?: unknown): Promise
 
 async function waitingKinds(): Promise<ReadonlySet<string>> {
   const pools = [stack.database.control, stack.database.in('sandbox'), stack.database.in('live')]
-  const targets = await Promise.all(pools.map((pool) => listPendingTargets(pool, 100)))
+  const targets = await Promise.all(pools.map((pool) => waitingTargets(pool)))
   return new Set(targets.flat().map(({ kind }) => kind))
 }
 

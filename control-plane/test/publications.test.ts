@@ -1,13 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
+import { revokeApiKey } from '@tollgate/domain/api-keys/retire-api-key'
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
-import { insertPublication, listPendingTargets } from '@tollgate/domain/publications/repository'
+import { readPublicationState } from '@tollgate/domain/publications/publication-state'
+import { insertPublication } from '@tollgate/domain/publications/repository'
 import {
   apiKeyDocumentKey,
   metersDocumentKey,
   offerDocumentKey,
   type PublishedMeters,
 } from '@tollgate/schemas/hot-state/documents'
+import {
+  publicationsProgressKey,
+  publicationsStartKey,
+  publicationsSubject,
+  publishedKinds,
+  type PublicationsStart,
+} from '@tollgate/schemas/hot-state/publications'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { MeterBody } from '@tollgate/schemas/http/meters'
 import type { ProductBody } from '@tollgate/schemas/http/products'
@@ -15,11 +26,13 @@ import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { aroundWrites } from './around-writes.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+import { waitingTargets } from './waiting-targets.ts'
 
 let stack: TestStack
 let tenant: Tenant
 /** A customer whose entry the hot state never takes. */
 const poison = 'cus_poison'
+let partitionCount: number
 /** While it is set, the stack's hot state takes nothing: as if the process had died after the commit. */
 let isDown = false
 
@@ -29,6 +42,7 @@ beforeAll(async () => {
     wrapHotState: refuseWhile(() => isDown),
   })
   tenant = await stack.createTenant()
+  partitionCount = stack.eventLog.partitionCount(usageTopic('sandbox'))
 })
 afterAll(() => stack.stop())
 
@@ -56,12 +70,29 @@ async function forget(reference: string): Promise<void> {
 
 function addressOf(reference: string) {
   const subject = subjectKey(tenant.providerId, reference)
-  const partition = partitionOf(subject, stack.eventLog.partitionCount(usageTopic('sandbox')))
+  const partition = partitionOf(subject, partitionCount)
   return { space: 'sandbox', partition, subject, scope: '' }
 }
 
+async function insertPoison(): Promise<void> {
+  const pool = stack.database.in('sandbox')
+  await pool`
+    insert into customers (provider_id, reference, email, status, created_at, updated_at)
+    values (${tenant.providerId}, ${poison}, 'poison@example.com', 'active', now(), now())`
+  await pool`
+    insert into customer_references (provider_id, customer_ref, reference, linked_at)
+    values (${tenant.providerId}, ${poison}, ${poison}, now())`
+}
+
+async function removePoison(): Promise<void> {
+  const pool = stack.database.in('sandbox')
+  await pool`delete from publications where target = ${poison}`
+  await pool`delete from customer_references where reference = ${poison}`
+  await pool`delete from customers where reference = ${poison}`
+}
+
 function pending() {
-  return listPendingTargets(stack.database.in('sandbox'), 100)
+  return waitingTargets(stack.database.in('sandbox'))
 }
 
 async function meterNames(): Promise<string[]> {
@@ -91,7 +122,7 @@ test('what was committed before a crash is published by the next start, before i
   isDown = false
   expect([customer.status, product.status, meter.status]).toEqual([201, 201, 201])
   expect(await knownCustomer(customer.body.reference)).toBeUndefined()
-  expect((await pending()).map(({ kind }) => kind)).toEqual(['customer', 'offer', 'meters'])
+  expect((await pending()).map(({ kind }) => kind)).toEqual(['meters', 'offer', 'customer'])
 
   const successor = stack.createService()
   await successor.start()
@@ -114,23 +145,94 @@ test('the loop publishes what waits while the service runs', async () => {
   await service.stop()
 })
 
-test('a hot state that lost everything gets it all back', async () => {
-  const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', { email: 'd@example.com' })
-  const { sandboxKey } = tenant
-  await stack.hotState.deleteDocument('publications/complete')
-  await stack.hotState.deleteDocument(metersDocumentKey('sandbox', tenant.providerId))
-  await stack.hotState.deleteDocument(apiKeyDocumentKey(sha256OfSecretKey(sandboxKey)))
-  await forget(body.reference)
-  expect(await knownCustomer(body.reference)).toBeUndefined()
+/** What readers may conclude, as the data plane does. */
+async function publishedNow(): Promise<readonly string[]> {
+  const parts = { hotState: stack.hotState, partitionCount: () => partitionCount }
+  return (await readPublicationState(parts)).progress?.published ?? []
+}
 
-  const successor = stack.createService()
-  await successor.start()
-  await successor.stop()
-  expect(await knownCustomer(body.reference)).toBeDefined()
-  expect(await meterNames()).toContain('requests')
-  const key = apiKeyDocumentKey(sha256OfSecretKey(sandboxKey))
-  expect(await stack.hotState.readDocument(key)).toContain(tenant.providerId)
+describe('a hot state that lost what was published', () => {
+  let customerRef: string
+  beforeEach(async () => {
+    const email = `lost-${randomUUID()}@example.com`
+    customerRef = (await call<CustomerBody>('POST', '/v1/sdk/customers', { email })).body.reference
+    const { sandboxKey } = tenant
+    await stack.hotState.deleteDocument(metersDocumentKey('sandbox', tenant.providerId))
+    await stack.hotState.deleteDocument(apiKeyDocumentKey(sha256OfSecretKey(sandboxKey)))
+    await forget(customerRef)
+  })
+
+  async function startAndStopSuccessor(): Promise<void> {
+    const successor = stack.createService()
+    await successor.start()
+    await successor.stop()
+  }
+
+  const losses: Record<string, () => Promise<void>> = {
+    'the start': () => stack.hotState.deleteDocument(publicationsStartKey),
+    'the progress, before the queue was written': () =>
+      stack.hotState.deleteDocument(publicationsProgressKey),
+    'its incarnation': async () => {
+      const document = (await stack.hotState.readDocument(publicationsStartKey)) ?? ''
+      const start = { ...(JSON.parse(document) as PublicationsStart), incarnation: 'another' }
+      await stack.hotState.putDocument(publicationsStartKey, JSON.stringify(start))
+    },
+  }
+  test.each(Object.keys(losses))('gets it all back: %s', async (name) => {
+    await losses[name]!()
+    expect(await publishedNow()).toEqual([])
+    await startAndStopSuccessor()
+    expect(await knownCustomer(customerRef)).toBeDefined()
+    expect(await meterNames()).toContain('requests')
+    const key = apiKeyDocumentKey(sha256OfSecretKey(tenant.sandboxKey))
+    expect(await stack.hotState.readDocument(key)).toContain(tenant.providerId)
+    expect(await publishedNow()).toEqual(publishedKinds)
+  })
+
+  test('in one partition gets the entries of that environment back', async () => {
+    const at = { space: 'sandbox', partition: 1, subject: publicationsSubject, scope: '' }
+    await stack.hotState.deleteEntry(at)
+    await startAndStopSuccessor()
+    expect(await knownCustomer(customerRef)).toBeDefined()
+    expect(await meterNames()).toEqual([])
+    expect(await publishedNow()).toEqual(publishedKinds)
+  })
+
+  test('and not yet got it back says so, kind by kind', async () => {
+    isDown = true
+    await call('PATCH', `/v1/sdk/customers/${customerRef}`, { name: 'waits' })
+    isDown = false
+    await insertPoison()
+    await stack.hotState.deleteDocument(publicationsStartKey)
+    await startAndStopSuccessor()
+    expect(await publishedNow()).toEqual(['api-key', 'meters', 'offer'])
+    await removePoison()
+    expect(await knownCustomer(customerRef)).toBeDefined()
+  })
+
+  test('does not get back what was revoked or removed', async () => {
+    const key = { providerId: tenant.providerId, environment: 'sandbox', name: null } as const
+    const { database, hotState } = stack
+    const issued = await issueApiKey(database, hotState, { ...key, expiresAt: null }, new Date())
+    const keyDocument = apiKeyDocumentKey(issued.key.sha256)
+    const product = await call<ProductBody>('POST', '/v1/sdk/products', { name: 'Gone' })
+    const offerDocument = offerDocumentKey('sandbox', tenant.providerId, product.body.reference)
+    const before = await Promise.all([keyDocument, offerDocument].map((each) => read(each)))
+    await revokeApiKey(database, hotState, issued.key.keyId, new Date())
+    await call('DELETE', `/v1/sdk/products/${product.body.reference}`)
+    // A copy of a moment ago: what a replica has that takes over.
+    await hotState.putDocument(keyDocument, before[0]!)
+    await hotState.putDocument(offerDocument, before[1]!)
+    await losses['its incarnation']!()
+    await startAndStopSuccessor()
+    expect(await read(keyDocument)).toBeUndefined()
+    expect(await read(offerDocument)).toBeUndefined()
+  })
 })
+
+function read(key: string): Promise<string | undefined> {
+  return stack.hotState.readDocument(key)
+}
 
 test('a target that cannot be published keeps no other from it', async () => {
   const good = await call<CustomerBody>('POST', '/v1/sdk/customers', { email: 'e@example.com' })
@@ -139,18 +241,14 @@ test('a target that cannot be published keeps no other from it', async () => {
   const target = { kind: 'customer', providerId: tenant.providerId } as const
   await insertPublication(pool, { ...target, target: poison })
   await insertPublication(pool, { ...target, target: good.body.reference })
-  await pool`
-    insert into customers (provider_id, reference, email, status, created_at, updated_at)
-    values (${tenant.providerId}, ${poison}, 'poison@example.com', 'active', now(), now())`
-  await pool`
-    insert into customer_references (provider_id, customer_ref, reference, linked_at)
-    values (${tenant.providerId}, ${poison}, ${poison}, now())`
+  await insertPoison()
 
   const successor = stack.createService()
   await successor.start()
   await successor.stop()
   expect(await knownCustomer(good.body.reference)).toBeDefined()
   expect(await pending()).toEqual([{ ...target, target: poison }])
+  await removePoison()
 })
 
 test('publishers that race leave the last state', async () => {

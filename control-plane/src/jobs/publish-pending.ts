@@ -1,15 +1,16 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
-import { publicationSpaces, publishPending } from '@tollgate/domain/publications/publisher'
-import { queueEverythingIfLost } from '@tollgate/domain/publications/queue-everything'
+import { notePublished } from '@tollgate/domain/publications/note-published'
+import { publishPending } from '@tollgate/domain/publications/publisher'
+import { queueLost } from '@tollgate/domain/publications/queue-lost'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 
-/** Bounds one round in each space, so that neither starting nor stopping waits for a long backlog. */
-const targetsPerRoundMax = 500
+/** Bounds one round for each kind and space, so that neither starting nor stopping waits for a long backlog. */
+const targetsPerRoundMax = 4_000
 
 /**
  * Finishes publications that were committed but not carried out: the process died in between, the hot state did not
- * answer, or it lost everything. Runs once at the start, before requests are taken, and then at the interval; while
+ * answer, or it lost something. Runs once at the start, before requests are taken, and then at the interval; while
  * there is a backlog, without a pause.
  */
 export function createPublishPendingJob(
@@ -48,16 +49,17 @@ export function createPublishPendingJob(
 
 /** Whether there may be more. */
 async function publishSome(parts: PublisherParts, logger: Logger): Promise<boolean> {
-  if (await queueEverythingIfLost(parts.database, parts.hotState)) {
-    logger.info('the hot state is empty: everything is published anew')
+  const loss = await queueLost(parts)
+  if (loss.kind !== 'nothing') {
+    logger.warn({ loss }, 'the hot state may have lost what was published: it is published anew')
   }
-  let published = 0
-  let hasMore = false
-  for (const space of publicationSpaces) {
-    const count = await publishPending(parts, space, targetsPerRoundMax)
-    published += count
-    hasMore ||= count === targetsPerRoundMax
+  const { published, failures, hasMore } = await publishPending(parts, targetsPerRoundMax)
+  if (published > 0) logger.info({ published, hasMore }, 'finished publications that had been left')
+  if (failures.length > 0) {
+    const failed = failures.length
+    logger.error({ err: failures[0], failed }, 'targets could not be published')
   }
-  if (published > 0) logger.info({ published }, 'finished publications that had been left')
+  const kinds = await notePublished(parts)
+  if (kinds.length > 0) logger.info({ kinds }, 'everything of these kinds is published')
   return hasMore
 }

@@ -5,7 +5,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import { insertPublication, type PublicationTarget } from '../publications/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
-import { publishApiKey } from './publish-api-key.ts'
+import { publishApiKeys } from './publish-api-keys.ts'
 import { insertApiKey, type ApiKey } from './repository.ts'
 import { generateSecretKey, sha256OfSecretKey } from './secret-key.ts'
 
@@ -30,7 +30,7 @@ export async function issueApiKey(
   now: Date,
 ): Promise<IssuedApiKey> {
   const issued = await database.control.begin((sql) => addApiKey(sql, fields, now))
-  await publishApiKey(database.control, hotState, apiKeyTarget(issued.key), 'pending')
+  await publishApiKeys(database.control, hotState, [apiKeyTarget(issued.key)], 'pending')
   return issued
 }
 

@@ -33,9 +33,10 @@ export async function insertApiKey(sql: Queryable, key: ApiKey): Promise<void> {
       ${key.last4}, ${key.createdAt}, ${key.expiresAt}, ${key.revokedAt})`
 }
 
-export async function findApiKey(sql: Queryable, keyId: string): Promise<ApiKey | undefined> {
-  const [row] = await sql<ApiKeyRow[]>`select * from api_keys where key_id = ${keyId}`
-  return row === undefined ? undefined : fromRow(row)
+export async function findApiKeys(sql: Queryable, keyIds: readonly string[]): Promise<ApiKey[]> {
+  const rows = await sql<ApiKeyRow[]>`
+    select * from api_keys where key_id = any(${[...keyIds]}::text[])`
+  return rows.map(fromRow)
 }
 
 /** The key, whether or not it still opens anything. */

@@ -2,7 +2,7 @@ import type { Database } from '@tollgate/platform/database/database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { insertPublication } from '../publications/repository.ts'
 import { addApiKey, apiKeyTarget, type IssuedApiKey } from './issue-api-key.ts'
-import { publishApiKey } from './publish-api-key.ts'
+import { publishApiKeys } from './publish-api-keys.ts'
 import { lockApiKey, setApiKeyExpiry, setApiKeyRevoked, type ApiKey } from './repository.ts'
 
 export type RotateOutcome =
@@ -33,11 +33,11 @@ export async function rotateApiKey(
   if (outcome.kind === 'rotated') {
     const { key } = outcome.successor
     // The successor first: a caller that switches early must not be refused.
-    await publishApiKey(database.control, hotState, apiKeyTarget(key), 'pending')
-    await publishApiKey(
+    await publishApiKeys(database.control, hotState, [apiKeyTarget(key)], 'pending')
+    await publishApiKeys(
       database.control,
       hotState,
-      { ...apiKeyTarget(key), target: keyId },
+      [{ ...apiKeyTarget(key), target: keyId }],
       'pending',
     )
   }
@@ -63,7 +63,7 @@ export async function revokeApiKey(
     return { kind: 'revoked', key: { ...key, revokedAt } }
   })
   if (outcome.kind === 'revoked') {
-    await publishApiKey(database.control, hotState, apiKeyTarget(outcome.key), 'pending')
+    await publishApiKeys(database.control, hotState, [apiKeyTarget(outcome.key)], 'pending')
   }
   return outcome
 }

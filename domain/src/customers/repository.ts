@@ -1,3 +1,4 @@
+import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { jsonb } from '../postgres/jsonb.ts'
@@ -129,17 +130,50 @@ export async function listReferencesByCustomer(
   return references
 }
 
-/** Counts one more publication of the customer and keeps the row locked until the transaction ends. */
-export async function raisePublicationVersion(
+/** Customers of any providers, by their own references, which no two customers share. */
+export type CustomerName = {
+  readonly providerId: string
+  readonly customerRef: string
+}
+
+/** In order of the links, by the customer's own reference. */
+export async function listReferencesOf(
   sql: Queryable,
-  providerId: string,
-  customerRef: string,
-): Promise<number | undefined> {
-  const [row] = await sql<{ publication_version: bigint }[]>`
+  customers: readonly CustomerName[],
+): Promise<Map<string, string[]>> {
+  const references = new Map<string, string[]>()
+  const rows = await sql<{ customer_ref: string; reference: string }[]>`
+    select customer_ref, reference from customer_references
+    where (provider_id, customer_ref) in (${selectNames(sql, customers)})
+    order by linked_at, reference`
+  for (const row of rows) {
+    const found = references.get(row.customer_ref)
+    if (found === undefined) references.set(row.customer_ref, [row.reference])
+    else found.push(row.reference)
+  }
+  return references
+}
+
+/** To compare (provider_id, customer_ref) with. */
+export function selectNames(sql: Queryable, customers: readonly CustomerName[]): Fragment {
+  const providerIds = customers.map(({ providerId }) => providerId)
+  const customerRefs = customers.map(({ customerRef }) => customerRef)
+  return sql`select * from unnest(${providerIds}::text[], ${customerRefs}::text[])`
+}
+
+/**
+ * Counts one more publication of each customer and keeps the rows locked until the transaction ends. The versions, by
+ * the customer's own reference; customers that do not exist are left out.
+ */
+export async function raisePublicationVersions(
+  sql: Queryable,
+  customers: readonly CustomerName[],
+): Promise<Map<string, number>> {
+  const rows = await sql<{ reference: string; publication_version: bigint }[]>`
     update customers set publication_version = publication_version + 1
-    where provider_id = ${providerId} and reference = ${customerRef}
-    returning publication_version`
-  return row === undefined ? undefined : Number(row.publication_version)
+    where (provider_id, reference) in (${selectNames(sql, customers)})
+    returning reference, publication_version`
+  return new Map(rows.map((row) => [row.reference, Number(row.publication_version)]))
 }
 
 function fromRow(row: CustomerRow): Customer {

@@ -35,8 +35,8 @@ export async function createProvider(
     const pool = database.in(environment)
     const operation = { providerId, environment, now, requestId: null, idempotencyKey: null }
     await runUnitOfWork(pool, operation, ensureLimitMeter)
-    const target = { kind: 'meters', providerId, target: '' } as const
-    await publishMeters(pool, hotState, environment, target, 'pending')
+    const targets = [{ providerId, target: '' }]
+    await publishMeters(pool, hotState, environment, targets, 'pending')
   }
   await insertProvider(database.control, provider)
   return provider

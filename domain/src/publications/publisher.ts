@@ -1,63 +1,129 @@
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import { publishApiKey } from '../api-keys/publish-api-key.ts'
-import { publishCustomer } from '../customers/publish-customer.ts'
+import { publishedKinds } from '@tollgate/schemas/hot-state/publications'
+import type { Sql } from 'postgres'
+import { publishApiKeys } from '../api-keys/publish-api-keys.ts'
+import { publishCustomers } from '../customers/publish-customers.ts'
 import { publishMeters } from '../meters/publish-meters.ts'
-import { publishOffer } from '../products/publish-offer.ts'
+import { publishOffers } from '../products/publish-offers.ts'
+import type { PublishWhen } from './publish-targets.ts'
 import type { PublisherParts } from './publisher-parts.ts'
-import { listPendingTargets, type PublicationTarget } from './repository.ts'
+import {
+  listPendingTargets,
+  type PublicationKind,
+  type PublicationTarget,
+  type TargetName,
+} from './repository.ts'
+import { workOff } from './work-off.ts'
 
 /** Where a target's publications wait: with what they tell about. */
 export type PublicationSpace = Environment | 'control'
 
-export const publicationSpaces: readonly PublicationSpace[] = ['control', ...environments]
+export function spacesOf(kind: PublicationKind): readonly PublicationSpace[] {
+  return kind === 'api-key' ? ['control'] : environments
+}
+
+export function poolOf({ database }: PublisherParts, space: PublicationSpace): Sql {
+  return space === 'control' ? database.control : database.in(space)
+}
 
 /** 'always' also when nothing is waiting: for copies that the hot state has lost or that time has overtaken. */
-export async function publish(
+export function publish(
+  parts: PublisherParts,
+  environment: Environment,
+  target: PublicationTarget,
+  when: PublishWhen,
+): Promise<void> {
+  return publishAll(parts, environment, target.kind, [target], when)
+}
+
+async function publishAll(
   parts: PublisherParts,
   space: PublicationSpace,
-  target: PublicationTarget,
-  when: 'pending' | 'always',
+  kind: PublicationKind,
+  targets: readonly TargetName[],
+  when: PublishWhen,
 ): Promise<void> {
-  const { database, hotState } = parts
-  if (space === 'control') return publishApiKey(database.control, hotState, target, when)
-  const pool = database.in(space)
-  switch (target.kind) {
+  const { hotState } = parts
+  const pool = poolOf(parts, space)
+  if (space === 'control') return publishApiKeys(pool, hotState, targets, when)
+  switch (kind) {
     case 'meters':
-      return publishMeters(pool, hotState, space, target, when)
+      return publishMeters(pool, hotState, space, targets, when)
     case 'offer':
-      return publishOffer(pool, hotState, space, target, when)
+      return publishOffers(pool, hotState, space, targets, when)
     case 'customer':
-      return publishCustomer(parts, space, target, when)
+      return publishCustomers(parts, space, targets, when)
     case 'api-key':
       throw new Error('keys are published from the control schema')
   }
 }
 
-/** Targets differ, so they do not wait for each other; a few at a time leave connections to the requests. */
-const concurrencyMax = 4
+/**
+ * Targets of one transaction: their state is read in one query each, and a request that changes one of them waits for
+ * all.
+ */
+const targetsPerBatchMax = 200
+
+/** While one waits for the database, another one writes to the hot state. They leave connections to the requests. */
+const batchesInFlightMax = 2
+
+export type PublishedRound = {
+  readonly published: number
+  /** The first failure stands for the others. */
+  readonly failures: readonly unknown[]
+  /** Whether there may be more. */
+  readonly hasMore: boolean
+}
 
 /**
- * Publishes what waits in a space, up to a number of targets, and returns how many there were. A target that fails
- * keeps no other from being published; the first failure is thrown at the end.
+ * Publishes what waits, up to a number of targets of each kind and space. A target that fails keeps no other from being
+ * published. Throws when the hot state does not answer.
  */
 export async function publishPending(
   parts: PublisherParts,
-  space: PublicationSpace,
   targetsMax: number,
-): Promise<number> {
-  const pool = space === 'control' ? parts.database.control : parts.database.in(space)
-  const targets = await listPendingTargets(pool, targetsMax)
-  const waiting = targets.values()
+): Promise<PublishedRound> {
+  let published = 0
+  let hasMore = false
   const failures: unknown[] = []
-  const work = async (): Promise<void> => {
-    for (const target of waiting) {
-      await publish(parts, space, target, 'pending').catch((error: unknown) => failures.push(error))
+  for (const kind of publishedKinds) {
+    for (const space of spacesOf(kind)) {
+      const targets = await listPendingTargets(poolOf(parts, space), kind, targetsMax)
+      const failed = await publishSome(parts, space, kind, targets)
+      failures.push(...failed)
+      published += targets.length - failed.length
+      hasMore ||= targets.length === targetsMax && failed.length < targets.length
     }
   }
-  await Promise.all(Array.from({ length: concurrencyMax }, work))
-  if (failures.length > 0) {
-    const message = `${failures.length} of ${targets.length} targets in ${space} could not be published`
-    throw new Error(message, { cause: failures[0] })
+  return { published, failures, hasMore }
+}
+
+/** Why some of them could not be published. */
+async function publishSome(
+  parts: PublisherParts,
+  space: PublicationSpace,
+  kind: PublicationKind,
+  targets: readonly TargetName[],
+): Promise<unknown[]> {
+  const failures: unknown[] = []
+  await workOff(batchesOf(targets), batchesInFlightMax, async (batch) => {
+    try {
+      await publishAll(parts, space, kind, batch, 'pending')
+    } catch {
+      await parts.hotState.ping()
+      // One of them is to blame.
+      for (const target of batch) {
+        await publishAll(parts, space, kind, [target], 'pending').catch((error: unknown) =>
+          failures.push(error),
+        )
+      }
+    }
+  })
+  return failures
+}
+
+function* batchesOf(targets: readonly TargetName[]): Generator<readonly TargetName[]> {
+  for (let first = 0; first < targets.length; first += targetsPerBatchMax) {
+    yield targets.slice(first, first + targetsPerBatchMax)
   }
-  return targets.length
 }

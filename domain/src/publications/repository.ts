@@ -1,14 +1,17 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import type { PublishedKind } from '@tollgate/schemas/hot-state/publications'
 
-export type PublicationKind = 'api-key' | 'meters' | 'offer' | 'customer'
+export type PublicationKind = PublishedKind
 
-/** What the hot state holds a copy of. */
-export type PublicationTarget = {
-  readonly kind: PublicationKind
+/** What of a kind the hot state holds a copy of. */
+export type TargetName = {
   readonly providerId: string
   /** The key's id, the product's or the customer's reference; '' for the meters of a provider. */
   readonly target: string
 }
+
+/** What the hot state holds a copy of. */
+export type PublicationTarget = TargetName & { readonly kind: PublicationKind }
 
 /** Says, within the transaction that changes the target, that the target must be published. */
 export async function insertPublication(sql: Queryable, target: PublicationTarget): Promise<void> {
@@ -19,37 +22,67 @@ export async function insertPublication(sql: Queryable, target: PublicationTarge
 
 /**
  * Makes publishers of one target wait for each other until their transactions end, whichever process they are in:
- * the state that is read later is written later.
+ * the state that is read later is written later. In one order, so that no two of them wait for each other.
  */
-export async function lockPublicationTarget(
+export async function lockPublicationTargets(
   sql: Queryable,
-  target: PublicationTarget,
+  kind: PublicationKind,
+  targets: readonly TargetName[],
 ): Promise<void> {
-  const name = JSON.stringify([target.kind, target.providerId, target.target])
-  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`
+  const names = targets.map(({ providerId, target }) => JSON.stringify([kind, providerId, target]))
+  await sql`
+    select pg_advisory_xact_lock(lock) from (
+      select distinct hashtextextended(name, 0) as lock from unnest(${names}::text[]) as name
+      order by lock
+    ) as locks`
 }
 
-export async function pendingPublicationIds(
+export type Publication = TargetName & { readonly id: string }
+
+/** The waiting publications of these targets. */
+export async function listPublications(
   sql: Queryable,
-  target: PublicationTarget,
-): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id::text as id from publications
-    where kind = ${target.kind} and provider_id = ${target.providerId} and target = ${target.target}`
-  return rows.map((row) => row.id)
+  kind: PublicationKind,
+  targets: readonly TargetName[],
+): Promise<Publication[]> {
+  const rows = await sql<{ id: string; provider_id: string; target: string }[]>`
+    select id::text as id, provider_id, target from publications
+    where kind = ${kind} and ${isOneOf(sql, targets)}`
+  return rows.map((row) => ({ id: row.id, providerId: row.provider_id, target: row.target }))
+}
+
+function isOneOf(sql: Queryable, targets: readonly TargetName[]) {
+  const providerIds = targets.map(({ providerId }) => providerId)
+  const names = targets.map(({ target }) => target)
+  return sql`(provider_id, target) in (
+    select * from unnest(${providerIds}::text[], ${names}::text[]))`
 }
 
 export async function deletePublications(sql: Queryable, ids: readonly string[]): Promise<void> {
-  await sql`delete from publications where id in ${sql(ids)}`
+  await sql`delete from publications where id = any(${[...ids]}::bigint[])`
 }
 
-/** Targets with something left to publish, the longest waiting first. */
+/** Targets of a kind with something left to publish, the longest waiting first. */
 export async function listPendingTargets(
   sql: Queryable,
+  kind: PublicationKind,
   rowsMax: number,
-): Promise<PublicationTarget[]> {
-  const rows = await sql<{ kind: PublicationKind; provider_id: string; target: string }[]>`
-    select kind, provider_id, target from publications
-    group by kind, provider_id, target order by min(id) limit ${rowsMax}`
-  return rows.map((row) => ({ kind: row.kind, providerId: row.provider_id, target: row.target }))
+): Promise<TargetName[]> {
+  const rows = await sql<{ provider_id: string; target: string }[]>`
+    select provider_id, target from publications where kind = ${kind}
+    group by provider_id, target order by min(id) limit ${rowsMax}`
+  return rows.map((row) => ({ providerId: row.provider_id, target: row.target }))
+}
+
+/** Whether something of the kind waits that was queued no later than the publication of this id. */
+export async function isPublicationWaiting(
+  sql: Queryable,
+  kind: PublicationKind,
+  queuedTo: string,
+): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select from publications where kind = ${kind} and id <= ${queuedTo}::bigint
+    ) as found`
+  return row!.found
 }

@@ -1,7 +1,9 @@
+import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { PurchaseOrigin, PurchaseStatus } from '@tollgate/schemas/http/purchases'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { CycleMode } from '../periods/periods.ts'
+import { selectNames, type CustomerName } from '../customers/repository.ts'
 import { jsonb } from '../postgres/jsonb.ts'
 import type { PlanSnapshot } from './plan-snapshot.ts'
 
@@ -168,29 +170,40 @@ export async function findDecidingPurchase(
   customerRef: string,
   productRef: string,
 ): Promise<Purchase | undefined> {
-  const purchases = await listDecidingPurchases(sql, providerId, customerRef, productRef)
+  const purchases = await selectDecidingPurchases(
+    sql,
+    sql`purchases.provider_id = ${providerId} and purchases.customer_ref = ${customerRef}
+      and purchases.product_ref = ${productRef}`,
+  )
   return purchases[0]
 }
 
-/** One per product that the customer ever held a plan of. */
+/** One per product that the customer ever held a plan of; by the customer's own reference. */
 export async function listDecidingPurchases(
   sql: Queryable,
-  providerId: string,
-  customerRef: string,
-  productRef?: string,
-): Promise<Purchase[]> {
+  customers: readonly CustomerName[],
+): Promise<Map<string, Purchase[]>> {
+  const found = new Map<string, Purchase[]>()
+  const ofThem = sql`(purchases.provider_id, purchases.customer_ref) in (${selectNames(sql, customers)})`
+  for (const purchase of await selectDecidingPurchases(sql, ofThem)) {
+    const others = found.get(purchase.customerRef)
+    if (others === undefined) found.set(purchase.customerRef, [purchase])
+    else others.push(purchase)
+  }
+  return found
+}
+
+async function selectDecidingPurchases(sql: Queryable, condition: Fragment): Promise<Purchase[]> {
   const rows = await sql<PurchaseRow[]>`
-    select distinct on (purchases.product_ref)
+    select distinct on (purchases.provider_id, purchases.customer_ref, purchases.product_ref)
       purchases.*, customers.email as customer_email, products.name as product_name
     from purchases
     join customers on customers.provider_id = purchases.provider_id
       and customers.reference = purchases.customer_ref
     join products on products.provider_id = purchases.provider_id
       and products.reference = purchases.product_ref
-    where purchases.provider_id = ${providerId} and purchases.customer_ref = ${customerRef}
-      and purchases.plan_ref is not null
-    ${productRef === undefined ? sql`` : sql`and purchases.product_ref = ${productRef}`}
-    order by purchases.product_ref,
+    where ${condition} and purchases.plan_ref is not null
+    order by purchases.provider_id, purchases.customer_ref, purchases.product_ref,
       purchases.status in ${sql(statusesWithAccess)} desc,
       purchases.start_date desc, purchases.created_at desc`
   return rows.map(fromRow)

@@ -1,0 +1,16 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import {
+  listPendingTargets,
+  type PublicationTarget,
+} from '@tollgate/domain/publications/repository'
+import { publishedKinds } from '@tollgate/schemas/hot-state/publications'
+
+/** What waits to be published, by kind. */
+export async function waitingTargets(pool: Queryable): Promise<PublicationTarget[]> {
+  const targets = await Promise.all(
+    publishedKinds.map(async (kind) =>
+      (await listPendingTargets(pool, kind, 100)).map((target) => ({ kind, ...target })),
+    ),
+  )
+  return targets.flat()
+}
