@@ -63,6 +63,12 @@ export const aggregatorSettings = {
     8_388_608,
     bytes,
   ),
+  replayRecordsMax: integerSetting(
+    'TOLLGATE_REPLAY_RECORDS_MAX',
+    'Records of a partition that are counted from the log again when the hot state was lost; the counts of more are made from ClickHouse',
+    500_000,
+    { min: 0, max: 1_000_000_000 },
+  ),
   sinkBatchRowsMax: integerSetting(
     'TOLLGATE_SINK_BATCH_ROWS_MAX',
     'Rows of one insert; a partition with as many waiting is stored at once',

@@ -128,12 +128,18 @@ const countersConcurrencyMax = 4
 
 function countersGroupOf(
   config: AggregatorConfig,
-  { logger, eventLog: log, hotState }: Parts,
+  { clock, logger, eventLog: log, hotState, usageStore }: Parts,
   metrics: ProjectionMetrics,
 ): ProjectionGroup {
-  const readLimits = {
-    recordsMax: config.countersBatchRecordsMax,
-    bytesMax: config.countersBatchBytesMax,
+  const counters = {
+    clock,
+    usageStore,
+    readLimits: {
+      recordsMax: config.countersBatchRecordsMax,
+      bytesMax: config.countersBatchBytesMax,
+    },
+    retention: retentionOf(config),
+    replayRecordsMax: config.replayRecordsMax,
   }
   return createProjectionGroup({
     name: 'counters',
@@ -146,7 +152,7 @@ function countersGroupOf(
     metrics,
     logger,
     create: (at, childLogger) =>
-      createCountersProjection({ ...at, readLimits }, metrics, childLogger),
+      createCountersProjection({ ...at, ...counters }, metrics, childLogger),
   })
 }
 

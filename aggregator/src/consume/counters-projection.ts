@@ -1,39 +1,102 @@
+import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
+import { sweepLimits, type Retention } from '../domain/retention.ts'
 import { logUnreadable } from './log-unreadable.ts'
-import type { PartitionParts } from './partition-parts.ts'
+import { oldestRecordMs, type PartitionParts } from './partition-parts.ts'
 import type { Projection, Step } from './projection-loop.ts'
 import type { ProjectionMetrics } from './projection-metrics.ts'
+import { recoverPosition } from './recover-position.ts'
+import { restoreCounts, type RestoreParts } from './restore-counts.ts'
 import { runCountersBatch } from './run-counters-batch.ts'
 
-/** The projection whose position is HotState's own fence. */
+export type CountersParts = PartitionParts &
+  RestoreParts & {
+    readonly clock: Clock
+    readonly retention: Retention
+    /** Counts of so many records are made again from the log, of more from ClickHouse. */
+    readonly replayRecordsMax: number
+  }
+
+type Restore = {
+  readonly offset: number
+  readonly startedMs: number
+  readonly pieces: ReturnType<typeof restoreCounts>
+}
+
+/** The projection whose position is HotState's own fence. Counts that HotState has lost, it makes again first. */
 export function createCountersProjection(
-  parts: PartitionParts,
+  parts: CountersParts,
   metrics: ProjectionMetrics,
   logger: Logger,
 ): Projection {
   const labels = { projection: 'counters', topic: parts.topic }
   let position: number | undefined
+  let restore: Restore | undefined
+
+  const recover = async (): Promise<void> => {
+    const plan = await recoverPosition(parts, parts.replayRecordsMax)
+    if (plan.kind === 'go-on') {
+      position = plan.offset
+      return
+    }
+    const { offset } = plan
+    logger.warn({ offset }, 'the counts are lost: they are made again from ClickHouse')
+    metrics.restores.inc({ topic: parts.topic, result: 'begun' })
+    restore = { offset, startedMs: performance.now(), pieces: await beginRestore(parts, offset) }
+  }
+
+  const stepRestore = async ({ offset, startedMs, pieces }: Restore): Promise<Step> => {
+    const piece = await pieces.next()
+    if (piece.done !== true) {
+      logger.debug(piece.value, 'counts are being made again')
+      return { kind: 'moved' }
+    }
+    restore = undefined
+    metrics.restores.inc({ topic: parts.topic, result: piece.value })
+    if (piece.value === 'fenced') return { kind: 'fenced' }
+    const seconds = (performance.now() - startedMs) / 1000
+    logger.info({ offset, seconds }, 'the counts are whole again')
+    position = offset
+    return { kind: 'moved' }
+  }
+
+  const stepBatch = async (from: number): Promise<Step> => {
+    const startedMs = performance.now()
+    const outcome = await runCountersBatch(parts, from)
+    if (outcome.kind !== 'applied') return { kind: outcome.kind }
+    position = outcome.nextOffset
+    const { fold, unreadable } = outcome
+    metrics.batchSeconds.observe(labels, (performance.now() - startedMs) / 1000)
+    metrics.records.inc({ ...labels, result: 'counted' }, fold.countedTotal)
+    metrics.records.inc({ ...labels, result: 'not-counted' }, fold.notCountedTotal)
+    metrics.records.inc({ ...labels, result: 'duplicate' }, fold.duplicateTotal)
+    metrics.records.inc({ ...labels, result: 'unreadable' }, unreadable.length)
+    logUnreadable(logger, unreadable)
+    return { kind: 'moved' }
+  }
+
   return {
     get position() {
       return position
     },
     forgetPosition() {
       position = undefined
+      restore = undefined
     },
     async step(): Promise<Step> {
-      position ??= await parts.hotState.appliedOffset(parts.environment, parts.partition)
-      const startedMs = performance.now()
-      const outcome = await runCountersBatch(parts, position)
-      if (outcome.kind !== 'applied') return { kind: outcome.kind }
-      position = outcome.nextOffset
-      const { fold, unreadable } = outcome
-      metrics.batchSeconds.observe(labels, (performance.now() - startedMs) / 1000)
-      metrics.records.inc({ ...labels, result: 'counted' }, fold.countedTotal)
-      metrics.records.inc({ ...labels, result: 'not-counted' }, fold.notCountedTotal)
-      metrics.records.inc({ ...labels, result: 'duplicate' }, fold.duplicateTotal)
-      metrics.records.inc({ ...labels, result: 'unreadable' }, unreadable.length)
-      logUnreadable(logger, unreadable)
-      return { kind: 'moved' }
+      if (restore === undefined && position === undefined) await recover()
+      // One piece a step, so that a service that is told to stop need not wait for all of them.
+      if (restore !== undefined) return await stepRestore(restore)
+      return await stepBatch(position!)
     },
   }
+}
+
+async function beginRestore(parts: CountersParts, offset: number): Promise<Restore['pieces']> {
+  const kept = sweepLimits(parts.retention, parts.clock.now(), await oldestRecordMs(parts))
+  return restoreCounts(parts, {
+    offset,
+    marksSinceMs: kept.marksReceivedBeforeMs,
+    slotsSinceSecond: kept.slotsBeforeSecond,
+  })
 }

@@ -4,7 +4,7 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
 import { countersGroup } from '@tollgate/schemas/consumer-groups'
 import { sweepLimits, type Retention } from '../domain/retention.ts'
-import type { Partition } from './partition-parts.ts'
+import { oldestRecordMs, type Partition } from './partition-parts.ts'
 
 export type HousekeepingParts = {
   /** Those whose counters are kept here now. */
@@ -58,12 +58,6 @@ export async function keepHouse(
     await sleep(sweepPauseMs)
   }
   await followCounters(parts)
-}
-
-async function oldestRecordMs({ log, topic, partition }: Partition): Promise<number | undefined> {
-  const oldest = await log.oldest(topic, partition)
-  const [record] = await log.read(topic, partition, oldest, { recordsMax: 1, bytesMax: 1 })
-  return record?.receivedAtMs
 }
 
 /**

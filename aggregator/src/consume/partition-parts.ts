@@ -37,3 +37,11 @@ export async function checkPosition(parts: Partition, position: number): Promise
     `${topic}/${partition} holds offsets ${oldest} to ${head}, but the projection is at ${position}`,
   )
 }
+
+/** When the oldest record that the log still has was received, Unix milliseconds; undefined: it has none. */
+export async function oldestRecordMs(parts: Partition): Promise<number | undefined> {
+  const { log, topic, partition } = parts
+  const oldest = await log.oldest(topic, partition)
+  const [record] = await log.read(topic, partition, oldest, { recordsMax: 1, bytesMax: 1 })
+  return record?.receivedAtMs
+}

@@ -30,6 +30,12 @@ export function createProjectionMetrics(registry: Registry) {
       labelNames: ['projection', 'topic', 'kind'] as const,
       registers,
     }),
+    restores: new Counter({
+      name: 'tollgate_counts_restores_total',
+      help: 'Counts of a partition made again from ClickHouse because the hot state had lost them',
+      labelNames: ['topic', 'result'] as const,
+      registers,
+    }),
     lagRecords: new Gauge({
       name: 'tollgate_projection_lag_records',
       help: 'Records in the log that the projection has not processed',

@@ -3,7 +3,13 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { BatchDecoder } from '../domain/decode-batch.ts'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
-import { insertToken, readSinkNote, writeSinkNote, type SinkNote } from '../domain/sink-note.ts'
+import {
+  firstNote,
+  insertToken,
+  readSinkNote,
+  writeSinkNote,
+  type SinkNote,
+} from '../domain/sink-note.ts'
 import { eventsToStore, unreadableColumns, usageColumns } from '../domain/usage-rows.ts'
 import { checkPosition, type PartitionParts } from './partition-parts.ts'
 import { settleSinkMarks } from './settle-sink-marks.ts'
@@ -51,7 +57,7 @@ export async function runSinkBatch(
   const oldest = known === undefined ? await log.oldest(topic, partition) : 0
   const fromOffset = Math.max(position.offset, oldest)
   await checkPosition(parts, fromOffset)
-  const note = known ?? { lineage: parts.newLineage(), openTo: undefined }
+  const note = known ?? firstNote(parts.newLineage())
 
   const batch = await readBatch(parts, fromOffset, note.openTo)
   if (batch.toOffset === batch.fromOffset) return { kind: 'idle' }
@@ -64,7 +70,7 @@ export async function runSinkBatch(
 
   const next = {
     offset: batch.toOffset,
-    note: writeSinkNote({ lineage: note.lineage, openTo: undefined }),
+    note: writeSinkNote({ ...note, openTo: undefined }),
   }
   await log.commit(sinkGroup, topic, partition, open, next)
   return { kind: 'stored', position: next, batch, ...stored }
@@ -79,7 +85,7 @@ async function openBatch(
   if (note.openTo !== undefined) return position
   const open = {
     offset: fromOffset,
-    note: writeSinkNote({ lineage: note.lineage, openTo: toOffset }),
+    note: writeSinkNote({ ...note, openTo: toOffset }),
   }
   await log.commit(sinkGroup, topic, partition, position, open)
   return open

@@ -32,11 +32,14 @@ export async function settleSinkMarks(
     const holders = await hotState.claimMarks(environment, partition, missing)
     missing.forEach((mark, index) => byId.set(mark.id, holders[index]!))
   }
-  if (isComplete && applied < toOffset) {
-    const entry = { version: toOffset, document: `${toOffset}`, windows: [] }
-    await hotState.putEntry(claimsAddress(parts), entry)
-  }
+  if (isComplete && applied < toOffset) await markClaimsComplete(parts, toOffset)
   return byId
+}
+
+/** Says that every id of a smaller offset has its mark. To be called once it has. */
+export async function markClaimsComplete(parts: Partition, offset: number): Promise<void> {
+  const entry = { version: offset, document: `${offset}`, windows: [] }
+  await parts.hotState.putEntry(claimsAddress(parts), entry)
 }
 
 /** Resolves with the counters' offset when it has reached `toOffset`, or when the time is up. */

@@ -17,6 +17,7 @@ it('keeps the marks of what the log still has', () => {
 it('counts back from now, windows and slots in whole seconds', () => {
   expect(sweepLimits(retention, 10_999, undefined)).toEqual({
     marksReceivedBeforeMs: 9_999,
+    reservationsExpiredBeforeMs: 10_999 - 600_000,
     windowsEndedBeforeSecond: 8,
     slotsBeforeSecond: 7,
     knownSubjectSlotsBeforeSecond: 6,

@@ -14,6 +14,12 @@ export type Retention = {
 }
 
 /**
+ * How long after the last reservation of a customer and product has expired it is remembered what was counted of them
+ * elsewhere: longer than anybody who has read it needs to reserve, whatever our clock and that of HotState say.
+ */
+const reservationsKeptMs = 10 * 60_000
+
+/**
  * `oldestRecordMs` is when the oldest record that the log still has was received; undefined: it has none. Marks of
  * records in the log stay whatever their age, because whoever reads such a record again must decide as before.
  */
@@ -25,6 +31,7 @@ export function sweepLimits(
   const secondBefore = (ageMs: number): number => Math.floor((nowMs - ageMs) / 1000)
   return {
     marksReceivedBeforeMs: Math.min(nowMs - retention.marksMs, oldestRecordMs ?? Infinity),
+    reservationsExpiredBeforeMs: nowMs - reservationsKeptMs,
     windowsEndedBeforeSecond: secondBefore(retention.windowsMs),
     slotsBeforeSecond: secondBefore(retention.slotsMs),
     knownSubjectSlotsBeforeSecond: secondBefore(retention.knownSubjectSlotsMs),

@@ -3,8 +3,9 @@ import { insertToken, readSinkNote, writeSinkNote } from './sink-note.ts'
 
 it('reads what it wrote', () => {
   for (const note of [
-    { lineage: 'm', openTo: undefined },
-    { lineage: 'm', openTo: 12 },
+    { lineage: 'm', openTo: undefined, hasMovedRecords: false },
+    { lineage: 'm', openTo: 12, hasMovedRecords: false },
+    { lineage: 'm', openTo: 12, hasMovedRecords: true },
   ]) {
     expect(readSinkNote(writeSinkNote(note))).toEqual(note)
   }

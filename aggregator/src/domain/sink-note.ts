@@ -6,17 +6,30 @@
 export type SinkNote = {
   readonly lineage: string
   readonly openTo: number | undefined
+  /** Whether the store has records that were moved there and were never in this log. */
+  readonly hasMovedRecords: boolean
 }
 
 /** Undefined for the empty note of a position that no sink has touched. */
 export function readSinkNote(text: string): SinkNote | undefined {
   if (text === '') return undefined
-  const note = JSON.parse(text) as { lineage: string; openTo?: number }
-  return { lineage: note.lineage, openTo: note.openTo }
+  const {
+    lineage,
+    openTo,
+    hasMovedRecords = false,
+  } = JSON.parse(text) as Partial<SinkNote> & {
+    lineage: string
+  }
+  return { lineage, openTo, hasMovedRecords }
 }
 
-export function writeSinkNote(note: SinkNote): string {
-  return JSON.stringify(note)
+/** Of a position that no sink has touched. */
+export function firstNote(lineage: string): SinkNote {
+  return { lineage, openTo: undefined, hasMovedRecords: false }
+}
+
+export function writeSinkNote({ lineage, openTo, hasMovedRecords }: SinkNote): string {
+  return JSON.stringify({ lineage, openTo, ...(hasMovedRecords ? { hasMovedRecords } : {}) })
 }
 
 /** The same batch has the same token, whoever inserts it and however often. */

@@ -73,7 +73,8 @@ function foldUnscopedSlots(store: LmdbStore, published: Published, counters: Ser
   }
   for (const { counter, id, sum } of comeBack.values()) {
     const amounts = windowAmounts(counter, id)
-    if (sum > amounts.unscoped) amounts.unscoped = sum
+    // One that has counted nothing is new here, and what waits may well be a correction below zero.
+    if (amounts.unscoped === 0n || sum > amounts.unscoped) amounts.unscoped = sum
   }
 }
 

@@ -1,0 +1,168 @@
+import type { Mark } from '@tollgate/platform/hot-state/hot-state'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { Environment } from '@tollgate/schemas/environment'
+import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
+
+/** The records of one log partition that ClickHouse has up to an offset, and those that were moved here. */
+export type StoredRange = {
+  readonly environment: Environment
+  readonly partition: number
+  readonly beforeOffset: number
+}
+
+/** Some customers of one provider and meter: what the table has side by side, and what one answer can hold. */
+export type Slice = {
+  readonly providerId: string
+  readonly meterName: string
+  readonly firstCustomerRef: string
+  readonly lastCustomerRef: string
+  readonly recordsTotal: number
+}
+
+/** About as many records make one answer; a single customer may have more. */
+const sliceRecords = 200_000
+
+/** Cut so that each answer is small and reads only its own part of the table, which is sorted by these columns. */
+export async function listSlices(store: UsageStore, range: StoredRange): Promise<Slice[]> {
+  const rows = await store.query<Omit<Slice, 'recordsTotal'> & { recordsTotal: string }>(
+    `SELECT provider_id AS providerId, meter_name AS meterName, min(customer_ref) AS firstCustomerRef,
+       max(customer_ref) AS lastCustomerRef, sum(records) AS recordsTotal
+     FROM (
+       SELECT provider_id, meter_name, customer_ref, records, intDiv(
+         sum(records) OVER (
+           PARTITION BY provider_id, meter_name ORDER BY customer_ref
+           ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+         ) - records, ${sliceRecords}) AS slice
+       FROM (
+         SELECT provider_id, meter_name, customer_ref, count() AS records
+         FROM ${tableOf(range)} WHERE ${inRange}
+         GROUP BY provider_id, meter_name, customer_ref
+       )
+     )
+     GROUP BY provider_id, meter_name, slice
+     ORDER BY provider_id, meter_name, firstCustomerRef`,
+    rangeParameters(range),
+  )
+  return rows.map((row) => ({ ...row, recordsTotal: Number(row.recordsTotal) }))
+}
+
+/** How many answers the marks of a slice take. Ids are spread over them evenly, so that none is large. */
+export function markSharesOf(slice: Slice): number {
+  return Math.ceil(slice.recordsTotal / sliceRecords)
+}
+
+/** The marks of the keyed records of a slice that were received since, or a share of them. */
+export async function readStoredMarks(
+  store: UsageStore,
+  range: StoredRange,
+  slice: Slice,
+  receivedSinceMs: number,
+  share: number,
+): Promise<Mark[]> {
+  const rows = await store.query<{ id: string; offset: string; receivedAtMs: string }>(
+    `SELECT id, min(log_offset) AS offset, toUnixTimestamp64Milli(min(received_at)) AS receivedAtMs
+     FROM ${tableOf(range)} WHERE ${inRange} AND ${inSlice}
+       AND idempotency_key != '' AND received_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
+       AND cityHash64(id) % {shares:UInt32} = {share:UInt32}
+     GROUP BY id`,
+    {
+      ...rangeParameters(range),
+      ...sliceParameters(slice),
+      sinceMs: Math.max(0, Math.floor(receivedSinceMs)),
+      shares: markSharesOf(slice),
+      share,
+    },
+  )
+  return rows.map(({ id, offset, receivedAtMs }) => ({
+    id,
+    offset: Number(offset),
+    receivedAtMs: Number(receivedAtMs),
+  }))
+}
+
+/** What one customer used of one product ('': of none in particular) from a second to another, both included. */
+export type UsageSum = {
+  readonly customerRef: string
+  readonly productRef: string
+  readonly fromSecond: number
+  readonly lastSecond: number
+  /** 10^-6 units. */
+  readonly amount: bigint
+}
+
+/** What of a slice counts, by days (UTC), each from its first use to its last. */
+export async function readDailySums(
+  store: UsageStore,
+  range: StoredRange,
+  slice: Slice,
+): Promise<UsageSum[]> {
+  const rows = await store.query<SumRow>(
+    `${selectSums(range)} GROUP BY customer_ref, product_ref, ${startOfDay}`,
+    { ...rangeParameters(range), ...sliceParameters(slice) },
+  )
+  return rows.map(toSum)
+}
+
+/** The same second by second, for the days that these sums are of. */
+export async function readSecondSums(
+  store: UsageStore,
+  range: StoredRange,
+  slice: Slice,
+  daily: readonly UsageSum[],
+): Promise<UsageSum[]> {
+  const rows = await store.query<SumRow>(
+    `${selectSums(range)}
+       AND (customer_ref, product_ref, ${startOfDay}) IN (
+         SELECT day.1, day.2, day.3 FROM (
+           SELECT arrayJoin(arrayZip(
+             {customerRefs:Array(String)}, {productRefs:Array(String)}, {days:Array(UInt32)}
+           )) AS day
+         )
+       )
+     GROUP BY customer_ref, product_ref, toUnixTimestamp(timestamp)`,
+    {
+      ...rangeParameters(range),
+      ...sliceParameters(slice),
+      customerRefs: daily.map(({ customerRef }) => customerRef),
+      productRefs: daily.map(({ productRef }) => productRef),
+      days: daily.map(({ fromSecond }) => fromSecond - (fromSecond % secondsOfDay)),
+    },
+  )
+  return rows.map(toSum)
+}
+
+const secondsOfDay = 86_400
+const startOfDay = `toUnixTimestamp(toStartOfDay(timestamp, 'UTC'))`
+
+type SumRow = Omit<UsageSum, 'amount'> & { readonly micros: string }
+
+/** A record that was stored twice is two rows until ClickHouse merges them; FINAL merges them while it reads. */
+function selectSums(range: StoredRange): string {
+  return `SELECT customer_ref AS customerRef, product_ref AS productRef,
+       toUnixTimestamp(min(timestamp)) AS fromSecond, toUnixTimestamp(max(timestamp)) AS lastSecond,
+       toString(toInt128(sum(value) * 1000000)) AS micros
+     FROM ${tableOf(range)} FINAL
+     WHERE ${inRange} AND ${inSlice} AND outcome = 'success'`
+}
+
+function toSum({ micros, ...of }: SumRow): UsageSum {
+  return { ...of, amount: BigInt(micros) }
+}
+
+const inRange = `log_partition = {partition:UInt32}
+       AND (log_offset < {beforeOffset:UInt64} OR log_offset = ${offsetOfNoLog})`
+
+const inSlice = `provider_id = {providerId:String} AND meter_name = {meterName:String}
+       AND customer_ref >= {firstCustomerRef:String} AND customer_ref <= {lastCustomerRef:String}`
+
+function tableOf({ environment }: StoredRange): string {
+  return `${environment}.usage_records`
+}
+
+function rangeParameters({ partition, beforeOffset }: StoredRange): Record<string, unknown> {
+  return { partition, beforeOffset }
+}
+
+function sliceParameters({ recordsTotal: _, ...slice }: Slice): Record<string, unknown> {
+  return slice
+}

@@ -1,0 +1,153 @@
+import type { HotState, Span } from '@tollgate/platform/hot-state/hot-state'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { subjectKey } from '@tollgate/schemas/subject'
+import {
+  listSlices,
+  markSharesOf,
+  readDailySums,
+  readSecondSums,
+  readStoredMarks,
+  type Slice,
+  type StoredRange,
+  type UsageSum,
+} from '../clickhouse/stored-usage.ts'
+import type { Partition } from './partition-parts.ts'
+import { markClaimsComplete } from './settle-sink-marks.ts'
+
+export type RestoreParts = Partition & {
+  readonly usageStore: UsageStore
+}
+
+export type RestorePlan = {
+  /** The counts of every record with a smaller offset are made here. */
+  readonly offset: number
+  /** Idempotency keys of records received since then are known again, Unix milliseconds. */
+  readonly marksSinceMs: number
+  /** What falls into no window and is older waits for none. */
+  readonly slotsSinceSecond: number
+}
+
+export type RestoreProgress = {
+  readonly recordsDone: number
+  readonly recordsTotal: number
+}
+
+const marksPerClaim = 5_000
+const sumsPerStep = 2_000
+/** Their names go in the address of the query, which may have a megabyte. */
+const daysPerQuery = 200
+
+/**
+ * Makes the counts of one partition again from ClickHouse, in pieces: each `next()` does one. The order of effects:
+ *
+ *   1. marks: each that is missing is set, to the offset it always had. Repeated or cut short, that changes nothing.
+ *   2. the note that marks are complete up to the offset. From here on the sink goes on storing, so that the log's
+ *      tail stays short, and what it claims itself lies behind the offset.
+ *   3. sums into a shadow that nobody reads, day by day where a day lies in one window, else second by second.
+ *   4. the shadow becomes the counts in use and the fence the offset, in one step. The projection goes on from there.
+ *
+ * Killed anywhere before 4, nothing that is in use has changed, and the next restore begins a shadow of its own; this
+ * one's is dropped. Two that run at the same time do not add up: the one that began later fences the other.
+ *
+ * Sums and log meet at the offset exactly: ClickHouse has every record before it, and those behind it are left out.
+ * The windows of customers may be published before, after or meanwhile.
+ */
+export async function* restoreCounts(
+  parts: RestoreParts,
+  plan: RestorePlan,
+): AsyncGenerator<RestoreProgress, 'restored' | 'fenced'> {
+  const { hotState, usageStore, environment, partition } = parts
+  const range: StoredRange = { environment, partition, beforeOffset: plan.offset }
+  const slices = await listSlices(usageStore, range)
+  const progress = new Progress(slices)
+  for (const slice of slices) {
+    for (let share = 0; share < markSharesOf(slice); share += 1) {
+      const marks = await readStoredMarks(usageStore, range, slice, plan.marksSinceMs, share)
+      for (const some of chunks(marks, marksPerClaim)) {
+        await hotState.claimMarks(environment, partition, some)
+        yield progress.now
+      }
+    }
+    progress.add(slice)
+  }
+  await markClaimsComplete(parts, plan.offset)
+
+  const token = await hotState.beginRestore(environment, partition)
+  const shadow = new Shadow(hotState, { space: environment, partition, token })
+  for (const slice of slices) {
+    const daily = await readDailySums(usageStore, range, slice)
+    const left: UsageSum[] = []
+    for (const some of chunks(daily, sumsPerStep)) {
+      const notTaken = await shadow.add(slice, some)
+      if (notTaken === 'fenced') return 'fenced'
+      for (const index of notTaken.cut) left.push(some[index]!)
+      for (const index of notTaken.outside) {
+        if (some[index]!.lastSecond >= plan.slotsSinceSecond) left.push(some[index]!)
+      }
+      yield progress.now
+    }
+    for (const days of chunks(left, daysPerQuery)) {
+      for (const some of chunks(
+        await readSecondSums(usageStore, range, slice, days),
+        sumsPerStep,
+      )) {
+        if ((await shadow.add(slice, some)) === 'fenced') return 'fenced'
+        yield progress.now
+      }
+    }
+    progress.add(slice)
+  }
+  return await shadow.finish(plan.offset)
+}
+
+type NotTaken = Exclude<Awaited<ReturnType<HotState['restore']>>, 'fenced'>
+
+type ShadowName = { readonly space: string; readonly partition: number; readonly token: string }
+
+class Shadow {
+  readonly #hotState: HotState
+  readonly #of: ShadowName
+  #step = 0
+
+  constructor(hotState: HotState, of: ShadowName) {
+    this.#hotState = hotState
+    this.#of = of
+  }
+
+  async add(slice: Slice, sums: readonly UsageSum[]): Promise<NotTaken | 'fenced'> {
+    const spans = sums.map((sum) => spanOf(slice, sum))
+    return await this.#hotState.restore({ ...this.#of, step: this.#step++, spans })
+  }
+
+  async finish(nextOffset: number): Promise<'restored' | 'fenced'> {
+    return await this.#hotState.finishRestore({ ...this.#of, step: this.#step, nextOffset })
+  }
+}
+
+function spanOf({ providerId, meterName }: Slice, sum: UsageSum): Span {
+  const { customerRef, productRef, fromSecond, lastSecond, amount } = sum
+  const subject = subjectKey(providerId, customerRef)
+  return { subject, scope: productRef, series: meterName, fromSecond, lastSecond, amount }
+}
+
+/** Every record is gone through twice: for its mark and for its amount. */
+class Progress {
+  readonly #recordsTotal: number
+  #recordsDone = 0
+
+  constructor(slices: readonly Slice[]) {
+    this.#recordsTotal = 2 * slices.reduce((sum, { recordsTotal }) => sum + recordsTotal, 0)
+  }
+
+  get now(): RestoreProgress {
+    return { recordsDone: this.#recordsDone, recordsTotal: this.#recordsTotal }
+  }
+
+  add({ recordsTotal }: Slice): void {
+    this.#recordsDone += recordsTotal
+  }
+}
+
+function* chunks<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
+}

@@ -1,0 +1,336 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '@tollgate/platform/clock/clock'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
+import type { HotState, Window } from '@tollgate/platform/hot-state/hot-state'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import { createMetrics } from '@tollgate/platform/observability/metrics'
+import {
+  startTestUsageStore,
+  type TestUsageStore,
+} from '@tollgate/platform/testing/embedded-servers'
+import { sinkGroup } from '@tollgate/schemas/consumer-groups'
+import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
+import { subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
+import { createCountersProjection } from '../src/consume/counters-projection.ts'
+import type { Projection } from '../src/consume/projection-loop.ts'
+import { createProjectionMetrics } from '../src/consume/projection-metrics.ts'
+import { runSinkBatch } from '../src/consume/run-sink-batch.ts'
+import { firstNote, writeSinkNote } from '../src/domain/sink-note.ts'
+import { usageColumns } from '../src/domain/usage-rows.ts'
+import { emptyUsageTables } from './installation.ts'
+import { encoded, meterEvent } from './meter-event.ts'
+
+const topic = usageTopic('sandbox')
+const day = 86_400
+/** Midnight, UTC. */
+const start = 20_000 * day
+/** Cut days, whole days, and one that begins and ends within a minute. */
+const windows: readonly Window[] = [
+  { id: 'first', fromSecond: start + 3_600, toSecond: start + 3 * day },
+  { id: 'second', fromSecond: start + 3 * day, toSecond: start + 5 * day + 61 },
+  { id: 'third', fromSecond: start + 5 * day + 61, toSecond: start + 9 * day },
+]
+const providers = ['prov_1', 'prov_2']
+const customers = ['ada', 'bob', 'ä/ö']
+const products = ['prd_a', 'prd_b']
+const meters = ['requests', 'tokens']
+const forEver = 1e15
+
+let folder: string
+let log: EventLog
+let clickhouse: TestUsageStore
+let runs = 0
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollgate-restore-'))
+  log = await openFileEventLog({
+    logFolder: join(folder, 'log'),
+    groupsFolder: join(folder, 'groups'),
+    role: 'writer',
+    // One for every run, and for every step of the search for a smaller counter-example.
+    topics: { [topic]: 1_000 },
+  })
+  clickhouse = await startTestUsageStore()
+  await emptyUsageTables(clickhouse)
+})
+
+afterAll(async () => {
+  await log.close()
+  await clickhouse.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const event = fc
+  .record({
+    number: fc.nat(10_000),
+    isKeyed: fc.boolean(),
+    providerId: fc.constantFrom(...providers),
+    customerRef: fc.constantFrom(...customers),
+    productRef: fc.constantFrom(null, ...products),
+    meterName: fc.constantFrom(...meters),
+    value: fc.integer({ min: -9_000_000, max: 2 ** 52 }),
+    second: fc.integer({ min: start - day, max: start + 10 * day }),
+    outcome: fc.constantFrom(...outcomes),
+  })
+  .map(({ number, isKeyed, second, ...fields }) => {
+    // A key may come again with another body, as clients do: the first one counts.
+    const id = isKeyed ? `usage_${number % 40}` : `usage_once_${runs}_${number}`
+    return meterEvent({
+      ...fields,
+      id: id.padEnd(32, '0'),
+      idempotencyKey: isKeyed ? `key-${number % 40}` : null,
+      timestamp: second * 1000 + (number % 1000),
+    })
+  })
+
+type Act =
+  | { readonly kind: 'append'; readonly events: readonly MeterEvent[] }
+  | { readonly kind: 'count' | 'store' | 'lose-hot-state' | 'restart-counters' }
+  | { readonly kind: 'publish'; readonly place: number }
+
+const act: fc.Arbitrary<Act> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('append' as const),
+      events: fc.array(event, { minLength: 1, maxLength: 12 }),
+    }),
+  },
+  { weight: 10, arbitrary: fc.constant<Act>({ kind: 'count' }) },
+  { weight: 6, arbitrary: fc.constant<Act>({ kind: 'store' }) },
+  { weight: 1, arbitrary: fc.constant<Act>({ kind: 'lose-hot-state' }) },
+  { weight: 1, arbitrary: fc.constant<Act>({ kind: 'restart-counters' }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('publish' as const), place: fc.nat(11) }),
+  },
+)
+
+const places = providers.flatMap((providerId) =>
+  customers.flatMap((customerRef) =>
+    products.map((productRef) => ({ providerId, customerRef, productRef })),
+  ),
+)
+
+/** One history of one partition, on a real log, hot state and ClickHouse. */
+class History {
+  readonly partition = runs++
+  readonly appended: MeterEvent[] = []
+  readonly metrics = createProjectionMetrics(createMetrics('test'))
+  #hotState!: HotState
+  #hotFolders = 0
+  #counters!: Projection
+  #versions = 0
+  readonly #replayRecordsMax: number
+
+  constructor(replayRecordsMax = 0) {
+    this.#replayRecordsMax = replayRecordsMax
+  }
+
+  async open(): Promise<void> {
+    this.#hotState = await openLmdbHotState({
+      folder: join(folder, `hot-${this.partition}-${this.#hotFolders++}`),
+      role: 'projection',
+    })
+    this.startCounters()
+  }
+
+  async close(): Promise<void> {
+    await this.#hotState.close()
+  }
+
+  get hotState(): HotState {
+    return this.#hotState
+  }
+
+  get #parts() {
+    return {
+      log,
+      hotState: this.#hotState,
+      usageStore: clickhouse.store,
+      environment: 'sandbox' as const,
+      topic,
+      partition: this.partition,
+      readLimits: { recordsMax: 7, bytesMax: 1 << 20 },
+    }
+  }
+
+  startCounters(): void {
+    const retention = {
+      marksMs: forEver,
+      windowsMs: forEver,
+      slotsMs: forEver,
+      knownSubjectSlotsMs: forEver,
+      sweepKeysMax: 100,
+    }
+    const replayRecordsMax = this.#replayRecordsMax
+    this.#counters = createCountersProjection(
+      { ...this.#parts, clock: systemClock, retention, replayRecordsMax },
+      this.metrics,
+      createLogger('test', 'error'),
+    )
+  }
+
+  async act(each: Act): Promise<void> {
+    switch (each.kind) {
+      case 'append':
+        return await this.append(each.events)
+      case 'count':
+        return void (await this.count())
+      case 'store':
+        return void (await this.store())
+      case 'publish':
+        return await this.publish(each.place)
+      case 'restart-counters':
+        return this.startCounters()
+      case 'lose-hot-state':
+        await this.close()
+        return await this.open()
+    }
+  }
+
+  async append(events: readonly MeterEvent[]): Promise<void> {
+    const records = events.map((each) => ({ partition: this.partition, value: encoded(each) }))
+    await log.appendAll(topic, records, Date.now())
+    this.appended.push(...events)
+  }
+
+  async count(): Promise<string> {
+    return (await this.#counters.step()).kind
+  }
+
+  async store(): Promise<string> {
+    const position = await log.position(sinkGroup, topic, this.partition)
+    const sink = { countersWaitMs: 0, newLineage: () => `lineage-${this.partition}` }
+    return (await runSinkBatch({ ...this.#parts, ...sink }, position)).kind
+  }
+
+  async publish(place: number): Promise<void> {
+    const { at } = this.#address(place)
+    await this.#hotState.putEntry(at, { version: ++this.#versions, document: '{}', windows })
+  }
+
+  async finish(): Promise<void> {
+    while ((await this.count()) !== 'idle');
+    while ((await this.store()) !== 'idle');
+    for (const place of places.keys()) await this.publish(place)
+  }
+
+  /** Micros by place, meter and window. */
+  async counted(): Promise<Map<string, bigint>> {
+    const found = new Map<string, bigint>()
+    for (const place of places.keys()) {
+      for (const meterName of meters) {
+        const { at } = this.#address(place)
+        const { amounts } = await this.#hotState.readEntry(at, meterName)
+        for (const [id, amount] of amounts) {
+          if (amount !== 0n) found.set(JSON.stringify([places[place], meterName, id]), amount)
+        }
+      }
+    }
+    return found
+  }
+
+  #address(place: number) {
+    const { providerId, customerRef, productRef } = places[place]!
+    const subject = subjectKey(providerId, customerRef)
+    return { at: { space: 'sandbox', partition: this.partition, subject, scope: productRef } }
+  }
+}
+
+/** By the dullest means: the first record of a key is the record; only successes count. */
+function expectedOf(events: readonly MeterEvent[]): Map<string, bigint> {
+  const sums = new Map<string, bigint>()
+  const seen = new Set<string>()
+  for (const each of events) {
+    if (each.idempotencyKey !== null && seen.has(each.id)) continue
+    seen.add(each.id)
+    if (each.outcome !== 'success') continue
+    const second = Math.floor(each.timestamp / 1000)
+    const window = windows.find((w) => w.fromSecond <= second && second < w.toSecond)
+    if (window === undefined) continue
+    for (const place of places) {
+      if (place.providerId !== each.providerId || place.customerRef !== each.customerRef) continue
+      if (each.productRef !== null && each.productRef !== place.productRef) continue
+      const key = JSON.stringify([place, each.meterName, window.id])
+      sums.set(key, (sums.get(key) ?? 0n) + BigInt(each.value))
+    }
+  }
+  return new Map([...sums].filter(([, sum]) => sum !== 0n))
+}
+
+describe('counts that the hot state lost', () => {
+  it('are what they were, whatever else happens meanwhile', async () => {
+    let restores = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { minLength: 20, maxLength: 60 }), async (acts) => {
+        const history = new History()
+        await history.open()
+        try {
+          for (const each of acts) await history.act(each)
+          await history.finish()
+          expect(await history.counted()).toEqual(expectedOf(history.appended))
+          // All keys are still known: what is sent again counts for nothing.
+          await history.append(history.appended.filter((each) => each.idempotencyKey !== null))
+          await history.finish()
+          expect(await history.counted()).toEqual(expectedOf(history.appended))
+          restores += await restoresOf(history)
+        } finally {
+          await history.close()
+        }
+      }),
+      { numRuns: 20 },
+    )
+    expect(restores).toBeGreaterThan(5)
+  }, 120_000)
+
+  it('are counted from a short log without asking ClickHouse', async () => {
+    const history = new History(100)
+    await history.open()
+    await history.append(fc.sample(event, 50))
+    while ((await history.count()) !== 'idle');
+    while ((await history.store()) !== 'idle');
+    await history.act({ kind: 'lose-hot-state' })
+    await history.finish()
+    expect(await history.counted()).toEqual(expectedOf(history.appended))
+    expect(await restoresOf(history)).toBe(0)
+    await history.close()
+  })
+
+  it('include what was moved to ClickHouse from another log', async () => {
+    const history = new History()
+    await history.open()
+    const moved = fc.sample(event, 40).map((each, index) => ({
+      ...each,
+      id: `usage_moved_${index}`.padEnd(32, '0'),
+      idempotencyKey: `moved-${index}`,
+    }))
+    const rows = moved.map((each) => ({ offset: offsetOfNoLog, event: each }))
+    const columns = usageColumns(history.partition)
+    await clickhouse.store.insert('sandbox.usage_records', columns, rows, 'moved')
+    const note = writeSinkNote({ ...firstNote('lineage'), hasMovedRecords: true })
+    const untouched = await log.position(sinkGroup, topic, history.partition)
+    await log.commit(sinkGroup, topic, history.partition, untouched, { offset: 0, note })
+    // Sent once more to the new log: their keys are known.
+    await history.append([...moved.slice(0, 5), ...fc.sample(event, 20)])
+    await history.finish()
+    expect(await history.counted()).toEqual(expectedOf([...moved, ...history.appended]))
+    await history.act({ kind: 'lose-hot-state' })
+    await history.finish()
+    expect(await history.counted()).toEqual(expectedOf([...moved, ...history.appended]))
+    await history.close()
+  })
+})
+
+async function restoresOf({ metrics }: History): Promise<number> {
+  const { values } = await metrics.restores.get()
+  return values.find(({ labels }) => labels.result === 'restored')?.value ?? 0
+}
