@@ -292,6 +292,36 @@ describe('counts that the hot state lost', () => {
     expect(restores).toBeGreaterThan(5)
   }, 120_000)
 
+  it('do not take in what is stored while they are made', async () => {
+    const history = new History()
+    await history.open()
+    const everywhere = (round: number): MeterEvent[] =>
+      providers.flatMap((providerId) =>
+        meters.map((meterName) =>
+          meterEvent({
+            providerId,
+            meterName,
+            customerRef: 'ada',
+            productRef: 'prd_a',
+            id: `usage_${providerId}_${meterName}_${round}`.padEnd(32, '0'),
+            timestamp: (start + 2 * day) * 1000,
+          }),
+        ),
+      )
+    await history.append(everywhere(0))
+    while ((await history.store()) !== 'idle');
+    await history.publish(0)
+    for (let round = 1; (await restoresOf(history)) === 0; round += 1) {
+      expect(await history.count()).toBe('moved')
+      // The first of them belongs to what is summed up last.
+      await history.append(everywhere(round).reverse())
+      while ((await history.store()) !== 'idle');
+    }
+    await history.finish()
+    expect(await history.counted()).toEqual(expectedOf(history.appended))
+    await history.close()
+  })
+
   it('are counted from a short log without asking ClickHouse', async () => {
     const history = new History(100)
     await history.open()
