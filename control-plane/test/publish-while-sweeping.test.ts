@@ -35,6 +35,7 @@ async function sweep(hotState: HotState, partition: number): Promise<void> {
   const second = Date.parse(later) / 1000
   await hotState.sweep('sandbox', partition, {
     marksReceivedBeforeMs: 0,
+    reservationsExpiredBeforeMs: 0,
     windowsEndedBeforeSecond: 0,
     slotsBeforeSecond: second - 31 * 86_400,
     knownSubjectSlotsBeforeSecond: second - 600,

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HotState } from '../src/hot-state/hot-state.ts'
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
+import { nothingExpired } from '../src/testing/nothing-expired.ts'
 import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
 import { answered } from './answered.ts'
 import { applyBatches, applyUntilItFails } from './counted-batches.ts'
@@ -65,14 +66,8 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is killed', (
     const applied = await applyBatches(hot, 5)
     expect(await expectExact(hot)).toBe(applied)
 
-    const nothingExpired = {
-      marksReceivedBeforeMs: 0,
-      windowsEndedBeforeSecond: 0,
-      slotsBeforeSecond: 0,
-      knownSubjectSlotsBeforeSecond: 0,
-      keysMax: 1_000,
-    }
-    while ((await hot.sweep('live', 0, nothingExpired)) > 0);
+    const limits = { ...nothingExpired, keysMax: 1_000 }
+    while ((await hot.sweep('live', 0, limits)) > 0);
     expect(await expectExact(hot)).toBe(applied)
     // That of the entries, and that of the counts.
     expect(await generations(server.url)).toHaveLength(2)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { HotState } from '../src/hot-state/hot-state.ts'
+import type { EntryAddress, HotState } from '../src/hot-state/hot-state.ts'
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
 import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
 import { answered } from './answered.ts'
@@ -85,6 +85,7 @@ async function useEverything(hot: HotState): Promise<void> {
     await hot.putEntry(at, { version: 1, document: '{}', windows: [window] })
     await hot.putEntry({ ...at, scope: '' }, { version: 1, document: '{}', windows: [] })
     await hot.readEntry(at, 'calls')
+    await useReservations(hot, at)
     await hot.readEntryDocument(at)
     await hot.deleteEntry(at)
   }
@@ -93,11 +94,37 @@ async function useEverything(hot: HotState): Promise<void> {
   await hot.appliedOffset(space, partition)
   const allExpired = {
     marksReceivedBeforeMs: 1e9,
+    reservationsExpiredBeforeMs: 1e15,
     windowsEndedBeforeSecond: 1e9,
     slotsBeforeSecond: 1e9,
     knownSubjectSlotsBeforeSecond: 1e9,
   }
   while ((await hot.sweep(space, partition, { ...allExpired, keysMax: 10 })) > 0);
+}
+
+async function useReservations(hot: HotState, at: EntryAddress): Promise<void> {
+  const { space, partition, subject, scope } = at
+  const request = {
+    at,
+    units: 1n,
+    ttlMs: 60_000,
+    subjects: [subject],
+    series: 'calls',
+    windowId: 'w',
+    cap: null,
+    minOffset: 0,
+    elsewhere: { amount: 0n, appliedOffsets: new Map([[1, 10]]) },
+    reservationsMax: 10,
+  }
+  for (const reservationId of ['r{1}', 'r{2}']) await hot.reserve({ ...request, reservationId })
+  await hot.releaseReservation(at, 'r{1}')
+  const settled = [{ subject, scope, reservationId: 'r{2}' }]
+  await hot.settleReservations({
+    space,
+    partition,
+    settled,
+    countedIn: { partition: 1, nextOffset: 10 },
+  })
 }
 
 async function keysOf(client: Redis, command: string[]): Promise<string[]> {

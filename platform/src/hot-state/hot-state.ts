@@ -1,3 +1,5 @@
+import type { Reservations, SettledReservation } from './reservations.ts'
+
 /**
  * HotState keeps what the request path needs within one round trip: small published documents, and counters per
  * subject that are a function of the log. Everything in it can be lost and made again.
@@ -12,7 +14,7 @@
  * Counters and slots of a partition are its *counts*. When they were lost they are made again from where the log's
  * records are kept for good: in a *shadow* that takes the place of the counts in use once it is complete (a *restore*).
  */
-export interface HotState {
+export interface HotState extends Reservations {
   putDocument(key: string, document: string): Promise<void>
   deleteDocument(key: string): Promise<void>
   readDocument(key: string): Promise<string | undefined>
@@ -149,6 +151,8 @@ export type CounterBatch = {
   readonly nextOffset: number
   readonly marks: readonly Mark[]
   readonly increments: readonly Increment[]
+  /** Reservations that are kept in this partition and whose usage is among the increments: they end with it. */
+  readonly settled?: readonly SettledReservation[]
 }
 
 /** The place of one step in a restore. */
@@ -184,6 +188,8 @@ export type SpansNotTaken = {
 }
 
 export type SweepLimits = {
+  /** What is kept of reservations goes with the last of a subject and scope, when that expired before this. */
+  readonly reservationsExpiredBeforeMs: number
   readonly marksReceivedBeforeMs: number
   /** Windows that ended before this are deleted. */
   readonly windowsEndedBeforeSecond: number

@@ -16,6 +16,10 @@ export const keySpaces = {
   markMinute: 8,
   windowEnd: 9,
   entriesVersion: 10,
+  reservation: 20,
+  reservationPlace: 21,
+  reservationExpiry: 22,
+  reservationEnd: 23,
 } as const
 
 const partBytesMax = 120

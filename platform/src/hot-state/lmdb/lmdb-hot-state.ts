@@ -15,6 +15,12 @@ import type {
   SpansNotTaken,
   SweepLimits,
 } from '../hot-state.ts'
+import {
+  checkReserveRequest,
+  type ReserveOutcome,
+  type ReserveRequest,
+  type SettlementElsewhere,
+} from '../reservations.ts'
 import { applyBatch } from './apply-batch.ts'
 import { deleteEntry, putEntry } from './entries.ts'
 import { EntryReader } from './entry-reader.ts'
@@ -24,6 +30,7 @@ import { readHead } from './partition-head.ts'
 import { ReadTurn } from './read-turn.ts'
 import { beginRestore, finishRestore, restore } from './restore.ts'
 import { SubjectRecords } from './subject-record.ts'
+import { release, reserve, settle, sweepReservations } from './reservations.ts'
 import { Sweeper } from './sweep.ts'
 
 export type LmdbHotStateOptions = {
@@ -49,14 +56,17 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
     syncLater: true,
     createdWithinMs: options.createdWithinMs ?? 30_000,
   })
-  if (options.role !== 'projection') return new LmdbHotState(store, undefined)
+  if (options.role !== 'projection') {
+    return new LmdbHotState(store, undefined, options.role === 'publisher')
+  }
   // A second projection is not refused: the fence of each partition keeps the two apart.
   const bell = await Doorbell.open(options.folder)
   await announceBell(store, bell)
-  return new LmdbHotState(store, bell)
+  return new LmdbHotState(store, bell, true)
 }
 
 class LmdbHotState implements HotState {
+  readonly canReserve: boolean
   readonly #store: LmdbStore
   readonly #subjects: SubjectRecords
   readonly #turn: ReadTurn
@@ -66,7 +76,8 @@ class LmdbHotState implements HotState {
   readonly #wakeUps = new WakeUps()
   readonly #listener: DoorbellListener
 
-  constructor(store: LmdbStore, bell: Doorbell | undefined) {
+  constructor(store: LmdbStore, bell: Doorbell | undefined, canReserve: boolean) {
+    this.canReserve = canReserve
     this.#store = store
     this.#subjects = new SubjectRecords(store)
     this.#turn = new ReadTurn(store)
@@ -130,7 +141,11 @@ class LmdbHotState implements HotState {
   }
 
   async apply(batch: CounterBatch): Promise<'applied' | 'fenced'> {
-    const outcome = await this.#atomically(() => applyBatch(this.#store, this.#subjects, batch))
+    const outcome = await this.#atomically(() => {
+      const applied = applyBatch(this.#store, this.#subjects, batch)
+      if (applied === 'applied') settle(this.#store, batch, batch.settled ?? [], Date.now())
+      return applied
+    })
     if (outcome === 'applied') this.#wake()
     return outcome
   }
@@ -155,6 +170,22 @@ class LmdbHotState implements HotState {
     this.#wakeUps.wake()
   }
 
+  async reserve(request: ReserveRequest): Promise<ReserveOutcome> {
+    checkReserveRequest(request)
+    for (;;) {
+      const outcome = await this.#atomically(() => reserve(this.#store, request, Date.now()))
+      if (outcome !== 'again') return outcome
+    }
+  }
+
+  async releaseReservation(at: EntryAddress, reservationId: string): Promise<boolean> {
+    return await this.#atomically(() => release(this.#store, at, reservationId, Date.now()))
+  }
+
+  async settleReservations({ settled, countedIn, ...at }: SettlementElsewhere): Promise<void> {
+    await this.#atomically(() => settle(this.#store, at, settled, Date.now(), countedIn))
+  }
+
   async waitForApply(timeoutMs: number): Promise<void> {
     if (this.#bell !== undefined) await this.#wakeUps.wait(timeoutMs)
     else await this.#listener.wait(applyChannel, timeoutMs)
@@ -163,7 +194,11 @@ class LmdbHotState implements HotState {
 
   async sweep(space: string, partition: number, limits: SweepLimits): Promise<number> {
     const part = partitionPart(space, partition)
-    return await this.#atomically(() => this.#sweeper.sweep(part, limits))
+    return await this.#atomically(() => {
+      const { reservationsExpiredBeforeMs, keysMax } = limits
+      const swept = sweepReservations(this.#store, part, reservationsExpiredBeforeMs, keysMax)
+      return swept + this.#sweeper.sweep(part, { ...limits, keysMax: keysMax - swept })
+    })
   }
 
   /**

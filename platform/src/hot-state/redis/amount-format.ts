@@ -16,6 +16,11 @@ export function splitAmount(amount: bigint): string | readonly [low: string, hig
   return [(amount - high * unit).toString(), high.toString()]
 }
 
+/** The amount that two fields hold, the second one in units of 2^62. */
+export function joinAmount(low: string, high: string): bigint {
+  return BigInt(low) + BigInt(high) * unit
+}
+
 /** The amounts per window of a counter, given as Redis lists a hash: names and values in turn. */
 export function readAmounts(fields: readonly string[]): Map<string, bigint> {
   const amounts = new Map<string, bigint>()

@@ -17,6 +17,7 @@
  *     mark:<2 bytes>                            offsets by the other 14 bytes of the id
  *     marked:<minute>                           ids by the minute they were received in
  *     minutes                                   the minutes that have such a list
+ *     held:<subject><scope>, expiries:.., reserved:.., reserving    reservations (scripts/reservations.ts)
  *   prefix:document:<key>       document
  *
  * Subject, scope and series are name parts (`namePart`); `<g>` is the generation, and the head says which one is in

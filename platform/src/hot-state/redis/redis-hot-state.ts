@@ -11,6 +11,7 @@ import type {
   SpansNotTaken,
   SweepLimits,
 } from '../hot-state.ts'
+import type { ReserveOutcome, ReserveRequest, SettlementElsewhere } from '../reservations.ts'
 import { ApplyListener } from './apply-listener.ts'
 import { packIncrements, packMarkIds, packMarks, packSpans } from './batch-format.ts'
 import {
@@ -25,6 +26,7 @@ import { HotNames, namePart } from './hot-names.ts'
 import { readIncarnation } from './incarnation.ts'
 import { checkMemoryPolicies, readMemoryPolicies } from './memory-policy.ts'
 import { RedisCalls } from './redis-calls.ts'
+import { packSettled, RedisReservations } from './reservations.ts'
 import { applyScript } from './scripts/apply.ts'
 import { deleteEntryScript } from './scripts/delete-entry.ts'
 import { claimMarksScript, readMarksScript } from './scripts/mark.ts'
@@ -82,12 +84,14 @@ function reportConnection(
 }
 
 class RedisHotState implements HotState {
+  readonly canReserve = true
   readonly #client: RedisClient
   readonly #calls: RedisCalls
   readonly #names: HotNames
   readonly #listener: ApplyListener
   readonly #reads: EntryReads
   readonly #sweeper = new Sweeper()
+  readonly #reservations = new RedisReservations((...step) => this.#run(...step))
 
   constructor(client: RedisClient, calls: RedisCalls, names: HotNames) {
     this.#client = client
@@ -162,6 +166,7 @@ class RedisHotState implements HotState {
       packIncrements(increments),
       packMarks(marks),
       this.#names.channel,
+      packSettled(batch.settled ?? []),
     ])
     if (answer === 0) return 'fenced'
     this.#listener.wake()
@@ -184,8 +189,9 @@ class RedisHotState implements HotState {
     ])
     if (answer === 0) return 'fenced'
     const [cut, outside] = answer as [number[], number[]]
-    const spanAt = (place: number) => order[place - 1]!
-    return { cut: cut.map(spanAt), outside: outside.map(spanAt) }
+    const indices = (places: number[]) =>
+      places.map((place) => order[place - 1]!).sort((one, other) => one - other)
+    return { cut: indices(cut), outside: indices(outside) }
   }
 
   async finishRestore(finish: RestoreFinish): Promise<'restored' | 'fenced'> {
@@ -199,6 +205,18 @@ class RedisHotState implements HotState {
     if (answer === 0) return 'fenced'
     this.#listener.wake()
     return 'restored'
+  }
+
+  reserve(request: ReserveRequest): Promise<ReserveOutcome> {
+    return this.#reservations.reserve(request)
+  }
+
+  releaseReservation(at: EntryAddress, reservationId: string): Promise<boolean> {
+    return this.#reservations.release(at, reservationId)
+  }
+
+  settleReservations(settlement: SettlementElsewhere): Promise<void> {
+    return this.#reservations.settle(settlement)
   }
 
   waitForApply(timeoutMs: number): Promise<void> {

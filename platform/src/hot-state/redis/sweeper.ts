@@ -1,5 +1,6 @@
 import type { SweepLimits } from '../hot-state.ts'
 import type { Script } from './scripts/script.ts'
+import { sweepReservationsScript } from './scripts/reservations.ts'
 import {
   sweepMarksScript,
   sweepSlotsScript,
@@ -23,6 +24,7 @@ export class Sweeper {
   /** `partition` is the name of the partition's head. */
   async sweep(partition: string, limits: SweepLimits, run: RunInPartition): Promise<number> {
     const { keysMax, marksReceivedBeforeMs, windowsEndedBeforeSecond } = limits
+    const { reservationsExpiredBeforeMs } = limits
     const slotLimits = [
       `${limits.slotsBeforeSecond}`,
       `${limits.knownSubjectSlotsBeforeSecond}`,
@@ -32,6 +34,9 @@ export class Sweeper {
     )
     swept += await sweepFirst(keysMax - swept, (most) =>
       run(sweepWindowsScript, [`${windowsEndedBeforeSecond}`, most]),
+    )
+    swept += await sweepFirst(keysMax - swept, (most) =>
+      run(sweepReservationsScript, [`${reservationsExpiredBeforeMs}`, most]),
     )
     swept += await this.#sweepOn(`slots ${partition}`, keysMax - swept, (...step) =>
       run(sweepSlotsScript, [...step, ...slotLimits]),

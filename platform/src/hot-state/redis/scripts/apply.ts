@@ -2,12 +2,14 @@ import { addAmounts } from './amounts.ts'
 import { countUses } from './count-uses.ts'
 import { setMarks } from './marks.ts'
 import { inChunks, openPartition, writePartition } from './partition.ts'
+import { settleReservation } from './reservations.ts'
 import { createScript } from './script.ts'
 import { addToSlots } from './slots.ts'
 import { findWindow } from './windows.ts'
 
 /*
- * ARGV: expected fence, next fence, increments and marks (see batch-format.ts), channel.
+ * ARGV: expected fence, next fence, increments and marks (see batch-format.ts), channel, reservations that end (see
+ * ../reservations.ts).
  * Answers 1, or 0 when the fence is elsewhere.
  */
 export const applyScript = createScript(
@@ -20,11 +22,14 @@ export const applyScript = createScript(
   addToSlots,
   countUses,
   setMarks,
+  settleReservation,
   `
 local groups = cmsgpack.unpack(ARGV[3])
 begin()
 countUses(groups)
 setMissingMarks(cmsgpack.unpack(ARGV[4]))
+local settled = cmsgpack.unpack(ARGV[6])
+for i = 1, #settled, 2 do settleReservation(settled[i], settled[i + 1]) end
 finish('fence', ARGV[2])
 call('PUBLISH', ARGV[5], '')
 return 1

@@ -1,0 +1,168 @@
+import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { EntryAddress } from '../hot-state.ts'
+import { hotKey, keySpaces, partitionPart, textPart, timePart } from './hot-keys.ts'
+
+/*
+ * What is kept of reservations, per (subject, scope): a record of the whole place, each reservation by its id, and
+ * their ids by when they expire. The places of a partition are listed by when the last of it expires, for the sweep.
+ */
+
+/** A (subject, scope) that reservations are kept at. */
+export type ReservationPlace = {
+  readonly partition: Buffer
+  /** The parts of subject and scope, one behind the other. */
+  readonly names: Buffer
+}
+
+export type PlaceRecord = {
+  /** Units that are held, 10^-6. */
+  reserved: bigint
+  /** Reservations that are kept, used ones included. */
+  keptTotal: number
+  /** By other partition: below which offset it has counted usage of reservations that were kept here. */
+  readonly countedElsewhere: Map<number, number>
+  /** When the last of it expires, Unix milliseconds. */
+  lastExpiryMs: number
+}
+
+export type Reservation = {
+  readonly units: bigint
+  readonly expiresAtMs: number
+  /** Its usage was counted: it holds nothing any more. */
+  readonly isUsed: boolean
+}
+
+type StoredPlace = readonly [
+  reserved: string,
+  keptTotal: number,
+  countedElsewhere: readonly (readonly [number, number])[],
+  lastExpiryMs: number,
+]
+type StoredReservation = readonly [units: string, expiresAtMs: number, isUsed: boolean]
+
+export function reservationPlace({ space, partition, subject, scope }: EntryAddress) {
+  const names = Buffer.concat([textPart(subject), textPart(scope)])
+  return { partition: partitionPart(space, partition), names }
+}
+
+export function readPlace(store: LmdbStore, place: ReservationPlace): PlaceRecord {
+  const stored = readJson(store, placeKey(place)) as StoredPlace | undefined
+  const [reserved, keptTotal, countedElsewhere, lastExpiryMs] = stored ?? ['0', 0, [], 0]
+  return {
+    reserved: BigInt(reserved),
+    keptTotal,
+    countedElsewhere: new Map(countedElsewhere),
+    lastExpiryMs,
+  }
+}
+
+/** Call inside a write transaction, as all that follows. `neededUntilMs` moves the place's end, but never back. */
+export function writePlace(
+  store: LmdbStore,
+  place: ReservationPlace,
+  record: PlaceRecord,
+  neededUntilMs = 0,
+): void {
+  if (neededUntilMs > record.lastExpiryMs) {
+    store.removeSync(endKey(place, record.lastExpiryMs))
+    record.lastExpiryMs = neededUntilMs
+    store.putSync(endKey(place, record.lastExpiryMs), place.names)
+  }
+  const stored: StoredPlace = [
+    record.reserved.toString(),
+    record.keptTotal,
+    [...record.countedElsewhere],
+    record.lastExpiryMs,
+  ]
+  store.putSync(placeKey(place), Buffer.from(JSON.stringify(stored)))
+}
+
+export function removePlace(store: LmdbStore, place: ReservationPlace, record: PlaceRecord): void {
+  store.removeSync(endKey(place, record.lastExpiryMs))
+  store.removeSync(placeKey(place))
+}
+
+export function readReservation(
+  store: LmdbStore,
+  place: ReservationPlace,
+  reservationId: string,
+): Reservation | undefined {
+  const stored = readJson(store, reservationKey(place, reservationId))
+  if (stored === undefined) return undefined
+  const [units, expiresAtMs, isUsed] = stored as StoredReservation
+  return { units: BigInt(units), expiresAtMs, isUsed }
+}
+
+export function writeReservation(
+  store: LmdbStore,
+  place: ReservationPlace,
+  reservationId: string,
+  { units, expiresAtMs, isUsed }: Reservation,
+): void {
+  const stored: StoredReservation = [units.toString(), expiresAtMs, isUsed]
+  store.putSync(reservationKey(place, reservationId), Buffer.from(JSON.stringify(stored)))
+  store.putSync(expiryKey(place, expiresAtMs, reservationId), Buffer.from(reservationId))
+}
+
+export function removeReservation(
+  store: LmdbStore,
+  place: ReservationPlace,
+  reservationId: string,
+  { expiresAtMs }: Reservation,
+): void {
+  store.removeSync(reservationKey(place, reservationId))
+  store.removeSync(expiryKey(place, expiresAtMs, reservationId))
+}
+
+/** Ids of those that expire at that time or earlier, the first ones first. */
+export function expiredReservations(
+  store: LmdbStore,
+  { partition, names }: ReservationPlace,
+  expiredAtMs: number,
+  limit: number,
+): string[] {
+  const start = hotKey(keySpaces.reservationExpiry, partition, names)
+  const end = Buffer.concat([start, timePart(expiredAtMs + 1)])
+  const expired: string[] = []
+  for (const { value } of store.getRange({ start, end, limit })) {
+    expired.push(Buffer.from(value).toString('utf8'))
+  }
+  return expired
+}
+
+/** The place whose end comes first, if that is before the given time. */
+export function firstEndedPlace(
+  store: LmdbStore,
+  partition: Buffer,
+  endedBeforeMs: number,
+): ReservationPlace | undefined {
+  const start = hotKey(keySpaces.reservationEnd, partition)
+  const end = Buffer.concat([start, timePart(endedBeforeMs)])
+  for (const { value } of store.getRange({ start, end, limit: 1 })) {
+    return { partition, names: Buffer.from(value) }
+  }
+  return undefined
+}
+
+function placeKey({ partition, names }: ReservationPlace): Buffer {
+  return hotKey(keySpaces.reservationPlace, partition, names)
+}
+
+function endKey({ partition, names }: ReservationPlace, lastExpiryMs: number): Buffer {
+  return hotKey(keySpaces.reservationEnd, partition, timePart(lastExpiryMs), names)
+}
+
+function reservationKey({ partition, names }: ReservationPlace, reservationId: string): Buffer {
+  return hotKey(keySpaces.reservation, partition, names, textPart(reservationId))
+}
+
+function expiryKey(place: ReservationPlace, expiresAtMs: number, reservationId: string): Buffer {
+  const { partition, names } = place
+  const parts = [partition, names, timePart(expiresAtMs), textPart(reservationId)]
+  return hotKey(keySpaces.reservationExpiry, ...parts)
+}
+
+function readJson(store: LmdbStore, key: Buffer): unknown {
+  const bytes = store.getBinary(key)
+  return bytes === undefined ? undefined : JSON.parse(Buffer.from(bytes).toString('utf8'))
+}

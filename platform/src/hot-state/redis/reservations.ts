@@ -1,0 +1,128 @@
+import type { EntryAddress } from '../hot-state.ts'
+import {
+  checkReserveRequest,
+  expiredPerStepMax,
+  type ReserveOutcome,
+  type ReserveRequest,
+  type SettledReservation,
+  type SettlementElsewhere,
+  type Taken,
+} from '../reservations.ts'
+import { joinAmount } from './amount-format.ts'
+import { namePart } from './hot-names.ts'
+import { MsgpackWriter } from './msgpack-writer.ts'
+import {
+  releaseReservationScript,
+  reserveScript,
+  settleElsewhereScript,
+} from './scripts/reservations.ts'
+import type { Script } from './scripts/script.ts'
+
+type RunAt = (
+  at: { readonly space: string; readonly partition: number },
+  script: Script,
+  args: readonly (string | Buffer)[],
+) => Promise<unknown>
+
+type ReserveAnswer =
+  | readonly ['behind']
+  | readonly ['again' | 'admitted' | 'denied' | 'full', readonly string[], string, string]
+
+/** Reservations on Redis, whose clock is theirs. */
+export class RedisReservations {
+  readonly #run: RunAt
+
+  constructor(run: RunAt) {
+    this.#run = run
+  }
+
+  async reserve(request: ReserveRequest): Promise<ReserveOutcome> {
+    checkReserveRequest(request)
+    for (;;) {
+      const answer = await this.#run(request.at, reserveScript, argumentsOf(request))
+      const outcome = outcomeOf(answer as ReserveAnswer)
+      if (outcome !== 'again') return outcome
+    }
+  }
+
+  async release(at: EntryAddress, reservationId: string): Promise<boolean> {
+    return (await this.#run(at, releaseReservationScript, [placeName(at), reservationId])) === 1
+  }
+
+  async settle({ settled, countedIn, ...at }: SettlementElsewhere): Promise<void> {
+    const { partition, nextOffset } = countedIn
+    await this.#run(at, settleElsewhereScript, [
+      packSettled(settled),
+      `${partition}`,
+      `${nextOffset}`,
+    ])
+  }
+}
+
+/** [subject and scope, id, subject and scope, id, ..] */
+export function packSettled(settled: readonly SettledReservation[]): Buffer {
+  const writer = new MsgpackWriter()
+  writer.array(2 * settled.length)
+  for (const each of settled) {
+    writer.text(placeName(each))
+    writer.text(each.reservationId)
+  }
+  return writer.finish()
+}
+
+function argumentsOf(request: ReserveRequest): (string | Buffer)[] {
+  const { at, cap, elsewhere, series } = request
+  return [
+    placeName(at),
+    request.reservationId,
+    request.units.toString(),
+    `${request.ttlMs}`,
+    cap === null ? '' : (cap - elsewhere.amount).toString(),
+    `${request.minOffset}`,
+    `${request.reservationsMax}`,
+    `${expiredPerStepMax}`,
+    request.windowId,
+    packTexts(
+      request.subjects.map((subject) => placeName({ subject, scope: at.scope }) + namePart(series)),
+    ),
+    packTexts([...elsewhere.appliedOffsets].flatMap((pair) => pair.map(String))),
+  ]
+}
+
+function packTexts(texts: readonly string[]): Buffer {
+  const writer = new MsgpackWriter()
+  writer.array(texts.length)
+  for (const text of texts) writer.text(text)
+  return writer.finish()
+}
+
+function outcomeOf(answer: ReserveAnswer): ReserveOutcome | 'again' {
+  if (answer[0] === 'behind') return { kind: 'behind' }
+  const [kind, amounts, units, expiry] = answer
+  switch (kind) {
+    case 'admitted': {
+      const reservation = { units: BigInt(units), expiresAtMs: Number(expiry) }
+      return { kind, ...reservation, taken: takenOf(amounts) }
+    }
+    case 'denied':
+      return { kind, taken: takenOf(amounts) }
+    case 'full':
+      return { kind }
+    case 'again':
+      return kind
+  }
+}
+
+/** Amounts of 1 and of 2^62 in turn; the last one is what is reserved. */
+function takenOf(amounts: readonly string[]): Taken {
+  const sums: bigint[] = []
+  for (let at = 0; at < amounts.length; at += 2) {
+    sums.push(joinAmount(amounts[at]!, amounts[at + 1]!))
+  }
+  const reserved = sums.pop()!
+  return { used: sums.reduce((sum, amount) => sum + amount, 0n), reserved }
+}
+
+function placeName({ subject, scope }: Omit<SettledReservation, 'reservationId'>): string {
+  return namePart(subject) + namePart(scope)
+}

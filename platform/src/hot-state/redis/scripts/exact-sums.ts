@@ -1,0 +1,35 @@
+/*
+ * Sums of amounts without writing anything. A Lua number is a double, so amounts are kept as limbs of seven digits,
+ * lowest first, each with the sign of the amount; products and sums of some hundred of them stay below 2^53.
+ */
+export const exactSums = `
+local limbBase = 10000000
+local function limbsOf(text)
+  local sign = 1
+  if string.sub(text, 1, 1) == '-' then sign, text = -1, string.sub(text, 2) end
+  local limbs = {}
+  for last = #text, 1, -7 do
+    limbs[#limbs + 1] = sign * tonumber(string.sub(text, math.max(last - 6, 1), last))
+  end
+  return limbs
+end
+-- Adds amount times factor, both text.
+local function addToSum(sum, amount, factor)
+  local by = limbsOf(factor)
+  for i, limb in ipairs(limbsOf(amount)) do
+    for j, other in ipairs(by) do
+      sum[i + j - 1] = (sum[i + j - 1] or 0) + limb * other
+    end
+  end
+end
+local function isAboveZero(sum)
+  local carry, isZero = 0, true
+  for _, limb in ipairs(sum) do
+    carry = carry + limb
+    local rest = carry % limbBase
+    if rest ~= 0 then isZero = false end
+    carry = (carry - rest) / limbBase
+  end
+  return carry > 0 or (carry == 0 and not isZero)
+end
+`

@@ -1,0 +1,104 @@
+import type { EntryAddress } from './hot-state.ts'
+
+/**
+ * Reservations hold units of a subject and scope for a call that is about to be made, so that of many callers who ask
+ * at once no more are admitted than the cap has room for. A reservation ends when the usage it was made for is counted,
+ * when it is released, or when its time is over. It is nobody's truth: a HotState that is lost takes all with it.
+ *
+ * The counters of a subject may be in more than one partition. A reservation is kept in one of them, and what the other
+ * partitions have counted is brought along by the caller.
+ */
+export interface Reservations {
+  /** False where HotState was opened for reading alone: it would have to write. */
+  readonly canReserve: boolean
+
+  /**
+   * Reserves in one atomic step if there is room: used + reserved + units <= cap. A reservation of that id that has not
+   * expired is told of instead, whatever was asked for this time. Refused or not, nothing else changes, but that what
+   * has expired is dropped.
+   */
+  reserve(request: ReserveRequest): Promise<ReserveOutcome>
+
+  /** Gives the units back, and the id may be used again. False when they were not held (any more). */
+  releaseReservation(at: EntryAddress, reservationId: string): Promise<boolean>
+
+  /**
+   * Ends reservations whose usage was counted in another partition; what was counted in their own goes with its batch.
+   * Between that count and this call both the usage and the reservation are held against the cap. Those that are not
+   * held are passed over.
+   */
+  settleReservations(settlement: SettlementElsewhere): Promise<void>
+}
+
+export type ReserveRequest = {
+  /** Where the reservation is kept. Its scope is also that of the counters. */
+  readonly at: EntryAddress
+  readonly reservationId: string
+  /** 10^-6 units: more than nothing and below 2^62. */
+  readonly units: bigint
+  readonly ttlMs: number
+  /** Whose counters in this partition are held against the cap: this window of this series, at the scope. */
+  readonly subjects: readonly string[]
+  readonly series: string
+  readonly windowId: string
+  /** 10^-6 units; null: everything is admitted. */
+  readonly cap: bigint | null
+  /** How far the counters of this partition must have come. */
+  readonly minOffset: number
+  readonly elsewhere: UsedElsewhere
+  /** Reservations that may be kept there at a time, those included whose usage was counted before they expired. */
+  readonly reservationsMax: number
+}
+
+export type UsedElsewhere = {
+  /** What counts against the cap in other partitions, 10^-6 units. */
+  readonly amount: bigint
+  /** By partition, the applied offset at which that was read. */
+  readonly appliedOffsets: ReadonlyMap<number, number>
+}
+
+/** What of the cap is taken in the partition: used, and reserved, with what was reserved now. 10^-6 units. */
+export type Taken = {
+  readonly used: bigint
+  readonly reserved: bigint
+}
+
+export type ReserveOutcome =
+  | {
+      readonly kind: 'admitted'
+      readonly units: bigint
+      /** Unix milliseconds on HotState's own clock. */
+      readonly expiresAtMs: number
+      readonly taken: Taken
+    }
+  | { readonly kind: 'denied'; readonly taken: Taken }
+  /**
+   * The counters here have not come as far as they must, or a reservation that is kept here was used up in a partition
+   * that was read before. Read again.
+   */
+  | { readonly kind: 'behind' }
+  /** Too many are kept there. */
+  | { readonly kind: 'full' }
+
+export type SettledReservation = {
+  readonly subject: string
+  readonly scope: string
+  readonly reservationId: string
+}
+
+export type SettlementElsewhere = {
+  readonly space: string
+  /** Where the reservations are kept. */
+  readonly partition: number
+  readonly settled: readonly SettledReservation[]
+  /** Where their usage is counted: in this partition, below this offset. */
+  readonly countedIn: { readonly partition: number; readonly nextOffset: number }
+}
+
+/** Expired reservations that one step drops. Those that are left are dropped by the next one. */
+export const expiredPerStepMax = 1_000
+
+export function checkReserveRequest({ units, ttlMs }: ReserveRequest): void {
+  if (units <= 0n || units >= 2n ** 62n) throw new RangeError(`No amount to reserve: ${units}`)
+  if (!Number.isSafeInteger(ttlMs) || ttlMs <= 0) throw new RangeError(`No time to hold: ${ttlMs}`)
+}

@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { HotState } from '../hot-state/hot-state.ts'
+import type { ReserveRequest } from '../hot-state/reservations.ts'
+import { ReservationsModel } from './reservations-model.ts'
+
+const partition = 3
+const scope = 'a'
+const subjects = ['s1', 's2']
+const ids = ['r1', 'r2', 'r3', 'r4']
+const window = { id: 'w', fromSecond: 0, toSecond: 100 }
+const otherPartition = 9
+const hourMs = 3_600_000
+
+/** Sums of these pass every bound that a store of 64-bit integers or of doubles has. */
+const amountArbitrary = fc.oneof(
+  fc.bigInt({ min: 1n, max: 20n }),
+  fc.constantFrom(2n ** 53n, 2n ** 53n + 1n, 2n ** 61n, 2n ** 62n - 1n),
+)
+const capArbitrary = fc.option(
+  fc.oneof(
+    fc.bigInt({ min: -5n, max: 60n }),
+    fc.bigInt({ min: 2n ** 53n, max: 2n ** 53n + 60n }),
+    fc.bigInt({ min: 2n ** 62n, max: 2n ** 66n }),
+  ),
+)
+const stepArbitrary = fc.oneof(
+  fc.record({
+    kind: fc.constant('reserve' as const),
+    id: fc.constantFrom(...ids),
+    subject: fc.constantFrom(...subjects),
+    units: amountArbitrary,
+    cap: capArbitrary,
+    counted: fc.subarray(subjects),
+    used: fc.oneof(fc.constant(0n), amountArbitrary),
+    readAt: fc.nat(30),
+    /** How far behind the fence it wants the counters; a negative number is ahead. */
+    slack: fc.constantFrom(0, 0, 0, 5, -1),
+    lapses: fc.constantFrom(false, false, false, true),
+    reservationsMax: fc.constantFrom(100, 100, 2),
+  }),
+  fc.record({
+    kind: fc.constant('release' as const),
+    id: fc.constantFrom(...ids),
+    subject: fc.constantFrom(...subjects),
+  }),
+  fc.record({
+    kind: fc.constant('apply' as const),
+    /** 0: follows; otherwise a replay, which must be refused. */
+    shift: fc.constantFrom(0, 0, 0, -1),
+    subject: fc.constantFrom(...subjects),
+    amount: amountArbitrary,
+    settled: fc.array(fc.tuple(fc.constantFrom(...subjects), fc.constantFrom(...ids)), {
+      maxLength: 3,
+    }),
+  }),
+  fc.record({
+    kind: fc.constant('settle' as const),
+    nextOffset: fc.nat(30),
+    settled: fc.array(fc.tuple(fc.constantFrom(...subjects), fc.constantFrom(...ids)), {
+      maxLength: 3,
+    }),
+  }),
+)
+type Step = typeof stepArbitrary extends fc.Arbitrary<infer S> ? S : never
+
+/** Random steps, taken by both, which must answer the same to each. */
+export function describeReservationsAgainstModel(hotState: () => HotState): void {
+  it('reserves as a model does that remembers every step', async () => {
+    let round = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 50, size: 'max' }), async (steps) => {
+        round += 1
+        const space = `reservations ${round}`
+        const model = new ReservationsModel()
+        for (const subject of subjects) {
+          const entry = { version: 1, document: '{}', windows: [window] }
+          await hotState().putEntry({ space, partition, subject, scope }, entry)
+        }
+        for (const step of steps) await take(step, space, hotState(), model)
+      }),
+      { numRuns: 100 },
+    )
+  }, 120_000)
+}
+
+async function take(
+  step: Step,
+  space: string,
+  hot: HotState,
+  model: ReservationsModel,
+): Promise<void> {
+  switch (step.kind) {
+    case 'reserve':
+      await reserve(step, space, hot, model)
+      return
+    case 'release': {
+      const at = { space, partition, subject: step.subject, scope }
+      const expected = model.release(step.subject, step.id)
+      expect(await hot.releaseReservation(at, step.id)).toBe(expected)
+      return
+    }
+    case 'apply': {
+      const { subject, amount } = step
+      const expectedOffset = Math.max(0, model.fence + step.shift)
+      const outcome = await hot.apply({
+        space,
+        partition,
+        expectedOffset,
+        nextOffset: expectedOffset + 1,
+        marks: [],
+        increments: [{ subject, scope, series: 'calls', second: 1, amount }],
+        settled: namesOf(step.settled),
+      })
+      expect(outcome).toBe(model.apply(expectedOffset, subject, amount, step.settled))
+      return
+    }
+    case 'settle': {
+      const countedIn = { partition: otherPartition, nextOffset: step.nextOffset }
+      const settled = namesOf(step.settled)
+      await hot.settleReservations({ space, partition, settled, countedIn })
+      model.settleElsewhere(step.settled, step.nextOffset)
+    }
+  }
+}
+
+async function reserve(
+  step: Extract<Step, { kind: 'reserve' }>,
+  space: string,
+  hot: HotState,
+  model: ReservationsModel,
+): Promise<void> {
+  const request: ReserveRequest = {
+    at: { space, partition, subject: step.subject, scope },
+    reservationId: step.id,
+    units: step.units,
+    ttlMs: step.lapses ? 1 : hourMs,
+    subjects: step.counted,
+    series: 'calls',
+    windowId: window.id,
+    cap: step.cap,
+    minOffset: Math.max(0, model.fence - step.slack),
+    elsewhere: { amount: step.used, appliedOffsets: new Map([[otherPartition, step.readAt]]) },
+    reservationsMax: step.reservationsMax,
+  }
+  const isKnown = model.isKnown(step.subject, step.id)
+  const outcome = await hot.reserve(request)
+  const expected = model.reserve(request, step.readAt)
+  if (outcome.kind === 'admitted') {
+    const { expiresAtMs: _ownClock, ...told } = outcome
+    expect(told).toEqual(expected)
+  } else {
+    expect(outcome).toEqual(expected)
+  }
+  if (step.lapses && !isKnown) {
+    await sleep(5)
+    model.expire(step.subject, step.id)
+  }
+}
+
+function namesOf(settled: readonly (readonly [string, string])[]) {
+  return settled.map(([subject, reservationId]) => ({ subject, scope, reservationId }))
+}

@@ -1,0 +1,267 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { HotState } from '../hot-state/hot-state.ts'
+import {
+  expiredPerStepMax,
+  type ReserveOutcome,
+  type ReserveRequest,
+} from '../hot-state/reservations.ts'
+import { nothingExpired } from './nothing-expired.ts'
+import { describeReservationsAgainstModel } from './reservations-against-model.ts'
+
+const partition = 3
+const at = { space: 'live', partition, subject: '4:prov_user', scope: 'prd_a' }
+const window = { id: 'w', fromSecond: 0, toSecond: 1_000 }
+const hourMs = 3_600_000
+
+function request(reservationId: string, more: Partial<ReserveRequest> = {}): ReserveRequest {
+  return {
+    at,
+    reservationId,
+    units: 1n,
+    ttlMs: hourMs,
+    subjects: [at.subject],
+    series: 'calls',
+    windowId: 'w',
+    cap: 100n,
+    minOffset: 0,
+    elsewhere: { amount: 0n, appliedOffsets: new Map() },
+    reservationsMax: 100_000,
+    ...more,
+  }
+}
+
+function ids(count: number, prefix = 'r'): string[] {
+  return Array.from({ length: count }, (_, number) => `${prefix}${number}`)
+}
+
+/** What is taken, with nothing changed by the asking. */
+async function taken(hot: HotState): Promise<{ used: bigint; reserved: bigint }> {
+  const outcome = await hot.reserve(request('never admitted', { cap: -1n }))
+  if (outcome.kind !== 'denied') throw new Error(`It was not denied but ${outcome.kind}`)
+  return outcome.taken
+}
+
+function kinds(outcomes: readonly ReserveOutcome[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { kind } of outcomes) counts[kind] = (counts[kind] ?? 0) + 1
+  return counts
+}
+
+export function describeReservations(hotState: () => HotState): void {
+  describeReservationsAgainstModel(hotState)
+
+  const publish = (subject = at.subject) =>
+    hotState().putEntry({ ...at, subject }, { version: 1, document: '{}', windows: [window] })
+
+  /** Counts as much under the subject in the batch that ends at `nextOffset`, and ends the reservations with it. */
+  const count = async (
+    nextOffset: number,
+    amount: bigint,
+    more: { subject?: string; scope?: string; settled?: readonly string[] } = {},
+  ) => {
+    const { subject = at.subject, scope = at.scope, settled = [] } = more
+    return await hotState().apply({
+      space: 'live',
+      partition,
+      expectedOffset: nextOffset - 10,
+      nextOffset,
+      marks: [],
+      increments: [{ subject, scope, series: 'calls', second: 5, amount }],
+      settled: settled.map((reservationId) => ({
+        subject: at.subject,
+        scope: at.scope,
+        reservationId,
+      })),
+    })
+  }
+
+  describe('reservations', () => {
+    it('are admitted up to the cap, of however many who ask at once', async () => {
+      await publish()
+      const outcomes = await Promise.all(ids(1_000).map((id) => hotState().reserve(request(id))))
+      expect(kinds(outcomes)).toEqual({ admitted: 100, denied: 900 })
+      expect(await taken(hotState())).toEqual({ used: 0n, reserved: 100n })
+    })
+
+    it('count beside what was used of the window, by all subjects here and elsewhere', async () => {
+      const other = '4:prov_other'
+      await Promise.all([publish(), publish(other)])
+      await count(10, 10n)
+      await count(20, 20n, { scope: '' })
+      await count(30, 30n, { subject: other })
+      const subjects = [at.subject, other]
+      const elsewhere = { amount: 30n, appliedOffsets: new Map([[1, 5]]) }
+      const reserve = (id: string, units: bigint) =>
+        hotState().reserve(request(id, { subjects, elsewhere, units }))
+      expect(await reserve('too many', 11n)).toEqual({
+        kind: 'denied',
+        taken: { used: 60n, reserved: 0n },
+      })
+      expect(await reserve('first', 9n)).toMatchObject({
+        kind: 'admitted',
+        units: 9n,
+        taken: { used: 60n, reserved: 9n },
+      })
+      expect(await reserve('too many', 2n)).toMatchObject({ kind: 'denied' })
+      expect(await reserve('last', 1n)).toMatchObject({ taken: { used: 60n, reserved: 10n } })
+      const anotherWindow = request('other', { windowId: 'x', units: 90n })
+      expect(await hotState().reserve(anotherWindow)).toMatchObject({ kind: 'admitted' })
+      const withoutCap = request('unlimited', { cap: null, units: 2n ** 61n })
+      expect(await hotState().reserve(withoutCap)).toMatchObject({ kind: 'admitted' })
+    })
+
+    it('end in the same step that counts their usage, once', async () => {
+      await publish()
+      for (const id of ['a', 'b', 'c']) await hotState().reserve(request(id, { units: 30n }))
+      expect(await count(10, 7n, { settled: ['a', 'c', 'unknown', 'a'] })).toBe('applied')
+      expect(await taken(hotState())).toEqual({ used: 7n, reserved: 30n })
+      expect(await count(10, 7n, { settled: ['b'] })).toBe('fenced')
+      expect(await count(20, 1n, { settled: ['a'] })).toBe('applied')
+      expect(await taken(hotState())).toEqual({ used: 8n, reserved: 30n })
+    })
+
+    it('are told of again by their id until they expire, used or not', async () => {
+      await publish()
+      const first = await hotState().reserve(request('a', { units: 60n }))
+      const again = await hotState().reserve(request('a', { units: 70n, ttlMs: 1 }))
+      expect(again).toEqual(first)
+      await count(10, 100n, { settled: ['a'] })
+      expect(await hotState().reserve(request('a'))).toEqual({
+        ...first,
+        taken: { used: 100n, reserved: 0n },
+      })
+    })
+
+    it('give back what is released, once', async () => {
+      await publish()
+      for (const id of ['a', 'b']) await hotState().reserve(request(id, { units: 50n }))
+      await count(10, 50n, { settled: ['b'] })
+      const release = (id: string) => hotState().releaseReservation(at, id)
+      expect(await release('a')).toBe(true)
+      expect([await release('a'), await release('b'), await release('c')]).toEqual([
+        false,
+        false,
+        false,
+      ])
+      expect(await taken(hotState())).toEqual({ used: 50n, reserved: 0n })
+      expect(await hotState().reserve(request('a', { units: 50n }))).toMatchObject({
+        kind: 'admitted',
+      })
+    })
+
+    it('end when their time is over, however many at once', async () => {
+      await publish()
+      const many = ids(expiredPerStepMax * 2 + 1)
+      const reserve = (id: string) => hotState().reserve(request(id, { cap: null, ttlMs: 1_000 }))
+      const outcomes = await Promise.all(many.map(reserve))
+      await hotState().reserve(request('stays', { cap: null }))
+      const expiries = outcomes.map((each) => (each.kind === 'admitted' ? each.expiresAtMs : NaN))
+      await sleep(Math.max(...expiries) - Date.now() + 50)
+      expect(await hotState().releaseReservation(at, many[0]!)).toBe(false)
+      const again = request(many[0]!, { units: 99n })
+      expect(await hotState().reserve(again)).toMatchObject({
+        kind: 'admitted',
+        units: 99n,
+        taken: { used: 0n, reserved: 100n },
+      })
+    })
+
+    it('wait for counters that have not come as far as they must', async () => {
+      await publish()
+      const behind = request('a', { minOffset: 10 })
+      expect(await hotState().reserve(behind)).toEqual({ kind: 'behind' })
+      await count(10, 100n)
+      expect(await hotState().reserve(behind)).toMatchObject({ kind: 'denied' })
+    })
+
+    it('that were used up elsewhere are held against whoever has read that before', async () => {
+      await publish()
+      const settle = (reservationId: string, nextOffset: number) =>
+        hotState().settleReservations({
+          space: 'live',
+          partition,
+          settled: [{ subject: at.subject, scope: at.scope, reservationId }],
+          countedIn: { partition: 1, nextOffset },
+        })
+      const reserve = (id: string, readAt: number, amount: bigint) =>
+        hotState().reserve(
+          request(id, { elsewhere: { amount, appliedOffsets: new Map([[1, readAt]]) } }),
+        )
+      await hotState().reserve(request('a', { units: 100n }))
+      await settle('unknown', 70)
+      expect(await reserve('b', 40, 0n)).toMatchObject({ kind: 'denied' })
+      await settle('a', 50)
+      await settle('a', 60)
+      expect(await reserve('b', 49, 0n)).toEqual({ kind: 'behind' })
+      expect(await hotState().reserve(request('b'))).toEqual({ kind: 'behind' })
+      expect(await reserve('b', 50, 100n)).toMatchObject({ kind: 'denied' })
+      expect(await reserve('b', 50, 99n)).toMatchObject({ kind: 'admitted' })
+    })
+
+    it('are kept up to a number', async () => {
+      await publish()
+      const reserve = (id: string) => hotState().reserve(request(id, { reservationsMax: 2 }))
+      for (const id of ['a', 'b']) await reserve(id)
+      expect(await reserve('c')).toEqual({ kind: 'full' })
+      expect(await reserve('a')).toMatchObject({ kind: 'admitted' })
+      await hotState().releaseReservation(at, 'a')
+      expect(await reserve('c')).toMatchObject({ kind: 'admitted' })
+    })
+
+    it('are kept apart by subject, scope, partition and space', async () => {
+      for (const more of [{}, { subject: 's' }, { scope: '' }, { partition: 4 }, { space: 'x' }]) {
+        const place = { ...at, ...more }
+        const reserve = (id: string) =>
+          hotState().reserve(request(id, { at: place, subjects: [place.subject], units: 100n }))
+        expect(await reserve('a')).toMatchObject({ kind: 'admitted' })
+        expect(await reserve('b')).toMatchObject({ kind: 'denied' })
+      }
+    })
+
+    it.each([53n, 62n, 63n, 64n, 90n])('are exact around 2^%d', async (bits) => {
+      await publish()
+      const used = 2n ** bits - 3n
+      await count(10, used)
+      const reserve = (id: string, cap: bigint, amount: bigint) =>
+        hotState().reserve(
+          request(id, { cap, units: 2n, elsewhere: { amount, appliedOffsets: new Map() } }),
+        )
+      expect(await reserve('a', used + 1n, 0n)).toEqual({
+        kind: 'denied',
+        taken: { used, reserved: 0n },
+      })
+      expect(await reserve('a', -1n, -used - 2n)).toMatchObject({ kind: 'denied' })
+      expect(await reserve('a', 0n, -used - 2n)).toMatchObject({ kind: 'admitted' })
+      expect(await reserve('b', 2n * used + 3n, used)).toMatchObject({ kind: 'denied' })
+      expect(await reserve('b', 2n * used + 4n, used)).toMatchObject({
+        taken: { used, reserved: 4n },
+      })
+    })
+
+    it('refuse amounts and times that nothing can be held for', async () => {
+      for (const more of [{ units: 0n }, { units: -1n }, { units: 2n ** 62n }, { ttlMs: 0 }]) {
+        await expect(hotState().reserve(request('a', more))).rejects.toThrow(RangeError)
+      }
+    })
+
+    it('are swept when the last one of a place has expired', async () => {
+      await publish()
+      await hotState().reserve(request('stays'))
+      const gone = { ...at, subject: 'gone' }
+      let lastExpiryMs = 0
+      for (const id of ids(5)) {
+        const outcome = await hotState().reserve(request(id, { at: gone, ttlMs: 1 }))
+        if (outcome.kind === 'admitted') lastExpiryMs = outcome.expiresAtMs
+      }
+      const limits = { ...nothingExpired, keysMax: 2 }
+      const sweep = (reservationsExpiredBeforeMs: number) =>
+        hotState().sweep('live', partition, { ...limits, reservationsExpiredBeforeMs })
+      expect(await sweep(lastExpiryMs)).toBe(0)
+      let sweptTotal = 0
+      for (let calls = 0; calls < 10; calls += 1) sweptTotal += await sweep(lastExpiryMs + 1)
+      expect(sweptTotal).toBeGreaterThan(0)
+      expect(await taken(hotState())).toEqual({ used: 0n, reserved: 1n })
+    })
+  })
+}
