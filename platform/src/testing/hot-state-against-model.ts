@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { HotState } from '../hot-state/hot-state.ts'
+import type { HotState, Span, Window } from '../hot-state/hot-state.ts'
 import { HotStateModel } from './hot-state-model.ts'
+import { nothingExpired } from './nothing-expired.ts'
 
 const partition = 3
 
@@ -17,11 +18,18 @@ export function describeHotStateAgainstModel(hotState: () => HotState): void {
           const model = new HotStateModel()
           const hot = hotState()
           const space = `round ${round}`
-          for (const step of steps) await take(step, space, hot, model)
-          await compare(space, hot, model)
+          const run: Run = { space, hot, model, stepsTaken: 0, tokens: ['of nobody'] }
+          for (const step of steps) {
+            await take(step, run)
+            run.stepsTaken += 1
+          }
+          await compare(run)
+          if (!model.isRestoring) return
+          await finishRestore(run)
+          await compare(run)
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 150 },
     )
   }, 120_000)
 }
@@ -31,11 +39,24 @@ const scopes = ['', 'a', 'b']
 const series = ['calls', 'tokens']
 const ids = ['i1', 'i2', 'i3', 'i4', 'i5']
 
-const windowsArbitrary = fc
-  .subarray([0, 1, 2, 3, 4])
-  .map((periods) =>
-    periods.map((n) => ({ id: `w${n}`, fromSecond: n * 100_000, toSecond: (n + 1) * 100_000 })),
-  )
+type Run = {
+  readonly space: string
+  readonly hot: HotState
+  readonly model: HotStateModel
+  stepsTaken: number
+  /** Of the restores that were begun, the newest last. */
+  readonly tokens: string[]
+}
+
+const periodSeconds = 100_000
+
+/** A window that is published again later has grown meanwhile. */
+function windowOf(period: number, stepsTaken: number): Window {
+  const fromSecond = period * periodSeconds
+  return { id: `w${period}`, fromSecond, toSecond: fromSecond + 60_000 + stepsTaken * 500 }
+}
+
+const periodsArbitrary = fc.subarray([0, 1, 2, 3, 4])
 const addressArbitrary = fc.record({
   subject: fc.constantFrom(...subjects),
   scope: fc.constantFrom(...scopes),
@@ -44,12 +65,35 @@ const addressArbitrary = fc.record({
 const around64BitsArbitrary = fc
   .tuple(fc.constantFrom(53n, 62n, 63n, 64n), fc.constantFrom(-1n, 0n, 1n))
   .map(([bits, off]) => 2n ** bits + off)
+const amountArbitrary = fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 16n }), around64BitsArbitrary)
+const secondArbitrary = fc.oneof(
+  fc.nat(600_000),
+  fc.constantFrom(0, 59_999, 60_000, 99_999, 100_000, 299_999, 300_000, 400_000, 500_000),
+)
+const useArbitrary = {
+  subject: fc.constantFrom(...subjects),
+  scope: fc.constantFrom(...scopes),
+  series: fc.constantFrom(...series),
+  amount: amountArbitrary,
+}
+const spanArbitrary: fc.Arbitrary<Span> = fc
+  .record({
+    ...useArbitrary,
+    fromSecond: secondArbitrary,
+    length: fc.oneof(fc.constant(0), fc.nat(20), fc.nat(80_000)),
+  })
+  .map(({ length, ...use }) => ({ ...use, lastSecond: use.fromSecond + length }))
+/** Mostly of the newest restore and its next step; else of an older one, or of a step too early or too late. */
+const restorePlaceArbitrary = {
+  age: fc.constantFrom(0, 0, 0, 0, 0, 1),
+  shift: fc.constantFrom(0, 0, 0, 0, 0, -1, 1),
+}
 const stepArbitrary = fc.oneof(
   fc.record({
     kind: fc.constant('put' as const),
     address: addressArbitrary,
     version: fc.integer({ min: 1, max: 4 }),
-    windows: windowsArbitrary,
+    periods: periodsArbitrary,
   }),
   fc.record({ kind: fc.constant('delete' as const), address: addressArbitrary }),
   fc.record({
@@ -64,24 +108,34 @@ const stepArbitrary = fc.oneof(
     marks: fc.array(fc.record({ id: fc.constantFrom(...ids), offset: fc.nat(1000) }), {
       maxLength: 4,
     }),
-    increments: fc.array(
-      fc.record({
-        subject: fc.constantFrom(...subjects),
-        scope: fc.constantFrom(...scopes),
-        series: fc.constantFrom(...series),
-        second: fc.oneof(fc.nat(600_000), fc.constantFrom(0, 99_999, 100_000, 399_999, 500_000)),
-        amount: fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 16n }), around64BitsArbitrary),
-      }),
-      { maxLength: 8 },
-    ),
+    increments: fc.array(fc.record({ ...useArbitrary, second: secondArbitrary }), { maxLength: 8 }),
+  }),
+  fc.record({ kind: fc.constant('begin' as const) }),
+  fc.record({
+    kind: fc.constant('restore' as const),
+    ...restorePlaceArbitrary,
+    spans: fc.array(spanArbitrary, { maxLength: 8 }),
+  }),
+  fc.record({
+    kind: fc.constant('finish' as const),
+    ...restorePlaceArbitrary,
+    nextOffset: fc.nat(1000),
+  }),
+  fc.record({
+    kind: fc.constant('sweep' as const),
+    // The ends of a window, however much it has grown, lie between two of these.
+    endedBeforeSecond: fc.nat(6).map((period) => period * periodSeconds),
+    keysMax: fc.constantFrom(1, 3, 1000),
   }),
 )
 type Step = typeof stepArbitrary extends fc.Arbitrary<infer S> ? S : never
 
-async function take(step: Step, space: string, hot: HotState, model: HotStateModel): Promise<void> {
+async function take(step: Step, run: Run): Promise<void> {
+  const { space, hot, model } = run
   switch (step.kind) {
     case 'put': {
-      const { version, windows } = step
+      const { version } = step
+      const windows = step.periods.map((period) => windowOf(period, run.stepsTaken))
       const published = { version, windows, document: JSON.stringify({ version, windows }) }
       await hot.putEntry({ space, partition, ...step.address }, published)
       model.putEntry(step.address, published)
@@ -103,11 +157,45 @@ async function take(step: Step, space: string, hot: HotState, model: HotStateMod
       const { increments } = step
       const batch = { space, partition, expectedOffset, nextOffset, marks, increments }
       expect(await hot.apply(batch)).toBe(model.apply(batch))
+      return
+    }
+    case 'begin':
+      run.tokens.push(await hot.beginRestore(space, partition))
+      model.beginRestore(run.tokens.at(-1)!)
+      return
+    case 'restore': {
+      const restoreStep = { ...restorePlace(step, run), spans: step.spans }
+      expect(await hot.restore(restoreStep)).toEqual(model.restore(restoreStep))
+      return
+    }
+    case 'finish': {
+      const finish = { ...restorePlace(step, run), nextOffset: step.nextOffset }
+      expect(await hot.finishRestore(finish)).toBe(model.finishRestore(finish))
+      return
+    }
+    case 'sweep': {
+      const { endedBeforeSecond: windowsEndedBeforeSecond, keysMax } = step
+      const limits = { ...nothingExpired, windowsEndedBeforeSecond, keysMax }
+      while ((await hot.sweep(space, partition, limits)) > 0);
+      model.sweepWindows(windowsEndedBeforeSecond)
     }
   }
 }
 
-async function compare(space: string, hot: HotState, model: HotStateModel): Promise<void> {
+function restorePlace(place: { readonly age: number; readonly shift: number }, run: Run) {
+  const token = run.tokens.at(-1 - place.age) ?? run.tokens[0]!
+  const step = Math.max(0, run.model.nextRestoreStep + place.shift)
+  return { space: run.space, partition, token, step }
+}
+
+/** So that a shadow is seen that the steps have not finished. */
+async function finishRestore(run: Run): Promise<void> {
+  const finish = { ...restorePlace({ age: 0, shift: 0 }, run), nextOffset: 7 }
+  expect(await run.hot.finishRestore(finish)).toBe('restored')
+  expect(run.model.finishRestore(finish)).toBe('restored')
+}
+
+async function compare({ space, hot, model }: Run): Promise<void> {
   for (const subject of subjects) {
     for (const scope of scopes) {
       for (const each of series) {

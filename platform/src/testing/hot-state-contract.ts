@@ -7,6 +7,9 @@ import type {
   Mark,
 } from '../hot-state/hot-state.ts'
 import { describeHotStateAgainstModel } from './hot-state-against-model.ts'
+import { describeRestores } from './restores-contract.ts'
+import { nothingExpired } from './nothing-expired.ts'
+import { describeReservations } from './reservations-contract.ts'
 
 export type HotStateUnderTest = {
   readonly hot: HotState
@@ -30,6 +33,8 @@ export function describeHotState(name: string, create: () => Promise<HotStateUnd
     describeEntries(() => under)
     describeApplying(() => under)
     describeSweeping(() => under)
+    describeRestores(() => under)
+    describeReservations(() => under.hot)
     describeHotStateAgainstModel(() => under.hot)
   })
 }
@@ -290,13 +295,7 @@ function describeApplying(under: () => HotStateUnderTest): void {
 }
 
 function describeSweeping(under: () => HotStateUnderTest): void {
-  const nothing = {
-    marksReceivedBeforeMs: 0,
-    windowsEndedBeforeSecond: 0,
-    slotsBeforeSecond: 0,
-    knownSubjectSlotsBeforeSecond: 0,
-    keysMax: 10,
-  }
+  const nothing = nothingExpired
 
   async function sweepAll(hot: HotState, limits: Partial<typeof nothing>): Promise<number> {
     let total = 0

@@ -2,32 +2,40 @@ import type {
   CounterBatch,
   Entry,
   EntryView,
-  Increment,
   Mark,
+  RestoreFinish,
+  RestorePosition,
+  RestoreStep,
+  Span,
+  SpansNotTaken,
   Window,
 } from '../hot-state/hot-state.ts'
-
-type Address = { readonly subject: string; readonly scope: string }
+import { CountsModel, type Address } from './counts-model.ts'
 
 /**
- * HotState in the plainest way: it remembers every increment and where it went. Amounts are found by looking at all
- * increments, so nothing can be folded twice by mistake. One space and partition; windows of an entry do not overlap.
+ * HotState in the plainest way: it remembers every increment and where it went. One space and partition; windows of an
+ * entry do not overlap, and never become shorter.
  */
 export class HotStateModel {
   appliedOffset = 0
   readonly #entries = new Map<string, Entry>()
   readonly #marks = new Map<string, number>()
-  readonly #increments: Increment[] = []
-  /** Per entry and window: the numbers of the increments it has counted. */
-  readonly #counted = new Map<string, Map<string, Set<number>>>()
-  /** Scoped increments wait in a slot until one window takes them. */
-  readonly #taken = new Set<number>()
+  #inUse = new CountsModel()
+  #restore: { readonly token: string; step: number; readonly shadow: CountsModel } | undefined
+
+  get isRestoring(): boolean {
+    return this.#restore !== undefined
+  }
+
+  get nextRestoreStep(): number {
+    return this.#restore?.step ?? 0
+  }
 
   putEntry(address: Address, entry: Entry): void {
     const stored = this.#entries.get(nameOf(address))
     if (stored !== undefined && entry.version < stored.version) return
     this.#entries.set(nameOf(address), entry)
-    this.#increments.forEach((_, number) => this.#count(address, number))
+    for (const counts of this.#counts()) counts.fold(address, entry.windows)
   }
 
   deleteEntry(address: Address): void {
@@ -38,10 +46,7 @@ export class HotStateModel {
     if (batch.expectedOffset !== this.appliedOffset) return 'fenced'
     this.appliedOffset = batch.nextOffset
     this.claimMarks(batch.marks)
-    for (const increment of batch.increments) {
-      const number = this.#increments.push(increment) - 1
-      for (const name of this.#entries.keys()) this.#count(addressOf(name), number)
-    }
+    for (const increment of batch.increments) this.#inUse.add(increment, this.#listed())
     return 'applied'
   }
 
@@ -55,43 +60,82 @@ export class HotStateModel {
   }
 
   readEntry(address: Address, series: string): EntryView {
-    const amounts = new Map<string, bigint>()
-    for (const [windowId, numbers] of this.#counted.get(nameOf(address)) ?? []) {
-      for (const number of numbers) {
-        const increment = this.#increments[number]!
-        if (increment.series !== series) continue
-        amounts.set(windowId, (amounts.get(windowId) ?? 0n) + increment.amount)
-      }
-    }
     const document = this.#entries.get(nameOf(address))?.document
+    const amounts = this.#inUse.amounts(address, series)
     return { document, amounts, appliedOffset: this.appliedOffset }
   }
 
-  /** Lets the entry's fitting window count the increment, if it has not. */
-  #count(address: Address, number: number): void {
-    const increment = this.#increments[number]!
-    const isUnscoped = increment.scope === ''
-    if (increment.subject !== address.subject) return
-    if (!isUnscoped && (increment.scope !== address.scope || this.#taken.has(number))) return
-    const { windows } = this.#entries.get(nameOf(address))!
-    const window = windows.find((each) => holds(each, increment.second))
-    if (window === undefined) return
-    if (!isUnscoped) this.#taken.add(number)
-    this.#countedBy(address, window.id).add(number)
+  beginRestore(token: string): void {
+    this.#restore = { token, step: 0, shadow: new CountsModel() }
   }
 
-  #countedBy(address: Address, windowId: string): Set<number> {
-    const name = nameOf(address)
-    const windows = this.#counted.get(name) ?? new Map<string, Set<number>>()
-    this.#counted.set(name, windows)
-    const numbers = windows.get(windowId) ?? new Set<number>()
-    windows.set(windowId, numbers)
-    return numbers
+  restore(step: RestoreStep): SpansNotTaken | 'fenced' {
+    const restore = this.#restore
+    if (restore === undefined || !isNext(restore, step)) return 'fenced'
+    restore.step += 1
+    const cut: number[] = []
+    const outside: number[] = []
+    for (const [index, span] of step.spans.entries()) {
+      const outcome = this.#addSpan(restore.shadow, span)
+      if (outcome === 'cut') cut.push(index)
+      if (outcome === 'outside') outside.push(index)
+    }
+    return { cut, outside }
+  }
+
+  finishRestore(finish: RestoreFinish): 'restored' | 'fenced' {
+    const restore = this.#restore
+    if (restore === undefined || !isNext(restore, finish)) return 'fenced'
+    this.#inUse = restore.shadow
+    this.appliedOffset = finish.nextOffset
+    this.#restore = undefined
+    return 'restored'
+  }
+
+  /** What a sweep does in the end about windows that ended before. */
+  sweepWindows(endedBeforeSecond: number): void {
+    for (const [name, entry] of this.#entries) {
+      const windows = entry.windows.filter(({ toSecond }) => toSecond >= endedBeforeSecond)
+      this.#entries.set(name, { ...entry, windows })
+    }
+    for (const counts of this.#counts()) counts.dropWindows(endedBeforeSecond)
+  }
+
+  #counts(): CountsModel[] {
+    return this.#restore === undefined ? [this.#inUse] : [this.#inUse, this.#restore.shadow]
+  }
+
+  #listed(): [Address, readonly Window[]][] {
+    return [...this.#entries].map(([name, { windows }]) => [addressOf(name), windows])
+  }
+
+  #addSpan(shadow: CountsModel, span: Span): 'taken' | 'cut' | 'outside' {
+    const { subject, scope, series, fromSecond, lastSecond, amount } = span
+    const increment = { subject, scope, series, second: fromSecond, amount }
+    if (fromSecond === lastSecond) {
+      shadow.add(increment, this.#listed())
+      return 'taken'
+    }
+    const touched: Window[] = []
+    for (const [address, windows] of this.#listed()) {
+      if (address.subject !== subject || (scope !== '' && address.scope !== scope)) continue
+      for (const window of windows) {
+        if (window.fromSecond <= lastSecond && window.toSecond > fromSecond) touched.push(window)
+      }
+    }
+    if (touched.length === 0) return 'outside'
+    const [{ fromSecond: from, toSecond: to }] = touched as [Window]
+    if (scope === '' || touched.length > 1 || from > fromSecond || to <= lastSecond) return 'cut'
+    shadow.add(increment, this.#listed())
+    return 'taken'
   }
 }
 
-function holds(window: Window, second: number): boolean {
-  return window.fromSecond <= second && second < window.toSecond
+function isNext(
+  restore: { readonly token: string; readonly step: number },
+  { token, step }: RestorePosition,
+): boolean {
+  return restore.token === token && restore.step === step
 }
 
 function nameOf({ subject, scope }: Address): string {
