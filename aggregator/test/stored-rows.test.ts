@@ -74,6 +74,7 @@ const event: fc.Arbitrary<MeterEvent> = fc.record({
   source: text,
   idempotencyKey: maybeText,
   properties: text,
+  reservationId: fc.option(text),
 })
 const eventsMax = 200
 const batch = fc.record({

@@ -1,7 +1,9 @@
+import type { SettledReservation } from '@tollgate/platform/hot-state/reservations'
 import { BatchDecoder } from '../domain/decode-batch.ts'
 import type { UnreadableRecord } from '../domain/decoded-batch.ts'
 import { marksWanted, settleFirstOffsets } from '../domain/first-offsets.ts'
 import { foldIncrements, type Fold } from '../domain/fold-increments.ts'
+import { settledReservations } from '../domain/settled-reservations.ts'
 import { checkPosition, type PartitionParts } from './partition-parts.ts'
 
 export type CountersOutcome =
@@ -15,12 +17,15 @@ export type CountersOutcome =
     }
 
 /**
- * Counts one batch that starts at `position`. There is one effect, and it is last:
+ * Counts one batch that starts at `position`. There is one effect that counts, and it comes after all reading:
  *
- *   read log [position, next) -> read marks -> fold -> HotState.apply(marks, increments, fence position -> next)
+ *   read log [position, next) -> read marks -> fold
+ *     -> HotState.apply(marks, increments, reservations kept here that end, fence position -> next)
+ *     -> for each other partition: HotState.settleReservations(those that are kept there and end)
  *
  * Killed before the apply: nothing has changed and the same records are read again. Killed after it: the fence stands
- * at `next`. There is nothing between, because marks, counters and fence change in one step.
+ * at `next`. There is nothing between, because marks, counters and fence change in one step. What a kill leaves
+ * unsettled in other partitions is held beside its own usage until it expires: too little is admitted, never too much.
  *
  * The marks may change between the read and the apply, by the sink's claims only. It claims for the first offset of an
  * id in the log, as this batch does, so the verdicts stay what they were.
@@ -44,6 +49,7 @@ export async function runCountersBatch(
   const known = ids.length === 0 ? [] : await hotState.readMarks(environment, partition, ids)
   const { byId, missing } = settleFirstOffsets(wanted, known)
   const fold = foldIncrements(batch.events, byId)
+  const settled = settledReservations(batch.events, byId, log.partitionCount(topic))
 
   const result = await hotState.apply({
     space: environment,
@@ -52,7 +58,26 @@ export async function runCountersBatch(
     nextOffset: batch.toOffset,
     marks: missing,
     increments: fold.increments,
+    settled: settled.get(partition) ?? [],
   })
   if (result === 'fenced') return { kind: 'fenced' }
+  await settleElsewhere(parts, settled, batch.toOffset)
   return { kind: 'applied', nextOffset: batch.toOffset, fold, unreadable: batch.unreadable }
+}
+
+async function settleElsewhere(
+  { hotState, environment, partition: countedPartition }: PartitionParts,
+  settled: ReadonlyMap<number, readonly SettledReservation[]>,
+  nextOffset: number,
+): Promise<void> {
+  const countedIn = { partition: countedPartition, nextOffset }
+  for (const [partition, ofPartition] of settled) {
+    if (partition === countedPartition) continue
+    await hotState.settleReservations({
+      space: environment,
+      partition,
+      settled: ofPartition,
+      countedIn,
+    })
+  }
 }

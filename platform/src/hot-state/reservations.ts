@@ -10,7 +10,7 @@ import type { EntryAddress } from './hot-state.ts'
  */
 export interface Reservations {
   /** False where HotState was opened for reading alone: it would have to write. */
-  readonly canReserve: boolean
+  canReserve(): boolean
 
   /**
    * Reserves in one atomic step if there is room: used + reserved + units <= cap. A reservation of that id that has not

@@ -1,4 +1,4 @@
-import { committed } from '../../lmdb/commit-error.ts'
+import { committed, flushed } from '../../lmdb/commit-error.ts'
 import { Doorbell, DoorbellListener } from '../../lmdb/doorbell.ts'
 import { openEnvironment, readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
 import { WakeUps } from '../../waiting/wake-ups.ts'
@@ -57,16 +57,16 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
     createdWithinMs: options.createdWithinMs ?? 30_000,
   })
   if (options.role !== 'projection') {
-    return new LmdbHotState(store, undefined, options.role === 'publisher')
+    return new LmdbHotState(store, undefined, options.role === 'reader')
   }
   // A second projection is not refused: the fence of each partition keeps the two apart.
   const bell = await Doorbell.open(options.folder)
   await announceBell(store, bell)
-  return new LmdbHotState(store, bell, true)
+  return new LmdbHotState(store, bell, false)
 }
 
 class LmdbHotState implements HotState {
-  readonly canReserve: boolean
+  readonly #isReader: boolean
   readonly #store: LmdbStore
   readonly #subjects: SubjectRecords
   readonly #turn: ReadTurn
@@ -76,8 +76,8 @@ class LmdbHotState implements HotState {
   readonly #wakeUps = new WakeUps()
   readonly #listener: DoorbellListener
 
-  constructor(store: LmdbStore, bell: Doorbell | undefined, canReserve: boolean) {
-    this.canReserve = canReserve
+  constructor(store: LmdbStore, bell: Doorbell | undefined, isReader: boolean) {
+    this.#isReader = isReader
     this.#store = store
     this.#subjects = new SubjectRecords(store)
     this.#turn = new ReadTurn(store)
@@ -88,11 +88,11 @@ class LmdbHotState implements HotState {
   }
 
   async putDocument(key: string, document: string): Promise<void> {
-    await committed(this.#store.put(documentKey(key), Buffer.from(document)))
+    await flushed(this.#store, this.#store.put(documentKey(key), Buffer.from(document)))
   }
 
   async deleteDocument(key: string): Promise<void> {
-    await committed(this.#store.remove(documentKey(key)))
+    await flushed(this.#store, this.#store.remove(documentKey(key)))
   }
 
   async readDocument(key: string): Promise<string | undefined> {
@@ -102,11 +102,11 @@ class LmdbHotState implements HotState {
   }
 
   async putEntry(at: EntryAddress, entry: Entry): Promise<void> {
-    await this.#atomically(() => putEntry(this.#store, this.#subjects, at, entry))
+    await this.#durably(() => putEntry(this.#store, this.#subjects, at, entry))
   }
 
   async deleteEntry(at: EntryAddress): Promise<void> {
-    await this.#atomically(() => deleteEntry(this.#store, this.#subjects, at))
+    await this.#durably(() => deleteEntry(this.#store, this.#subjects, at))
   }
 
   readEntry(at: EntryAddress, series: string): EntryView {
@@ -170,6 +170,10 @@ class LmdbHotState implements HotState {
     this.#wakeUps.wake()
   }
 
+  canReserve(): boolean {
+    return !this.#isReader
+  }
+
   async reserve(request: ReserveRequest): Promise<ReserveOutcome> {
     checkReserveRequest(request)
     for (;;) {
@@ -215,6 +219,12 @@ class LmdbHotState implements HotState {
   async incarnation(): Promise<string> {
     this.#turn.renew()
     return readEnvironmentId(this.#store)
+  }
+
+  /** What is published is not made again from the log: the publisher forgets it once it is told that it is kept. */
+  async #durably(act: () => void): Promise<void> {
+    await flushed(this.#store, this.#store.childTransaction(act))
+    this.#turn.end()
   }
 
   async ping(): Promise<void> {

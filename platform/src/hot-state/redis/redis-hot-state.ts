@@ -84,7 +84,6 @@ function reportConnection(
 }
 
 class RedisHotState implements HotState {
-  readonly canReserve = true
   readonly #client: RedisClient
   readonly #calls: RedisCalls
   readonly #names: HotNames
@@ -205,6 +204,10 @@ class RedisHotState implements HotState {
     if (answer === 0) return 'fenced'
     this.#listener.wake()
     return 'restored'
+  }
+
+  canReserve(): boolean {
+    return true
   }
 
   reserve(request: ReserveRequest): Promise<ReserveOutcome> {

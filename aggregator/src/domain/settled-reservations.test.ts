@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { meterEvent } from '../../test/meter-event.ts'
+import { settledReservations } from './settled-reservations.ts'
+
+const partitionCount = 8
+const subject = subjectKey('prov_1', 'cus_a')
+const partition = partitionOf(subject, partitionCount)
+const reservation = (number: number) => `rsv_${number}.cus_a.prd_a`
+
+const settled = (...events: Partial<MeterEvent>[]) =>
+  settledReservations(
+    events.map((each, offset) => ({ offset, event: meterEvent(each) })),
+    new Map([['usage_known', 0]]),
+    partitionCount,
+  )
+
+it('finds where a reservation is kept, whatever reference its usage came in under', () => {
+  const kept = (number: number) => ({
+    subject,
+    scope: 'prd_a',
+    reservationId: reservation(number),
+  })
+  const found = settled(
+    { customerRef: 'cus_a', reservationId: reservation(1) },
+    { customerRef: 'user-1', productRef: null, reservationId: reservation(2) },
+    { reservationId: null },
+  )
+  expect([...found]).toEqual([[partition, [kept(1), kept(2)]]])
+})
+
+it('keeps those of several partitions apart, and takes the provider from the event', () => {
+  const customers = Array.from({ length: 20 }, (_, number) => `cus_${number}`)
+  const found = settled(
+    ...customers.map((each) => ({ providerId: 'prov_2', reservationId: `rsv_1.${each}.prd_a` })),
+  )
+  for (const [number, ofPartition] of found) {
+    for (const each of ofPartition) expect(partitionOf(each.subject, partitionCount)).toBe(number)
+  }
+  const subjects = [...found.values()].flat().map((each) => each.subject)
+  expect(new Set(subjects)).toEqual(new Set(customers.map((each) => subjectKey('prov_2', each))))
+})
+
+it('ends the reservation of a call that failed, and none for a duplicate or for text that names none', () => {
+  const known = { id: 'usage_known', idempotencyKey: 'k' }
+  const found = settled(
+    { ...known, outcome: 'fail', reservationId: reservation(1) },
+    { ...known, reservationId: reservation(2) },
+    { reservationId: 'rsv_without a place' },
+  )
+  expect([...found.values()].flat().map((each) => each.reservationId)).toEqual([reservation(1)])
+})
