@@ -1,17 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { patientRetries, recordWithRetries } from '../client/record-with-retries.ts'
 import type { SeededRandom } from '../client/seeded-random.ts'
-import type { TollgateClient } from '../client/tollgate-client.ts'
+import { UnexpectedAnswerError, type TollgateClient } from '../client/tollgate-client.ts'
 
+/** What one customer's clients know for certain, and what may be so. */
 export type CustomerLedger = {
   readonly customerRef: string
+  /** Acknowledged. */
   units: number
   records: number
+  /** Sent at least once, with an answer or without. */
+  sentUnits: number
+  sentRecords: number
 }
 
 export type Load = {
+  /** Their records bear idempotency keys and are sent until there is an answer. */
   readonly ledgers: readonly CustomerLedger[]
+  /** Their records have no key and are sent once. */
+  readonly unkeyedLedgers: readonly CustomerLedger[]
   readonly retries: () => number
+  /** The longest time without an acknowledgement since the last call of this. */
+  readonly takeLongestGapMs: () => number
   /** Lets every request under way come to its answer, however often it must be sent again, and holds new ones back. */
   pause(): Promise<void>
   resume(): void
@@ -20,24 +30,36 @@ export type Load = {
 }
 
 export type LoadOptions = {
-  readonly client: TollgateClient
+  /** One for each public address; every attempt takes one of them. */
+  readonly clients: readonly TollgateClient[]
   readonly random: SeededRandom
   readonly run: string
   readonly productRef: string
   readonly customerRefs: readonly string[]
+  /** Clients at work at the same time on these customers. */
   readonly lanes: number
+  readonly unkeyed?: { readonly customerRefs: readonly string[]; readonly lanes: number }
+  /** Up to this long each client waits between two requests. */
+  readonly restMsMax?: number
+  /** Told of a refusal that no retry should help, after which the record is sent again all the same. Without it the load ends. */
+  readonly onRefusal?: (error: UnexpectedAnswerError) => void
 }
 
 const bulkRate = 0.15
 const bulkSizeMax = 40
 const resendRate = 0.05
+/** Before the next attempt where the last one was refused at once, or not repeated: nobody is flooded. */
+const pauseMs = 200
 
 /**
- * Clients that post usage without a break, every record under an idempotency key, and repeat what got no answer. The
- * ledgers hold what was acknowledged: once a record has an answer its units are added, exactly once per key.
+ * Clients that post usage without a break, and repeat what got no answer where its idempotency key makes that harmless.
+ * The ledgers hold what was acknowledged: once a record has an answer its units are added, exactly once.
  */
 export function startLoad(options: LoadOptions): Load {
-  const ledgers = options.customerRefs.map((customerRef) => ({ customerRef, units: 0, records: 0 }))
+  const { random, restMsMax = 0 } = options
+  const ledgers = options.customerRefs.map(newLedger)
+  const unkeyedLedgers = (options.unkeyed?.customerRefs ?? []).map(newLedger)
+  const pulse = createPulse()
   let retries = 0
   let keys = 0
   let gate = openGate()
@@ -46,22 +68,32 @@ export function startLoad(options: LoadOptions): Load {
   let failure: Error | undefined
 
   const onRetry = (): void => void retries++
-  async function runLane(): Promise<void> {
+  const nextKey = (): string => `${options.run}:${keys++}`
+  /** `send` tells whether something was acknowledged. */
+  async function runLane(send: () => Promise<boolean>): Promise<void> {
     for (;;) {
       await gate.opened
       if (isOver) return
       active++
       try {
-        await sendOne(options, ledgers, () => `${options.run}:${keys++}`, onRetry)
+        if (await send()) pulse.beat()
       } catch (error) {
         failure ??= error instanceof Error ? error : new Error(String(error))
         isOver = true
       } finally {
         active--
       }
+      if (restMsMax > 0) await sleep(random.integer(0, restMsMax))
     }
   }
-  const lanes = Array.from({ length: options.lanes }, runLane)
+  const lanes = [
+    ...Array.from({ length: options.lanes }, () =>
+      runLane(() => sendKeyed(options, ledgers, nextKey, onRetry)),
+    ),
+    ...Array.from({ length: options.unkeyed?.lanes ?? 0 }, () =>
+      runLane(() => sendUnkeyed(options, unkeyedLedgers)),
+    ),
+  ]
 
   async function pause(): Promise<void> {
     gate = closeGate(gate)
@@ -71,9 +103,14 @@ export function startLoad(options: LoadOptions): Load {
   }
   return {
     ledgers,
+    unkeyedLedgers,
     retries: () => retries,
+    takeLongestGapMs: pulse.takeLongestMs,
     pause,
-    resume: () => gate.open(),
+    resume: () => {
+      pulse.restart()
+      gate.open()
+    },
     async stop() {
       isOver = true
       gate.open()
@@ -81,6 +118,10 @@ export function startLoad(options: LoadOptions): Load {
       if (failure) throw failure
     },
   }
+}
+
+function newLedger(customerRef: string): CustomerLedger {
+  return { customerRef, units: 0, records: 0, sentUnits: 0, sentRecords: 0 }
 }
 
 type Gate = { readonly opened: Promise<void>; readonly open: () => void; isOpen: boolean }
@@ -103,12 +144,36 @@ function openGate(): Gate {
   return { opened: Promise.resolve(), open: () => undefined, isOpen: true }
 }
 
-async function sendOne(
-  { client, random, productRef }: LoadOptions,
+function createPulse() {
+  let lastMs = performance.now()
+  let longestMs = 0
+  const beat = (): void => {
+    const nowMs = performance.now()
+    longestMs = Math.max(longestMs, nowMs - lastMs)
+    lastMs = nowMs
+  }
+  return {
+    beat,
+    /** The time before counts no more. */
+    restart: () => {
+      lastMs = performance.now()
+      longestMs = 0
+    },
+    takeLongestMs: () => {
+      const taken = longestMs
+      longestMs = 0
+      return taken
+    },
+  }
+}
+
+async function sendKeyed(
+  options: LoadOptions,
   ledgers: readonly CustomerLedger[],
   nextKey: () => string,
   onRetry: () => void,
-): Promise<void> {
+): Promise<boolean> {
+  const { clients, random, productRef } = options
   const count = random.chance(bulkRate) ? random.integer(2, bulkSizeMax) : 1
   const items = Array.from({ length: count }, () => {
     const ledger = random.pick(ledgers)
@@ -118,22 +183,17 @@ async function sendOne(
       usage: { customerRef: ledger.customerRef, productRef, units, idempotencyKey: nextKey() },
     }
   })
-  const [first] = items
-  if (!first) return
+  const usages = items.map(({ usage }) => usage)
+  const record = (): Promise<unknown> => {
+    const client = random.pick(clients)
+    return count === 1 ? client.recordUsage(usages[0]!) : client.recordUsages(usages)
+  }
   const send = (): Promise<unknown> =>
-    count === 1
-      ? recordWithRetries(
-          (usage) => client.recordUsage(usage),
-          first.usage,
-          patientRetries,
-          onRetry,
-        )
-      : recordWithRetries(
-          (usages) => client.recordUsages(usages),
-          items.map((item) => item.usage),
-          patientRetries,
-          onRetry,
-        )
+    recordWithRetries(() => insist(options, record), undefined, patientRetries, onRetry)
+  for (const { ledger, usage } of items) {
+    ledger.sentUnits += usage.units
+    ledger.sentRecords++
+  }
   await send()
   for (const { ledger, usage } of items) {
     ledger.units += usage.units
@@ -141,4 +201,50 @@ async function sendOne(
   }
   // A client that lost the answer on its own side asks again; nothing may change.
   if (random.chance(resendRate)) await send()
+  return true
+}
+
+/** Where refusals are told of, one is no reason to give a record up. */
+async function insist<Answer>(
+  { onRefusal }: LoadOptions,
+  record: () => Promise<Answer>,
+): Promise<Answer> {
+  const deadline = Date.now() + patientRetries.patienceMs
+  for (;;) {
+    try {
+      return await record()
+    } catch (error) {
+      if (!isRefusal(error) || onRefusal === undefined || Date.now() > deadline) throw error
+      onRefusal(error)
+      await sleep(pauseMs)
+    }
+  }
+}
+
+function isRefusal(error: unknown): error is UnexpectedAnswerError {
+  return error instanceof UnexpectedAnswerError && error.status < 502
+}
+
+/** No answer, or a 502 to 504, leaves open whether the record was kept: it stays among what was sent. */
+async function sendUnkeyed(
+  { clients, random, productRef, onRefusal }: LoadOptions,
+  ledgers: readonly CustomerLedger[],
+): Promise<boolean> {
+  const ledger = random.pick(ledgers)
+  const units = random.integer(1, 5)
+  ledger.sentUnits += units
+  ledger.sentRecords++
+  try {
+    await random.pick(clients).recordUsage({ customerRef: ledger.customerRef, productRef, units })
+  } catch (error) {
+    if (isRefusal(error)) {
+      if (onRefusal === undefined) throw error
+      onRefusal(error)
+    }
+    await sleep(pauseMs)
+    return false
+  }
+  ledger.units += units
+  ledger.records++
+  return true
 }

@@ -1,18 +1,19 @@
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { makeTemporaryFolder } from '../instance/temporary-folder.ts'
 import { findFreePort } from '../standalone/ports.ts'
+import { StartRefusedError } from '../standalone/start-refused.ts'
 import { formatCount } from '../terminal/table.ts'
 import { wholeNumber } from '../terminal/whole-number.ts'
+import { runEngineChaosCommand, type EngineChaosFlags } from './engines/chaos-command.ts'
+import { faultNames } from './engines/faults.ts'
+import { InterruptedError, interruptible } from './interruption.ts'
 import { SumsUnreadableError } from './read-sums.ts'
 import { runChaos, type Round, type Victim } from './run-chaos.ts'
 
-type Options = {
-  rounds: number
-  singles: number
-  seed: number
-  lanes: number
-  patience: number
-  keep: boolean
+type Options = EngineChaosFlags & {
+  readonly engines: boolean
+  readonly singles: number
+  readonly keep: boolean
 }
 
 const singles = [
@@ -26,15 +27,32 @@ const singles = [
 
 const program = new Command('npm run chaos --')
   .description(
-    'Kills a temporary instance at random moments under load and compares acked, counted and stored.',
+    'Hurts a temporary installation at random moments under load and compares acked, counted and stored.',
   )
-  .option('-r, --rounds <count>', 'kills of the whole process tree', wholeNumber(0, 10_000), 50)
-  .option('-s, --singles <count>', 'kills of each service alone', wholeNumber(0, 10_000), 5)
-  .option('-l, --lanes <count>', 'clients at work at the same time', wholeNumber(1, 256), 16)
+  .option(
+    '--engines',
+    'on three Kafka brokers, Redis, PostgreSQL and ClickHouse, which are hurt as well',
+    false,
+  )
+  .option(
+    '-r, --rounds <count>',
+    'kills of the whole process tree; with --engines, moments of all kinds',
+    wholeNumber(0, 10_000),
+    50,
+  )
+  .option(
+    '-s, --singles <count>',
+    'without --engines: kills of each service alone',
+    wholeNumber(0, 10_000),
+    5,
+  )
+  .option('-k, --kinds <names>', `with --engines, only: ${faultNames.join(', ')}`, readKinds)
+  .option('--away <seconds>', 'with --engines: how long ClickHouse is', wholeNumber(1, 3_600), 120)
+  .option('-l, --lanes <count>', 'clients at work at the same time', wholeNumber(2, 256), 16)
   .option(
     '--seed <number>',
     'repeats the moments of an earlier run',
-    wholeNumber(0, 2 ** 32 - 1),
+    wholeNumber(0, 2 ** 32 - 2),
     Date.now() % 2 ** 32,
   )
   .option('--patience <seconds>', 'for sums to be read and to agree', wholeNumber(1, 3_600), 60)
@@ -43,37 +61,58 @@ program.parse()
 const options = program.opts<Options>()
 
 const folder = await makeTemporaryFolder('chaos')
-const port = await findFreePort(new Set())
+const again = `Run again with --seed ${options.seed}; data and logs in ${folder.path}.`
 console.log(`seed ${options.seed}, data in ${folder.path}`)
+
+const signal = interruptible()
 try {
-  await report(await run())
+  const isExact = options.engines
+    ? await runEngineChaosCommand(options, folder, process.env, signal)
+    : await runEmbedded()
+  if (!isExact) console.log(again)
+  else if (!options.keep) await folder.remove()
+  process.exit(isExact ? 0 : 1)
 } catch (error) {
-  if (!(error instanceof SumsUnreadableError)) throw error
-  console.log(`${error.message}. Run again with --seed ${options.seed}; data in ${folder.path}.`)
-  process.exitCode = 1
+  if (error instanceof InterruptedError) {
+    await folder.remove()
+    console.log('Interrupted; nothing of it is left.')
+    process.exit(130)
+  }
+  const isPlain = error instanceof SumsUnreadableError || error instanceof StartRefusedError
+  console.log(isPlain ? error.message : error)
+  console.log(again)
+  process.exit(1)
 }
 
-function run(): Promise<readonly Round[]> {
-  return runChaos({
-    instance: { dataDir: folder.path, port, environment: process.env },
+function readKinds(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !faultNames.includes(name))
+  if (unknown === undefined) return names
+  throw new InvalidArgumentError(`There is no ${unknown}.`)
+}
+
+async function runEmbedded(): Promise<boolean> {
+  const rounds = await runChaos({
+    instance: {
+      dataDir: folder.path,
+      port: await findFreePort(new Set()),
+      environment: process.env,
+    },
     seed: options.seed,
     victims: victims(options),
     lanes: options.lanes,
     customers: 8,
     patienceMs: options.patience * 1000,
+    signal,
     onRound: (round, number) => console.log(roundLine(round, number)),
   })
-}
-
-async function report(rounds: readonly Round[]): Promise<void> {
   const inexact = rounds.filter((round) => !round.isExact).length
   console.log(
     inexact === 0
       ? `${rounds.length} kills: acked = counted = stored, to the unit, every time.`
-      : `${inexact} of ${rounds.length} kills left sums that differ. Run again with --seed ${options.seed}; data in ${folder.path}.`,
+      : `${inexact} of ${rounds.length} kills left sums that differ.`,
   )
-  if (inexact > 0) process.exitCode = 1
-  else if (!options.keep) await folder.remove()
+  return inexact === 0
 }
 
 function victims({ rounds, singles: each }: Options): Victim[] {

@@ -21,8 +21,8 @@ async function answering(status: number, body: string): Promise<string> {
 async function read(baseUrl: string): Promise<unknown> {
   const client = createTollgateClient({ baseUrl, key: 'k', connectionsMax: 4, timeoutMs: 1_000 })
   const ledgers = [
-    { customerRef: 'ada', units: 1_200, records: 3 },
-    { customerRef: 'bob', units: 34, records: 1 },
+    { customerRef: 'ada', units: 1_200, records: 3, sentUnits: 1_200, sentRecords: 3 },
+    { customerRef: 'bob', units: 34, records: 1, sentUnits: 34, sentRecords: 1 },
   ]
   const context = { client, productRef: 'prd_1', meterRef: 'mtr_1', patienceMs: 200 }
   return readSums(context, ledgers)

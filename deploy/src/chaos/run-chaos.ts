@@ -4,6 +4,7 @@ import { createTollgateClient } from '../client/tollgate-client.ts'
 import { startInstance, type Instance, type InstanceOptions } from '../instance/instance.ts'
 import { killProcess } from '../instance/process-tree.ts'
 import { createMeasuredProduct } from '../client/measured-product.ts'
+import { unlessAborted } from './interruption.ts'
 import { startLoad, type Load } from './load.ts'
 import { readSums, type SumsContext } from './read-sums.ts'
 import { sumsAgree, type Sums } from './sums.ts'
@@ -31,6 +32,8 @@ export type ChaosOptions = {
   readonly customers: number
   /** How long the sums of a round may take to be read and to reach what was acked. */
   readonly patienceMs: number
+  /** Ends the run, and all its processes, with its reason. */
+  readonly signal?: AbortSignal
   onRound(round: Round, number: number): void
 }
 
@@ -45,6 +48,8 @@ const loadAfterMsMax = 500
  */
 export async function runChaos(options: ChaosOptions): Promise<readonly Round[]> {
   const random = createSeededRandom(options.seed)
+  // Of their own, as they draw whenever an answer comes: the moments must be the same with the same seed.
+  const ofLoad = createSeededRandom(options.seed + 1)
   let instance = await startInstance(options.instance)
   const { baseUrl, sandboxKey } = instance.credentials
   const connectionsMax = options.lanes + options.customers * 2
@@ -55,10 +60,16 @@ export async function runChaos(options: ChaosOptions): Promise<readonly Round[]>
     timeoutMs: 20_000,
   })
   const rounds: Round[] = []
-  try {
+  const runRounds = async (): Promise<void> => {
     const run = Date.now().toString(36)
     const product = await createMeasuredProduct(client, run, options.customers)
-    const load = startLoad({ client, random, run, ...product, lanes: options.lanes })
+    const load = startLoad({
+      clients: [client],
+      random: ofLoad,
+      run,
+      ...product,
+      lanes: options.lanes,
+    })
     for (const victim of options.victims) {
       const killedAfterMs = random.integer(killAfterMsMin, killAfterMsMax)
       await sleep(killedAfterMs)
@@ -71,6 +82,9 @@ export async function runChaos(options: ChaosOptions): Promise<readonly Round[]>
       load.resume()
     }
     await load.stop()
+  }
+  try {
+    await unlessAborted(options.signal, runRounds())
     await instance.stop()
   } catch (error) {
     // An orderly stop may be more than it can still do, and its failure would hide this one.

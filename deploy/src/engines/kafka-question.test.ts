@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readBrokers } from './kafka-question.ts'
+import { readBrokers, readPartitionsShort } from './kafka-question.ts'
 
 const int32 = (value: number): number[] => [...Buffer.from(Int32Array.of(value).buffer).reverse()]
 const text = (value: string): number[] => [0, value.length, ...Buffer.from(value)]
@@ -27,4 +27,32 @@ test.each([
   ],
 ])('reads the numbers of the brokers: %s', (_, answer, expected) => {
   expect(readBrokers(answer)).toEqual(expected)
+})
+
+test('counts the partitions that lack a copy, in all topics', () => {
+  const list = (items: number[][]): number[] => [...int32(items.length), ...items.flat()]
+  const partition = (copies: number[], inSync: number[]): number[] => [
+    ...[0, 0],
+    ...int32(0),
+    ...int32(copies[0]!),
+    ...list(copies.map(int32)),
+    ...list(inSync.map(int32)),
+  ]
+  const topic = (name: string, ...partitions: number[][]): number[] => [
+    ...[0, 0],
+    ...text(name),
+    0,
+    ...list(partitions),
+  ]
+  const body = [
+    ...int32(1),
+    ...list([broker(1, noText), broker(2, text('west'))]),
+    ...int32(1),
+    ...list([
+      topic('live', partition([1, 2, 3], [1, 2, 3]), partition([1, 2, 3], [3])),
+      topic('sandbox', partition([2, 1, 3], [2, 1])),
+      topic('empty'),
+    ]),
+  ]
+  expect(readPartitionsShort(Buffer.from([...int32(body.length), ...body]))).toBe(2)
 })

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { hasEnded } from '@tollgate/platform/processes/process-identity'
 
 const run = promisify(execFile)
 
@@ -24,6 +26,20 @@ export async function processTree(rootPid: number): Promise<number[]> {
 export async function killTree(rootPid: number): Promise<void> {
   for (const pid of await processTree(rootPid)) killProcess(pid)
 }
+
+/** `kill -9` for everything below this process, until nothing of it is left. Nobody may start any of it again. */
+export async function killDescendants(): Promise<void> {
+  for (;;) {
+    const below = (await processTree(process.pid)).filter((pid) => pid !== process.pid)
+    // One of them is the process that made the list.
+    const living = below.filter((pid) => !hasEnded(pid))
+    if (living.length === 0) return
+    for (const pid of living) killProcess(pid)
+    await sleep(pollMs)
+  }
+}
+
+const pollMs = 20
 
 export function killProcess(pid: number): void {
   try {

@@ -1,0 +1,73 @@
+import { createSeededRandom } from '../../client/seeded-random.ts'
+import type { TemporaryFolder } from '../../instance/temporary-folder.ts'
+import { formatTable } from '../../terminal/table.ts'
+import { unlessAborted } from '../interruption.ts'
+import { planFaults } from './plan-faults.ts'
+import { isExact, roundText } from './report.ts'
+import { startEngineChaos, type EngineRound } from './run-engine-chaos.ts'
+
+export type EngineChaosFlags = {
+  readonly rounds: number
+  readonly kinds?: readonly string[]
+  readonly seed: number
+  readonly lanes: number
+  readonly patience: number
+  readonly away: number
+}
+
+const customers = 6
+
+/** Runs the rounds, telling of each, until the signal. True when all of them were exact. */
+export async function runEngineChaosCommand(
+  flags: EngineChaosFlags,
+  folder: TemporaryFolder,
+  environment: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const random = createSeededRandom(flags.seed)
+  const plan = flags.kinds
+    ? Array.from({ length: flags.rounds }, (_, at) => flags.kinds![at % flags.kinds!.length]!)
+    : planFaults(flags.rounds, random)
+  const say = (line: string): void => console.log(line)
+  const chaos = startEngineChaos({
+    folder: folder.path,
+    environment,
+    seed: flags.seed,
+    plan,
+    lanes: flags.lanes,
+    customers,
+    patienceMs: flags.patience * 1000,
+    clickHouseAwayMs: flags.away * 1000,
+    say,
+    onFault: (fault, number) => say(`[${number}/${plan.length}] ${fault} ...`),
+    onRound: (round, number) => say(roundText(round, number)),
+  })
+  try {
+    const rounds = await unlessAborted(signal, chaos.rounds)
+    say(`\n${summary(rounds)}`)
+    return rounds.every(isExact)
+  } finally {
+    await chaos.end()
+  }
+}
+
+/** By kind: how often, and the worst of each. */
+function summary(rounds: readonly EngineRound[]): string {
+  const kinds = [...new Set(rounds.map(({ fault }) => fault))]
+  return formatTable(
+    ['kind', 'rounds', 'exact', 'longest without an ack', 'limit checks answered meanwhile'],
+    kinds.map((kind) => {
+      const own = rounds.filter(({ fault }) => fault === kind)
+      const gapMs = Math.max(...own.map(({ longestGapMs }) => longestGapMs))
+      const asked = own.reduce((sum, { limitChecks }) => sum + limitChecks.asked, 0)
+      const answered = own.reduce((sum, { limitChecks }) => sum + limitChecks.answered, 0)
+      return [
+        kind,
+        String(own.length),
+        String(own.filter(isExact).length),
+        `${(gapMs / 1000).toFixed(1)} s`,
+        asked === 0 ? '' : `${((answered / asked) * 100).toFixed(1)} %`,
+      ]
+    }),
+  )
+}

@@ -1,0 +1,41 @@
+import { formatCount } from '../../terminal/table.ts'
+import { totalOf, type CustomerSums } from './engine-sums.ts'
+import type { EngineRound } from './run-engine-chaos.ts'
+
+/** Three lines, and one for each thing that is wrong. */
+export function roundText(round: EngineRound, number: number): string {
+  const { asked, answered } = round.limitChecks
+  const ofKind = (isKeyed: boolean): readonly CustomerSums[] =>
+    round.sums.filter((sums) => sums.isKeyed === isKeyed)
+  return [
+    `${String(number).padStart(3)}  ${round.fault}: ${round.detail}; ` +
+      `usage without an ack for ${seconds(round.longestGapMs)} at most, all answered after ${seconds(round.answeredAfterMs)}, ` +
+      `retries ${formatCount(round.retries)}; limit checks answered meanwhile ${share(answered, asked)}`,
+    `     with keys     ${sumsText(ofKind(true))}`,
+    `     without keys  ${sumsText(ofKind(false))}  ${isExact(round) ? 'exact' : 'WRONG'}`,
+    ...[...round.differences, ...round.untrue].map((line) => `     ! ${line}`),
+  ].join('\n')
+}
+
+export function isExact(round: EngineRound): boolean {
+  return round.differences.length === 0 && round.untrue.length === 0
+}
+
+function sumsText(sums: readonly CustomerSums[]): string {
+  const total = totalOf(sums)
+  const { acked, sent, counted, queried, inRedis, stored, storedRecords } = total
+  const sentText = sent === acked ? '' : ` sent ${formatCount(sent)}`
+  return (
+    `acked ${formatCount(acked)}${sentText} counted ${formatCount(counted)} queried ${formatCount(queried)} ` +
+    `Redis ${formatCount(inRedis)} stored ${formatCount(stored)} units (${formatCount(storedRecords)} records)`
+  )
+}
+
+function share(part: number, whole: number): string {
+  if (whole === 0) return 'none asked'
+  return `${formatCount(part)} of ${formatCount(whole)} (${((part / whole) * 100).toFixed(1)} %)`
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
+}
