@@ -216,15 +216,15 @@ class LmdbHotState implements HotState {
     return result
   }
 
-  async incarnation(): Promise<string> {
-    this.#turn.renew()
-    return readEnvironmentId(this.#store)
-  }
-
   /** What is published is not made again from the log: the publisher forgets it once it is told that it is kept. */
   async #durably(act: () => void): Promise<void> {
     await flushed(this.#store, this.#store.childTransaction(act))
     this.#turn.end()
+  }
+
+  async incarnation(): Promise<string> {
+    this.#turn.renew()
+    return readEnvironmentId(this.#store)
   }
 
   async ping(): Promise<void> {
