@@ -68,6 +68,18 @@ export const controlPlaneSettings = {
     2_000,
     milliseconds,
   ),
+  tailRecordsMax: integerSetting(
+    'TOLLGATE_TAIL_RECORDS_MAX',
+    'Records of the log that a limit check reads where neither counters nor ClickHouse have them; beyond them it answers 503',
+    200_000,
+    { min: 1, max: 100_000_000 },
+  ),
+  storedUsageChecksMax: integerSetting(
+    'TOLLGATE_STORED_USAGE_CHECKS_MAX',
+    'Limit checks at a time that are answered from ClickHouse and the log; one more is answered 503',
+    64,
+    { min: 1, max: 10_000 },
+  ),
   usageStoreWaitMs: integerSetting(
     'TOLLGATE_USAGE_STORE_WAIT_MS',
     'Milliseconds a usage query waits for usage that was just accepted to be stored',

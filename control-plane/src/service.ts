@@ -9,7 +9,8 @@ import type { ControlPlaneConfig } from './config.ts'
 import type { ApiServer } from './http/api-server.ts'
 import { buildApp } from './http/app.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
-import { createRequestSeconds } from './metrics.ts'
+import { PeriodUsage } from './limits/period-usage.ts'
+import { createPeriodUsageAnswers, createRequestSeconds } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
 
 export type ControlPlane = Service & {
@@ -68,8 +69,14 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   }
   const job = createPublishPendingJob(publisher, parts.logger, config.publishIntervalMs)
   const metrics = createMetrics('control-plane')
+  const answers = createPeriodUsageAnswers(metrics)
   const app = await buildApp(
-    { ...parts, ...publisher, limits: config },
+    {
+      ...parts,
+      ...publisher,
+      usage: new PeriodUsage({ ...parts, limits: config, answers }),
+      limits: config,
+    },
     config,
     createRequestSeconds(metrics),
   )
@@ -100,7 +107,7 @@ async function stopAll(app: ApiServer, admin: AdminServer, job: Service): Promis
   await admin.stop()
 }
 
-/** Usage queries alone need ClickHouse, so its absence takes nothing else out of service. */
+/** Usage queries alone need ClickHouse as long as the hot state is there, so its absence takes nothing else out. */
 function createAdmin(config: ControlPlaneConfig, parts: Parts, metrics: Registry): AdminServer {
   const readiness: HealthCheck[] = [
     { name: 'postgres', check: () => parts.database.ping() },

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { buildApp } from '../src/http/app.ts'
-import { createRequestSeconds } from '../src/metrics.ts'
+import { PeriodUsage } from '../src/limits/period-usage.ts'
+import { createPeriodUsageAnswers, createRequestSeconds } from '../src/metrics.ts'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
@@ -44,14 +45,24 @@ test('without PostgreSQL every call is refused, and the operator sees it', async
     requestTimeoutMs: 500,
   })
   const metrics = createMetrics('control-plane')
+  const { hotState, eventLog } = stack
+  const logger = createLogger('control-plane', 'silent')
   const app = await buildApp(
     {
       database,
       usageStore,
-      hotState: stack.hotState,
-      eventLog: stack.eventLog,
+      hotState,
+      eventLog,
+      usage: new PeriodUsage({
+        usageStore,
+        hotState,
+        eventLog,
+        logger,
+        limits: { countersWaitMs: 1, tailRecordsMax: 1, storedUsageChecksMax: 1 },
+        answers: createPeriodUsageAnswers(metrics),
+      }),
       clock: stack.clock,
-      logger: createLogger('control-plane', 'silent'),
+      logger,
       partitionCount: () => 1,
       now: () => new Date(),
       limits: { countersWaitMs: 1, usageStoreWaitMs: 1, purchasesMax: 1, bucketsMax: 1 },

@@ -18,10 +18,17 @@ let productRef: string
 let customerRef: string
 
 beforeAll(async () => {
-  stack = await startTestStack({ settings: { TOLLGATE_COUNTERS_WAIT_MS: '100' } })
+  stack = await startTestStack({
+    settings: {
+      TOLLGATE_COUNTERS_WAIT_MS: '100',
+      TOLLGATE_TAIL_RECORDS_MAX: String(tailRecordsMax),
+    },
+  })
   tenant = await stack.createTenant()
 })
 afterAll(() => stack.stop())
+
+const tailRecordsMax = 20
 
 let sequence = 0
 beforeEach(async () => {
@@ -252,22 +259,33 @@ describe('counting', () => {
     )
   })
 
-  test('waits for what was accepted, and says so when it takes too long', async () => {
+  test('waits for what was accepted, reads it from the log, and says so when that is too much', async () => {
     await createPlan({ default: true, limit: 10 })
     await check()
     const topic = usageTopic('sandbox')
     const subject = subjectKey(tenant.providerId, customerRef)
     const partition = partitionOf(subject, stack.eventLog.partitionCount(topic))
-    const records = [{ partition, value: new Uint8Array([0]) }]
-    const [offset] = (await stack.eventLog.appendAll(topic, records, 0)) as [number]
+    const record = { partition, value: new Uint8Array([0]) }
+    const [offset] = (await stack.eventLog.appendAll(topic, [record], 0)) as [number]
+    expect((await check()).body.remaining).toBe(10)
+    const more = Array.from({ length: tailRecordsMax }, () => record)
+    await stack.eventLog.appendAll(topic, more, 0)
     const late = await check()
     expect([late.status, late.headers.get('retry-after')]).toEqual([503, '1'])
-    const checked = check()
     await stack.hotState.apply({
       space: 'sandbox',
       partition,
       expectedOffset: offset,
       nextOffset: offset + 1,
+      marks: [],
+      increments: [],
+    })
+    const checked = check()
+    await stack.hotState.apply({
+      space: 'sandbox',
+      partition,
+      expectedOffset: offset + 1,
+      nextOffset: offset + 1 + tailRecordsMax,
       marks: [],
       increments: [],
     })

@@ -21,8 +21,11 @@ afterAll(() => stack.stop())
 /** The real hot state, with the housekeeping of another process at the worst of moments. */
 function sweepAfterEachEntry(hotState: HotState): HotState {
   return new Proxy(hotState, {
-    get(target, name: keyof HotState) {
-      if (name !== 'putEntry') return target[name].bind(target)
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (name !== 'putEntry') {
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      }
       return async (...given: Parameters<HotState['putEntry']>) => {
         await target.putEntry(...given)
         await sweep(target, given[0].partition)

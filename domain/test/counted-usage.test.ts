@@ -13,7 +13,8 @@ import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { countingWindows } from '../src/entitlements/counting-windows.ts'
-import { readCountedUsage, UsageBehindError } from '../src/entitlements/counted-usage-reader.ts'
+import { readCountedUsage } from '../src/entitlements/counted-usage-reader.ts'
+import { UsageBehindError } from '../src/entitlements/usage-behind-error.ts'
 import type { UsageParts, UsageQuery } from '../src/entitlements/usage-query.ts'
 
 const topic = usageTopic('sandbox')
@@ -266,7 +267,7 @@ describe('readCountedUsage', () => {
 
   it('says so when it is too far behind', async () => {
     for (let count = 0; count < 3; count++) await record()
-    const counting = readCountedUsage(parts, { ...query, tailRecordsMax: 2 })
+    const counting = readCountedUsage(parts, { ...query, waitMs: 3_600_000, tailRecordsMax: 2 })
     await expect(counting).rejects.toBeInstanceOf(UsageBehindError)
   })
 
@@ -275,7 +276,8 @@ describe('readCountedUsage', () => {
     const partition = partitionFor('cus_a')
     await parts.log.trim(topic, partition, Infinity, [])
     expect(parts.log.oldest(topic, partition)).toBe(2)
-    await expect(readCountedUsage(parts, query)).rejects.toBeInstanceOf(UsageBehindError)
+    const counting = readCountedUsage(parts, { ...query, waitMs: 3_600_000 })
+    await expect(counting).rejects.toBeInstanceOf(UsageBehindError)
   })
 
   it('sums what the caller names where no entitlement is left', async () => {

@@ -125,6 +125,12 @@ export const ingestSettings = {
     10_000,
     count,
   ),
+  limitFallbacksMax: integerSetting(
+    'TOLLGATE_LIMIT_FALLBACKS_MAX',
+    'Limit checks at a time that the control plane is asked for while the counters cannot be read or are too far behind',
+    256,
+    count,
+  ),
   limitsWaitMs: integerSetting(
     'TOLLGATE_LIMITS_WAIT_MS',
     'Milliseconds a limit check waits for the counters projection before it folds the tail of the log',
@@ -133,7 +139,7 @@ export const ingestSettings = {
   ),
   tailRecordsMax: integerSetting(
     'TOLLGATE_TAIL_RECORDS_MAX',
-    'Records of the tail that a limit check folds; beyond them it answers 503',
+    'Records of the tail that a limit check folds; beyond them the control plane is asked',
     200_000,
     count,
   ),

@@ -29,6 +29,7 @@ export type DataPlane = {
   readonly debits: DebitDecider
   readonly place: PlaceEvent
   readonly limits: LimitChecker
+  readonly fallbacks: InFlightLimit
   readonly nowMs: () => number
   readonly randomReference: (nowMs: number) => string
   readonly follower: ProjectionFollower
@@ -69,6 +70,7 @@ export async function openDataPlane(
       waitMs: config.limitsWaitMs,
       tailRecordsMax: config.tailRecordsMax,
     }),
+    fallbacks: new InFlightLimit({ countMax: config.limitFallbacksMax, bytesMax: 0 }),
     nowMs,
     randomReference: createReferenceSource(),
     follower: new ProjectionFollower({

@@ -18,8 +18,8 @@ export class IngestCounts {
   projectionWaits = 0
   /** Limit checks that stopped waiting and folded the log's tail. */
   tailFallbacks = 0
-  /** Limit checks that were refused because the tail was too long to fold. */
-  limitsTooFarBehind = 0
+  /** Limit checks that the control plane was asked for, because the counters were too far behind or not to be read. */
+  readonly limitFallbacks = { behind: 0, unreadable: 0 }
   readonly refused = new Map<number, number>()
   readonly #appendSeconds: Histogram
 
@@ -67,7 +67,6 @@ export function createIngestCounts(registry: Registry): IngestCounts {
   count('debits_unread', 'Usage calls without a word on debits', () => counts.unreadDebits)
   count('projection_waits', 'Limit checks that waited', () => counts.projectionWaits)
   count('tail_fallbacks', 'Limit checks that folded the tail', () => counts.tailFallbacks)
-  count('limits_too_far_behind', 'Limit checks refused', () => counts.limitsTooFarBehind)
   countByLabel(registry, counts)
   return counts
 }
@@ -83,6 +82,18 @@ function countByLabel(registry: Registry, counts: IngestCounts): void {
       this.inc({ result: 'allowed' }, counts.limitsAllowed)
       this.inc({ result: 'denied' }, counts.limitsDenied)
       this.inc({ result: 'forwarded' }, counts.limitsForwarded)
+    },
+  })
+  new Counter({
+    name: 'tollgate_ingest_limit_fallbacks_total',
+    help: 'Limit checks that the control plane was asked for instead, by what was wrong with the counters',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [reason, times] of Object.entries(counts.limitFallbacks)) {
+        this.inc({ reason }, times)
+      }
     },
   })
   new Counter({

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,6 +13,14 @@ import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-sta
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { apiKeyDocumentKey, metersDocumentKey } from '@tollgate/schemas/hot-state/documents'
+import {
+  publicationsProgressKey,
+  publicationsStartKey,
+  publishedKinds,
+  type PublicationsProgress,
+  type PublicationsStart,
+  type PublishedKind,
+} from '@tollgate/schemas/hot-state/publications'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { decodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -61,6 +69,7 @@ export class Installation {
     })
     const hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'projection' })
     const installation = new Installation(dataDir, log, hotState)
+    await installation.publishAll(publishedKinds)
     await installation.#listen(options)
     return installation
   }
@@ -113,6 +122,24 @@ export class Installation {
   async stopControlPlane(): Promise<void> {
     this.#upstream.closeAllConnections()
     await new Promise((resolve) => this.#upstream.close(resolve))
+  }
+
+  /** The value of a counter whose label has this value. */
+  async metric(name: string, label: string): Promise<number | undefined> {
+    const page = await (await fetch(`http://127.0.0.1:${this.#ingest.adminPort}/metrics`)).text()
+    const line = page
+      .split('\n')
+      .find((each) => each.startsWith(`${name}{`) && each.includes(`"${label}"`))
+    return line === undefined ? undefined : Number(line.split(' ').at(-1))
+  }
+
+  /** Says that the control plane has published everything of these kinds. */
+  async publishAll(published: readonly PublishedKind[]): Promise<void> {
+    const { hotState } = this
+    const start: PublicationsStart = { id: randomUUID(), incarnation: await hotState.incarnation() }
+    const progress: PublicationsProgress = { id: start.id, queuedTo: {}, published }
+    await hotState.putDocument(publicationsStartKey, JSON.stringify(start))
+    await hotState.putDocument(publicationsProgressKey, JSON.stringify(progress))
   }
 
   async createKey(

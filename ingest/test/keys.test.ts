@@ -1,11 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { generateSecretKey } from '@tollgate/domain/api-keys/secret-key'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  publicationsProgressKey,
+  publicationsStartKey,
+  publishedKinds,
+  type PublicationsStart,
+} from '@tollgate/schemas/hot-state/publications'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Installation } from './installation.ts'
 
 const usages = '/v1/sdk/usages'
 const body = '{"customerRef":"u"}'
+/** Longer than a key is taken from memory here. */
+const freshMs = 150
 const unauthorized = {
   statusCode: 401,
   error: 'Unauthorized',
@@ -108,5 +116,50 @@ describe('secret keys', () => {
       before[0]!,
       before[1]! + 1,
     ])
+  })
+
+  describe('whose documents the hot state has lost', () => {
+    const unavailable = {
+      statusCode: 503,
+      message: 'Published settings cannot be read now, try again',
+    }
+    afterEach(() => installation.publishAll(publishedKinds))
+
+    it('work as long as they are remembered, and are not refused after', async () => {
+      const known = await installation.createKey()
+      const forgotten = await installation.createKey()
+      expect((await sendWith(`Bearer ${known}`)).status).toBe(200)
+      await loseEverything([known, forgotten])
+      await sleep(freshMs)
+      expect((await sendWith(`Bearer ${known}`)).status).toBe(200)
+      expect((await sendWith(`Bearer ${forgotten}`)).body).toMatchObject(unavailable)
+    })
+
+    it('are refused again once all keys are published, others still being on their way', async () => {
+      const revoked = await installation.createKey()
+      expect((await sendWith(`Bearer ${revoked}`)).status).toBe(200)
+      await loseEverything([revoked])
+      await installation.publishAll([])
+      await sleep(freshMs)
+      expect((await sendWith(`Bearer ${revoked}`)).status).toBe(200)
+      await installation.publishAll(['api-key'])
+      await sleep(freshMs)
+      expect((await sendWith(`Bearer ${revoked}`)).body).toEqual(unauthorized)
+    })
+
+    it('are not refused while the hot state is another one than was published to', async () => {
+      const { hotState } = installation
+      const document = (await hotState.readDocument(publicationsStartKey)) ?? ''
+      const start = { ...(JSON.parse(document) as PublicationsStart), incarnation: 'another' }
+      await hotState.putDocument(publicationsStartKey, JSON.stringify(start))
+      const key = generateSecretKey('sandbox', randomBytes)
+      expect((await sendWith(`Bearer ${key}`)).body).toMatchObject(unavailable)
+    })
+
+    async function loseEverything(keys: readonly string[]): Promise<void> {
+      for (const key of keys) await installation.revokeKey(key)
+      await installation.hotState.deleteDocument(publicationsStartKey)
+      await installation.hotState.deleteDocument(publicationsProgressKey)
+    }
   })
 })

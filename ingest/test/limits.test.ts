@@ -9,6 +9,7 @@ import { Installation, partitionCount, providerId } from './installation.ts'
 const limits = '/v1/sdk/limits'
 const usages = '/v1/sdk/usages'
 const productRef = 'prd_1'
+const fallbacksMax = 3
 const topic = usageTopic('sandbox')
 
 const startSecond = Date.UTC(2026, 0, 1) / 1000
@@ -35,7 +36,11 @@ describe('limit checks', () => {
     nowMs = Date.UTC(2026, 0, 15)
     installation = await Installation.start({
       clock: { now: () => nowMs },
-      settings: { TOLLGATE_LIMITS_WAIT_MS: '100', TOLLGATE_TAIL_RECORDS_MAX: '50' },
+      settings: {
+        TOLLGATE_LIMITS_WAIT_MS: '100',
+        TOLLGATE_TAIL_RECORDS_MAX: '50',
+        TOLLGATE_LIMIT_FALLBACKS_MAX: String(fallbacksMax),
+      },
     })
     key = await installation.createKey()
     installation.controlPlane = (request, response) => {
@@ -169,13 +174,39 @@ describe('limit checks', () => {
     expect((await check()).body['remaining']).toBe(3)
   })
 
-  it('are 503 when the tail is longer than the bound', async () => {
-    await publish()
+  const useMoreThanTheTail = async (): Promise<void> => {
     const events = Array.from({ length: 60 }, () => ({ customerRef: 'user-1', productRef }))
     await installation.post('/v1/sdk/usages/bulk', key, { events })
-    const reply = await check()
-    expect(reply.status).toBe(503)
-    expect(reply.headers.get('retry-after')).toBe('1')
+  }
+
+  it('are passed on when the tail is longer than the bound', async () => {
+    await publish()
+    await useMoreThanTheTail()
+    expect((await check()).body).toEqual({ from: 'control plane' })
+    expect(await installation.metric('tollgate_ingest_limit_fallbacks_total', 'behind')).toBe(1)
+  })
+
+  it('are passed on when what is published cannot be read', async () => {
+    const at = { space: 'sandbox', ...placeOf('user-1'), scope: productRef }
+    await installation.hotState.putEntry(at, { version: 1, document: 'torn', windows: [] })
+    expect((await check()).body).toEqual({ from: 'control plane' })
+    expect(await installation.metric('tollgate_ingest_limit_fallbacks_total', 'unreadable')).toBe(1)
+  })
+
+  it('are passed on a bounded number at a time', async () => {
+    await publish()
+    await useMoreThanTheTail()
+    const waiting: (() => void)[] = []
+    installation.controlPlane = (request, response) => {
+      request.resume()
+      waiting.push(() => response.writeHead(200).end('{}'))
+    }
+    const checks = Array.from({ length: fallbacksMax }, () => check())
+    await expect.poll(() => waiting.length).toBe(fallbacksMax)
+    const oneMore = await check()
+    expect([oneMore.status, oneMore.headers.get('retry-after')]).toEqual([503, '1'])
+    for (const answer of waiting) answer()
+    expect((await Promise.all(checks)).map(({ status }) => status)).toEqual([200, 200, 200])
   })
 
   it('are denied with what may be bought when the cap is reached', async () => {

@@ -3,6 +3,7 @@ import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
+import type { PeriodUsage } from '../limits/period-usage.ts'
 
 /** What the routes work with. */
 export type AppParts = PublisherParts & {
@@ -10,11 +11,12 @@ export type AppParts = PublisherParts & {
   readonly logger: Logger
   readonly eventLog: EventLog
   readonly usageStore: UsageStore
+  readonly usage: PeriodUsage
   readonly limits: AppLimits
 }
 
 export type AppLimits = {
-  /** How long a limit check waits for the counters to reach what was acknowledged before it. */
+  /** How long a list waits for the counters to reach what was acknowledged before it. */
   readonly countersWaitMs: number
   /** How long a usage query waits for the store to reach what was acknowledged before it. */
   readonly usageStoreWaitMs: number

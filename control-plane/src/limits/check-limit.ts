@@ -24,12 +24,11 @@ import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import { commit } from '../http/commit.ts'
 import { isPublished } from './is-published.ts'
-import { readUsedMicros, waitForCounters } from './read-counters.ts'
 
 /**
  * The whole limit check, for whatever the data plane cannot answer from what was published: first calls, customers
- * without a purchase, purchases that ended, and entries that were lost or that nobody renewed for a long time. It
- * leaves the entries published, so the next check of the same kind is answered in the data plane.
+ * without a purchase, purchases that ended, entries that were lost or that nobody renewed for a long time, and while the
+ * hot state is away. It leaves the entries published, so the next check of the same kind is answered in the data plane.
  */
 export async function checkLimit(
   parts: AppParts,
@@ -104,20 +103,19 @@ async function answerFor(
     throw new Error(`purchase ${purchase.reference} gives access without a plan`)
   }
   const period = purchasePeriodAt(purchase, purchase.planSnapshot, now)
+  const { productRef } = purchase
   const counted = {
-    purchaseRef: purchase.reference,
-    productRef: purchase.productRef,
-    customerRefs,
+    environment,
+    providerId,
+    productRef,
+    entitlement,
     periodStartSecond: unixSecond(period.start),
   }
-  // Counters are kept for published periods only; publishing folds in what was counted before.
-  if (!(await isPublished(parts, environment, providerId, counted))) {
+  const usedMicros = await parts.usage.read(counted, async () => {
+    // Counters are kept for published periods only; publishing folds in what was counted before.
+    if (await isPublished(parts, counted)) return
     const target = { kind: 'customer', providerId, target: purchase.customerRef } as const
     await publish(parts, environment, target, 'always')
-  }
-  if (!(await waitForCounters(parts, environment, providerId, customerRefs))) {
-    throw refusals.countersBehind()
-  }
-  const usedMicros = await readUsedMicros(parts, environment, providerId, counted)
+  })
   return answerLimitCheck({ entitlement, usedMicros, offer, creditBalance: noCredits })
 }

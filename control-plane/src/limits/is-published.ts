@@ -1,31 +1,29 @@
-import type { Environment } from '@tollgate/schemas/environment'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import type { AppParts } from '../http/app-parts.ts'
-import type { CountedPeriod } from './read-counters.ts'
+import type { PeriodOfPurchase } from './period-usage.ts'
 
 /** Whether every reference of the customer has an entry that counts the period and names all the references. */
 export async function isPublished(
   parts: Pick<AppParts, 'hotState' | 'partitionCount'>,
-  environment: Environment,
-  providerId: string,
-  period: CountedPeriod,
+  period: PeriodOfPurchase,
 ): Promise<boolean> {
-  for (const reference of period.customerRefs) {
+  const { environment, providerId, productRef } = period
+  for (const reference of period.entitlement.customerRefs) {
     const subject = subjectKey(providerId, reference)
     const partition = partitionOf(subject, parts.partitionCount(environment))
-    const at = { space: environment, partition, subject, scope: period.productRef }
+    const at = { space: environment, partition, subject, scope: productRef }
     const { document } = await parts.hotState.readEntry(at, requestsMeterName)
     if (document === undefined || !covers(JSON.parse(document) as Entitlement, period)) return false
   }
   return true
 }
 
-function covers(entitlement: Entitlement, period: CountedPeriod): boolean {
+function covers(published: Entitlement, { entitlement, periodStartSecond }: PeriodOfPurchase) {
   return (
-    entitlement.purchaseRef === period.purchaseRef &&
-    entitlement.periods.some(({ startSecond }) => startSecond === period.periodStartSecond) &&
-    period.customerRefs.every((reference) => entitlement.customerRefs.includes(reference))
+    published.purchaseRef === entitlement.purchaseRef &&
+    published.periods.some(({ startSecond }) => startSecond === periodStartSecond) &&
+    entitlement.customerRefs.every((reference) => published.customerRefs.includes(reference))
   )
 }

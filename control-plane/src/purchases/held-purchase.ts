@@ -3,12 +3,11 @@ import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlem
 import { userUsage } from '@tollgate/domain/entitlements/usage-view'
 import { unixSecond } from '@tollgate/domain/periods/periods'
 import { givesAccess } from '@tollgate/domain/purchases/access'
+import { entitlementOf } from '@tollgate/domain/purchases/entitlement-of'
 import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
 import type { UserInfoResponse } from '@tollgate/schemas/http/user-info'
-import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from '../http/plugins/authentication.ts'
-import { readUsedMicros, waitForCounters } from '../limits/read-counters.ts'
 
 type HeldPurchase = NonNullable<UserInfoResponse['purchase']>
 
@@ -26,16 +25,12 @@ export async function heldPurchase(
   if (purchase === undefined || plan === undefined || !givesAccess(purchase, now)) return undefined
 
   const customerRefs = await listReferences(pool, providerId, customerRef)
-  if (!(await waitForCounters(parts, environment, providerId, customerRefs))) {
-    throw refusals.countersBehind()
-  }
+  const entitlement = entitlementOf(purchase, customerRefs, now)
+  if (entitlement === undefined) return undefined
   const period = purchasePeriodAt(purchase, plan, now)
-  const usedMicros = await readUsedMicros(parts, environment, providerId, {
-    purchaseRef: purchase.reference,
-    productRef,
-    customerRefs,
-    periodStartSecond: unixSecond(period.start),
-  })
+  const periodStartSecond = unixSecond(period.start)
+  const counted = { environment, providerId, productRef, entitlement, periodStartSecond }
+  const usedMicros = await parts.usage.read(counted)
   return {
     reference: purchase.reference,
     status: purchase.status,

@@ -26,7 +26,7 @@ export async function fullPurchasesOf(
   filter: Omit<PurchaseFilter, 'rowsMax'>,
 ): Promise<PurchaseBody[]> {
   const purchases = await loadPurchases(parts, caller, filter)
-  const usages = await usageOf(parts, caller, purchases)
+  const usages = await usageShown(parts, caller, purchases)
   return purchases.map((purchase) => purchaseToHttp(purchase, usages.get(purchase.reference)))
 }
 
@@ -40,7 +40,7 @@ export async function briefPurchasesOf(
   const loaded = await loadPurchases(parts, caller, filter)
   const now = new Date(parts.clock.now())
   const purchases = loaded.filter((purchase) => givesAccess(purchase, now))
-  const usages = await usageOf(parts, caller, purchases)
+  const usages = await usageShown(parts, caller, purchases)
   return purchases.map((purchase) => purchaseToBrief(purchase, usages.get(purchase.reference)))
 }
 
@@ -55,16 +55,30 @@ function loadPurchases(
 
 /**
  * By purchase reference. Usage is a view here and nothing is decided by it: when the counters are late, what is
- * counted so far is shown.
+ * counted so far is shown, and nothing while they cannot be read.
  */
-async function usageOf(
+async function usageShown(
+  parts: AppParts,
+  caller: Caller,
+  purchases: readonly Purchase[],
+): Promise<Map<string, PurchaseUsageBody>> {
+  const pool = parts.database.in(caller.environment)
+  const customers = purchases.map((purchase) => purchase.customerRef)
+  const references = await listReferencesByCustomer(pool, caller.providerId, customers)
+  try {
+    return await readUsages(parts, caller, purchases, references)
+  } catch (error) {
+    parts.logger.warn({ err: error }, 'purchases are shown without their usage')
+    return new Map()
+  }
+}
+
+async function readUsages(
   parts: AppParts,
   { environment, providerId }: Caller,
   purchases: readonly Purchase[],
+  references: ReadonlyMap<string, readonly string[]>,
 ): Promise<Map<string, PurchaseUsageBody>> {
-  const pool = parts.database.in(environment)
-  const customers = purchases.map((purchase) => purchase.customerRef)
-  const references = await listReferencesByCustomer(pool, providerId, customers)
   await waitForCounters(parts, environment, providerId, [...references.values()].flat())
   const usages = new Map<string, PurchaseUsageBody>()
   for (const purchase of purchases) {

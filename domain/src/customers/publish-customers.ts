@@ -15,7 +15,7 @@ import { listReferencesOf, raisePublicationVersions } from './repository.ts'
  * Customers whose entries are on their way to the hot state at a time; each has one or two of them on the way. Many,
  * because a write that must reach a disk shares the wait with those that go with it.
  */
-const customersInFlightMax = 64
+const customersInFlightMax = 256
 
 /** Lets the data plane answer for the customers: who they are, and what each purchase allows, under every reference. */
 export async function publishCustomers(

@@ -4,6 +4,7 @@ import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { countingWindows } from './counting-windows.ts'
 import { readTail } from './tail-reader.ts'
+import { UsageBehindError } from './usage-behind-error.ts'
 import type { Reading, UsageParts, UsageQuery } from './usage-query.ts'
 
 export type CountedUsage = {
@@ -13,17 +14,6 @@ export type CountedUsage = {
   readonly amounts: ReadonlyMap<string, bigint>
   /** What it took: the counters were up to date, they had to be waited for, or the log's tail was added. */
   readonly source: 'counters' | 'awaited' | 'tail'
-}
-
-/** The counters are too far behind the log to answer truthfully now. */
-export class UsageBehindError extends Error {
-  override readonly name = 'UsageBehindError'
-  readonly recordsBehind: number
-
-  constructor(recordsBehind: number) {
-    super(`The counters are ${recordsBehind} records behind the log`)
-    this.recordsBehind = recordsBehind
-  }
 }
 
 /**
@@ -69,7 +59,7 @@ function sumUpAll(
   return { entitlement, amounts: sumAmounts(readings), source: 'counters' }
 }
 
-function readReference(
+export function readReference(
   { log, hotState }: UsageParts,
   query: UsageQuery,
   customerRef: string,
@@ -107,13 +97,16 @@ async function answeredOrLastKnown(
   }
 }
 
-function entitlementOf({ documents }: UsageParts, reading: Reading): Entitlement | undefined {
+export function entitlementOf(
+  { documents }: UsageParts,
+  reading: Reading,
+): Entitlement | undefined {
   const { document } = reading.view
   if (document === undefined) return undefined
   return documents?.parse(document) ?? (JSON.parse(document) as Entitlement)
 }
 
-function isBehind({ view, head }: Reading): boolean {
+export function isBehind({ view, head }: Reading): boolean {
   return view.appliedOffset < head
 }
 
@@ -125,6 +118,7 @@ async function catchUp(
   // Real time, not the clock of the business: a test that stops that one must not stop this loop's end.
   const deadline = performance.now() + query.waitMs
   let readings = behind
+  await refuseIfHopeless(parts, query, readings)
   for (;;) {
     const waitMs = deadline - performance.now()
     if (waitMs <= 0) break
@@ -139,7 +133,7 @@ async function catchUp(
   return { entitlement, amounts, source: 'tail' }
 }
 
-async function readAgain(
+export async function readAgain(
   { hotState }: UsageParts,
   query: UsageQuery,
   reading: Reading,
@@ -156,10 +150,7 @@ async function addTails(
   amounts: Map<string, bigint>,
 ): Promise<void> {
   const behind = readings.filter(isBehind)
-  const recordsBehind = behind.reduce((sum, { head, view }) => sum + head - view.appliedOffset, 0)
-  if (recordsBehind > query.tailRecordsMax || !(await areKept(parts, query, behind))) {
-    throw new UsageBehindError(recordsBehind)
-  }
+  await refuseIfHopeless(parts, query, behind)
   // Records that fall in no window count nowhere yet, so without an entitlement there is nothing to add.
   if (entitlement === undefined) return
   const windows = countingWindows(entitlement)
@@ -168,17 +159,25 @@ async function addTails(
   }
 }
 
-/** Counters that were lost may be behind what the log still has; the rest of it would pass for all. */
-async function areKept(
+/**
+ * Throws UsageBehindError where neither waiting nor the log's tail will help: the counters are too far behind, or they
+ * were lost and the log does not go back to their beginning, so that they are made from another store. Lost counters
+ * begin at 0; only for those is the log asked, which may be far away.
+ */
+async function refuseIfHopeless(
   { log }: UsageParts,
   query: UsageQuery,
   readings: readonly Reading[],
-): Promise<boolean> {
+): Promise<void> {
+  const behind = readings.filter(isBehind)
+  const recordsBehind = behind.reduce((sum, { head, view }) => sum + head - view.appliedOffset, 0)
+  if (recordsBehind > query.tailRecordsMax) throw new UsageBehindError(recordsBehind)
   const topic = usageTopic(query.environment)
-  for (const { at, view } of readings) {
-    if ((await log.oldest(topic, at.partition)) > view.appliedOffset) return false
+  for (const { at, view } of behind) {
+    if (view.appliedOffset === 0 && (await log.oldest(topic, at.partition)) > 0) {
+      throw new UsageBehindError(recordsBehind)
+    }
   }
-  return true
 }
 
 function sumAmounts(readings: readonly Reading[]): Map<string, bigint> {

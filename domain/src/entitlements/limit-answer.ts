@@ -18,12 +18,24 @@ export type LimitCheck = {
 
 /** The answer for a customer with a purchase that gives access. */
 export function answerLimitCheck(check: LimitCheck): LimitsResponse {
+  return answerWith(!isDenied(check), check)
+}
+
+/** The answer to who asked to reserve units; `usedMicros` holds what is reserved too, by this call and by others. */
+export function answerReserve(
+  reservation: LimitsResponse['reservation'],
+  check: LimitCheck,
+): LimitsResponse {
+  if (reservation === undefined) return answerWith(false, check)
+  // Nothing may remain behind the units that were reserved.
+  return { ...answerWith(true, check), reservation }
+}
+
+function answerWith(isWithin: boolean, check: LimitCheck): LimitsResponse {
   const { entitlement, offer } = check
-  const remaining = remainingUnits(check)
-  const isWithin = remaining > 0
   return {
     withinLimits: isWithin,
-    remaining,
+    remaining: remainingUnits(check),
     plan: entitlement.planRef,
     meterName: requestsMeterName,
     ...walletFields(check),

@@ -62,7 +62,7 @@ async function publishAll(
  * Targets of one transaction: their state is read in one query each, and a request that changes one of them waits for
  * all.
  */
-const targetsPerBatchMax = 200
+const targetsPerBatchMax = 250
 
 /** While one waits for the database, another one writes to the hot state. They leave connections to the requests. */
 const batchesInFlightMax = 2

@@ -1,7 +1,4 @@
-import {
-  readCountedUsage,
-  UsageBehindError,
-} from '@tollgate/domain/entitlements/counted-usage-reader'
+import { readCountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
 import type { CountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { currentPeriod } from '@tollgate/domain/entitlements/counting-windows'
@@ -10,7 +7,8 @@ import {
   isDenied,
   type LimitCheck,
 } from '@tollgate/domain/entitlements/limit-answer'
-import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
+import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import {
   offerDocumentKey,
@@ -56,7 +54,7 @@ export class CounterLimitChecker implements LimitChecker {
       verdict = usage instanceof Promise ? undefined : judge(usage, nowMs)
     } catch (cause) {
       inFlight.leave(1, 0)
-      throw this.#refusal(cause)
+      return unanswerable(cause)
     }
     if (verdict === undefined || verdict.kind === 'denied') {
       return this.#checkLater(holder, request, nowMs, usage)
@@ -80,7 +78,7 @@ export class CounterLimitChecker implements LimitChecker {
       if (offer === undefined) return { kind: 'unknown' }
       return { kind: 'answered', response: answerLimitCheck({ ...verdict.check, offer }) }
     } catch (cause) {
-      throw this.#refusal(cause)
+      return unanswerable(cause)
     } finally {
       this.#parts.inFlight.leave(1, 0)
     }
@@ -105,16 +103,20 @@ export class CounterLimitChecker implements LimitChecker {
     if (source === 'tail') counts.tailFallbacks += 1
   }
 
-  #refusal(cause: unknown): UnavailableError {
-    if (cause instanceof UsageBehindError) this.#parts.counts.limitsTooFarBehind += 1
-    return new UnavailableError('The limit cannot be checked now, try again', { cause })
-  }
-
   async #readOffer(holder: KeyHolder, productRef: string): Promise<PublishedOffer | undefined> {
     const key = offerDocumentKey(holder.environment, holder.providerId, productRef)
     const document = await this.#parts.hotState.readDocument(key)
     return document === undefined ? undefined : (JSON.parse(document) as PublishedOffer)
   }
+}
+
+/** Throws where the control plane could not know either. */
+function unanswerable(cause: unknown): LimitDecision {
+  if (cause instanceof EventLogUnavailableError) {
+    throw new UnavailableError('The limit cannot be checked now, try again', { cause })
+  }
+  const reason = cause instanceof UsageBehindError ? 'behind' : 'unreadable'
+  return { kind: 'unanswerable', reason }
 }
 
 type Verdict =

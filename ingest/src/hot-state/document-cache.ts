@@ -1,7 +1,7 @@
 import { UnavailableError } from '../domain/unavailable-error.ts'
 
 export type DocumentCacheOptions<Value> = {
-  /** Undefined: there is no such document. */
+  /** Undefined: there is no such document. Rejects when that cannot be said, as while HotState makes up for a loss. */
   readonly load: (key: string) => Promise<Value | undefined>
   /** Milliseconds an answer is taken as it is, present or missing. */
   readonly freshMs: number

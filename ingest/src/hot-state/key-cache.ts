@@ -4,6 +4,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { apiKeyDocumentKey, type PublishedApiKey } from '@tollgate/schemas/hot-state/documents'
 import type { KeyDirectory, KeyHolder } from '../domain/key-holder.ts'
 import { DocumentCache } from './document-cache.ts'
+import { PublicationCheck } from './publication-check.ts'
 
 export type KeyCacheOptions = {
   readonly freshMs: number
@@ -12,21 +13,25 @@ export type KeyCacheOptions = {
   readonly refusedMax: number
 }
 
+type KeyState = Pick<HotState, 'readDocument' | 'incarnation'>
+
 /** A longer header cannot hold a key of ours, and must not fill the cache of refused ones with megabytes. */
 const headerCharsMax = 128
 
 /**
  * Who holds which secret key, by the whole Authorization header: parsing and hashing are done once per key and
- * `freshMs`, not once per request. A revocation takes effect when what is known about the key is no longer fresh.
+ * `freshMs`, not once per request. A revocation takes effect when what is known about the key is no longer fresh. A key
+ * whose document the hot state has lost is not refused: what was known of it stays in use for a while.
  */
 export class KeyCache implements KeyDirectory {
   readonly #clock: Clock
   readonly #documents: DocumentCache<PublishedApiKey>
 
-  constructor(hotState: Pick<HotState, 'readDocument'>, clock: Clock, options: KeyCacheOptions) {
+  constructor(hotState: KeyState, clock: Clock, options: KeyCacheOptions) {
     this.#clock = clock
+    const check = new PublicationCheck(hotState, 'api-key')
     this.#documents = new DocumentCache({
-      load: (authorization) => readKey(hotState, authorization),
+      load: (authorization) => readKey(hotState, check, authorization),
       freshMs: options.freshMs,
       staleMs: options.staleMs,
       presentMax: options.keysMax,
@@ -52,12 +57,14 @@ export class KeyCache implements KeyDirectory {
 }
 
 async function readKey(
-  hotState: Pick<HotState, 'readDocument'>,
+  hotState: KeyState,
+  check: PublicationCheck,
   authorization: string,
 ): Promise<PublishedApiKey | undefined> {
   const secretKey = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
   // The checksum spares the look-up for what cannot be a key.
   if (secretKey === undefined || environmentOfSecretKey(secretKey) === undefined) return undefined
-  const document = await hotState.readDocument(apiKeyDocumentKey(sha256OfSecretKey(secretKey)))
+  const documentKey = apiKeyDocumentKey(sha256OfSecretKey(secretKey))
+  const document = await check.find(() => hotState.readDocument(documentKey))
   return document === undefined ? undefined : (JSON.parse(document) as PublishedApiKey)
 }

@@ -4,6 +4,7 @@ import type { KeyHolder } from '../domain/key-holder.ts'
 import type { MeterDirectory, MeterStatus } from '../domain/meter-directory.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import { DocumentCache } from './document-cache.ts'
+import { PublicationCheck } from './publication-check.ts'
 
 export type MetersCacheOptions = {
   readonly freshMs: number
@@ -15,9 +16,13 @@ export type MetersCacheOptions = {
 export class MetersCache implements MeterDirectory {
   readonly #documents: DocumentCache<PublishedMeters>
 
-  constructor(hotState: Pick<HotState, 'readDocument'>, options: MetersCacheOptions) {
+  constructor(
+    hotState: Pick<HotState, 'readDocument' | 'incarnation'>,
+    options: MetersCacheOptions,
+  ) {
+    const check = new PublicationCheck(hotState, 'meters')
     this.#documents = new DocumentCache({
-      load: (key) => readMeters(hotState, key),
+      load: (key) => check.find(() => readMeters(hotState, key)),
       freshMs: options.freshMs,
       staleMs: options.staleMs,
       presentMax: options.providersMax,

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '@tollgate/platform/clock/clock'
+import { EventLogUnavailableError } from '@tollgate/platform/event-log/event-log'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import { validationErrorBody } from '@tollgate/schemas/http/validation-error'
 import { RefusalError, refusals } from '../../errors.ts'
@@ -58,6 +59,7 @@ const unavailableCodes: ReadonlySet<string> = new Set([
 
 function isUnavailable(error: Error): boolean {
   if (error instanceof UsageStoreUnavailableError) return true
+  if (error instanceof EventLogUnavailableError) return true
   const code = (error as { code?: unknown }).code
   return typeof code === 'string' && unavailableCodes.has(code)
 }

@@ -1,5 +1,6 @@
 import { acceptLimits } from '@tollgate/schemas/http/accept-limits'
 import { limitsRequestSchema, type LimitsRequest } from '@tollgate/schemas/http/limits'
+import type { InFlightLimit } from '../../domain/in-flight-limit.ts'
 import type { KeyDirectory } from '../../domain/key-holder.ts'
 import type { AskControlPlane, LimitChecker, LimitDecision } from '../../domain/limit-checker.ts'
 import { hotRoute, type HotCall } from '../hot-route.ts'
@@ -11,12 +12,15 @@ export type LimitsCounts = {
   limitsAllowed: number
   limitsDenied: number
   limitsForwarded: number
+  readonly limitFallbacks: Record<'behind' | 'unreadable', number>
 }
 
 export type LimitsParts = {
   readonly keys: KeyDirectory
   readonly limits: LimitChecker
   readonly askControlPlane: AskControlPlane
+  /** Bounds how many of the checks that are otherwise answered here the control plane gets at a time. */
+  readonly fallbacks: InFlightLimit
   readonly counts: LimitsCounts
   readonly nowMs: () => number
 }
@@ -47,6 +51,7 @@ function answer(
   decision: LimitDecision,
 ): Answer | Promise<Answer> {
   if (decision.kind === 'unknown') return forward(parts, call)
+  if (decision.kind === 'unanswerable') return fallBack(parts, call, decision.reason)
   const { response } = decision
   if (response.withinLimits) parts.counts.limitsAllowed += 1
   else parts.counts.limitsDenied += 1
@@ -56,4 +61,19 @@ function answer(
 function forward(parts: LimitsParts, call: HotCall<LimitsRequest>): Promise<Answer> {
   parts.counts.limitsForwarded += 1
   return parts.askControlPlane(limitsPath, call.authorization, JSON.stringify(call.input))
+}
+
+async function fallBack(
+  parts: LimitsParts,
+  call: HotCall<LimitsRequest>,
+  reason: 'behind' | 'unreadable',
+): Promise<Answer> {
+  const { fallbacks, counts, askControlPlane } = parts
+  fallbacks.enter(1, 0)
+  counts.limitFallbacks[reason] += 1
+  try {
+    return await askControlPlane(limitsPath, call.authorization, JSON.stringify(call.input))
+  } finally {
+    fallbacks.leave(1, 0)
+  }
 }

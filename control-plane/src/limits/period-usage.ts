@@ -1,0 +1,137 @@
+import { countingWindows } from '@tollgate/domain/entitlements/counting-windows'
+import { readCountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
+import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
+import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import {
+  UsageStoreUnavailableError,
+  type UsageStore,
+} from '@tollgate/platform/usage-store/usage-store'
+import type { Environment } from '@tollgate/schemas/environment'
+import { windowId, type Entitlement } from '@tollgate/schemas/hot-state/documents'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { refusals } from '../errors.ts'
+import type { PeriodUsageAnswers } from '../metrics.ts'
+import { readStoredUsage } from '../usage/stored-usage.ts'
+
+export type PeriodUsageParts = {
+  readonly eventLog: EventLog
+  readonly hotState: HotState
+  readonly usageStore: UsageStore
+  readonly logger: Logger
+  readonly limits: PeriodUsageLimits
+  readonly answers: PeriodUsageAnswers
+}
+
+export type PeriodUsageLimits = {
+  /** How long to wait for the counters to reach what was acknowledged before. */
+  readonly countersWaitMs: number
+  /** Records of the log that are read for one answer. */
+  readonly tailRecordsMax: number
+  /** Answers from the usage store at a time: each costs it two queries, and this process the reading of the tail. */
+  readonly storedUsageChecksMax: number
+}
+
+/** One period of a purchase that gives access. */
+export type PeriodOfPurchase = {
+  readonly environment: Environment
+  readonly providerId: string
+  readonly productRef: string
+  /** With the period, and every reference of the customer. */
+  readonly entitlement: Entitlement
+  readonly periodStartSecond: number
+}
+
+/** A hot state that hangs is not waited for by every caller. */
+const failedPauseMs = 500
+
+/**
+ * Says what was used in a period, including everything that was acknowledged before, whichever part is away: from the
+ * counters, with the log's tail where they are a little behind, and from the usage store with the log's tail while the
+ * hot state does not answer or makes lost counters again.
+ */
+export class PeriodUsage {
+  readonly #parts: PeriodUsageParts
+  #storedInFlight = 0
+  #hotStateFailedAtMs = -Infinity
+
+  constructor(parts: PeriodUsageParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * In 10^-6 units. `prepare` sees to it that the hot state counts the period. Throws a refusal with 503 when it cannot
+   * be said truthfully now.
+   */
+  async read(
+    period: PeriodOfPurchase,
+    prepare: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<bigint> {
+    if (performance.now() - this.#hotStateFailedAtMs < failedPauseMs) {
+      return await this.#readStored(period)
+    }
+    try {
+      await prepare()
+      return await this.#readCounted(period)
+    } catch (error) {
+      // Records that cannot be read are not to be had from anywhere else.
+      if (error instanceof EventLogUnavailableError) throw error
+      if (!(error instanceof UsageBehindError)) {
+        this.#hotStateFailedAtMs = performance.now()
+        this.#parts.logger.warn({ err: error }, 'the hot state cannot say what was used')
+      }
+    }
+    return await this.#readStored(period)
+  }
+
+  async #readCounted(period: PeriodOfPurchase): Promise<bigint> {
+    const { eventLog: log, hotState, limits, answers } = this.#parts
+    const { environment, providerId, productRef, entitlement, periodStartSecond } = period
+    const { amounts, source } = await readCountedUsage(
+      { log, hotState },
+      {
+        environment,
+        providerId,
+        productRef,
+        customerRef: entitlement.customerRef,
+        customerRefs: entitlement.customerRefs,
+        meterName: requestsMeterName,
+        waitMs: limits.countersWaitMs,
+        tailRecordsMax: limits.tailRecordsMax,
+      },
+    )
+    answers.inc({ source })
+    return amounts.get(windowId(entitlement.purchaseRef, periodStartSecond)) ?? 0n
+  }
+
+  async #readStored(period: PeriodOfPurchase): Promise<bigint> {
+    const { limits, answers } = this.#parts
+    if (this.#storedInFlight >= limits.storedUsageChecksMax) {
+      answers.inc({ source: 'none' })
+      throw refusals.countersBehind()
+    }
+    this.#storedInFlight += 1
+    try {
+      const micros = await readStoredUsage(this.#parts, this.#storedQuery(period))
+      answers.inc({ source: 'stored' })
+      return micros
+    } catch (error) {
+      answers.inc({ source: 'none' })
+      const isPassing =
+        error instanceof UsageBehindError || error instanceof UsageStoreUnavailableError
+      throw isPassing ? refusals.countersBehind() : error
+    } finally {
+      this.#storedInFlight -= 1
+    }
+  }
+
+  #storedQuery({ entitlement, periodStartSecond, ...of }: PeriodOfPurchase) {
+    const id = windowId(entitlement.purchaseRef, periodStartSecond)
+    const window = countingWindows(entitlement).find((each) => each.id === id)
+    if (window === undefined) throw new Error(`${entitlement.purchaseRef} has no such period`)
+    const { tailRecordsMax } = this.#parts.limits
+    const { customerRefs } = entitlement
+    return { ...of, customerRefs, meterName: requestsMeterName, window, tailRecordsMax }
+  }
+}

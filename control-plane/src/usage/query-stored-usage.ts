@@ -1,0 +1,93 @@
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
+import type { CountingWindow } from '@tollgate/domain/entitlements/counting-windows'
+import type { Environment } from '@tollgate/schemas/environment'
+
+/** What a customer used of one meter in one window. */
+export type CustomerUsage = {
+  readonly environment: Environment
+  readonly providerId: string
+  /** Every reference of the customer. */
+  readonly customerRefs: readonly string[]
+  /** Usage of no product in particular counts as well. */
+  readonly productRef: string
+  readonly meterName: string
+  readonly window: CountingWindow
+}
+
+/** The rows of one log partition up to an offset, and those that were moved here from another installation's log. */
+export type StoredPart = {
+  readonly partition: number
+  readonly beforeOffset: number
+}
+
+type Store = Pick<UsageStore, 'query'>
+
+/** What of these parts counts in the window, in 10^-6 units. By id: a row may be there twice until it is merged. */
+export async function sumStoredUsage(
+  store: Store,
+  query: CustomerUsage,
+  parts: readonly StoredPart[],
+): Promise<bigint> {
+  const { window, productRef, meterName } = query
+  const [row] = await store.query<{ micros: string }>(
+    `SELECT toString(toInt128(sum(amount) * 1000000)) AS micros FROM (
+       SELECT any(value) AS amount
+       FROM ${query.environment}.usage_records
+       WHERE ${ofCustomer} AND ${inParts(parts)}
+         AND meter_name = {meterName:String} AND product_ref IN ('', {productRef:String})
+         AND outcome = 'success'
+         AND timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+         AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
+       GROUP BY id)`,
+    {
+      ...customerOf(query),
+      meterName,
+      productRef,
+      fromMs: storable(window.fromSecond),
+      toMs: storable(window.toSecond),
+    },
+  )
+  return BigInt(row?.micros ?? '0')
+}
+
+/** They go into the address of the query, which may have a megabyte. */
+const idsPerQuery = 2_000
+
+/** Which of the ids some row of these parts has. */
+export async function listKnownIds(
+  store: Store,
+  query: CustomerUsage,
+  parts: readonly StoredPart[],
+  ids: readonly string[],
+): Promise<string[]> {
+  const known: string[] = []
+  for (let first = 0; first < ids.length; first += idsPerQuery) {
+    const rows = await store.query<{ id: string }>(
+      `SELECT DISTINCT id FROM ${query.environment}.usage_records
+       WHERE ${ofCustomer} AND ${inParts(parts)} AND id IN {ids:Array(String)}`,
+      { ...customerOf(query), ids: ids.slice(first, first + idsPerQuery) },
+    )
+    known.push(...rows.map(({ id }) => id))
+  }
+  return known
+}
+
+const ofCustomer = `provider_id = {providerId:String} AND customer_ref IN {customerRefs:Array(String)}`
+
+function customerOf({ providerId, customerRefs }: CustomerUsage): Record<string, unknown> {
+  return { providerId, customerRefs }
+}
+
+function inParts(parts: readonly StoredPart[]): string {
+  const conditions = parts.map(
+    ({ partition, beforeOffset }) =>
+      `(log_partition = ${partition} AND (log_offset < ${beforeOffset} OR log_offset = ${offsetOfNoLog}))`,
+  )
+  return `(${conditions.join(' OR ')})`
+}
+
+/** The store's time type ends somewhere; all usage lies well within these bounds: 1970 to 2200. */
+function storable(unixSecond: number): number {
+  return Math.min(Math.max(unixSecond, 0), 7_258_118_400) * 1000
+}

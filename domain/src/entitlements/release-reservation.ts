@@ -1,0 +1,24 @@
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Environment } from '@tollgate/schemas/environment'
+import { placeOfReservation } from '@tollgate/schemas/reservation-reference'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+
+export type ReleaseParts = {
+  readonly hotState: Pick<HotState, 'releaseReservation'>
+  readonly partitionCount: (environment: Environment) => number
+}
+
+/** Gives back what a reservation of this provider holds. False when it holds nothing, or there is none of that name. */
+export async function releaseReservation(
+  { hotState, partitionCount }: ReleaseParts,
+  environment: Environment,
+  providerId: string,
+  reservationId: string,
+): Promise<boolean> {
+  const place = placeOfReservation(reservationId)
+  if (place === undefined) return false
+  const subject = subjectKey(providerId, place.customerRef)
+  const partition = partitionOf(subject, partitionCount(environment))
+  const at = { space: environment, partition, subject, scope: place.productRef }
+  return await hotState.releaseReservation(at, reservationId)
+}
