@@ -1,4 +1,5 @@
-import type { CounterBatch, HotState } from '../src/hot-state/hot-state.ts'
+import type { CounterBatch, HotState, Span } from '../src/hot-state/hot-state.ts'
+import { beginRestore } from '../src/testing/begun-restore.ts'
 
 /* Record n of the partition is one use of 1 by subject n % 50, keyed by the mark `id n`, every second one unscoped. */
 
@@ -40,4 +41,46 @@ async function applyBatch(hot: HotState, offset: number): Promise<number> {
   const outcome = await hot.apply(batchFrom(offset))
   if (outcome !== 'applied') throw new Error('Somebody else applies')
   return offset + recordsPerBatch
+}
+
+/** Makes the counts of all records before `offset` again, a batch of records at a step. */
+export async function restoreBatches(
+  hot: HotState,
+  offset: number,
+): Promise<'restored' | 'fenced'> {
+  const restore = await beginRestore(hot, countedPartition)
+  for (let from = 0; from < offset; from += recordsPerBatch) {
+    const spans = spansFrom(from)
+    const notTaken = await restore.add(spans)
+    if (notTaken === 'fenced') return 'fenced'
+    const left = [...notTaken.cut, ...notTaken.outside].map((index) => spans[index]!)
+    await restore.add(left.map((span) => ({ ...span, lastSecond: span.fromSecond })))
+  }
+  return await restore.finish(offset)
+}
+
+/** Every second record as a span that is longer than it was. */
+function spansFrom(offset: number): Span[] {
+  return batchFrom(offset).increments.map(({ second, ...use }, n) => {
+    return { ...use, fromSecond: second, lastSecond: second + (n % 2) }
+  })
+}
+
+/** Applies and restores until a call fails. Tells where it is. */
+export async function restoreUntilItFails(
+  hot: HotState,
+  say: (where: 'applied' | 'restoring') => void,
+): Promise<void> {
+  try {
+    let applied = await applyBatches(hot, 20)
+    for (;;) {
+      say('restoring')
+      if ((await restoreBatches(hot, applied)) === 'fenced')
+        throw new Error('Somebody else restores')
+      applied = await applyBatches(hot, 1)
+      say('applied')
+    }
+  } catch {
+    return
+  }
 }

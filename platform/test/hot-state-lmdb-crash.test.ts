@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openLmdbHotState } from '../src/hot-state/lmdb/lmdb-hot-state.ts'
+import { restoreBatches } from './counted-batches.ts'
 import { expectExact } from './expect-exact.ts'
 import { runUntilKilled } from './run-until-killed.ts'
 
@@ -25,4 +26,18 @@ it('has fence, counters and marks of the same moment after each kill', async () 
     before = applied
   }
   expect(before).toBeGreaterThan(0)
+}, 120_000)
+
+it('has the counts that were in use after whoever restored was killed, and restores exactly then', async () => {
+  const killedAt: (string | undefined)[] = []
+  for (let run = 0; run < 4; run += 1) {
+    const script = 'hot-state-restore-until-killed.ts'
+    killedAt.push((await runUntilKilled(script, [folder], 20 + Math.random() * 300)).at(-1))
+    const hot = await openLmdbHotState({ folder, role: 'projection' })
+    const applied = await expectExact(hot)
+    expect(await restoreBatches(hot, applied)).toBe('restored')
+    expect(await expectExact(hot)).toBe(applied)
+    await hot.close()
+  }
+  expect(killedAt).toContain('restoring')
 }, 120_000)

@@ -9,9 +9,15 @@ import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
 import { nothingExpired } from '../src/testing/nothing-expired.ts'
 import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
 import { answered } from './answered.ts'
-import { applyBatches, applyUntilItFails } from './counted-batches.ts'
+import {
+  applyBatches,
+  applyUntilItFails,
+  restoreBatches,
+  restoreUntilItFails,
+} from './counted-batches.ts'
 import { expectExact } from './expect-exact.ts'
 import { callTimeoutMs } from './patience.ts'
+import { runUntilKilled } from './run-until-killed.ts'
 
 const settings = { appendonly: 'yes', appendfsync: 'everysec' }
 
@@ -72,6 +78,35 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is killed', (
     // That of the entries, and that of the counts.
     expect(await generations(server.url)).toHaveLength(2)
   })
+
+  it('has the counts that were in use after whoever restored was killed, and restores exactly then', async () => {
+    const killedAt: (string | undefined)[] = []
+    for (let run = 0; run < 4; run += 1) {
+      const script = 'hot-state-restore-until-killed.ts'
+      const lines = await runUntilKilled(script, [server.url], 20 + Math.random() * 300)
+      killedAt.push(lines.at(-1))
+      const applied = await expectExact(hot)
+      expect(await restoreBatches(hot, applied)).toBe('restored')
+      expect(await expectExact(hot)).toBe(applied)
+    }
+    expect(killedAt).toContain('restoring')
+  }, 120_000)
+
+  it('restores exactly after it was killed itself during a restore, also when the last writes are lost', async () => {
+    for (const isCut of [false, true, false]) {
+      let where = 'applied'
+      const restoring = restoreUntilItFails(hot, (now) => (where = now))
+      await expect.poll(() => where).toBe('restoring')
+      await sleep(Math.random() * 200)
+      await server.kill()
+      await restoring
+      if (isCut) await cutAppendOnlyFile(folder)
+      await restart()
+      const applied = await expectExact(hot)
+      expect(await restoreBatches(hot, applied)).toBe('restored')
+      expect(await expectExact(hot)).toBe(applied)
+    }
+  }, 120_000)
 })
 
 async function generations(url: string): Promise<string[]> {

@@ -5,6 +5,7 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EntryAddress, HotState } from '../src/hot-state/hot-state.ts'
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
+import { beginRestore } from '../src/testing/begun-restore.ts'
 import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
 import { answered } from './answered.ts'
 import { callTimeoutMs } from './patience.ts'
@@ -87,6 +88,7 @@ async function useEverything(hot: HotState): Promise<void> {
     await hot.readEntry(at, 'calls')
     await useReservations(hot, at)
     await hot.readEntryDocument(at)
+    await useRestores(hot, at, expectedOffset)
     await hot.deleteEntry(at)
   }
   await hot.claimMarks(space, partition, marks)
@@ -125,6 +127,20 @@ async function useReservations(hot: HotState, at: EntryAddress): Promise<void> {
     settled,
     countedIn: { partition: 1, nextOffset: 10 },
   })
+}
+
+async function useRestores(hot: HotState, at: EntryAddress, nextOffset: number): Promise<void> {
+  const spans = ['', at.scope, 'b}'].flatMap((scope) =>
+    [1, 50, 500].map((fromSecond) => {
+      const use = { subject: at.subject, scope, series: 'calls', amount: 2n ** 70n }
+      return { ...use, fromSecond, lastSecond: fromSecond - (fromSecond % 2) + 1 }
+    }),
+  )
+  await (await beginRestore(hot, at)).add(spans)
+  const restore = await beginRestore(hot, at)
+  await restore.add(spans)
+  await hot.putEntry({ ...at, scope: 'b}' }, { version: 1, document: '{}', windows: [] })
+  await restore.finish(nextOffset)
 }
 
 async function keysOf(client: Redis, command: string[]): Promise<string[]> {
