@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrateUsageTables } from '@tollgate/aggregator/clickhouse/migrate'
+import { usageColumns } from '@tollgate/aggregator/domain/usage-rows'
+import { readStoredUsage } from '@tollgate/control-plane/usage/stored-usage'
+import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
+import {
+  startTestUsageStore,
+  type TestUsageStore,
+} from '@tollgate/platform/testing/embedded-servers'
+import { sinkGroup } from '@tollgate/schemas/consumer-groups'
+import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
+import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const topic = usageTopic('sandbox')
+const partitionCount = 2
+const second = 1_767_225_600
+const window = { id: 'w', fromSecond: second, toSecond: second + 10 }
+const references = ['cus_a', 'user-1']
+
+let folder: string
+let eventLog: EventLog
+let clickhouse: TestUsageStore
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollgate-stored-usage-'))
+  eventLog = await openFileEventLog({
+    logFolder: join(folder, 'log'),
+    groupsFolder: join(folder, 'groups'),
+    role: 'writer',
+    topics: { [topic]: partitionCount },
+    // A segment per append, so that a trim leaves the last one only.
+    segmentBytesMax: 1,
+  })
+  clickhouse = await startTestUsageStore()
+  await migrateUsageTables(clickhouse.connection)
+})
+afterAll(async () => {
+  await eventLog.close()
+  await clickhouse.stop()
+  await rm(folder, { recursive: true })
+})
+
+type Shape = Pick<MeterEvent, 'customerRef' | 'meterName' | 'value' | 'productRef' | 'outcome'> & {
+  readonly key: string | null
+  readonly atMs: number
+}
+
+/** Mostly what counts, and every way not to. */
+const shapes: fc.Arbitrary<Shape> = fc.record({
+  customerRef: mostly(fc.constantFrom(...references), fc.constant('other')),
+  meterName: mostly(fc.constant('requests'), fc.constant('tokens')),
+  value: fc.integer({ min: 1, max: 5_000_000 }),
+  productRef: mostly(fc.constantFrom('prd_a', null), fc.constant('prd_b')),
+  outcome: mostly(fc.constant('success' as const), fc.constantFrom(...outcomes)),
+  key: fc.option(fc.constantFrom('a', 'b', 'c', 'd'), { freq: 2 }),
+  atMs: mostly(fc.constantFrom(0, 4_500, 9_999), fc.constantFrom(-1, 10_000)),
+})
+
+function mostly<Usual, Rare>(usual: fc.Arbitrary<Usual>, rare: fc.Arbitrary<Rare>) {
+  return fc.oneof({ arbitrary: usual, weight: 6 }, { arbitrary: rare, weight: 1 })
+}
+
+type Case = {
+  /** From another installation, which had a log of its own. */
+  readonly moved: readonly Shape[]
+  readonly recorded: readonly Shape[]
+  /** What the sink did in each partition: how far it is, in thousandths of the records. */
+  readonly sinks: readonly {
+    readonly stored: number
+    /** Further rows that a batch under way has left already. */
+    readonly begun: number
+    /** It was further once and has lost where it was. */
+    readonly isLost: boolean
+    /** Its rows came twice. */
+    readonly isDoubled: boolean
+  }[]
+}
+
+const cases: fc.Arbitrary<Case> = fc.record({
+  moved: fc.array(shapes, { maxLength: 4 }),
+  recorded: fc.array(shapes, { maxLength: 30 }),
+  sinks: fc.array(
+    fc.record({
+      stored: fc.nat(1000),
+      begun: fc.nat(1000),
+      isLost: fc.constantFrom(false, false, true),
+      isDoubled: fc.boolean(),
+    }),
+    { minLength: partitionCount, maxLength: partitionCount },
+  ),
+})
+
+function eventOf(providerId: string, shape: Shape): MeterEvent {
+  const { key, atMs, ...fields } = shape
+  const timestamp = second * 1000 + atMs
+  return {
+    ...fields,
+    id: `usage_${key === null ? randomUUID() : `${providerId}_${fields.customerRef}_${key}`}`,
+    providerId,
+    timestamp,
+    receivedAt: timestamp,
+    purchaseRef: null,
+    source: 'usages',
+    idempotencyKey: key,
+    properties: '{}',
+    reservationId: null,
+    traceParent: null,
+  }
+}
+
+function placeOf({ providerId, customerRef }: MeterEvent): number {
+  return partitionOf(subjectKey(providerId, customerRef), partitionCount)
+}
+
+/** What counts, one record after the other: a key where it was used first. */
+function countOneByOne(events: readonly MeterEvent[]): bigint {
+  const used = new Set<string>()
+  let micros = 0n
+  for (const event of events) {
+    if (used.has(event.id)) continue
+    used.add(event.id)
+    const isCounted =
+      references.includes(event.customerRef) &&
+      event.meterName === 'requests' &&
+      event.outcome === 'success' &&
+      event.productRef !== 'prd_b' &&
+      event.timestamp >= window.fromSecond * 1000 &&
+      event.timestamp < window.toSecond * 1000
+    if (isCounted) micros += BigInt(event.value)
+  }
+  return micros
+}
+
+type Row = { readonly offset: number; readonly event: MeterEvent }
+
+async function store(partition: number, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return
+  const table = 'sandbox.usage_records'
+  await clickhouse.store.insert(table, usageColumns(partition), rows, randomUUID())
+}
+
+async function setPosition(partition: number, offset: number, note: string): Promise<void> {
+  const before = await eventLog.position(sinkGroup, topic, partition)
+  await eventLog.commit(sinkGroup, topic, partition, before, { offset, note })
+}
+
+async function record(events: readonly MeterEvent[]): Promise<Row[]> {
+  const records = events.map((event) => {
+    const buffer = Buffer.alloc(2_000)
+    const value = buffer.subarray(0, encodeMeterEvent(event, buffer, 0))
+    return { partition: placeOf(event), value }
+  })
+  const offsets = await eventLog.appendAll(topic, records, 0)
+  return events.map((event, index) => ({ event, offset: offsets[index]! }))
+}
+
+/** Stores of a partition what its sink stored, and leaves the position where the sink left it. */
+async function sink(
+  partition: number,
+  rows: readonly Row[],
+  { stored, begun, isLost, isDoubled }: Case['sinks'][number],
+  used: Set<string>,
+): Promise<void> {
+  const end = Math.floor((rows.length * stored) / 1000)
+  const begunEnd = end + Math.floor(((rows.length - end) * begun) / 1000)
+  const kept = rows.slice(0, begunEnd).filter(({ event }) => {
+    const isFirst = !used.has(event.id)
+    used.add(event.id)
+    return isFirst
+  })
+  await store(partition, kept)
+  if (isDoubled) await store(partition, kept)
+  const head = await eventLog.head(topic, partition)
+  if (isLost) await setPosition(partition, 0, '')
+  else await setPosition(partition, rows[end]?.offset ?? head, 'begun')
+}
+
+function read(providerId: string, tailRecordsMax = 1_000_000): Promise<bigint> {
+  return readStoredUsage(
+    { eventLog, usageStore: clickhouse.store },
+    {
+      environment: 'sandbox',
+      providerId,
+      customerRefs: references,
+      productRef: 'prd_a',
+      meterName: 'requests',
+      window,
+      tailRecordsMax,
+    },
+  )
+}
+
+test('ClickHouse and the rest of the log hold every acknowledged unit once, wherever the sink is', async () => {
+  const property = fc.asyncProperty(cases, async ({ moved, recorded, sinks }) => {
+    const providerId = `prv_${randomUUID()}`
+    const movedEvents = moved.map((shape) => eventOf(providerId, shape))
+    const events = recorded.map((shape) => eventOf(providerId, shape))
+    const used = new Set<string>()
+    const movedOnce = movedEvents.filter(({ id }) => !used.has(id) && used.add(id))
+    const rows = await record(events)
+    for (const [partition, each] of sinks.entries()) {
+      const ofIt = movedOnce.filter((event) => placeOf(event) === partition)
+      await store(
+        partition,
+        ofIt.map((event) => ({ event, offset: offsetOfNoLog })),
+      )
+      const written = rows.filter(({ event }) => placeOf(event) === partition)
+      await sink(partition, written, each, used)
+    }
+    expect(await read(providerId)).toBe(countOneByOne([...movedEvents, ...events]))
+  })
+  await fc.assert(property, { numRuns: 40 })
+}, 120_000)
+
+test('usage that is neither stored nor in the log any more, or too much of it, is not guessed', async () => {
+  const providerId = `prv_${randomUUID()}`
+  const shape = {
+    customerRef: 'cus_a',
+    meterName: 'requests',
+    value: 1,
+    productRef: null,
+    outcome: 'success',
+    key: null,
+    atMs: 0,
+  } as const
+  const [first] = await record([eventOf(providerId, shape)])
+  for (let more = 0; more < 2; more += 1) await record([eventOf(providerId, shape)])
+  const partition = placeOf(first!.event)
+  const other = 1 - partition
+  await setPosition(other, await eventLog.head(topic, other), 'begun')
+  await setPosition(partition, first!.offset, 'begun')
+  expect(await read(providerId, 3)).toBe(3n)
+  await expect(read(providerId, 2)).rejects.toBeInstanceOf(UsageBehindError)
+  for (const each of [other, partition]) await eventLog.trim(topic, each, Infinity, [])
+  expect(await eventLog.oldest(topic, partition)).toBeGreaterThan(first!.offset)
+  await expect(read(providerId)).rejects.toBeInstanceOf(UsageBehindError)
+  await setPosition(partition, (await eventLog.head(topic, partition)) + 1, 'begun')
+  await expect(read(providerId)).rejects.toBeInstanceOf(UsageBehindError)
+})
