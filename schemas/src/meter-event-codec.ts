@@ -30,39 +30,74 @@ export function encodeMeterEvent(
   return writeMeterEvent(event, buffer, bodyAt)
 }
 
-/**
- * By writer schema id, what makes events of its records; undefined where they are events as they stand. Compiled once:
- * decoding is on the path of every record.
- */
-const resolvers = new Map<number, avro.Resolver | undefined>()
-
 /** The id of the schema that the record says it was written with; undefined when it has no header. */
 export function schemaIdOf(bytes: Uint8Array): number | undefined {
   if (bytes.length < wireHeaderBytes || bytes[0] !== 0) return undefined
   return ((bytes[1]! << 24) | (bytes[2]! << 16) | (bytes[3]! << 8) | bytes[4]!) >>> 0
 }
 
-/** Whether records with this id can be read. */
-export function knowsMeterEventSchema(schemaId: number): boolean {
-  return resolvers.has(schemaId)
+/**
+ * Reads the records of one log. Ids mean what that log says they mean: until it is told otherwise, our own numbers
+ * (meter-event.ts).
+ */
+export class MeterEventDecoder {
+  /**
+   * By writer schema id, what makes events of its records; undefined where they are events as they stand. Compiled
+   * once: decoding is on the path of every record.
+   */
+  readonly #resolvers = new Map<number, avro.Resolver | undefined>()
+
+  /** Whether records with this id can be read. */
+  knows(schemaId: number): boolean {
+    return this.#resolvers.has(schemaId)
+  }
+
+  /**
+   * From here on records with this id are read by this schema, whatever the id meant before: ids of a registry have
+   * nothing to do with our own numbers. Throws when no meter event can be made of what the schema describes.
+   */
+  learn(schemaId: number, writer: avro.Type): void {
+    const isCurrent = writer.equals(currentType)
+    this.#resolvers.set(schemaId, isCurrent ? undefined : currentType.createResolver(writer))
+  }
+
+  /** Reads one whole record of the log. The result shares no memory with `bytes`. */
+  decode(bytes: Uint8Array): MeterEvent {
+    if (bytes.length < wireHeaderBytes || bytes[0] !== 0) {
+      throw new MeterEventFormatError('The record does not start with a schema header')
+    }
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    return decodeBody(this.#resolverOf(buffer.readUInt32BE(1)), buffer)
+  }
+
+  #resolverOf(schemaId: number): avro.Resolver | undefined {
+    if (!this.#resolvers.has(schemaId)) {
+      const schema = meterEventSchemas.get(schemaId)
+      if (schema === undefined) {
+        throw new MeterEventFormatError(`No meter event schema has the id ${schemaId}`)
+      }
+      this.learn(schemaId, meterEventType(schema))
+    }
+    return this.#resolvers.get(schemaId)
+  }
 }
 
-/**
- * From here on this process reads records with this id by this schema, whatever the id meant before: ids of a registry
- * have nothing to do with our own numbers. Throws when no meter event can be made of what the schema describes.
- */
+/** Of the one log that a process works with. */
+const ownLog = new MeterEventDecoder()
+
+/** Whether this process can read records with this id. */
+export function knowsMeterEventSchema(schemaId: number): boolean {
+  return ownLog.knows(schemaId)
+}
+
+/** See `MeterEventDecoder.learn`. */
 export function learnMeterEventSchema(schemaId: number, writer: avro.Type): void {
-  const isCurrent = writer.equals(currentType)
-  resolvers.set(schemaId, isCurrent ? undefined : currentType.createResolver(writer))
+  ownLog.learn(schemaId, writer)
 }
 
 /** Reads one whole record of the log. The result shares no memory with `bytes`. */
 export function decodeMeterEvent(bytes: Uint8Array): MeterEvent {
-  if (bytes.length < wireHeaderBytes || bytes[0] !== 0) {
-    throw new MeterEventFormatError('The record does not start with a schema header')
-  }
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return decodeBody(resolverOf(buffer.readUInt32BE(1)), buffer)
+  return ownLog.decode(bytes)
 }
 
 function decodeBody(resolver: avro.Resolver | undefined, buffer: Buffer): MeterEvent {
@@ -77,15 +112,4 @@ function decodeBody(resolver: avro.Resolver | undefined, buffer: Buffer): MeterE
     throw new MeterEventFormatError(`The record ${fault}`)
   }
   return decoded.value
-}
-
-function resolverOf(schemaId: number): avro.Resolver | undefined {
-  if (!resolvers.has(schemaId)) {
-    const schema = meterEventSchemas.get(schemaId)
-    if (schema === undefined) {
-      throw new MeterEventFormatError(`No meter event schema has the id ${schemaId}`)
-    }
-    learnMeterEventSchema(schemaId, meterEventType(schema))
-  }
-  return resolvers.get(schemaId)
 }
