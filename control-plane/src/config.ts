@@ -1,3 +1,4 @@
+import { reservationSettings } from '@tollgate/domain/entitlements/reservation-settings'
 import {
   choiceSetting,
   integerSetting,
@@ -80,6 +81,7 @@ export const controlPlaneSettings = {
     64,
     { min: 1, max: 10_000 },
   ),
+  ...reservationSettings,
   usageStoreWaitMs: integerSetting(
     'TOLLGATE_USAGE_STORE_WAIT_MS',
     'Milliseconds a usage query waits for usage that was just accepted to be stored',

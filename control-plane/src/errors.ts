@@ -56,5 +56,6 @@ export const refusals = {
     unavailable('Usage that was just accepted is not stored yet. Retry in a moment'),
   countersBehind: () =>
     unavailable('Usage that was just accepted is not counted yet. Retry in a moment'),
+  reservationsFull: () => unavailable('Too many reservations are held. Retry in a moment'),
   partUnavailable: () => unavailable('A part of the service is not available. Retry in a moment'),
 } as const

@@ -1,3 +1,4 @@
+import { reservationSettings } from '@tollgate/domain/entitlements/reservation-settings'
 import {
   choiceSetting,
   integerSetting,
@@ -143,6 +144,7 @@ export const ingestSettings = {
     200_000,
     count,
   ),
+  ...reservationSettings,
   cacheFreshMs: integerSetting(
     'TOLLGATE_CACHE_FRESH_MS',
     'Milliseconds keys and meters are taken from memory; bounds how late a revocation takes effect',

@@ -8,12 +8,14 @@ import type { KeyDirectory } from './domain/key-holder.ts'
 import type { LimitChecker } from './domain/limit-checker.ts'
 import type { MeterDirectory } from './domain/meter-directory.ts'
 import type { PlaceEvent } from './domain/placed-event.ts'
+import type { Reserver } from './domain/reserver.ts'
 import { createEventPlacer } from './event-log/event-placer.ts'
 import { loadRecentKeys } from './event-log/load-recent-keys.ts'
 import { LogRecorder } from './event-log/log-recorder.ts'
 import { createReferenceSource } from './event-log/random-references.ts'
 import { RecentKeys } from './event-log/recent-keys.ts'
 import { CounterLimitChecker } from './hot-state/counter-limit-checker.ts'
+import { CounterReserver } from './hot-state/counter-reserver.ts'
 import { EntryDebitDecider } from './hot-state/entry-debit-decider.ts'
 import { KeyCache } from './hot-state/key-cache.ts'
 import { MetersCache } from './hot-state/meters-cache.ts'
@@ -29,6 +31,8 @@ export type DataPlane = {
   readonly debits: DebitDecider
   readonly place: PlaceEvent
   readonly limits: LimitChecker
+  readonly reserver: Reserver
+  readonly reservationSecondsMax: number
   readonly fallbacks: InFlightLimit
   readonly nowMs: () => number
   readonly randomReference: (nowMs: number) => string
@@ -48,6 +52,14 @@ export async function openDataPlane(
     bytesMax: config.appendBytesInFlightMax,
   })
   const documents = new EntitlementDocuments(config.cachedEntitlementsMax)
+  const checking = {
+    log,
+    hotState,
+    documents,
+    nowMs,
+    inFlight: new InFlightLimit({ countMax: config.limitChecksMax, bytesMax: 0 }),
+    waitMs: config.limitsWaitMs,
+  }
   const recentKeys = new RecentKeys(config.recentKeysMax)
   await loadRecentKeys(log, hotState, recentKeys, config.recentKeysMax)
   registerGauges(metrics, {
@@ -60,16 +72,9 @@ export async function openDataPlane(
     recorder: new LogRecorder({ log, schemaId, hotState, recentKeys, inFlight: appends, counts }),
     debits: new EntryDebitDecider({ hotState, documents, counts, nowMs }),
     place: createEventPlacer(log),
-    limits: new CounterLimitChecker({
-      log,
-      hotState,
-      documents,
-      counts,
-      nowMs,
-      inFlight: new InFlightLimit({ countMax: config.limitChecksMax, bytesMax: 0 }),
-      waitMs: config.limitsWaitMs,
-      tailRecordsMax: config.tailRecordsMax,
-    }),
+    limits: new CounterLimitChecker({ ...checking, counts, tailRecordsMax: config.tailRecordsMax }),
+    reserver: new CounterReserver({ ...checking, reservationsMax: config.reservationsMax }),
+    reservationSecondsMax: config.reservationSecondsMax,
     fallbacks: new InFlightLimit({ countMax: config.limitFallbacksMax, bytesMax: 0 }),
     nowMs,
     randomReference: createReferenceSource(),

@@ -20,6 +20,10 @@ export type AppLimits = {
   readonly countersWaitMs: number
   /** How long a usage query waits for the store to reach what was acknowledged before it. */
   readonly usageStoreWaitMs: number
+  /** Seconds that a reservation may be held. */
+  readonly reservationSecondsMax: number
+  /** Reservations of one customer and product at a time. */
+  readonly reservationsMax: number
   /** Purchases in one list; the wire has no paging for them. */
   readonly purchasesMax: number
   /** Buckets in one usage answer. */

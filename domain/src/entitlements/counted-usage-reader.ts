@@ -5,7 +5,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { countingWindows } from './counting-windows.ts'
 import { readTail } from './tail-reader.ts'
 import { UsageBehindError } from './usage-behind-error.ts'
-import type { Reading, UsageParts, UsageQuery } from './usage-query.ts'
+import type { Reading, ReferenceQuery, UsageParts, UsageQuery } from './usage-query.ts'
 
 export type CountedUsage = {
   /** Undefined: none is published for this reference and product, and the control plane must be asked. */
@@ -61,7 +61,7 @@ function sumUpAll(
 
 export function readReference(
   { log, hotState }: UsageParts,
-  query: UsageQuery,
+  query: ReferenceQuery,
   customerRef: string,
 ): Reading | Promise<Reading> {
   const topic = usageTopic(query.environment)
@@ -135,7 +135,7 @@ async function catchUp(
 
 export async function readAgain(
   { hotState }: UsageParts,
-  query: UsageQuery,
+  query: ReferenceQuery,
   reading: Reading,
 ): Promise<Reading> {
   // Also when it has caught up already: all amounts should go with the newest entitlement.

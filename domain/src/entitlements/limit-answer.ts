@@ -18,20 +18,11 @@ export type LimitCheck = {
 
 /** The answer for a customer with a purchase that gives access. */
 export function answerLimitCheck(check: LimitCheck): LimitsResponse {
-  return answerWith(!isDenied(check), check)
+  return limitsAnswer(!isDenied(check), check)
 }
 
-/** The answer to who asked to reserve units; `usedMicros` holds what is reserved too, by this call and by others. */
-export function answerReserve(
-  reservation: LimitsResponse['reservation'],
-  check: LimitCheck,
-): LimitsResponse {
-  if (reservation === undefined) return answerWith(false, check)
-  // Nothing may remain behind the units that were reserved.
-  return { ...answerWith(true, check), reservation }
-}
-
-function answerWith(isWithin: boolean, check: LimitCheck): LimitsResponse {
+/** The same for who has decided otherwise than by what remains. */
+export function limitsAnswer(isWithin: boolean, check: LimitCheck): LimitsResponse {
   const { entitlement, offer } = check
   return {
     withinLimits: isWithin,

@@ -63,12 +63,12 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
     const period = entitlement && currentPeriod(entitlement, query.nowMs)
     if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
     // The wallet of such a plan has nothing that units could be reserved of, as long as there are no wallets.
-    if (entitlement.credit !== null) return denied(entitlement, 0n)
+    if (entitlement.credit !== null) return decided(entitlement, 0n)
 
     const place = placeOf(parts, query, entitlement)
     const refs = new Set([entitlement.customerRef, ...entitlement.customerRefs])
     const readings = await Promise.all(
-      [...refs].map((ref) => (ref === asked.customerRef ? asked : references.read(ref))),
+      [...refs].map(async (ref) => (ref === asked.customerRef ? asked : references.read(ref))),
     )
     const here = readings.filter(({ at }) => at.partition === place.at.partition)
     const elsewhere = readings.filter((reading) => !here.includes(reading))
@@ -169,11 +169,11 @@ function answerOf(
     case 'full':
       return { kind: 'full' }
     case 'denied':
-      return denied(entitlement, takenMicros(outcome, usedElsewhere))
+      return decided(entitlement, takenMicros(outcome, usedElsewhere))
     case 'admitted': {
       const { units: unitsMicros, expiresAtMs } = outcome
       const taken = takenMicros(outcome, usedElsewhere)
-      return { ...denied(entitlement, taken), reservation: { id, unitsMicros, expiresAtMs } }
+      return decided(entitlement, taken, { id, unitsMicros, expiresAtMs })
     }
   }
 }
@@ -185,11 +185,12 @@ function takenMicros(
   return taken.used + taken.reserved + usedElsewhere
 }
 
-function denied(
+function decided(
   entitlement: Entitlement,
   taken: bigint,
-): Extract<ReservedUsage, { kind: 'decided' }> {
-  return { kind: 'decided', entitlement, takenMicros: taken, reservation: undefined }
+  reservation?: Reservation,
+): ReservedUsage {
+  return { kind: 'decided', entitlement, takenMicros: taken, reservation }
 }
 
 /** How long it takes until a reading that was too early has a better one. */

@@ -24,6 +24,12 @@ export type UsageQuery = {
   readonly tailRecordsMax: number
 }
 
+/** What of a query one reference is read by. */
+export type ReferenceQuery = Pick<
+  UsageQuery,
+  'environment' | 'providerId' | 'productRef' | 'meterName'
+>
+
 /** One reference of the customer: where its counters are, and how far they must be. */
 export type Reading = {
   readonly customerRef: string

@@ -10,11 +10,7 @@ import {
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import {
-  offerDocumentKey,
-  windowId,
-  type PublishedOffer,
-} from '@tollgate/schemas/hot-state/documents'
+import { windowId } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsRequest } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { InFlightLimit } from '../domain/in-flight-limit.ts'
@@ -22,6 +18,7 @@ import type { KeyHolder } from '../domain/key-holder.ts'
 import type { LimitChecker, LimitDecision } from '../domain/limit-checker.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { IngestCounts } from '../metrics.ts'
+import { readOffer } from './read-offer.ts'
 
 export type LimitCheckerParts = {
   readonly log: EventLog
@@ -74,7 +71,7 @@ export class CounterLimitChecker implements LimitChecker {
       this.#count(usage)
       const verdict = judge(usage, nowMs)
       if (verdict.kind !== 'denied') return verdict
-      const offer = await this.#readOffer(holder, request.productRef)
+      const offer = await readOffer(this.#parts.hotState, holder, request.productRef)
       if (offer === undefined) return { kind: 'unknown' }
       return { kind: 'answered', response: answerLimitCheck({ ...verdict.check, offer }) }
     } catch (cause) {
@@ -101,12 +98,6 @@ export class CounterLimitChecker implements LimitChecker {
     const { counts } = this.#parts
     if (source !== 'counters') counts.projectionWaits += 1
     if (source === 'tail') counts.tailFallbacks += 1
-  }
-
-  async #readOffer(holder: KeyHolder, productRef: string): Promise<PublishedOffer | undefined> {
-    const key = offerDocumentKey(holder.environment, holder.providerId, productRef)
-    const document = await this.#parts.hotState.readDocument(key)
-    return document === undefined ? undefined : (JSON.parse(document) as PublishedOffer)
   }
 }
 

@@ -1,5 +1,3 @@
-import type { EntryAddress } from './hot-state.ts'
-
 /**
  * Reservations hold units of a subject and scope for a call that is about to be made, so that of many callers who ask
  * at once no more are admitted than the cap has room for. A reservation ends when the usage it was made for is counted,
@@ -20,7 +18,7 @@ export interface Reservations {
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
 
   /** Gives the units back, and the id may be used again. False when they were not held (any more). */
-  releaseReservation(at: EntryAddress, reservationId: string): Promise<boolean>
+  releaseReservation(at: ReservationAddress, reservationId: string): Promise<boolean>
 
   /**
    * Ends reservations whose usage was counted in another partition; what was counted in their own goes with its batch.
@@ -30,9 +28,17 @@ export interface Reservations {
   settleReservations(settlement: SettlementElsewhere): Promise<void>
 }
 
+/** That of the entry whose windows its counters are kept by. */
+export type ReservationAddress = {
+  readonly space: string
+  readonly partition: number
+  readonly subject: string
+  readonly scope: string
+}
+
 export type ReserveRequest = {
   /** Where the reservation is kept. Its scope is also that of the counters. */
-  readonly at: EntryAddress
+  readonly at: ReservationAddress
   readonly reservationId: string
   /** 10^-6 units: more than nothing and below 2^62. */
   readonly units: bigint

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import type { ValidationIssue } from './errors.ts'
 import { requiredReference } from './fields.ts'
+import type { LimitsRequest } from './limits.ts'
 
 /* `POST /v1/sdk/limits/release`: gives back what a limit check reserved and nobody will use. */
 
@@ -16,3 +18,13 @@ export const releaseResponseSchema = z.object({
 })
 
 export type ReleaseResponse = z.infer<typeof releaseResponseSchema>
+
+/** What is wrong with the time to hold a reservation, given what the service allows; undefined: nothing. */
+export function faultOfTtl(
+  reserve: LimitsRequest['reserve'],
+  secondsMax: number,
+): ValidationIssue | undefined {
+  if (reserve === undefined || reserve.ttlSeconds <= secondsMax) return undefined
+  const message = `A reservation can be held for ${secondsMax} seconds at most`
+  return { code: 'too_big', path: ['reserve', 'ttlSeconds'], message }
+}

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { EventLogUnavailableError } from '@tollgate/platform/event-log/event-log'
+import { RedisUnavailableError } from '@tollgate/platform/hot-state/redis/redis-unavailable-error'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import { validationErrorBody } from '@tollgate/schemas/http/validation-error'
 import { RefusalError, refusals } from '../../errors.ts'
@@ -60,6 +61,7 @@ const unavailableCodes: ReadonlySet<string> = new Set([
 function isUnavailable(error: Error): boolean {
   if (error instanceof UsageStoreUnavailableError) return true
   if (error instanceof EventLogUnavailableError) return true
+  if (error instanceof RedisUnavailableError) return true
   const code = (error as { code?: unknown }).code
   return typeof code === 'string' && unavailableCodes.has(code)
 }

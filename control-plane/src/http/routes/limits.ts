@@ -1,8 +1,16 @@
+import { releaseReservation } from '@tollgate/domain/entitlements/release-reservation'
 import { limitsRequestSchema, limitsResponseSchema } from '@tollgate/schemas/http/limits'
+import {
+  faultOfTtl,
+  releaseRequestSchema,
+  releaseResponseSchema,
+} from '@tollgate/schemas/http/reservations'
 import { checkLimit } from '../../limits/check-limit.ts'
+import { reserveLimit } from '../../limits/reserve-limit.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { operationOf } from '../plugins/authentication.ts'
+import { callerOf, operationOf } from '../plugins/authentication.ts'
+import { InvalidRequestError } from '../plugins/validation.ts'
 
 /** Calls come here from the data plane, which answers most of them itself. */
 export function registerLimitRoutes(app: ApiServer, parts: AppParts): void {
@@ -15,6 +23,31 @@ export function registerLimitRoutes(app: ApiServer, parts: AppParts): void {
         response: { 200: limitsResponseSchema },
       },
     },
-    (request) => checkLimit(parts, operationOf(request, parts.clock), request.body),
+    async (request) => {
+      const operation = operationOf(request, parts.clock)
+      const { body } = request
+      const { reserve } = body
+      if (reserve === undefined) return await checkLimit(parts, operation, body)
+      const fault = faultOfTtl(reserve, parts.limits.reservationSecondsMax)
+      if (fault !== undefined) throw new InvalidRequestError([fault])
+      return await reserveLimit(parts, operation, { ...body, reserve })
+    },
+  )
+
+  app.post(
+    '/v1/sdk/limits/release',
+    {
+      schema: {
+        tags: ['Limits'],
+        body: releaseRequestSchema,
+        response: { 200: releaseResponseSchema },
+      },
+    },
+    async (request) => {
+      const { environment, providerId } = callerOf(request)
+      const { reservationId } = request.body
+      const released = await releaseReservation(parts, environment, providerId, reservationId)
+      return { success: true as const, released }
+    },
   )
 }

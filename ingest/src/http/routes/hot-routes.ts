@@ -2,6 +2,7 @@ import type { HotRoute } from '../http-front.ts'
 import { limitsPath, limitsRoute, type LimitsParts } from './limits.ts'
 import { meterEventsBulkPath, meterEventsBulkRoute } from './meter-events-bulk.ts'
 import { meterEventsPath, meterEventsRoute } from './meter-events.ts'
+import { releasePath, releaseRoute } from './release.ts'
 import type { RecordingParts } from './recording-parts.ts'
 import { usagesBulkPath, usagesBulkRoute } from './usages-bulk.ts'
 import { usagesPath, usagesRoute } from './usages.ts'
@@ -14,5 +15,6 @@ export function hotRoutes(parts: RecordingParts & LimitsParts): ReadonlyMap<stri
     [meterEventsPath, meterEventsRoute(parts)],
     [meterEventsBulkPath, meterEventsBulkRoute(parts)],
     [limitsPath, limitsRoute(parts)],
+    [releasePath, releaseRoute(parts)],
   ])
 }

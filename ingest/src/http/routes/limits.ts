@@ -1,9 +1,11 @@
 import { acceptLimits } from '@tollgate/schemas/http/accept-limits'
 import { limitsRequestSchema, type LimitsRequest } from '@tollgate/schemas/http/limits'
+import { faultOfTtl } from '@tollgate/schemas/http/reservations'
 import type { InFlightLimit } from '../../domain/in-flight-limit.ts'
 import type { KeyDirectory } from '../../domain/key-holder.ts'
 import type { AskControlPlane, LimitChecker, LimitDecision } from '../../domain/limit-checker.ts'
-import { hotRoute, type HotCall } from '../hot-route.ts'
+import type { Reserver } from '../../domain/reserver.ts'
+import { hotRoute, validationAnswer, type HotCall } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 
 export const limitsPath = '/v1/sdk/limits'
@@ -18,6 +20,9 @@ export type LimitsCounts = {
 export type LimitsParts = {
   readonly keys: KeyDirectory
   readonly limits: LimitChecker
+  readonly reserver: Reserver
+  /** Seconds that a reservation may be held. */
+  readonly reservationSecondsMax: number
   readonly askControlPlane: AskControlPlane
   /** Bounds how many of the checks that are otherwise answered here the control plane gets at a time. */
   readonly fallbacks: InFlightLimit
@@ -34,13 +39,23 @@ export function limitsRoute(parts: LimitsParts): HotRoute {
     accept: acceptLimits,
     schema: limitsRequestSchema,
     // Checkout sessions are the control plane's to make.
-    handle: (call) =>
-      call.input.includeCheckoutSession ? forward(parts, call) : decide(parts, call),
+    handle: (call) => {
+      const fault = faultOfTtl(call.input.reserve, parts.reservationSecondsMax)
+      if (fault !== undefined) {
+        return validationAnswer({ path: limitsPath, nowMs: parts.nowMs }, [fault])
+      }
+      return call.input.includeCheckoutSession ? forward(parts, call) : decide(parts, call)
+    },
   })
 }
 
 function decide(parts: LimitsParts, call: HotCall<LimitsRequest>): Answer | Promise<Answer> {
-  const decision = parts.limits.check(call.holder, call.input)
+  const { holder, input } = call
+  const { reserve } = input
+  const decision =
+    reserve === undefined
+      ? parts.limits.check(holder, input)
+      : parts.reserver.reserve(holder, { ...input, reserve })
   if (decision instanceof Promise) return decision.then((made) => answer(parts, call, made))
   return answer(parts, call, decision)
 }

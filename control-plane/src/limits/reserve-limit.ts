@@ -1,0 +1,80 @@
+import { answerReserve } from '@tollgate/domain/entitlements/reserve-answer'
+import { reserveUsage, type ReservedUsage } from '@tollgate/domain/entitlements/reserve-usage'
+import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
+import { offerOf } from '@tollgate/domain/products/offer'
+import { findProduct } from '@tollgate/domain/products/repository'
+import { listPlans } from '@tollgate/domain/plans/repository'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { PublishedOffer } from '@tollgate/schemas/hot-state/documents'
+import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { microsFromNumber } from '@tollgate/schemas/quantity'
+import { refusals } from '../errors.ts'
+import type { AppParts } from '../http/app-parts.ts'
+import { checkLimit } from './check-limit.ts'
+
+type ReserveRequest = LimitsRequest & { readonly reserve: NonNullable<LimitsRequest['reserve']> }
+
+/**
+ * Reserves as the data plane does, for whatever that could not decide. Where nothing is published that answers for now,
+ * the whole limit check comes first: it gives the customer a purchase where it can, and leaves the entries published.
+ */
+export async function reserveLimit(
+  parts: AppParts,
+  operation: Operation,
+  request: ReserveRequest,
+): Promise<LimitsResponse> {
+  let reserved = await reserve(parts, operation, request)
+  if (reserved.kind === 'unknown') {
+    const checked = await checkLimit(parts, operation, request)
+    reserved = await reserve(parts, operation, request)
+    if (reserved.kind === 'unknown') {
+      // Without a purchase there is nothing to reserve of; else the entries were lost or ended in this very moment.
+      if (checked.withinLimits) throw refusals.countersBehind()
+      return checked
+    }
+  }
+  if (reserved.kind === 'full') throw refusals.reservationsFull()
+  const isDenied = reserved.reservation === undefined
+  return answerReserve(reserved, isDenied ? await findOffer(parts, operation, request) : undefined)
+}
+
+async function reserve(
+  parts: AppParts,
+  { environment, providerId, now }: Operation,
+  { customerRef, productRef, idempotencyKey, reserve: { units, ttlSeconds } }: ReserveRequest,
+): Promise<ReservedUsage> {
+  const { eventLog: log, hotState, limits } = parts
+  try {
+    return await reserveUsage(
+      { log, hotState },
+      {
+        environment,
+        providerId,
+        customerRef,
+        productRef,
+        meterName: requestsMeterName,
+        // The schema takes only numbers that have exact micros.
+        unitsMicros: BigInt(microsFromNumber(units)!),
+        ttlMs: ttlSeconds * 1000,
+        idempotencyKey,
+        nowMs: now.getTime(),
+        waitMs: limits.countersWaitMs,
+        reservationsMax: limits.reservationsMax,
+      },
+    )
+  } catch (error) {
+    throw error instanceof UsageBehindError ? refusals.countersBehind() : error
+  }
+}
+
+async function findOffer(
+  { database }: AppParts,
+  { environment, providerId }: Operation,
+  { productRef }: LimitsRequest,
+): Promise<PublishedOffer | undefined> {
+  const pool = database.in(environment)
+  const product = await findProduct(pool, providerId, productRef)
+  if (product === undefined) return undefined
+  return offerOf(product, await listPlans(pool, providerId, [productRef]))
+}

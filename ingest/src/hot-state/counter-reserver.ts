@@ -1,0 +1,100 @@
+import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
+import { releaseReservation } from '@tollgate/domain/entitlements/release-reservation'
+import { answerReserve } from '@tollgate/domain/entitlements/reserve-answer'
+import { reserveUsage, type ReservedUsage } from '@tollgate/domain/entitlements/reserve-usage'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { microsFromNumber } from '@tollgate/schemas/quantity'
+import { usageTopic } from '@tollgate/schemas/topics'
+import type { InFlightLimit } from '../domain/in-flight-limit.ts'
+import type { KeyHolder } from '../domain/key-holder.ts'
+import type { LimitDecision } from '../domain/limit-checker.ts'
+import type { Reserver, ReserveRequest } from '../domain/reserver.ts'
+import { UnavailableError } from '../domain/unavailable-error.ts'
+import { readOffer } from './read-offer.ts'
+
+export type ReserverParts = {
+  readonly log: EventLog
+  readonly hotState: HotState
+  readonly inFlight: InFlightLimit
+  readonly documents: EntitlementDocuments
+  readonly nowMs: () => number
+  readonly waitMs: number
+  readonly reservationsMax: number
+}
+
+/**
+ * Reserves in hot state, where this process may write to it. The embedded one has one writer at a time, which holds its
+ * lock for as long as its own loop is busy; so there ingest only reads, and the control plane reserves.
+ */
+export class CounterReserver implements Reserver {
+  readonly #parts: ReserverParts
+
+  constructor(parts: ReserverParts) {
+    this.#parts = parts
+  }
+
+  async reserve(holder: KeyHolder, request: ReserveRequest): Promise<LimitDecision> {
+    const { hotState, inFlight } = this.#parts
+    if (!hotState.canReserve()) return { kind: 'unknown' }
+    inFlight.enter(1, 0)
+    try {
+      const reserved = await this.#reserve(holder, request)
+      if (reserved.kind === 'unknown') return reserved
+      if (reserved.kind === 'full') throw new UnavailableError('Too many reservations are held')
+      if (reserved.reservation !== undefined) {
+        return { kind: 'answered', response: answerReserve(reserved, undefined) }
+      }
+      const offer = await readOffer(hotState, holder, request.productRef)
+      if (offer === undefined) return { kind: 'unknown' }
+      return { kind: 'answered', response: answerReserve(reserved, offer) }
+    } catch (cause) {
+      throw refusalOf(cause)
+    } finally {
+      inFlight.leave(1, 0)
+    }
+  }
+
+  async release(holder: KeyHolder, reservationId: string): Promise<boolean | 'unknown'> {
+    const { hotState, log, inFlight } = this.#parts
+    if (!hotState.canReserve()) return 'unknown'
+    inFlight.enter(1, 0)
+    try {
+      const parts = {
+        hotState,
+        partitionCount: () => log.partitionCount(usageTopic(holder.environment)),
+      }
+      return await releaseReservation(parts, holder.environment, holder.providerId, reservationId)
+    } catch (cause) {
+      throw refusalOf(cause)
+    } finally {
+      inFlight.leave(1, 0)
+    }
+  }
+
+  #reserve(holder: KeyHolder, request: ReserveRequest): Promise<ReservedUsage> {
+    const { nowMs, waitMs, reservationsMax } = this.#parts
+    const { customerRef, productRef, idempotencyKey, reserve } = request
+    return reserveUsage(this.#parts, {
+      environment: holder.environment,
+      providerId: holder.providerId,
+      customerRef,
+      productRef,
+      meterName: requestsMeterName,
+      // The schema takes only numbers that have exact micros.
+      unitsMicros: BigInt(microsFromNumber(reserve.units)!),
+      ttlMs: reserve.ttlSeconds * 1000,
+      idempotencyKey,
+      nowMs: nowMs(),
+      waitMs,
+      reservationsMax,
+    })
+  }
+}
+
+/** Nobody else could do it: the control plane has no other place to reserve in. */
+function refusalOf(cause: unknown): UnavailableError {
+  if (cause instanceof UnavailableError) return cause
+  return new UnavailableError('Nothing can be reserved now, try again', { cause })
+}

@@ -1,0 +1,238 @@
+import { countingWindows } from '@tollgate/domain/entitlements/counting-windows'
+import { offerDocumentKey, type Entitlement } from '@tollgate/schemas/hot-state/documents'
+import { placeOfReservation } from '@tollgate/schemas/reservation-reference'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Installation, partitionCount, providerId, type Reply } from './installation.ts'
+
+const productRef = 'prd_1'
+const startSecond = Date.UTC(2026, 0, 1) / 1000
+const endSecond = Date.UTC(2026, 1, 1) / 1000
+
+const entitlement: Entitlement = {
+  customerRef: 'cus_1',
+  purchaseRef: 'pur_1',
+  planRef: 'pln_1',
+  planType: 'recurring',
+  endsAtMs: null,
+  cap: '10000000',
+  credit: null,
+  firstPeriodStartSecond: startSecond,
+  periods: [{ startSecond, endSecond }],
+  customerRefs: ['cus_1', 'user-1', 'user-2', 'user-3'],
+}
+
+const offer = { product: { reference: productRef, name: 'One' }, plans: [] }
+
+type Reservation = { id: string; units: number; expiresAt: string }
+
+describe('reservations', () => {
+  let installation: Installation
+  let key: string
+  beforeEach(async () => {
+    installation = await Installation.start({
+      clock: { now: () => Date.UTC(2026, 0, 15) },
+      settings: {
+        TOLLGATE_LIMITS_WAIT_MS: '300',
+        TOLLGATE_RESERVATION_SECONDS_MAX: '600',
+        TOLLGATE_RESERVATIONS_MAX: '20',
+      },
+    })
+    key = await installation.createKey()
+    installation.controlPlane = (request, response) => {
+      request.resume()
+      response.writeHead(200).end('{"from":"control plane"}')
+    }
+  })
+  afterEach(() => installation.remove())
+
+  const placeOf = (customerRef: string) => {
+    const subject = subjectKey(providerId, customerRef)
+    return { subject, partition: partitionOf(subject, partitionCount) }
+  }
+
+  const publish = async (more: Partial<Entitlement> = {}): Promise<void> => {
+    const document = { ...entitlement, ...more }
+    for (const customerRef of document.customerRefs) {
+      const at = { space: 'sandbox', ...placeOf(customerRef), scope: productRef }
+      const entry = { document: JSON.stringify(document), windows: countingWindows(document) }
+      await installation.hotState.putEntry(at, { version: 1, ...entry })
+    }
+    const offerKey = offerDocumentKey('sandbox', providerId, productRef)
+    await installation.hotState.putDocument(offerKey, JSON.stringify(offer))
+  }
+
+  /** Counts all that is in the log, as the projection does, and ends no reservation. */
+  const project = async (): Promise<void> => {
+    const { hotState, log } = installation
+    for (let partition = 0; partition < partitionCount; partition++) {
+      const expectedOffset = await hotState.appliedOffset('sandbox', partition)
+      const events = await installation.eventsOf('sandbox', partition, expectedOffset)
+      await hotState.apply({
+        space: 'sandbox',
+        partition,
+        expectedOffset,
+        nextOffset: await log.head(usageTopic('sandbox'), partition),
+        marks: [],
+        increments: events.map((event) => ({
+          subject: subjectKey(event.providerId, event.customerRef),
+          scope: event.productRef ?? '',
+          series: event.meterName,
+          second: Math.floor(event.timestamp / 1000),
+          amount: BigInt(event.value),
+        })),
+      })
+    }
+  }
+
+  const reserve = (units: number, more: object = {}): Promise<Reply> =>
+    installation.post('/v1/sdk/limits', key, {
+      customerRef: 'user-1',
+      productRef,
+      reserve: { units, ttlSeconds: 60 },
+      ...more,
+    })
+  const reservationOf = ({ body }: Reply) => body['reservation'] as Reservation | undefined
+  const release = (reservationId: string, by = key) =>
+    installation.post('/v1/sdk/limits/release', by, { reservationId })
+  const use = (customerRef: string, units: number, more: object = {}) =>
+    installation.post('/v1/sdk/usages', key, { customerRef, productRef, units, ...more })
+
+  it('hold units that others do not get, under whichever reference they ask', async () => {
+    await publish()
+    const before = Date.now()
+    const first = await reserve(4)
+    expect(first.body).toEqual({
+      withinLimits: true,
+      remaining: 6,
+      plan: 'pln_1',
+      meterName: 'requests',
+      reservation: {
+        id: expect.stringMatching(/^rsv_/) as unknown,
+        units: 4,
+        expiresAt: expect.any(String) as unknown,
+      },
+    })
+    const { id, expiresAt } = reservationOf(first)!
+    expect(placeOfReservation(id)).toEqual({ customerRef: 'cus_1', productRef })
+    expect(Date.parse(expiresAt)).toBeGreaterThanOrEqual(before + 60_000)
+    const refused = await reserve(6.000001, { customerRef: 'user-2' })
+    expect(refused.body).toEqual({
+      withinLimits: false,
+      remaining: 6,
+      plan: 'pln_1',
+      meterName: 'requests',
+      ...offer,
+    })
+    const rest = await reserve(6, { customerRef: 'cus_1' })
+    expect(rest.body).toMatchObject({ withinLimits: true, remaining: 0 })
+    expect((await reserve(0.000001)).body).toMatchObject({ withinLimits: false, remaining: 0 })
+  })
+
+  it('change nothing for a check that reserves nothing', async () => {
+    await publish()
+    await reserve(10)
+    const plain = { customerRef: 'user-1', productRef }
+    const checked = await installation.post('/v1/sdk/limits', key, plain)
+    expect(checked.body).toMatchObject({ withinLimits: true, remaining: 10 })
+    expect(checked.body).not.toHaveProperty('reservation')
+  })
+
+  it('are always given where there is no cap, and never where a wallet pays', async () => {
+    await publish({ cap: null })
+    const given = await reserve(9_000_000_000)
+    expect(given.body).toMatchObject({ withinLimits: true, remaining: 999_999 })
+    expect(reservationOf(given)?.units).toBe(9_000_000_000)
+    await publish({ credit: { creditsPerUnit: 5, currency: 'USD' } })
+    expect((await reserve(1)).body).toMatchObject({ withinLimits: false, creditBalance: 0 })
+  })
+
+  it('count beside acknowledged usage of every reference, for which they wait', async () => {
+    await publish()
+    const refs = entitlement.customerRefs
+    expect(new Set(refs.map((ref) => placeOf(ref).partition)).size).toBe(2)
+    await Promise.all(refs.map((ref) => use(ref, 2)))
+    const reserving = reserve(2)
+    await project()
+    expect((await reserving).body).toMatchObject({ withinLimits: true, remaining: 0 })
+    expect((await reserve(1)).body).toMatchObject({ withinLimits: false, remaining: 0 })
+  })
+
+  it('are 503 when the counters do not come', async () => {
+    await publish()
+    await use('user-1', 1)
+    const reply = await reserve(1)
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '1'])
+    await project()
+    expect((await reserve(1)).body).toMatchObject({ withinLimits: true, remaining: 8 })
+  })
+
+  it('are the same one for the same key, under whichever reference, until it is released', async () => {
+    await publish()
+    const first = await reserve(7, { idempotencyKey: 'job' })
+    const again = await reserve(7, { idempotencyKey: 'job', customerRef: 'cus_1' })
+    expect(again.body).toEqual(first.body)
+    expect((await reserve(7, { idempotencyKey: 'job 2' })).body['withinLimits']).toBe(false)
+    expect((await reserve(3, { idempotencyKey: '' })).body['withinLimits']).toBe(true)
+    const { id } = reservationOf(first)!
+    expect((await release(id)).body).toEqual({ success: true, released: true })
+    expect((await release(id)).body).toEqual({ success: true, released: false })
+    expect(reservationOf(await reserve(1, { idempotencyKey: 'job' }))).toMatchObject({
+      id,
+      units: 1,
+    })
+  })
+
+  it('are given back by their own provider only, and in their own environment', async () => {
+    await publish()
+    const { id } = reservationOf(await reserve(10))!
+    const stranger = await installation.createKey('sandbox', null, 'prv_OTHER')
+    const live = await installation.createKey('live')
+    const nothing = { status: 200, body: { success: true, released: false } }
+    expect(await release(id, stranger)).toMatchObject(nothing)
+    expect(await release(id, live)).toMatchObject(nothing)
+    expect(await release('no reservation')).toMatchObject(nothing)
+    expect((await release(id)).body).toEqual({ success: true, released: true })
+    expect((await reserve(10)).body['withinLimits']).toBe(true)
+  })
+
+  it('are named by usage of every kind', async () => {
+    const event = { customerRef: 'user-1', productRef, reservationId: 'rsv_1.cus_1.prd_1' }
+    for (const path of ['/v1/sdk/usages', '/v1/sdk/meter-events']) {
+      expect((await installation.post(path, key, event)).status).toBe(200)
+      const bulk = await installation.post(`${path}/bulk`, key, { events: [event] })
+      expect(bulk.status).toBe(200)
+    }
+    await installation.post('/v1/sdk/usages', key, { ...event, reservationId: '' })
+    const named = (await installation.events()).map((each) => each.reservationId)
+    expect(named).toEqual([...Array<string>(4).fill(event.reservationId), null])
+  })
+
+  it('are kept up to a number, beyond which the answer is 503', async () => {
+    await publish({ cap: null })
+    for (let number = 0; number < 20; number++) expect((await reserve(1)).status).toBe(200)
+    expect((await reserve(1)).status).toBe(503)
+  })
+
+  it.each([
+    [{ units: 0, ttlSeconds: 60 }, ['reserve', 'units']],
+    [{ units: -1, ttlSeconds: 60 }, ['reserve', 'units']],
+    [{ units: 0.0000001, ttlSeconds: 60 }, ['reserve', 'units']],
+    [{ units: '1', ttlSeconds: 60 }, ['reserve', 'units']],
+    [{ units: 1, ttlSeconds: 0 }, ['reserve', 'ttlSeconds']],
+    [{ units: 1, ttlSeconds: 1.5 }, ['reserve', 'ttlSeconds']],
+    [{ units: 1, ttlSeconds: 601 }, ['reserve', 'ttlSeconds']],
+    [{ units: 1 }, ['reserve', 'ttlSeconds']],
+    [true, ['reserve']],
+  ])('are refused when nobody can make them: %j', async (wanted, path) => {
+    await publish()
+    const reply = await reserve(1, { reserve: wanted })
+    expect(reply.status).toBe(400)
+    expect(reply.body['errors']).toMatchObject([{ path }])
+  })
+
+  it('are passed on while nothing is published', async () => {
+    expect(await reserve(1)).toMatchObject({ status: 200, body: { from: 'control plane' } })
+  })
+})
