@@ -18,6 +18,7 @@ export function meterEvent(fields: Partial<MeterEvent>): MeterEvent {
     idempotencyKey: null,
     properties: '{}',
     reservationId: null,
+    traceParent: null,
     ...fields,
   }
 }

@@ -75,6 +75,7 @@ const event: fc.Arbitrary<MeterEvent> = fc.record({
   idempotencyKey: maybeText,
   properties: text,
   reservationId: fc.option(text),
+  traceParent: fc.option(fc.string()),
 })
 const eventsMax = 200
 const batch = fc.record({

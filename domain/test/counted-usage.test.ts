@@ -99,6 +99,7 @@ async function record(more: Partial<MeterEvent> = {}): Promise<number> {
     idempotencyKey: null,
     properties: '{}',
     reservationId: null,
+    traceParent: null,
     ...more,
   }
   const buffer = Buffer.alloc(2000)

@@ -29,6 +29,7 @@ const event: MeterEvent = {
   idempotencyKey: 'k1',
   properties: '{}',
   reservationId: null,
+  traceParent: null,
 }
 
 function recordOf(value: Uint8Array) {

@@ -34,6 +34,7 @@ const eventFields = {
   idempotencyKey: fc.option(text),
   properties: fc.json(),
   reservationId: fc.option(text),
+  traceParent: fc.option(text),
 }
 
 const events: fc.Arbitrary<MeterEvent> = fc.record(eventFields)
@@ -82,13 +83,29 @@ describe('the codec', () => {
     )
   })
 
+  it('spends one byte on an event that nobody follows', () => {
+    const second = meterEventType(meterEventSchemas.get(2)!)
+    const body = encoded({ ...sample, traceParent: null }).subarray(wireHeaderBytes)
+    expect(body).toHaveLength(second.toBuffer(sample).length + 1)
+  })
+
   it('still reads what earlier releases wrote', () => {
     const first = meterEventType(meterEventSchemas.get(1)!)
+    const second = meterEventType(meterEventSchemas.get(2)!)
+    const recordOf = (schemaId: number, body: Buffer): Buffer =>
+      Buffer.concat([Buffer.from([0, 0, 0, 0, schemaId]), body])
     fc.assert(
-      fc.property(events, ({ reservationId: _unknown, ...event }) => {
-        const header = Buffer.from([0, 0, 0, 0, 1])
-        const record = Buffer.concat([header, first.toBuffer(event)])
-        expect(decodeMeterEvent(record)).toEqual({ ...event, reservationId: null })
+      fc.property(events, ({ traceParent: _later, ...event }) => {
+        const { reservationId: _unknown, ...older } = event
+        expect(decodeMeterEvent(recordOf(2, second.toBuffer(event)))).toEqual({
+          ...event,
+          traceParent: null,
+        })
+        expect(decodeMeterEvent(recordOf(1, first.toBuffer(older)))).toEqual({
+          ...older,
+          reservationId: null,
+          traceParent: null,
+        })
       }),
     )
   })

@@ -30,6 +30,7 @@ const event: MeterEvent = {
   idempotencyKey: null,
   properties: '{}',
   reservationId: null,
+  traceParent: null,
 }
 
 const later: RecordSchema = {
@@ -58,6 +59,7 @@ describe('the known schemas', () => {
   it.each([
     [1, 'fbe9e9444ead18ea'],
     [2, '24b75678f540d37a'],
+    [3, '8d7e363781c51c0f'],
   ])('keep number %d as it was', (id, fingerprint) => {
     const text = JSON.stringify(meterEventSchemas.get(id))
     expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toBe(fingerprint)
@@ -111,7 +113,7 @@ describe('the rules', () => {
     [
       'another default',
       (fields) => fields.map((field) => ('default' in field ? { ...field, default: '' } : field)),
-      ['productRef', 'purchaseRef', 'idempotencyKey', 'reservationId'].map(
+      ['productRef', 'purchaseRef', 'idempotencyKey', 'reservationId', 'traceParent'].map(
         (name) => `${name} got another default`,
       ),
     ],

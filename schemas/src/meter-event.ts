@@ -28,6 +28,8 @@ export type MeterEvent = {
   readonly properties: string
   /** The reservation that this usage makes use of (reservation-reference.ts), as the client named it. */
   readonly reservationId: string | null
+  /** Where in a sampled trace the event was taken, as W3C `traceparent`; null: nobody follows this one. */
+  readonly traceParent: string | null
 }
 
 /**
@@ -63,14 +65,23 @@ const meterEventV2 = {
   ],
 } as const
 
+const meterEventV3 = {
+  ...meterEventV2,
+  fields: [
+    ...meterEventV2.fields,
+    { name: 'traceParent', type: ['null', 'string'], default: null },
+  ],
+} as const
+
 /** Writer schemas by the id that stands in front of every record, where no schema registry gives others. */
 export const meterEventSchemas: ReadonlyMap<number, avro.Schema> = new Map([
   [1, meterEventV1 as unknown as avro.Schema],
   [2, meterEventV2 as unknown as avro.Schema],
+  [3, meterEventV3 as unknown as avro.Schema],
 ])
 
 /** The id new records are written with, where no schema registry gives another one. */
-export const currentSchemaId = 2
+export const currentSchemaId = 3
 
 /** The Confluent wire format: a zero byte, the schema id in four bytes, then the Avro body. */
 export const wireHeaderBytes = 5

@@ -21,7 +21,8 @@ export function bodyBytesMost(event: MeterEvent): number {
     event.source.length +
     (event.idempotencyKey?.length ?? 0) +
     event.properties.length +
-    (event.reservationId?.length ?? 0)
+    (event.reservationId?.length ?? 0) +
+    (event.traceParent?.length ?? 0)
   return chars * 3 + 128
 }
 
@@ -40,7 +41,8 @@ export function writeMeterEvent(event: MeterEvent, buffer: Buffer, at: number): 
   at = writeText(event.source, buffer, at)
   at = writeOptionalText(event.idempotencyKey, buffer, at)
   at = writeText(event.properties, buffer, at)
-  return writeOptionalText(event.reservationId, buffer, at)
+  at = writeOptionalText(event.reservationId, buffer, at)
+  return writeOptionalText(event.traceParent, buffer, at)
 }
 
 /** The union of null and string: the branch's index stands in front. */

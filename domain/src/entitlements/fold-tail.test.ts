@@ -36,6 +36,7 @@ const events: fc.Arbitrary<MeterEvent> = fc
     idempotencyKey: key,
     properties: '{}',
     reservationId: null,
+    traceParent: null,
   }))
 
 /** What a projection that starts at offset 0 has counted of all records, one by one. */

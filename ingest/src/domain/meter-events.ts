@@ -28,6 +28,7 @@ export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent
     idempotencyKey: null,
     properties: input.properties === undefined ? '{}' : JSON.stringify(input.properties),
     reservationId: textOrNull(input.reservationId),
+    traceParent: null,
   }
 }
 

@@ -46,6 +46,7 @@ export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | Va
     idempotencyKey,
     properties: propertiesOf(input),
     reservationId: textOrNull(input.reservationId),
+    traceParent: null,
   }
 }
 

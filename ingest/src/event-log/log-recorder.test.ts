@@ -64,6 +64,7 @@ function keyedEvent(key: string): PlacedEvent {
     idempotencyKey: key,
     properties: '{}',
     reservationId: null,
+    traceParent: null,
   }
   return { event, subject: 'user-1', partition: 0 }
 }
