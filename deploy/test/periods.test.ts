@@ -9,7 +9,7 @@ let stack: Stack
 let client: TollgateClient
 
 beforeAll(async () => {
-  stack = await startStack(clock)
+  stack = await startStack({ clock })
   client = (await stack.createProvider()).sandbox
 })
 

@@ -11,7 +11,9 @@ import { createProvider } from '@tollgate/domain/providers/create-provider'
 import { readIngestConfig } from '@tollgate/ingest/config'
 import { createIngest } from '@tollgate/ingest/service'
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
+import type { Database } from '@tollgate/platform/database/database'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
@@ -25,21 +27,38 @@ type TestProvider = Readonly<Record<Environment, TollgateClient>>
 /** All services in this process, on real parts, with one clock that a test may own. */
 export type Stack = {
   readonly baseUrl: string
+  readonly database: Database
+  readonly controlPlaneAdminUrl: string
   /** A provider of its own, with a client for each of its keys. */
   createProvider(): Promise<TestProvider>
   clientWithKey(key: string): TollgateClient
+  /** Counters and sink stop where they are. */
+  stopProjections(): Promise<void>
+  startProjections(): Promise<void>
   stop(): Promise<void>
 }
 
 const partitions = 4
 
-export async function startStack(clock: Clock = systemClock): Promise<Stack> {
+type StackOptions = {
+  readonly clock?: Clock
+  /** Used and not closed. */
+  readonly hotState?: HotState
+  /** The same as ingest sees it, where that is another. Used and not closed. */
+  readonly ingestHotState?: HotState
+  readonly settings?: Readonly<Record<string, string>>
+  /** Nothing, where a test makes the services complain. Default: errors. */
+  readonly logLevel?: 'silent'
+}
+
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const clock = options.clock ?? systemClock
   const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-stack-'))
   const [postgres, clickhouse] = await Promise.all([
     startTestDatabase(migrationsFolder),
     startTestUsageStore(),
   ])
-  const logger = createLogger('test', 'error')
+  const logger = createLogger('test', options.logLevel ?? 'error')
   const topics = environments.map((environment) => [usageTopic(environment), partitions])
   const eventLog = await openFileEventLog({
     logFolder: join(dataDir, 'log'),
@@ -47,7 +66,9 @@ export async function startStack(clock: Clock = systemClock): Promise<Stack> {
     role: 'writer',
     topics: Object.fromEntries(topics) as Record<string, number>,
   })
-  const hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'projection' })
+  const hotState =
+    options.hotState ??
+    (await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'projection' }))
   const { database } = postgres
   const parts = { clock, logger, eventLog, hotState }
   const environment = {
@@ -58,18 +79,27 @@ export async function startStack(clock: Clock = systemClock): Promise<Stack> {
     TOLLGATE_CLICKHOUSE_USERNAME: clickhouse.connection.username,
     TOLLGATE_CLICKHOUSE_PASSWORD: clickhouse.connection.password,
     TOLLGATE_SINK_DELAY_MS: '20',
+    ...options.settings,
   }
-  const aggregator = createAggregator(readAggregatorConfig(environment), parts)
+  let aggregator: Service | undefined
+  const startProjections = async (): Promise<void> => {
+    aggregator = createAggregator(readAggregatorConfig(environment), parts)
+    await aggregator.start()
+  }
+  const stopProjections = async (): Promise<void> => {
+    await aggregator?.stop()
+    aggregator = undefined
+  }
   const controlPlane = createControlPlane(readControlPlaneConfig(environment), {
     ...parts,
     database,
   })
-  await aggregator.start()
+  await startProjections()
   await controlPlane.start()
   const controlPlaneUrl = `http://127.0.0.1:${controlPlane.port}`
   const ingest = createIngest(
     readIngestConfig({ ...environment, TOLLGATE_CONTROL_PLANE_URL: controlPlaneUrl }),
-    parts,
+    { ...parts, hotState: options.ingestHotState ?? hotState },
   )
   await ingest.start()
   const baseUrl = `http://127.0.0.1:${ingest.port}`
@@ -82,6 +112,10 @@ export async function startStack(clock: Clock = systemClock): Promise<Stack> {
   }
   return {
     baseUrl,
+    database,
+    controlPlaneAdminUrl: `http://127.0.0.1:${controlPlane.adminPort}`,
+    startProjections,
+    stopProjections,
     clientWithKey,
     async createProvider() {
       const now = new Date(clock.now())
@@ -100,10 +134,11 @@ export async function startStack(clock: Clock = systemClock): Promise<Stack> {
     },
     async stop() {
       for (const client of clients) client.close()
-      const services: Service[] = [ingest, controlPlane, aggregator]
+      const services: Service[] = [ingest, controlPlane]
       for (const service of services) await service.stop()
+      await stopProjections()
       await eventLog.close()
-      await hotState.close()
+      if (options.hotState === undefined) await hotState.close()
       await postgres.stop()
       await clickhouse.stop()
       await rm(dataDir, { recursive: true, force: true })

@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
+import { revokeApiKey } from '@tollgate/domain/api-keys/retire-api-key'
+import { createProvider } from '@tollgate/domain/providers/create-provider'
+import { readPublicationState } from '@tollgate/domain/publications/publication-state'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { openRedisHotState } from '@tollgate/platform/hot-state/redis/redis-hot-state'
+import {
+  freePorts,
+  hasRedisServer,
+  RedisServerProcess,
+} from '@tollgate/platform/testing/redis-server'
+import { publishedKinds } from '@tollgate/schemas/hot-state/publications'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { UnexpectedAnswerError, type TollgateClient } from '../src/client/tollgate-client.ts'
+import { createCappedProduct, createCustomer } from './offers.ts'
+import { startStack, type Stack } from './stack.ts'
+
+const cap = 1_000
+/** Fewer than are recorded before the loss, so that the log alone cannot make up for it. */
+const tailRecordsMax = 20
+
+let folder: string
+let redis: RedisServerProcess
+let hotState: HotState
+let stack: Stack
+
+async function startRedis(port: number): Promise<RedisServerProcess> {
+  return await RedisServerProcess.start({ folder, port })
+}
+
+describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
+  let providerId: string
+  let client: TollgateClient
+  let productRef: string
+  let customerRef: string
+  let used = 0
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tollgate-lost-hot-state-'))
+    const [port] = await freePorts(1)
+    redis = await startRedis(port!)
+    hotState = await openRedisHotState({ servers: { url: redis.url } })
+    stack = await startStack({
+      hotState,
+      logLevel: 'silent',
+      settings: {
+        TOLLGATE_PUBLISH_INTERVAL_MS: '100',
+        TOLLGATE_TAIL_RECORDS_MAX: String(tailRecordsMax),
+        TOLLGATE_CACHE_FRESH_MS: '50',
+      },
+    })
+    const fields = { name: 'Test', email: null, defaultCurrency: 'USD' }
+    const provider = { ...fields, cycleMode: 'calendar' } as const
+    providerId = (await createProvider(stack.database, hotState, provider, new Date())).providerId
+    client = stack.clientWithKey((await issueKey()).secretKey)
+    productRef = await createCappedProduct(client, cap)
+    customerRef = await createCustomer(client, 'user-1')
+    await client.checkLimit(customerRef, productRef)
+    used = 0
+    await useStoredAndUnstored()
+  })
+  afterEach(async () => {
+    await stack.stop()
+    await hotState.close()
+    await redis.kill()
+    await rm(folder, { recursive: true })
+  })
+
+  function issueKey() {
+    const key = { providerId, environment: 'sandbox', name: null, expiresAt: null } as const
+    return issueApiKey(stack.database, hotState, key, new Date())
+  }
+
+  async function use(reference: string, units: number, idempotencyKey?: string): Promise<void> {
+    const key = idempotencyKey === undefined ? {} : { idempotencyKey }
+    await client.recordUsage({ customerRef: reference, productRef, units, ...key })
+  }
+
+  /** Some of it in ClickHouse, some in the log alone; and from here on nobody stores or counts. */
+  async function useStoredAndUnstored(): Promise<void> {
+    for (let each = 0; each < tailRecordsMax + 10; each += 1) await use('user-1', 1)
+    await use(customerRef, 7, 'stored')
+    used += tailRecordsMax + 10 + 7
+    const day = 86_400_000
+    const stored = await client.meterUsage(await client.requestsMeter(), {
+      from: new Date(Date.now() - day).toISOString(),
+      to: new Date(Date.now() + day).toISOString(),
+    })
+    expect(stored.total).toBe(used)
+    await stack.stopProjections()
+    await use(customerRef, 7, 'stored')
+    await use(customerRef, 5, 'new')
+    await use(customerRef, 5, 'new')
+    await use('user-1', 2)
+    used += 5 + 2
+  }
+
+  /** Under either reference, and with usage in between. */
+  async function expectExact(): Promise<void> {
+    expect((await client.checkLimit('user-1', productRef)).remaining).toBe(cap - used)
+    await use('user-1', 3)
+    used += 3
+    expect((await client.checkLimit(customerRef, productRef)).remaining).toBe(cap - used)
+  }
+
+  /** As a first call of a client: the data plane remembers nothing of the key. */
+  async function statusWith(secretKey: string): Promise<number> {
+    const stranger = stack.clientWithKey(secretKey)
+    const usage = { customerRef: 'nobody in particular' }
+    return await stranger.recordUsage(usage).then(
+      () => 200,
+      (error: unknown) => {
+        if (error instanceof UnexpectedAnswerError) return error.status
+        throw error
+      },
+    )
+  }
+
+  async function expectAllPublished(): Promise<void> {
+    const parts = { hotState, partitionCount: () => 4 }
+    const published = async () => {
+      const { progress, torn } = await readPublicationState(parts)
+      return [progress?.published, torn]
+    }
+    await expect.poll(published, { timeout: 10_000 }).toEqual([publishedKinds, []])
+  }
+
+  async function storedAnswers(): Promise<number> {
+    const page = await (await fetch(`${stack.controlPlaneAdminUrl}/metrics`)).text()
+    const line = /^tollgate_control_period_usage_total\{.*source="stored".*\} (\d+)$/m.exec(page)
+    return Number(line?.[1] ?? 0)
+  }
+
+  test('a wipe lets usage in, answers limit checks exactly, refuses no valid key, and takes no revoked one', async () => {
+    const valid = await issueKey()
+    const revoked = await issueKey()
+    await revokeApiKey(stack.database, hotState, revoked.key.keyId, new Date())
+    await redis.call('FLUSHALL')
+    for (let round = 0; round < 5; round += 1) {
+      await expectExact()
+      expect([200, 503]).toContain(await statusWith(valid.secretKey))
+      expect([401, 503]).toContain(await statusWith(revoked.secretKey))
+    }
+    expect(await storedAnswers()).toBe(10)
+    await expectAllPublished()
+    await expect.poll(() => statusWith(valid.secretKey)).toBe(200)
+    await expect.poll(() => statusWith(revoked.secretKey)).toBe(401)
+
+    await stack.startProjections()
+    await expectExact()
+  })
+
+  test('a Redis that is gone lets usage in and answers limit checks exactly; a new one gets everything again', async () => {
+    const { port } = redis
+    await redis.kill()
+    await expectExact()
+    await expectExact()
+    redis = await startRedis(port)
+    await expectAllPublished()
+    await expectExact()
+    await stack.startProjections()
+    await expectExact()
+  })
+})
