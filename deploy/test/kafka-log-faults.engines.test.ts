@@ -124,6 +124,72 @@ describe.skipIf(missing.isLeftOut)(`the log on three Kafka brokers${missing.titl
   )
 })
 
+/** Asks where partitions end, over and over, and remembers every answer that lacks what was acknowledged before it. */
+class Watching {
+  readonly stale: string[] = []
+  answers = 0
+  #isWatching = true
+  readonly #lines: Promise<void[]>
+
+  constructor(of: EventLog, writing: Writing) {
+    const lines = Array.from({ length: partitionCount * 4 }, (_, line) => line % partitionCount)
+    this.#lines = Promise.all(lines.map((partition) => this.#watch(of, writing, partition)))
+  }
+
+  async stop(): Promise<void> {
+    this.#isWatching = false
+    await this.#lines
+  }
+
+  async #watch(of: EventLog, writing: Writing, partition: number): Promise<void> {
+    while (this.#isWatching) {
+      const acked = writing.acked.filter((number) => number % partitionCount === partition).length
+      try {
+        const head = await of.head(topic, partition)
+        this.answers += 1
+        if (head < acked) this.stale.push(`${head} of ${acked} in partition ${partition}`)
+      } catch (error) {
+        if (!(error instanceof EventLogUnavailableError)) throw error
+      }
+      await sleep(5)
+    }
+  }
+}
+
+describe.skipIf(missing.isLeftOut)(`another process on three Kafka brokers${missing.title}`, () => {
+  it(
+    'is never told an end of the log from before another leader took over',
+    { timeout },
+    async () => {
+      engine = await startKafka(options, ports.kafka)
+      log = await openLog({ all: 3, inSync: 2 }, 120_000)
+      const others = await openLog({ all: 3, inSync: 2 }, 120_000)
+      const writing = new Writing(log)
+      const watching = new Watching(others, writing)
+      try {
+        for (const { pid } of engine.servers) {
+          process.kill(pid, 'SIGSTOP')
+          const ackedBefore = writing.acked.length
+          await sleep(9_000)
+          await expect
+            .poll(() => writing.acked.length, { timeout: 60_000 })
+            .toBeGreaterThan(ackedBefore + 200)
+          // Another one leads by now, and this one wakes up believing that it does.
+          process.kill(pid, 'SIGCONT')
+          await untilInSync(log)
+        }
+      } finally {
+        for (const { pid } of engine.servers) process.kill(pid, 'SIGCONT')
+        await Promise.all([writing.stop(), watching.stop()])
+        await others.close()
+      }
+      expect(watching.stale).toEqual([])
+      expect(watching.answers).toBeGreaterThan(1_000)
+      expect(writing.refused).toEqual([])
+    },
+  )
+})
+
 describe.skipIf(missing.isLeftOut)(`the log on one Kafka broker${missing.title}`, () => {
   it(
     'loses nothing it acknowledged and writes nothing twice while the broker is killed',

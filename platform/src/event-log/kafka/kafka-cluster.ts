@@ -1,3 +1,4 @@
+import { firstAnswers } from './first-answers.ts'
 import type { KafkajsBroker } from './kafkajs-internals.ts'
 import { closedError, KafkaNode, type KafkaConnection } from './kafka-node.ts'
 import {
@@ -7,6 +8,9 @@ import {
   type TopicPartition,
   type WireRequest,
 } from './wire/requests.ts'
+
+/** After so long without an answer the next broker is asked as well. */
+const patienceMs = 500
 
 /**
  * The brokers as one kind of traffic sees them, over connections of its own: a broker answers the requests of one
@@ -98,21 +102,19 @@ export class KafkaCluster {
 
   /**
    * The one that answered last, the others that are known, and those that were configured in case none of these is left.
-   * One that hangs costs a time-out, but not again every time.
+   * One that hangs costs a moment, but not again every time.
    */
   async #askAnyone<Answer>(ask: (node: KafkaNode) => Promise<Answer>): Promise<Answer> {
     const known = [...this.#addresses.values(), ...this.#connection.brokers]
-    let reason: unknown
-    for (const address of new Set([this.#answering ?? known[0]!, ...known])) {
-      try {
+    const attempts = [...new Set([this.#answering ?? known[0]!, ...known])].map(
+      (address) => async () => {
         const answer = await ask(this.#nodeAt(address))
         this.#answering = address
         return answer
-      } catch (error) {
-        reason = error
-      }
-    }
-    throw reason
+      },
+    )
+    const [answer] = await firstAnswers(attempts, 1, patienceMs)
+    return answer!
   }
 
   #node(nodeId: number): KafkaNode {

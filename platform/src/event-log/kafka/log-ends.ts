@@ -2,17 +2,17 @@ import type { Logger } from '../../observability/logger.ts'
 import { EventLogUnavailableError } from '../event-log.ts'
 import { answeredWithin, askLeader } from './ask-leader.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
+import { LeaderWitnesses } from './leader-witnesses.ts'
 import { NextRequest } from './next-request.ts'
 import { describeCode, errorCode } from './wire/error-codes.ts'
 import {
   earliest,
   latest,
   listOffsetsRequest,
+  type OffsetQuestion,
   type OffsetResult,
   type TopicPartition,
 } from './wire/requests.ts'
-
-type Question = TopicPartition & { readonly timestampMs: number }
 
 export type LogEndsParts = {
   readonly cluster: KafkaCluster
@@ -27,11 +27,15 @@ const awayMs = 1_000
 /** Where partitions begin and end, as their leaders say: nobody else knows what other processes appended. */
 export class LogEnds {
   readonly #parts: LogEndsParts
-  readonly #byLeader = new Map<number, NextRequest<Question, OffsetResult>>()
+  readonly #byLeader = new Map<number, NextRequest<OffsetQuestion, OffsetResult>>()
   /** By partition, the highest head that was heard of. */
   readonly #knownHeads = new Map<string, number>()
   /** By partition, until when its leader counts as away, and how it was found to be. */
   readonly #away = new Map<string, { readonly untilMs: number; readonly error: Error }>()
+
+  readonly #witnesses = new LeaderWitnesses((broker, { topic, partition, leaderEpoch }) =>
+    this.#of(broker).ask({ topic, partition, leaderEpoch, timestampMs: latest }),
+  )
 
   constructor(parts: LogEndsParts) {
     this.#parts = parts
@@ -65,31 +69,39 @@ export class LogEnds {
     if (head > (this.#knownHeads.get(key) ?? -1)) this.#knownHeads.set(key, head)
   }
 
-  #ask(question: Question): Promise<number> {
+  #ask(question: OffsetQuestion): Promise<number> {
     const leader = this.#parts.cluster.state(question)?.leader ?? -1
     const away = this.#away.get(partitionKey(question))
     if (away !== undefined && performance.now() < away.untilMs) return Promise.reject(away.error)
     if (leader < 0 || away !== undefined) return this.#askAgain(question)
     // Nearly always the first answer will do, and a limit check should not pay for what it takes to ask again.
-    return this.#of(leader)
-      .ask(question)
-      .then(
-        (result) =>
-          result.errorCode === errorCode.none ? result.offset : this.#askAgain(question),
-        (error: unknown) => {
-          if (!(error instanceof EventLogUnavailableError)) return this.#askAgain(question)
-          this.#noteAway(question, error)
-          throw error
-        },
-      )
+    return this.#askOnce(leader, question).then(
+      (result) => (result.errorCode === errorCode.none ? result.offset : this.#askAgain(question)),
+      (error: unknown) => {
+        if (!(error instanceof EventLogUnavailableError)) return this.#askAgain(question)
+        this.#noteAway(question, error)
+        throw error
+      },
+    )
   }
 
-  async #askAgain(question: Question): Promise<number> {
+  /** The end is the one thing that a leader of the past gets wrong; what was trimmed stays trimmed. */
+  #askOnce(leader: number, question: OffsetQuestion): Promise<OffsetResult> {
+    const state = this.#parts.cluster.state(question)
+    if (question.timestampMs !== latest || state === undefined) {
+      return this.#of(leader).ask(question)
+    }
+    const answer = this.#of(leader).ask({ ...question, leaderEpoch: state.leaderEpoch })
+    if (state.followers.length === 0) return answer
+    return Promise.all([answer, this.#witnesses.confirm(state)]).then(([result]) => result)
+  }
+
+  async #askAgain(question: OffsetQuestion): Promise<number> {
     const { cluster, answerWithinMs } = this.#parts
     let result: OffsetResult
     try {
       result = await askLeader(cluster, question, answerWithinMs, (leader) =>
-        this.#of(leader).ask(question),
+        this.#askOnce(leader, question),
       )
     } catch (error) {
       this.#noteAway(question, error as Error)
@@ -103,20 +115,22 @@ export class LogEnds {
     )
   }
 
-  #noteAway({ topic, partition }: Question, error: Error): void {
+  #noteAway({ topic, partition }: OffsetQuestion, error: Error): void {
     const key = partitionKey({ topic, partition })
     if (!this.#away.has(key) && !this.#parts.cluster.isClosed) {
       this.#parts.logger.warn({ topic, partition, reason: error.message }, 'Kafka does not answer')
     }
     this.#away.set(key, { untilMs: performance.now() + awayMs, error })
+    // Whoever asks next should find the one that leads by then.
+    this.#parts.cluster.refresh().catch(() => undefined)
   }
 
-  #noteBack({ topic, partition }: Question): void {
+  #noteBack({ topic, partition }: OffsetQuestion): void {
     if (!this.#away.delete(partitionKey({ topic, partition }))) return
     this.#parts.logger.info({ topic, partition }, 'Kafka answers again')
   }
 
-  #of(leader: number): NextRequest<Question, OffsetResult> {
+  #of(leader: number): NextRequest<OffsetQuestion, OffsetResult> {
     let next = this.#byLeader.get(leader)
     if (next === undefined) {
       next = new NextRequest(keyOf, (questions) => this.#send(leader, questions))
@@ -125,27 +139,34 @@ export class LogEnds {
     return next
   }
 
-  /** A request names a partition once, so questions of different kinds go in requests of their own. */
-  async #send(leader: number, questions: readonly Question[]) {
-    const kinds = new Map<number, Question[]>()
-    for (const question of questions) {
-      const same = kinds.get(question.timestampMs)
-      if (same === undefined) kinds.set(question.timestampMs, [question])
-      else same.push(question)
-    }
+  async #send(leader: number, questions: readonly OffsetQuestion[]) {
     const answers = await Promise.all(
-      [...kinds].map(async ([timestampMs, ofKind]) => {
-        const answer = this.#parts.cluster.send(leader, listOffsetsRequest(ofKind))
+      byRequest(questions).map(async (ofRequest) => {
+        const answer = this.#parts.cluster.send(leader, listOffsetsRequest(ofRequest))
         const results = await answeredWithin(this.#parts.answerWithinMs, answer)
-        return results.map((result) => [keyOf({ ...result, timestampMs }), result] as const)
+        const keys = new Map(ofRequest.map((each) => [partitionKey(each), keyOf(each)]))
+        return results.map((result) => [keys.get(partitionKey(result))!, result] as const)
       }),
     )
     return new Map(answers.flat())
   }
 }
 
-function keyOf(question: Question): string {
-  return `${partitionKey(question)}/${question.timestampMs}`
+/** A request names a partition once, so what else is asked of one goes in further requests. */
+function byRequest(questions: readonly OffsetQuestion[]): OffsetQuestion[][] {
+  const requests: Map<string, OffsetQuestion>[] = []
+  for (const question of questions) {
+    const key = partitionKey(question)
+    const request = requests.find((each) => !each.has(key))
+    if (request === undefined) requests.push(new Map([[key, question]]))
+    else request.set(key, question)
+  }
+  return requests.map((request) => [...request.values()])
+}
+
+/** Not without the epoch: what was asked of the leader that led then is answered by what followers know of that one. */
+function keyOf({ timestampMs, leaderEpoch = -1, ...at }: OffsetQuestion): string {
+  return `${partitionKey(at)}/${timestampMs}/${leaderEpoch}`
 }
 
 function partitionKey({ topic, partition }: TopicPartition): string {

@@ -110,13 +110,19 @@ export type OffsetResult = PartitionResult & {
 export const latest = -1
 export const earliest = -2
 
+export type OffsetQuestion = TopicPartition & {
+  readonly timestampMs: number
+  /** Of the leader that is meant: a broker that knows an earlier or a later one refuses. Undefined: any. */
+  readonly leaderEpoch?: number | undefined
+}
+
 /** Asks for the end, the start, or the first offset at or after a time in Unix milliseconds. */
 export function listOffsetsRequest(
-  partitions: readonly (TopicPartition & { readonly timestampMs: number })[],
+  partitions: readonly OffsetQuestion[],
 ): WireRequest<OffsetResult[]> {
   const body = new ByteWriter().int32(consumer).int8(readUncommitted)
-  writeTopics(body, partitions, ({ partition, timestampMs }) => {
-    body.int32(partition).int32(anyEpoch).int64(timestampMs)
+  writeTopics(body, partitions, ({ partition, timestampMs, leaderEpoch = anyEpoch }) => {
+    body.int32(partition).int32(leaderEpoch).int64(timestampMs)
   })
   return {
     apiKey: 2,
@@ -171,6 +177,10 @@ export type Metadata = {
 export type PartitionState = TopicPartition & {
   /** Node id of the leader, below 0 while there is none. */
   readonly leader: number
+  /** Higher with every leader. */
+  readonly leaderEpoch: number
+  /** Node ids of the other brokers with a copy. */
+  readonly followers: readonly number[]
   readonly inSyncCount: number
 }
 
@@ -181,7 +191,7 @@ export function metadataRequest(topics: readonly string[]): WireRequest<Metadata
   return {
     apiKey: 3,
     apiName: 'Metadata',
-    apiVersion: 5,
+    apiVersion: 7,
     body,
     read: (reader) => {
       reader.skip(4) // throttle time
@@ -207,10 +217,12 @@ function readTopic(reader: ByteReader): PartitionState[] {
     reader.skip(2) // an error that the absence of a leader tells as well
     const partition = reader.int32()
     const leader = reader.int32()
-    reader.array(() => reader.int32()) // replicas
+    const leaderEpoch = reader.int32()
+    const replicas = reader.array(() => reader.int32())
     const inSyncCount = reader.array(() => reader.int32()).length
     reader.array(() => reader.int32()) // offline replicas
-    return { topic, partition, leader, inSyncCount }
+    const followers = replicas.filter((broker) => broker !== leader)
+    return { topic, partition, leader, leaderEpoch, followers, inSyncCount }
   })
 }
 
