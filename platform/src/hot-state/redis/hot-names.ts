@@ -2,33 +2,36 @@
  * The names under which Redis keeps everything. All names of a partition begin with its head's, in braces: these make
  * it the hash tag, so that Redis Cluster keeps them together.
  *
- *   {prefix:space:partition}    head: generation, fence, and what tells whether it is whole (scripts/partition.ts)
+ *   {prefix:space:partition}    head: which generation of what is in use, fence, a restore under way, and what tells
+ *                               whether it is whole (scripts/partition.ts)
  *   head:<g>:                   and then
  *     entry:<subject><scope>                    document
  *     windows:<subject><scope>                  version and first windows (windows-format.ts)
  *     later:<subject><scope>                    the other windows
  *     scopes:<subject>                          each scope that has windows or a document
  *     ends                                      (subject, scope), sorted by when its first window ends
+ *     mark:<2 bytes>                            offsets by the other 14 bytes of the id
+ *     marked:<minute>                           ids by the minute they were received in
+ *     minutes                                   the minutes that have such a list
+ *     held:<subject><scope>, expiries:.., reserved:.., reserving    reservations (scripts/reservations.ts)
+ *   head:<c>:                   and then
  *     counter:<subject><scope><series>          amounts per window: `s<id>` scoped, `u<id>` unscoped
  *     series:<subject><scope>                   the series that have a counter
  *     slot:<subject><scope><series><minute>     amounts per second of the minute
  *     slots:<subject><scope>                    series and minute of its slots, sorted by minute
  *     waiting                                   each (subject, scope) that has slots
- *     mark:<2 bytes>                            offsets by the other 14 bytes of the id
- *     marked:<minute>                           ids by the minute they were received in
- *     minutes                                   the minutes that have such a list
- *     held:<subject><scope>, expiries:.., reserved:.., reserving    reservations (scripts/reservations.ts)
  *   prefix:document:<key>       document
  *
- * Subject, scope and series are name parts (`namePart`); `<g>` is the generation, and the head says which one is in
- * use. Each script reads it there, so none mixes two. Whoever begins a generation takes a name that was never used:
- * what remains of an older one, or of a partition whose head is lost, is not seen and is swept.
+ * Subject, scope and series are name parts (`namePart`). `<g>` is the generation of entries and marks, `<c>` that of the
+ * counts, and the head says which ones are in use. Each script reads it there, so none mixes two. Whoever begins a
+ * generation takes a name that was never used: what remains of an older one, or of a partition whose head is lost, is not
+ * seen and is swept.
  *
- * That is also how a rebuild swaps. It fills a generation of its own with entries, counters, slots and marks up to some
- * offset and then sets generation and fence of the head in one step, if the head still shows what it showed at the
- * beginning. A projection that was at work is 'fenced' by that and goes on from the new fence; of two rebuilds the
- * later one finds another generation and gives up. While it works, the head has to name its generation too, for
- * putEntry to write into both and for the sweep to spare it.
+ * That is also how a restore swaps. It fills counts of its own, named by its token, which the head shows as the `shadow`
+ * beside those in use, with the next `step`; so putEntry folds slots of both, and the sweep spares both. In one write to
+ * the head the shadow becomes the counts in use, and the fence the offset up to which they count. A projection that was
+ * at work is 'fenced' by that and goes on from the new fence; of two restores the one that began earlier finds another
+ * token and gives up.
  *
  * A partition that was lost has no head, as one that is new: its fence is 0. What tells the two apart is the log, where
  * the position of the counters' group is behind that of no new partition.
