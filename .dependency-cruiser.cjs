@@ -12,6 +12,7 @@ const clients = [
   ['kafkajs', '^platform/src/(event-log/kafka|testing)/'],
   ['@kafkajs/confluent-schema-registry', '^platform/src/schema-registry/'],
   ['fastify', '^control-plane/'],
+  ['@opentelemetry', '^platform/src/observability/'],
 ]
 
 /** @type {import('dependency-cruiser').IConfiguration} */

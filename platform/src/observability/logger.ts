@@ -1,16 +1,30 @@
 import { pino, type Logger } from 'pino'
+import type { Tracing } from './tracing.ts'
 
 export type { Logger }
 
-/** A JSON logger on standard output. Credentials never reach it: header values that carry them are removed. */
-export function createLogger(service: string, level: string): Logger {
+/**
+ * A JSON logger on standard output. Credentials never reach it: header values that carry them are removed. Lines of a
+ * sampled request carry its `trace_id`.
+ */
+export function createLogger(
+  service: string,
+  level: string,
+  tracing?: Pick<Tracing, 'active'>,
+): Logger {
   return pino({
     level,
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
+    ...(tracing !== undefined && { mixin: () => traceFields(tracing) }),
     redact: {
       paths: ['authorization', 'headers.authorization', 'req.headers.authorization', '*.secretKey'],
       remove: true,
     },
   })
+}
+
+function traceFields(tracing: Pick<Tracing, 'active'>): Record<string, string> {
+  const span = tracing.active()
+  return span?.isSampled === true ? { trace_id: span.traceId, span_id: span.spanId } : {}
 }

@@ -1,0 +1,111 @@
+import type { Sql, TransactionSql } from 'postgres'
+import { endAfter } from '../../observability/traced-call.ts'
+import type { Attributes, Span, Tracing } from '../../observability/tracing.ts'
+import type { Database, Queryable } from '../database.ts'
+
+/** The database with a span for every query and every transaction of a sampled trace. */
+export function traceDatabase(tracing: Tracing, database: Database): Database {
+  const pools = new Map<string, Sql>()
+  return {
+    control: tracePool(tracing, database.control, 'control'),
+    in(environment) {
+      let pool = pools.get(environment)
+      if (pool === undefined) {
+        pool = tracePool(tracing, database.in(environment), environment)
+        pools.set(environment, pool)
+      }
+      return pool
+    },
+    ping: () => database.ping(),
+    close: () => database.close(),
+  }
+}
+
+type Work = (sql: TransactionSql) => unknown
+
+function tracePool(tracing: Tracing, pool: Sql, schema: string): Sql {
+  const begin = (...given: [Work] | [options: string, Work]): Promise<unknown> => {
+    const work = given.at(-1) as Work
+    const options = given.length === 2 ? given[0] : ''
+    const start = (): Promise<unknown> =>
+      pool.begin(options, (sql) => work(traceQueries(tracing, sql, schema)))
+    const attributes = { ...attributesOf(schema), 'db.operation.name': 'TRANSACTION' }
+    const span = tracing.begin(`TRANSACTION ${schema}`, 'client', attributes)
+    return span === undefined ? start() : endAfter(span, () => span.run(start))
+  }
+  return traceQueries(tracing, pool, schema, { begin })
+}
+
+function traceQueries<Sender extends Queryable>(
+  tracing: Tracing,
+  sql: Sender,
+  schema: string,
+  replaced: Readonly<Record<string, unknown>> = {},
+): Sender {
+  const watch = (made: unknown): unknown => {
+    const parent = tracing.active()
+    // What is no promise is a part of a statement.
+    if (parent?.isSampled === true && made instanceof Promise) {
+      watchQuery(tracing, parent, made, schema)
+    }
+    return made
+  }
+  return new Proxy(sql, {
+    apply: (target, self, given) => watch(Reflect.apply(target as never, self, given)),
+    get(target, name) {
+      if (typeof name === 'string' && name in replaced) return replaced[name]
+      const value: unknown = Reflect.get(target, name, target)
+      if (name !== 'unsafe') return value
+      return (...given: unknown[]) => watch(Reflect.apply(value as () => unknown, target, given))
+    },
+  })
+}
+
+/**
+ * The driver sends a query when somebody asks for its result. Until then it may as well become a part of another one, so
+ * its span begins with the first who asks.
+ */
+function watchQuery(tracing: Tracing, parent: Span, query: Query, schema: string): void {
+  const ask = query.then.bind(query)
+  let isAsked = false
+  query.then = (onResult, onError) => {
+    const asked = ask(onResult, onError)
+    if (isAsked) return asked
+    isAsked = true
+    const operation = operationOf(query)
+    const attributes = { ...attributesOf(schema), 'db.operation.name': operation }
+    const span = parent.run(() => tracing.begin(`${operation} ${schema}`, 'client', attributes))
+    const tell = (): void => span?.set(textOf(query))
+    void ask(
+      () => {
+        tell()
+        span?.end()
+      },
+      (error: unknown) => {
+        tell()
+        span?.fail(error)
+      },
+    )
+    return asked
+  }
+}
+
+/** What of the driver's query is used beyond the promise it is. */
+type Query = Promise<unknown> & {
+  readonly strings?: readonly string[]
+  /** With a placeholder for every value; set once it is sent. */
+  readonly statement?: { readonly string?: string } | null
+}
+
+function operationOf({ strings }: Query): string {
+  return /\w+/.exec(strings?.[0] ?? '')?.[0].toUpperCase() ?? 'QUERY'
+}
+
+function textOf({ statement }: Query): Attributes {
+  const text = statement?.string
+  return text === undefined ? {} : { 'db.query.text': text.trim() }
+}
+
+function attributesOf(schema: string): Attributes {
+  return { 'db.system.name': 'postgresql', 'db.namespace': schema }
+}

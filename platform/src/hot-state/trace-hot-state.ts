@@ -1,0 +1,53 @@
+import { tracedCall, withCalls } from '../observability/traced-call.ts'
+import type { Tracing } from '../observability/tracing.ts'
+import type { HotState } from './hot-state.ts'
+
+/** The calls that requests and batches make, with the space that each works in. Keys and subjects are told to nobody. */
+const spaces: { readonly [Name in keyof HotState]?: SpaceOf<Name> } = {
+  putDocument: () => undefined,
+  deleteDocument: () => undefined,
+  readDocument: () => undefined,
+  putEntry: (at) => at.space,
+  deleteEntry: (at) => at.space,
+  readEntry: (at) => at.space,
+  readEntryDocument: (at) => at.space,
+  appliedOffset: (space) => space,
+  readMarks: (space) => space,
+  claimMarks: (space) => space,
+  apply: (batch) => batch.space,
+  waitForApply: () => undefined,
+  reserve: (request) => request.at.space,
+  releaseReservation: (at) => at.space,
+  settleReservations: (settlement) => settlement.space,
+}
+
+type SpaceOf<Name extends keyof HotState> = (
+  ...given: Parameters<HotState[Name]>
+) => string | undefined
+
+/** HotState with a span for every call that a sampled trace makes. What is answered at once still is. */
+export function traceHotState(
+  tracing: Tracing,
+  hotState: HotState,
+  system: 'redis' | 'lmdb',
+): HotState {
+  const calls = Object.entries(spaces).map(([name, spaceOf]) => [
+    name,
+    (...given: never[]) => {
+      const space = spaceOf(...given)
+      const attributes = {
+        'db.system.name': system,
+        'db.operation.name': name,
+        ...(space !== undefined && { 'db.namespace': space }),
+      }
+      const call = (): unknown =>
+        (hotState[name as keyof HotState] as (...given: never[]) => unknown).apply(hotState, given)
+      return tracedCall(tracing, spanName(name, space), 'client', attributes, call)
+    },
+  ])
+  return withCalls(hotState, Object.fromEntries(calls) as Partial<HotState>)
+}
+
+function spanName(operation: string, space: string | undefined): string {
+  return space === undefined ? operation : `${operation} ${space}`
+}

@@ -1,0 +1,37 @@
+import { tracedCall, withCalls } from '../observability/traced-call.ts'
+import type { Attributes, Tracing } from '../observability/tracing.ts'
+import type { UsageStore } from './usage-store.ts'
+
+/** The store with a span for every statement that a sampled trace makes. Values are bound apart, and told to nobody. */
+export function traceUsageStore(tracing: Tracing, store: UsageStore): UsageStore {
+  const traced = <Result>(
+    operation: string,
+    target: string | undefined,
+    attributes: Attributes,
+    call: () => Promise<Result>,
+  ): Promise<Result> =>
+    tracedCall(
+      tracing,
+      target === undefined ? operation : `${operation} ${target}`,
+      'client',
+      { 'db.system.name': 'clickhouse', 'db.operation.name': operation, ...attributes },
+      call,
+    )
+  const stating = <Result>(statement: string, call: () => Promise<Result>): Promise<Result> =>
+    traced(operationOf(statement), undefined, { 'db.query.text': statement }, call)
+  return withCalls<UsageStore>(store, {
+    insert: (table, columns, rows, token) =>
+      traced(
+        'INSERT',
+        table,
+        { 'db.collection.name': table, 'db.operation.batch.size': rows.length },
+        () => store.insert(table, columns, rows, token),
+      ),
+    query: (statement, parameters) => stating(statement, () => store.query(statement, parameters)),
+    command: (statement) => stating(statement, () => store.command(statement)),
+  })
+}
+
+function operationOf(statement: string): string {
+  return /\w+/.exec(statement)?.[0].toUpperCase() ?? 'QUERY'
+}
