@@ -4,7 +4,7 @@ import type { IngestConfig } from './config.ts'
 import type { DebitDecider } from './domain/debit-decider.ts'
 import type { EventRecorder } from './domain/event-recorder.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
-import type { KeyDirectory } from './domain/key-holder.ts'
+import type { AskForKey, KeyDirectory } from './domain/key-holder.ts'
 import type { LimitChecker } from './domain/limit-checker.ts'
 import type { MeterDirectory } from './domain/meter-directory.ts'
 import type { PlaceEvent } from './domain/placed-event.ts'
@@ -44,6 +44,7 @@ export async function openDataPlane(
   parts: OpenedParts,
   metrics: Registry,
   counts: IngestCounts,
+  askForKey: AskForKey,
 ): Promise<DataPlane> {
   const { clock, logger, eventLog: log, schemaId, hotState } = parts
   const nowMs = (): number => clock.now()
@@ -68,7 +69,7 @@ export async function openDataPlane(
     recentKeys: () => recentKeys.size,
   })
   return {
-    ...openCaches(config, parts),
+    ...openCaches(config, parts, askForKey),
     recorder: new LogRecorder({ log, schemaId, hotState, recentKeys, inFlight: appends, counts }),
     debits: new EntryDebitDecider({ hotState, documents, counts, nowMs }),
     place: createEventPlacer(log),
@@ -92,10 +93,11 @@ export async function openDataPlane(
 function openCaches(
   config: IngestConfig,
   { hotState, clock }: OpenedParts,
+  askForKey: AskForKey,
 ): Pick<DataPlane, 'keys' | 'meters'> {
   const ages = { freshMs: config.cacheFreshMs, staleMs: config.cacheStaleMs }
   return {
-    keys: new KeyCache(hotState, clock, {
+    keys: new KeyCache(hotState, askForKey, clock, {
       ...ages,
       keysMax: config.cachedKeysMax,
       refusedMax: config.cachedRefusedKeysMax,

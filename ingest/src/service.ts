@@ -7,6 +7,7 @@ import { openDataPlane } from './data-plane.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
 import { createLogTrimmer } from './event-log/log-trimmer.ts'
 import type { ProjectionFollower } from './hot-state/projection-follower.ts'
+import { createAskForKey } from './http/ask-for-key.ts'
 import { createAnswerFailure } from './http/answer-failure.ts'
 import { chooseFront } from './http/create-front.ts'
 import type { CreateHttpFront, HttpFront } from './http/http-front.ts'
@@ -76,7 +77,8 @@ async function run(
   const metrics = createMetrics('ingest')
   const counts = createIngestCounts(metrics)
   const proxy = createProxy(config)
-  const dataPlane = await openDataPlane(config, parts, metrics, counts)
+  const askForKey = createAskForKey(proxy)
+  const dataPlane = await openDataPlane(config, parts, metrics, counts, askForKey)
   const createFront = givenFront ?? (await chooseFront(config, logger))
   const front = createFront({
     limits: {

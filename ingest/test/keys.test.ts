@@ -7,8 +7,9 @@ import {
   publishedKinds,
   type PublicationsStart,
 } from '@tollgate/schemas/hot-state/publications'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { Installation } from './installation.ts'
+import { ownKeyPath } from '@tollgate/schemas/http/own-key'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { Installation, providerId } from './installation.ts'
 
 const usages = '/v1/sdk/usages'
 const body = '{"customerRef":"u"}'
@@ -123,9 +124,16 @@ describe('secret keys', () => {
       statusCode: 503,
       message: 'Published settings cannot be read now, try again',
     }
-    afterEach(() => installation.publishAll(publishedKinds))
+    let controlPlane: Installation['controlPlane']
+    beforeEach(() => {
+      controlPlane = installation.controlPlane
+    })
+    afterEach(async () => {
+      installation.controlPlane = controlPlane
+      await installation.publishAll(publishedKinds)
+    })
 
-    it('work as long as they are remembered, and are not refused after', async () => {
+    it('work as long as they are remembered, and are not refused after, without a control plane', async () => {
       const known = await installation.createKey()
       const forgotten = await installation.createKey()
       expect((await sendWith(`Bearer ${known}`)).status).toBe(200)
@@ -145,6 +153,24 @@ describe('secret keys', () => {
       await installation.publishAll(['api-key'])
       await sleep(freshMs)
       expect((await sendWith(`Bearer ${revoked}`)).body).toEqual(unauthorized)
+    })
+
+    it('are what the control plane says, asked once for a while', async () => {
+      const known = await installation.createKey()
+      const revoked = await installation.createKey()
+      await loseEverything([known, revoked])
+      const asked: string[] = []
+      installation.controlPlane = (request, response) => {
+        asked.push(request.url ?? '')
+        const isKnown = request.headers.authorization === `Bearer ${known}`
+        const own = { keyId: 'key_1', providerId, environment: 'sandbox', expiresAtMs: null }
+        response.writeHead(isKnown ? 200 : 401).end(isKnown ? JSON.stringify(own) : '{}')
+      }
+      expect((await sendWith(`Bearer ${known}`)).status).toBe(200)
+      expect((await sendWith(`Bearer ${revoked}`)).body).toEqual(unauthorized)
+      await sleep(freshMs)
+      expect((await sendWith(`Bearer ${known}`)).status).toBe(200)
+      expect(asked).toEqual([ownKeyPath, ownKeyPath])
     })
 
     it('are not refused while the hot state is another one than was published to', async () => {

@@ -15,6 +15,7 @@ import { registerCustomerRoutes } from './routes/customers.ts'
 import { registerLimitRoutes } from './routes/limits.ts'
 import { registerMeterUsageRoutes } from './routes/meter-usage.ts'
 import { registerMeterRoutes } from './routes/meters.ts'
+import { registerOwnKeyRoute } from './routes/own-key.ts'
 import { registerPlanRoutes } from './routes/plans.ts'
 import { registerProductRoutes } from './routes/products.ts'
 import { registerPurchaseRoutes } from './routes/purchases.ts'
@@ -83,4 +84,5 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerUserInfoRoutes(app, parts)
   registerMeterRoutes(app, parts)
   registerMeterUsageRoutes(app, parts)
+  registerOwnKeyRoute(app)
 }

@@ -1,4 +1,5 @@
 import type { Environment } from '@tollgate/schemas/environment'
+import type { PublishedApiKey } from '@tollgate/schemas/hot-state/documents'
 
 /** Whom a secret key belongs to. It alone decides the provider and the environment of a request. */
 export type KeyHolder = {
@@ -13,3 +14,9 @@ export interface KeyDirectory {
   /** Rejects with UnavailableError when it cannot be found out now. */
   find(authorization: string): Promise<KeyHolder | 'refused'>
 }
+
+/**
+ * Asks where keys are kept for good; undefined: there is no such key. Slow, and another service has the work: for keys
+ * of which hot state cannot say anything. Rejects when the answer cannot be had now.
+ */
+export type AskForKey = (authorization: string) => Promise<PublishedApiKey | undefined>

@@ -3,6 +3,8 @@ import { UnavailableError } from '../domain/unavailable-error.ts'
 export type DocumentCacheOptions<Value> = {
   /** Undefined: there is no such document. Rejects when that cannot be said, as while HotState makes up for a loss. */
   readonly load: (key: string) => Promise<Value | undefined>
+  /** Asked where `load` rejects and nothing is known from a while ago. */
+  readonly loadElsewhere?: (key: string) => Promise<Value | undefined>
   /** Milliseconds an answer is taken as it is, present or missing. */
   readonly freshMs: number
   /** Milliseconds an answer is kept in use while HotState cannot be read. */
@@ -36,7 +38,7 @@ export class DocumentCache<Value> {
     return performance.now() - cached.readAtMs < this.#options.freshMs ? cached : undefined
   }
 
-  /** Rejects with UnavailableError when HotState cannot be read and nothing is known from a while ago. */
+  /** Rejects with UnavailableError when it cannot be read anywhere and nothing is known from a while ago. */
   find(key: string): Promise<Value | undefined> {
     const cached = this.peek(key)
     return cached === undefined ? this.reread(key) : Promise.resolve(cached.value)
@@ -61,10 +63,20 @@ export class DocumentCache<Value> {
       if (cached !== undefined && readAtMs - cached.readAtMs < this.#options.staleMs) {
         return cached.value
       }
-      throw new UnavailableError('Published settings cannot be read now, try again', { cause })
+      value = await this.#loadElsewhere(key, cause)
     }
     this.#remember(key, { value, readAtMs })
     return value
+  }
+
+  async #loadElsewhere(key: string, cause: unknown): Promise<Value | undefined> {
+    const { loadElsewhere } = this.#options
+    try {
+      if (loadElsewhere !== undefined) return await loadElsewhere(key)
+    } catch {
+      // What keeps the first place from answering is the better reason.
+    }
+    throw new UnavailableError('Published settings cannot be read now, try again', { cause })
   }
 
   #remember(key: string, cached: Cached<Value>): void {

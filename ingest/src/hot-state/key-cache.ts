@@ -2,7 +2,7 @@ import { environmentOfSecretKey, sha256OfSecretKey } from '@tollgate/domain/api-
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { apiKeyDocumentKey, type PublishedApiKey } from '@tollgate/schemas/hot-state/documents'
-import type { KeyDirectory, KeyHolder } from '../domain/key-holder.ts'
+import type { AskForKey, KeyDirectory, KeyHolder } from '../domain/key-holder.ts'
 import { DocumentCache } from './document-cache.ts'
 import { PublicationCheck } from './publication-check.ts'
 
@@ -21,17 +21,19 @@ const headerCharsMax = 128
 /**
  * Who holds which secret key, by the whole Authorization header: parsing and hashing are done once per key and
  * `freshMs`, not once per request. A revocation takes effect when what is known about the key is no longer fresh. A key
- * whose document the hot state has lost is not refused: what was known of it stays in use for a while.
+ * that hot state has lost, or that cannot be read there, is not refused: what was known of it stays in use for a while,
+ * and then the control plane is asked, once in that while.
  */
 export class KeyCache implements KeyDirectory {
   readonly #clock: Clock
   readonly #documents: DocumentCache<PublishedApiKey>
 
-  constructor(hotState: KeyState, clock: Clock, options: KeyCacheOptions) {
+  constructor(hotState: KeyState, askForKey: AskForKey, clock: Clock, options: KeyCacheOptions) {
     this.#clock = clock
     const check = new PublicationCheck(hotState, 'api-key')
     this.#documents = new DocumentCache({
       load: (authorization) => readKey(hotState, check, authorization),
+      loadElsewhere: askForKey,
       freshMs: options.freshMs,
       staleMs: options.staleMs,
       presentMax: options.keysMax,

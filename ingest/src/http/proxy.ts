@@ -64,14 +64,25 @@ export class Proxy {
   }
 
   /** Hands one JSON call of a hot route over, as its client would have made it. */
-  readonly post = async (path: string, authorization: string, body: string): Promise<Answer> => {
+  readonly post = (path: string, authorization: string, body: string): Promise<Answer> =>
+    this.#call('POST', path, { authorization, 'content-type': 'application/json' }, body)
+
+  readonly get = (path: string, authorization: string): Promise<Answer> =>
+    this.#call('GET', path, { authorization }, '')
+
+  async #call(
+    method: 'GET' | 'POST',
+    path: string,
+    headers: Record<string, string>,
+    body: string,
+  ): Promise<Answer> {
     this.#options.inFlight.enter(1, body.length)
     try {
       const response = await this.#pool.request({
-        method: 'POST',
+        method,
         path,
-        headers: { authorization, 'content-type': 'application/json' },
-        body,
+        headers,
+        body: body === '' ? null : body,
       })
       const text = await response.body.text()
       const retryAfter = response.headers['retry-after']

@@ -16,8 +16,8 @@ export type Caller = {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the authentication hook. Read it through `callerOf`. */
-    caller: Caller | null
+    /** Set by the authentication hook. Read it through `callerOf` or `apiKeyOf`. */
+    apiKey: ApiKey | null
   }
 }
 
@@ -26,20 +26,25 @@ declare module 'fastify' {
  * that was revoked is refused from that moment on.
  */
 export function installAuthentication(app: ApiServer, database: Database, clock: Clock): void {
-  app.decorateRequest('caller', null)
+  app.decorateRequest('apiKey', null)
   app.addHook('onRequest', async (request) => {
     const secret = bearerToken(request.headers.authorization)
     if (secret === undefined || environmentOfSecretKey(secret) === undefined)
       throw refusals.badKey()
     const key = await findApiKeyBySha256(database.control, sha256OfSecretKey(secret))
     if (key === undefined || !isUsable(key, clock.now())) throw refusals.badKey()
-    request.caller = { providerId: key.providerId, environment: key.environment }
+    request.apiKey = key
   })
 }
 
+export function apiKeyOf(request: FastifyRequest): ApiKey {
+  if (request.apiKey === null) throw new Error(`${request.url} is served without authentication`)
+  return request.apiKey
+}
+
 export function callerOf(request: FastifyRequest): Caller {
-  if (request.caller === null) throw new Error(`${request.url} is served without authentication`)
-  return request.caller
+  const { providerId, environment } = apiKeyOf(request)
+  return { providerId, environment }
 }
 
 export function operationOf(request: FastifyRequest, clock: Clock): Operation {

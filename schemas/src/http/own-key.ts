@@ -1,0 +1,13 @@
+import { z } from 'zod'
+import { environments } from '../environment.ts'
+
+/** What the control plane tells the holder of a key about it: for the data plane, while hot state does not say. */
+export const ownKeyPath = '/v1/sdk/key'
+
+export const ownKeySchema = z.object({
+  keyId: z.string(),
+  providerId: z.string(),
+  environment: z.enum(environments),
+  /** Unix milliseconds; null: it does not expire. */
+  expiresAtMs: z.int().nullable(),
+})
