@@ -52,6 +52,7 @@ test('lists every route', () => {
     '/v1/sdk/customers',
     '/v1/sdk/customers/{reference}',
     '/v1/sdk/limits',
+    '/v1/sdk/limits/release',
     '/v1/sdk/meter-events',
     '/v1/sdk/meter-events/bulk',
     '/v1/sdk/products',
