@@ -42,6 +42,15 @@ export async function checkFormat(folder: DataFolder): Promise<void> {
     await writeFileDurably(folder.formatFile, `${JSON.stringify({ format: dataFormat })}\n`, 0o644)
     return
   }
+  refuseNewer(folder, stored)
+}
+
+/** The same for a folder that must not be changed. */
+export async function requireFormat(folder: DataFolder): Promise<void> {
+  refuseNewer(folder, (await readFormat(folder)) ?? 0)
+}
+
+function refuseNewer(folder: DataFolder, stored: number): void {
   if (stored > dataFormat) {
     throw new StartRefusedError(
       `The data folder ${folder.root} was written by a newer Tollgate (format ${stored}; this one knows ${dataFormat}). ` +

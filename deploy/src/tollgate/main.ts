@@ -2,22 +2,30 @@ import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { readSettings } from '@tollgate/platform/config/settings'
+import { runMigrateCommand } from '../migrate/command.ts'
 import { dataFolderAt } from '../standalone/data-folder.ts'
 import { readRunFile } from '../standalone/run-file.ts'
 import { standaloneSettings } from '../standalone/settings.ts'
 
+const [command, ...parameters] = process.argv.slice(2)
+if (command === 'migrate') process.exit(await runMigrateCommand(parameters, process.env))
+
 /** The operator's commands, against what runs on the data folder, or against what the environment names. */
-const command = createRequire(import.meta.url).resolve('@tollgate/control-plane/cli/main')
+const program = createRequire(import.meta.url).resolve('@tollgate/control-plane/cli/main')
+const isHelp = command === undefined || ['help', '--help', '-h'].includes(command)
 const { dataDir } = readSettings(standaloneSettings, process.env)
 const running = await readRunFile(dataFolderAt(resolve(dataDir)).runFile)
-if (!running && process.env['TOLLGATE_DATABASE_URL'] === undefined) {
+if (!isHelp && !running && process.env['TOLLGATE_DATABASE_URL'] === undefined) {
   console.error(
     `Nothing runs on ${dataDir}. Run npm start first, or name its folder with TOLLGATE_DATA_DIR.`,
   )
   process.exit(1)
 }
-const { status } = spawnSync(process.execPath, [command, ...process.argv.slice(2)], {
+const { status } = spawnSync(process.execPath, [program, ...process.argv.slice(2)], {
   stdio: 'inherit',
   env: { ...process.env, ...running?.environment },
 })
+if (isHelp) {
+  console.log('\nMoving:\n  migrate           Move an embedded installation to the engines')
+}
 process.exit(status ?? 1)

@@ -11,6 +11,8 @@ export type PostgresOptions = {
   readonly lockTimeoutMs?: number
   /** A transaction that waits for its own client longer than this is ended by the server, and its locks with it. */
   readonly idleInTransactionTimeoutMs?: number
+  /** The server refuses every change. */
+  readonly isReadOnly?: boolean
 }
 
 const environments = ['sandbox', 'live'] as const
@@ -54,6 +56,7 @@ function openPool(options: PostgresOptions, schema: string): Sql {
       statement_timeout: options.statementTimeoutMs ?? 10_000,
       lock_timeout: options.lockTimeoutMs ?? 5_000,
       idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
+      ...(options.isReadOnly === true && { default_transaction_read_only: true }),
     },
   })
 }

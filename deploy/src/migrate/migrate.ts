@@ -1,0 +1,114 @@
+import { access, mkdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { readSettings } from '@tollgate/platform/config/settings'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import { readCredentials, writeCredentials } from '../standalone/credentials.ts'
+import { dataFolderAt, type DataFolder } from '../standalone/data-folder.ts'
+import { showStep } from './progress.ts'
+import { refuseWithoutEngines, targetSettings } from './settings.ts'
+import { openSource } from './source/open-source.ts'
+import type { Source } from './source/source.ts'
+import { beginLog } from './steps/begin-log.ts'
+import { moveDatabase } from './steps/move-database.ts'
+import { moveRows } from './steps/move-rows.ts'
+import { moveTail } from './steps/move-tail.ts'
+import { moveUnreadable } from './steps/move-unreadable.ts'
+import { openTarget } from './target/open-target.ts'
+import type { Target } from './target/target.ts'
+import { compareSides } from './verify/compare.ts'
+
+export type MigrateOptions = {
+  /** The data folder of the embedded installation. */
+  readonly from: string
+  /** Names the engines, in the settings of the services. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly signal: AbortSignal
+  readonly say: (line: string) => void
+}
+
+/**
+ * Moves an embedded installation to the engines. Killed anywhere, the same call goes on where it was: each step either
+ * notes how far it is together with what it did, or finds it out from what is there. Nothing changes at the source.
+ *
+ * Returns whether both sides hold the same.
+ */
+export async function migrate(options: MigrateOptions): Promise<boolean> {
+  const { environment, signal, say } = options
+  const folder = dataFolderAt(resolve(options.from))
+  refuseWithoutEngines(environment)
+  const config = readSettings(targetSettings, environment)
+  say(`Opening ${folder.root} ...`)
+  const source = await openSource(folder)
+  try {
+    signal.throwIfAborted()
+    say('Opening the engines ...')
+    const target = await openTarget(config, source, createLogger('migrate', 'error'))
+    try {
+      signal.throwIfAborted()
+      if (target.journal.isFinished) {
+        say('This installation has been moved to these engines already: there is nothing to do.')
+        return true
+      }
+      return await moveAll(source, target, folder, options)
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+async function moveAll(
+  source: Source,
+  target: Target,
+  folder: DataFolder,
+  { environment, signal, say }: MigrateOptions,
+): Promise<boolean> {
+  await showStep('PostgreSQL', 'tables', signal, (work) => moveDatabase(source, target, work))
+  await showStep('ClickHouse', 'records', signal, (work) => moveRows(source, target, work))
+  await showStep('ClickHouse, unreadable', 'records', signal, (work) =>
+    moveUnreadable(source, target, work),
+  )
+  // The log last: from its first record on, services could count what is not all there yet.
+  await showStep('log, beginning', 'partitions', signal, (work) => beginLog(target, work))
+  await showStep('log', 'records', signal, (work) => moveTail(source, target, work))
+  say('Adding up both sides ...')
+  const { isSame, report } = await compareSides(source, target)
+  say(`\n${report}\n`)
+  if (!isSame) {
+    say('The two sides DIFFER. Do not start services on the engines. The source is as it was.')
+    return false
+  }
+  await keepCredentials(folder, environment)
+  await target.journal.finish(target.database.control)
+  say(`Both sides hold the same. ${nextSteps(folder)}`)
+  return true
+}
+
+/** `npm start` on the engines goes on with the keys of the demo provider, which it would make anew without the file. */
+async function keepCredentials(
+  from: DataFolder,
+  environment: MigrateOptions['environment'],
+): Promise<void> {
+  const dataDir = environment['TOLLGATE_DATA_DIR'] ?? ''
+  const to = dataFolderAt(resolve(dataDir))
+  const credentials = await readCredentials(from.credentialsFile)
+  if (dataDir === '' || to.root === from.root || credentials === undefined) return
+  const isThere = await access(to.credentialsFile).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) return
+  await mkdir(to.root, { recursive: true })
+  await writeCredentials(to.credentialsFile, credentials)
+}
+
+function nextSteps({ root }: DataFolder): string {
+  return (
+    'Next:\n' +
+    '  1. Start the services with the same settings (docs/operations.md). Keys keep working.\n' +
+    '  2. Point your clients to their address.\n' +
+    `  3. Do not start ${root} again: what it takes from now on is not on the engines. It is as it was,\n` +
+    '     and yours to keep or to delete.'
+  )
+}

@@ -1,0 +1,29 @@
+import cliProgress from 'cli-progress'
+import type { Work } from './work.ts'
+
+const linesEveryMs = 5_000
+
+/** A live line while a step of the move runs; in a log file, a line every few seconds. */
+export async function showStep(
+  title: string,
+  unit: string,
+  signal: AbortSignal,
+  step: (work: Work) => Promise<void>,
+): Promise<void> {
+  const format = `${title.padEnd(28)} {bar} {value}/{total} ${unit}`
+  const bar = new cliProgress.SingleBar(
+    { format, noTTYOutput: true, notTTYSchedule: linesEveryMs, hideCursor: true },
+    cliProgress.Presets.shades_classic,
+  )
+  let total = 0
+  bar.start(0, 0)
+  try {
+    await step({
+      signal,
+      expect: (amount) => bar.setTotal((total += amount)),
+      advance: (amount) => bar.increment(amount),
+    })
+  } finally {
+    bar.stop()
+  }
+}

@@ -1,0 +1,44 @@
+import { textSetting } from '@tollgate/platform/config/settings'
+import {
+  eventLogGroupSettings,
+  eventLogSettings,
+  eventLogWriterSettings,
+} from '@tollgate/platform/event-log/event-log-settings'
+import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
+import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
+import type { SettingValues } from '@tollgate/platform/config/settings'
+import { StartRefusedError } from '../standalone/start-refused.ts'
+import { ownStores, type OwnStores } from '../standalone/stores.ts'
+
+/** Where the installation is moved to, in the words that its services will be told it in. */
+export const targetSettings = {
+  ...eventLogSettings,
+  ...eventLogWriterSettings,
+  ...eventLogGroupSettings,
+  ...hotStateSettings,
+  ...clickHouseSettings,
+  databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'Address of PostgreSQL'),
+  dataDir: textSetting('TOLLGATE_DATA_DIR', 'Data folder of an installation on the engines', ''),
+}
+
+export type TargetConfig = SettingValues<typeof targetSettings>
+
+const settingThatNames: Readonly<Record<keyof OwnStores, string>> = {
+  log: 'TOLLGATE_EVENT_LOG=kafka, with TOLLGATE_KAFKA_BROKERS and TOLLGATE_SCHEMA_REGISTRY_URL',
+  hotState: 'TOLLGATE_HOT_STATE=redis, with TOLLGATE_REDIS_URL or TOLLGATE_REDIS_CLUSTER_NODES',
+  postgres: 'TOLLGATE_DATABASE_URL',
+  clickhouse: 'TOLLGATE_CLICKHOUSE_URL',
+}
+
+/** Throws a line that names every engine which the environment does not. */
+export function refuseWithoutEngines(
+  environment: Readonly<Record<string, string | undefined>>,
+): void {
+  const own = ownStores(environment)
+  const missing = (Object.keys(own) as (keyof OwnStores)[]).filter((name) => own[name])
+  if (missing.length === 0) return
+  throw new StartRefusedError(
+    'Say where to move to, with the settings that the services will have there. Missing: ' +
+      `${missing.map((name) => settingThatNames[name]).join('; ')}.`,
+  )
+}

@@ -1,0 +1,102 @@
+import type { Environment } from '@tollgate/schemas/environment'
+import { environments } from '@tollgate/schemas/environment'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { StartRefusedError } from '../../standalone/start-refused.ts'
+import { readTail, tailTotal, type TailRecord } from '../source/read-tail.ts'
+import type { Source } from '../source/source.ts'
+import type { Target } from '../target/target.ts'
+import type { Work } from '../work.ts'
+import { firstMovedOffset } from './begin-log.ts'
+import { encodeEvent } from './encode-event.ts'
+import { RecordCursor } from './record-cursor.ts'
+
+const recordsInFlightMax = 2_000
+
+/**
+ * Appends what the source's log has beyond its ClickHouse, in one order of all partitions. What a target partition has
+ * already is a beginning of what it is to have, which is compared record by record; behind it, the rest is appended.
+ *
+ * An append that was refused may have left some of its records, or those behind a gap. The next run finds the first case
+ * to be a beginning like any other, and refuses to go on in the second.
+ */
+export async function moveTail(source: Source, target: Target, work: Work): Promise<void> {
+  for (const environment of environments) {
+    work.expect(tailTotal(source, environment))
+    const topic = usageTopic(environment)
+    const cursors = await openCursors(target, environment)
+    let inFlight: Promise<unknown>[] = []
+    for await (const record of readTail(source, environment)) {
+      const moved = movedRecord(record, target, environment)
+      const cursor = cursors[moved.partition]!
+      if (!cursor.isAtEnd) {
+        if (!(await cursor.isNext(moved))) throw notABeginning(topic, moved.partition)
+        work.advance(1)
+        continue
+      }
+      const { partition, value, receivedAtMs, key } = moved
+      inFlight.push(target.log.append(topic, partition, value, receivedAtMs, key))
+      if (inFlight.length < recordsInFlightMax) continue
+      await settle(inFlight, work)
+      inFlight = []
+    }
+    await settle(inFlight, work)
+    const longer = cursors.findIndex((cursor) => !cursor.isAtEnd)
+    if (longer >= 0) throw notABeginning(topic, longer)
+  }
+}
+
+export type MovedTailRecord = {
+  readonly partition: number
+  readonly value: Uint8Array
+  readonly receivedAtMs: number
+  readonly key: string | undefined
+}
+
+/** A record of the tail as it stands in the target's log. What cannot be read keeps its bytes, and some partition. */
+export function movedRecord(
+  record: TailRecord,
+  { schemaId, partitionCount }: Pick<Target, 'schemaId' | 'partitionCount'>,
+  environment: Environment,
+): MovedTailRecord {
+  const { event, receivedAtMs, value } = record
+  const partitions = partitionCount(environment)
+  if (event === undefined) {
+    return { partition: record.partition % partitions, value, receivedAtMs, key: undefined }
+  }
+  const key = subjectKey(event.providerId, event.customerRef)
+  return {
+    partition: partitionOf(key, partitions),
+    value: encodeEvent(event, schemaId),
+    receivedAtMs,
+    key,
+  }
+}
+
+/** At the first moved record of each of the target's partitions. */
+export async function openCursors(
+  { log, partitionCount }: Target,
+  environment: Environment,
+): Promise<RecordCursor[]> {
+  const topic = usageTopic(environment)
+  return await Promise.all(
+    Array.from({ length: partitionCount(environment) }, async (_, partition) => {
+      const head = await log.head(topic, partition)
+      return new RecordCursor(log, topic, partition, firstMovedOffset, head)
+    }),
+  )
+}
+
+async function settle(appends: readonly Promise<unknown>[], work: Work): Promise<void> {
+  const failed = (await Promise.allSettled(appends)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+  work.advance(appends.length)
+  work.signal.throwIfAborted()
+}
+
+function notABeginning(topic: string, partition: number): StartRefusedError {
+  return new StartRefusedError(
+    `Kafka has other records in ${topic}/${partition} than those of this move. ` +
+      'Empty the engines, then migrate again.',
+  )
+}

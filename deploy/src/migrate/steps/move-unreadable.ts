@@ -1,0 +1,96 @@
+import type { Column } from '@tollgate/platform/usage-store/usage-store'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
+import { readTail } from '../source/read-tail.ts'
+import type { Source } from '../source/source.ts'
+import { recordName } from '../source/stored-ahead.ts'
+import type { Target } from '../target/target.ts'
+import type { Work } from '../work.ts'
+import { pageName } from './move-rows.ts'
+import { readPage, type Key, type PagedTable } from './read-pages.ts'
+
+type UnreadableRow = {
+  readonly log_partition: number
+  readonly log_offset: string
+  readonly received_at_ms: string
+  readonly error: string
+  readonly raw: string
+}
+
+/**
+ * Copies the records that nobody could read. Their table is sorted by their place in the log, where they must not meet
+ * those of the target's own log: beyond any offset of it, they keep their order.
+ */
+export async function moveUnreadable(source: Source, target: Target, work: Work): Promise<void> {
+  for (const environment of environments) {
+    const step = `unreadable/${environment}`
+    const table = unreadablePages(environment)
+    const leftOut = await listUnreadableTail(source, environment)
+    let after = target.journal.read<Key>(step)
+    for (;;) {
+      work.signal.throwIfAborted()
+      const page = await readPage(source.usageStore, table, 'true', after)
+      if (page.length === 0) break
+      work.expect(page.length)
+      const kept = page.filter((row) => !leftOut.has(nameOf(row)))
+      const token = pageName(target, step, after ?? [])
+      if (kept.length > 0) await target.usageStore.insert(table.name, movedColumns, kept, token)
+      after = table.keyOf(page.at(-1)!)
+      await target.journal.write(target.database.control, step, after)
+      work.advance(page.length)
+    }
+  }
+}
+
+/** What the tail will bring once more: a sink that was killed may have set it aside already. */
+async function listUnreadableTail(
+  source: Source,
+  environment: Environment,
+): Promise<ReadonlySet<string>> {
+  const names = new Set<string>()
+  for await (const { partition, offset, value, event } of readTail(source, environment)) {
+    if (event !== undefined) continue
+    names.add(recordName(partition, offset, Buffer.from(value).toString('base64')))
+  }
+  return names
+}
+
+/** Those that nobody can read have their bytes for an id. */
+function nameOf({ log_partition: partition, log_offset: offset, raw }: UnreadableRow): string {
+  return recordName(partition, Number(offset), raw)
+}
+
+function unreadablePages(environment: Environment): PagedTable<UnreadableRow> {
+  return {
+    name: `${environment}.unreadable_records`,
+    columns: [
+      'log_partition',
+      'log_offset',
+      'toUnixTimestamp64Milli(received_at) AS received_at_ms',
+      'error',
+      'raw',
+    ],
+    key: [
+      { name: 'log_partition', type: 'UInt32' },
+      { name: 'log_offset', type: 'UInt64' },
+    ],
+    keyOf: (row) => [String(row.log_partition), row.log_offset],
+    bytes: '(length(raw) + length(error) + 64)',
+  }
+}
+
+const movedColumns: readonly Column<UnreadableRow>[] = [
+  { name: 'log_partition', type: 'UInt32', value: (row) => row.log_partition },
+  {
+    name: 'log_offset',
+    type: 'UInt64',
+    value: (row) => offsetOfNoLog + 1 + Number(row.log_offset),
+  },
+  {
+    name: 'received_at',
+    type: "DateTime64(3, 'UTC')",
+    value: (row) => Number(row.received_at_ms),
+  },
+  { name: 'error', type: 'String', value: (row) => row.error },
+  { name: 'raw', type: 'String', value: (row) => row.raw },
+]

@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { killTree } from '../../src/instance/process-tree.ts'
+
+const program = fileURLToPath(new URL('../../dist/tollgate/main.js', import.meta.url))
+
+export type Ending = { readonly code: number | null; readonly output: string }
+
+export type Interruption = {
+  readonly afterMs: number
+  readonly signal: 'SIGINT' | 'SIGKILL'
+}
+
+/** `npm run tollgate -- migrate`, to its end or to an interruption. */
+export async function runMigrate(
+  from: string,
+  environment: Readonly<Record<string, string>>,
+  interruption?: Interruption,
+): Promise<Ending> {
+  const child = spawn(process.execPath, [program, 'migrate', '--from', from], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const ended = once(child, 'close') as Promise<[number | null]>
+  if (interruption !== undefined) {
+    const { afterMs, signal } = interruption
+    await Promise.race([sleep(afterMs, undefined, { ref: false }), ended])
+    // Of all processes at once, as when the machine goes down.
+    if (signal === 'SIGKILL' && child.exitCode === null) await killTree(child.pid!)
+    else child.kill(signal)
+  }
+  const [code] = await ended
+  return { code, output }
+}
