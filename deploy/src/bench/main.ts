@@ -1,12 +1,16 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { startInstance } from '../instance/instance.ts'
 import { makeTemporaryFolder } from '../instance/temporary-folder.ts'
 import { findFreePort } from '../standalone/ports.ts'
 import { wholeNumber } from '../terminal/whole-number.ts'
-import { reportText } from './report.ts'
+import { startBenchEngines } from './engines/bench-engines.ts'
+import { measureEngineCeilings } from './engines/engine-ceilings.ts'
+import { engineCeilingsText, reportText } from './report.ts'
 import { runBench, type BenchOptions } from './run-bench.ts'
 import { startCeiling } from './start-ceiling.ts'
 import { requireWrk } from './wrk.ts'
+
+type Options = BenchOptions & { readonly engines: boolean; readonly brokers: string }
 
 const program = new Command('npm run bench --')
   .description('Measures a temporary instance beside the ceilings of this machine.')
@@ -18,30 +22,42 @@ const program = new Command('npm run bench --')
     wholeNumber(1_000, 5_000_000),
     300_000,
   )
+  .option('--engines', 'on Kafka, Redis, PostgreSQL and ClickHouse, which are measured too', false)
+  .addOption(
+    new Option('--brokers <count>', 'with --engines: Kafka brokers, and copies of the log')
+      .choices(['1', '3'])
+      .default('1'),
+  )
 program.parse()
+
+const options = program.opts<Options>()
 
 const say = (line: string): void => console.log(line)
 await requireWrk()
 const folder = await makeTemporaryFolder('bench')
+const engines = options.engines
+  ? await startBenchEngines(`${folder.path}/engines`, Number(options.brokers), say)
+  : undefined
 const ceiling = await startCeiling(process.env)
-const port = await findFreePort(new Set())
 const instance = await startInstance({
   dataDir: `${folder.path}/data`,
-  port,
-  // It stops processes for a while, to measure what the others do without them.
-  environment: { ...process.env, TOLLGATE_HUNG_AFTER_SECONDS: '86400' },
+  port: await findFreePort(new Set()),
+  environment: {
+    ...process.env,
+    ...engines?.environment,
+    // It stops processes for a while, to measure what the others do without them.
+    TOLLGATE_HUNG_AFTER_SECONDS: '86400',
+  },
 })
 try {
-  const result = await runBench(
-    instance,
-    ceiling.baseUrl,
-    folder.path,
-    program.opts<BenchOptions>(),
-    say,
-  )
+  const processes = engines?.processes ?? {}
+  const result = await runBench(instance, processes, ceiling.baseUrl, folder.path, options, say)
+  const ceilings = engines && (await measureEngineCeilings(engines, options.backlog, say))
   say(`\n${reportText(result)}`)
+  if (ceilings) say(`\n${engineCeilingsText(result, ceilings)}`)
 } finally {
   ceiling.stop()
   await instance.stop()
+  await engines?.stop()
   await folder.remove()
 }

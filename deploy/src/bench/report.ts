@@ -2,6 +2,7 @@ import { cpus, totalmem } from 'node:os'
 import { formatCount, formatTable } from '../terminal/table.ts'
 import { bulkSize } from './bodies.ts'
 import type { ContestResult } from './compare-servers.ts'
+import type { EngineCeilings } from './engines/engine-ceilings.ts'
 import type { UsageContests } from './contests.ts'
 import type { BenchResult } from './run-bench.ts'
 
@@ -41,6 +42,48 @@ export function reportText(result: BenchResult): string {
     '',
     formatTable(['measure', 'ours', 'budget'], rows),
   ].join('\n')
+}
+
+/** Beside what each engine does by itself: what is lost there is ours. */
+export function engineCeilingsText(result: BenchResult, ceilings: EngineCeilings): string {
+  const { usage, limits, sink } = result
+  const row = (name: string, tool: string, ceiling: number, ours: number): string[] => [
+    name,
+    tool,
+    formatCount(Math.round(ceiling)),
+    formatCount(Math.round(ours)),
+    ratio(ours, ceiling),
+  ]
+  const kafka = ceilings.kafkaRecordsPerSecond
+  return formatTable(
+    ['path', 'the engine by itself', 'ceiling/s', 'ours/s', 'ratio'],
+    [
+      row(
+        'single, 256 connections',
+        'kafka-producer-perf-test',
+        kafka,
+        usage.single256.ours.requestsPerSecond,
+      ),
+      row(
+        `bulk of ${bulkSize}`,
+        'kafka-producer-perf-test',
+        kafka,
+        usage.bulk.ours.requestsPerSecond * bulkSize,
+      ),
+      row(
+        'limit check, 64 connections',
+        'redis-benchmark, a script',
+        ceilings.redisCallsPerSecond,
+        limits.ours.requestsPerSecond,
+      ),
+      row(
+        'ClickHouse sink, rows',
+        'INSERT of made rows',
+        ceilings.clickhouseRowsPerSecond,
+        sink.perSecond,
+      ),
+    ],
+  )
 }
 
 function usageRows(prefix: string, usage: UsageContests): string[][] {

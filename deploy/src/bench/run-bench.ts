@@ -27,8 +27,10 @@ const customers = 100
 const visibilitySamples = 500
 const behindTheLog = ['aggregator-counters', 'aggregator-sink', 'chdb-gateway']
 
+/** `processes`: of stores that are not the instance's own, by the names that those have. */
 export async function runBench(
   instance: Instance,
+  processes: Readonly<Record<string, number>>,
   ceilingUrl: string,
   folder: string,
   options: BenchOptions,
@@ -51,7 +53,8 @@ export async function runBench(
     say('measuring usage calls ...')
     const usage = await contestUsage(arena)
     say('measuring the projections ...')
-    const runFile = await instance.runFile()
+    const found = await instance.runFile()
+    const runFile = { ...found, processes: { ...processes, ...found.processes } }
     const backlog = { client, runFile, productRef, customerRefs, records: options.backlog }
     const projections = await measureProjections(backlog)
     say('measuring ingest alone ...')

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createMeasuredProduct } from '../../client/measured-product.ts'
 import { createSeededRandom, type SeededRandom } from '../../client/seeded-random.ts'
 import { createTollgateClient, type TollgateClient } from '../../client/tollgate-client.ts'
+import { stopRecorded } from '../../engines/stop-recorded.ts'
 import { killDescendants } from '../../instance/process-tree.ts'
 import { watchLimits, type LimitWatch } from '../limit-watch.ts'
 import { startLoad, type Load } from '../load.ts'
@@ -70,6 +71,8 @@ export function startEngineChaos(options: EngineChaosOptions): EngineChaos {
     async end() {
       // Nobody starts the services again then; and what is only starting now is below us as well.
       await started.services?.kill()
+      // PostgreSQL frees the memory that it shares with nobody else only when it is asked to end.
+      await stopRecorded(join(options.folder, 'engines', 'postgres'))
       await killDescendants()
     },
   }
