@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createProjectionMetrics } from '@tollgate/aggregator/consume/projection-metrics'
-import { createRequestSeconds } from '@tollgate/control-plane/metrics'
+import { createPeriodUsageAnswers, createRequestSeconds } from '@tollgate/control-plane/metrics'
 import { createIngestCounts, registerGauges } from '@tollgate/ingest/metrics'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { parser } from '@prometheus-io/lezer-promql'
@@ -44,6 +44,7 @@ async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
   registerGauges(registry, { appendsInFlight: none, appendBytesInFlight: none, recentKeys: none })
   createProjectionMetrics(registry)
   createRequestSeconds(registry)
+  createPeriodUsageAnswers(registry)
   // Prometheus adds where it scraped; every service adds its name.
   const series = new Map([['up', new Set(['job', 'instance'])]])
   for (const { name, type } of await registry.getMetricsAsJSON()) {
