@@ -3,13 +3,16 @@ import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { openEventLogForReading } from '@tollgate/platform/event-log/open-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
+import { traceHotState } from '@tollgate/platform/hot-state/trace-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
+import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import {
   createClickHouseUsageStore,
   type ClickHouseConnection,
 } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import { traceUsageStore } from '@tollgate/platform/usage-store/trace-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { environments } from '@tollgate/schemas/environment'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
@@ -22,6 +25,7 @@ export type Parts = {
   readonly eventLog: EventLog
   readonly hotState: HotState
   readonly usageStore: UsageStore
+  readonly tracing: Tracing | undefined
 }
 
 export type OpenedParts = Parts & {
@@ -30,15 +34,27 @@ export type OpenedParts = Parts & {
 }
 
 /** The parts that the caller did not bring, opened as a process of its own opens them. */
-export function openParts(
+export async function openParts(
   config: AggregatorConfig,
   overrides: Partial<Parts>,
 ): Promise<OpenedParts> {
+  const parts = await openUntraced(config, overrides)
+  const { tracing, hotState, usageStore } = parts
+  if (tracing === undefined) return parts
+  return {
+    ...parts,
+    hotState: traceHotState(tracing, hotState, config.hotState === 'redis' ? 'redis' : 'lmdb'),
+    usageStore: traceUsageStore(tracing, usageStore),
+  }
+}
+
+function openUntraced(config: AggregatorConfig, overrides: Partial<Parts>): Promise<OpenedParts> {
   const logger = overrides.logger ?? createLogger('aggregator', config.logLevel)
   const role = config.projection === 'sink' ? 'publisher' : 'projection'
   return openOwned(async (own) => ({
     clock: overrides.clock ?? systemClock,
     logger,
+    tracing: overrides.tracing,
     eventLog: overrides.eventLog ?? (await own(openLog(config, logger))),
     hotState: overrides.hotState ?? (await own(openHotState(config, role, logger))),
     usageStore:

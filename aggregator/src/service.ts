@@ -3,6 +3,7 @@ import { countersGroup, sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
+import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { Service } from '@tollgate/platform/service/service'
 import { migrateUsageTables } from './clickhouse/migrate.ts'
@@ -14,6 +15,7 @@ import { createProjectionGroup, type ProjectionGroup } from './consume/projectio
 import { createProjectionMetrics, type ProjectionMetrics } from './consume/projection-metrics.ts'
 import { createSinkProjection } from './consume/sink-projection.ts'
 import { createTableGate } from './consume/table-gate.ts'
+import { traceBatches, untracedBatches, type TraceBatch } from './consume/trace-batches.ts'
 import { clickHouseOf, openParts, type Parts } from './open-parts.ts'
 import { retentionOf } from './retention-config.ts'
 
@@ -128,10 +130,11 @@ const countersConcurrencyMax = 4
 
 function countersGroupOf(
   config: AggregatorConfig,
-  { clock, logger, eventLog: log, hotState, usageStore }: Parts,
+  { clock, logger, eventLog: log, hotState, usageStore, tracing }: Parts,
   metrics: ProjectionMetrics,
 ): ProjectionGroup {
   const counters = {
+    traceBatch: traceBatchOf(config, tracing),
     clock,
     usageStore,
     readLimits: {
@@ -158,11 +161,12 @@ function countersGroupOf(
 
 function sinkGroupOf(
   config: AggregatorConfig,
-  { logger, eventLog: log, hotState, usageStore }: Parts,
+  { logger, eventLog: log, hotState, usageStore, tracing }: Parts,
   metrics: ProjectionMetrics,
   mayStart: Promise<void>,
 ): ProjectionGroup {
   const sink = {
+    traceBatch: traceBatchOf(config, tracing),
     usageStore,
     readLimits: { recordsMax: config.sinkBatchRowsMax, bytesMax: config.sinkBatchBytesMax },
     delayMs: config.sinkDelayMs,
@@ -181,4 +185,9 @@ function sinkGroupOf(
     logger,
     create: (at, childLogger) => createSinkProjection({ ...at, ...sink }, metrics, childLogger),
   })
+}
+
+function traceBatchOf({ eventLog }: AggregatorConfig, tracing: Tracing | undefined): TraceBatch {
+  if (tracing === undefined) return untracedBatches
+  return traceBatches(tracing, eventLog === 'kafka' ? 'kafka' : 'tollgate')
 }

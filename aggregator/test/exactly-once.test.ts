@@ -14,6 +14,7 @@ import { subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { runCountersBatch } from '../src/consume/run-counters-batch.ts'
 import { runSinkBatch } from '../src/consume/run-sink-batch.ts'
+import { untracedBatches } from '../src/consume/trace-batches.ts'
 import { interrupted, ProcessDied, type Interruption } from './interrupted.ts'
 import { encoded, meterEvent } from './meter-event.ts'
 import { TokenStore } from './token-store.ts'
@@ -113,6 +114,7 @@ class History {
       topic,
       partition: this.#partition,
       readLimits: { recordsMax, bytesMax: 1 << 20 },
+      traceBatch: untracedBatches,
     }
     if (actor === 'counters') {
       const position = await this.#hotState.appliedOffset('sandbox', this.#partition)

@@ -23,6 +23,7 @@ import { createCountersProjection } from '../src/consume/counters-projection.ts'
 import type { Projection } from '../src/consume/projection-loop.ts'
 import { createProjectionMetrics } from '../src/consume/projection-metrics.ts'
 import { runSinkBatch } from '../src/consume/run-sink-batch.ts'
+import { untracedBatches } from '../src/consume/trace-batches.ts'
 import { firstNote, writeSinkNote } from '../src/domain/sink-note.ts'
 import { usageColumns } from '../src/domain/usage-rows.ts'
 import { emptyUsageTables } from './installation.ts'
@@ -160,6 +161,7 @@ class History {
       topic,
       partition: this.partition,
       readLimits: { recordsMax: 7, bytesMax: 1 << 20 },
+      traceBatch: untracedBatches,
     }
   }
 

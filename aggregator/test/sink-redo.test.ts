@@ -3,6 +3,7 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { runSinkBatch, type SinkParts } from '../src/consume/run-sink-batch.ts'
+import { untracedBatches } from '../src/consume/trace-batches.ts'
 import { ExpectedUsage, readStored } from './expected-usage.ts'
 import { EventGenerator } from './generated-events.ts'
 import { createInstallation, partitionOfEvent, type Installation } from './installation.ts'
@@ -33,6 +34,7 @@ async function storeBatch(interruption?: Interruption, others = nobody): Promise
     topic,
     partition: 0,
     readLimits: { recordsMax: 1_000, bytesMax: 1 << 24 },
+    traceBatch: untracedBatches,
     countersWaitMs: 0,
     newLineage: () => 'lineage',
   }

@@ -1,10 +1,13 @@
-import { createLogger } from '@tollgate/platform/observability/logger'
+import { openObservability } from '@tollgate/platform/observability/open-observability'
 import { runService } from '@tollgate/platform/service/run-service'
 import { readControlPlaneConfig } from './config.ts'
 import { createControlPlane } from './service.ts'
 
 const config = readControlPlaneConfig(process.env)
-const logger = createLogger('control-plane', config.logLevel)
-const service = createControlPlane(config, { logger })
+const observability = await openObservability('control-plane', config.logLevel, process.env)
+const service = createControlPlane(config, observability)
 
-await runService(service, logger, () => ({ port: service.port, adminPort: service.adminPort }))
+await runService(service, observability, () => ({
+  port: service.port,
+  adminPort: service.adminPort,
+}))

@@ -1,15 +1,19 @@
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { traceDatabase } from '@tollgate/platform/database/postgres/trace-database'
 import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { openEventLogForReading } from '@tollgate/platform/event-log/open-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
+import { traceHotState } from '@tollgate/platform/hot-state/trace-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
+import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import { traceUsageStore } from '@tollgate/platform/usage-store/trace-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
 import { environments } from '@tollgate/schemas/environment'
@@ -24,6 +28,7 @@ export type Parts = {
   readonly eventLog: EventLog
   readonly hotState: HotState
   readonly usageStore: UsageStore
+  readonly tracing: Tracing | undefined
 }
 
 export type OpenedParts = Parts & {
@@ -32,14 +37,27 @@ export type OpenedParts = Parts & {
 }
 
 /** The parts that the caller did not bring, opened as a process of its own opens them. */
-export function openParts(
+export async function openParts(
   config: ControlPlaneConfig,
   overrides: Partial<Parts>,
 ): Promise<OpenedParts> {
+  const parts = await openUntraced(config, overrides)
+  const { tracing, database, hotState, usageStore } = parts
+  if (tracing === undefined) return parts
+  return {
+    ...parts,
+    database: traceDatabase(tracing, database),
+    hotState: traceHotState(tracing, hotState, config.hotState === 'redis' ? 'redis' : 'lmdb'),
+    usageStore: traceUsageStore(tracing, usageStore),
+  }
+}
+
+function openUntraced(config: ControlPlaneConfig, overrides: Partial<Parts>): Promise<OpenedParts> {
   const logger = overrides.logger ?? createLogger('control-plane', config.logLevel)
   return openOwned(async (own) => ({
     clock: overrides.clock ?? systemClock,
     logger,
+    tracing: overrides.tracing,
     database: overrides.database ?? (await own(openDatabase(config))),
     eventLog: overrides.eventLog ?? (await own(openLog(config, logger))),
     hotState: overrides.hotState ?? (await own(openHotState(config, 'publisher', logger))),

@@ -63,6 +63,7 @@ test('without PostgreSQL every call is refused, and the operator sees it', async
       }),
       clock: stack.clock,
       logger,
+      tracing: undefined,
       partitionCount: () => 1,
       now: () => new Date(),
       limits: {

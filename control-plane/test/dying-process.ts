@@ -28,7 +28,7 @@ const hotState = aroundWrites(
 if (command.length === 0) {
   const logger = createLogger('control-plane', config.logLevel)
   const service = createControlPlane(config, { hotState, logger })
-  await runService(service, logger, () => ({ port: service.port }))
+  await runService(service, { logger, tracing: undefined }, () => ({ port: service.port }))
 } else {
   const database = createPostgresDatabase({ url: config.databaseUrl, poolMax: 2 })
   const program = createProgram((run) =>

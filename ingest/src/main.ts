@@ -1,14 +1,14 @@
 import { SettingsError } from '@tollgate/platform/config/settings'
-import { createLogger } from '@tollgate/platform/observability/logger'
+import { openObservability } from '@tollgate/platform/observability/open-observability'
 import { runService } from '@tollgate/platform/service/run-service'
 import { readIngestConfig } from './config.ts'
 import { createIngest } from './service.ts'
 
 try {
   const config = readIngestConfig(process.env)
-  const logger = createLogger('ingest', config.logLevel)
-  const ingest = createIngest(config, { logger })
-  await runService(ingest, logger, () => ({
+  const observability = await openObservability('ingest', config.logLevel, process.env)
+  const ingest = createIngest(config, observability)
+  await runService(ingest, observability, () => ({
     port: ingest.port,
     adminPort: ingest.adminPort,
     front: ingest.front,

@@ -2,9 +2,12 @@ import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { WritableEventLog } from '@tollgate/platform/event-log/event-log-config'
 import { openEventLogForWriting } from '@tollgate/platform/event-log/open-event-log'
+import { traceEventLog } from '@tollgate/platform/event-log/trace-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
+import { traceHotState } from '@tollgate/platform/hot-state/trace-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
+import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import { environments } from '@tollgate/schemas/environment'
 import { currentSchemaId } from '@tollgate/schemas/meter-event'
@@ -19,6 +22,7 @@ export type Parts = {
   /** What the log calls the current schema of meter events. */
   readonly schemaId: number
   readonly hotState: HotState
+  readonly tracing: Tracing | undefined
 }
 
 export type OpenedParts = Parts & {
@@ -27,7 +31,23 @@ export type OpenedParts = Parts & {
 }
 
 /** The parts that the caller did not bring, opened as a process of its own opens them. */
-export function openParts(config: IngestConfig, overrides: Partial<Parts>): Promise<OpenedParts> {
+export async function openParts(
+  config: IngestConfig,
+  overrides: Partial<Parts>,
+): Promise<OpenedParts> {
+  const parts = await openUntraced(config, overrides)
+  const { tracing, eventLog, hotState } = parts
+  if (tracing === undefined) return parts
+  const logSystem = config.eventLog === 'kafka' ? 'kafka' : 'tollgate'
+  const hotSystem = config.hotState === 'redis' ? 'redis' : 'lmdb'
+  return {
+    ...parts,
+    eventLog: traceEventLog(tracing, eventLog, logSystem),
+    hotState: traceHotState(tracing, hotState, hotSystem),
+  }
+}
+
+function openUntraced(config: IngestConfig, overrides: Partial<Parts>): Promise<OpenedParts> {
   const logger = overrides.logger ?? createLogger('ingest', config.logLevel)
   return openOwned(async (own) => {
     const { eventLog } = overrides
@@ -40,6 +60,7 @@ export function openParts(config: IngestConfig, overrides: Partial<Parts>): Prom
       logger,
       eventLog: log,
       schemaId,
+      tracing: overrides.tracing,
       hotState: overrides.hotState ?? (await own(openHotState(config, 'reader', logger))),
     }
   })

@@ -1,4 +1,5 @@
 import { createMetrics } from '@tollgate/platform/observability/metrics'
+import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import type { Service } from '@tollgate/platform/service/service'
@@ -13,8 +14,11 @@ import { chooseFront } from './http/create-front.ts'
 import type { CreateHttpFront, HttpFront } from './http/http-front.ts'
 import { Proxy } from './http/proxy.ts'
 import { hotRoutes } from './http/routes/hot-routes.ts'
+import { traceFallback } from './http/trace-fallback.ts'
+import { traceHotRoutes } from './http/trace-hot-routes.ts'
 import { createIngestCounts } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
+import { traceDataPlane } from './trace-data-plane.ts'
 
 const dayMs = 86_400_000
 
@@ -73,23 +77,27 @@ async function run(
   parts: OpenedParts,
   givenFront: CreateHttpFront | undefined,
 ): Promise<Running> {
-  const { logger } = parts
+  const { logger, tracing } = parts
   const metrics = createMetrics('ingest')
   const counts = createIngestCounts(metrics)
-  const proxy = createProxy(config)
+  const proxy = createProxy(config, tracing)
   const askForKey = createAskForKey(proxy)
-  const dataPlane = await openDataPlane(config, parts, metrics, counts, askForKey)
+  const opened = await openDataPlane(config, parts, metrics, counts, askForKey)
+  const dataPlane = tracing === undefined ? opened : traceDataPlane(tracing, opened)
   const createFront = givenFront ?? (await chooseFront(config, logger))
+  const answerFailure = createAnswerFailure(logger)
+  const routes = hotRoutes({ ...dataPlane, counts, askControlPlane: proxy.post })
   const front = createFront({
     limits: {
       bodyBytesMax: config.bodyBytesMax,
       discardedBytesMax: config.discardedBodyBytesMax,
       collectedBytesMax: config.collectedBodyBytesMax,
     },
-    hotRoutes: hotRoutes({ ...dataPlane, counts, askControlPlane: proxy.post }),
-    fallback: proxy.forward,
-    answerFailure: createAnswerFailure(logger),
+    hotRoutes: tracing === undefined ? routes : traceHotRoutes(tracing, routes, answerFailure),
+    fallback: tracing === undefined ? proxy.forward : traceFallback(tracing, proxy.forward),
+    answerFailure,
     onRefused: (status) => counts.countRefused(status),
+    readsTraceHeaders: tracing !== undefined,
   })
   const admin = createAdminServer({
     host: config.adminHost,
@@ -131,8 +139,9 @@ function createTrimmer(config: IngestConfig, parts: OpenedParts): Service {
   })
 }
 
-function createProxy(config: IngestConfig): Proxy {
+function createProxy(config: IngestConfig, tracing: Tracing | undefined): Proxy {
   return new Proxy({
+    traceHeaders: () => tracing?.active()?.headers ?? {},
     upstream: config.controlPlaneUrl,
     connectionsMax: config.proxyConnectionsMax,
     headersTimeoutMs: config.proxyHeadersTimeoutMs,

@@ -42,6 +42,7 @@ export class FrontUnderTest {
         return unavailable('it failed')
       },
       onRefused: (status) => this.refused.push(status),
+      readsTraceHeaders: false,
     })
   }
 

@@ -1,6 +1,7 @@
 import type { EventLog, ReadLimits } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
+import type { TraceBatch } from './trace-batches.ts'
 
 /** One log partition and what lies around it. */
 export type Partition = {
@@ -15,6 +16,7 @@ export type Partition = {
 /** What a projection of one log partition works with. */
 export type PartitionParts = Partition & {
   readonly readLimits: ReadLimits
+  readonly traceBatch: TraceBatch
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { SettledReservation } from '@tollgate/platform/hot-state/reservations'
 import { BatchDecoder } from '../domain/decode-batch.ts'
-import type { UnreadableRecord } from '../domain/decoded-batch.ts'
+import type { DecodedBatch, UnreadableRecord } from '../domain/decoded-batch.ts'
 import { marksWanted, settleFirstOffsets } from '../domain/first-offsets.ts'
 import { foldIncrements, type Fold } from '../domain/fold-increments.ts'
 import { settledReservations } from '../domain/settled-reservations.ts'
@@ -36,14 +36,18 @@ export async function runCountersBatch(
   parts: PartitionParts,
   position: number,
 ): Promise<CountersOutcome> {
-  const { log, hotState, environment, topic, partition } = parts
+  const { log, topic, partition } = parts
   const head = await checkPosition(parts, position)
   if (position === head) return { kind: 'idle' }
 
   const decoder = new BatchDecoder(position)
   decoder.add(await log.read(topic, partition, position, parts.readLimits))
   const batch = decoder.finish()
+  return parts.traceBatch('count', parts, batch, () => countBatch(parts, batch))
+}
 
+async function countBatch(parts: PartitionParts, batch: DecodedBatch): Promise<CountersOutcome> {
+  const { log, hotState, environment, topic, partition } = parts
   const wanted = marksWanted(batch.events)
   const ids = wanted.map((mark) => mark.id)
   const known = ids.length === 0 ? [] : await hotState.readMarks(environment, partition, ids)
@@ -54,7 +58,7 @@ export async function runCountersBatch(
   const result = await hotState.apply({
     space: environment,
     partition,
-    expectedOffset: position,
+    expectedOffset: batch.fromOffset,
     nextOffset: batch.toOffset,
     marks: missing,
     increments: fold.increments,

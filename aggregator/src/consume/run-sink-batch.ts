@@ -61,6 +61,16 @@ export async function runSinkBatch(
 
   const batch = await readBatch(parts, fromOffset, note.openTo)
   if (batch.toOffset === batch.fromOffset) return { kind: 'idle' }
+  return parts.traceBatch('store', parts, batch, () => storeBatch(parts, position, note, batch))
+}
+
+async function storeBatch(
+  parts: SinkParts,
+  position: GroupPosition,
+  note: SinkNote,
+  batch: DecodedBatch,
+): Promise<SinkOutcome> {
+  const { log, topic, partition } = parts
   const open = await openBatch(parts, position, note, batch)
 
   const firstOffsets = await settleSinkMarks(parts, batch, parts.countersWaitMs)

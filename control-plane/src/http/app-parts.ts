@@ -1,6 +1,7 @@
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { Logger } from '@tollgate/platform/observability/logger'
+import type { Tracing } from '@tollgate/platform/observability/tracing'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import type { PeriodUsage } from '../limits/period-usage.ts'
@@ -9,6 +10,7 @@ import type { PeriodUsage } from '../limits/period-usage.ts'
 export type AppParts = PublisherParts & {
   readonly clock: Clock
   readonly logger: Logger
+  readonly tracing: Tracing | undefined
   readonly eventLog: EventLog
   readonly usageStore: UsageStore
   readonly usage: PeriodUsage

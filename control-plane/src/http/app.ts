@@ -9,6 +9,7 @@ import { installBodyParser } from './plugins/body-parser.ts'
 import { answerUnrouted, installErrorHandler } from './plugins/error-handler.ts'
 import { parseQuery } from './plugins/query-parser.ts'
 import { installRequestMetrics } from './plugins/request-metrics.ts'
+import { installTracing } from './plugins/tracing.ts'
 import { validatorCompiler } from './plugins/validation.ts'
 import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
@@ -61,6 +62,7 @@ export async function buildApp(
 
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
+  if (parts.tracing !== undefined) installTracing(app, parts.tracing)
   installBodyParser(app)
   installErrorHandler(app, parts.clock)
   installRequestMetrics(app, requestSeconds)

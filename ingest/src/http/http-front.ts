@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { TraceHeaders } from '@tollgate/platform/observability/tracing'
 
 /*
  * The listener in front of the data plane. Two implementations: uWebSockets.js, which is several times faster, and
@@ -17,6 +18,8 @@ export interface HttpFront {
 export type HotHead = {
   readonly authorization: string
   readonly contentType: string
+  /** Where the caller is in a trace. Read only where it is asked for. */
+  readonly trace?: TraceHeaders
 }
 
 /** A route that is answered in this process. Its method is POST; any other is answered 405 by the front. */
@@ -87,6 +90,8 @@ export type FrontOptions = {
   readonly answerFailure: (error: unknown) => Answer
   /** A request was not passed on and not answered 200 by a hot route. */
   readonly onRefused: (status: number) => void
+  /** Whether the heads of hot routes tell of the caller's trace. */
+  readonly readsTraceHeaders: boolean
 }
 
 export type CreateHttpFront = (options: FrontOptions) => HttpFront

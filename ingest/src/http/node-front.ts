@@ -1,6 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
+import type { TraceHeaders } from '@tollgate/platform/observability/tracing'
 import { methodNotAllowed } from './answers.ts'
 import { BodyBudget, BodyCollector } from './body-collector.ts'
 import type { Answer, FallbackAnswer, FrontOptions, HotRoute, HttpFront } from './http-front.ts'
@@ -54,9 +61,11 @@ export class NodeFront implements HttpFront {
   }
 
   #serveHot(route: HotRoute, request: IncomingMessage, response: ServerResponse): void {
+    const { headers } = request
     const head = {
-      authorization: request.headers.authorization ?? '',
-      contentType: request.headers['content-type'] ?? '',
+      authorization: headers.authorization ?? '',
+      contentType: headers['content-type'] ?? '',
+      ...(this.#options.readsTraceHeaders && { trace: traceHeadersOf(headers) }),
     }
     const collector = this.#collect(request, response, async (body) => {
       try {
@@ -161,4 +170,8 @@ function headerList(raw: readonly string[]): [string, string][] {
   const list: [string, string][] = []
   for (let at = 0; at + 1 < raw.length; at += 2) list.push([raw[at]!.toLowerCase(), raw[at + 1]!])
   return list
+}
+
+function traceHeadersOf({ traceparent, tracestate }: IncomingHttpHeaders): TraceHeaders {
+  return { traceparent: traceparent?.toString() ?? '', tracestate: tracestate?.toString() ?? '' }
 }

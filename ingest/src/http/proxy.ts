@@ -12,9 +12,11 @@ export type ProxyOptions = {
   readonly bodyTimeoutMs: number
   readonly trustsForwardedHeaders: boolean
   readonly inFlight: InFlightLimit
+  /** What calls of our own carry of the trace that they belong to. */
+  readonly traceHeaders: () => Readonly<Record<string, string>>
 }
 
-const methods: ReadonlySet<string> = new Set([
+export const proxiedMethods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
   'POST',
@@ -42,7 +44,7 @@ export class Proxy {
   }
 
   readonly forward = async (request: FallbackRequest): Promise<FallbackAnswer> => {
-    if (!methods.has(request.method)) return whole(unknownMethod)
+    if (!proxiedMethods.has(request.method)) return whole(unknownMethod)
     const { inFlight, trustsForwardedHeaders } = this.#options
     const bytes = request.body.byteLength
     inFlight.enter(1, bytes)
@@ -81,7 +83,7 @@ export class Proxy {
       const response = await this.#pool.request({
         method,
         path,
-        headers,
+        headers: { ...headers, ...this.#options.traceHeaders() },
         body: body === '' ? null : body,
       })
       const text = await response.body.text()

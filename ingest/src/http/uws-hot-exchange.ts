@@ -40,10 +40,7 @@ export class HotExchange {
   ) {
     this.#context = context
     this.#route = route
-    this.#head = {
-      authorization: request.getHeader('authorization'),
-      contentType: request.getHeader('content-type'),
-    }
+    this.#head = context.options.readsTraceHeaders ? tracedHeadOf(request) : headOf(request)
     this.#announcedLength = request.getHeader('content-length')
     this.#response = response
     context.inFlight += 1
@@ -112,4 +109,17 @@ export class HotExchange {
     this.#context.inFlight -= 1
     this.#collector?.release()
   }
+}
+
+function headOf(request: HttpRequest): HotHead {
+  return {
+    authorization: request.getHeader('authorization'),
+    contentType: request.getHeader('content-type'),
+  }
+}
+
+function tracedHeadOf(request: HttpRequest): HotHead {
+  const traceparent = request.getHeader('traceparent')
+  const tracestate = request.getHeader('tracestate')
+  return { ...headOf(request), trace: { traceparent, tracestate } }
 }

@@ -1,13 +1,14 @@
-import type { Logger } from '../observability/logger.ts'
+import type { Observability } from '../observability/open-observability.ts'
 import type { Service } from './service.ts'
 
 /**
  * Runs a service as this process: starts it, stops it on SIGINT, SIGTERM, or when the parent that holds the other end
- * of an IPC channel goes away, so that no orphan keeps a data folder open. Tells that parent once it is ready.
+ * of an IPC channel goes away, so that no orphan keeps a data folder open. Tells that parent once it is ready. Traces of
+ * what was finished are sent before the end.
  */
 export async function runService(
   service: Service,
-  logger: Logger,
+  { logger, tracing }: Observability,
   readyMessage: () => Record<string, unknown> = () => ({}),
 ): Promise<void> {
   let isStopping = false
@@ -17,6 +18,7 @@ export async function runService(
     logger.info({ cause }, 'stopping')
     try {
       await service.stop()
+      await tracing?.close()
       process.exit(0)
     } catch (error) {
       logger.error({ err: error }, 'could not stop cleanly')

@@ -1,0 +1,58 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Span, Tracing } from '@tollgate/platform/observability/tracing'
+import type { ApiServer } from '../api-server.ts'
+
+/**
+ * A span for every request, by the route as it is declared: what a client put into the path is told to nobody. Install it
+ * before whatever is to run inside of it.
+ */
+export function installTracing(app: ApiServer, tracing: Tracing): void {
+  const spans = new WeakMap<FastifyRequest, Span>()
+  app.addHook('onRequest', (request, _reply, done) => {
+    const span = tracing.receive(nameOf(request), headersOf(request), attributesOf(request))
+    spans.set(request, span)
+    span.run(done)
+  })
+  // The body came by way of the connection, which is in no span.
+  app.addHook('preValidation', (request, _reply, done) => {
+    const span = spans.get(request)
+    if (span === undefined) done()
+    else span.run(done)
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const span = spans.get(request)
+    spans.delete(request)
+    if (span !== undefined) end(span, request, reply)
+    done()
+  })
+  app.addHook('onRequestAbort', (request, done) => {
+    const span = spans.get(request)
+    spans.delete(request)
+    span?.fail('aborted')
+    done()
+  })
+}
+
+function end(span: Span, request: FastifyRequest, reply: FastifyReply): void {
+  const { apiKey } = request
+  span.set({
+    'http.response.status_code': reply.statusCode,
+    ...(apiKey && { 'tollgate.environment': apiKey.environment }),
+  })
+  if (reply.statusCode >= 500) span.fail(String(reply.statusCode))
+  else span.end()
+}
+
+function nameOf({ method, routeOptions }: FastifyRequest): string {
+  return routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`
+}
+
+function attributesOf({ method, routeOptions }: FastifyRequest): Record<string, string> {
+  const route = routeOptions.url
+  return { 'http.request.method': method, ...(route !== undefined && { 'http.route': route }) }
+}
+
+function headersOf({ headers }: FastifyRequest): { traceparent: string; tracestate: string } {
+  const { traceparent, tracestate } = headers
+  return { traceparent: traceparent?.toString() ?? '', tracestate: tracestate?.toString() ?? '' }
+}

@@ -1,0 +1,32 @@
+import type { Tracing } from '@tollgate/platform/observability/tracing'
+import type { Fallback, FallbackRequest, HeaderList } from './http-front.ts'
+import { proxiedMethods } from './proxy.ts'
+import { endWithStatus } from './trace-hot-routes.ts'
+
+const traceHeaders: ReadonlySet<string> = new Set(['traceparent', 'tracestate'])
+
+/**
+ * The fallback with a span for every request, which whoever the request is passed on to continues. It has no route: that
+ * is known there, and a path may hold what clients call their customers.
+ */
+export function traceFallback(tracing: Tracing, fallback: Fallback): Fallback {
+  return async (request) => {
+    const method = proxiedMethods.has(request.method) ? request.method : '_OTHER'
+    const attributes = { 'http.request.method': method }
+    const span = tracing.receive(method, Object.fromEntries(headersOf(request)), attributes)
+    const others = request.headers.filter(([name]) => !traceHeaders.has(name))
+    const headers = [...others, ...Object.entries(span.headers)]
+    try {
+      const answer = await span.run(() => fallback({ ...request, headers }))
+      endWithStatus(span, answer.status)
+      return answer
+    } catch (error) {
+      span.fail(error)
+      throw error
+    }
+  }
+}
+
+function headersOf(request: FallbackRequest): HeaderList {
+  return request.headers.filter(([name]) => traceHeaders.has(name))
+}

@@ -1,0 +1,60 @@
+import type { Span, Tracing } from '@tollgate/platform/observability/tracing'
+import type { Answer, FrontOptions, HotHead, HotRoute } from './http-front.ts'
+
+/**
+ * The routes with a span for every request, which begins when its body is there and ends when its answer is made. A
+ * failure is turned into its answer here, so that the span can tell what the client was told.
+ */
+export function traceHotRoutes(
+  tracing: Tracing,
+  routes: ReadonlyMap<string, HotRoute>,
+  answerFailure: FrontOptions['answerFailure'],
+): ReadonlyMap<string, HotRoute> {
+  const entries = [...routes].map(([path, route]): [string, HotRoute] => [
+    path,
+    traceHotRoute(tracing, path, route, answerFailure),
+  ])
+  return new Map(entries)
+}
+
+function traceHotRoute(
+  tracing: Tracing,
+  path: string,
+  route: HotRoute,
+  answerFailure: FrontOptions['answerFailure'],
+): HotRoute {
+  const name = `POST ${path}`
+  const attributes = { 'http.request.method': 'POST', 'http.route': path }
+  const begin = ({ trace }: HotHead): Span => tracing.receive(name, trace ?? {}, attributes)
+  return {
+    refuse(head) {
+      const refusal = route.refuse(head)
+      if (refusal !== undefined) endWith(begin(head), refusal)
+      return refusal
+    },
+    answer(head, body) {
+      const span = begin(head)
+      const work = (): Answer | Promise<Answer> => route.answer(head, body)
+      if (!span.isSampled) return span.run(work)
+      try {
+        const answer = span.run(work)
+        if (!(answer instanceof Promise)) return endWith(span, answer)
+        return answer.catch(answerFailure).then((made) => endWith(span, made))
+      } catch (error) {
+        return endWith(span, answerFailure(error))
+      }
+    },
+  }
+}
+
+function endWith(span: Span, answer: Answer): Answer {
+  endWithStatus(span, answer.status)
+  return answer
+}
+
+/** What a client did wrong is no error of ours. */
+export function endWithStatus(span: Span, status: number): void {
+  span.set({ 'http.response.status_code': status })
+  if (status >= 500) span.fail(String(status))
+  else span.end()
+}
