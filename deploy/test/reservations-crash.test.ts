@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runCountersBatch } from '@tollgate/aggregator/consume/run-counters-batch'
+import { untracedBatches } from '@tollgate/aggregator/consume/trace-batches'
 import { countingWindows } from '@tollgate/domain/entitlements/counting-windows'
 import { reserveUsage } from '@tollgate/domain/entitlements/reserve-usage'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
@@ -128,7 +129,8 @@ async function use(customerRef: string, units: number, reservationId: string): P
 async function countAll(using = hotState): Promise<void> {
   for (let partition = 0; partition < partitionCount; partition++) {
     const readLimits = { recordsMax: 1_000, bytesMax: 1_000_000 }
-    const parts = { log, hotState: using, environment, topic, partition, readLimits } as const
+    const at = { log, hotState: using, environment, topic, partition } as const
+    const parts = { ...at, readLimits, traceBatch: untracedBatches }
     await runCountersBatch(parts, await using.appliedOffset(environment, partition))
   }
 }
