@@ -50,7 +50,7 @@ export async function startChaosServices(options: InstanceOptions): Promise<Chao
     }
     const part = nodePart({
       name: service,
-      entry: service === 'ingest' ? entries.ingest : entries.aggregator,
+      entry: built(service === 'ingest' ? entries.ingest : entries.aggregator),
       logPath: join(dataFolderAt(options.dataDir).logs, `second-${service}.log`),
       environment: () => ({ ...options.environment, ...environment, ...own }),
     })
@@ -107,4 +107,9 @@ const ownSettings: Record<DoubledService, Readonly<Record<string, string>>> = {
   ingest: {},
   'aggregator-counters': { TOLLGATE_PROJECTION: 'counters' },
   'aggregator-sink': { TOLLGATE_PROJECTION: 'sink' },
+}
+
+/** What the first processes run as well, also when this one runs from source. */
+function built(entry: string): string {
+  return entry.replace(/\/src\/(.+)\.ts$/, '/dist/$1.js')
 }
