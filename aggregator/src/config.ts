@@ -65,7 +65,7 @@ export const aggregatorSettings = {
   ),
   replayRecordsMax: integerSetting(
     'TOLLGATE_REPLAY_RECORDS_MAX',
-    'Records of a partition that are counted from the log again when the hot state was lost; the counts of more are made from ClickHouse',
+    'A lost partition with fewer stored records is counted from the log again; the counts of one with as many are made from ClickHouse',
     500_000,
     { min: 0, max: 1_000_000_000 },
   ),

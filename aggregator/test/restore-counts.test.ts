@@ -49,6 +49,7 @@ let folder: string
 let log: EventLog
 let clickhouse: TestUsageStore
 let runs = 0
+let onceTotal = 0
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tollgate-restore-'))
@@ -83,14 +84,18 @@ const event = fc
   })
   .map(({ number, isKeyed, second, ...fields }) => {
     // A key may come again with another body, as clients do: the first one counts.
-    const id = isKeyed ? `usage_${number % 40}` : `usage_once_${runs}_${number}`
+    const id = isKeyed ? idOf('keyed', number % 40) : idOf('once', onceTotal++)
     return meterEvent({
       ...fields,
-      id: id.padEnd(32, '0'),
+      id,
       idempotencyKey: isKeyed ? `key-${number % 40}` : null,
       timestamp: second * 1000 + (number % 1000),
     })
   })
+
+function idOf(kind: string, number: number): string {
+  return `usage_${`${kind}_${number}`.padStart(26, '0')}`
+}
 
 type Act =
   | { readonly kind: 'append'; readonly events: readonly MeterEvent[] }
@@ -305,7 +310,7 @@ describe('counts that the hot state lost', () => {
             meterName,
             customerRef: 'ada',
             productRef: 'prd_a',
-            id: `usage_${providerId}_${meterName}_${round}`.padEnd(32, '0'),
+            id: idOf(`${providerId}_${meterName}`, round),
             timestamp: (start + 2 * day) * 1000,
           }),
         ),
@@ -342,7 +347,7 @@ describe('counts that the hot state lost', () => {
     await history.open()
     const moved = fc.sample(event, 40).map((each, index) => ({
       ...each,
-      id: `usage_moved_${index}`.padEnd(32, '0'),
+      id: idOf('moved', index),
       idempotencyKey: `moved-${index}`,
     }))
     const rows = moved.map((each) => ({ offset: offsetOfNoLog, event: each }))

@@ -13,7 +13,7 @@ export type CountersParts = PartitionParts &
   RestoreParts & {
     readonly clock: Clock
     readonly retention: Retention
-    /** Counts of so many records are made again from the log, of more from ClickHouse. */
+    /** Counts of fewer stored records are made again from the log, of as many from ClickHouse. */
     readonly replayRecordsMax: number
   }
 

@@ -18,8 +18,9 @@ describe('planRecovery', () => {
       { appliedOffset: 2, oldest: 3, storedOffset: 9 },
       { kind: 'go-on', offset: 2 },
     ],
-    ['counts a short log again', { storedOffset: 100 }, { kind: 'go-on', offset: 0 }],
-    ['sums up a long one', { storedOffset: 101 }, { kind: 'restore', offset: 101 }],
+    ['counts a short log again', { storedOffset: 99 }, { kind: 'go-on', offset: 0 }],
+    ['sums up a long one', { storedOffset: 100 }, { kind: 'restore', offset: 100 }],
+    ['sums up any log when it is told to', { replayRecordsMax: 0 }, { kind: 'restore', offset: 0 }],
     [
       'sums up a log that was trimmed, however short',
       { oldest: 1, storedOffset: 5 },

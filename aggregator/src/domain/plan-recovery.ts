@@ -8,7 +8,7 @@ export type RecoveryFacts = {
   readonly storedOffset: number
   /** Whether ClickHouse has records that were never in this log. */
   readonly hasMovedRecords: boolean
-  /** Records that are counted from the log again rather than summed up from ClickHouse. */
+  /** Fewer stored records than that are counted from the log again rather than summed up from ClickHouse. */
   readonly replayRecordsMax: number
 }
 
@@ -24,7 +24,7 @@ export type RecoveryPlan =
 export function planRecovery(facts: RecoveryFacts): RecoveryPlan {
   const { appliedOffset, oldest, storedOffset, hasMovedRecords, replayRecordsMax } = facts
   if (appliedOffset > 0) return { kind: 'go-on', offset: appliedOffset }
-  const isShort = storedOffset <= replayRecordsMax
+  const isShort = storedOffset < replayRecordsMax
   if (oldest === 0 && isShort && !hasMovedRecords) return { kind: 'go-on', offset: 0 }
   // A sink that lost its position stores again from the oldest record on; what is older was stored before it went.
   return { kind: 'restore', offset: Math.max(storedOffset, oldest) }
