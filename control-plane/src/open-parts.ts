@@ -5,6 +5,7 @@ import { traceDatabase } from '@tollgate/platform/database/postgres/trace-databa
 import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { openEventLogForReading } from '@tollgate/platform/event-log/open-event-log'
+import { withHeadsOf } from '@tollgate/platform/event-log/with-acknowledged-heads'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { traceHotState } from '@tollgate/platform/hot-state/trace-hot-state'
@@ -16,6 +17,7 @@ import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/click
 import { traceUsageStore } from '@tollgate/platform/usage-store/trace-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
+import { refuseUnfinishedMove } from '@tollgate/domain/postgres/refuse-unfinished-move'
 import { environments } from '@tollgate/schemas/environment'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -54,24 +56,37 @@ export async function openParts(
 
 function openUntraced(config: ControlPlaneConfig, overrides: Partial<Parts>): Promise<OpenedParts> {
   const logger = overrides.logger ?? createLogger('control-plane', config.logLevel)
-  return openOwned(async (own) => ({
-    clock: overrides.clock ?? systemClock,
-    logger,
-    tracing: overrides.tracing,
-    database: overrides.database ?? (await own(openDatabase(config))),
-    eventLog: overrides.eventLog ?? (await own(openLog(config, logger))),
-    hotState: overrides.hotState ?? (await own(openHotState(config, 'publisher', logger))),
-    usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
-  }))
+  return openOwned(async (own) => {
+    const database = overrides.database ?? (await own(openDatabase(config)))
+    const log = overrides.eventLog ?? (await own(openLog(config, logger)))
+    const hotState = overrides.hotState ?? (await own(openHotState(config, 'publisher', logger)))
+    return {
+      clock: overrides.clock ?? systemClock,
+      logger,
+      tracing: overrides.tracing,
+      database,
+      eventLog: withHeadsOf(hotState, log, config),
+      hotState,
+      usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
+    }
+  })
 }
 
 /** The tables' owner brings them to this version before it uses them. */
 async function openDatabase(config: ControlPlaneConfig): Promise<Database> {
   await migratePostgres({ url: config.databaseUrl, folder: migrationsFolder })
-  return createPostgresDatabase({
+  const database = createPostgresDatabase({
     url: config.databaseUrl,
     poolMax: config.databaseConnectionsMax,
   })
+  try {
+    // Without keys from here nobody gets in anywhere.
+    await refuseUnfinishedMove(database.control)
+    return database
+  } catch (error) {
+    await database.close()
+    throw error
+  }
 }
 
 /** Ingest writes the log; here only its heads and the positions of its consumers are read. */

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as otherWork } from 'node:timers/promises'
-import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
@@ -168,42 +167,6 @@ describe('readCountedUsage', () => {
     const counting = readCountedUsage(parts, { ...query, waitMs: 5000 })
     await record()
     expect(await counting).toMatchObject({ source: 'counters' })
-  })
-
-  describe('while the log does not answer', () => {
-    /** As a log behind a network is when nothing comes back. */
-    function silent(log: EventLog, lastKnownHead: EventLog['lastKnownHead']): EventLog {
-      const away = async (): Promise<never> => {
-        throw new EventLogUnavailableError('no answer')
-      }
-      const silenced = { head: away, oldest: away, read: away, lastKnownHead }
-      return new Proxy(log, {
-        get: (target, name: keyof EventLog) => {
-          const member: unknown = Reflect.get(name in silenced ? silenced : target, name)
-          return typeof member === 'function' ? (member.bind(target) as unknown) : member
-        },
-      })
-    }
-
-    it('answers from counters that hold all that had been heard of', async () => {
-      await record()
-      await project('cus_a', 1_000_000n)
-      const { log } = parts
-      const without = { ...parts, log: silent(log, (...at) => log.lastKnownHead(...at)) }
-      expect(await readCountedUsage(without, query)).toMatchObject({
-        amounts: new Map([[window, 1_000_000n]]),
-        source: 'counters',
-      })
-    })
-
-    it('refuses when they are behind that, and when nothing had been heard', async () => {
-      await record()
-      const { log } = parts
-      const behind = { ...parts, log: silent(log, (...at) => log.lastKnownHead(...at)) }
-      await expect(readCountedUsage(behind, query)).rejects.toThrow(EventLogUnavailableError)
-      const fresh = { ...parts, log: silent(log, () => undefined) }
-      await expect(readCountedUsage(fresh, query)).rejects.toThrow(EventLogUnavailableError)
-    })
   })
 
   it('adds the tail of the log where waiting does not help', async () => {

@@ -3,6 +3,7 @@ import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { WritableEventLog } from '@tollgate/platform/event-log/event-log-config'
 import { openEventLogForWriting } from '@tollgate/platform/event-log/open-event-log'
 import { traceEventLog } from '@tollgate/platform/event-log/trace-event-log'
+import { withHeadsOf } from '@tollgate/platform/event-log/with-acknowledged-heads'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { traceHotState } from '@tollgate/platform/hot-state/trace-hot-state'
@@ -55,13 +56,14 @@ function openUntraced(config: IngestConfig, overrides: Partial<Parts>): Promise<
       eventLog === undefined
         ? await own(openLog(config, logger))
         : { log: eventLog, schemaId: overrides.schemaId ?? currentSchemaId }
+    const hotState = overrides.hotState ?? (await own(openHotState(config, 'reader', logger)))
     return {
       clock: overrides.clock ?? systemClock,
       logger,
-      eventLog: log,
+      eventLog: withHeadsOf(hotState, log, config),
       schemaId,
       tracing: overrides.tracing,
-      hotState: overrides.hotState ?? (await own(openHotState(config, 'reader', logger))),
+      hotState,
     }
   })
 }

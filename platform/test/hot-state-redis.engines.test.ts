@@ -1,3 +1,4 @@
+import { expect, it } from 'vitest'
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
 import { describeHotState } from '../src/testing/hot-state-contract.ts'
 import { deleteKeysOf, describeOnRedis, newKeyPrefix } from '../src/testing/redis-under-test.ts'
@@ -16,5 +17,17 @@ describeOnRedis((kind, servers) => {
         await deleteKeysOf(servers, keyPrefix)
       },
     }
+  })
+
+  it(`${kind} keeps how far the log was acknowledged, which never goes back`, async () => {
+    const keyPrefix = newKeyPrefix()
+    const open = () => openRedisHotState({ servers, keyPrefix, callTimeoutMs })
+    const [writer, reader] = [await open(), await open()]
+    expect(await reader.acknowledgedHeads!.read('usage', 3)).toBeUndefined()
+    for (const head of [5, 2 ** 40, 7]) await writer.acknowledgedHeads!.note('usage', 3, head)
+    expect(await reader.acknowledgedHeads!.read('usage', 3)).toBe(2 ** 40)
+    expect(await reader.acknowledgedHeads!.read('usage', 4)).toBeUndefined()
+    await Promise.all([writer.close(), reader.close()])
+    await deleteKeysOf(servers, keyPrefix)
   })
 })

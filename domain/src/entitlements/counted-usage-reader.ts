@@ -1,4 +1,3 @@
-import { EventLogUnavailableError } from '@tollgate/platform/event-log/event-log'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -72,29 +71,11 @@ export function readReference(
   const head = log.head(topic, partition)
   const view = hotState.readEntry(at, query.meterName)
   if (head instanceof Promise || view instanceof Promise) {
-    const known = answeredOrLastKnown(head, () => log.lastKnownHead(topic, partition))
-    return Promise.all([known, view]).then(([headThen, viewThen]) => {
+    return Promise.all([head, view]).then(([headThen, viewThen]) => {
       return { customerRef, at, head: headThen, view: viewThen }
     })
   }
   return { customerRef, at, head, view }
-}
-
-/**
- * A log that does not answer takes no usage either, so what was acknowledged is what had been heard of by then. Counters
- * that have come so far hold all of it; those that have not cannot be waited for or made up for.
- */
-async function answeredOrLastKnown(
-  head: number | Promise<number>,
-  lastKnown: () => number | undefined,
-): Promise<number> {
-  try {
-    return await head
-  } catch (error) {
-    const known = error instanceof EventLogUnavailableError ? lastKnown() : undefined
-    if (known === undefined) throw error
-    return known
-  }
 }
 
 export function entitlementOf(

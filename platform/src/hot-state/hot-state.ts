@@ -1,3 +1,4 @@
+import type { AcknowledgedHeads } from '../event-log/acknowledged-heads.ts'
 import type { Reservations, SettledReservation } from './reservations.ts'
 
 /**
@@ -93,6 +94,9 @@ export interface HotState extends Reservations {
    * not tell of what was deleted on purpose, as by FLUSHALL; what is gone then is missed where it is looked for.
    */
   incarnation(): Promise<string>
+
+  /** For a log behind a network. Undefined in a state on one machine, whose log is there and knows its heads. */
+  readonly acknowledgedHeads: AcknowledgedHeads | undefined
 
   /** Throws when HotState cannot answer. */
   ping(): Promise<void>

@@ -3,7 +3,7 @@ import type { Tracing } from '../observability/tracing.ts'
 import type { HotState } from './hot-state.ts'
 
 /** The calls that requests and batches make, with the space that each works in. Keys and subjects are told to nobody. */
-const spaces: { readonly [Name in keyof HotState]?: SpaceOf<Name> } = {
+const spaces: { readonly [Name in Call]?: SpaceOf<Name> } = {
   putDocument: () => undefined,
   deleteDocument: () => undefined,
   readDocument: () => undefined,
@@ -21,9 +21,9 @@ const spaces: { readonly [Name in keyof HotState]?: SpaceOf<Name> } = {
   settleReservations: (settlement) => settlement.space,
 }
 
-type SpaceOf<Name extends keyof HotState> = (
-  ...given: Parameters<HotState[Name]>
-) => string | undefined
+type Call = Exclude<keyof HotState, 'acknowledgedHeads'>
+
+type SpaceOf<Name extends Call> = (...given: Parameters<HotState[Name]>) => string | undefined
 
 /** HotState with a span for every call that a sampled trace makes. What is answered at once still is. */
 export function traceHotState(
@@ -41,7 +41,7 @@ export function traceHotState(
         ...(space !== undefined && { 'db.namespace': space }),
       }
       const call = (): unknown =>
-        (hotState[name as keyof HotState] as (...given: never[]) => unknown).apply(hotState, given)
+        (hotState[name as Call] as (...given: never[]) => unknown).apply(hotState, given)
       return tracedCall(tracing, spanName(name, space), 'client', attributes, call)
     },
   ])

@@ -66,6 +66,7 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
 }
 
 class LmdbHotState implements HotState {
+  readonly acknowledgedHeads = undefined
   readonly #isReader: boolean
   readonly #store: LmdbStore
   readonly #subjects: SubjectRecords

@@ -21,6 +21,7 @@
  *     slots:<subject><scope>                    series and minute of its slots, sorted by minute
  *     waiting                                   each (subject, scope) that has slots
  *   prefix:document:<key>       document
+ *   prefix:acknowledged:<topic>:<partition>    how far the log was acknowledged
  *
  * Subject, scope and series are name parts (`namePart`). `<g>` is the generation of entries and marks, `<c>` that of the
  * counts, and the head says which ones are in use. Each script reads it there, so none mixes two. Whoever begins a
@@ -50,6 +51,11 @@ export class HotNames {
 
   document(key: string): string {
     return `${this.#prefix}:document:${key}`
+  }
+
+  /** Not among the names of a hot state's partition, which are swept. */
+  acknowledgedHead(topic: string, partition: number): string {
+    return `${this.#prefix}:acknowledged:${topic}:${partition}`
   }
 
   /** The name of the partition's head. */

@@ -12,6 +12,7 @@ import type {
   SweepLimits,
 } from '../hot-state.ts'
 import type { ReserveOutcome, ReserveRequest, SettlementElsewhere } from '../reservations.ts'
+import type { AcknowledgedHeads } from '../../event-log/acknowledged-heads.ts'
 import { ApplyListener } from './apply-listener.ts'
 import { packIncrements, packMarkIds, packMarks, packSpans } from './batch-format.ts'
 import {
@@ -25,6 +26,7 @@ import { EntryReads } from './entry-reads.ts'
 import { HotNames, namePart } from './hot-names.ts'
 import { readIncarnation } from './incarnation.ts'
 import { checkMemoryPolicies, readMemoryPolicies } from './memory-policy.ts'
+import { createRedisAcknowledgedHeads } from './redis-acknowledged-heads.ts'
 import { RedisCalls } from './redis-calls.ts'
 import { packSettled, RedisReservations } from './reservations.ts'
 import { applyScript } from './scripts/apply.ts'
@@ -84,6 +86,7 @@ function reportConnection(
 }
 
 class RedisHotState implements HotState {
+  readonly acknowledgedHeads: AcknowledgedHeads
   readonly #client: RedisClient
   readonly #calls: RedisCalls
   readonly #names: HotNames
@@ -96,6 +99,9 @@ class RedisHotState implements HotState {
     this.#client = client
     this.#calls = calls
     this.#names = names
+    this.acknowledgedHeads = createRedisAcknowledgedHeads(calls, (topic, partition) =>
+      names.acknowledgedHead(topic, partition),
+    )
     this.#reads = new EntryReads((partition, args) =>
       this.#calls.run(readEntriesScript, keysOf(partition), args, args.length / 2),
     )

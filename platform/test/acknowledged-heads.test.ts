@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AcknowledgedHeads } from '../src/event-log/acknowledged-heads.ts'
+import { EventLogUnavailableError, type EventLog } from '../src/event-log/event-log.ts'
+import { openFileEventLog } from '../src/event-log/files/file-event-log.ts'
+import { withAcknowledgedHeads } from '../src/event-log/with-acknowledged-heads.ts'
+
+const value = Buffer.from('a')
+
+let folder: string
+let log: EventLog
+/** What two processes share beside the log. */
+let shared: Map<string, number>
+let isNoting: boolean
+
+const heads: AcknowledgedHeads = {
+  note: async (topic, partition, head) => {
+    if (!isNoting) throw new Error('away')
+    shared.set(`${topic}/${partition}`, head)
+  },
+  read: async (topic, partition) => shared.get(`${topic}/${partition}`),
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollgate-heads-'))
+  log = await openFileEventLog({
+    logFolder: join(folder, 'log'),
+    groupsFolder: join(folder, 'groups'),
+    role: 'writer',
+    topics: { usage: 3 },
+  })
+  shared = new Map()
+  isNoting = true
+})
+
+afterEach(async () => {
+  await log.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** The log as a process has it that gets no answers, and last heard of this head. */
+function silent(lastKnownHead: number | undefined): EventLog {
+  const away = async (): Promise<never> => {
+    throw new EventLogUnavailableError('no answer')
+  }
+  return new Proxy(log, {
+    get: (target, name) => {
+      if (name === 'head') return away
+      if (name === 'lastKnownHead') return () => lastKnownHead
+      return Reflect.get(target, name) as unknown
+    },
+  })
+}
+
+it('tells what another process acknowledged while the log does not answer here', async () => {
+  const writer = withAcknowledgedHeads(log, heads)
+  await writer.append('usage', 1, value, 1)
+  const here = withAcknowledgedHeads(silent(0), heads)
+  expect(await here.head('usage', 1)).toBe(1)
+  await writer.appendAll(
+    'usage',
+    [
+      { partition: 1, value },
+      { partition: 2, value },
+    ],
+    2,
+  )
+  expect(await here.head('usage', 1)).toBe(2)
+  expect(await here.head('usage', 2)).toBe(1)
+})
+
+it('has noted an append before its caller hears of it, once for all that share a commit', async () => {
+  const noted: number[] = []
+  const slow: AcknowledgedHeads = {
+    ...heads,
+    note: async (_topic, _partition, head) => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      noted.push(head)
+    },
+  }
+  const writer = withAcknowledgedHeads(log, slow)
+  await Promise.all(Array.from({ length: 50 }, () => writer.append('usage', 0, value, 1)))
+  expect(noted.at(-1)).toBe(50)
+  expect(noted.length).toBeLessThan(10)
+})
+
+it('refuses to tell a head that nothing is known of, and takes the larger of what is', async () => {
+  await expect(withAcknowledgedHeads(silent(7), heads).head('usage', 0)).rejects.toThrow(
+    EventLogUnavailableError,
+  )
+  shared.set('usage/0', 5)
+  expect(await withAcknowledgedHeads(silent(7), heads).head('usage', 0)).toBe(7)
+  expect(await withAcknowledgedHeads(silent(3), heads).head('usage', 0)).toBe(5)
+})
+
+it('acknowledges also what cannot be noted', async () => {
+  isNoting = false
+  const writer = withAcknowledgedHeads(log, heads)
+  await writer.append('usage', 0, value, 1)
+  expect(await writer.head('usage', 0)).toBe(1)
+})
