@@ -21,6 +21,11 @@ import { moveRows } from '../src/migrate/steps/move-rows.ts'
 import { moveTail } from '../src/migrate/steps/move-tail.ts'
 import { moveUnreadable } from '../src/migrate/steps/move-unreadable.ts'
 import { beginMove, findMove } from '../src/migrate/target/journal.ts'
+import {
+  requireEmptyDatabase,
+  requireEmptyLog,
+  requireEmptyUsageStore,
+} from '../src/migrate/target/require-empty.ts'
 import type { Target } from '../src/migrate/target/target.ts'
 import { compareSides } from '../src/migrate/verify/compare.ts'
 import type { Work } from '../src/migrate/work.ts'
@@ -146,6 +151,23 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
       expect(next?.sequence).toBe(17n)
       await target.database.in(environment)`delete from outbox where sequence = 17`
     }
+  })
+
+  it('begin on nothing that holds an installation', async () => {
+    await expect(requireEmptyDatabase(target.database)).rejects.toThrow(/control\.providers/)
+    await expect(requireEmptyUsageStore(target.usageStore)).rejects.toThrow(
+      /ClickHouse has rows in/,
+    )
+    await expect(requireEmptyLog(target.log)).rejects.toThrow(/tollgate\.usage\.sandbox\/0/)
+    const sql = target.database.control
+    const kindOf = async (fields: Partial<Source>): Promise<unknown> =>
+      findMove(sql, { ...source, ...fields })
+    expect(await kindOf({ id: 'another' })).toEqual({ kind: 'another-source' })
+    const used = { kind: 'source-changed', isFinished: false }
+    expect(await kindOf({ state: 'used since' })).toEqual(used)
+    await target.journal.finish(sql)
+    expect(await kindOf({ state: 'used since' })).toEqual({ ...used, isFinished: true })
+    expect((await journalAsKept(sql)).isFinished).toBe(true)
   })
 
   it('are found out when a side is not the same', { timeout }, async () => {

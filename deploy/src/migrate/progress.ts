@@ -3,7 +3,7 @@ import type { Work } from './work.ts'
 
 const linesEveryMs = 5_000
 
-/** A live line while a step of the move runs; in a log file, a line every few seconds. */
+/** A live line while a step of the move runs; in a log file, a line every few seconds. None where there is nothing to do. */
 export async function showStep(
   title: string,
   unit: string,
@@ -16,14 +16,14 @@ export async function showStep(
     cliProgress.Presets.shades_classic,
   )
   let total = 0
-  bar.start(0, 0)
+  const expect = (amount: number): void => {
+    if (amount === 0) return
+    if (total === 0) bar.start(amount, 0)
+    bar.setTotal((total += amount))
+  }
   try {
-    await step({
-      signal,
-      expect: (amount) => bar.setTotal((total += amount)),
-      advance: (amount) => bar.increment(amount),
-    })
+    await step({ signal, expect, advance: (amount) => bar.increment(amount) })
   } finally {
-    bar.stop()
+    if (total > 0) bar.stop()
   }
 }

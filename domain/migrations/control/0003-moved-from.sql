@@ -1,6 +1,6 @@
 -- The installation that this one was moved from, if any. At most one row.
--- Written by: the migrate command, which runs while no service does. Services refuse to start on a move that has begun
--- and not finished.
+-- Written by: the migrate command, which runs while no service does. The control plane refuses to start on a move that
+-- has begun and not finished.
 
 create table moved_from (
   -- Which installation it is, and all that it held: one that was used since is not the same any more.

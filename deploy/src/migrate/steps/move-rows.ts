@@ -5,11 +5,11 @@ import type { Source } from '../source/source.ts'
 import { listStoredAhead, recordName } from '../source/stored-ahead.ts'
 import type { Target } from '../target/target.ts'
 import type { Work } from '../work.ts'
-import { pageLimits, readPage, type Key, type PageLimits } from './read-pages.ts'
+import { pageLimits, readPages, type Key, type PageLimits } from './read-pages.ts'
 import { movedColumns, movedRecord, usagePages, type UsageRow } from './usage-pages.ts'
 
 /** Everything up to here is in the target: all months before this one, and of this one the rows up to a key. */
-type Cursor = { readonly month: number; readonly after?: Key }
+type Cursor = { readonly month: number; readonly after: Key }
 
 /**
  * Copies the usage records, page by page: insert a page, note its last key. A page begins where the noted one ended, and
@@ -22,58 +22,65 @@ export async function moveRows(
   work: Work,
   limits: PageLimits = pageLimits,
 ): Promise<void> {
+  const months = []
+  for (const environment of environments) months.push(...(await listMonths(source, environment)))
+  work.expect(months.reduce((sum, { rows }) => sum + rows, 0))
   for (const environment of environments) {
-    await moveRowsOf(environment, source, target, work, limits)
+    const ahead = await listStoredAhead(source, environment)
+    const leftOut = new Set(
+      ahead.map(({ partition, offset, id }) => recordName(partition, offset, id)),
+    )
+    for (const month of months) {
+      if (month.environment !== environment) continue
+      await moveMonth(month, leftOut, { source, target, work, limits })
+    }
   }
 }
 
-async function moveRowsOf(
-  environment: Environment,
-  source: Source,
-  target: Target,
-  work: Work,
-  limits: PageLimits,
+type Month = {
+  readonly environment: Environment
+  /** As in 202611. */
+  readonly month: number
+  readonly rows: number
+}
+
+type Parts = {
+  readonly source: Source
+  readonly target: Target
+  readonly work: Work
+  readonly limits: PageLimits
+}
+
+async function moveMonth(
+  { environment, month, rows }: Month,
+  leftOut: ReadonlySet<string>,
+  { source, target, work, limits }: Parts,
 ): Promise<void> {
   const step = `rows/${environment}`
-  const ahead = await listStoredAhead(source, environment)
-  const leftOut = new Set(
-    ahead.map(({ partition, offset, id }) => recordName(partition, offset, id)),
-  )
+  const { journal, database } = target
+  const done = journal.read<Cursor>(step)
+  if (done !== undefined && month < done.month) return work.advance(rows)
+  const begin = month === done?.month ? done.after : undefined
+  const within = `toYYYYMM(timestamp) = ${month}`
   const table = usagePages(environment)
-  const begun = target.journal.read<Cursor>(step)
-  for (const { month, rows } of await listMonths(source, environment)) {
-    work.expect(rows)
-    if (begun !== undefined && month < begun.month) {
-      work.advance(rows)
-      continue
-    }
-    let after = month === begun?.month ? begun.after : undefined
-    for (;;) {
-      work.signal.throwIfAborted()
-      const within = `toYYYYMM(timestamp) = ${month}`
-      const page = await readPage(source.usageStore, table, within, after, limits)
-      if (page.length === 0) break
-      const kept = page.filter(
-        (row) => !leftOut.has(recordName(row.log_partition, Number(row.log_offset), row.id)),
-      )
-      const token = pageName(target, step, { month, ...(after && { after }) })
-      await insertRows(environment, target, kept, token)
-      after = table.keyOf(page.at(-1)!)
-      await target.journal.write(target.database.control, step, { month, after })
-      work.advance(page.length)
-    }
+  for await (const page of readPages(source.usageStore, table, within, begin, limits)) {
+    work.signal.throwIfAborted()
+    const kept = page.rows.filter(
+      (row) => !leftOut.has(recordName(row.log_partition, Number(row.log_offset), row.id)),
+    )
+    const name = pageName(target, step, [month, page.after])
+    await insertRows(environment, target, kept, name)
+    await journal.write(database.control, step, { month, after: page.last } satisfies Cursor)
+    work.advance(page.rows.length)
   }
 }
 
-async function listMonths(
-  { usageStore }: Source,
-  environment: Environment,
-): Promise<{ month: number; rows: number }[]> {
+async function listMonths({ usageStore }: Source, environment: Environment): Promise<Month[]> {
   const months = await usageStore.query<{ month: number; rows: string }>(
     `SELECT toYYYYMM(timestamp) AS month, count() AS rows
      FROM ${environment}.usage_records FINAL GROUP BY month ORDER BY month`,
   )
-  return months.map(({ month, rows }) => ({ month, rows: Number(rows) }))
+  return months.map(({ month, rows }) => ({ environment, month, rows: Number(rows) }))
 }
 
 async function insertRows(

@@ -7,7 +7,7 @@ import { recordName } from '../source/stored-ahead.ts'
 import type { Target } from '../target/target.ts'
 import type { Work } from '../work.ts'
 import { pageName } from './move-rows.ts'
-import { readPage, type Key, type PagedTable } from './read-pages.ts'
+import { readPages, type Key, type PagedTable } from './read-pages.ts'
 
 type UnreadableRow = {
   readonly log_partition: number
@@ -26,18 +26,15 @@ export async function moveUnreadable(source: Source, target: Target, work: Work)
     const step = `unreadable/${environment}`
     const table = unreadablePages(environment)
     const leftOut = await listUnreadableTail(source, environment)
-    let after = target.journal.read<Key>(step)
-    for (;;) {
+    const done = target.journal.read<Key>(step)
+    for await (const page of readPages(source.usageStore, table, 'true', done)) {
       work.signal.throwIfAborted()
-      const page = await readPage(source.usageStore, table, 'true', after)
-      if (page.length === 0) break
-      work.expect(page.length)
-      const kept = page.filter((row) => !leftOut.has(nameOf(row)))
-      const token = pageName(target, step, after ?? [])
-      if (kept.length > 0) await target.usageStore.insert(table.name, movedColumns, kept, token)
-      after = table.keyOf(page.at(-1)!)
-      await target.journal.write(target.database.control, step, after)
-      work.advance(page.length)
+      work.expect(page.rows.length)
+      const kept = page.rows.filter((row) => !leftOut.has(nameOf(row)))
+      const name = pageName(target, step, page.after ?? [])
+      if (kept.length > 0) await target.usageStore.insert(table.name, movedColumns, kept, name)
+      await target.journal.write(target.database.control, step, page.last)
+      work.advance(page.rows.length)
     }
   }
 }

@@ -27,18 +27,48 @@ export type Key = readonly string[]
 export type PageLimits = { readonly rowsMax: number; readonly bytesMax: number }
 
 /** Of a page that is inserted at once: less by far than a server takes. */
-export const pageLimits: PageLimits = { rowsMax: 20_000, bytesMax: 8_388_608 }
+export const pageLimits: PageLimits = { rowsMax: 50_000, bytesMax: 16_777_216 }
+
+export type Page<Row> = {
+  /** The last key before it; undefined: it is the first one. */
+  readonly after: Key | undefined
+  readonly rows: readonly Row[]
+  readonly last: Key
+}
+
+/** All pages that follow a key. While one is worked on, the next one is read. */
+export async function* readPages<Row>(
+  store: UsageStore,
+  table: PagedTable<Row>,
+  within: string,
+  after: Key | undefined,
+  limits: PageLimits = pageLimits,
+): AsyncGenerator<Page<Row>> {
+  let begin = after
+  let reading = readPage(store, table, within, begin, limits)
+  for (;;) {
+    const rows = await reading
+    const lastRow = rows.at(-1)
+    if (lastRow === undefined) return
+    const last = table.keyOf(lastRow)
+    reading = readPage(store, table, within, last, limits)
+    // Nobody waits for it when the work on this page fails.
+    reading.catch(() => undefined)
+    yield { after: begin, rows, last }
+    begin = last
+  }
+}
 
 /**
  * The rows that follow a key, within a condition, in order: as many as make an insert of a good size, none at the end.
  * FINAL shows each row once, however far the engine has come with its merges.
  */
-export async function readPage<Row>(
+async function readPage<Row>(
   store: UsageStore,
   table: PagedTable<Row>,
   within: string,
   after: Key | undefined,
-  { rowsMax, bytesMax }: PageLimits = pageLimits,
+  { rowsMax, bytesMax }: PageLimits,
 ): Promise<Row[]> {
   const order = table.key.map(({ name }) => name).join(', ')
   return await store.query<Row>(

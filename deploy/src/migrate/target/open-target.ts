@@ -1,0 +1,148 @@
+import { migrateUsageTables } from '@tollgate/aggregator/clickhouse/migrate'
+import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
+import type { Database } from '@tollgate/platform/database/database'
+import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { openEventLogForWriting } from '@tollgate/platform/event-log/open-event-log'
+import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import { openOwned } from '@tollgate/platform/service/open-owned'
+import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
+import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import { environments } from '@tollgate/schemas/environment'
+import { meterEventValues } from '@tollgate/schemas/meter-event-values'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { StartRefusedError } from '../../standalone/start-refused.ts'
+import type { TargetConfig } from '../settings.ts'
+import type { Source } from '../source/source.ts'
+import { beginMove, findMove, type Journal } from './journal.ts'
+import {
+  requireEmptyDatabase,
+  requireEmptyHotState,
+  requireEmptyLog,
+  requireEmptyUsageStore,
+} from './require-empty.ts'
+import type { Target } from './target.ts'
+
+/** One number for all moves into a database: two never run at once. */
+const advisoryLock = 7_065_551_002
+
+/**
+ * Opens the engines for this source. They are either empty, and become the target of a new move, or of a move of the
+ * same source that was interrupted. Nothing is changed before that is certain, but for tables and topics that are missing.
+ */
+export function openTarget(
+  config: TargetConfig,
+  source: Pick<Source, 'id' | 'state'>,
+  logger: Logger,
+): Promise<Target & { readonly close: () => Promise<void> }> {
+  return openOwned(async (own) => {
+    const connection = clickHouseConnection(config, { requestTimeoutMs: 600_000 })
+    const database = await own(
+      createPostgresDatabase({
+        url: config.databaseUrl,
+        poolMax: 3,
+        statementTimeoutMs: 0,
+        idleInTransactionTimeoutMs: 0,
+      }),
+    )
+    await explained('PostgreSQL', 'TOLLGATE_DATABASE_URL', () => database.ping())
+    await own({ close: await lockForMove(database) })
+    const usageStore = await own(createClickHouseUsageStore(connection))
+    await explained('ClickHouse', 'TOLLGATE_CLICKHOUSE_URL', () => usageStore.ping())
+
+    const known = await findKnown(database, source)
+    if (known === undefined) {
+      await requireEmptyDatabase(database)
+      await requireEmptyUsageStore(usageStore)
+    }
+    await explained('PostgreSQL', 'TOLLGATE_DATABASE_URL', () =>
+      migratePostgres({ url: config.databaseUrl, folder: migrationsFolder }),
+    )
+    await explained('ClickHouse', 'TOLLGATE_CLICKHOUSE_URL', () => migrateUsageTables(connection))
+
+    const { log, schemaId } = await explained('Kafka', 'TOLLGATE_KAFKA_BROKERS', () =>
+      own(
+        openEventLogForWriting(config, {
+          topics: environments.map(usageTopic),
+          values: meterEventValues,
+          logger,
+        }),
+      ),
+    )
+    const hotState = await explained('Redis', 'TOLLGATE_REDIS_URL', () =>
+      own(openHotState(config, 'publisher', logger)),
+    )
+    if (known?.isFinished !== true) {
+      await explained('Redis', 'TOLLGATE_REDIS_URL', () =>
+        requireEmptyHotState(hotState, (topic) => log.partitionCount(topic)),
+      )
+    }
+    if (known === undefined) await requireEmptyLog(log)
+    return {
+      database,
+      usageStore,
+      log,
+      schemaId,
+      partitionCount: (environment) => log.partitionCount(usageTopic(environment)),
+      journal: known ?? (await beginMove(database.control, source)),
+    }
+  })
+}
+
+/** The journal of a move of this source that began earlier. */
+async function findKnown(
+  database: Database,
+  source: Pick<Source, 'id' | 'state'>,
+): Promise<Journal | undefined> {
+  const found = await findMove(database.control, source)
+  switch (found.kind) {
+    case 'none':
+      return undefined
+    case 'ours':
+      return found.journal
+    case 'another-source':
+      throw new StartRefusedError(
+        'Another installation was moved to these engines, or is on its way there. Name empty ones.',
+      )
+    case 'source-changed':
+      throw new StartRefusedError(
+        found.isFinished
+          ? 'This installation has been moved to these engines, and was used since: what it took then is not there.'
+          : 'A move of this installation to these engines has begun, and it was used since: what was moved is not ' +
+              'what it holds now. Empty the engines, then migrate again.',
+      )
+  }
+}
+
+/** Held by a connection, so that a killed process leaves nothing behind. */
+async function lockForMove(database: Database): Promise<() => Promise<void>> {
+  const connection = await database.control.reserve()
+  const [lock] = await connection<{ taken: boolean }[]>`
+    select pg_try_advisory_lock(${advisoryLock}) as taken`
+  if (!lock!.taken) {
+    connection.release()
+    throw new StartRefusedError(
+      'Another process moves to this database now. Let it end, or end it.',
+    )
+  }
+  return async () => {
+    await connection`select pg_advisory_unlock(${advisoryLock})`
+    connection.release()
+  }
+}
+
+/** Tells which engine it is that fails, and where it was named. */
+async function explained<Result>(
+  engine: string,
+  variable: string,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await act()
+  } catch (error) {
+    if (error instanceof StartRefusedError) throw error
+    const reason = error instanceof Error ? error.message || error.name : String(error)
+    throw new StartRefusedError(`${engine} (${variable}) cannot be used: ${reason}`)
+  }
+}
