@@ -11,7 +11,8 @@ import { traceEventLog } from '../src/event-log/trace-event-log.ts'
 import type { HotState } from '../src/hot-state/hot-state.ts'
 import { openLmdbHotState } from '../src/hot-state/lmdb/lmdb-hot-state.ts'
 import { traceHotState } from '../src/hot-state/trace-hot-state.ts'
-import { openTracing, type Tracing } from '../src/observability/tracing.ts'
+import { openTracing } from '../src/observability/open-tracing.ts'
+import type { Tracing } from '../src/observability/tracing.ts'
 import { startTestDatabase, type TestDatabase } from '../src/testing/embedded-servers.ts'
 import {
   startTraceCollector,

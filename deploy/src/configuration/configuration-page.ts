@@ -2,6 +2,7 @@ import { aggregatorSettings } from '@tollgate/aggregator/config'
 import { controlPlaneSettings } from '@tollgate/control-plane/config'
 import { ingestSettings } from '@tollgate/ingest/config'
 import type { Setting, Settings } from '@tollgate/platform/config/settings'
+import { tracingSettings } from '@tollgate/platform/observability/open-tracing'
 import { engineSettings } from '../engines/settings.ts'
 import { standaloneSettings } from '../standalone/settings.ts'
 
@@ -18,6 +19,13 @@ const sections: readonly {
   { title: 'ingest', lead: 'The public address.', settings: ingestSettings },
   { title: 'aggregator', lead: 'The two projections.', settings: aggregatorSettings },
   { title: 'control-plane', lead: 'The management API.', settings: controlPlaneSettings },
+  {
+    title: 'Traces',
+    lead:
+      'Read by every service, as OpenTelemetry names them (operations.md, Traces). Headers, time-outs, the queue and what ' +
+      'else is said of the resource: `OTEL_EXPORTER_OTLP_*`, `OTEL_BSP_*`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_SERVICE_NAME`.',
+    settings: tracingSettings,
+  },
   {
     title: 'npm run engines:up',
     lead: 'Read by `engines:up`, `engines:status` and `engines:down` (`deploy/local`).',

@@ -1,5 +1,6 @@
 import { createLogger, type Logger } from './logger.ts'
-import { openTracing, type Tracing } from './tracing.ts'
+import { openTracing } from './open-tracing.ts'
+import type { Tracing } from './tracing.ts'
 
 export type Observability = {
   readonly logger: Logger
