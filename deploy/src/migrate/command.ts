@@ -13,6 +13,8 @@ Stop the installation first, and start the services on the engines when this is 
 and killed: the same command goes on. The folder that is moved does not change.
 `
 
+const goesOn = 'The folder is as it was; the same command goes on from here.'
+
 /** The process's part of the command: signals, words, exit code. */
 export async function runMigrateCommand(
   parameters: readonly string[],
@@ -40,11 +42,15 @@ export async function runMigrateCommand(
     return (await migrate({ from, environment: target, signal, say })) ? 0 : 1
   } catch (error) {
     if (stopping.signal.aborted) {
-      say('Stopped. The folder is as it was; the same command goes on from here.')
+      say(`Stopped. ${goesOn}`)
       return 130
     }
-    const isPlain = error instanceof StartRefusedError || error instanceof SettingsError
-    console.error(isPlain ? error.message : error)
+    if (error instanceof StartRefusedError || error instanceof SettingsError) {
+      console.error(error.message)
+      return 1
+    }
+    console.error(error)
+    console.error(`Failed. ${goesOn}`)
     return 1
   }
 }
