@@ -32,7 +32,7 @@ export class FrontUnderTest {
   })
   readonly #connections: RawConnection[] = []
 
-  constructor(create: CreateHttpFront) {
+  constructor(create: CreateHttpFront, readsTraceHeaders = false) {
     this.front = create({
       limits: testLimits,
       hotRoutes: this.#routes(),
@@ -42,7 +42,7 @@ export class FrontUnderTest {
         return unavailable('it failed')
       },
       onRefused: (status) => this.refused.push(status),
-      readsTraceHeaders: false,
+      readsTraceHeaders,
     })
   }
 
@@ -84,6 +84,10 @@ export class FrontUnderTest {
         await this.#gate
         return { status: 200, body: '{"gated":true}' }
       }),
+      route('/traced', ({ trace }) => ({
+        status: 200,
+        body: JSON.stringify({ trace: trace ?? 'not read' }),
+      })),
       route('/created', () => ({ status: 201, body: '{}', headers: [['x-more', 'yes']] })),
       route('/throws', () => {
         throw new Error('thrown')

@@ -17,6 +17,25 @@ export function describeHotRoutes(name: string, create: () => Promise<CreateHttp
     describeRefusals(() => under)
     describeAborts(() => under)
     describeClosing(() => under, create)
+    describeTraceHeaders(create)
+  })
+}
+
+function describeTraceHeaders(create: () => Promise<CreateHttpFront>): void {
+  it.each([
+    [true, { traceparent: '00-a-b-01', tracestate: 'c=1' }],
+    [false, 'not read'],
+  ])('reads where the caller is in a trace only when asked: %s', async (isAsked, trace) => {
+    const traced = new FrontUnderTest(await create(), isAsked)
+    await traced.listen()
+    try {
+      const connection = await traced.connect()
+      const headers = { Traceparent: '00-a-b-01', Tracestate: 'c=1' }
+      await connection.write(requestText({ target: '/traced', headers }, '{}'))
+      expect(JSON.parse((await connection.answer())!.body)).toEqual({ trace })
+    } finally {
+      await traced.close()
+    }
   })
 }
 
