@@ -6,7 +6,10 @@
 import { prepare } from './prepare.mjs'
 
 const commands = ['standalone', 'demo', 'bench', 'chaos', 'hostile', 'tollgate', 'engines']
-const [command = 'standalone', ...parameters] = process.argv.slice(2)
+const given = process.argv.slice(2)
+// What `npm start -- …` is given are options of the program it starts.
+const isNamed = given.length > 0 && !given[0].startsWith('-')
+const [command, ...parameters] = isNamed ? given : ['standalone', ...given]
 if (!commands.includes(command)) {
   console.error(`Unknown command ${command}. There are: ${commands.join(', ')}.`)
   process.exit(1)
