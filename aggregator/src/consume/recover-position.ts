@@ -9,7 +9,6 @@ export async function recoverPosition(
   replayRecordsMax: number,
 ): Promise<RecoveryPlan> {
   const appliedOffset = await hotState.appliedOffset(environment, partition)
-  if (appliedOffset > 0) return { kind: 'go-on', offset: appliedOffset }
   const stored = await log.position(sinkGroup, topic, partition)
   return planRecovery({
     appliedOffset,

@@ -14,8 +14,13 @@ describe('planRecovery', () => {
     ['counts a new partition from its log', {}, { kind: 'go-on', offset: 0 }],
     ['goes on where the counts are', { appliedOffset: 7, oldest: 3 }, { kind: 'go-on', offset: 7 }],
     [
-      'leaves counts alone that are behind the log, which is for the projection to refuse',
+      'sums up where an older copy of the counts is behind the log',
       { appliedOffset: 2, oldest: 3, storedOffset: 9 },
+      { kind: 'restore', offset: 9 },
+    ],
+    [
+      'leaves counts alone that are behind the log and the store, which is for the projection to refuse',
+      { appliedOffset: 2, oldest: 4, storedOffset: 3 },
       { kind: 'go-on', offset: 2 },
     ],
     ['counts a short log again', { storedOffset: 99 }, { kind: 'go-on', offset: 0 }],

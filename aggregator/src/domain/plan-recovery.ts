@@ -23,7 +23,9 @@ export type RecoveryPlan =
  */
 export function planRecovery(facts: RecoveryFacts): RecoveryPlan {
   const { appliedOffset, oldest, storedOffset, hasMovedRecords, replayRecordsMax } = facts
-  if (appliedOffset > 0) return { kind: 'go-on', offset: appliedOffset }
+  // An older copy of the hot state may be behind what the log still has, but not behind what is stored.
+  const isOlderCopy = appliedOffset < oldest && oldest <= storedOffset
+  if (appliedOffset > 0 && !isOlderCopy) return { kind: 'go-on', offset: appliedOffset }
   const isShort = storedOffset < replayRecordsMax
   if (oldest === 0 && isShort && !hasMovedRecords) return { kind: 'go-on', offset: 0 }
   // A sink that lost its position stores again from the oldest record on; what is older was stored before it went.
