@@ -23,6 +23,9 @@ type Restore = {
   readonly pieces: ReturnType<typeof restoreCounts>
 }
 
+/** Counts that are lost while no usage comes are missed by nobody but those who read them, so the fence is looked at. */
+const looksAtFenceEveryMs = 1_000
+
 /** The projection whose position is HotState's own fence. Counts that HotState has lost, it makes again first. */
 export function createCountersProjection(
   parts: CountersParts,
@@ -32,6 +35,7 @@ export function createCountersProjection(
   const labels = { projection: 'counters', topic: parts.topic }
   let position: number | undefined
   let restore: Restore | undefined
+  let lookedAtFenceMs = -Infinity
 
   const recover = async (): Promise<void> => {
     const plan = await recoverPosition(parts, parts.replayRecordsMax)
@@ -60,9 +64,18 @@ export function createCountersProjection(
     return { kind: 'moved' }
   }
 
+  const isElsewhere = async (at: number): Promise<boolean> => {
+    const nowMs = parts.clock.now()
+    // Also after a clock was set back.
+    if (Math.abs(nowMs - lookedAtFenceMs) < looksAtFenceEveryMs) return false
+    lookedAtFenceMs = nowMs
+    return (await parts.hotState.appliedOffset(parts.environment, parts.partition)) !== at
+  }
+
   const stepBatch = async (from: number): Promise<Step> => {
     const startedMs = performance.now()
     const outcome = await runCountersBatch(parts, from)
+    if (outcome.kind === 'idle' && (await isElsewhere(from))) return { kind: 'fenced' }
     if (outcome.kind !== 'applied') return { kind: outcome.kind }
     position = outcome.nextOffset
     const { fold, unreadable } = outcome

@@ -41,6 +41,7 @@ const daysPerQuery = 200
  * Makes the counts of one partition again from ClickHouse, in pieces: each `next()` does one. The order of effects:
  *
  *   1. marks: each that is missing is set, to the offset it always had. Repeated or cut short, that changes nothing.
+ *      The shadow has begun before and takes a step after each claim, so that marks lost meanwhile end the restore.
  *   2. the note that marks are complete up to the offset. From here on the sink goes on storing, so that the log's
  *      tail stays short, and what it claims itself lies behind the offset.
  *   3. sums into a shadow that nobody reads, day by day where a day lies in one window, else second by second.
@@ -60,20 +61,22 @@ export async function* restoreCounts(
   const range: StoredRange = { environment, partition, beforeOffset: plan.offset }
   const slices = await listSlices(usageStore, range)
   const progress = new Progress(slices)
+  const token = await hotState.beginRestore(environment, partition)
+  const shadow = new Shadow(hotState, { space: environment, partition, token })
   for (const slice of slices) {
     for (let share = 0; share < markSharesOf(slice); share += 1) {
       const marks = await readStoredMarks(usageStore, range, slice, plan.marksSinceMs, share)
       for (const some of chunks(marks, marksPerClaim)) {
         await hotState.claimMarks(environment, partition, some)
+        if ((await shadow.confirm()) === 'fenced') return 'fenced'
         yield progress.now
       }
     }
     progress.add(slice)
   }
+  if ((await shadow.confirm()) === 'fenced') return 'fenced'
   await markClaimsComplete(parts, plan.offset)
 
-  const token = await hotState.beginRestore(environment, partition)
-  const shadow = new Shadow(hotState, { space: environment, partition, token })
   for (const slice of slices) {
     const daily = await readDailySums(usageStore, range, slice)
     const left: UsageSum[] = []
@@ -117,6 +120,11 @@ class Shadow {
   async add(slice: Slice, sums: readonly UsageSum[]): Promise<NotTaken | 'fenced'> {
     const spans = sums.map((sum) => spanOf(slice, sum))
     return await this.#hotState.restore({ ...this.#of, step: this.#step++, spans })
+  }
+
+  /** A step without sums. Whatever loses what was written before loses the step too: 'fenced' from the next one on. */
+  async confirm(): Promise<NotTaken | 'fenced'> {
+    return await this.#hotState.restore({ ...this.#of, step: this.#step++, spans: [] })
   }
 
   async finish(nextOffset: number): Promise<'restored' | 'fenced'> {

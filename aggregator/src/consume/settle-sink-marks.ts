@@ -21,12 +21,14 @@ export async function settleSinkMarks(
   const { hotState, environment, partition } = parts
   const { fromOffset, toOffset } = batch
   const wanted = marksWanted(batch.events)
-  const applied = await waitForCounters(parts, toOffset, wanted.length === 0 ? 0 : countersWaitMs)
+  await waitForCounters(parts, toOffset, wanted.length === 0 ? 0 : countersWaitMs)
+  const ids = wanted.map((mark) => mark.id)
+  const known = ids.length === 0 ? [] : await hotState.readMarks(environment, partition, ids)
+  // Asked after the marks were read: if those had been lost by then, so had what says that they are complete.
+  const applied = await hotState.appliedOffset(environment, partition)
   const isComplete = applied >= fromOffset || (await readClaimedOffset(parts)) >= fromOffset
   if (!isComplete && wanted.length > 0) return 'rebuilding'
 
-  const ids = wanted.map((mark) => mark.id)
-  const known = ids.length === 0 ? [] : await hotState.readMarks(environment, partition, ids)
   const { byId, missing } = settleFirstOffsets(wanted, known)
   if (missing.length > 0) {
     const holders = await hotState.claimMarks(environment, partition, missing)
@@ -42,17 +44,17 @@ export async function markClaimsComplete(parts: Partition, offset: number): Prom
   await parts.hotState.putEntry(claimsAddress(parts), entry)
 }
 
-/** Resolves with the counters' offset when it has reached `toOffset`, or when the time is up. */
+/** Resolves when the counters' offset has reached `toOffset`, or when the time is up. */
 async function waitForCounters(
   { hotState, environment, partition }: Partition,
   toOffset: number,
   waitMs: number,
-): Promise<number> {
+): Promise<void> {
   const deadline = performance.now() + waitMs
   for (;;) {
     const applied = await hotState.appliedOffset(environment, partition)
     const leftMs = deadline - performance.now()
-    if (applied >= toOffset || leftMs <= 0) return applied
+    if (applied >= toOffset || leftMs <= 0) return
     await hotState.waitForApply(leftMs)
   }
 }
