@@ -329,6 +329,33 @@ describe('counts that the hot state lost', () => {
     await history.close()
   })
 
+  it('are whole for many customers of whom nothing is published yet', async () => {
+    const history = new History()
+    await history.open()
+    const many = Array.from({ length: 600 }, (_, index) =>
+      meterEvent({
+        id: idOf('many', index),
+        customerRef: `customer-${index % 300}`,
+        productRef: 'prd_a',
+        value: 1 + index,
+        // Twice on one day, so that no day is a single second.
+        timestamp: (start + 2 * day + index) * 1000,
+      }),
+    )
+    await history.append(many)
+    while ((await history.store()) !== 'idle');
+    while ((await history.count()) !== 'idle');
+    expect(await restoresOf(history)).toBe(1)
+    for (let index = 0; index < 300; index += 1) {
+      const subject = subjectKey('prov_1', `customer-${index}`)
+      const at = { space: 'sandbox', partition: history.partition, subject, scope: 'prd_a' }
+      await history.hotState.putEntry(at, { version: 1, document: '{}', windows })
+      const { amounts } = await history.hotState.readEntry(at, 'requests')
+      expect(amounts).toEqual(new Map([['first', BigInt(302 + 2 * index)]]))
+    }
+    await history.close()
+  })
+
   it('are counted from a short log without asking ClickHouse', async () => {
     const history = new History(100)
     await history.open()

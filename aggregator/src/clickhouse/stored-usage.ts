@@ -97,7 +97,7 @@ export async function readDailySums(
   slice: Slice,
 ): Promise<UsageSum[]> {
   const rows = await store.query<SumRow>(
-    `${selectSums(range)} GROUP BY customer_ref, product_ref, ${startOfDay}`,
+    `${selectSums(range)} GROUP BY customer_ref, product_ref, ${dayOfRecord}`,
     { ...rangeParameters(range), ...sliceParameters(slice) },
   )
   return rows.map(toSum)
@@ -108,31 +108,43 @@ export async function readSecondSums(
   store: UsageStore,
   range: StoredRange,
   slice: Slice,
-  daily: readonly UsageSum[],
+  daily: readonly UsageSum[] | 'all',
 ): Promise<UsageSum[]> {
   const rows = await store.query<SumRow>(
-    `${selectSums(range)}
-       AND (customer_ref, product_ref, ${startOfDay}) IN (
-         SELECT day.1, day.2, day.3 FROM (
-           SELECT arrayJoin(arrayZip(
-             {customerRefs:Array(String)}, {productRefs:Array(String)}, {days:Array(UInt32)}
-           )) AS day
-         )
-       )
+    `${selectSums(range)} ${daily === 'all' ? '' : inDays}
      GROUP BY customer_ref, product_ref, toUnixTimestamp(timestamp)`,
     {
       ...rangeParameters(range),
       ...sliceParameters(slice),
-      customerRefs: daily.map(({ customerRef }) => customerRef),
-      productRefs: daily.map(({ productRef }) => productRef),
-      days: daily.map(({ fromSecond }) => fromSecond - (fromSecond % secondsOfDay)),
+      ...(daily === 'all' ? {} : dayParameters(daily)),
     },
   )
   return rows.map(toSum)
 }
 
 const secondsOfDay = 86_400
-const startOfDay = `toUnixTimestamp(toStartOfDay(timestamp, 'UTC'))`
+const dayOfRecord = `toUnixTimestamp(toStartOfDay(timestamp, 'UTC'))`
+
+/** Midnight, UTC. */
+export function startOfDay(second: number): number {
+  return second - (second % secondsOfDay)
+}
+
+const inDays = `AND (customer_ref, product_ref, ${dayOfRecord}) IN (
+         SELECT day.1, day.2, day.3 FROM (
+           SELECT arrayJoin(arrayZip(
+             {customerRefs:Array(String)}, {productRefs:Array(String)}, {days:Array(UInt32)}
+           )) AS day
+         )
+       )`
+
+function dayParameters(daily: readonly UsageSum[]): Record<string, unknown> {
+  return {
+    customerRefs: daily.map(({ customerRef }) => customerRef),
+    productRefs: daily.map(({ productRef }) => productRef),
+    days: daily.map(({ fromSecond }) => startOfDay(fromSecond)),
+  }
+}
 
 type SumRow = Omit<UsageSum, 'amount'> & { readonly micros: string }
 

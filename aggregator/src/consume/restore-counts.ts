@@ -7,6 +7,7 @@ import {
   readDailySums,
   readSecondSums,
   readStoredMarks,
+  startOfDay,
   type Slice,
   type StoredRange,
   type UsageSum,
@@ -36,6 +37,8 @@ const marksPerClaim = 5_000
 const sumsPerStep = 2_000
 /** Their names go in the address of the query, which may have a megabyte. */
 const daysPerQuery = 200
+/** A slice with one customer of many records may have more; its seconds are not held in memory together. */
+const wholeSliceRecordsMax = 500_000
 
 /**
  * Makes the counts of one partition again from ClickHouse, in pieces: each `next()` does one. The order of effects:
@@ -89,11 +92,8 @@ export async function* restoreCounts(
       }
       yield progress.now
     }
-    for (const days of chunks(left, daysPerQuery)) {
-      for (const some of chunks(
-        await readSecondSums(usageStore, range, slice, days),
-        sumsPerStep,
-      )) {
+    for await (const seconds of readSeconds(usageStore, range, slice, left)) {
+      for (const some of chunks(seconds, sumsPerStep)) {
         if ((await shadow.add(slice, some)) === 'fenced') return 'fenced'
         yield progress.now
       }
@@ -101,6 +101,28 @@ export async function* restoreCounts(
     progress.add(slice)
   }
   return await shadow.finish(plan.offset)
+}
+
+/** The seconds of these days: asked for by name while they are few, else picked from those of the whole slice. */
+async function* readSeconds(
+  store: UsageStore,
+  range: StoredRange,
+  slice: Slice,
+  daily: readonly UsageSum[],
+): AsyncGenerator<readonly UsageSum[]> {
+  if (daily.length <= daysPerQuery || slice.recordsTotal > wholeSliceRecordsMax) {
+    for (const days of chunks(daily, daysPerQuery)) {
+      yield await readSecondSums(store, range, slice, days)
+    }
+    return
+  }
+  const wanted = new Set(daily.map(nameOfDay))
+  const seconds = await readSecondSums(store, range, slice, 'all')
+  yield seconds.filter((sum) => wanted.has(nameOfDay(sum)))
+}
+
+function nameOfDay({ customerRef, productRef, fromSecond }: UsageSum): string {
+  return JSON.stringify([customerRef, productRef, startOfDay(fromSecond)])
 }
 
 type NotTaken = Exclude<Awaited<ReturnType<HotState['restore']>>, 'fenced'>
