@@ -8,6 +8,7 @@ import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { Service } from '@tollgate/platform/service/service'
 import { migrateUsageTables } from './clickhouse/migrate.ts'
 import type { AggregatorConfig } from './config.ts'
+import { areCustomersPublished } from './consume/are-customers-published.ts'
 import { createCountersProjection } from './consume/counters-projection.ts'
 import { createHousekeeping } from './consume/housekeeping.ts'
 import { createProgressObserver } from './consume/progress-observer.ts'
@@ -101,6 +102,7 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
     clock,
     logger,
     retention: retentionOf(config),
+    isPublished: areCustomersPublished,
     intervalMs: config.housekeepingIntervalMs,
   })
   const admin = createAdminServer({
@@ -143,6 +145,7 @@ function countersGroupOf(
     },
     retention: retentionOf(config),
     replayRecordsMax: config.replayRecordsMax,
+    isPublished: areCustomersPublished,
   }
   return createProjectionGroup({
     name: 'counters',

@@ -11,7 +11,10 @@ const nowMs = 10_000_000
 let installation: Installation
 let partition: Partition
 
+let isPublished: boolean
+
 beforeEach(async () => {
+  isPublished = true
   // Each of the five records is in a segment of its own.
   installation = await createInstallation({ segmentBytesMax: 1 })
   const { log, hotState } = installation
@@ -35,7 +38,11 @@ async function keepHouseNow(of: Partition = partition): Promise<void> {
     sweepKeysMax: 2,
   }
   const signal = new AbortController().signal
-  await keepHouse({ clock: { now: () => nowMs }, retention }, of, signal)
+  await keepHouse(
+    { clock: { now: () => nowMs }, retention, isPublished: async () => isPublished },
+    of,
+    signal,
+  )
 }
 
 /** What the writer of the log does from time to time. */
@@ -98,4 +105,17 @@ it('a position outside the log is refused, at its end it is not', async () => {
   expect(await checkPosition(partition, 3)).toBe(5)
   expect(await checkPosition(partition, 5)).toBe(5)
   await expect(checkPosition(partition, 6)).rejects.toThrow('the projection is at 6')
+})
+
+it('sweeps nothing while windows are missing that it may belong to', async () => {
+  const { hotState } = installation
+  const at = { space: 'sandbox', partition: 0, subject: '4:provada', scope: 'prd' }
+  const old = { subject: at.subject, scope: at.scope, series: 'requests', second: 1, amount: 5n }
+  const batch = { space: 'sandbox', partition: 0, expectedOffset: 0, nextOffset: 1, marks: [] }
+  await hotState.apply({ ...batch, increments: [old], settled: [] })
+  isPublished = false
+  await keepHouseNow()
+  const windows = [{ id: 'all', fromSecond: 0, toSecond: 4_000_000_000 }]
+  await hotState.putEntry(at, { version: 1, document: '{}', windows })
+  expect((await hotState.readEntry(at, 'requests')).amounts).toEqual(new Map([['all', 5n]]))
 })

@@ -107,7 +107,7 @@ async function begin() {
   let nowMs = Date.now()
   const clock = { now: () => (nowMs += 1_000) }
   const counters = createCountersProjection(
-    { ...parts, clock, retention, replayRecordsMax: 0 },
+    { ...parts, clock, retention, replayRecordsMax: 0, isPublished: async () => true },
     createProjectionMetrics(createMetrics('test')),
     createLogger('test', 'error'),
   )

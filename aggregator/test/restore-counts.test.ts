@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
-import type { HotState, Window } from '@tollgate/platform/hot-state/hot-state'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
@@ -26,22 +26,20 @@ import { runSinkBatch } from '../src/consume/run-sink-batch.ts'
 import { untracedBatches } from '../src/consume/trace-batches.ts'
 import { firstNote, writeSinkNote } from '../src/domain/sink-note.ts'
 import { usageColumns } from '../src/domain/usage-rows.ts'
+import {
+  customers,
+  expectedOf,
+  places,
+  products,
+  providers,
+  start,
+  windows,
+} from './expected-windows.ts'
 import { emptyUsageTables } from './installation.ts'
 import { encoded, meterEvent } from './meter-event.ts'
 
 const topic = usageTopic('sandbox')
 const day = 86_400
-/** Midnight, UTC. */
-const start = 20_000 * day
-/** Cut days, whole days, and one that begins and ends within a minute. */
-const windows: readonly Window[] = [
-  { id: 'first', fromSecond: start + 3_600, toSecond: start + 3 * day },
-  { id: 'second', fromSecond: start + 3 * day, toSecond: start + 5 * day + 61 },
-  { id: 'third', fromSecond: start + 5 * day + 61, toSecond: start + 9 * day },
-]
-const providers = ['prov_1', 'prov_2']
-const customers = ['ada', 'bob', 'ä/ö']
-const products = ['prd_a', 'prd_b']
 const meters = ['requests', 'tokens']
 const forEver = 1e15
 
@@ -120,12 +118,6 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
 )
 
-const places = providers.flatMap((providerId) =>
-  customers.flatMap((customerRef) =>
-    products.map((productRef) => ({ providerId, customerRef, productRef })),
-  ),
-)
-
 /** One history of one partition, on a real log, hot state and ClickHouse. */
 class History {
   readonly partition = runs++
@@ -136,9 +128,12 @@ class History {
   #counters!: Projection
   #versions = 0
   readonly #replayRecordsMax: number
+  readonly #slotsMs: number
+  isPublished = true
 
-  constructor(replayRecordsMax = 0) {
+  constructor({ replayRecordsMax = 0, slotsMs = forEver } = {}) {
     this.#replayRecordsMax = replayRecordsMax
+    this.#slotsMs = slotsMs
   }
 
   async open(): Promise<void> {
@@ -174,13 +169,19 @@ class History {
     const retention = {
       marksMs: forEver,
       windowsMs: forEver,
-      slotsMs: forEver,
+      slotsMs: this.#slotsMs,
       knownSubjectSlotsMs: forEver,
       sweepKeysMax: 100,
     }
     const replayRecordsMax = this.#replayRecordsMax
     this.#counters = createCountersProjection(
-      { ...this.#parts, clock: systemClock, retention, replayRecordsMax },
+      {
+        ...this.#parts,
+        clock: systemClock,
+        retention,
+        replayRecordsMax,
+        isPublished: async () => this.isPublished,
+      },
       this.metrics,
       createLogger('test', 'error'),
     )
@@ -251,27 +252,6 @@ class History {
     const subject = subjectKey(providerId, customerRef)
     return { at: { space: 'sandbox', partition: this.partition, subject, scope: productRef } }
   }
-}
-
-/** By the dullest means: the first record of a key is the record; only successes count. */
-function expectedOf(events: readonly MeterEvent[]): Map<string, bigint> {
-  const sums = new Map<string, bigint>()
-  const seen = new Set<string>()
-  for (const each of events) {
-    if (each.idempotencyKey !== null && seen.has(each.id)) continue
-    seen.add(each.id)
-    if (each.outcome !== 'success') continue
-    const second = Math.floor(each.timestamp / 1000)
-    const window = windows.find((w) => w.fromSecond <= second && second < w.toSecond)
-    if (window === undefined) continue
-    for (const place of places) {
-      if (place.providerId !== each.providerId || place.customerRef !== each.customerRef) continue
-      if (each.productRef !== null && each.productRef !== place.productRef) continue
-      const key = JSON.stringify([place, each.meterName, window.id])
-      sums.set(key, (sums.get(key) ?? 0n) + BigInt(each.value))
-    }
-  }
-  return new Map([...sums].filter(([, sum]) => sum !== 0n))
 }
 
 describe('counts that the hot state lost', () => {
@@ -356,8 +336,25 @@ describe('counts that the hot state lost', () => {
     await history.close()
   })
 
+  it('wait for windows that reach further back than slots are kept', async () => {
+    const history = new History({ slotsMs: day * 1000 })
+    await history.open()
+    history.isPublished = false
+    const old = fc.sample(event, 40).map((each) => ({ ...each, customerRef: 'ada' }))
+    await history.append(old)
+    while ((await history.store()) !== 'idle');
+    for (let steps = 0; steps < 20; steps += 1) await history.count()
+    expect(await history.count()).toBe('wait')
+    for (const place of places.keys()) await history.publish(place)
+    history.isPublished = true
+    await history.finish()
+    expect(await restoresOf(history)).toBe(1)
+    expect(await history.counted()).toEqual(expectedOf(history.appended))
+    await history.close()
+  })
+
   it('are counted from a short log without asking ClickHouse', async () => {
-    const history = new History(100)
+    const history = new History({ replayRecordsMax: 100 })
     await history.open()
     await history.append(fc.sample(event, 50))
     while ((await history.count()) !== 'idle');

@@ -88,6 +88,8 @@ export type UsageSum = {
   readonly lastSecond: number
   /** 10^-6 units. */
   readonly amount: bigint
+  /** How many records it is of. */
+  readonly records: number
 }
 
 /** What of a slice counts, by days (UTC), each from its first use to its last. */
@@ -146,19 +148,22 @@ function dayParameters(daily: readonly UsageSum[]): Record<string, unknown> {
   }
 }
 
-type SumRow = Omit<UsageSum, 'amount'> & { readonly micros: string }
+type SumRow = Omit<UsageSum, 'amount' | 'records'> & {
+  readonly micros: string
+  readonly recordsText: string
+}
 
 /** A record that was stored twice is two rows until ClickHouse merges them; FINAL merges them while it reads. */
 function selectSums(range: StoredRange): string {
   return `SELECT customer_ref AS customerRef, product_ref AS productRef,
        toUnixTimestamp(min(timestamp)) AS fromSecond, toUnixTimestamp(max(timestamp)) AS lastSecond,
-       toString(toInt128(sum(value) * 1000000)) AS micros
+       toString(toInt128(sum(value) * 1000000)) AS micros, toString(count()) AS recordsText
      FROM ${tableOf(range)} FINAL
      WHERE ${inRange} AND ${inSlice} AND outcome = 'success'`
 }
 
-function toSum({ micros, ...of }: SumRow): UsageSum {
-  return { ...of, amount: BigInt(micros) }
+function toSum({ micros, recordsText, ...of }: SumRow): UsageSum {
+  return { ...of, amount: BigInt(micros), records: Number(recordsText) }
 }
 
 const inRange = `log_partition = {partition:UInt32}

@@ -7,7 +7,7 @@ import type { Projection, Step } from './projection-loop.ts'
 import type { ProjectionMetrics } from './projection-metrics.ts'
 import { recoverPosition } from './recover-position.ts'
 import { restoreCounts, type RestoreParts } from './restore-counts.ts'
-import { runCountersBatch } from './run-counters-batch.ts'
+import { runCountersBatch, type CountersOutcome } from './run-counters-batch.ts'
 
 export type CountersParts = PartitionParts &
   RestoreParts & {
@@ -53,7 +53,8 @@ export function createCountersProjection(
     const piece = await pieces.next()
     if (piece.done !== true) {
       logger.debug(piece.value, 'counts are being made again')
-      return { kind: 'moved' }
+      const { waitMs } = piece.value
+      return waitMs === undefined ? { kind: 'moved' } : { kind: 'wait', waitMs }
     }
     restore = undefined
     metrics.restores.inc({ topic: parts.topic, result: piece.value })
@@ -78,13 +79,8 @@ export function createCountersProjection(
     if (outcome.kind === 'idle' && (await isElsewhere(from))) return { kind: 'fenced' }
     if (outcome.kind !== 'applied') return { kind: outcome.kind }
     position = outcome.nextOffset
-    const { fold, unreadable } = outcome
-    metrics.batchSeconds.observe(labels, (performance.now() - startedMs) / 1000)
-    metrics.records.inc({ ...labels, result: 'counted' }, fold.countedTotal)
-    metrics.records.inc({ ...labels, result: 'not-counted' }, fold.notCountedTotal)
-    metrics.records.inc({ ...labels, result: 'duplicate' }, fold.duplicateTotal)
-    metrics.records.inc({ ...labels, result: 'unreadable' }, unreadable.length)
-    logUnreadable(logger, unreadable)
+    countBatch(metrics, labels, outcome, performance.now() - startedMs)
+    logUnreadable(logger, outcome.unreadable)
     return { kind: 'moved' }
   }
 
@@ -103,6 +99,19 @@ export function createCountersProjection(
       return await stepBatch(position!)
     },
   }
+}
+
+function countBatch(
+  metrics: ProjectionMetrics,
+  labels: { readonly projection: string; readonly topic: string },
+  { fold, unreadable }: Extract<CountersOutcome, { kind: 'applied' }>,
+  durationMs: number,
+): void {
+  metrics.batchSeconds.observe(labels, durationMs / 1000)
+  metrics.records.inc({ ...labels, result: 'counted' }, fold.countedTotal)
+  metrics.records.inc({ ...labels, result: 'not-counted' }, fold.notCountedTotal)
+  metrics.records.inc({ ...labels, result: 'duplicate' }, fold.duplicateTotal)
+  metrics.records.inc({ ...labels, result: 'unreadable' }, unreadable.length)
 }
 
 async function beginRestore(parts: CountersParts, offset: number): Promise<Restore['pieces']> {

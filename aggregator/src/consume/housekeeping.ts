@@ -12,6 +12,8 @@ export type HousekeepingParts = {
   readonly clock: Clock
   readonly logger: Logger
   readonly retention: Retention
+  /** Whether hot state has the windows of all customers of the partition. */
+  readonly isPublished: (at: Partition) => Promise<boolean>
   readonly intervalMs: number
 }
 
@@ -45,8 +47,20 @@ export function createHousekeeping(parts: HousekeepingParts): Service {
   }
 }
 
-/** One round over one partition. The log itself is trimmed by the process that writes it. */
+/**
+ * One round over one partition. Nothing is old while windows are missing that it may belong to. The log itself is
+ * trimmed by the process that writes it.
+ */
 export async function keepHouse(
+  housekeeping: Pick<HousekeepingParts, 'clock' | 'retention' | 'isPublished'>,
+  parts: Partition,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await housekeeping.isPublished(parts)) await sweepExpired(housekeeping, parts, signal)
+  await followCounters(parts)
+}
+
+async function sweepExpired(
   { clock, retention }: Pick<HousekeepingParts, 'clock' | 'retention'>,
   parts: Partition,
   signal: AbortSignal,
@@ -57,7 +71,6 @@ export async function keepHouse(
     if (swept < limits.keysMax || signal.aborted) break
     await sleep(sweepPauseMs)
   }
-  await followCounters(parts)
 }
 
 /**

@@ -17,6 +17,8 @@ import { markClaimsComplete } from './settle-sink-marks.ts'
 
 export type RestoreParts = Partition & {
   readonly usageStore: UsageStore
+  /** Whether hot state has the windows of all customers of the partition. */
+  readonly isPublished: (at: Partition) => Promise<boolean>
 }
 
 export type RestorePlan = {
@@ -31,12 +33,17 @@ export type RestorePlan = {
 export type RestoreProgress = {
   readonly recordsDone: number
   readonly recordsTotal: number
+  /** When given: there is nothing to do for so long. */
+  readonly waitMs?: number
 }
 
+const publishedWaitMs = 200
 const marksPerClaim = 5_000
 const sumsPerStep = 2_000
 /** Their names go in the address of the query, which may have a megabyte. */
 const daysPerQuery = 200
+/** And no more records than these, unless one day alone has them: it has 86,400 seconds at most. */
+const recordsPerQuery = 200_000
 /** A slice with one customer of many records may have more; its seconds are not held in memory together. */
 const wholeSliceRecordsMax = 500_000
 
@@ -47,6 +54,8 @@ const wholeSliceRecordsMax = 500_000
  *      The shadow has begun before and takes a step after each claim, so that marks lost meanwhile end the restore.
  *   2. the note that marks are complete up to the offset. From here on the sink goes on storing, so that the log's
  *      tail stays short, and what it claims itself lies behind the offset.
+ *      Then it waits until the customers' windows are published again: what falls into none is kept for as long as a
+ *      slot is, and a year's window reaches further back.
  *   3. sums into a shadow that nobody reads, day by day where a day lies in one window, else second by second.
  *   4. the shadow becomes the counts in use and the fence the offset, in one step. The projection goes on from there.
  *
@@ -54,7 +63,6 @@ const wholeSliceRecordsMax = 500_000
  * one's is dropped. Two that run at the same time do not add up: the one that began later fences the other.
  *
  * Sums and log meet at the offset exactly: ClickHouse has every record before it, and those behind it are left out.
- * The windows of customers may be published before, after or meanwhile.
  */
 export async function* restoreCounts(
   parts: RestoreParts,
@@ -79,6 +87,10 @@ export async function* restoreCounts(
   }
   if ((await shadow.confirm()) === 'fenced') return 'fenced'
   await markClaimsComplete(parts, plan.offset)
+  while (!(await parts.isPublished(parts))) {
+    if ((await shadow.confirm()) === 'fenced') return 'fenced'
+    yield { ...progress.now, waitMs: publishedWaitMs }
+  }
 
   for (const slice of slices) {
     const daily = await readDailySums(usageStore, range, slice)
@@ -111,14 +123,30 @@ async function* readSeconds(
   daily: readonly UsageSum[],
 ): AsyncGenerator<readonly UsageSum[]> {
   if (daily.length <= daysPerQuery || slice.recordsTotal > wholeSliceRecordsMax) {
-    for (const days of chunks(daily, daysPerQuery)) {
-      yield await readSecondSums(store, range, slice, days)
-    }
+    for (const days of daysOfQueries(daily)) yield await readSecondSums(store, range, slice, days)
     return
   }
   const wanted = new Set(daily.map(nameOfDay))
   const seconds = await readSecondSums(store, range, slice, 'all')
   yield seconds.filter((sum) => wanted.has(nameOfDay(sum)))
+}
+
+function* daysOfQueries(daily: readonly UsageSum[]): Generator<readonly UsageSum[]> {
+  let days: UsageSum[] = []
+  let records = 0
+  for (const day of daily) {
+    if (
+      days.length === daysPerQuery ||
+      (days.length > 0 && records + day.records > recordsPerQuery)
+    ) {
+      yield days
+      days = []
+      records = 0
+    }
+    days.push(day)
+    records += day.records
+  }
+  if (days.length > 0) yield days
 }
 
 function nameOfDay({ customerRef, productRef, fromSecond }: UsageSum): string {

@@ -1,0 +1,41 @@
+import type { Window } from '@tollgate/platform/hot-state/hot-state'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+
+const day = 86_400
+/** Midnight, UTC. */
+export const start = 20_000 * day
+/** Cut days, whole days, and one that begins and ends within a minute. */
+export const windows: readonly Window[] = [
+  { id: 'first', fromSecond: start + 3_600, toSecond: start + 3 * day },
+  { id: 'second', fromSecond: start + 3 * day, toSecond: start + 5 * day + 61 },
+  { id: 'third', fromSecond: start + 5 * day + 61, toSecond: start + 9 * day },
+]
+export const providers = ['prov_1', 'prov_2']
+export const customers = ['ada', 'bob', 'ä/ö']
+export const products = ['prd_a', 'prd_b']
+export const places = providers.flatMap((providerId) =>
+  customers.flatMap((customerRef) =>
+    products.map((productRef) => ({ providerId, customerRef, productRef })),
+  ),
+)
+
+/** By the dullest means: the first record of a key is the record; only successes count. */
+export function expectedOf(events: readonly MeterEvent[]): Map<string, bigint> {
+  const sums = new Map<string, bigint>()
+  const seen = new Set<string>()
+  for (const each of events) {
+    if (each.idempotencyKey !== null && seen.has(each.id)) continue
+    seen.add(each.id)
+    if (each.outcome !== 'success') continue
+    const second = Math.floor(each.timestamp / 1000)
+    const window = windows.find((w) => w.fromSecond <= second && second < w.toSecond)
+    if (window === undefined) continue
+    for (const place of places) {
+      if (place.providerId !== each.providerId || place.customerRef !== each.customerRef) continue
+      if (each.productRef !== null && each.productRef !== place.productRef) continue
+      const key = JSON.stringify([place, each.meterName, window.id])
+      sums.set(key, (sums.get(key) ?? 0n) + BigInt(each.value))
+    }
+  }
+  return new Map([...sums].filter(([, sum]) => sum !== 0n))
+}
