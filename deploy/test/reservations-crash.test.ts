@@ -67,11 +67,7 @@ beforeEach(async () => {
   })
   // As the control plane opens it: it listens to whoever counts.
   hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'publisher' })
-  for (const ref of entitlement.customerRefs) {
-    const at = { space: environment, ...placeOf(ref), scope: productRef }
-    const document = JSON.stringify(entitlement)
-    await hotState.putEntry(at, { version: 1, document, windows: countingWindows(entitlement) })
-  }
+  await publish(entitlement, 1)
 })
 
 afterEach(async () => {
@@ -79,6 +75,18 @@ afterEach(async () => {
   await hotState.close()
   await rm(dataDir, { recursive: true, force: true })
 })
+
+async function publish(published: Entitlement, version: number): Promise<void> {
+  const entry = {
+    version,
+    document: JSON.stringify(published),
+    windows: countingWindows(published),
+  }
+  for (const ref of published.customerRefs) {
+    const at = { space: environment, ...placeOf(ref), scope: productRef }
+    await hotState.putEntry(at, entry)
+  }
+}
 
 async function reserve(units: number, ttlMs: number, using = hotState) {
   const reserved = await reserveUsage(
@@ -160,6 +168,19 @@ test('a reservation that is used up elsewhere, after that was read, opens no pla
   const second = await reserve(1, 60_000, delayed)
   expect(calls).toBe(2)
   expect(second).toMatchObject({ reservation: undefined, takenMicros: BigInt(cap) * 1_000_000n })
+})
+
+test('usage under a reference that is not linked ends its reservation, and is seen as soon as the reference is linked', async () => {
+  await publish({ ...entitlement, customerRefs: [own] }, 2)
+  const first = await reserve(cap, 60_000)
+  await use(other, cap, first.reservation!.id)
+  await countAll()
+  expect(await reserve(1, 60_000)).toMatchObject({ takenMicros: 1_000_000n })
+  await publish(entitlement, 3)
+  expect(await reserve(1, 60_000)).toMatchObject({
+    reservation: undefined,
+    takenMicros: BigInt(cap + 1) * 1_000_000n,
+  })
 })
 
 test('a projection that dies before it has settled elsewhere leaves too little room, until the reservation expires', async () => {

@@ -59,7 +59,10 @@ export type ReserveRequest = {
 export type UsedElsewhere = {
   /** What counts against the cap in other partitions, 10^-6 units. */
   readonly amount: bigint
-  /** By partition, the applied offset at which that was read. */
+  /**
+   * By partition, the applied offset at which that was read: of every other partition that has counters of the
+   * customer. Usage of a reservation that was counted in any other is not the customer's, so it is not waited for.
+   */
   readonly appliedOffsets: ReadonlyMap<number, number>
 }
 
@@ -79,8 +82,8 @@ export type ReserveOutcome =
     }
   | { readonly kind: 'denied'; readonly taken: Taken }
   /**
-   * The counters here have not come as far as they must, or a reservation that is kept here was used up in a partition
-   * that was read before. Read again.
+   * The counters here have not come as far as they must, or one of the partitions that were read has since counted
+   * usage of a reservation that was kept here. Read again.
    */
   | { readonly kind: 'behind' }
   /** Too many are kept there. */

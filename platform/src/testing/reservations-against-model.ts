@@ -10,7 +10,7 @@ const scope = 'a'
 const subjects = ['s1', 's2']
 const ids = ['r1', 'r2', 'r3', 'r4']
 const window = { id: 'w', fromSecond: 0, toSecond: 100 }
-const otherPartition = 9
+const otherPartitions = [8, 9]
 const hourMs = 3_600_000
 
 /** Sums of these pass every bound that a store of 64-bit integers or of doubles has. */
@@ -34,7 +34,10 @@ const stepArbitrary = fc.oneof(
     cap: capArbitrary,
     counted: fc.subarray(subjects),
     used: fc.oneof(fc.constant(0n), amountArbitrary),
-    readAt: fc.nat(30),
+    /** By other partition; one that is not among them is not read. */
+    readAt: fc.uniqueArray(fc.tuple(fc.constantFrom(...otherPartitions), fc.nat(30)), {
+      selector: ([otherPartition]) => otherPartition,
+    }),
     /** How far behind the fence it wants the counters; a negative number is ahead. */
     slack: fc.constantFrom(0, 0, 0, 5, -1),
     lapses: fc.constantFrom(false, false, false, true),
@@ -57,7 +60,10 @@ const stepArbitrary = fc.oneof(
   }),
   fc.record({
     kind: fc.constant('settle' as const),
-    nextOffset: fc.nat(30),
+    countedIn: fc.record({
+      partition: fc.constantFrom(...otherPartitions),
+      nextOffset: fc.nat(30),
+    }),
     settled: fc.array(fc.tuple(fc.constantFrom(...subjects), fc.constantFrom(...ids)), {
       maxLength: 3,
     }),
@@ -117,10 +123,9 @@ async function take(
       return
     }
     case 'settle': {
-      const countedIn = { partition: otherPartition, nextOffset: step.nextOffset }
       const settled = namesOf(step.settled)
-      await hot.settleReservations({ space, partition, settled, countedIn })
-      model.settleElsewhere(step.settled, step.nextOffset)
+      await hot.settleReservations({ space, partition, settled, countedIn: step.countedIn })
+      model.settleElsewhere(step.settled, step.countedIn)
     }
   }
 }
@@ -141,12 +146,12 @@ async function reserve(
     windowId: window.id,
     cap: step.cap,
     minOffset: Math.max(0, model.fence - step.slack),
-    elsewhere: { amount: step.used, appliedOffsets: new Map([[otherPartition, step.readAt]]) },
+    elsewhere: { amount: step.used, appliedOffsets: new Map(step.readAt) },
     reservationsMax: step.reservationsMax,
   }
   const isKnown = model.isKnown(step.subject, step.id)
   const outcome = await hot.reserve(request)
-  const expected = model.reserve(request, step.readAt)
+  const expected = model.reserve(request)
   if (outcome.kind === 'admitted') {
     const { expiresAtMs: _ownClock, ...told } = outcome
     expect(told).toEqual(expected)

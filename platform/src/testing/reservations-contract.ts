@@ -194,9 +194,34 @@ export function describeReservations(hotState: () => HotState): void {
       await settle('a', 50)
       await settle('a', 60)
       expect(await reserve('b', 49, 0n)).toEqual({ kind: 'behind' })
-      expect(await hotState().reserve(request('b'))).toEqual({ kind: 'behind' })
       expect(await reserve('b', 50, 100n)).toMatchObject({ kind: 'denied' })
       expect(await reserve('b', 50, 99n)).toMatchObject({ kind: 'admitted' })
+    })
+
+    it('that were used up elsewhere are nothing to whoever does not read there', async () => {
+      await publish()
+      const reserve = (id: string, appliedOffsets: readonly (readonly [number, number])[]) =>
+        hotState().reserve(
+          request(id, { elsewhere: { amount: 0n, appliedOffsets: new Map(appliedOffsets) } }),
+        )
+      await reserve('a', [])
+      await hotState().settleReservations({
+        space: 'live',
+        partition,
+        settled: [{ subject: at.subject, scope: at.scope, reservationId: 'a' }],
+        countedIn: { partition: 1, nextOffset: 50 },
+      })
+      expect(await reserve('b', [])).toMatchObject({ kind: 'admitted' })
+      expect(await reserve('c', [[2, 0]])).toMatchObject({ kind: 'admitted' })
+      // As soon as it does, what was counted there by then has to be seen.
+      const readBoth = (readAt: number) =>
+        reserve('d', [
+          [2, 0],
+          [1, readAt],
+        ])
+      expect(await readBoth(0)).toEqual({ kind: 'behind' })
+      expect(await readBoth(49)).toEqual({ kind: 'behind' })
+      expect(await readBoth(50)).toMatchObject({ kind: 'admitted' })
     })
 
     it('are kept up to a number', async () => {

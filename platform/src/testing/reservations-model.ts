@@ -2,6 +2,11 @@ import type { ReserveOutcome, ReserveRequest } from '../hot-state/reservations.t
 
 type Kept = { readonly units: bigint; isUsed: boolean }
 type Named = readonly (readonly [subject: string, reservationId: string])[]
+type CountedElsewhere = {
+  readonly subject: string
+  readonly partition: number
+  readonly nextOffset: number
+}
 type Outcome = Omit<Extract<ReserveOutcome, { kind: 'admitted' }>, 'expiresAtMs'> | ReserveOutcome
 
 /** Reservations in the plainest way: what is reserved is found by looking at all. One partition, scope and window. */
@@ -9,17 +14,17 @@ export class ReservationsModel {
   fence = 0
   readonly #used = new Map<string, bigint>()
   readonly #kept = new Map<string, Map<string, Kept>>()
-  /** By subject, below which offset the other partition has counted usage of its reservations. */
-  readonly #countedElsewhere = new Map<string, number>()
+  /** Every usage of a reservation that another partition has counted. */
+  readonly #countedElsewhere: CountedElsewhere[] = []
 
   isKnown(subject: string, reservationId: string): boolean {
     return this.#keptOf(subject).has(reservationId)
   }
 
-  reserve(request: ReserveRequest, readAt: number): Outcome {
+  reserve(request: ReserveRequest): Outcome {
     const { at, reservationId, units, cap, elsewhere } = request
     if (this.fence < request.minOffset) return { kind: 'behind' }
-    if (readAt < (this.#countedElsewhere.get(at.subject) ?? 0)) return { kind: 'behind' }
+    if (this.#isReadBefore(request)) return { kind: 'behind' }
     const kept = this.#keptOf(at.subject)
     const used = request.subjects.reduce((sum, each) => sum + (this.#used.get(each) ?? 0n), 0n)
     const taken = () => ({ used, reserved: this.#reserved(at.subject) })
@@ -55,12 +60,21 @@ export class ReservationsModel {
     return 'applied'
   }
 
-  settleElsewhere(settled: Named, nextOffset: number): void {
+  settleElsewhere(
+    settled: Named,
+    countedIn: { readonly partition: number; readonly nextOffset: number },
+  ): void {
     for (const [subject, reservationId] of settled) {
       if (!this.#settle(subject, reservationId)) continue
-      const before = this.#countedElsewhere.get(subject) ?? 0
-      this.#countedElsewhere.set(subject, Math.max(before, nextOffset))
+      this.#countedElsewhere.push({ subject, ...countedIn })
     }
+  }
+
+  #isReadBefore({ at, elsewhere }: ReserveRequest): boolean {
+    return this.#countedElsewhere.some(({ subject, partition, nextOffset }) => {
+      const readAt = elsewhere.appliedOffsets.get(partition)
+      return subject === at.subject && readAt !== undefined && readAt < nextOffset
+    })
   }
 
   #settle(subject: string, reservationId: string): boolean {

@@ -69,8 +69,8 @@ function admitted(
 
 /** Whether usage of a reservation that was kept here has been counted in another partition since that was read. */
 function isReadBefore({ countedElsewhere }: PlaceRecord, { elsewhere }: ReserveRequest): boolean {
-  for (const [partition, offset] of countedElsewhere) {
-    if ((elsewhere.appliedOffsets.get(partition) ?? 0) < offset) return true
+  for (const [partition, readAt] of elsewhere.appliedOffsets) {
+    if (readAt < (countedElsewhere.get(partition) ?? 0)) return true
   }
   return false
 }

@@ -73,12 +73,9 @@ local place, id, units, room = ARGV[1], ARGV[2], ARGV[3], ARGV[5]
 local window, counters, seen = ARGV[9], cmsgpack.unpack(ARGV[10]), cmsgpack.unpack(ARGV[11])
 
 local function isReadBefore()
-  local read = {}
-  for i = 1, #seen, 2 do read['p' .. seen[i]] = tonumber(seen[i + 1]) end
-  local notes = call('HGETALL', data .. 'reserved:' .. place)
-  for i = 1, #notes, 2 do
-    local offset = string.sub(notes[i], 1, 1) == 'p' and tonumber(notes[i + 1])
-    if offset and (read[notes[i]] or 0) < offset then return true end
+  for i = 1, #seen, 2 do
+    local offset = call('HGET', data .. 'reserved:' .. place, 'p' .. seen[i])
+    if offset and tonumber(seen[i + 1]) < tonumber(offset) then return true end
   end
   return false
 end
