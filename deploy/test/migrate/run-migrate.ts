@@ -9,6 +9,7 @@ const program = fileURLToPath(new URL('../../dist/tollgate/main.js', import.meta
 export type Ending = { readonly code: number | null; readonly output: string }
 
 export type Interruption = {
+  /** From its first word on: before that it does not work yet, nor listen to signals. */
   readonly afterMs: number
   readonly signal: 'SIGINT' | 'SIGKILL'
 }
@@ -27,9 +28,11 @@ export async function runMigrate(
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const ended = once(child, 'close') as Promise<[number | null]>
+  const begun = once(child.stdout, 'data')
   if (interruption !== undefined) {
     const { afterMs, signal } = interruption
-    await Promise.race([sleep(afterMs, undefined, { ref: false }), ended])
+    const due = begun.then(() => sleep(afterMs, undefined, { ref: false }))
+    await Promise.race([due, ended])
     // Of all processes at once, as when the machine goes down.
     if (signal === 'SIGKILL' && child.exitCode === null) await killTree(child.pid!)
     else child.kill(signal)
