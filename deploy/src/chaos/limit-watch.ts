@@ -7,6 +7,8 @@ import type { CustomerLedger } from './load.ts'
 export type LimitWatchCounts = {
   readonly asked: number
   readonly answered: number
+  /** How long each answer took. */
+  readonly answeredMs: readonly number[]
   /**
    * Answers that lack units acknowledged before the question, or hold units that nobody had sent, and refusals of what is
    * right. One line each.
@@ -26,9 +28,10 @@ export type LimitWatchOptions = {
   readonly random: SeededRandom
   readonly productRef: string
   readonly ledgers: readonly CustomerLedger[]
+  /** Questions at a time. Default 2. */
+  readonly lanes?: number
 }
 
-const lanes = 2
 const restMs = 50
 const untrueMax = 20
 
@@ -37,7 +40,7 @@ const untrueMax = 20
  * that was acknowledged before the question is in it, and nothing that was not sent before the answer.
  */
 export function watchLimits(options: LimitWatchOptions): LimitWatch {
-  const { random, productRef, ledgers } = options
+  const { random, productRef, ledgers, lanes = 2 } = options
   let isOver = false
   let counts = new Counts()
 
@@ -47,10 +50,11 @@ export function watchLimits(options: LimitWatchOptions): LimitWatch {
     // Of the stretch in which it was asked, whenever the answer comes.
     const own = counts
     own.asked++
+    const askedAtMs = performance.now()
     const answer = await askAnyone(options.clients, random, ledger.customerRef, productRef)
     if (answer === 'none') return
     if (answer instanceof Error) return own.note(`a limit check was refused: ${answer.message}`)
-    own.answered++
+    own.answeredMs.push(performance.now() - askedAtMs)
     const counted = measuredCap - answer
     if (counted >= acked && counted <= ledger.sentUnits) return
     own.note(
@@ -80,8 +84,12 @@ export function watchLimits(options: LimitWatchOptions): LimitWatch {
 
 class Counts implements LimitWatchCounts {
   asked = 0
-  answered = 0
+  readonly answeredMs: number[] = []
   readonly #untrue = new Set<string>()
+
+  get answered(): number {
+    return this.answeredMs.length
+  }
 
   get untrue(): readonly string[] {
     return [...this.#untrue]

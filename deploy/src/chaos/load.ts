@@ -120,7 +120,7 @@ export function startLoad(options: LoadOptions): Load {
   }
 }
 
-function newLedger(customerRef: string): CustomerLedger {
+export function newLedger(customerRef: string): CustomerLedger {
   return { customerRef, units: 0, records: 0, sentUnits: 0, sentRecords: 0 }
 }
 
@@ -189,7 +189,7 @@ async function sendKeyed(
     return count === 1 ? client.recordUsage(usages[0]!) : client.recordUsages(usages)
   }
   const send = (): Promise<unknown> =>
-    recordWithRetries(() => insist(options, record), undefined, patientRetries, onRetry)
+    recordWithRetries(() => insist(record, options.onRefusal), undefined, patientRetries, onRetry)
   for (const { ledger, usage } of items) {
     ledger.sentUnits += usage.units
     ledger.sentRecords++
@@ -205,9 +205,9 @@ async function sendKeyed(
 }
 
 /** Where refusals are told of, one is no reason to give a record up. */
-async function insist<Answer>(
-  { onRefusal }: LoadOptions,
+export async function insist<Answer>(
   record: () => Promise<Answer>,
+  onRefusal: LoadOptions['onRefusal'],
 ): Promise<Answer> {
   const deadline = Date.now() + patientRetries.patienceMs
   for (;;) {

@@ -6,15 +6,18 @@ import { formatCount } from '../terminal/table.ts'
 import { wholeNumber } from '../terminal/whole-number.ts'
 import { runEngineChaosCommand, type EngineChaosFlags } from './engines/chaos-command.ts'
 import { faultNames } from './engines/faults.ts'
+import { runFlushCommand, type FlushFlags } from './flush/flush-command.ts'
 import { InterruptedError, interruptible } from './interruption.ts'
 import { SumsUnreadableError } from './read-sums.ts'
 import { runChaos, type Round, type Victim } from './run-chaos.ts'
 
-type Options = EngineChaosFlags & {
-  readonly engines: boolean
-  readonly singles: number
-  readonly keep: boolean
-}
+type Options = EngineChaosFlags &
+  FlushFlags & {
+    readonly engines: boolean
+    readonly flush: boolean
+    readonly singles: number
+    readonly keep: boolean
+  }
 
 const singles = [
   'aggregator-counters',
@@ -48,6 +51,20 @@ const program = new Command('npm run chaos --')
   )
   .option('-k, --kinds <names>', `with --engines, only: ${faultNames.join(', ')}`, readKinds)
   .option('--away <seconds>', 'with --engines: how long ClickHouse is', wholeNumber(1, 3_600), 120)
+  .option(
+    '--flush',
+    'with --engines, instead: one FLUSHALL under a steady load over many customers',
+    false,
+  )
+  .option('--customers <count>', 'with --flush', wholeNumber(2, 10_000_000), 100_000)
+  .option('--rate <count>', 'with --flush: events a second', wholeNumber(100, 1_000_000), 5_000)
+  .option('--load <seconds>', 'with --flush: before FLUSHALL', wholeNumber(1, 86_400), 60)
+  .option(
+    '--replay <records>',
+    'with --flush: TOLLGATE_REPLAY_RECORDS_MAX; 0 has the counts made from ClickHouse',
+    wholeNumber(0, 1_000_000_000),
+    0,
+  )
   .option('-l, --lanes <count>', 'clients at work at the same time', wholeNumber(2, 256), 16)
   .option(
     '--seed <number>',
@@ -59,6 +76,7 @@ const program = new Command('npm run chaos --')
   .option('--keep', 'keeps the data folder and its logs', false)
 program.parse()
 const options = program.opts<Options>()
+if (options.flush && !options.engines) program.error('error: --flush needs --engines')
 
 const folder = await makeTemporaryFolder('chaos')
 const again = `Run again with --seed ${options.seed}; data and logs in ${folder.path}.`
@@ -66,9 +84,7 @@ console.log(`seed ${options.seed}, data in ${folder.path}`)
 
 const signal = interruptible()
 try {
-  const isExact = options.engines
-    ? await runEngineChaosCommand(options, folder, process.env, signal)
-    : await runEmbedded()
+  const isExact = await runChosen()
   if (!isExact) console.log(again)
   else if (!options.keep) await folder.remove()
   process.exit(isExact ? 0 : 1)
@@ -82,6 +98,12 @@ try {
   console.log(isPlain ? error.message : error)
   console.log(again)
   process.exit(1)
+}
+
+function runChosen(): Promise<boolean> {
+  if (options.flush) return runFlushCommand(options, folder, process.env, signal)
+  if (options.engines) return runEngineChaosCommand(options, folder, process.env, signal)
+  return runEmbedded()
 }
 
 function readKinds(text: string): string[] {

@@ -33,8 +33,10 @@ const names: readonly EngineName[] = ['kafka', 'schema-registry', 'redis', 'post
 export async function startChaosEngines(
   root: string,
   say: (line: string) => void,
+  brokers: number = brokerNames.length,
 ): Promise<ChaosEngines> {
-  const ports = await planFreePorts()
+  const all = await planFreePorts()
+  const ports = { ...all, kafka: all.kafka.slice(0, brokers) }
   const { running, refused } = await startEngines(names, optionsWith(say), ports)
   const [refusal] = refused.values()
   if (refusal) throw refusal

@@ -9,8 +9,8 @@ export type CustomerSums = {
   readonly counted: number
   /** What Redis itself holds. */
   readonly inRedis: number
-  /** What the usage query of the API answers. */
-  readonly queried: number
+  /** What the usage query of the API answers; undefined where it was not asked. */
+  readonly queried: number | undefined
   /** What ClickHouse holds, each record once. */
   readonly stored: number
   /** The same in its roll-up. */
@@ -26,7 +26,7 @@ export type CustomerSums = {
 export function findDifference(sums: CustomerSums): string | undefined {
   const { customerRef, stored } = sums
   const places = ['counted', 'inRedis', 'queried', 'rolledUp'] as const
-  const differing = places.filter((place) => sums[place] !== stored)
+  const differing = places.filter((place) => (sums[place] ?? stored) !== stored)
   const problems = [
     ...differing.map((place) => `${place} ${sums[place]}`),
     ...(isWithin(sums) ? [] : [expectation(sums)]),
@@ -55,7 +55,9 @@ function expectation({ isKeyed, acked, sent, ackedRecords, sentRecords }: Custom
     : `acked ${acked} to sent ${sent} (${ackedRecords} to ${sentRecords} records)`
 }
 
-export type TotalSums = Omit<CustomerSums, 'customerRef' | 'isKeyed'>
+export type TotalSums = {
+  readonly [Place in keyof Omit<CustomerSums, 'customerRef' | 'isKeyed'>]: number
+}
 
 export function totalOf(each: readonly CustomerSums[]): TotalSums {
   const total = (pick: (sums: CustomerSums) => number): number =>
@@ -65,7 +67,7 @@ export function totalOf(each: readonly CustomerSums[]): TotalSums {
     sent: total((sums) => sums.sent),
     counted: total((sums) => sums.counted),
     inRedis: total((sums) => sums.inRedis),
-    queried: total((sums) => sums.queried),
+    queried: total((sums) => sums.queried ?? 0),
     stored: total((sums) => sums.stored),
     rolledUp: total((sums) => sums.rolledUp),
     ackedRecords: total((sums) => sums.ackedRecords),

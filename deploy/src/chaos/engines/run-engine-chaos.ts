@@ -10,9 +10,10 @@ import { startLoad, type Load } from '../load.ts'
 import { startChaosEngines, type ChaosEngines } from './chaos-engines.ts'
 import { startChaosServices, type ChaosServices } from './chaos-services.ts'
 import type { CustomerSums } from './engine-sums.ts'
+import { openEngineStores } from './engine-stores.ts'
 import { faults, sessionTimeoutMs, type World } from './faults.ts'
+import { readEngineSums } from './read-engine-sums.ts'
 import { readUntilExact, type SumsOutcome } from './read-until-exact.ts'
-import { openSumsReader, type SumsReader } from './sums-reader.ts'
 import { createUntilCounted } from './until-counted.ts'
 
 export type EngineRound = {
@@ -127,7 +128,8 @@ type Scene = {
   /** Of usage that was in order. */
   readonly refusals: Set<string>
   readonly watch: LimitWatch
-  readonly reader: SumsReader
+  /** Of every customer. */
+  readonly readSums: () => Promise<readonly CustomerSums[]>
   readonly world: World
   readonly random: SeededRandom
 }
@@ -147,14 +149,7 @@ async function runRounds(
     options.customers * 2,
   )
   const { sandboxKey, environment } = services
-  const reader = await openSumsReader({
-    client,
-    sandboxKey,
-    productRef,
-    meterRef,
-    environment,
-    partitionCount,
-  })
+  const stores = await openEngineStores({ sandboxKey, productRef, environment, partitionCount })
   const refusals = new Set<string>()
   const load = startLoad({
     clients,
@@ -168,16 +163,24 @@ async function runRounds(
     onRefusal: (error) => void refusals.add(`usage was refused: ${error.message}`),
   })
   const watch = watchLimits({ clients, random: ofLoad, productRef, ledgers: load.ledgers })
+  const ledgers = [
+    ...load.ledgers.map((ledger) => ({ ledger, isKeyed: true })),
+    ...load.unkeyedLedgers.map((ledger) => ({ ledger, isKeyed: false })),
+  ]
   const scene: Scene = {
     load,
     refusals,
     watch,
-    reader,
+    readSums: () =>
+      readEngineSums(
+        { client, stores, productRef, meterRef, customersAtOnce: ledgers.length },
+        ledgers,
+      ),
     world: {
       engines,
       services,
       clickHouseAwayMs: options.clickHouseAwayMs,
-      untilCountedInRedis: createUntilCounted(reader, load.ledgers, options.patienceMs),
+      untilCountedInRedis: createUntilCounted(stores, load.ledgers, options.patienceMs),
     },
     // The load draws whenever an answer comes: from another source, so that the same seed has the same moments.
     random: createSeededRandom(options.seed),
@@ -193,12 +196,12 @@ async function runRounds(
   }
   await watch.stop()
   await load.stop()
-  await reader.close()
+  await stores.close()
   return rounds
 }
 
 async function runRound(
-  { load, refusals, watch, reader, world, random }: Scene,
+  { load, refusals, watch, readSums, world, random }: Scene,
   fault: string,
   patienceMs: number,
 ): Promise<EngineRound> {
@@ -211,10 +214,7 @@ async function runRound(
   await load.pause()
   const answeredAfterMs = performance.now() - struckAtMs
   const longestGapMs = load.takeLongestGapMs()
-  const { sums, differences }: SumsOutcome = await readUntilExact(
-    () => reader.read(load.ledgers, load.unkeyedLedgers),
-    patienceMs,
-  )
+  const { sums, differences }: SumsOutcome = await readUntilExact(readSums, patienceMs)
   const untrue = [before, meanwhile, watch.take()].flatMap((counts) => counts.untrue)
   untrue.push(...refusals)
   refusals.clear()

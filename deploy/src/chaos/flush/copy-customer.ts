@@ -1,0 +1,67 @@
+import type { Database, Queryable } from '@tollgate/platform/database/database'
+
+/** The references that one copy has of its own. */
+export type CustomerCopy = {
+  readonly customerRef: string
+  readonly externalRef: string
+  readonly purchaseRef: string
+}
+
+/** Each transaction is done well within the time that one statement may take. */
+const copiesPerTransaction = 5_000
+
+/**
+ * Makes customers that are as the given one, with its external reference and its purchase replaced by theirs, and queues
+ * them to be published. The rows are copies of what the API itself wrote; only the references and the email differ.
+ */
+export async function copyCustomer(
+  pool: Database['control'],
+  originalRef: string,
+  copies: readonly CustomerCopy[],
+): Promise<void> {
+  for (let first = 0; first < copies.length; first += copiesPerTransaction) {
+    const some = copies.slice(first, first + copiesPerTransaction)
+    await pool.begin((sql) => insertCopies(sql, originalRef, some))
+  }
+}
+
+async function insertCopies(
+  sql: Queryable,
+  originalRef: string,
+  copies: readonly CustomerCopy[],
+): Promise<void> {
+  const customerRefs = copies.map(({ customerRef }) => customerRef)
+  const externalRefs = copies.map(({ externalRef }) => externalRef)
+  const purchaseRefs = copies.map(({ purchaseRef }) => purchaseRef)
+  const copy = () => sql`
+    unnest(${customerRefs}::text[], ${externalRefs}::text[], ${purchaseRefs}::text[])
+      as copy (customer_ref, external_ref, purchase_ref)`
+  await sql`
+    insert into customers
+    select made.* from customers original, ${copy()}, jsonb_populate_record(original, jsonb_build_object(
+      'reference', copy.customer_ref, 'external_ref', copy.external_ref,
+      'email', copy.external_ref || '@measured.example', 'publication_version', 0)) as made
+    where original.reference = ${originalRef}`
+  await sql`
+    insert into customer_references
+    select made.* from customer_references original, ${copy()}, jsonb_populate_record(original, jsonb_build_object(
+      'customer_ref', copy.customer_ref, 'reference',
+      case original.reference when ${originalRef} then copy.customer_ref else copy.external_ref end)) as made
+    where original.customer_ref = ${originalRef}`
+  await sql`
+    insert into purchases
+    select made.* from purchases original, ${copy()}, jsonb_populate_record(original, jsonb_build_object(
+      'reference', copy.purchase_ref, 'customer_ref', copy.customer_ref)) as made
+    where original.customer_ref = ${originalRef}`
+  await sql`
+    insert into publications (provider_id, kind, target)
+    select provider_id, 'customer', copy.customer_ref from customers, ${copy()}
+    where reference = ${originalRef}`
+}
+
+/** Whether any customer still waits to be published. */
+export async function areCustomersWaiting(pool: Queryable): Promise<boolean> {
+  const [row] = await pool<{ found: boolean }[]>`
+    select exists (select from publications where kind = 'customer') as found`
+  return row!.found
+}

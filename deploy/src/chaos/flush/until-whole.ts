@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readPublicationState } from '@tollgate/domain/publications/publication-state'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { publishedKinds } from '@tollgate/schemas/hot-state/publications'
+import { usageTopic } from '@tollgate/schemas/topics'
+
+const space = 'sandbox'
+const pollMs = 100
+
+/** Milliseconds from the call until each was seen. */
+export type WholeAgain = {
+  /** All keys, meters, offers and customers are published. */
+  readonly publishedMs: number
+  /** Each partition counts all that had been acknowledged a moment before. */
+  readonly countedMs: number
+}
+
+/** Watches Redis from outside while it is filled again. Rejects when the patience runs out. */
+export async function untilWhole(
+  hotState: HotState,
+  partitionCount: number,
+  patienceMs: number,
+  say: (line: string) => void,
+): Promise<WholeAgain> {
+  const startedAtMs = performance.now()
+  const passedMs = (): number => performance.now() - startedAtMs
+  const first = async (what: string, isSeen: () => Promise<boolean>): Promise<number> => {
+    while (!(await isSeen().catch(() => false))) {
+      if (passedMs() > patienceMs)
+        throw new Error(`Not all is ${what} after ${patienceMs / 1000} s.`)
+      await sleep(pollMs)
+    }
+    say(`${what} again after ${(passedMs() / 1000).toFixed(1)} s`)
+    return passedMs()
+  }
+  const [publishedMs, countedMs] = await Promise.all([
+    first('published', () => isPublished(hotState, partitionCount)),
+    first('counted', () => isCounted(hotState, partitionCount)),
+  ])
+  return { publishedMs, countedMs }
+}
+
+async function isPublished(hotState: HotState, partitionCount: number): Promise<boolean> {
+  const state = await readPublicationState({ hotState, partitionCount: () => partitionCount })
+  const published = state.progress?.published ?? []
+  return state.torn.length === 0 && publishedKinds.every((kind) => published.includes(kind))
+}
+
+async function isCounted(hotState: HotState, partitionCount: number): Promise<boolean> {
+  for (let partition = 0; partition < partitionCount; partition++) {
+    // Gone as well, and noted anew with the next batch that is acknowledged.
+    const head = await hotState.acknowledgedHeads?.read(usageTopic(space), partition)
+    if (head === undefined) return false
+    if ((await hotState.appliedOffset(space, partition)) < head) return false
+  }
+  return true
+}
