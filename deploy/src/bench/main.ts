@@ -3,8 +3,11 @@ import { startInstance } from '../instance/instance.ts'
 import { makeTemporaryFolder } from '../instance/temporary-folder.ts'
 import { findFreePort } from '../standalone/ports.ts'
 import { wholeNumber } from '../terminal/whole-number.ts'
-import { startBenchEngines } from './engines/bench-engines.ts'
+import { startBenchEngines, type BenchEngines } from './engines/bench-engines.ts'
 import { measureEngineCeilings } from './engines/engine-ceilings.ts'
+import { brokerAddresses, measuredTopic } from './engines/measure-kafka.ts'
+import { clientsText } from './kafka-clients/clients-text.ts'
+import type { ClientRates } from './kafka-clients/client-rates.ts'
 import { engineCeilingsText, reportText } from './report.ts'
 import { runBench, type BenchOptions } from './run-bench.ts'
 import { startCeiling } from './start-ceiling.ts'
@@ -53,11 +56,22 @@ try {
   const processes = engines?.processes ?? {}
   const result = await runBench(instance, processes, ceiling.baseUrl, folder.path, options, say)
   const ceilings = engines && (await measureEngineCeilings(engines, options.backlog, say))
+  const clients = engines && (await measureKafkaClients(engines))
   say(`\n${reportText(result)}`)
   if (ceilings) say(`\n${engineCeilingsText(result, ceilings)}`)
+  if (ceilings && clients) say(`\n${clientsText(clients, ceilings.kafkaRecordsPerSecond)}`)
 } finally {
   ceiling.stop()
   await instance.stop()
   await engines?.stop()
   await folder.remove()
+}
+
+/** The other clients are there for development alone, as this measurement is. */
+async function measureKafkaClients({ ports }: BenchEngines): Promise<ClientRates[]> {
+  say('measuring clients of Kafka ...')
+  const { measureClients } = await import('./kafka-clients/measure-clients.ts')
+  const { seconds, repeats, backlog: records } = options
+  const brokers = brokerAddresses(ports.kafka)
+  return measureClients({ ...measuredTopic, brokers, seconds, repeats, records })
 }

@@ -2,25 +2,20 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { openKafkaEventLog } from '@tollgate/platform/event-log/kafka/kafka-event-log'
-import { createLogger } from '@tollgate/platform/observability/logger'
 import { javaArtifacts } from '../../engines/java-artifacts.ts'
 import type { PortPlan } from '../../engines/port-plan.ts'
 import { requireProgram } from '../../engines/programs.ts'
 import { host } from '../../standalone/ports.ts'
+import { openOurLog } from '../kafka-clients/our-log.ts'
 
 const run = promisify(execFile)
-/** What an event of the bodies that are posted here takes in the log. */
-const recordBytes = 250
-const topic = 'ceiling'
-const partitions = 4
-const deliveryTimeoutMs = 10_000
+/** Where Kafka and its clients are measured: as many partitions as usage has, and records of an event's size. */
+export const measuredTopic = { topic: 'ceiling', partitions: 4, recordBytes: 250 } as const
 /** Not published for every version of the brokers; any that speaks to them will do. */
 const toolsVersion = '4.3.0'
 
 /**
- * Records per second of kafka-producer-perf-test, acknowledged by all copies, of which there are as many as of usage. In
- * a topic of its own, with as many partitions.
+ * Records per second of kafka-producer-perf-test, acknowledged by all copies, of which there are as many as of usage.
  */
 export async function measureKafka(
   { kafka }: PortPlan,
@@ -29,8 +24,11 @@ export async function measureKafka(
 ): Promise<number> {
   const java = await requireProgram('java', say)
   const classPath = ['-Xmx256m', '-cp', await toolsClassPath(say)]
-  const brokers = kafka.map(({ port }) => `${host}:${port}`)
-  await makeTopic(brokers)
+  const brokers = brokerAddresses(kafka)
+  const { topic, partitions, recordBytes } = measuredTopic
+  // It makes no topics.
+  const log = await openOurLog(brokers, topic, partitions)
+  await log.close()
   const { stdout } = await run(java, [
     ...[...classPath, 'org.apache.kafka.tools.ProducerPerformance', '--topic', topic],
     ...['--num-records', String(records), '--record-size', String(recordBytes)],
@@ -45,23 +43,8 @@ export async function measureKafka(
   return readRecordsPerSecond(stdout)
 }
 
-/** As the topics of usage are made. */
-async function makeTopic(brokers: readonly string[]): Promise<void> {
-  const log = await openKafkaEventLog({
-    connection: { brokers },
-    namePrefix: '',
-    topics: [topic],
-    writer: {
-      partitionCounts: { [topic]: partitions },
-      replicationFactor: brokers.length,
-      minInSyncReplicas: brokers.length > 1 ? 2 : 1,
-      deliveryTimeoutMs,
-    },
-    groupTimeouts: { sessionTimeoutMs: deliveryTimeoutMs, rebalanceTimeoutMs: deliveryTimeoutMs },
-    answerWithinMs: deliveryTimeoutMs,
-    logger: createLogger('bench', 'silent'),
-  })
-  await log.close()
+export function brokerAddresses(kafka: PortPlan['kafka']): string[] {
+  return kafka.map(({ port }) => `${host}:${port}`)
 }
 
 export function readRecordsPerSecond(output: string): number {

@@ -1,0 +1,33 @@
+import { formatCount, formatTable } from '../../terminal/table.ts'
+import type { ClientRates } from './client-rates.ts'
+
+const header = [
+  'client of Kafka, acks=all',
+  'appenders',
+  'appends/s',
+  'ratio',
+  'p99 ms',
+  'CPU us each',
+  'reads/s',
+]
+
+/** Beside Kafka's own tool, which waits for no answer before it sends on: what the brokers take. */
+export function clientsText(clients: readonly ClientRates[], ceilingPerSecond: number): string {
+  const rows = clients.flatMap(({ name, appends, readsPerSecond }) =>
+    [...appends].map(([appenders, { perSecond, p99Ms, processorUs }], index) => [
+      name,
+      String(appenders),
+      formatRate(perSecond),
+      (perSecond / ceilingPerSecond).toFixed(2),
+      p99Ms.toFixed(2),
+      processorUs.toFixed(1),
+      index > 0 || readsPerSecond === undefined ? '' : formatRate(readsPerSecond),
+    ]),
+  )
+  const ceiling = ['kafka-producer-perf-test', '', formatRate(ceilingPerSecond), '1.00']
+  return formatTable(header, [...rows, ceiling])
+}
+
+function formatRate(perSecond: number): string {
+  return formatCount(Math.round(perSecond))
+}
