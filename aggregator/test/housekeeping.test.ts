@@ -81,7 +81,8 @@ it('sweeps more marks than one step takes, but none that a record of the log may
     receivedAtMs: 1,
   }))
   marks.push({ id: 'young', offset: 7, receivedAtMs: nowMs })
-  await installation.hotState.claimMarks('sandbox', 0, marks)
+  const claim = { space: 'sandbox', partition: 0, fromOffset: 0, toOffset: 8, marks }
+  await installation.hotState.claimMarks(claim)
   const ids = marks.map((mark) => mark.id)
   const left = async () => {
     const offsets = await installation.hotState.readMarks('sandbox', 0, ids)

@@ -91,7 +91,7 @@ async function useEverything(hot: HotState): Promise<void> {
     await useRestores(hot, at, expectedOffset)
     await hot.deleteEntry(at)
   }
-  await hot.claimMarks(space, partition, marks)
+  await hot.claimMarks({ space, partition, fromOffset: 0, toOffset: 10, marks })
   await hot.readMarks(space, partition, ['i'])
   await hot.appliedOffset(space, partition)
   const allExpired = {
@@ -139,6 +139,7 @@ async function useRestores(hot: HotState, at: EntryAddress, nextOffset: number):
   await (await beginRestore(hot, at)).add(spans)
   const restore = await beginRestore(hot, at)
   await restore.add(spans)
+  await restore.mark([{ id: 'j', offset: 2, receivedAtMs: 1 }], 10)
   await hot.putEntry({ ...at, scope: 'b}' }, { version: 1, document: '{}', windows: [] })
   await restore.finish(nextOffset)
 }

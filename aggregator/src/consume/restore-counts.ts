@@ -1,4 +1,10 @@
-import type { HotState, Span } from '@tollgate/platform/hot-state/hot-state'
+import type {
+  HotState,
+  Mark,
+  RestorePosition,
+  RestoreStep,
+  Span,
+} from '@tollgate/platform/hot-state/hot-state'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { subjectKey } from '@tollgate/schemas/subject'
 import {
@@ -13,7 +19,6 @@ import {
   type UsageSum,
 } from '../clickhouse/stored-usage.ts'
 import type { Partition } from './partition-parts.ts'
-import { markClaimsComplete } from './settle-sink-marks.ts'
 
 export type RestoreParts = Partition & {
   readonly usageStore: UsageStore
@@ -51,9 +56,10 @@ const wholeSliceRecordsMax = 500_000
  * Makes the counts of one partition again from ClickHouse, in pieces: each `next()` does one. The order of effects:
  *
  *   1. marks: each that is missing is set, to the offset it always had. Repeated or cut short, that changes nothing.
- *      The shadow has begun before and takes a step after each claim, so that marks lost meanwhile end the restore.
- *   2. the note that marks are complete up to the offset. From here on the sink goes on storing, so that the log's
- *      tail stays short, and what it claims itself lies behind the offset.
+ *      They come with steps of the shadow, so that marks lost meanwhile end the restore.
+ *   2. the note that marks are complete up to the offset, also with a step: it cannot come into a state that has lost
+ *      them. From here on the sink goes on storing, so that the log's tail stays short, and what it claims itself lies
+ *      behind the offset.
  *      Then it waits until the customers' windows are published again: what falls into none is kept for as long as a
  *      slot is, and a year's window reaches further back.
  *   3. sums into a shadow that nobody reads, day by day where a day lies in one window, else second by second.
@@ -78,15 +84,13 @@ export async function* restoreCounts(
     for (let share = 0; share < markSharesOf(slice); share += 1) {
       const marks = await readStoredMarks(usageStore, range, slice, plan.marksSinceMs, share)
       for (const some of chunks(marks, marksPerClaim)) {
-        await hotState.claimMarks(environment, partition, some)
-        if ((await shadow.confirm()) === 'fenced') return 'fenced'
+        if ((await shadow.mark(some)) === 'fenced') return 'fenced'
         yield progress.now
       }
     }
     progress.add(slice)
   }
-  if ((await shadow.confirm()) === 'fenced') return 'fenced'
-  await markClaimsComplete(parts, plan.offset)
+  if ((await shadow.completeMarks(plan.offset)) === 'fenced') return 'fenced'
   while (!(await parts.isPublished(parts))) {
     if ((await shadow.confirm()) === 'fenced') return 'fenced'
     yield { ...progress.now, waitMs: publishedWaitMs }
@@ -168,13 +172,24 @@ class Shadow {
   }
 
   async add(slice: Slice, sums: readonly UsageSum[]): Promise<NotTaken | 'fenced'> {
-    const spans = sums.map((sum) => spanOf(slice, sum))
-    return await this.#hotState.restore({ ...this.#of, step: this.#step++, spans })
+    return await this.#take({ spans: sums.map((sum) => spanOf(slice, sum)) })
   }
 
-  /** A step without sums. Whatever loses what was written before loses the step too: 'fenced' from the next one on. */
+  async mark(marks: readonly Mark[]): Promise<NotTaken | 'fenced'> {
+    return await this.#take({ marks })
+  }
+
+  async completeMarks(markedOffset: number): Promise<NotTaken | 'fenced'> {
+    return await this.#take({ markedOffset })
+  }
+
+  /** Whatever loses what was written before loses the step too: 'fenced' from the next one on. */
   async confirm(): Promise<NotTaken | 'fenced'> {
-    return await this.#hotState.restore({ ...this.#of, step: this.#step++, spans: [] })
+    return await this.#take({})
+  }
+
+  async #take(step: Omit<RestoreStep, keyof RestorePosition>): Promise<NotTaken | 'fenced'> {
+    return await this.#hotState.restore({ ...this.#of, step: this.#step++, ...step })
   }
 
   async finish(nextOffset: number): Promise<'restored' | 'fenced'> {

@@ -1,4 +1,3 @@
-import type { EntryAddress } from '@tollgate/platform/hot-state/hot-state'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
 import { marksWanted, settleFirstOffsets } from '../domain/first-offsets.ts'
 import type { Partition } from './partition-parts.ts'
@@ -9,61 +8,42 @@ import type { Partition } from './partition-parts.ts'
  *
  * The counters projection is normally ahead and has set all marks, so the sink gives it a moment. If it is away, the
  * sink claims the missing ones itself. That is right only if every id of a smaller offset has its mark, because then an
- * id without one is used here for the first time. Two things say how far marks are complete: the counters' fence, and
- * the offset that the sink leaves in an entry after its own claims. The entry follows the claims into the same
- * partition, so whatever loses the marks, a wipe, a power cut or a failover, loses the entry with them.
+ * id without one is used here for the first time; so HotState refuses a claim of which it does not know that. A mark
+ * that is there is right whatever else was lost.
  */
 export async function settleSinkMarks(
   parts: Partition,
   batch: DecodedBatch,
   countersWaitMs: number,
 ): Promise<ReadonlyMap<string, number> | 'rebuilding'> {
-  const { hotState, environment, partition } = parts
+  const { hotState, environment: space, partition } = parts
   const { fromOffset, toOffset } = batch
   const wanted = marksWanted(batch.events)
-  await waitForCounters(parts, toOffset, wanted.length === 0 ? 0 : countersWaitMs)
+  const applied = await waitForCounters(parts, toOffset, wanted.length === 0 ? 0 : countersWaitMs)
   const ids = wanted.map((mark) => mark.id)
-  const known = ids.length === 0 ? [] : await hotState.readMarks(environment, partition, ids)
-  // Asked after the marks were read: if those had been lost by then, so had what says that they are complete.
-  const applied = await hotState.appliedOffset(environment, partition)
-  const isComplete = applied >= fromOffset || (await readClaimedOffset(parts)) >= fromOffset
-  if (!isComplete && wanted.length > 0) return 'rebuilding'
-
+  const known = ids.length === 0 ? [] : await hotState.readMarks(space, partition, ids)
   const { byId, missing } = settleFirstOffsets(wanted, known)
-  if (missing.length > 0) {
-    const holders = await hotState.claimMarks(environment, partition, missing)
-    missing.forEach((mark, index) => byId.set(mark.id, holders[index]!))
-  }
-  if (isComplete && applied < toOffset) await markClaimsComplete(parts, toOffset)
+  if (missing.length === 0 && applied >= toOffset) return byId
+
+  // Also when nothing is missing: the next batch begins where this claim ends.
+  const claim = { space, partition, fromOffset, toOffset, marks: missing }
+  const holders = await hotState.claimMarks(claim)
+  if (holders === 'incomplete') return missing.length === 0 ? byId : 'rebuilding'
+  missing.forEach((mark, index) => byId.set(mark.id, holders[index]!))
   return byId
 }
 
-/** Says that every id of a smaller offset has its mark. To be called once it has. */
-export async function markClaimsComplete(parts: Partition, offset: number): Promise<void> {
-  const entry = { version: offset, document: `${offset}`, windows: [] }
-  await parts.hotState.putEntry(claimsAddress(parts), entry)
-}
-
-/** Resolves when the counters' offset has reached `toOffset`, or when the time is up. */
+/** Resolves when the counters' offset has reached `toOffset`, or when the time is up, with that offset. */
 async function waitForCounters(
   { hotState, environment, partition }: Partition,
   toOffset: number,
   waitMs: number,
-): Promise<void> {
+): Promise<number> {
   const deadline = performance.now() + waitMs
   for (;;) {
     const applied = await hotState.appliedOffset(environment, partition)
     const leftMs = deadline - performance.now()
-    if (applied >= toOffset || leftMs <= 0) return
+    if (applied >= toOffset || leftMs <= 0) return applied
     await hotState.waitForApply(leftMs)
   }
-}
-
-async function readClaimedOffset(parts: Partition): Promise<number> {
-  return Number((await parts.hotState.readEntryDocument(claimsAddress(parts))) ?? 0)
-}
-
-/** No customer's subject looks like this one. */
-function claimsAddress({ environment, topic, partition }: Partition): EntryAddress {
-  return { space: environment, partition, subject: `sink-claims/${topic}`, scope: '' }
 }

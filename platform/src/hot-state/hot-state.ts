@@ -47,8 +47,16 @@ export interface HotState extends Reservations {
     ids: readonly string[],
   ): Promise<(number | undefined)[]>
 
-  /** Sets each mark that is not there yet; never moves one. Returns the offset that holds each id afterwards. */
-  claimMarks(space: string, partition: number, marks: readonly Mark[]): Promise<number[]>
+  /**
+   * Sets the marks of some records before they are counted. In one atomic step it checks that marks are complete up to
+   * `fromOffset`, sets each that is not there yet, moves none, and notes that they are complete up to `toOffset`.
+   * Returns the offset that holds each id afterwards; or 'incomplete', having changed nothing, when an id of a record
+   * before `fromOffset` may have no mark.
+   *
+   * Marks are complete up to the fence, and up to what claims and restores have noted. The note is lost with the marks,
+   * and cannot come after a loss.
+   */
+  claimMarks(claim: MarkClaim): Promise<readonly number[] | 'incomplete'>
 
   /**
    * Applies one batch in one atomic step: checks that the partition's fence is `expectedOffset`, sets the missing
@@ -68,9 +76,9 @@ export interface HotState extends Reservations {
   beginRestore(space: string, partition: number): Promise<string>
 
   /**
-   * Adds one step to the shadow, in one atomic step. Steps count from 0. Returns 'fenced', having changed nothing, when
-   * another restore has begun, this one has finished or was lost, or this is not the next step; else the spans that
-   * were not taken.
+   * Adds one step to the shadow, in one atomic step, and sets the marks that are missing, which belong to no shadow.
+   * Steps count from 0. Returns 'fenced', having changed nothing, when another restore has begun, this one has finished
+   * or was lost, or this is not the next step; else the spans that were not taken.
    *
    * A span of one second is always taken, as `apply` takes an increment. A longer one is taken when it has a scope and
    * touches one listed window alone, which holds it whole.
@@ -139,6 +147,15 @@ export type Mark = {
   readonly receivedAtMs: number
 }
 
+/** The marks of the records from one offset up to another, as far as they are keyed and known to have none. */
+export type MarkClaim = {
+  readonly space: string
+  readonly partition: number
+  readonly fromOffset: number
+  readonly toOffset: number
+  readonly marks: readonly Mark[]
+}
+
 export type Increment = {
   readonly subject: string
   readonly scope: string
@@ -167,7 +184,12 @@ export type RestorePosition = {
   readonly step: number
 }
 
-export type RestoreStep = RestorePosition & { readonly spans: readonly Span[] }
+export type RestoreStep = RestorePosition & {
+  readonly spans?: readonly Span[]
+  readonly marks?: readonly Mark[]
+  /** When given: with this step every id of a record with a smaller offset has its mark. */
+  readonly markedOffset?: number
+}
 
 /** `step` is the number of steps that were added. */
 export type RestoreFinish = RestorePosition & { readonly nextOffset: number }

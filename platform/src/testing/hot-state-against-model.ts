@@ -83,6 +83,14 @@ const spanArbitrary: fc.Arbitrary<Span> = fc
     length: fc.oneof(fc.constant(0), fc.nat(20), fc.nat(80_000)),
   })
   .map(({ length, ...use }) => ({ ...use, lastSecond: use.fromSecond + length }))
+const marksArbitrary = fc.array(
+  fc.record({
+    id: fc.constantFrom(...ids),
+    offset: fc.nat(1000),
+    receivedAtMs: fc.constant(1),
+  }),
+  { maxLength: 4 },
+)
 /** Mostly of the newest restore and its next step; else of an older one, or of a step too early or too late. */
 const restorePlaceArbitrary = {
   age: fc.constantFrom(0, 0, 0, 0, 0, 1),
@@ -98,16 +106,16 @@ const stepArbitrary = fc.oneof(
   fc.record({ kind: fc.constant('delete' as const), address: addressArbitrary }),
   fc.record({
     kind: fc.constant('claim' as const),
-    marks: fc.array(fc.record({ id: fc.constantFrom(...ids), offset: fc.nat(1000) })),
+    marks: marksArbitrary,
+    fromOffset: fc.nat(30),
+    records: fc.nat(10),
   }),
   fc.record({
     kind: fc.constant('apply' as const),
     /** 0: follows; otherwise a replay or a gap, which must be refused. */
     shift: fc.constantFrom(0, 0, 0, 0, -1, 1),
     records: fc.nat(5),
-    marks: fc.array(fc.record({ id: fc.constantFrom(...ids), offset: fc.nat(1000) }), {
-      maxLength: 4,
-    }),
+    marks: marksArbitrary,
     increments: fc.array(fc.record({ ...useArbitrary, second: secondArbitrary }), { maxLength: 8 }),
   }),
   fc.record({ kind: fc.constant('begin' as const) }),
@@ -115,6 +123,8 @@ const stepArbitrary = fc.oneof(
     kind: fc.constant('restore' as const),
     ...restorePlaceArbitrary,
     spans: fc.array(spanArbitrary, { maxLength: 8 }),
+    marks: marksArbitrary,
+    markedOffset: fc.nat(30),
   }),
   fc.record({
     kind: fc.constant('finish' as const),
@@ -146,15 +156,16 @@ async function take(step: Step, run: Run): Promise<void> {
       model.deleteEntry(step.address)
       return
     case 'claim': {
-      const marks = step.marks.map((mark) => ({ ...mark, receivedAtMs: 1 }))
-      expect(await hot.claimMarks(space, partition, marks)).toEqual(model.claimMarks(marks))
+      const { marks, fromOffset, records } = step
+      const toOffset = fromOffset + records
+      const claim = { space, partition, fromOffset, toOffset, marks }
+      expect(await hot.claimMarks(claim)).toEqual(model.claimMarks(claim))
       return
     }
     case 'apply': {
       const expectedOffset = Math.max(0, model.appliedOffset + step.shift)
-      const marks = step.marks.map((mark) => ({ ...mark, receivedAtMs: 1 }))
       const nextOffset = expectedOffset + step.records
-      const { increments } = step
+      const { marks, increments } = step
       const batch = { space, partition, expectedOffset, nextOffset, marks, increments }
       expect(await hot.apply(batch)).toBe(model.apply(batch))
       return
@@ -164,7 +175,8 @@ async function take(step: Step, run: Run): Promise<void> {
       model.beginRestore(run.tokens.at(-1)!)
       return
     case 'restore': {
-      const restoreStep = { ...restorePlace(step, run), spans: step.spans }
+      const { spans, marks, markedOffset } = step
+      const restoreStep = { ...restorePlace(step, run), spans, marks, markedOffset }
       expect(await hot.restore(restoreStep)).toEqual(model.restore(restoreStep))
       return
     }

@@ -7,6 +7,7 @@ import type {
   Mark,
 } from '../hot-state/hot-state.ts'
 import { describeHotStateAgainstModel } from './hot-state-against-model.ts'
+import { describeMarks } from './marks-contract.ts'
 import { describeRestores } from './restores-contract.ts'
 import { nothingExpired } from './nothing-expired.ts'
 import { describeReservations } from './reservations-contract.ts'
@@ -32,6 +33,7 @@ export function describeHotState(name: string, create: () => Promise<HotStateUnd
     describeIncarnation(() => under)
     describeEntries(() => under)
     describeApplying(() => under)
+    describeMarks(() => under.hot)
     describeSweeping(() => under)
     describeRestores(() => under)
     describeReservations(() => under.hot)
@@ -255,24 +257,6 @@ function describeApplying(under: () => HotStateUnderTest): void {
     expect(await hot.appliedOffset('live', partition)).toBe(10)
     expect(await hot.appliedOffset('live', 4)).toBe(0)
     expect(await hot.readMarks('live', partition, ['refused'])).toEqual([undefined])
-  })
-
-  it('lets a mark keep the offset that came first', async () => {
-    const { hot } = under()
-    await count(
-      hot,
-      [],
-      [
-        { id: 'a', offset: 0, receivedAtMs: 1 },
-        { id: 'a', offset: 1, receivedAtMs: 1 },
-      ],
-    )
-    const claims = ['a', 'b', 'b'].map((id, n) => ({ id, offset: 20 + n, receivedAtMs: 1 }))
-    expect(await hot.claimMarks('live', partition, claims)).toEqual([0, 21, 21])
-    await count(hot, [], [{ id: 'b', offset: 30, receivedAtMs: 1 }])
-    expect(await hot.readMarks('live', partition, ['a', 'b', 'c'])).toEqual([0, 21, undefined])
-    expect(await hot.readMarks('live', 4, ['a'])).toEqual([undefined])
-    expect(await hot.readMarks('sandbox', partition, ['a'])).toEqual([undefined])
   })
 
   it('wakes those who wait for a batch, here and elsewhere', async () => {

@@ -3,6 +3,7 @@ import type {
   Entry,
   EntryView,
   Mark,
+  MarkClaim,
   RestoreFinish,
   RestorePosition,
   RestoreStep,
@@ -18,6 +19,7 @@ import { CountsModel, type Address } from './counts-model.ts'
  */
 export class HotStateModel {
   appliedOffset = 0
+  #marked = 0
   readonly #entries = new Map<string, Entry>()
   readonly #marks = new Map<string, number>()
   #inUse = new CountsModel()
@@ -45,13 +47,15 @@ export class HotStateModel {
   apply(batch: CounterBatch): 'applied' | 'fenced' {
     if (batch.expectedOffset !== this.appliedOffset) return 'fenced'
     this.appliedOffset = batch.nextOffset
-    this.claimMarks(batch.marks)
+    this.#setMarks(batch.marks)
     for (const increment of batch.increments) this.#inUse.add(increment, this.#listed())
     return 'applied'
   }
 
-  claimMarks(marks: readonly Mark[]): number[] {
-    for (const { id, offset } of marks) if (!this.#marks.has(id)) this.#marks.set(id, offset)
+  claimMarks({ fromOffset, toOffset, marks }: MarkClaim): number[] | 'incomplete' {
+    if (Math.max(this.appliedOffset, this.#marked) < fromOffset) return 'incomplete'
+    this.#marked = Math.max(this.#marked, toOffset)
+    this.#setMarks(marks)
     return marks.map(({ id }) => this.#marks.get(id)!)
   }
 
@@ -75,7 +79,9 @@ export class HotStateModel {
     restore.step += 1
     const cut: number[] = []
     const outside: number[] = []
-    for (const [index, span] of step.spans.entries()) {
+    this.#setMarks(step.marks ?? [])
+    this.#marked = Math.max(this.#marked, step.markedOffset ?? 0)
+    for (const [index, span] of (step.spans ?? []).entries()) {
       const outcome = this.#addSpan(restore.shadow, span)
       if (outcome === 'cut') cut.push(index)
       if (outcome === 'outside') outside.push(index)
@@ -99,6 +105,10 @@ export class HotStateModel {
       this.#entries.set(name, { ...entry, windows })
     }
     for (const counts of this.#counts()) counts.dropWindows(endedBeforeSecond)
+  }
+
+  #setMarks(marks: readonly Mark[]): void {
+    for (const { id, offset } of marks) if (!this.#marks.has(id)) this.#marks.set(id, offset)
   }
 
   #counts(): CountsModel[] {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Entry, HotState, Increment, Span } from '../hot-state/hot-state.ts'
+import type { Entry, HotState, Increment, Mark, Span } from '../hot-state/hot-state.ts'
 import { beginRestore } from './begun-restore.ts'
 import { nothingExpired } from './nothing-expired.ts'
 import { describeRestoredAgainstCounted } from './restored-against-counted.ts'
@@ -83,13 +83,32 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
   it('keeps marks and entries', async () => {
     const { hot } = open()
     await hot.putEntry(at, entry(3, []))
-    await hot.claimMarks(space, partition, [{ id: 'early', offset: 3, receivedAtMs: 1 }])
+    const marks = ['early', 'late'].map((id, n) => ({ id, offset: 3 + n, receivedAtMs: 1 }))
+    const [early, late] = marks as [Mark, Mark]
+    const claim = { space, partition, fromOffset: 0, toOffset: 4 }
+    await hot.claimMarks({ ...claim, marks: [early] })
     const restore = await beginRestore(hot, at)
-    await hot.claimMarks(space, partition, [{ id: 'late', offset: 4, receivedAtMs: 1 }])
+    await hot.claimMarks({ ...claim, marks: [late] })
     await restore.finish(10)
     expect(await hot.readMarks(space, partition, ['early', 'late'])).toEqual([3, 4])
     await hot.putEntry(at, entry(2, []))
     expect(await hot.readEntryDocument(at)).toBe('{"version":3}')
+  })
+
+  it('sets marks with its steps, and says how far they are complete while no other restore has begun', async () => {
+    const { hot } = open()
+    const claim = { space, partition, fromOffset: 50, toOffset: 60, marks: [] }
+    const mark = (id: string, offset: number) => ({ id, offset, receivedAtMs: 1 })
+    await count(hot, [])
+    const zombie = await beginRestore(hot, at)
+    await zombie.mark([mark('a', 1)], 0)
+    const restore = await beginRestore(hot, at)
+    expect(await zombie.mark([mark('b', 2)], 50)).toBe('fenced')
+    expect(await hot.claimMarks(claim)).toBe('incomplete')
+    expect(await restore.mark([mark('a', 9), mark('c', 3)], 50)).toEqual(allTaken)
+    expect(await hot.readMarks(space, partition, ['a', 'b', 'c'])).toEqual([1, undefined, 3])
+    expect(await hot.claimMarks(claim)).toEqual([])
+    expect(await hot.appliedOffset(space, partition)).toBe(10)
   })
 
   it('refuses whoever is not the newest restore, and every step but the next', async () => {

@@ -9,7 +9,7 @@ import type {
   EntryAddress,
   EntryView,
   HotState,
-  Mark,
+  MarkClaim,
   RestoreFinish,
   RestoreStep,
   SpansNotTaken,
@@ -25,7 +25,8 @@ import { applyBatch } from './apply-batch.ts'
 import { deleteEntry, putEntry } from './entries.ts'
 import { EntryReader } from './entry-reader.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
-import { readMarks, setMissingMarks } from './marks.ts'
+import { claimMarks } from './claim-marks.ts'
+import { readMarks } from './marks.ts'
 import { readHead } from './partition-head.ts'
 import { ReadTurn } from './read-turn.ts'
 import { beginRestore, finishRestore, restore } from './restore.ts'
@@ -132,13 +133,8 @@ class LmdbHotState implements HotState {
     return readMarks(this.#store, partitionPart(space, partition), ids)
   }
 
-  async claimMarks(space: string, partition: number, marks: readonly Mark[]): Promise<number[]> {
-    const part = partitionPart(space, partition)
-    return await this.#atomically(() => {
-      setMissingMarks(this.#store, part, marks)
-      const ids = marks.map(({ id }) => id)
-      return readMarks(this.#store, part, ids).map((offset) => offset!)
-    })
+  async claimMarks(claim: MarkClaim): Promise<readonly number[] | 'incomplete'> {
+    return await this.#atomically(() => claimMarks(this.#store, claim))
   }
 
   async apply(batch: CounterBatch): Promise<'applied' | 'fenced'> {

@@ -3,8 +3,9 @@ import { hotKey, keySpaces } from './hot-keys.ts'
 
 /*
  * What is known of a partition as a whole: the fence and number of the counts in use (u48, u32), number and next step of
- * the shadow (u32 each, 0 for none), and the highest number that counts have had (u32). Every key of counters and slots
- * has the number of its counts in it, and none is used again: what no head names any more is swept.
+ * the shadow (u32 each, 0 for none), the highest number that counts have had (u32), and up to where marks are complete
+ * (u48, which a head of earlier releases has not). Every key of counters and slots has the number of its counts in it,
+ * and none is used again: what no head names any more is swept.
  */
 export type PartitionHead = {
   readonly fence: number
@@ -12,9 +13,11 @@ export type PartitionHead = {
   /** The counts that a restore is making. */
   readonly shadow: { readonly counts: number; readonly step: number } | undefined
   readonly lastCounts: number
+  /** Every id of a record with a smaller offset has its mark; it may be behind the fence, which says the same. */
+  readonly marked: number
 }
 
-const headBytes = 22
+const headBytes = 28
 const noShadow = 0
 
 export function headKey(partition: Buffer): Buffer {
@@ -23,12 +26,14 @@ export function headKey(partition: Buffer): Buffer {
 
 export function readHead(store: LmdbStore, partition: Buffer): PartitionHead {
   const bytes = store.getBinaryFast(headKey(partition))
-  if (bytes === undefined) return { fence: 0, inUse: 0, shadow: undefined, lastCounts: 0 }
+  if (bytes === undefined)
+    return { fence: 0, inUse: 0, shadow: undefined, lastCounts: 0, marked: 0 }
   const shadow = bytes.readUInt32LE(10)
   return {
     ...readCountsInUse(bytes),
     shadow: shadow === noShadow ? undefined : { counts: shadow, step: bytes.readUInt32LE(14) },
     lastCounts: bytes.readUInt32LE(18),
+    marked: bytes.length < headBytes ? 0 : bytes.readUIntLE(22, 6),
   }
 }
 
@@ -46,6 +51,7 @@ export function writeHead(store: LmdbStore, partition: Buffer, head: PartitionHe
   bytes.writeUInt32LE(head.shadow?.counts ?? noShadow, 10)
   bytes.writeUInt32LE(head.shadow?.step ?? 0, 14)
   bytes.writeUInt32LE(head.lastCounts, 18)
+  bytes.writeUIntLE(head.marked, 22, 6)
   store.putSync(headKey(partition), bytes)
 }
 

@@ -2,6 +2,7 @@ import { readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
 import type { RestoreFinish, RestorePosition, RestoreStep, SpansNotTaken } from '../hot-state.ts'
 import { CountChanges } from './count-changes.ts'
 import { partitionPart } from './hot-keys.ts'
+import { setMissingMarks } from './marks.ts'
 import { readHead, writeHead, type PartitionHead } from './partition-head.ts'
 import type { SubjectRecords } from './subject-record.ts'
 
@@ -24,10 +25,11 @@ export function restore(
   const head = readHead(store, partition)
   if (!isNext(store, head, step)) return 'fenced'
   const { counts } = head.shadow
+  const { spans = [], marks = [], markedOffset = 0 } = step
   const changes = new CountChanges(store, subjects, partition, counts)
   const cut: number[] = []
   const outside: number[] = []
-  for (const [index, span] of step.spans.entries()) {
+  for (const [index, span] of spans.entries()) {
     if (span.fromSecond === span.lastSecond) {
       changes.add({ ...span, second: span.fromSecond })
       continue
@@ -37,7 +39,9 @@ export function restore(
     else if (outcome === 'outside') outside.push(index)
   }
   changes.write()
-  writeHead(store, partition, { ...head, shadow: { counts, step: step.step + 1 } })
+  setMissingMarks(store, partition, marks)
+  const marked = Math.max(head.marked, markedOffset)
+  writeHead(store, partition, { ...head, shadow: { counts, step: step.step + 1 }, marked })
   return { cut, outside }
 }
 

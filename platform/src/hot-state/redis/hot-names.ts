@@ -2,8 +2,8 @@
  * The names under which Redis keeps everything. All names of a partition begin with its head's, in braces: these make
  * it the hash tag, so that Redis Cluster keeps them together.
  *
- *   {prefix:space:partition}    head: which generation of what is in use, fence, a restore under way, and what tells
- *                               whether it is whole (scripts/partition.ts)
+ *   {prefix:space:partition}    head: which generation of what is in use, fence, up to where marks are complete, a
+ *                               restore under way, and what tells whether it is whole (scripts/partition.ts)
  *   head:<g>:                   and then
  *     entry:<subject><scope>                    document
  *     windows:<subject><scope>                  version and first windows (windows-format.ts)

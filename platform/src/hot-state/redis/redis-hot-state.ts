@@ -5,7 +5,7 @@ import type {
   EntryAddress,
   EntryView,
   HotState,
-  Mark,
+  MarkClaim,
   RestoreFinish,
   RestoreStep,
   SpansNotTaken,
@@ -157,10 +157,15 @@ class RedisHotState implements HotState {
     return offsets.map((offset) => (offset === null ? undefined : Number(offset)))
   }
 
-  async claimMarks(space: string, partition: number, marks: readonly Mark[]): Promise<number[]> {
-    const at = { space, partition }
-    const args = [packMarkIds(marks.map(({ id }) => id)), packMarks(marks)]
-    return ((await this.#run(at, claimMarksScript, args)) as string[]).map(Number)
+  async claimMarks(claim: MarkClaim): Promise<readonly number[] | 'incomplete'> {
+    const { marks, fromOffset, toOffset } = claim
+    const answer = await this.#run(claim, claimMarksScript, [
+      offsetText(fromOffset),
+      offsetText(toOffset),
+      packMarkIds(marks.map(({ id }) => id)),
+      packMarks(marks),
+    ])
+    return answer === 0 ? 'incomplete' : (answer as string[]).map(Number)
   }
 
   async apply(batch: CounterBatch): Promise<'applied' | 'fenced'> {
@@ -185,12 +190,15 @@ class RedisHotState implements HotState {
   }
 
   async restore(step: RestoreStep): Promise<SpansNotTaken | 'fenced'> {
-    const { increments, longer, order } = packSpans(step.spans)
+    const { spans = [], marks = [], markedOffset = 0 } = step
+    const { increments, longer, order } = packSpans(spans)
     const answer = await this.#run(step, restoreScript, [
       step.token,
       step.step.toString(),
       increments,
       longer,
+      packMarks(marks),
+      offsetText(markedOffset),
     ])
     if (answer === 0) return 'fenced'
     const [cut, outside] = answer as [number[], number[]]

@@ -1,4 +1,4 @@
-import { readMarkOffsets, setMarks } from './marks.ts'
+import { markedOffset, readMarkOffsets, setMarks } from './marks.ts'
 import { inChunks, openPartition, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 
@@ -9,17 +9,22 @@ export const readMarksScript = createScript(
   `return readMarks(cmsgpack.unpack(ARGV[1]))`,
 )
 
-/* ARGV: ids and marks (batch-format.ts). Answers the offset that holds each id afterwards. */
+/*
+ * ARGV: from where, up to where, ids and marks (batch-format.ts). Answers the offset that holds each id afterwards, or 0
+ * when marks are not complete up to where they begin.
+ */
 export const claimMarksScript = createScript(
   openPartition,
+  markedOffset,
+  `if math.max(tonumber(fence), marked) < tonumber(ARGV[1]) then return 0 end`,
   writePartition,
   inChunks,
   setMarks,
   readMarkOffsets,
   `
 begin()
-setMissingMarks(cmsgpack.unpack(ARGV[2]))
-finish()
-return readMarks(cmsgpack.unpack(ARGV[1]))
+setMissingMarks(cmsgpack.unpack(ARGV[4]))
+finish('marked', laterMarked(ARGV[2]))
+return readMarks(cmsgpack.unpack(ARGV[3]))
 `,
 )

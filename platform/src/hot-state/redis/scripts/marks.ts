@@ -29,3 +29,11 @@ local function readMarks(ids)
   return offsets
 end
 `
+
+/* The head shows in `marked` up to where marks are complete, if that is further than the fence. It never goes back. */
+export const markedOffset = `
+local marked = not isEmpty and tonumber(call('HGET', partition, 'marked') or 0) or 0
+local function laterMarked(offset)
+  return string.format('%.0f', math.max(marked, tonumber(offset)))
+end
+`

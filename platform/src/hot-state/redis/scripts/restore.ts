@@ -1,5 +1,6 @@
 import { addAmounts } from './amounts.ts'
 import { countUses } from './count-uses.ts'
+import { markedOffset, setMarks } from './marks.ts'
 import { inChunks, openPartition, openShadow, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 import { addToSlots } from './slots.ts'
@@ -23,8 +24,9 @@ if shadow ~= ARGV[1] or nextStep ~= ARGV[2] then return 0 end
 `
 
 /*
- * ARGV: token, step, spans of one second as increments, longer ones (batch-format.ts). Answers the places of those that
- * were not taken, counted from 1 in the order of the longer ones: the cut ones, those outside. Or 0 when it is fenced.
+ * ARGV: token, step, spans of one second as increments, longer ones, marks (batch-format.ts), up to where marks are
+ * complete then. Answers the places of the spans that were not taken, counted from 1 in the order of the longer ones:
+ * the cut ones, those outside. Or 0 when it is fenced.
  */
 export const restoreScript = createScript(
   openPartition,
@@ -37,6 +39,8 @@ export const restoreScript = createScript(
   rewriteWindows,
   addToSlots,
   countUses,
+  markedOffset,
+  setMarks,
   `
 counted = shadowed
 local groups, longer = cmsgpack.unpack(ARGV[3]), cmsgpack.unpack(ARGV[4])
@@ -68,6 +72,7 @@ local function touched(windows, from, last)
 end
 
 begin()
+setMissingMarks(cmsgpack.unpack(ARGV[5]))
 countUses(groups)
 local place, cut, outside = 0, {}, {}
 for _, group in ipairs(longer) do
@@ -86,7 +91,7 @@ for _, group in ipairs(longer) do
     end
   end
 end
-finish('step', string.format('%.0f', ARGV[2] + 1))
+finish('step', string.format('%.0f', ARGV[2] + 1), 'marked', laterMarked(ARGV[6]))
 return { cut, outside }
 `,
 )
