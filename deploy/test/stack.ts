@@ -12,13 +12,20 @@ import { readIngestConfig } from '@tollgate/ingest/config'
 import { createIngest } from '@tollgate/ingest/service'
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
-import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
+import { readSettings, textSetting } from '@tollgate/platform/config/settings'
+import {
+  eventLogSettings,
+  eventLogWriterSettings,
+} from '@tollgate/platform/event-log/event-log-settings'
+import { openEventLogForWriting } from '@tollgate/platform/event-log/open-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
+import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
 import { startTestDatabase, startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
 import { environments, type Environment } from '@tollgate/schemas/environment'
+import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { createTollgateClient, type TollgateClient } from '../src/client/tollgate-client.ts'
 
@@ -38,7 +45,13 @@ export type Stack = {
   stop(): Promise<void>
 }
 
-const partitions = 4
+/** What the services share here, where each would open its own. */
+const sharedSettings = {
+  ...eventLogSettings,
+  ...eventLogWriterSettings,
+  ...hotStateSettings,
+  dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder of the embedded parts'),
+}
 
 type StackOptions = {
   readonly clock?: Clock
@@ -46,6 +59,7 @@ type StackOptions = {
   readonly hotState?: HotState
   /** The same as ingest sees it, where that is another. Used and not closed. */
   readonly ingestHotState?: HotState
+  /** Beyond those of an embedded installation, or instead of them. */
   readonly settings?: Readonly<Record<string, string>>
   /** Nothing, where a test makes the services complain. Default: errors. */
   readonly logLevel?: 'silent'
@@ -59,18 +73,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     startTestUsageStore(),
   ])
   const logger = createLogger('test', options.logLevel ?? 'error')
-  const topics = environments.map((environment) => [usageTopic(environment), partitions])
-  const eventLog = await openFileEventLog({
-    logFolder: join(dataDir, 'log'),
-    groupsFolder: join(dataDir, 'groups'),
-    role: 'writer',
-    topics: Object.fromEntries(topics) as Record<string, number>,
-  })
-  const hotState =
-    options.hotState ??
-    (await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'projection' }))
-  const { database } = postgres
-  const parts = { clock, logger, eventLog, hotState }
   const environment = {
     TOLLGATE_DATA_DIR: dataDir,
     TOLLGATE_PORT: '0',
@@ -81,6 +83,15 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     TOLLGATE_SINK_DELAY_MS: '20',
     ...options.settings,
   }
+  const shared = readSettings(sharedSettings, environment)
+  const { log: eventLog, schemaId } = await openEventLogForWriting(shared, {
+    topics: environments.map(usageTopic),
+    values: meterEventValues,
+    logger,
+  })
+  const hotState = options.hotState ?? (await openHotState(shared, 'projection', logger))
+  const { database } = postgres
+  const parts = { clock, logger, eventLog, hotState }
   let aggregator: Service | undefined
   const startProjections = async (): Promise<void> => {
     aggregator = createAggregator(readAggregatorConfig(environment), parts)
@@ -99,7 +110,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const controlPlaneUrl = `http://127.0.0.1:${controlPlane.port}`
   const ingest = createIngest(
     readIngestConfig({ ...environment, TOLLGATE_CONTROL_PLANE_URL: controlPlaneUrl }),
-    { ...parts, hotState: options.ingestHotState ?? hotState },
+    { ...parts, schemaId, hotState: options.ingestHotState ?? hotState },
   )
   await ingest.start()
   const baseUrl = `http://127.0.0.1:${ingest.port}`

@@ -2,12 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { spawnChdbGateway } from '@tollgate/platform/chdb-gateway/spawn-chdb-gateway'
 import { createDatabase } from '@tollgate/platform/database/postgres/create-database'
+import { missingParts, prepareParts, type RedisVariable } from '../engines/engine-parts.ts'
 
-const variables = [
-  'TOLLGATE_TEST_KAFKA_BROKERS',
-  'TOLLGATE_TEST_SCHEMA_REGISTRY_URL',
-  'TOLLGATE_TEST_POSTGRES_URL',
-] as const
+const postgresVariable = 'TOLLGATE_TEST_POSTGRES_URL'
 
 export type EmptyEngines = {
   /** The settings of services that use them. */
@@ -16,46 +13,38 @@ export type EmptyEngines = {
 }
 
 /** The variables that say where the engines are, as far as they are not set. */
-export function missingEngines(redis: keyof typeof redisSettings): string[] {
-  return [...variables, redis].filter((variable) => process.env[variable] === undefined)
+export function missingEngines(redis: RedisVariable): string[] {
+  const missing = missingParts(redis)
+  return process.env[postgresVariable] === undefined ? [...missing, postgresVariable] : missing
 }
-
-const redisSettings = {
-  TOLLGATE_TEST_REDIS_URL: 'TOLLGATE_REDIS_URL',
-  TOLLGATE_TEST_REDIS_CLUSTER: 'TOLLGATE_REDIS_CLUSTER_NODES',
-} as const
 
 /** Topics, keys and databases of their own on the engines of this test run. */
 export async function prepareEngines(
   folder: string,
-  redis: keyof typeof redisSettings,
+  redis: RedisVariable,
   dataDir: string,
 ): Promise<EmptyEngines> {
+  const parts = prepareParts(redis)
   const name = `test_${randomBytes(6).toString('hex')}`
-  const [brokers, registry, postgres] = variables.map((variable) => process.env[variable] ?? '')
-  await createDatabase(postgres!, name)
-  const database = new URL(postgres!)
+  const postgres = process.env[postgresVariable] ?? ''
+  await createDatabase(postgres, name)
+  const database = new URL(postgres)
   database.pathname = name
   const password = randomBytes(12).toString('hex')
   const clickhouse = await spawnChdbGateway({ folder: join(folder, 'engine-clickhouse'), password })
   return {
     environment: {
-      TOLLGATE_EVENT_LOG: 'kafka',
-      TOLLGATE_KAFKA_BROKERS: brokers!,
-      TOLLGATE_KAFKA_NAME_PREFIX: `${name}.`,
-      TOLLGATE_KAFKA_REPLICATION: '1',
-      TOLLGATE_KAFKA_MIN_IN_SYNC: '1',
+      ...parts.settings,
       TOLLGATE_LOG_PARTITIONS: '3',
-      TOLLGATE_SCHEMA_REGISTRY_URL: registry!,
-      TOLLGATE_HOT_STATE: 'redis',
-      [redisSettings[redis]]: process.env[redis] ?? '',
-      TOLLGATE_REDIS_KEY_PREFIX: name,
       TOLLGATE_DATABASE_URL: database.href,
       TOLLGATE_CLICKHOUSE_URL: clickhouse.url,
       TOLLGATE_CLICKHOUSE_USERNAME: 'default',
       TOLLGATE_CLICKHOUSE_PASSWORD: password,
       TOLLGATE_DATA_DIR: dataDir,
     },
-    stop: () => clickhouse.stop(),
+    stop: async () => {
+      await clickhouse.stop()
+      await parts.remove()
+    },
   }
 }

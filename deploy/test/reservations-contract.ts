@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LimitAnswer, TollgateClient } from '../src/client/tollgate-client.ts'
+import { createCappedProduct, createCustomer } from './offers.ts'
+import type { Stack } from './stack.ts'
+
+type ReserveAnswer = LimitAnswer & {
+  readonly reservation?: { readonly id: string; readonly expiresAt: string }
+}
+
+const cap = 100
+
+export type StackUnderTest = {
+  readonly stack: Stack
+  /** Stops the stack, and takes away what it was given. */
+  remove(): Promise<void>
+}
+
+/** What reservations promise to clients, whatever parts are under the services. */
+export function describeReservations(
+  title: string,
+  createStack: () => Promise<StackUnderTest>,
+): void {
+  describe(title, () => {
+    let underTest: StackUnderTest
+    let client: TollgateClient
+
+    beforeAll(async () => {
+      underTest = await createStack()
+      client = (await underTest.stack.createProvider()).sandbox
+    })
+
+    afterAll(() => underTest.remove())
+
+    /** With a key, so that it may ask again where it is told to come back: on a busy machine counters may come late. */
+    const reserve = async (customerRef: string, productRef: string, ttlSeconds = 600) => {
+      const body = {
+        customerRef,
+        productRef,
+        idempotencyKey: randomUUID(),
+        reserve: { units: 1, ttlSeconds },
+      }
+      for (;;) {
+        const answer = await client.send('POST', '/v1/sdk/limits', body)
+        if (answer.status !== 503) {
+          expect([answer.status, answer.body]).toEqual([200, answer.body])
+          return answer.body as ReserveAnswer
+        }
+        await sleep(100)
+      }
+    }
+    const release = async (reservationId: string): Promise<unknown> => {
+      const answer = await client.send('POST', '/v1/sdk/limits/release', { reservationId })
+      expect(answer.status).toBe(200)
+      return answer.body
+    }
+
+    const reserveAtOnce = async (
+      customerRef: string,
+      productRef: string,
+      { callers = 1_000, ttlSeconds = 600 } = {},
+    ) => {
+      const answers = await Promise.all(
+        Array.from({ length: callers }, () => reserve(customerRef, productRef, ttlSeconds)),
+      )
+      const admitted = answers.filter((answer) => answer.withinLimits)
+      for (const answer of answers) {
+        expect(answer.reservation !== undefined).toBe(answer.withinLimits)
+        if (!answer.withinLimits) expect(answer.plans).toHaveLength(1)
+      }
+      return admitted.map((answer) => answer.reservation!)
+    }
+
+    test('of 1,000 who ask at once a cap of 100 admits 100, whose usage takes the place of what they hold', async () => {
+      const productRef = await createCappedProduct(client, cap)
+      const customerRef = await createCustomer(client)
+      const held = await reserveAtOnce(customerRef, productRef)
+      expect(held).toHaveLength(cap)
+      expect(new Set(held.map(({ id }) => id)).size).toBe(cap)
+      expect((await client.checkLimit(customerRef, productRef)).remaining).toBe(cap)
+
+      const [failed, released, ...used] = held.map(({ id }) => id)
+      const use = (reservationId: string, more: object = {}) =>
+        client.recordUsage({ customerRef, productRef, reservationId, ...more })
+      // Each twice, with one key: the second one is a duplicate, which ends and counts nothing.
+      const twice = used.flatMap((id) => [id, id])
+      await Promise.all(twice.map((id) => use(id, { idempotencyKey: id })))
+      expect(await reserveAtOnce(customerRef, productRef)).toEqual([])
+      await use(failed!, { outcome: 'fail' })
+      expect(await release(released!)).toEqual({ success: true, released: true })
+      expect(await release(used[0]!)).toEqual({ success: true, released: false })
+      expect(await reserveAtOnce(customerRef, productRef)).toHaveLength(2)
+      expect((await client.checkLimit(customerRef, productRef)).remaining).toBe(2)
+    }, 120_000)
+
+    test('reservations whose usage never comes are open to others once they have expired', async () => {
+      const productRef = await createCappedProduct(client, cap)
+      const customerRef = await createCustomer(client)
+      // Few, so that all have asked before the first one expires, however busy the machine is.
+      const few = { callers: 2 * cap, ttlSeconds: 6 }
+      const held = await reserveAtOnce(customerRef, productRef, few)
+      expect(held).toHaveLength(cap)
+      const lastExpiry = Math.max(...held.map(({ expiresAt }) => Date.parse(expiresAt)))
+      await sleep(lastExpiry - Date.now() + 10)
+      expect(await reserveAtOnce(customerRef, productRef, few)).toHaveLength(cap)
+    }, 120_000)
+
+    test('a customer of several references is admitted as often as the cap says, whichever are used', async () => {
+      const random = new SeededRandom(7)
+      const productRef = await createCappedProduct(client, cap)
+      const customerRef = await createCustomer(client, 'first')
+      const refs = [customerRef, 'first']
+      for (const externalRef of ['second', 'third', 'fourth']) {
+        const path = `/v1/sdk/customers/${customerRef}`
+        expect((await client.send('PATCH', path, { externalRef })).status).toBe(200)
+        refs.push(externalRef)
+      }
+      let used = 0
+      let held = 0
+      const call = async (): Promise<void> => {
+        const { reservation } = await reserve(random.pick(refs), productRef)
+        if (reservation === undefined) return
+        held += 1
+        expect(held + used).toBeLessThanOrEqual(cap)
+        const { id } = reservation
+        if (random.chance(0.2)) {
+          expect(await release(id)).toEqual({ success: true, released: true })
+        } else {
+          await client.recordUsage({
+            customerRef: random.pick(refs),
+            productRef,
+            reservationId: id,
+          })
+          used += 1
+        }
+        held -= 1
+      }
+      const work = async (): Promise<void> => {
+        while (used < cap) await call()
+        for (let again = 0; again < 10; again++) await call()
+      }
+      await Promise.all(Array.from({ length: 16 }, work))
+      expect(used).toBe(cap)
+      expect((await client.checkLimit(customerRef, productRef)).remaining).toBe(0)
+    }, 120_000)
+  })
+}
