@@ -82,7 +82,8 @@ async function publish(published: Entitlement, version: number): Promise<void> {
     document: JSON.stringify(published),
     windows: countingWindows(published),
   }
-  for (const ref of published.customerRefs) {
+  // The own one last, as it is linked first.
+  for (const ref of published.customerRefs.toReversed()) {
     const at = { space: environment, ...placeOf(ref), scope: productRef }
     await hotState.putEntry(at, entry)
   }
@@ -181,6 +182,25 @@ test('usage under a reference that is not linked ends its reservation, and is se
     reservation: undefined,
     takenMicros: BigInt(cap + 1) * 1_000_000n,
   })
+})
+
+test('usage under a reference that is linked while somebody reserves is seen by that one', async () => {
+  await publish({ ...entitlement, customerRefs: [own] }, 2)
+  const first = await reserve(cap, 60_000)
+  let calls = 0
+  const delayed = withCall('reserve', async (request) => {
+    calls += 1
+    if (calls === 1) {
+      // All is read by now, and nothing of the reference that is linked, used and counted here.
+      await publish(entitlement, 3)
+      await use(other, cap, first.reservation!.id)
+      await countAll()
+    }
+    return await hotState.reserve(request)
+  })
+  const second = await reserve(1, 60_000, delayed)
+  expect(calls).toBe(2)
+  expect(second).toMatchObject({ reservation: undefined, takenMicros: BigInt(cap) * 1_000_000n })
 })
 
 test('a projection that dies before it has settled elsewhere leaves too little room, until the reservation expires', async () => {

@@ -5,10 +5,7 @@ import { windowId, type Entitlement } from '@tollgate/schemas/hot-state/document
 import {
   keyedReservationReference,
   randomReservationReference,
-  type ReservationPlace,
 } from '@tollgate/schemas/reservation-reference'
-import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
-import { usageTopic } from '@tollgate/schemas/topics'
 import { entitlementOf, isBehind, readAgain, readReference } from './counted-usage-reader.ts'
 import { currentPeriod } from './counting-windows.ts'
 import { UsageBehindError } from './usage-behind-error.ts'
@@ -50,6 +47,9 @@ export type Reservation = {
  * meet. What other partitions have counted for the customer is read before; HotState refuses what was read too early to
  * see the usage of a reservation that it does not hold any more ('behind'), and then all is read again.
  *
+ * Which references the customer has is said by the entry of its own one, which is published last. What follows from it
+ * is refused in the same way once another is published, so that usage under a reference that is linked meanwhile is seen.
+ *
  * The log's tail is not added as in a plain check: what it would settle is not settled yet. Throws UsageBehindError
  * when the counters do not come in time.
  */
@@ -59,23 +59,21 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
   const references = new References(parts, query)
   for (;;) {
     const asked = await references.read(query.customerRef)
-    const entitlement = entitlementOf(parts, asked)
+    const ownRef = entitlementOf(parts, asked)?.customerRef ?? asked.customerRef
+    const own = ownRef === asked.customerRef ? asked : await references.read(ownRef)
+    const entitlement = entitlementOf(parts, own)
     const period = entitlement && currentPeriod(entitlement, query.nowMs)
     if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
     // The wallet of such a plan has nothing that units could be reserved of, as long as there are no wallets.
     if (entitlement.credit !== null) return decided(entitlement, 0n)
 
-    const place = placeOf(parts, query, entitlement)
-    const refs = new Set([entitlement.customerRef, ...entitlement.customerRefs])
-    const readings = await Promise.all(
-      [...refs].map(async (ref) => (ref === asked.customerRef ? asked : references.read(ref))),
-    )
-    const here = readings.filter(({ at }) => at.partition === place.at.partition)
+    const readings = await references.readOthers([own, asked], entitlement.customerRefs)
+    const here = readings.filter(({ at }) => at.partition === own.at.partition)
     const elsewhere = readings.filter((reading) => !here.includes(reading))
     if (!elsewhere.some(isBehind)) {
       const window = windowId(entitlement.purchaseRef, period.startSecond)
       const used = usedIn(elsewhere, window)
-      const request = requestOf(query, entitlement, place, here, window)
+      const request = requestOf(query, entitlement, own, here, window)
       const outcome = await parts.hotState.reserve({ ...request, elsewhere: used })
       const answer = answerOf(outcome, entitlement, request.reservationId, used.amount)
       if (answer !== 'behind') return answer
@@ -103,34 +101,27 @@ class References {
     this.#known.set(customerRef, reading)
     return reading
   }
-}
 
-type Place = ReservationPlace & { readonly at: Reading['at'] }
-
-function placeOf(
-  { log }: UsageParts,
-  { environment, providerId, productRef }: ReserveQuery,
-  { customerRef }: Entitlement,
-): Place {
-  const subject = subjectKey(providerId, customerRef)
-  const partition = partitionOf(subject, log.partitionCount(usageTopic(environment)))
-  return {
-    customerRef,
-    productRef,
-    at: { space: environment, partition, subject, scope: productRef },
+  /** Those that were read already, and all others. */
+  async readOthers(known: readonly Reading[], customerRefs: readonly string[]): Promise<Reading[]> {
+    const readings = new Map(known.map((reading) => [reading.customerRef, reading]))
+    const others = customerRefs.filter((ref) => !readings.has(ref))
+    return [...readings.values(), ...(await Promise.all(others.map((ref) => this.read(ref))))]
   }
 }
 
 function requestOf(
   query: ReserveQuery,
   { cap }: Entitlement,
-  place: Place,
+  { customerRef, at, view }: Reading,
   here: readonly Reading[],
   window: string,
 ) {
-  const { environment, providerId, idempotencyKey = '' } = query
+  const { environment, providerId, productRef, idempotencyKey = '' } = query
+  const place = { customerRef, productRef }
   return {
-    at: place.at,
+    at,
+    document: view.document,
     reservationId:
       idempotencyKey === ''
         ? randomReservationReference(place, randomBytes)

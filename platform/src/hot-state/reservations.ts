@@ -40,6 +40,8 @@ export type ReserveRequest = {
   /** Where the reservation is kept. Its scope is also that of the counters. */
   readonly at: ReservationAddress
   readonly reservationId: string
+  /** That of the entry `at` that place, as the caller has read it: what it asks for follows from it. Undefined: none. */
+  readonly document: string | undefined
   /** 10^-6 units: more than nothing and below 2^62. */
   readonly units: bigint
   readonly ttlMs: number
@@ -83,7 +85,7 @@ export type ReserveOutcome =
   | { readonly kind: 'denied'; readonly taken: Taken }
   /**
    * The counters here have not come as far as they must, or one of the partitions that were read has since counted
-   * usage of a reservation that was kept here. Read again.
+   * usage of a reservation that was kept here, or another document has been published. Read again.
    */
   | { readonly kind: 'behind' }
   /** Too many are kept there. */

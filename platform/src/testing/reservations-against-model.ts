@@ -12,6 +12,7 @@ const ids = ['r1', 'r2', 'r3', 'r4']
 const window = { id: 'w', fromSecond: 0, toSecond: 100 }
 const otherPartitions = [8, 9]
 const hourMs = 3_600_000
+const documents = ['{}', '{"cap":1}']
 
 /** Sums of these pass every bound that a store of 64-bit integers or of doubles has. */
 const amountArbitrary = fc.oneof(
@@ -30,6 +31,8 @@ const stepArbitrary = fc.oneof(
     kind: fc.constant('reserve' as const),
     id: fc.constantFrom(...ids),
     subject: fc.constantFrom(...subjects),
+    /** As it was read; null: the one that is published. */
+    document: fc.constantFrom(null, null, null, ...documents),
     units: amountArbitrary,
     cap: capArbitrary,
     counted: fc.subarray(subjects),
@@ -59,6 +62,11 @@ const stepArbitrary = fc.oneof(
     }),
   }),
   fc.record({
+    kind: fc.constant('publish' as const),
+    subject: fc.constantFrom(...subjects),
+    document: fc.constantFrom(...documents),
+  }),
+  fc.record({
     kind: fc.constant('settle' as const),
     countedIn: fc.record({
       partition: fc.constantFrom(...otherPartitions),
@@ -81,14 +89,26 @@ export function describeReservationsAgainstModel(hotState: () => HotState): void
         const space = `reservations ${round}`
         const model = new ReservationsModel()
         for (const subject of subjects) {
-          const entry = { version: 1, document: '{}', windows: [window] }
-          await hotState().putEntry({ space, partition, subject, scope }, entry)
+          await publish({ subject, document: documents[0]! }, space, hotState(), model)
         }
         for (const step of steps) await take(step, space, hotState(), model)
       }),
       { numRuns: 100 },
     )
   }, 120_000)
+}
+
+type Published = { readonly subject: string; readonly document: string }
+
+async function publish(
+  { subject, document }: Published,
+  space: string,
+  hot: HotState,
+  model: ReservationsModel,
+): Promise<void> {
+  const entry = { version: 1, document, windows: [window] }
+  await hot.putEntry({ space, partition, subject, scope }, entry)
+  model.documents.set(subject, document)
 }
 
 async function take(
@@ -100,6 +120,9 @@ async function take(
   switch (step.kind) {
     case 'reserve':
       await reserve(step, space, hot, model)
+      return
+    case 'publish':
+      await publish(step, space, hot, model)
       return
     case 'release': {
       const at = { space, partition, subject: step.subject, scope }
@@ -139,6 +162,7 @@ async function reserve(
   const request: ReserveRequest = {
     at: { space, partition, subject: step.subject, scope },
     reservationId: step.id,
+    document: step.document ?? model.documents.get(step.subject),
     units: step.units,
     ttlMs: step.lapses ? 1 : hourMs,
     subjects: step.counted,

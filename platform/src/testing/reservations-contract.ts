@@ -18,6 +18,7 @@ function request(reservationId: string, more: Partial<ReserveRequest> = {}): Res
   return {
     at,
     reservationId,
+    document: '{}',
     units: 1n,
     ttlMs: hourMs,
     subjects: [at.subject],
@@ -175,6 +176,23 @@ export function describeReservations(hotState: () => HotState): void {
       expect(await hotState().reserve(behind)).toMatchObject({ kind: 'denied' })
     })
 
+    it('are refused to whoever has read another document than is published', async () => {
+      const document = '{"customer":"größer"}'
+      const reserve = (read: string | undefined) =>
+        hotState().reserve(request('a', { document: read }))
+      expect(await reserve(document)).toEqual({ kind: 'behind' })
+      await hotState().putEntry(at, { version: 1, document, windows: [window] })
+      for (const read of [undefined, '{}', `${document} `]) {
+        expect(await reserve(read)).toEqual({ kind: 'behind' })
+      }
+      expect(await reserve(document)).toMatchObject({ kind: 'admitted' })
+      await hotState().putEntry(at, { version: 2, document: '{}', windows: [window] })
+      expect(await reserve(document)).toEqual({ kind: 'behind' })
+      await hotState().deleteEntry(at)
+      expect(await reserve('{}')).toEqual({ kind: 'behind' })
+      expect(await reserve(undefined)).toMatchObject({ kind: 'admitted', taken: { reserved: 1n } })
+    })
+
     it('that were used up elsewhere are held against whoever has read that before', async () => {
       await publish()
       const settle = (reservationId: string, nextOffset: number) =>
@@ -199,6 +217,7 @@ export function describeReservations(hotState: () => HotState): void {
     })
 
     it('that were used up elsewhere are nothing to whoever does not read there', async () => {
+      await publish()
       await publish()
       const reserve = (id: string, appliedOffsets: readonly (readonly [number, number])[]) =>
         hotState().reserve(
@@ -237,6 +256,7 @@ export function describeReservations(hotState: () => HotState): void {
     it('are kept apart by subject, scope, partition and space', async () => {
       for (const more of [{}, { subject: 's' }, { scope: '' }, { partition: 4 }, { space: 'x' }]) {
         const place = { ...at, ...more }
+        await hotState().putEntry(place, { version: 1, document: '{}', windows: [window] })
         const reserve = (id: string) =>
           hotState().reserve(request(id, { at: place, subjects: [place.subject], units: 100n }))
         expect(await reserve('a')).toMatchObject({ kind: 'admitted' })
@@ -276,7 +296,8 @@ export function describeReservations(hotState: () => HotState): void {
       const gone = { ...at, subject: 'gone' }
       let lastExpiryMs = 0
       for (const id of ids(5)) {
-        const outcome = await hotState().reserve(request(id, { at: gone, ttlMs: 1 }))
+        const ofNobody = { at: gone, document: undefined, ttlMs: 1 }
+        const outcome = await hotState().reserve(request(id, ofNobody))
         if (outcome.kind === 'admitted') lastExpiryMs = outcome.expiresAtMs
       }
       const limits = { ...nothingExpired, keysMax: 2 }

@@ -12,6 +12,8 @@ type Outcome = Omit<Extract<ReserveOutcome, { kind: 'admitted' }>, 'expiresAtMs'
 /** Reservations in the plainest way: what is reserved is found by looking at all. One partition, scope and window. */
 export class ReservationsModel {
   fence = 0
+  /** By subject. */
+  readonly documents = new Map<string, string>()
   readonly #used = new Map<string, bigint>()
   readonly #kept = new Map<string, Map<string, Kept>>()
   /** Every usage of a reservation that another partition has counted. */
@@ -24,6 +26,7 @@ export class ReservationsModel {
   reserve(request: ReserveRequest): Outcome {
     const { at, reservationId, units, cap, elsewhere } = request
     if (this.fence < request.minOffset) return { kind: 'behind' }
+    if (this.documents.get(at.subject) !== request.document) return { kind: 'behind' }
     if (this.#isReadBefore(request)) return { kind: 'behind' }
     const kept = this.#keptOf(at.subject)
     const used = request.subjects.reduce((sum, each) => sum + (this.#used.get(each) ?? 0n), 0n)

@@ -37,7 +37,9 @@ export function reserve(
   const place = reservationPlace(at)
   const record = readPlace(store, place)
   const isBehind = readHead(store, place.partition).fence < request.minOffset
-  if (isBehind || isReadBefore(record, request)) return { kind: 'behind' }
+  if (isBehind || isPublishedSince(store, place, request) || isReadBefore(record, request)) {
+    return { kind: 'behind' }
+  }
 
   const droppedTotal = dropExpired(store, place, record, nowMs, expiredPerStepMax)
   const used = usedHere(store, request, place)
@@ -65,6 +67,15 @@ function admitted(
   { reserved }: PlaceRecord,
 ): ReserveOutcome {
   return { kind: 'admitted', units, expiresAtMs, taken: { used, reserved } }
+}
+
+function isPublishedSince(
+  store: LmdbStore,
+  { partition, names }: ReservationPlace,
+  { document }: ReserveRequest,
+): boolean {
+  const stored = store.getBinary(hotKey(keySpaces.entry, partition, names))
+  return (stored && Buffer.from(stored).toString('utf8')) !== document
 }
 
 /** Whether usage of a reservation that was kept here has been counted in another partition since that was read. */

@@ -86,6 +86,7 @@ function argumentsOf(request: ReserveRequest): (string | Buffer)[] {
       request.subjects.map((subject) => placeName({ subject, scope: at.scope }) + namePart(series)),
     ),
     packTexts([...elsewhere.appliedOffsets].flatMap((pair) => pair.map(String))),
+    request.document ?? '',
   ]
 }
 

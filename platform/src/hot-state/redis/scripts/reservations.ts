@@ -58,8 +58,8 @@ end
 /*
  * ARGV: subject and scope, id, units, milliseconds, the room that the cap leaves beside what is used elsewhere ('' for
  * no cap), how far the counters must have come, how many may be kept, how many expired ones may be dropped, window,
- * names of the counters, and other partitions with the offsets they were read at. Answers what became of it, and what
- * is taken: amounts of 1 and of 2^62, in turn, of the counters, and then of what is reserved; then units and expiry.
+ * names of the counters, other partitions with the offsets they were read at, and the document of the entry ('' for
+ * none). Answers what became of it, and what is taken: amounts of 1 and of 2^62, in turn, of the counters, and then of what is reserved; then units and expiry.
  */
 export const reserveScript = createScript(
   openPartition,
@@ -79,7 +79,10 @@ local function isReadBefore()
   end
   return false
 end
-if isReadBefore() then return { 'behind' } end
+local function isPublishedSince()
+  return (call('GET', data .. 'entry:' .. place) or '') ~= ARGV[12]
+end
+if isPublishedSince() or isReadBefore() then return { 'behind' } end
 
 local now = nowMs()
 local expired = call('ZRANGEBYSCORE', data .. 'expiries:' .. place, '-inf', whole(now), 'LIMIT', '0', ARGV[8])
