@@ -1,32 +1,18 @@
-import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { countingWindows } from '@tollgate/domain/entitlements/counting-windows'
-import { offerDocumentKey, type Entitlement } from '@tollgate/schemas/hot-state/documents'
-import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
-import { usageTopic } from '@tollgate/schemas/topics'
+import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Installation, partitionCount, providerId } from './installation.ts'
+import {
+  countUsage,
+  offer,
+  periodEndSecond,
+  placeOf,
+  productRef,
+  publishEntitlement,
+} from './entitled-customer.ts'
+import { Installation } from './installation.ts'
 
 const limits = '/v1/sdk/limits'
 const usages = '/v1/sdk/usages'
-const productRef = 'prd_1'
 const fallbacksMax = 3
-const topic = usageTopic('sandbox')
-
-const startSecond = Date.UTC(2026, 0, 1) / 1000
-const endSecond = Date.UTC(2026, 1, 1) / 1000
-
-const entitlement: Entitlement = {
-  customerRef: 'cus_1',
-  purchaseRef: 'pur_1',
-  planRef: 'pln_1',
-  planType: 'recurring',
-  endsAtMs: null,
-  cap: '10000000',
-  credit: null,
-  firstPeriodStartSecond: startSecond,
-  periods: [{ startSecond, endSecond }],
-  customerRefs: ['cus_1', 'user-1'],
-}
 
 describe('limit checks', () => {
   let nowMs: number
@@ -50,64 +36,8 @@ describe('limit checks', () => {
   })
   afterEach(() => installation.remove())
 
-  const placeOf = (customerRef: string) => {
-    const subject = subjectKey(providerId, customerRef)
-    return { subject, partition: partitionOf(subject, partitionCount) }
-  }
-
-  const publish = async (document: Entitlement = entitlement): Promise<void> => {
-    for (const customerRef of document.customerRefs) {
-      const at = { space: 'sandbox', ...placeOf(customerRef), scope: productRef }
-      const entry = { document: JSON.stringify(document), windows: countingWindows(document) }
-      await installation.hotState.putEntry(at, { version: 1, ...entry })
-    }
-    const offer = {
-      product: { reference: productRef, name: 'One' },
-      plans: [
-        {
-          reference: 'pln_1',
-          type: 'recurring',
-          price: 100,
-          currency: 'USD',
-          requiresPayment: true,
-        },
-      ],
-    }
-    const offerKey = offerDocumentKey('sandbox', providerId, productRef)
-    await installation.hotState.putDocument(offerKey, JSON.stringify(offer))
-  }
-
-  /** What the counters projection does, for everything that is in the log. */
-  const project = async (): Promise<void> => {
-    const { hotState, log } = installation
-    for (let partition = 0; partition < partitionCount; partition++) {
-      const expectedOffset = await hotState.appliedOffset('sandbox', partition)
-      const nextOffset = await log.head(topic, partition)
-      if (nextOffset === expectedOffset) continue
-      await hotState.apply({
-        space: 'sandbox',
-        partition,
-        expectedOffset,
-        nextOffset,
-        marks: [],
-        increments: await incrementsOf(partition, expectedOffset),
-      })
-    }
-  }
-
-  const incrementsOf = async (
-    partition: number,
-    fromOffset: number,
-  ): Promise<Parameters<HotState['apply']>[0]['increments']> => {
-    const events = await installation.eventsOf('sandbox', partition, fromOffset)
-    return events.map((event) => ({
-      subject: subjectKey(event.providerId, event.customerRef),
-      scope: event.productRef ?? '',
-      series: event.meterName,
-      second: Math.floor(event.timestamp / 1000),
-      amount: BigInt(event.value),
-    }))
-  }
+  const publish = (changes?: Partial<Entitlement>) => publishEntitlement(installation, changes)
+  const project = () => countUsage(installation)
 
   const check = (customerRef = 'user-1', more: object = {}) =>
     installation.post(limits, key, { customerRef, productRef, ...more })
@@ -137,9 +67,9 @@ describe('limit checks', () => {
     await publish()
     const passedOn = { status: 200, body: { from: 'control plane' } }
     expect(await check('user-1', { includeCheckoutSession: true })).toMatchObject(passedOn)
-    nowMs = endSecond * 1000 - 1
+    nowMs = periodEndSecond * 1000 - 1
     expect((await check()).body['withinLimits']).toBe(true)
-    nowMs = endSecond * 1000
+    nowMs = periodEndSecond * 1000
     expect(await check()).toMatchObject(passedOn)
   })
 
@@ -218,16 +148,7 @@ describe('limit checks', () => {
       remaining: 0,
       plan: 'pln_1',
       meterName: 'requests',
-      product: { reference: productRef, name: 'One' },
-      plans: [
-        {
-          reference: 'pln_1',
-          type: 'recurring',
-          price: 100,
-          currency: 'USD',
-          requiresPayment: true,
-        },
-      ],
+      ...offer,
     })
   })
 
@@ -241,7 +162,7 @@ describe('limit checks', () => {
     expect(await reason()).toBe('no_active_purchase')
     await publish()
     expect(await reason()).toBe('plan_not_credit_based')
-    nowMs = endSecond * 1000
+    nowMs = periodEndSecond * 1000
     expect(await reason()).toBe('no_active_purchase')
   })
 })

@@ -1,29 +1,15 @@
-import { countingWindows } from '@tollgate/domain/entitlements/counting-windows'
-import { offerDocumentKey, type Entitlement } from '@tollgate/schemas/hot-state/documents'
+import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { placeOfReservation } from '@tollgate/schemas/reservation-reference'
-import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
-import { usageTopic } from '@tollgate/schemas/topics'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Installation, partitionCount, providerId, type Reply } from './installation.ts'
-
-const productRef = 'prd_1'
-const startSecond = Date.UTC(2026, 0, 1) / 1000
-const endSecond = Date.UTC(2026, 1, 1) / 1000
-
-const entitlement: Entitlement = {
-  customerRef: 'cus_1',
-  purchaseRef: 'pur_1',
-  planRef: 'pln_1',
-  planType: 'recurring',
-  endsAtMs: null,
-  cap: '10000000',
-  credit: null,
-  firstPeriodStartSecond: startSecond,
-  periods: [{ startSecond, endSecond }],
-  customerRefs: ['cus_1', 'user-1', 'user-2', 'user-3'],
-}
-
-const offer = { product: { reference: productRef, name: 'One' }, plans: [] }
+import {
+  countUsage,
+  entitlement,
+  offer,
+  placeOf,
+  productRef,
+  publishEntitlement,
+} from './entitled-customer.ts'
+import { Installation, type Reply } from './installation.ts'
 
 type Reservation = { id: string; units: number; expiresAt: string }
 
@@ -47,44 +33,8 @@ describe('reservations', () => {
   })
   afterEach(() => installation.remove())
 
-  const placeOf = (customerRef: string) => {
-    const subject = subjectKey(providerId, customerRef)
-    return { subject, partition: partitionOf(subject, partitionCount) }
-  }
-
-  const publish = async (more: Partial<Entitlement> = {}): Promise<void> => {
-    const document = { ...entitlement, ...more }
-    for (const customerRef of document.customerRefs) {
-      const at = { space: 'sandbox', ...placeOf(customerRef), scope: productRef }
-      const entry = { document: JSON.stringify(document), windows: countingWindows(document) }
-      await installation.hotState.putEntry(at, { version: 1, ...entry })
-    }
-    const offerKey = offerDocumentKey('sandbox', providerId, productRef)
-    await installation.hotState.putDocument(offerKey, JSON.stringify(offer))
-  }
-
-  /** Counts all that is in the log, as the projection does, and ends no reservation. */
-  const project = async (): Promise<void> => {
-    const { hotState, log } = installation
-    for (let partition = 0; partition < partitionCount; partition++) {
-      const expectedOffset = await hotState.appliedOffset('sandbox', partition)
-      const events = await installation.eventsOf('sandbox', partition, expectedOffset)
-      await hotState.apply({
-        space: 'sandbox',
-        partition,
-        expectedOffset,
-        nextOffset: await log.head(usageTopic('sandbox'), partition),
-        marks: [],
-        increments: events.map((event) => ({
-          subject: subjectKey(event.providerId, event.customerRef),
-          scope: event.productRef ?? '',
-          series: event.meterName,
-          second: Math.floor(event.timestamp / 1000),
-          amount: BigInt(event.value),
-        })),
-      })
-    }
-  }
+  const publish = (changes?: Partial<Entitlement>) => publishEntitlement(installation, changes)
+  const project = () => countUsage(installation)
 
   const reserve = (units: number, more: object = {}): Promise<Reply> =>
     installation.post('/v1/sdk/limits', key, {
