@@ -108,6 +108,7 @@ async function useReservations(hot: HotState, at: EntryAddress): Promise<void> {
   const { space, partition, subject, scope } = at
   const request = {
     at,
+    document: '{}',
     units: 1n,
     ttlMs: 60_000,
     subjects: [subject],
@@ -118,7 +119,9 @@ async function useReservations(hot: HotState, at: EntryAddress): Promise<void> {
     elsewhere: { amount: 0n, appliedOffsets: new Map([[1, 10]]) },
     reservationsMax: 10,
   }
-  for (const reservationId of ['r{1}', 'r{2}']) await hot.reserve({ ...request, reservationId })
+  for (const reservationId of ['r{1}', 'r{2}']) {
+    expect(await hot.reserve({ ...request, reservationId })).toMatchObject({ kind: 'admitted' })
+  }
   await hot.releaseReservation(at, 'r{1}')
   const settled = [{ subject, scope, reservationId: 'r{2}' }]
   await hot.settleReservations({
