@@ -82,6 +82,11 @@ export const controlPlaneSettings = {
     { min: 1, max: 10_000 },
   ),
   ...reservationSettings,
+  hostedUrl: textSetting(
+    'TOLLGATE_HOSTED_URL',
+    'Where customers reach checkout and portal: the public address of this installation',
+    'http://127.0.0.1:8787',
+  ),
   usageStoreWaitMs: integerSetting(
     'TOLLGATE_USAGE_STORE_WAIT_MS',
     'Milliseconds a usage query waits for usage that was just accepted to be stored',

@@ -1,3 +1,4 @@
+import type { ReactivateRefusal } from '@tollgate/domain/purchases/reactivate-purchase'
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 
 /** A refusal that the caller is told about, with exactly this body. */
@@ -19,6 +20,13 @@ const badRequest = (message: string) => new RefusalError(400, 'Bad Request', mes
 const notFound = (message: string) => new RefusalError(404, 'Not Found', message)
 const conflict = (message: string) => new RefusalError(409, 'Conflict', message)
 const unavailable = (message: string) => new RefusalError(503, 'Service Unavailable', message, 1)
+
+const reactivateMessages: Record<ReactivateRefusal, (ref: string, status: string) => string> = {
+  'fully-cancelled': (ref) => `Purchase ${ref} has already been fully cancelled`,
+  ended: (ref) => `Purchase ${ref} has already ended`,
+  'not-pending-cancellation': (ref) => `Purchase ${ref} is not pending cancellation`,
+  'other-status': (ref, status) => `Purchase ${ref} is ${status} and cannot be reactivated`,
+}
 
 /**
  * Every refusal of this service. Clients match parts of these texts, see the wire contract before changing one. What
@@ -47,6 +55,14 @@ export const refusals = {
   planInvalid: (message: string) => badRequest(message),
   purchaseNotFound: (reference: string) =>
     notFound(`Purchase with reference ${reference} not found`),
+  purchaseNotCancellable: (reference: string, status: string) =>
+    badRequest(`Purchase ${reference} is ${status} and cannot be cancelled`),
+  purchaseNotReactivable: (reference: string, reason: ReactivateRefusal, status: string) =>
+    badRequest(reactivateMessages[reason](reference, status)),
+  customerSessionNotFound: (sessionId: string) =>
+    notFound(`Customer session not found: ${sessionId}`),
+  checkoutNeedsProduct: () => badRequest('productRef is required unless purpose is credit_topup'),
+  planUnavailable: (reference: string) => badRequest(`Plan ${reference} cannot be bought`),
 
   meterNotFound: (reference: string) => notFound(`Meter with reference ${reference} not found`),
   meterNameTaken: (name: string) => conflict(`Meter with name ${name} already exists`),

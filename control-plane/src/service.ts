@@ -75,6 +75,7 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
       ...parts,
       ...publisher,
       usage: new PeriodUsage({ ...parts, limits: config, answers }),
+      hostedUrl: config.hostedUrl.replace(/\/+$/, ''),
       limits: config,
     },
     config,

@@ -49,7 +49,11 @@ test('lists every route', () => {
   expect(description.openapi).toBe('3.1.0')
   expect(Object.keys(description.paths).sort()).toEqual([
     '/ui/meters/{meterRef}/usage',
+    '/v1/sdk/activate',
+    '/v1/sdk/checkout-sessions',
     '/v1/sdk/customers',
+    '/v1/sdk/customers/customer-sessions',
+    '/v1/sdk/customers/customer-sessions/{sessionId}',
     '/v1/sdk/customers/{reference}',
     '/v1/sdk/limits',
     '/v1/sdk/limits/release',
@@ -64,6 +68,8 @@ test('lists every route', () => {
     '/v1/sdk/purchases/customer/{customerRef}',
     '/v1/sdk/purchases/product/{productRef}',
     '/v1/sdk/purchases/{purchaseRef}',
+    '/v1/sdk/purchases/{purchaseRef}/cancel',
+    '/v1/sdk/purchases/{purchaseRef}/reactivate',
     '/v1/sdk/usages',
     '/v1/sdk/usages/bulk',
     '/v1/sdk/user-info',
@@ -115,7 +121,10 @@ test('every reference leads somewhere', () => {
 
 test('says which bodies may be missing', () => {
   const optional = operations().filter(([, { requestBody }]) => requestBody?.required === false)
-  expect(optional.map(([name]) => name)).toEqual(['post /v1/sdk/products/{productRef}/clone'])
+  expect(optional.map(([name]) => name)).toEqual([
+    'post /v1/sdk/products/{productRef}/clone',
+    'post /v1/sdk/purchases/{purchaseRef}/cancel',
+  ])
 })
 
 test('forbids no field: answers may gain some, and requests may have more than we know', () => {

@@ -66,6 +66,7 @@ test('without PostgreSQL every call is refused, and the operator sees it', async
       tracing: undefined,
       partitionCount: () => 1,
       now: () => new Date(),
+      hostedUrl: 'http://hosted.test',
       limits: {
         countersWaitMs: 1,
         usageStoreWaitMs: 1,

@@ -22,6 +22,7 @@ const names = [
   'externalRef',
   'email',
   'meterRef',
+  'sessionId',
 ] as const
 type Name = (typeof names)[number]
 /** In a body these point at nothing: everybody chooses their own. */
@@ -68,6 +69,8 @@ async function furnish(key: string, word: string): Promise<Refs> {
   await make('/v1/sdk/limits', { customerRef, productRef: product.reference })
   const { body } = await stack.call<{ purchases: PurchaseBody[] }>(key, 'GET', '/v1/sdk/purchases')
   const meter = await make<MeterBody>('/v1/ui/meters', { name: `meter ${word}` })
+  const sessions = '/v1/sdk/customers/customer-sessions'
+  const session = await make<{ sessionId: string }>(sessions, { customerRef })
   return {
     ...who,
     productRef: product.reference,
@@ -76,6 +79,7 @@ async function furnish(key: string, word: string): Promise<Refs> {
     customerRef,
     reference: customerRef,
     meterRef: meter.reference,
+    sessionId: session.sessionId,
   }
 }
 
@@ -88,6 +92,7 @@ const unknown: Refs = {
   externalRef: 'user_nobody',
   email: 'nobody@example.com',
   meterRef: 'mtr_NOBODYS00000',
+  sessionId: '0'.repeat(32),
 }
 
 /** What an operation needs beside references to get as far as looking them up. */
@@ -173,12 +178,13 @@ async function ask({ operation, elsewhereNames }: Call, foreign: Refs): Promise<
   // What is new has a reference and an instant of its own.
   return text
     .replaceAll(/cus_[a-z0-9]{12}/g, '<new>')
+    .replaceAll(/\b[0-9a-f]{32}\b/g, '<new session>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<at>')
 }
 
 const tables = [
   ...['products', 'plans', 'customers', 'customer_references', 'purchases', 'meters'],
-  ...['outbox', 'publications'],
+  ...['outbox', 'publications', 'customer_sessions', 'checkout_sessions'],
 ]
 
 /** All rows that the caller has no business with. */

@@ -14,6 +14,8 @@ export type AppParts = PublisherParts & {
   readonly eventLog: EventLog
   readonly usageStore: UsageStore
   readonly usage: PeriodUsage
+  /** Where customers reach the hosted pages, without a slash at its end. */
+  readonly hostedUrl: string
   readonly limits: AppLimits
 }
 

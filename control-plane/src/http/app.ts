@@ -11,6 +11,7 @@ import { parseQuery } from './plugins/query-parser.ts'
 import { installRequestMetrics } from './plugins/request-metrics.ts'
 import { installTracing } from './plugins/tracing.ts'
 import { validatorCompiler } from './plugins/validation.ts'
+import { registerActivationRoute } from './routes/activation.ts'
 import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
 import { registerLimitRoutes } from './routes/limits.ts'
@@ -19,7 +20,9 @@ import { registerMeterRoutes } from './routes/meters.ts'
 import { registerOwnKeyRoute } from './routes/own-key.ts'
 import { registerPlanRoutes } from './routes/plans.ts'
 import { registerProductRoutes } from './routes/products.ts'
+import { registerPurchaseChangeRoutes } from './routes/purchase-changes.ts'
 import { registerPurchaseRoutes } from './routes/purchases.ts'
+import { registerSessionRoutes } from './routes/sessions.ts'
 import { registerUserInfoRoutes } from './routes/user-info.ts'
 
 export type HttpLimits = {
@@ -81,7 +84,10 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerProductRoutes(app, parts)
   registerPlanRoutes(app, parts)
   registerCustomerRoutes(app, parts)
+  registerSessionRoutes(app, parts)
   registerPurchaseRoutes(app, parts)
+  registerPurchaseChangeRoutes(app, parts)
+  registerActivationRoute(app, parts)
   registerLimitRoutes(app, parts)
   registerUserInfoRoutes(app, parts)
   registerMeterRoutes(app, parts)

@@ -44,6 +44,16 @@ export async function briefPurchasesOf(
   return purchases.map((purchase) => purchaseToBrief(purchase, usages.get(purchase.reference)))
 }
 
+/** One purchase as it is now, whether it gives access or not. */
+export async function briefPurchaseOf(
+  parts: AppParts,
+  caller: Caller,
+  purchase: Purchase,
+): Promise<PurchaseBriefBody> {
+  const usages = await usageShown(parts, caller, [purchase])
+  return purchaseToBrief(purchase, usages.get(purchase.reference))
+}
+
 function loadPurchases(
   parts: AppParts,
   { environment, providerId }: Caller,

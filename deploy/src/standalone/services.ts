@@ -54,6 +54,7 @@ export function sharedEnvironment(shared: Shared): Record<string, string> {
       TOLLGATE_CLICKHOUSE_PASSWORD: clickhousePassword,
     }),
     TOLLGATE_CONTROL_PLANE_URL: `http://${host}:${addresses.controlPlanePort}`,
+    TOLLGATE_HOSTED_URL: `http://${host}:${addresses.publicPort}`,
     TOLLGATE_HOST: host,
     TOLLGATE_CONTROL_PLANE_HOST: host,
     TOLLGATE_ADMIN_HOST: host,

@@ -1,7 +1,8 @@
 import { planObject } from '../plans/plan-event.ts'
 import { listPlans, markPlanRemoved } from '../plans/repository.ts'
-import { endPurchase, listPurchases, statusesWithAccess } from '../purchases/repository.ts'
-import { purchaseObject } from '../purchases/purchase-event.ts'
+import { isOpen } from '../purchases/access.ts'
+import { endNow } from '../purchases/move-purchase.ts'
+import { listPurchases, lockPurchase, statusesWithAccess } from '../purchases/repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { productObject } from './product-event.ts'
 import { lockProduct, markProductRemoved, updateProduct } from './repository.ts'
@@ -55,14 +56,9 @@ async function endPurchases(work: UnitOfWork, productRef: string): Promise<void>
   for (;;) {
     const purchases = await listPurchases(work.sql, work.providerId, filter)
     if (purchases.length === 0) return
-    for (const purchase of purchases) {
-      await endPurchase(work.sql, work.providerId, purchase.reference, 'expired', work.now)
-      await recordEvent(
-        work,
-        'purchase.expired',
-        purchaseObject({ ...purchase, status: 'expired' }),
-      )
-      await queuePublication(work, 'customer', purchase.customerRef)
+    for (const { reference } of purchases) {
+      const purchase = await lockPurchase(work.sql, work.providerId, reference)
+      if (purchase !== undefined && isOpen(purchase)) await endNow(work, purchase, 'expired')
     }
   }
 }

@@ -2,10 +2,23 @@ import type { BillingCycle } from '@tollgate/schemas/http/plan-terms'
 import { periodIndexAt, type Cycle } from '../periods/periods.ts'
 import { statusesWithAccess, type Purchase } from './repository.ts'
 
+/** Whether its status is one that gives access, whatever its end. */
+export function isOpen(purchase: Purchase): boolean {
+  return statusesWithAccess.some((status) => status === purchase.status)
+}
+
 /** Whether the purchase lets its customer in at that instant. */
 export function givesAccess(purchase: Purchase, now: Date): boolean {
-  const hasAccess = statusesWithAccess.some((status) => status === purchase.status)
-  return hasAccess && (purchase.endDate === null || now.getTime() < purchase.endDate.getTime())
+  return isOpen(purchase) && !hasEnded(purchase, now)
+}
+
+/** Whether its end has passed and nobody has said so yet: it gives no access, but its status still looks as if. */
+export function isLapsed(purchase: Purchase, now: Date): boolean {
+  return isOpen(purchase) && hasEnded(purchase, now)
+}
+
+function hasEnded({ endDate }: Purchase, now: Date): boolean {
+  return endDate !== null && endDate.getTime() <= now.getTime()
 }
 
 /** How the purchase's periods follow each other; undefined: it has one period for as long as it lasts. */
@@ -29,5 +42,7 @@ export function blocksFreePlan(purchase: Purchase, planRef: string, now: Date): 
   const cycle = cycleOf(purchase)
   if (cycle === undefined) return true
   const endedAt = purchase.endedAt ?? purchase.endDate ?? purchase.updatedAt
-  return periodIndexAt(cycle, endedAt) === periodIndexAt(cycle, now)
+  // The end itself is no part of it: what ends with a period does not reach into the next one.
+  const lastMs = Math.max(purchase.anchor.getTime(), endedAt.getTime() - 1)
+  return periodIndexAt(cycle, new Date(lastMs)) === periodIndexAt(cycle, now)
 }

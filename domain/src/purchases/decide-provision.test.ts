@@ -49,7 +49,8 @@ describe('with a purchase', () => {
     ['active', '2026-03-01T00:00:00.001Z', 'has-access'],
     // Its last period is 28 February to 31 March, in which it ended: now.
     ['active', '2026-03-01T00:00:00.000Z', 'no-purchase'],
-    ['suspended', '2026-02-28T00:00:00.000Z', 'no-purchase'],
+    ['suspended', '2026-02-28T00:00:00.001Z', 'no-purchase'],
+    ['cancelled', '2026-02-28T00:00:00.000Z', 'enrol'],
     ['expired', '2026-02-27T23:59:59.999Z', 'enrol'],
   ] as const)('%s until %s: %s', (status, endDate, expected) => {
     const last = aPurchase({ status, endDate: endDate === null ? null : new Date(endDate) })

@@ -18,3 +18,16 @@ export function purchaseObject(purchase: Purchase): JsonObject {
     created: unixSeconds(purchase.createdAt),
   }
 }
+
+/** `data.object` of purchase.plan_changed: the new plan. */
+export function planChangedObject(purchase: Purchase): JsonObject {
+  return {
+    id: purchase.reference,
+    reference: purchase.reference,
+    status: purchase.status,
+    customer: purchase.customerRef,
+    plan: purchase.planRef,
+    product: purchase.productRef,
+    created: unixSeconds(purchase.createdAt),
+  }
+}

@@ -109,18 +109,19 @@ export async function insertPurchase(
       ${jsonb(sql, purchase.metadata)}, ${purchase.createdAt}, ${purchase.updatedAt})`
 }
 
-/** Ends a purchase now, in the given state. */
-export async function endPurchase(
+/** Everything about a purchase that changes in its life. */
+export async function updatePurchase(
   sql: Queryable,
   providerId: string,
-  reference: string,
-  status: PurchaseStatus,
-  endedAt: Date,
+  purchase: Purchase,
 ): Promise<void> {
   await sql`
-    update purchases set status = ${status}, auto_renew = false, ended_at = ${endedAt},
-      updated_at = ${endedAt}
-    where provider_id = ${providerId} and reference = ${reference}`
+    update purchases set status = ${purchase.status}, auto_renew = ${purchase.autoRenew},
+      end_date = ${purchase.endDate}, next_billing_date = ${purchase.nextBillingDate},
+      paid_at = ${purchase.paidAt}, cancelled_at = ${purchase.cancelledAt},
+      cancellation_reason = ${purchase.cancellationReason}, ended_at = ${purchase.endedAt},
+      updated_at = ${purchase.updatedAt}
+    where provider_id = ${providerId} and reference = ${purchase.reference}`
 }
 
 /** Newest first. */
@@ -154,11 +155,15 @@ export async function listPurchases(
   return rows.map(fromRow)
 }
 
-export async function findPurchase(
+/** Whoever changes a purchase locks it first, and decides by what is found then. */
+export async function lockPurchase(
   sql: Queryable,
   providerId: string,
   reference: string,
 ): Promise<Purchase | undefined> {
+  await sql`
+    select 1 from purchases where provider_id = ${providerId} and reference = ${reference}
+    for update`
   const [purchase] = await listPurchases(sql, providerId, { reference, rowsMax: 1 })
   return purchase
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jsonObject, optionalReference, queryBoolean } from './fields.ts'
+import { jsonObject, longText, optionalReference, queryBoolean } from './fields.ts'
 
 /* `/v1/sdk/purchases`. */
 
@@ -111,3 +111,13 @@ export const purchaseBriefSchema = z.object({
 export type PurchaseBriefBody = z.infer<typeof purchaseBriefSchema>
 
 export const purchasesResponseSchema = z.object({ purchases: z.array(purchaseSchema) })
+
+/** The body may be missing. */
+export const purchaseCancelSchema = z.object({ reason: longText.optional() })
+
+/** Clients fail unless the purchase is there. */
+export const purchaseChangedResponseSchema = z.object({
+  success: z.literal(true),
+  purchase: purchaseBriefSchema,
+  message: z.string().optional(),
+})

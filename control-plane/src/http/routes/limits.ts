@@ -1,12 +1,19 @@
 import { releaseReservation } from '@tollgate/domain/entitlements/release-reservation'
-import { limitsRequestSchema, limitsResponseSchema } from '@tollgate/schemas/http/limits'
+import {
+  limitsRequestSchema,
+  limitsResponseSchema,
+  type LimitsRequest,
+  type LimitsResponse,
+} from '@tollgate/schemas/http/limits'
 import {
   faultOfTtl,
   releaseRequestSchema,
   releaseResponseSchema,
 } from '@tollgate/schemas/http/reservations'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { checkLimit } from '../../limits/check-limit.ts'
 import { reserveLimit } from '../../limits/reserve-limit.ts'
+import { withHostedPage } from '../../limits/with-hosted-page.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { callerOf, operationOf } from '../plugins/authentication.ts'
@@ -26,11 +33,9 @@ export function registerLimitRoutes(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const { body } = request
-      const { reserve } = body
-      if (reserve === undefined) return await checkLimit(parts, operation, body)
-      const fault = faultOfTtl(reserve, parts.limits.reservationSecondsMax)
-      if (fault !== undefined) throw new InvalidRequestError([fault])
-      return await reserveLimit(parts, operation, { ...body, reserve })
+      const answer = await decide(parts, operation, body)
+      if (answer.withinLimits || !body.includeCheckoutSession) return answer
+      return await withHostedPage(parts, operation, body, answer)
     },
   )
 
@@ -50,4 +55,16 @@ export function registerLimitRoutes(app: ApiServer, parts: AppParts): void {
       return { success: true as const, released }
     },
   )
+}
+
+async function decide(
+  parts: AppParts,
+  operation: Operation,
+  request: LimitsRequest,
+): Promise<LimitsResponse> {
+  const { reserve } = request
+  if (reserve === undefined) return checkLimit(parts, operation, request)
+  const fault = faultOfTtl(reserve, parts.limits.reservationSecondsMax)
+  if (fault !== undefined) throw new InvalidRequestError([fault])
+  return reserveLimit(parts, operation, { ...request, reserve })
 }

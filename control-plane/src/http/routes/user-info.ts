@@ -1,6 +1,8 @@
 import { findCustomer } from '@tollgate/domain/customers/repository'
 import { usageSummary } from '@tollgate/domain/entitlements/usage-view'
 import { findProduct } from '@tollgate/domain/products/repository'
+import { openCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
+import { customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import { userInfoRequestSchema, userInfoResponseSchema } from '@tollgate/schemas/http/user-info'
 import { refusals } from '../../errors.ts'
 import { heldPurchase } from '../../purchases/held-purchase.ts'
@@ -27,10 +29,12 @@ export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
       const product = await findProduct(pool, caller.providerId, productRef)
       if (product === undefined) throw refusals.productNotFound(productRef)
       const purchase = await heldPurchase(parts, caller, customer.reference, productRef)
+      const opened = { customerRef: customer.reference, productRef }
+      const now = new Date(parts.clock.now())
+      const { sessionId } = await openCustomerSession(pool, caller.providerId, opened, now)
       return {
         status: usageSummary(product.name, purchase?.usage),
-        // There are no customer sessions yet.
-        verifyUrl: null,
+        verifyUrl: customerPageUrl(parts.hostedUrl, sessionId),
         user: {
           reference: customer.reference,
           email: customer.email,

@@ -1,0 +1,82 @@
+import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
+import { activatePlan, type ActivateOutcome } from '@tollgate/domain/purchases/activate-plan'
+import { findProvider } from '@tollgate/domain/providers/repository'
+import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
+import { checkoutPageUrl } from '@tollgate/domain/sessions/hosted-pages'
+import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
+import {
+  activateRequestSchema,
+  activateResponseSchema,
+  type ActivateResponse,
+} from '@tollgate/schemas/http/activate'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { commit } from '../commit.ts'
+import { operationOf } from '../plugins/authentication.ts'
+
+export function registerActivationRoute(app: ApiServer, parts: AppParts): void {
+  app.post(
+    '/v1/sdk/activate',
+    {
+      schema: {
+        tags: ['Purchases'],
+        body: activateRequestSchema,
+        response: { 200: activateResponseSchema },
+      },
+    },
+    async (request) => {
+      const operation = operationOf(request, parts.clock)
+      const { providerId, environment } = operation
+      const { customerRef, productRef, planRef } = request.body
+      const pool = parts.database.in(environment)
+      const customer = await findCustomer(pool, providerId, customerRef)
+      if (customer === undefined) throw refusals.customerNotFound(customerRef)
+      const provider = await findProvider(parts.database.control, providerId)
+      const cycleMode = provider?.cycleMode ?? 'calendar'
+      return commit(parts, operation, async (work) => {
+        const outcome = await activatePlan(work, { customer, productRef, planRef, cycleMode })
+        switch (outcome.kind) {
+          case 'activated':
+            return { status: 'activated' as const, ...activatedFields(outcome) }
+          case 'already-active':
+            return { status: 'already_active' as const, purchaseRef: outcome.purchase.reference }
+          case 'payment-required':
+            return {
+              status: 'payment_required' as const,
+              ...(await openCheckout(parts, work, customer, outcome)),
+            }
+          case 'invalid':
+            return { status: 'invalid' as const, message: outcome.reason }
+        }
+      })
+    },
+  )
+}
+
+type Outcome<Kind> = Extract<ActivateOutcome, { kind: Kind }>
+
+/** A plan that is paid by use tells what there is to pay with: nothing as long as there are no wallets. */
+function activatedFields({ purchase, plan }: Outcome<'activated'>): Partial<ActivateResponse> {
+  const { reference: purchaseRef } = purchase
+  if (plan.type !== 'usage-based') return { purchaseRef }
+  const creditsPerUnit = plan.terms.creditsPerUnit ?? 0
+  return { purchaseRef, creditBalance: 0, creditsPerUnit, currency: plan.currency }
+}
+
+/** In the same transaction: a checkout that was told of exists. */
+async function openCheckout(
+  { hostedUrl }: AppParts,
+  work: UnitOfWork,
+  customer: Customer,
+  { product, plan }: Outcome<'payment-required'>,
+): Promise<Partial<ActivateResponse>> {
+  const { sessionId } = await openCheckoutSession(work, hostedUrl, {
+    customerRef: customer.reference,
+    purpose: 'product',
+    productRef: product.reference,
+    plan,
+    returnUrl: null,
+  })
+  return { checkoutUrl: checkoutPageUrl(hostedUrl, sessionId), checkoutSessionId: sessionId }
+}

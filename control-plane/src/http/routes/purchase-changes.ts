@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
+import { reactivatePurchase } from '@tollgate/domain/purchases/reactivate-purchase'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  purchaseCancelSchema,
+  purchaseChangedResponseSchema,
+} from '@tollgate/schemas/http/purchases'
+import { refusals } from '../../errors.ts'
+import { briefPurchaseOf } from '../../purchases/present-purchases.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { commit } from '../commit.ts'
+import { callerOf, operationOf } from '../plugins/authentication.ts'
+
+const tags = ['Purchases']
+const params = z.object({ purchaseRef: requiredReference })
+const response = { 200: purchaseChangedResponseSchema }
+
+export function registerPurchaseChangeRoutes(app: ApiServer, parts: AppParts): void {
+  app.post(
+    '/v1/sdk/purchases/:purchaseRef/cancel',
+    { schema: { tags, params, body: purchaseCancelSchema.nullish(), response } },
+    async (request) => {
+      const { purchaseRef } = request.params
+      const reason = request.body?.reason ?? null
+      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
+        cancelPurchase(work, purchaseRef, reason),
+      )
+      switch (outcome.kind) {
+        case 'not-found':
+          throw refusals.purchaseNotFound(purchaseRef)
+        case 'refused':
+          throw refusals.purchaseNotCancellable(purchaseRef, outcome.purchase.status)
+        case 'cancelled':
+          return {
+            success: true as const,
+            purchase: await briefPurchaseOf(parts, callerOf(request), outcome.purchase),
+          }
+      }
+    },
+  )
+
+  app.post(
+    '/v1/sdk/purchases/:purchaseRef/reactivate',
+    { schema: { tags, params, response } },
+    async (request) => {
+      const { purchaseRef } = request.params
+      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
+        reactivatePurchase(work, purchaseRef),
+      )
+      switch (outcome.kind) {
+        case 'not-found':
+          throw refusals.purchaseNotFound(purchaseRef)
+        case 'refused': {
+          const { reason, purchase } = outcome
+          throw refusals.purchaseNotReactivable(purchaseRef, reason, purchase.status)
+        }
+        case 'reactivated':
+          return {
+            success: true as const,
+            purchase: await briefPurchaseOf(parts, callerOf(request), outcome.purchase),
+          }
+      }
+    },
+  )
+}

@@ -1,0 +1,348 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
+import type { ActivateResponse } from '@tollgate/schemas/http/activate'
+import type { CustomerBody } from '@tollgate/schemas/http/customers'
+import type { LimitsResponse } from '@tollgate/schemas/http/limits'
+import type { PlanBody } from '@tollgate/schemas/http/plans'
+import type { ProductBody } from '@tollgate/schemas/http/products'
+import type { PurchaseBody, PurchaseBriefBody } from '@tollgate/schemas/http/purchases'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+/* Activating, cancelling and reactivating over HTTP, with the events that tell of it. */
+
+type Changed = { success: boolean; purchase: PurchaseBriefBody }
+
+let stack: TestStack
+let tenant: Tenant
+let productRef: string
+let customerRef: string
+let seenEvents = 0
+let sequence = 0
+
+beforeAll(async () => {
+  stack = await startTestStack()
+  tenant = await stack.createTenant()
+})
+afterAll(() => stack.stop())
+
+beforeEach(async () => {
+  stack.clock.set('2026-01-31T12:00:00Z')
+  sequence += 1
+  const product = await call<ProductBody>('POST', '/v1/sdk/products', { name: 'API' })
+  productRef = product.body.reference
+  const email = `c${sequence}@example.com`
+  const customer = await call<CustomerBody>('POST', '/v1/sdk/customers', { email })
+  customerRef = customer.body.reference
+  await eventsSince()
+})
+
+function call<Body>(method: string, path: string, body?: unknown) {
+  return stack.call<Body>(tenant.sandboxKey, method, path, body)
+}
+
+async function createPlan(fields: object): Promise<string> {
+  const path = `/v1/sdk/products/${productRef}/plans`
+  const { body } = await call<PlanBody>('POST', path, { name: 'Plan', ...fields })
+  await eventsSince()
+  return body.reference
+}
+
+async function activate(planRef: string) {
+  const body = { customerRef, productRef, planRef }
+  return (await call<ActivateResponse>('POST', '/v1/sdk/activate', body)).body
+}
+
+function cancel(purchaseRef: string, body?: unknown) {
+  return call<Changed>('POST', `/v1/sdk/purchases/${purchaseRef}/cancel`, body)
+}
+
+function reactivate(purchaseRef: string) {
+  return call<Changed>('POST', `/v1/sdk/purchases/${purchaseRef}/reactivate`)
+}
+
+async function purchase(reference: string): Promise<PurchaseBody> {
+  return (await call<PurchaseBody>('GET', `/v1/sdk/purchases/${reference}`)).body
+}
+
+async function check(extra: object = {}) {
+  const body = { customerRef, productRef, ...extra }
+  return (await call<LimitsResponse>('POST', '/v1/sdk/limits', body)).body
+}
+
+/** What was told since the last look. */
+async function eventsSince() {
+  const pool = stack.database.in('sandbox')
+  const events = await listOutboxEvents(pool, tenant.providerId, 100_000)
+  const fresh = events.slice(seenEvents)
+  seenEvents = events.length
+  return fresh.map(({ type, object, previousAttributes }) => ({ type, object, previousAttributes }))
+}
+
+async function eventTypes(): Promise<string[]> {
+  return (await eventsSince()).map(({ type }) => type)
+}
+
+/** As a renewal that was paid leaves it: money changed hands, and the next is due on 28 February. */
+async function asPaid(purchaseRef: string): Promise<void> {
+  await stack.database.in('sandbox')`
+    update purchases set amount = 1900, origin = 'paid' where reference = ${purchaseRef}`
+}
+
+describe('activate', () => {
+  test.each([
+    ['free', { type: 'recurring', price: 0 }, {}],
+    [
+      'usage-based',
+      { type: 'usage-based', creditsPerUnit: 100 },
+      { creditBalance: 0, creditsPerUnit: 100, currency: 'USD' },
+    ],
+  ])('a %s plan starts at once', async (_, fields, extra) => {
+    const planRef = await createPlan(fields)
+    const activated = await activate(planRef)
+    const { purchaseRef } = activated
+    expect(activated).toEqual({ status: 'activated', purchaseRef, ...extra })
+    const kept = await purchase(purchaseRef!)
+    expect(kept).toMatchObject({ status: 'active', customerRef, origin: 'manual' })
+    expect(await eventTypes()).toEqual(['purchase.created'])
+    expect(await activate(planRef)).toEqual({ status: 'already_active', purchaseRef })
+    expect(await eventTypes()).toEqual([])
+  })
+
+  test.each([
+    ['recurring', { type: 'recurring', price: 1900, setupFee: 500 }, 2400],
+    ['hybrid', { type: 'hybrid', basePrice: 4900, creditsPerUnit: 50 }, 4900],
+    ['one-time', { type: 'one-time', price: 700 }, 700],
+  ])('a paid %s plan goes to checkout, and nothing else changes', async (_, fields, amount) => {
+    const free = await createPlan({ price: 0 })
+    const held = await activate(free)
+    const planRef = await createPlan(fields)
+    const answer = await activate(planRef)
+    expect(answer.status).toBe('payment_required')
+    expect(answer.checkoutSessionId).toMatch(/^[0-9a-f]{32}$/)
+    expect(answer.checkoutUrl).toMatch(`/customer/checkout?id=${answer.checkoutSessionId}`)
+    expect(answer).not.toHaveProperty('purchaseRef')
+    expect((await purchase(held.purchaseRef!)).status).toBe('active')
+    const [created, ...others] = await eventsSince()
+    expect(others).toEqual([])
+    expect(created).toMatchObject({
+      type: 'checkout_session.created',
+      object: { status: 'active', amount, currency: 'usd', customer: customerRef, plan: planRef },
+    })
+    const { expires_at: expires, created: at } = created!.object as Record<string, number>
+    expect(expires! - at!).toBe(900)
+  })
+
+  test('another plan takes the place of the first', async () => {
+    const first = await createPlan({ price: 0, limit: 5 })
+    const second = await createPlan({ type: 'usage-based', creditsPerUnit: 1 })
+    const old = await activate(first)
+    await eventsSince()
+    const fresh = await activate(second)
+    expect((await purchase(old.purchaseRef!)).status).toBe('expired')
+    expect((await purchase(fresh.purchaseRef!)).status).toBe('active')
+    const events = await eventsSince()
+    expect(events.map(({ type }) => type)).toEqual([
+      'purchase.expired',
+      'purchase.created',
+      'purchase.plan_changed',
+    ])
+    expect(events[2]).toMatchObject({
+      object: { reference: fresh.purchaseRef, plan: second },
+      previousAttributes: { plan: first },
+    })
+    expect((await check()).plan).toBe(second)
+  })
+
+  test('going away from a free plan and back does not give its units twice', async () => {
+    const free = await createPlan({ price: 0, limit: 5 })
+    const other = await createPlan({ price: 0, limit: 1 })
+    const { purchaseRef } = await activate(free)
+    await stack.countUsage({ providerId: tenant.providerId, customerRef, productRef, units: 4 })
+    expect((await check()).remaining).toBe(1)
+    await activate(other)
+    await eventsSince()
+    const back = await activate(free)
+    expect(back).toEqual({ status: 'activated', purchaseRef })
+    expect((await check()).remaining).toBe(1)
+    expect(await eventTypes()).toEqual([
+      'purchase.expired',
+      'purchase.reactivated',
+      'purchase.plan_changed',
+    ])
+    stack.clock.set('2026-02-28T12:00:00Z')
+    expect((await check()).remaining).toBe(5)
+  })
+
+  test.each([
+    ['archived', { status: 'archived' }],
+    ['inactive', { status: 'inactive' }],
+    ['hidden', { hidden: true }],
+  ])('a plan that is %s is invalid', async (_, change) => {
+    const planRef = await createPlan({ price: 0 })
+    await call('PUT', `/v1/sdk/products/${productRef}/plans/${planRef}`, change)
+    const { status, message } = await activate(planRef)
+    expect({ status, told: message !== undefined }).toEqual({ status: 'invalid', told: true })
+  })
+
+  test('what is unknown is invalid, an unknown customer is not found', async () => {
+    const planRef = await createPlan({ price: 0 })
+    expect((await activate('pln_UNKNOWN')).status).toBe('invalid')
+    const elsewhere = { customerRef, productRef: 'prd_UNKNOWN', planRef }
+    const inProduct = await call<ActivateResponse>('POST', '/v1/sdk/activate', elsewhere)
+    expect(inProduct.body.status).toBe('invalid')
+    const nobody = { customerRef: 'nobody', productRef, planRef }
+    const { status, body } = await call<object>('POST', '/v1/sdk/activate', nobody)
+    expect({ status, message: body.message }).toEqual({
+      status: 404,
+      message: 'Customer with reference nobody not found',
+    })
+  })
+
+  test('calls that arrive together activate once', async () => {
+    const planRef = await createPlan({ price: 0 })
+    const answers = await Promise.all(Array.from({ length: 8 }, () => activate(planRef)))
+    expect(new Set(answers.map(({ purchaseRef }) => purchaseRef)).size).toBe(1)
+    expect(answers.filter(({ status }) => status === 'activated')).toHaveLength(1)
+    expect(await eventTypes()).toEqual(['purchase.created'])
+  })
+})
+
+describe('cancel', () => {
+  test('what renews goes on until its period ends', async () => {
+    const planRef = await createPlan({ price: 0, limit: 5 })
+    const { purchaseRef } = await activate(planRef)
+    await asPaid(purchaseRef!)
+    await eventsSince()
+    stack.clock.set('2026-02-10T00:00:00Z')
+    const { status, body } = await cancel(purchaseRef!, { reason: 'too dear' })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      success: true,
+      purchase: {
+        reference: purchaseRef,
+        status: 'active',
+        cancelledAt: '2026-02-10T00:00:00.000Z',
+        cancellationReason: 'too dear',
+        endDate: '2026-02-28T12:00:00.000Z',
+      },
+    })
+    expect(await purchase(purchaseRef!)).toMatchObject({ autoRenew: false, status: 'active' })
+    expect(await eventTypes()).toEqual(['purchase.cancellation_scheduled'])
+    stack.clock.set('2026-02-28T11:59:59.999Z')
+    expect((await check()).withinLimits).toBe(true)
+    stack.clock.set('2026-02-28T12:00:00Z')
+    expect((await check()).withinLimits).toBe(false)
+  })
+
+  test('twice is once, also with an empty JSON body', async () => {
+    const { purchaseRef } = await activate(await createPlan({ price: 0 }))
+    const first = await cancel(purchaseRef!)
+    await eventsSince()
+    stack.clock.set('2026-02-01T00:00:00Z')
+    const second = await cancel(purchaseRef!, { reason: 'again' })
+    expect(second.body).toEqual(first.body)
+    expect(await eventTypes()).toEqual([])
+  })
+
+  test('a period that is due and not paid gives no more access', async () => {
+    const { purchaseRef } = await activate(await createPlan({ price: 0 }))
+    await asPaid(purchaseRef!)
+    stack.clock.set('2026-02-28T12:00:00Z')
+    const { body } = await cancel(purchaseRef!)
+    expect(body.purchase.status).toBe('cancelled')
+  })
+
+  test('what does not renew ends at once', async () => {
+    const { purchaseRef } = await activate(await createPlan({ type: 'one-time', price: 0 }))
+    await eventsSince()
+    const { body } = await cancel(purchaseRef!)
+    expect(body.purchase).toMatchObject({ status: 'cancelled', origin: 'one_time' })
+    expect(await eventTypes()).toEqual(['purchase.cancelled'])
+    expect((await check()).withinLimits).toBe(false)
+  })
+
+  test('what was left for another plan cannot be cancelled', async () => {
+    const { purchaseRef } = await activate(await createPlan({ price: 0 }))
+    await activate(await createPlan({ price: 0 }))
+    const { status, body } = await cancel(purchaseRef!)
+    expect({ status, message: body.message }).toEqual({
+      status: 400,
+      message: `Purchase ${purchaseRef} is expired and cannot be cancelled`,
+    })
+  })
+
+  test('after the end of a cancelled free plan its next period begins a new purchase', async () => {
+    const planRef = await createPlan({ default: true, price: 0 })
+    await check()
+    const [held] = (await customerBody()).purchases ?? []
+    await cancel(held!.reference)
+    await eventsSince()
+    stack.clock.set('2026-02-28T12:00:00Z')
+    expect(await check()).toMatchObject({ withinLimits: true, plan: planRef })
+    expect((await purchase(held!.reference)).status).toBe('cancelled')
+    expect(await eventTypes()).toEqual(['purchase.cancelled', 'purchase.created'])
+  })
+})
+
+describe('reactivate', () => {
+  test('takes a pending cancellation back', async () => {
+    const { purchaseRef } = await activate(await createPlan({ price: 0 }))
+    const before = await purchase(purchaseRef!)
+    await cancel(purchaseRef!, { reason: 'oops' })
+    await eventsSince()
+    const { body } = await reactivate(purchaseRef!)
+    expect(body.success).toBe(true)
+    expect(body.purchase).not.toHaveProperty('cancelledAt')
+    expect(body.purchase).not.toHaveProperty('cancellationReason')
+    expect(await purchase(purchaseRef!)).toEqual(before)
+    expect(await eventTypes()).toEqual(['purchase.reactivated'])
+  })
+
+  test.each<[string, string, (ref: string) => Promise<unknown>]>([
+    ['never cancelled', 'is not pending cancellation', () => Promise.resolve()],
+    [
+      'cancelled at once',
+      'has already been fully cancelled',
+      async (ref) => {
+        await asPaid(ref)
+        stack.clock.set('2026-02-28T12:00:00Z')
+        await cancel(ref)
+      },
+    ],
+    [
+      'past its end',
+      'has already ended',
+      async (ref) => {
+        await cancel(ref)
+        stack.clock.set('2026-02-28T12:00:00Z')
+      },
+    ],
+  ])('not what was %s', async (_, words, act) => {
+    const { purchaseRef } = await activate(await createPlan({ price: 0 }))
+    await act(purchaseRef!)
+    const { status, body } = await reactivate(purchaseRef!)
+    expect(status).toBe(400)
+    expect(body.message).toBe(`Purchase ${purchaseRef} ${words}`)
+  })
+
+  test('nor a suspended one', async () => {
+    const { purchaseRef } = await activate(await createPlan({ price: 0 }))
+    await stack.database.in('sandbox')`
+      update purchases set status = 'suspended' where reference = ${purchaseRef!}`
+    const { body } = await reactivate(purchaseRef!)
+    expect(body.message).toBe(`Purchase ${purchaseRef} is suspended and cannot be reactivated`)
+  })
+})
+
+test('cancelling and reactivating at the same time leaves one of the two', async () => {
+  const { purchaseRef } = await activate(await createPlan({ price: 0 }))
+  await cancel(purchaseRef!)
+  await Promise.all([reactivate(purchaseRef!), cancel(purchaseRef!), reactivate(purchaseRef!)])
+  const kept = await purchase(purchaseRef!)
+  expect(kept.cancelledAt === undefined).toBe(kept.autoRenew)
+  expect(kept.endDate === undefined).toBe(kept.autoRenew)
+})
+
+async function customerBody(): Promise<CustomerBody> {
+  return (await call<CustomerBody>('GET', `/v1/sdk/customers/${customerRef}`)).body
+}

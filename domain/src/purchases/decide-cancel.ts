@@ -1,0 +1,36 @@
+import { periodAt } from '../periods/periods.ts'
+import { cycleOf, isLapsed } from './access.ts'
+import type { Purchase } from './repository.ts'
+import { canMove, isEnding } from './transitions.ts'
+
+export type CancelDecision =
+  /** Access goes on until then. */
+  | { readonly kind: 'schedule'; readonly endDate: Date }
+  | { readonly kind: 'end-now' }
+  /** Asked for before. */
+  | { readonly kind: 'done' }
+  | { readonly kind: 'refuse' }
+
+/** What renews ends with what is paid; everything else ends at once. */
+export function decideCancel(purchase: Purchase, now: Date): CancelDecision {
+  if (purchase.status === 'cancelled' || isEnding(purchase)) return { kind: 'done' }
+  // A top-up is money that was paid, not something that runs.
+  if (purchase.planRef === null || isLapsed(purchase, now)) return { kind: 'refuse' }
+  if (canMove(purchase, 'cancellation-scheduled') && purchase.isRecurring) {
+    const endDate = paidUntil(purchase, now)
+    if (endDate !== undefined && endDate > now) return { kind: 'schedule', endDate }
+  }
+  return canMove(purchase, 'cancelled') ? { kind: 'end-now' } : { kind: 'refuse' }
+}
+
+/**
+ * The end of the last period that is paid, which lies behind us while a renewal is due. What costs nothing is paid for
+ * the period that runs. Undefined without periods.
+ */
+function paidUntil(purchase: Purchase, now: Date): Date | undefined {
+  if (purchase.endDate !== null) return purchase.endDate
+  const cycle = cycleOf(purchase)
+  if (cycle === undefined) return undefined
+  if (purchase.amountMinor > 0 && purchase.nextBillingDate !== null) return purchase.nextBillingDate
+  return periodAt(cycle, now).end
+}

@@ -1,0 +1,44 @@
+import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { purchaseObject } from './purchase-event.ts'
+import { updatePurchase, type Purchase } from './repository.ts'
+import { canMove, transitions, type PurchaseTrigger } from './transitions.ts'
+
+/** What else a move changes. */
+export type PurchaseChange = Partial<
+  Pick<
+    Purchase,
+    'autoRenew' | 'endDate' | 'nextBillingDate' | 'cancelledAt' | 'cancellationReason' | 'endedAt'
+  >
+>
+
+/**
+ * Moves a purchase whose row the caller has locked: changes it, tells of it, and has its access published. Throws when
+ * the table of transitions has no such move, which the caller should have found out.
+ */
+export async function movePurchase(
+  work: UnitOfWork,
+  purchase: Purchase,
+  trigger: PurchaseTrigger,
+  change: PurchaseChange = {},
+): Promise<Purchase> {
+  if (!canMove(purchase, trigger)) {
+    throw new Error(`purchase ${purchase.reference} is ${purchase.status}: it cannot be ${trigger}`)
+  }
+  const { to = purchase.status, event } = transitions[trigger]
+  const moved: Purchase = { ...purchase, ...change, status: to, updatedAt: work.now }
+  await updatePurchase(work.sql, work.providerId, moved)
+  await recordEvent(work, event, purchaseObject(moved))
+  await queuePublication(work, 'customer', purchase.customerRef)
+  return moved
+}
+
+/** Ends it now: access stops with this transaction's publication. */
+export function endNow(
+  work: UnitOfWork,
+  purchase: Purchase,
+  trigger: 'cancelled' | 'expired',
+  change: PurchaseChange = {},
+): Promise<Purchase> {
+  const ended = { autoRenew: false, nextBillingDate: null, endedAt: work.now }
+  return movePurchase(work, purchase, trigger, { ...ended, ...change })
+}

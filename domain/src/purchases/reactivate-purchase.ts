@@ -1,0 +1,42 @@
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { isLapsed } from './access.ts'
+import { movePurchase } from './move-purchase.ts'
+import { lockPurchase, type Purchase } from './repository.ts'
+import { canMove } from './transitions.ts'
+
+/** Why a purchase cannot be reactivated; the states that clients tell apart. */
+export type ReactivateRefusal =
+  'fully-cancelled' | 'ended' | 'not-pending-cancellation' | 'other-status'
+
+export type ReactivateOutcome =
+  | { readonly kind: 'reactivated'; readonly purchase: Purchase }
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'refused'; readonly purchase: Purchase; readonly reason: ReactivateRefusal }
+
+/** Takes back a cancellation before it has come into force. */
+export async function reactivatePurchase(
+  work: UnitOfWork,
+  reference: string,
+): Promise<ReactivateOutcome> {
+  const purchase = await lockPurchase(work.sql, work.providerId, reference)
+  if (purchase === undefined) return { kind: 'not-found' }
+  const reason = refusalOf(purchase, work.now)
+  if (reason !== undefined) return { kind: 'refused', purchase, reason }
+  const moved = await movePurchase(work, purchase, 'reactivated', {
+    cancelledAt: null,
+    cancellationReason: null,
+    autoRenew: true,
+    // It was to end where the next period begins.
+    nextBillingDate: purchase.endDate,
+    endDate: null,
+  })
+  return { kind: 'reactivated', purchase: moved }
+}
+
+export function refusalOf(purchase: Purchase, now: Date): ReactivateRefusal | undefined {
+  if (purchase.status === 'cancelled') return 'fully-cancelled'
+  if (purchase.status === 'expired' || isLapsed(purchase, now)) return 'ended'
+  if (canMove(purchase, 'reactivated')) return undefined
+  const isOpen = purchase.status === 'active' || purchase.status === 'trialing'
+  return isOpen ? 'not-pending-cancellation' : 'other-status'
+}

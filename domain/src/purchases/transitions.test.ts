@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { purchaseStatuses, type PurchaseStatus } from '@tollgate/schemas/http/purchases'
+import { canMove, transitions, type PurchaseTrigger } from './transitions.ts'
+
+/*
+ * The rows of the wire contract's table of purchase states, written down a second time: from, what happens, to.
+ * "ending" is active with a cancellation pending.
+ */
+type Row = readonly [from: string, on: PurchaseTrigger, to: PurchaseStatus]
+
+const rows: readonly Row[] = [
+  ['pending', 'paid', 'active'],
+  ['suspended', 'paid', 'active'],
+  ['trialing', 'trial-converted', 'active'],
+  ['trialing', 'trial-unpaid', 'suspended'],
+  ['trialing ending', 'trial-unpaid', 'suspended'],
+  ['active', 'renewed', 'active'],
+  ['past_due', 'renewed', 'active'],
+  ['active', 'renewal-failed', 'past_due'],
+  ['past_due', 'retries-spent', 'suspended'],
+  ['active', 'cancellation-scheduled', 'active'],
+  ['trialing', 'cancellation-scheduled', 'trialing'],
+  ['active ending', 'reactivated', 'active'],
+  ['trialing ending', 'reactivated', 'trialing'],
+  ['expired', 'resumed', 'active'],
+  ['cancelled', 'resumed', 'active'],
+  ...[
+    'pending',
+    'active',
+    'active ending',
+    'trialing',
+    'trialing ending',
+    'past_due',
+    'suspended',
+  ].flatMap((from): Row[] => [
+    [from, 'cancelled', 'cancelled'],
+    [from, 'expired', 'expired'],
+    [from, 'refunded', 'refunded'],
+  ]),
+  ['cancelled', 'refunded', 'refunded'],
+  ['expired', 'refunded', 'refunded'],
+]
+
+const states = purchaseStatuses.flatMap((status) =>
+  status === 'active' || status === 'trialing' ? [status, `${status} ending`] : [status],
+)
+const triggers = Object.keys(transitions) as PurchaseTrigger[]
+
+describe('a purchase moves as the contract says, and in no other way', () => {
+  test.each(states)('%s', (state) => {
+    for (const trigger of triggers) {
+      const row = rows.find(([from, on]) => from === state && on === trigger)
+      const [status, ending] = state.split(' ') as [PurchaseStatus, string | undefined]
+      const purchase = { status, cancelledAt: ending === undefined ? null : new Date(0) }
+      expect(canMove(purchase, trigger), `${state}, ${trigger}`).toBe(row !== undefined)
+      if (row !== undefined) expect(transitions[trigger].to ?? status, trigger).toBe(row[2])
+    }
+  })
+})

@@ -1,0 +1,96 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { unixSeconds } from '../outbox/unix-seconds.ts'
+import type { Plan } from '../plans/plan.ts'
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { checkoutPageUrl, drawSessionId, sessionMs } from './hosted-pages.ts'
+
+export type CheckoutSession = {
+  readonly sessionId: string
+  readonly reference: string
+  /** The customer's own reference. */
+  readonly customerRef: string
+  readonly purpose: 'product' | 'credit_topup'
+  readonly productRef: string | null
+  /** Null: the customer chooses. */
+  readonly planRef: string | null
+  readonly returnUrl: string | null
+  readonly status: 'active' | 'used' | 'expired'
+  /** Minor units of `currency`; null while the customer has not chosen. */
+  readonly amountMinor: number | null
+  readonly currency: string | null
+  readonly expiresAt: Date
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+export type CheckoutRequest = {
+  readonly customerRef: string
+  readonly purpose: CheckoutSession['purpose']
+  readonly productRef: string | null
+  readonly plan: Plan | undefined
+  readonly returnUrl: string | null
+}
+
+/** Opens a checkout and tells of it. */
+export async function openCheckoutSession(
+  work: UnitOfWork,
+  hostedUrl: string,
+  { plan, ...request }: CheckoutRequest,
+): Promise<CheckoutSession> {
+  const { now } = work
+  const session: CheckoutSession = {
+    ...request,
+    sessionId: drawSessionId(),
+    reference: drawReference('checkoutSession'),
+    planRef: plan?.reference ?? null,
+    status: 'active',
+    amountMinor: plan === undefined ? null : firstChargeMinor(plan),
+    currency: plan?.currency ?? null,
+    expiresAt: new Date(now.getTime() + sessionMs),
+    createdAt: now,
+    updatedAt: now,
+  }
+  await insertCheckoutSession(work.sql, work.providerId, session)
+  await recordEvent(work, 'checkout_session.created', checkoutObject(session, hostedUrl))
+  return session
+}
+
+/** What is due before the plan starts. */
+function firstChargeMinor(plan: Plan): number {
+  const base = plan.type === 'hybrid' ? (plan.basePriceMinor ?? plan.priceMinor) : plan.priceMinor
+  return base + (plan.setupFeeMinor ?? 0)
+}
+
+async function insertCheckoutSession(
+  sql: Queryable,
+  providerId: string,
+  session: CheckoutSession,
+): Promise<void> {
+  await sql`
+    insert into checkout_sessions
+      (provider_id, session_id, reference, customer_ref, purpose, product_ref, plan_ref, return_url,
+       status, amount, currency, expires_at, created_at, updated_at)
+    values (${providerId}, ${session.sessionId}, ${session.reference}, ${session.customerRef},
+      ${session.purpose}, ${session.productRef}, ${session.planRef}, ${session.returnUrl},
+      ${session.status}, ${session.amountMinor}, ${session.currency}, ${session.expiresAt},
+      ${session.createdAt}, ${session.updatedAt})`
+}
+
+/** `data.object` of the checkout_session events. */
+function checkoutObject(session: CheckoutSession, hostedUrl: string): JsonObject {
+  return {
+    id: session.reference,
+    session_id: session.sessionId,
+    url: checkoutPageUrl(hostedUrl, session.sessionId),
+    status: session.status,
+    amount: session.amountMinor,
+    currency: session.currency?.toLowerCase() ?? null,
+    customer: session.customerRef,
+    product: session.productRef,
+    plan: session.planRef,
+    expires_at: unixSeconds(session.expiresAt),
+    created: unixSeconds(session.createdAt),
+  }
+}

@@ -1,0 +1,78 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { drawSessionId, sessionMs } from './hosted-pages.ts'
+
+export type CustomerSession = {
+  readonly sessionId: string
+  /** The customer's own reference. */
+  readonly customerRef: string
+  readonly productRef: string | null
+  readonly status: 'active' | 'used'
+  readonly expiresAt: Date
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+type CustomerSessionRow = {
+  session_id: string
+  customer_ref: string
+  product_ref: string | null
+  status: 'active' | 'used'
+  expires_at: Date
+  created_at: Date
+  updated_at: Date
+}
+
+/** Opens the portal for the customer. One statement that tells nobody of itself, so it needs no transaction. */
+export async function openCustomerSession(
+  sql: Queryable,
+  providerId: string,
+  customer: { readonly customerRef: string; readonly productRef: string | null },
+  now: Date,
+): Promise<CustomerSession> {
+  const session: CustomerSession = {
+    ...customer,
+    sessionId: drawSessionId(),
+    status: 'active',
+    expiresAt: new Date(now.getTime() + sessionMs),
+    createdAt: now,
+    updatedAt: now,
+  }
+  await sql`
+    insert into customer_sessions
+      (provider_id, session_id, customer_ref, product_ref, status, expires_at, created_at, updated_at)
+    values (${providerId}, ${session.sessionId}, ${session.customerRef}, ${session.productRef},
+      ${session.status}, ${session.expiresAt}, ${session.createdAt}, ${session.updatedAt})`
+  return session
+}
+
+export async function findCustomerSession(
+  sql: Queryable,
+  providerId: string,
+  sessionId: string,
+): Promise<CustomerSession | undefined> {
+  const [row] = await sql<CustomerSessionRow[]>`
+    select * from customer_sessions
+    where provider_id = ${providerId} and session_id = ${sessionId}`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** What the session is at that instant. */
+export function customerSessionStatus(
+  session: CustomerSession,
+  now: Date,
+): 'active' | 'used' | 'expired' {
+  if (session.status === 'used') return 'used'
+  return now.getTime() < session.expiresAt.getTime() ? 'active' : 'expired'
+}
+
+function fromRow(row: CustomerSessionRow): CustomerSession {
+  return {
+    sessionId: row.session_id,
+    customerRef: row.customer_ref,
+    productRef: row.product_ref,
+    status: row.status,
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { requiredReference } from './fields.ts'
+
+/* `POST /v1/sdk/activate`. */
+
+export const activateRequestSchema = z.object({
+  customerRef: requiredReference,
+  productRef: requiredReference,
+  planRef: requiredReference,
+})
+
+export const activateResponseSchema = z.object({
+  status: z.enum(['activated', 'already_active', 'topup_required', 'payment_required', 'invalid']),
+  purchaseRef: z.string().optional(),
+  /** Why the plan is invalid. */
+  message: z.string().optional(),
+  creditBalance: z.number().optional(),
+  creditsPerUnit: z.number().optional(),
+  currency: z.string().optional(),
+  checkoutUrl: z.string().optional(),
+  checkoutSessionId: z.string().optional(),
+})
+
+export type ActivateResponse = z.infer<typeof activateResponseSchema>

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { customerSchema } from './customers.ts'
+import { longText, optionalReference, requiredReference } from './fields.ts'
+
+/* `/v1/sdk/customers/customer-sessions` and `POST /v1/sdk/checkout-sessions`. */
+
+export const customerSessionCreateSchema = z.object({
+  customerRef: requiredReference,
+  productRef: optionalReference.optional(),
+})
+
+export const customerSessionCreatedSchema = z.object({
+  sessionId: z.string(),
+  customerUrl: z.string(),
+})
+
+export const customerSessionSchema = z.object({
+  sessionId: z.string(),
+  status: z.enum(['active', 'expired', 'used']),
+  customerUrl: z.string(),
+  expiresAt: z.string(),
+  customer: customerSchema,
+  createdAt: z.string(),
+  updatedAt: z.string(),
+})
+
+export const checkoutSessionCreateSchema = z.object({
+  customerRef: requiredReference,
+  /** Needed unless credits are topped up. */
+  productRef: optionalReference.optional(),
+  /** Without it the customer chooses. */
+  planRef: optionalReference.optional(),
+  returnUrl: longText.optional(),
+  purpose: z.enum(['product', 'credit_topup']).optional(),
+})
+
+export const checkoutSessionCreatedSchema = z.object({
+  sessionId: z.string(),
+  checkoutUrl: z.string(),
+})
