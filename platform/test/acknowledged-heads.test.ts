@@ -16,9 +16,9 @@ let shared: Map<string, number>
 let isNoting: boolean
 
 const heads: AcknowledgedHeads = {
-  note: async (topic, partition, head) => {
+  note: async (topic, heads) => {
     if (!isNoting) throw new Error('away')
-    shared.set(`${topic}/${partition}`, head)
+    for (const [partition, head] of heads) shared.set(`${topic}/${partition}`, head)
   },
   read: async (topic, partition) => shared.get(`${topic}/${partition}`),
 }
@@ -72,17 +72,21 @@ it('tells what another process acknowledged while the log does not answer here',
 })
 
 it('has noted an append before its caller hears of it, once for all that share a commit', async () => {
-  const noted: number[] = []
+  const noted: Record<number, number>[] = []
   const slow: AcknowledgedHeads = {
     ...heads,
-    note: async (_topic, _partition, head) => {
+    note: async (_topic, heads) => {
       await new Promise((resolve) => setTimeout(resolve, 20))
-      noted.push(head)
+      noted.push(Object.fromEntries(heads))
     },
   }
   const writer = withAcknowledgedHeads(log, slow)
-  await Promise.all(Array.from({ length: 50 }, () => writer.append('usage', 0, value, 1)))
-  expect(noted.at(-1)).toBe(50)
+  const several = [0, 1, 2].map((partition) => ({ partition, value }))
+  await Promise.all([
+    ...Array.from({ length: 50 }, (_, n) => writer.append('usage', n % 3, value, 1)),
+    ...Array.from({ length: 50 }, () => writer.appendAll('usage', several, 1)),
+  ])
+  expect(noted.at(-1)).toEqual({ 0: 67, 1: 67, 2: 66 })
   expect(noted.length).toBeLessThan(10)
 })
 

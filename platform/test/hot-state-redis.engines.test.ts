@@ -24,9 +24,16 @@ describeOnRedis((kind, servers) => {
     const open = () => openRedisHotState({ servers, keyPrefix, callTimeoutMs })
     const [writer, reader] = [await open(), await open()]
     expect(await reader.acknowledgedHeads!.read('usage', 3)).toBeUndefined()
-    for (const head of [5, 2 ** 40, 7]) await writer.acknowledgedHeads!.note('usage', 3, head)
+    for (const head of [5, 2 ** 40, 7]) {
+      const heads = new Map([
+        [3, head],
+        [4, 2 * head],
+      ])
+      await writer.acknowledgedHeads!.note('usage', heads)
+    }
     expect(await reader.acknowledgedHeads!.read('usage', 3)).toBe(2 ** 40)
-    expect(await reader.acknowledgedHeads!.read('usage', 4)).toBeUndefined()
+    expect(await reader.acknowledgedHeads!.read('usage', 4)).toBe(2 ** 41)
+    expect(await reader.acknowledgedHeads!.read('usage', 5)).toBeUndefined()
     await Promise.all([writer.close(), reader.close()])
     await deleteKeysOf(servers, keyPrefix)
   })

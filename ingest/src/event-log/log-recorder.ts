@@ -33,7 +33,7 @@ export class LogRecorder implements EventRecorder {
   readonly #encoder: EventEncoder
   /** By id: the append that is under way. */
   readonly #pending = new Map<string, Promise<void>>()
-  #commit: Commit | undefined
+  readonly #commits = new WeakMap<Promise<void>, Commit>()
 
   constructor(parts: LogRecorderParts) {
     this.#parts = parts
@@ -92,18 +92,20 @@ export class LogRecorder implements EventRecorder {
     const topic = usageTopic(environment)
     const durable = log.append(topic, partition, value, event.receivedAt, subject)
     // The log gives all records of a commit the same promise, so what is to be done for them is done once.
-    if (this.#commit?.durable !== durable) this.#commit = this.#beginCommit(durable)
-    const commit = this.#commit
+    let commit = this.#commits.get(durable)
+    if (commit === undefined) {
+      commit = this.#beginCommit(durable)
+      this.#commits.set(durable, commit)
+    }
     commit.count += 1
     commit.bytes += bytes
     return commit.outcome
   }
 
-  #beginCommit(durable: Promise<unknown>): Commit {
+  #beginCommit(durable: Promise<void>): Commit {
     const { inFlight, counts } = this.#parts
     const startedMs = performance.now()
     const commit: Commit = {
-      durable,
       count: 0,
       bytes: 0,
       outcome: durable.then(
@@ -203,7 +205,6 @@ export class LogRecorder implements EventRecorder {
 
 /** The records without a key that are on their way to the log in the same commit. */
 type Commit = {
-  readonly durable: Promise<unknown>
   readonly outcome: Promise<RecordOutcome>
   count: number
   bytes: number

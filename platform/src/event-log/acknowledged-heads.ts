@@ -3,8 +3,8 @@
  * log behind a network cannot be asked for its heads.
  */
 export interface AcknowledgedHeads {
-  /** Notes that all records with smaller offsets may have been acknowledged. Never moves back. */
-  note(topic: string, partition: number, head: number): Promise<void>
+  /** Notes, by partition, that all records with smaller offsets may have been acknowledged. Never moves one back. */
+  note(topic: string, heads: ReadonlyMap<number, number>): Promise<void>
 
   /** The largest head that was noted; undefined when none is known, also after a loss. */
   read(topic: string, partition: number): Promise<number | undefined>

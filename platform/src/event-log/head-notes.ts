@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { AcknowledgedHeads } from './acknowledged-heads.ts'
 
 /** An acknowledgement waits no longer for its note. */
@@ -6,9 +5,16 @@ const noteWithinMs = 250
 /** Notes that fail are not waited for again before this has passed. */
 const failedPauseMs = 1_000
 
-/** Notes heads, each once, and never at the cost of those who wait for it. */
+type Note = {
+  readonly heads: Map<number, number>
+  readonly done: Promise<void>
+}
+
+/** Notes heads, those of one turn together, each once, and never at the cost of those who wait for it. */
 export class HeadNotes {
   readonly #heads: AcknowledgedHeads
+  /** By topic, what is noted at the end of this turn. */
+  readonly #next = new Map<string, Note>()
   readonly #noted = new Map<string, number>()
   #failedAtMs = -Infinity
 
@@ -17,20 +23,62 @@ export class HeadNotes {
   }
 
   /** Resolves when it is noted, or cannot be. */
-  async note(topic: string, partition: number, head: number): Promise<void> {
-    const place = `${topic}/${partition}`
-    if ((this.#noted.get(place) ?? 0) >= head) return
-    const noting = this.#heads.note(topic, partition, head).then(
-      () => this.#noted.set(place, Math.max(head, this.#noted.get(place) ?? 0)),
-      () => (this.#failedAtMs = performance.now()),
+  note(topic: string, partition: number, head: number): Promise<void> {
+    if (this.#notedHead(topic, partition) >= head) return Promise.resolve()
+    let next = this.#next.get(topic)
+    if (next === undefined) {
+      next = this.#begin(topic)
+      this.#next.set(topic, next)
+    }
+    next.heads.set(partition, Math.max(head, next.heads.get(partition) ?? 0))
+    return next.done
+  }
+
+  #begin(topic: string): Note {
+    const heads = new Map<number, number>()
+    const done = new Promise<void>((resolve) => {
+      // One answer of the log is heard of in many places, all of them before the next tick.
+      process.nextTick(() => {
+        this.#next.delete(topic)
+        void this.#note(topic, heads).then(resolve)
+      })
+    })
+    return { heads, done }
+  }
+
+  async #note(topic: string, heads: ReadonlyMap<number, number>): Promise<void> {
+    const noting = this.#heads.note(topic, heads).then(
+      () => this.#remember(topic, heads),
+      () => this.#noteFailure(),
     )
     if (performance.now() - this.#failedAtMs < failedPauseMs) return
-    const waiting = new AbortController()
-    const late = sleep(noteWithinMs, undefined, { signal: waiting.signal }).then(
-      () => (this.#failedAtMs = performance.now()),
-      () => undefined,
-    )
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.#noteFailure()
+        resolve()
+      }, noteWithinMs)
+    })
     await Promise.race([noting, late])
-    waiting.abort()
+    clearTimeout(timer)
   }
+
+  #remember(topic: string, heads: ReadonlyMap<number, number>): void {
+    for (const [partition, head] of heads) {
+      const known = this.#notedHead(topic, partition)
+      this.#noted.set(placeOf(topic, partition), Math.max(head, known))
+    }
+  }
+
+  #noteFailure(): void {
+    this.#failedAtMs = performance.now()
+  }
+
+  #notedHead(topic: string, partition: number): number {
+    return this.#noted.get(placeOf(topic, partition)) ?? 0
+  }
+}
+
+function placeOf(topic: string, partition: number): string {
+  return `${topic}/${partition}`
 }

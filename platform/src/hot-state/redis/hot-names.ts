@@ -21,7 +21,7 @@
  *     slots:<subject><scope>                    series and minute of its slots, sorted by minute
  *     waiting                                   each (subject, scope) that has slots
  *   prefix:document:<key>       document
- *   prefix:acknowledged:<topic>:<partition>    how far the log was acknowledged
+ *   prefix:acknowledged:<topic>     how far the log was acknowledged, by partition
  *
  * Subject, scope and series are name parts (`namePart`). `<g>` is the generation of entries and marks, `<c>` that of the
  * counts, and the head says which ones are in use. Each script reads it there, so none mixes two. Whoever begins a
@@ -54,8 +54,8 @@ export class HotNames {
   }
 
   /** Not among the names of a hot state's partition, which are swept. */
-  acknowledgedHead(topic: string, partition: number): string {
-    return `${this.#prefix}:acknowledged:${topic}:${partition}`
+  acknowledgedHeads(topic: string): string {
+    return `${this.#prefix}:acknowledged:${topic}`
   }
 
   /** The name of the partition's head. */

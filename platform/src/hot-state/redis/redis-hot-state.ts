@@ -99,8 +99,8 @@ class RedisHotState implements HotState {
     this.#client = client
     this.#calls = calls
     this.#names = names
-    this.acknowledgedHeads = createRedisAcknowledgedHeads(calls, (topic, partition) =>
-      names.acknowledgedHead(topic, partition),
+    this.acknowledgedHeads = createRedisAcknowledgedHeads(calls, (topic) =>
+      names.acknowledgedHeads(topic),
     )
     this.#reads = new EntryReads((partition, args) =>
       this.#calls.run(readEntriesScript, keysOf(partition), args, args.length / 2),
