@@ -87,6 +87,16 @@ export const controlPlaneSettings = {
     'Where customers reach checkout and portal: the public address of this installation',
     'http://127.0.0.1:8787',
   ),
+  stripeSandboxPublishableKey: textSetting(
+    'TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY',
+    'Publishable key of Stripe that browsers get for sandbox payments',
+    '',
+  ),
+  stripeLivePublishableKey: textSetting(
+    'TOLLGATE_STRIPE_LIVE_PUBLISHABLE_KEY',
+    'The same for live payments',
+    '',
+  ),
   usageStoreWaitMs: integerSetting(
     'TOLLGATE_USAGE_STORE_WAIT_MS',
     'Milliseconds a usage query waits for usage that was just accepted to be stored',

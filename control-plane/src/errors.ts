@@ -64,6 +64,10 @@ export const refusals = {
   checkoutNeedsProduct: () => badRequest('productRef is required unless purpose is credit_topup'),
   planUnavailable: (reference: string) => badRequest(`Plan ${reference} cannot be bought`),
 
+  assetNotFound: (sha256: string) => notFound(`There is no picture ${sha256}`),
+  notAPicture: () =>
+    new RefusalError(415, 'Unsupported Media Type', 'Expected a PNG, JPEG, WebP or GIF picture'),
+
   meterNotFound: (reference: string) => notFound(`Meter with reference ${reference} not found`),
   meterNameTaken: (name: string) => conflict(`Meter with name ${name} already exists`),
   meterPermanent: (name: string) => badRequest(`Meter ${name} cannot be archived`),

@@ -76,6 +76,10 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
       ...publisher,
       usage: new PeriodUsage({ ...parts, limits: config, answers }),
       hostedUrl: config.hostedUrl.replace(/\/+$/, ''),
+      publishableKeys: {
+        sandbox: config.stripeSandboxPublishableKey,
+        live: config.stripeLivePublishableKey,
+      },
       limits: config,
     },
     config,

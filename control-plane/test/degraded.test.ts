@@ -67,6 +67,7 @@ test('without PostgreSQL every call is refused, and the operator sees it', async
       partitionCount: () => 1,
       now: () => new Date(),
       hostedUrl: 'http://hosted.test',
+      publishableKeys: { sandbox: '', live: '' },
       limits: {
         countersWaitMs: 1,
         usageStoreWaitMs: 1,

@@ -59,6 +59,8 @@ export type TestStack = {
     path: string,
     raw: RequestInit,
   ): Promise<Answer<Body>>
+  /** Without a key, and the answer as it is. */
+  fetch(path: string): Promise<Response>
   /** Usage as the data plane and the counters leave it behind: in the log, and counted. */
   countUsage(usage: CountedUsage): Promise<void>
   /** Another service on the same stores, not started. */
@@ -147,6 +149,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     callRaw,
     call: (key, method, path, body) =>
       callRaw(key, method, path, body === undefined ? {} : { body: JSON.stringify(body) }),
+    fetch: (path) => fetch(`http://127.0.0.1:${service.port}${path}`),
     countUsage: (usage) => countUsage(eventLog, hotState, clock, usage),
     createService,
     stop: async () => {

@@ -4,6 +4,7 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
+import type { Environment } from '@tollgate/schemas/environment'
 import type { PeriodUsage } from '../limits/period-usage.ts'
 
 /** What the routes work with. */
@@ -16,6 +17,8 @@ export type AppParts = PublisherParts & {
   readonly usage: PeriodUsage
   /** Where customers reach the hosted pages, without a slash at its end. */
   readonly hostedUrl: string
+  /** Of the payment processor, for browsers; '' where none is configured. */
+  readonly publishableKeys: Readonly<Record<Environment, string>>
   readonly limits: AppLimits
 }
 

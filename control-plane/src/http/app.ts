@@ -15,11 +15,13 @@ import { registerActivationRoute } from './routes/activation.ts'
 import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
 import { registerLimitRoutes } from './routes/limits.ts'
+import { registerMerchantRoutes } from './routes/merchant.ts'
 import { registerMeterUsageRoutes } from './routes/meter-usage.ts'
 import { registerMeterRoutes } from './routes/meters.ts'
 import { registerOwnKeyRoute } from './routes/own-key.ts'
 import { registerPlanRoutes } from './routes/plans.ts'
 import { registerProductRoutes } from './routes/products.ts'
+import { registerAssetUploadRoute, registerPublicAssetRoutes } from './routes/provider-assets.ts'
 import { registerPurchaseChangeRoutes } from './routes/purchase-changes.ts'
 import { registerPurchaseRoutes } from './routes/purchases.ts'
 import { registerSessionRoutes } from './routes/sessions.ts'
@@ -71,6 +73,7 @@ export async function buildApp(
   installRequestMetrics(app, requestSeconds)
   await installApiDescription(app)
   registerApiDescriptionRoute(app)
+  registerPublicAssetRoutes(app, parts)
   await app.register((instance, _options, done) => {
     const authenticated = instance.withTypeProvider<ZodTypeProvider>()
     installAuthentication(authenticated, parts.database, parts.clock)
@@ -93,4 +96,6 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerMeterRoutes(app, parts)
   registerMeterUsageRoutes(app, parts)
   registerOwnKeyRoute(app)
+  registerMerchantRoutes(app, parts)
+  registerAssetUploadRoute(app, parts)
 }

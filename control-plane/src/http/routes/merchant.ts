@@ -1,0 +1,57 @@
+import { findAssetNames } from '@tollgate/domain/merchants/assets'
+import { changeMerchant, findMerchant } from '@tollgate/domain/merchants/repository'
+import { findProvider } from '@tollgate/domain/providers/repository'
+import {
+  merchantSchema,
+  merchantUpdateSchema,
+  platformConfigSchema,
+  type MerchantBody,
+} from '@tollgate/schemas/http/merchants'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { callerOf } from '../plugins/authentication.ts'
+import { merchantToHttp } from '../translate/merchant.ts'
+
+const tags = ['Merchant']
+
+export function registerMerchantRoutes(app: ApiServer, parts: AppParts): void {
+  app.get('/v1/sdk/merchant', { schema: { tags, response: { 200: merchantSchema } } }, (request) =>
+    merchantOf(parts, callerOf(request).providerId),
+  )
+
+  app.patch(
+    '/v1/ui/merchant',
+    { schema: { tags, body: merchantUpdateSchema, response: { 200: merchantSchema } } },
+    async (request) => {
+      const { providerId } = callerOf(request)
+      const { supportedTopupCurrencies, country, ...change } = request.body
+      const topupCurrencies = supportedTopupCurrencies?.map((code) => code.toUpperCase())
+      const now = new Date(parts.clock.now())
+      await changeMerchant(
+        parts.database.control,
+        providerId,
+        { ...change, country: country?.toUpperCase() ?? country, topupCurrencies },
+        now,
+      )
+      return merchantOf(parts, providerId)
+    },
+  )
+
+  app.get(
+    '/v1/sdk/platform-config',
+    { schema: { tags, response: { 200: platformConfigSchema } } },
+    (request) => {
+      const stripePublishableKey = parts.publishableKeys[callerOf(request).environment]
+      return stripePublishableKey === '' ? {} : { stripePublishableKey }
+    },
+  )
+}
+
+async function merchantOf(parts: AppParts, providerId: string): Promise<MerchantBody> {
+  const { control } = parts.database
+  const provider = await findProvider(control, providerId)
+  if (provider === undefined) throw new Error(`the provider ${providerId} of a key is gone`)
+  const merchant = await findMerchant(control, providerId)
+  const assets = await findAssetNames(control, providerId)
+  return merchantToHttp(provider, merchant, assets, parts.hostedUrl)
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { assetKinds, assetTypeOf, findAsset, putAsset } from '@tollgate/domain/merchants/assets'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import { assetAddressSchema } from '@tollgate/schemas/http/merchants'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { callerOf } from '../plugins/authentication.ts'
+import { assetsPath, assetUrl } from '../translate/merchant.ts'
+
+/** A day would do; the address changes with the picture. */
+const cacheControl = 'public, max-age=31536000, immutable'
+
+/** Pictures of providers, for everybody. The second path is how an older console asks for them. */
+export function registerPublicAssetRoutes(app: ApiServer, parts: AppParts): void {
+  for (const path of [assetsPath, assetsPath.replace('/v1/', '/v1/ui/')]) {
+    app.get(
+      `${path}/:sha256`,
+      { schema: { hide: true, params: z.object({ sha256: requiredReference }) } },
+      async (request, reply) => {
+        const { sha256 } = request.params
+        const asset = await findAsset(parts.database.control, sha256)
+        if (asset === undefined) throw refusals.assetNotFound(sha256)
+        return reply
+          .type(asset.contentType)
+          .header('cache-control', cacheControl)
+          .header('x-content-type-options', 'nosniff')
+          .header('content-security-policy', "default-src 'none'; sandbox")
+          .header('cross-origin-resource-policy', 'cross-origin')
+          .send(asset.bytes)
+      },
+    )
+  }
+}
+
+/** `PUT /v1/ui/merchant/logo` and `/icon`: the picture's bytes are the body. */
+export function registerAssetUploadRoute(app: ApiServer, parts: AppParts): void {
+  app.addContentTypeParser(/^image\//, { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body)
+  })
+  app.put(
+    '/v1/ui/merchant/:kind',
+    {
+      schema: {
+        tags: ['Merchant'],
+        params: z.object({ kind: z.enum(assetKinds) }),
+        response: { 200: assetAddressSchema },
+      },
+    },
+    async (request) => {
+      const { providerId } = callerOf(request)
+      const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      const contentType = assetTypeOf(bytes)
+      if (contentType === undefined) throw refusals.notAPicture()
+      const { kind } = request.params
+      const now = new Date(parts.clock.now())
+      const picture = { contentType, bytes }
+      const sha256 = await putAsset(parts.database.control, providerId, kind, picture, now)
+      return { url: assetUrl(parts.hostedUrl, sha256) }
+    },
+  )
+}

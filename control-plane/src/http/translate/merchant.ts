@@ -1,0 +1,38 @@
+import type { AssetKind } from '@tollgate/domain/merchants/assets'
+import type { Merchant } from '@tollgate/domain/merchants/repository'
+import type { Provider } from '@tollgate/domain/providers/repository'
+import type { MerchantBody } from '@tollgate/schemas/http/merchants'
+import { present } from './present.ts'
+
+export const assetsPath = '/v1/files/public/provider-assets'
+
+export function assetUrl(hostedUrl: string, sha256: string): string {
+  return `${hostedUrl}${assetsPath}/${sha256}`
+}
+
+export function merchantToHttp(
+  { name, email, defaultCurrency }: Provider,
+  { topupCurrencies, ...merchant }: Merchant,
+  assets: ReadonlyMap<AssetKind, string>,
+  hostedUrl: string,
+): MerchantBody {
+  const supportEmail = merchant.supportEmail ?? email
+  const urlOf = (kind: AssetKind): string | undefined => {
+    const sha256 = assets.get(kind)
+    return sha256 === undefined ? undefined : assetUrl(hostedUrl, sha256)
+  }
+  return {
+    ...present({
+      ...merchant,
+      supportEmail,
+      supportContact: supportEmail ?? merchant.supportUrl,
+      logoUrl: urlOf('logo'),
+      iconUrl: urlOf('icon'),
+    }),
+    name,
+    displayName: name,
+    legalName: merchant.legalName ?? name,
+    defaultCurrency,
+    supportedTopupCurrencies: [...new Set([defaultCurrency, ...topupCurrencies])],
+  }
+}

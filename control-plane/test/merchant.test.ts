@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { MerchantBody } from '@tollgate/schemas/http/merchants'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+/* What customers are told about their provider. */
+
+let stack: TestStack
+let tenant: Tenant
+
+beforeAll(async () => {
+  stack = await startTestStack({
+    settings: {
+      TOLLGATE_HOSTED_URL: 'https://pay.example',
+      TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY: 'pk_test_1',
+    },
+  })
+  tenant = await stack.createTenant()
+})
+afterAll(() => stack.stop())
+
+const merchant = async (key = tenant.sandboxKey) =>
+  (await stack.call<MerchantBody>(key, 'GET', '/v1/sdk/merchant')).body
+
+function change(fields: object) {
+  return stack.call<MerchantBody>(tenant.sandboxKey, 'PATCH', '/v1/ui/merchant', fields)
+}
+
+test('a provider who has said nothing has a name and a currency', async () => {
+  expect(await merchant()).toEqual({
+    name: 'Acme',
+    displayName: 'Acme',
+    legalName: 'Acme',
+    defaultCurrency: 'USD',
+    supportedTopupCurrencies: ['USD'],
+  })
+})
+
+test('what is said is told under all names, in both environments, to nobody else’s customers', async () => {
+  const { status, body } = await change({
+    legalName: 'Acme Inc.',
+    supportEmail: 'help@acme.example',
+    termsUrl: 'https://acme.example/terms',
+    country: 'se',
+    supportedTopupCurrencies: ['sek', 'USD'],
+  })
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    legalName: 'Acme Inc.',
+    supportEmail: 'help@acme.example',
+    supportContact: 'help@acme.example',
+    termsUrl: 'https://acme.example/terms',
+    country: 'SE',
+    supportedTopupCurrencies: ['USD', 'SEK'],
+  })
+  expect(await merchant(tenant.liveKey)).toEqual(body)
+  const other = await stack.createTenant('EUR')
+  expect(await merchant(other.sandboxKey)).toMatchObject({ defaultCurrency: 'EUR' })
+  expect(await merchant(other.sandboxKey)).not.toHaveProperty('supportEmail')
+})
+
+test('changes leave the rest alone, and null takes back', async () => {
+  await change({ supportUrl: 'https://acme.example/help', vatNumber: 'SE1' })
+  await Promise.all([change({ supportEmail: null }), change({ taxId: 'T1' })])
+  const body = await merchant()
+  expect(body).toMatchObject({ vatNumber: 'SE1', taxId: 'T1', legalName: 'Acme Inc.' })
+  expect(body.supportContact).toBe('https://acme.example/help')
+  expect(body).not.toHaveProperty('supportEmail')
+})
+
+test.each([
+  ['an address that is none', { termsUrl: 'acme.example' }],
+  ['a script for an address', { privacyUrl: 'javascript:alert(1)' }],
+  ['a country by name', { country: 'Sweden' }],
+  ['a long statement descriptor', { statementDescriptor: 'x'.repeat(23) }],
+])('refuses %s', async (_, fields) => {
+  expect((await change(fields)).status).toBe(400)
+})
+
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+async function upload(kind: string, bytes: Buffer, key = tenant.sandboxKey) {
+  const headers = { 'content-type': 'image/png' }
+  const raw = { body: new Uint8Array(bytes), headers }
+  return stack.callRaw<{ url: string }>(key, 'PUT', `/v1/ui/merchant/${kind}`, raw)
+}
+
+test('a logo is there for everybody, for good, and cannot run', async () => {
+  const { status, body } = await upload('logo', png)
+  expect(status).toBe(200)
+  expect(body.url).toMatch(
+    /^https:\/\/pay\.example\/v1\/files\/public\/provider-assets\/[0-9a-f]{64}$/,
+  )
+  expect((await merchant()).logoUrl).toBe(body.url)
+  expect(await merchant()).not.toHaveProperty('iconUrl')
+  const { pathname } = new URL(body.url)
+  for (const path of [pathname, pathname.replace('/v1/', '/v1/ui/')]) {
+    const answer = await stack.fetch(path)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('image/png')
+    expect(answer.headers.get('cache-control')).toContain('immutable')
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(png)
+  }
+})
+
+test.each([
+  ['text', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>')],
+  ['nothing', Buffer.alloc(0)],
+])('no picture: %s', async (_, bytes) => {
+  expect((await upload('icon', bytes)).status).toBe(415)
+})
+
+test('no such picture, no such kind', async () => {
+  const path = `/v1/files/public/provider-assets/${'0'.repeat(64)}`
+  expect((await stack.fetch(path)).status).toBe(404)
+  expect((await upload('banner', png)).status).toBe(400)
+})
+
+test('browsers get the publishable key of their environment', async () => {
+  const ask = (key: string) => stack.call<object>(key, 'GET', '/v1/sdk/platform-config')
+  expect((await ask(tenant.sandboxKey)).body).toEqual({ stripePublishableKey: 'pk_test_1' })
+  expect((await ask(tenant.liveKey)).body).toEqual({})
+})

@@ -1,0 +1,97 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+
+/** What customers are told about a provider; null: not told. */
+export type Merchant = {
+  readonly legalName: string | null
+  readonly supportEmail: string | null
+  readonly supportUrl: string | null
+  readonly termsUrl: string | null
+  readonly privacyUrl: string | null
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string | null
+  readonly companyNumber: string | null
+  readonly taxId: string | null
+  readonly vatNumber: string | null
+  readonly statementDescriptor: string | null
+  /** ISO 4217, beside the provider's default currency. */
+  readonly topupCurrencies: readonly string[]
+}
+
+const unknownMerchant: Merchant = {
+  legalName: null,
+  supportEmail: null,
+  supportUrl: null,
+  termsUrl: null,
+  privacyUrl: null,
+  country: null,
+  companyNumber: null,
+  taxId: null,
+  vatNumber: null,
+  statementDescriptor: null,
+  topupCurrencies: [],
+}
+
+type MerchantRow = {
+  legal_name: string | null
+  support_email: string | null
+  support_url: string | null
+  terms_url: string | null
+  privacy_url: string | null
+  country: string | null
+  company_number: string | null
+  tax_id: string | null
+  vat_number: string | null
+  statement_descriptor: string | null
+  topup_currencies: string[]
+}
+
+export type MerchantChange = { readonly [Field in keyof Merchant]?: Merchant[Field] | undefined }
+
+const columns = {
+  legalName: 'legal_name',
+  supportEmail: 'support_email',
+  supportUrl: 'support_url',
+  termsUrl: 'terms_url',
+  privacyUrl: 'privacy_url',
+  country: 'country',
+  companyNumber: 'company_number',
+  taxId: 'tax_id',
+  vatNumber: 'vat_number',
+  statementDescriptor: 'statement_descriptor',
+  topupCurrencies: 'topup_currencies',
+} as const satisfies Record<keyof Merchant, keyof MerchantRow>
+
+const fields = Object.keys(columns) as (keyof Merchant)[]
+
+/** Only what is given changes, in one statement: of two changes at once neither takes back the other. */
+export async function changeMerchant(
+  sql: Queryable,
+  providerId: string,
+  change: MerchantChange,
+  now: Date,
+): Promise<void> {
+  const given = fields.filter((field) => change[field] !== undefined)
+  const row = Object.fromEntries(given.map((field) => [columns[field], change[field]]))
+  const changed = { ...row, updated_at: now }
+  await sql`
+    insert into merchants ${sql({ ...changed, provider_id: providerId })}
+    on conflict (provider_id) do update set ${sql(changed)}`
+}
+
+export async function findMerchant(sql: Queryable, providerId: string): Promise<Merchant> {
+  const [row] = await sql<MerchantRow[]>`select * from merchants where provider_id = ${providerId}`
+  if (row === undefined) return unknownMerchant
+  return {
+    legalName: row.legal_name,
+    supportEmail: row.support_email,
+    supportUrl: row.support_url,
+    termsUrl: row.terms_url,
+    privacyUrl: row.privacy_url,
+    country: row.country,
+    companyNumber: row.company_number,
+    taxId: row.tax_id,
+    vatNumber: row.vat_number,
+    statementDescriptor: row.statement_descriptor,
+    topupCurrencies: row.topup_currencies,
+  }
+}

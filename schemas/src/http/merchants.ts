@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { currencyCode, emailText, longText, shortText } from './fields.ts'
+import { listItemsMax } from '../limits.ts'
+
+/* `GET /v1/sdk/merchant` and `PATCH /v1/ui/merchant`. */
+
+/** Two sets of names for the same: clients of different age read different ones. */
+export const merchantSchema = z.object({
+  name: z.string(),
+  displayName: z.string(),
+  legalName: z.string(),
+  supportContact: z.string().optional(),
+  supportEmail: z.string().optional(),
+  supportUrl: z.string().optional(),
+  termsUrl: z.string().optional(),
+  privacyUrl: z.string().optional(),
+  country: z.string().optional(),
+  companyNumber: z.string().optional(),
+  taxId: z.string().optional(),
+  vatNumber: z.string().optional(),
+  defaultCurrency: z.string(),
+  supportedTopupCurrencies: z.array(z.string()),
+  statementDescriptor: z.string().optional(),
+  logoUrl: z.string().optional(),
+  iconUrl: z.string().optional(),
+})
+
+export type MerchantBody = z.infer<typeof merchantSchema>
+
+const webAddress = longText.regex(/^https?:\/\/[^\s]+$/, { error: 'Expected an absolute URL' })
+
+/** Only supplied fields change; null takes a value back. */
+export const merchantUpdateSchema = z.object({
+  legalName: shortText.nullish(),
+  supportEmail: emailText.nullish(),
+  supportUrl: webAddress.nullish(),
+  termsUrl: webAddress.nullish(),
+  privacyUrl: webAddress.nullish(),
+  country: z
+    .string()
+    .regex(/^[A-Za-z]{2}$/, { error: 'Expected an ISO 3166-1 alpha-2 code' })
+    .nullish(),
+  companyNumber: shortText.nullish(),
+  taxId: shortText.nullish(),
+  vatNumber: shortText.nullish(),
+  statementDescriptor: z.string().max(22).nullish(),
+  supportedTopupCurrencies: z.array(currencyCode).max(listItemsMax).optional(),
+})
+
+/** `GET /v1/sdk/platform-config`: what browsers need and may know. */
+export const platformConfigSchema = z.object({ stripePublishableKey: z.string().optional() })
+
+export const assetAddressSchema = z.object({ url: z.string() })
