@@ -1,6 +1,11 @@
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 
-const writes: ReadonlySet<string | symbol> = new Set(['putDocument', 'deleteDocument', 'putEntry'])
+const writes: ReadonlySet<string | symbol> = new Set([
+  'putDocument',
+  'deleteDocument',
+  'putEntry',
+  'putEntries',
+])
 
 /** The real hot state, with `around` in the place of each write of a publisher; it carries the write out, or does not. */
 export function aroundWrites(

@@ -239,7 +239,10 @@ test('a target that cannot be published keeps no other from it', async () => {
   await forget(good.body.reference)
   const pool = stack.database.in('sandbox')
   const target = { kind: 'customer', providerId: tenant.providerId } as const
-  await insertPublication(pool, { ...target, target: poison })
+  // More than are looked at together.
+  await pool`
+    insert into publications (provider_id, kind, target)
+    select ${tenant.providerId}, 'customer', ${poison} from generate_series(1, 5000)`
   await insertPublication(pool, { ...target, target: good.body.reference })
   await insertPoison()
 

@@ -13,22 +13,22 @@ let stack: TestStack
 let tenant: Tenant
 
 beforeAll(async () => {
-  stack = await startTestStack({ wrapHotState: sweepAfterEachEntry })
+  stack = await startTestStack({ wrapHotState: sweepAfterEachCall })
   tenant = await stack.createTenant()
 })
 afterAll(() => stack.stop())
 
 /** The real hot state, with the housekeeping of another process at the worst of moments. */
-function sweepAfterEachEntry(hotState: HotState): HotState {
+function sweepAfterEachCall(hotState: HotState): HotState {
   return new Proxy(hotState, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name)
-      if (name !== 'putEntry') {
+      if (name !== 'putEntries') {
         return typeof value === 'function' ? (value.bind(target) as unknown) : value
       }
-      return async (...given: Parameters<HotState['putEntry']>) => {
-        await target.putEntry(...given)
-        await sweep(target, given[0].partition)
+      return async (...given: Parameters<HotState['putEntries']>) => {
+        await target.putEntries(...given)
+        await sweep(target, given[1])
       }
     },
   })

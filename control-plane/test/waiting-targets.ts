@@ -9,7 +9,10 @@ import { publishedKinds } from '@tollgate/schemas/hot-state/publications'
 export async function waitingTargets(pool: Queryable): Promise<PublicationTarget[]> {
   const targets = await Promise.all(
     publishedKinds.map(async (kind) =>
-      (await listPendingTargets(pool, kind, 100)).map((target) => ({ kind, ...target })),
+      (await listPendingTargets(pool, kind, '0', 1_000)).targets.map((target) => ({
+        kind,
+        ...target,
+      })),
     ),
   )
   return targets.flat()

@@ -5,7 +5,7 @@ import { publishPending } from '@tollgate/domain/publications/publisher'
 import { queueLost } from '@tollgate/domain/publications/queue-lost'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 
-/** Bounds one round for each kind and space, so that neither starting nor stopping waits for a long backlog. */
+/** Bounds one round of each kind and space, so that neither starting nor stopping waits for a long backlog. */
 const targetsPerRoundMax = 4_000
 
 /**

@@ -33,7 +33,7 @@ export async function publishTargets(
   await pool.begin(async (sql) => {
     await lockPublicationTargets(sql, kind, targets)
     const waiting = await listPublications(sql, kind, targets)
-    const due = when === 'always' ? targets : targets.filter((each) => isAmong(waiting, each))
+    const due = when === 'always' ? targets : amongThem(targets, waiting)
     if (due.length > 0) await write(sql, due)
     if (waiting.length > 0) {
       await deletePublications(
@@ -44,6 +44,11 @@ export async function publishTargets(
   })
 }
 
-function isAmong(waiting: readonly TargetName[], { providerId, target }: TargetName): boolean {
-  return waiting.some((each) => each.target === target && each.providerId === providerId)
+function amongThem(targets: readonly TargetName[], others: readonly TargetName[]): TargetName[] {
+  const names = new Set(others.map(nameOf))
+  return targets.filter((each) => names.has(nameOf(each)))
+}
+
+function nameOf({ providerId, target }: TargetName): string {
+  return `${providerId.length}:${providerId}${target}`
 }

@@ -9,6 +9,7 @@ import type { PublishWhen } from './publish-targets.ts'
 import type { PublisherParts } from './publisher-parts.ts'
 import {
   listPendingTargets,
+  type PendingPage,
   type PublicationKind,
   type PublicationTarget,
   type TargetName,
@@ -62,7 +63,7 @@ async function publishAll(
  * Targets of one transaction: their state is read in one query each, and a request that changes one of them waits for
  * all.
  */
-const targetsPerBatchMax = 250
+const targetsPerBatchMax = 500
 
 /** While one waits for the database, another one writes to the hot state. They leave connections to the requests. */
 const batchesInFlightMax = 2
@@ -75,9 +76,12 @@ export type PublishedRound = {
   readonly hasMore: boolean
 }
 
+/** Publications that are looked at together. Those of targets that fail stay; what comes after them is published all the same. */
+const publicationsPerPage = 4_000
+
 /**
- * Publishes what waits, up to a number of targets of each kind and space. A target that fails keeps no other from being
- * published. Throws when the hot state does not answer.
+ * Publishes what waits, until about that many targets of a kind and space are done. A target that fails keeps no other from
+ * being published. Throws when the hot state does not answer.
  */
 export async function publishPending(
   parts: PublisherParts,
@@ -88,14 +92,37 @@ export async function publishPending(
   const failures: unknown[] = []
   for (const kind of publishedKinds) {
     for (const space of spacesOf(kind)) {
-      const targets = await listPendingTargets(poolOf(parts, space), kind, targetsMax)
-      const failed = await publishSome(parts, space, kind, targets)
-      failures.push(...failed)
-      published += targets.length - failed.length
-      hasMore ||= targets.length === targetsMax && failed.length < targets.length
+      const round = await publishPendingOf(parts, space, kind, targetsMax)
+      failures.push(...round.failures)
+      published += round.published
+      hasMore ||= round.hasMore
     }
   }
   return { published, failures, hasMore }
+}
+
+async function publishPendingOf(
+  parts: PublisherParts,
+  space: PublicationSpace,
+  kind: PublicationKind,
+  targetsMax: number,
+): Promise<PublishedRound> {
+  let published = 0
+  const failures: unknown[] = []
+  for (let after: string | undefined = '0'; after !== undefined;) {
+    if (published >= targetsMax) return { published, failures, hasMore: true }
+    const page: PendingPage = await listPendingTargets(
+      poolOf(parts, space),
+      kind,
+      after,
+      publicationsPerPage,
+    )
+    const failed = await publishSome(parts, space, kind, page.targets)
+    failures.push(...failed)
+    published += page.targets.length - failed.length
+    after = page.last
+  }
+  return { published, failures, hasMore: false }
 }
 
 /** Why some of them could not be published. */

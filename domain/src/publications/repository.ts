@@ -62,16 +62,31 @@ export async function deletePublications(sql: Queryable, ids: readonly string[])
   await sql`delete from publications where id = any(${[...ids]}::bigint[])`
 }
 
-/** Targets of a kind with something left to publish, the longest waiting first. */
+/** Targets that wait, those that wait longest first. */
+export type PendingPage = {
+  readonly targets: readonly TargetName[]
+  /** To go on after; undefined when this was the last page. */
+  readonly last: string | undefined
+}
+
+/** Targets of a kind with something left to publish, from so many publications after the one of that id ('0': all). */
 export async function listPendingTargets(
   sql: Queryable,
   kind: PublicationKind,
+  after: string,
   rowsMax: number,
-): Promise<TargetName[]> {
-  const rows = await sql<{ provider_id: string; target: string }[]>`
-    select provider_id, target from publications where kind = ${kind}
-    group by provider_id, target order by min(id) limit ${rowsMax}`
-  return rows.map((row) => ({ providerId: row.provider_id, target: row.target }))
+): Promise<PendingPage> {
+  const rows = await sql<{ id: string; provider_id: string; target: string }[]>`
+    select id::text as id, provider_id, target from publications
+    where kind = ${kind} and id > ${after}::bigint order by publications.id limit ${rowsMax}`
+  const targets = new Map<string, TargetName>()
+  for (const { provider_id: providerId, target } of rows) {
+    targets.set(`${providerId.length}:${providerId}${target}`, { providerId, target })
+  }
+  return {
+    targets: [...targets.values()],
+    last: rows.length === rowsMax ? rows.at(-1)?.id : undefined,
+  }
 }
 
 /** Whether something of the kind waits that was queued no later than the publication of this id. */

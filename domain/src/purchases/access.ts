@@ -2,22 +2,24 @@ import type { BillingCycle } from '@tollgate/schemas/http/plan-terms'
 import { periodIndexAt, type Cycle } from '../periods/periods.ts'
 import { statusesWithAccess, type Purchase } from './repository.ts'
 
+type AccessFacts = Pick<Purchase, 'status' | 'endDate'>
+
 /** Whether its status is one that gives access, whatever its end. */
-export function isOpen(purchase: Purchase): boolean {
+export function isOpen(purchase: Pick<Purchase, 'status'>): boolean {
   return statusesWithAccess.some((status) => status === purchase.status)
 }
 
 /** Whether the purchase lets its customer in at that instant. */
-export function givesAccess(purchase: Purchase, now: Date): boolean {
+export function givesAccess(purchase: AccessFacts, now: Date): boolean {
   return isOpen(purchase) && !hasEnded(purchase, now)
 }
 
 /** Whether its end has passed and nobody has said so yet: it gives no access, but its status still looks as if. */
-export function isLapsed(purchase: Purchase, now: Date): boolean {
+export function isLapsed(purchase: AccessFacts, now: Date): boolean {
   return isOpen(purchase) && hasEnded(purchase, now)
 }
 
-function hasEnded({ endDate }: Purchase, now: Date): boolean {
+function hasEnded({ endDate }: AccessFacts, now: Date): boolean {
   return endDate !== null && endDate.getTime() <= now.getTime()
 }
 

@@ -1,14 +1,14 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { compileEntitlement } from '../entitlements/compile-entitlement.ts'
 import { givesAccess } from './access.ts'
-import type { Purchase } from './repository.ts'
+import type { EntitlingPurchase } from './repository.ts'
 
 /**
  * What the data plane may know of the purchase; undefined for a top-up, which entitles to nothing. A purchase that was
  * ended is published with its end, not taken back: the version then orders it against its successor.
  */
 export function entitlementOf(
-  purchase: Purchase,
+  purchase: EntitlingPurchase,
   customerRefs: readonly string[],
   now: Date,
 ): Entitlement | undefined {
@@ -17,7 +17,7 @@ export function entitlementOf(
   return compileEntitlement(ended, purchase.planSnapshot, { now, customerRefs })
 }
 
-function accessEnd(purchase: Purchase, now: Date): Date | null {
+function accessEnd(purchase: EntitlingPurchase, now: Date): Date | null {
   if (givesAccess(purchase, now)) return purchase.endDate
   return purchase.endedAt ?? purchase.endDate ?? purchase.updatedAt
 }

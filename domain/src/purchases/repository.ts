@@ -175,74 +175,111 @@ export async function findDecidingPurchase(
   customerRef: string,
   productRef: string,
 ): Promise<Purchase | undefined> {
-  const purchases = await selectDecidingPurchases(
-    sql,
-    sql`purchases.provider_id = ${providerId} and purchases.customer_ref = ${customerRef}
-      and purchases.product_ref = ${productRef}`,
-  )
-  return purchases[0]
-}
-
-/** One per product that the customer ever held a plan of; by the customer's own reference. */
-export async function listDecidingPurchases(
-  sql: Queryable,
-  customers: readonly CustomerName[],
-): Promise<Map<string, Purchase[]>> {
-  const found = new Map<string, Purchase[]>()
-  const ofThem = sql`(purchases.provider_id, purchases.customer_ref) in (${selectNames(sql, customers)})`
-  for (const purchase of await selectDecidingPurchases(sql, ofThem)) {
-    const others = found.get(purchase.customerRef)
-    if (others === undefined) found.set(purchase.customerRef, [purchase])
-    else others.push(purchase)
-  }
-  return found
-}
-
-async function selectDecidingPurchases(sql: Queryable, condition: Fragment): Promise<Purchase[]> {
-  const rows = await sql<PurchaseRow[]>`
-    select distinct on (purchases.provider_id, purchases.customer_ref, purchases.product_ref)
-      purchases.*, customers.email as customer_email, products.name as product_name
+  const [row] = await sql<PurchaseRow[]>`
+    select purchases.*, customers.email as customer_email, products.name as product_name
     from purchases
     join customers on customers.provider_id = purchases.provider_id
       and customers.reference = purchases.customer_ref
     join products on products.provider_id = purchases.provider_id
       and products.reference = purchases.product_ref
-    where ${condition} and purchases.plan_ref is not null
-    order by purchases.provider_id, purchases.customer_ref, purchases.product_ref,
-      purchases.status in ${sql(statusesWithAccess)} desc,
-      purchases.start_date desc, purchases.created_at desc`
-  return rows.map(fromRow)
+    where purchases.provider_id = ${providerId} and purchases.customer_ref = ${customerRef}
+      and purchases.product_ref = ${productRef} and purchases.plan_ref is not null
+    order by ${decidingFirst(sql)}
+    limit 1`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** What of a purchase decides about access and counting. */
+export type EntitlingPurchase = Pick<
+  Purchase,
+  | 'reference'
+  | 'customerRef'
+  | 'productRef'
+  | 'planSnapshot'
+  | 'status'
+  | 'anchor'
+  | 'cycleMode'
+  | 'endDate'
+  | 'endedAt'
+  | 'updatedAt'
+>
+
+/** The deciding one per product that the customer ever held a plan of; by the customer's own reference. */
+export async function listDecidingPurchases(
+  sql: Queryable,
+  customers: readonly CustomerName[],
+): Promise<Map<string, EntitlingPurchase[]>> {
+  const rows = await sql<EntitlingRow[]>`
+    select distinct on (provider_id, customer_ref, product_ref)
+      reference, customer_ref, product_ref, plan_snapshot, status, anchor, cycle_mode, end_date,
+      ended_at, updated_at
+    from purchases
+    where (provider_id, customer_ref) in (${selectNames(sql, customers)}) and plan_ref is not null
+    order by provider_id, customer_ref, product_ref, ${decidingFirst(sql)}`
+  const found = new Map<string, EntitlingPurchase[]>()
+  for (const row of rows) {
+    const others = found.get(row.customer_ref)
+    if (others === undefined) found.set(row.customer_ref, [toEntitling(row)])
+    else others.push(toEntitling(row))
+  }
+  return found
+}
+
+function decidingFirst(sql: Queryable): Fragment {
+  return sql`
+    purchases.status in ${sql(statusesWithAccess)} desc, purchases.start_date desc,
+    purchases.created_at desc`
+}
+
+type EntitlingRow = Pick<
+  PurchaseRow,
+  | 'reference'
+  | 'customer_ref'
+  | 'product_ref'
+  | 'plan_snapshot'
+  | 'status'
+  | 'anchor'
+  | 'cycle_mode'
+  | 'end_date'
+  | 'ended_at'
+  | 'updated_at'
+>
+
+function toEntitling(row: EntitlingRow): EntitlingPurchase {
+  return {
+    reference: row.reference,
+    customerRef: row.customer_ref,
+    productRef: row.product_ref,
+    planSnapshot: row.plan_snapshot,
+    status: row.status,
+    anchor: row.anchor,
+    cycleMode: row.cycle_mode,
+    endDate: row.end_date,
+    endedAt: row.ended_at,
+    updatedAt: row.updated_at,
+  }
 }
 
 function fromRow(row: PurchaseRow): Purchase {
   return {
-    reference: row.reference,
-    customerRef: row.customer_ref,
+    ...toEntitling(row),
     customerEmail: row.customer_email,
-    productRef: row.product_ref,
     productName: row.product_name,
     planRef: row.plan_ref,
-    planSnapshot: row.plan_snapshot,
-    status: row.status,
     origin: row.origin,
     amountMinor: Number(row.amount),
     originalAmountMinor: row.original_amount === null ? null : Number(row.original_amount),
     currency: row.currency,
     exchangeRate: row.exchange_rate,
-    anchor: row.anchor,
-    cycleMode: row.cycle_mode,
     billingCycle: row.billing_cycle,
     isRecurring: row.is_recurring,
     autoRenew: row.auto_renew,
     startDate: row.start_date,
-    endDate: row.end_date,
     nextBillingDate: row.next_billing_date,
     paidAt: row.paid_at,
     cancelledAt: row.cancelled_at,
     cancellationReason: row.cancellation_reason,
-    endedAt: row.ended_at,
     metadata: row.metadata,
     createdAt: row.created_at,
-    updatedAt: row.updated_at,
   }
 }

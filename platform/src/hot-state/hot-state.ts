@@ -28,6 +28,12 @@ export interface HotState extends Reservations {
    */
   putEntry(at: EntryAddress, entry: Entry): Promise<void>
 
+  /**
+   * Publishes entries of one partition, each as `putEntry` does, those of one subject in their order. When it has failed,
+   * some of them are published and nothing of it is under way any more.
+   */
+  putEntries(space: string, partition: number, entries: readonly NamedEntry[]): Promise<void>
+
   /** Removes the document and its windows from the entry; amounts already counted stay until they are swept. */
   deleteEntry(at: EntryAddress): Promise<void>
 
@@ -131,6 +137,9 @@ export type Entry = {
   readonly document: string
   readonly windows: readonly Window[]
 }
+
+/** An entry with what names it within its partition. */
+export type NamedEntry = Entry & Pick<EntryAddress, 'subject' | 'scope'>
 
 export type EntryView = {
   /** Undefined when no entry is published for the pair. */

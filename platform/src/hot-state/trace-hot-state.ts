@@ -8,6 +8,7 @@ const spaces: { readonly [Name in Call]?: SpaceOf<Name> } = {
   deleteDocument: () => undefined,
   readDocument: () => undefined,
   putEntry: (at) => at.space,
+  putEntries: (space) => space,
   deleteEntry: (at) => at.space,
   readEntry: (at) => at.space,
   readEntryDocument: (at) => at.space,

@@ -10,6 +10,7 @@ import { describeHotStateAgainstModel } from './hot-state-against-model.ts'
 import { describeMarks } from './marks-contract.ts'
 import { describeRestores } from './restores-contract.ts'
 import { nothingExpired } from './nothing-expired.ts'
+import { describePutEntries } from './put-entries-contract.ts'
 import { describeReservations } from './reservations-contract.ts'
 
 export type HotStateUnderTest = {
@@ -32,6 +33,7 @@ export function describeHotState(name: string, create: () => Promise<HotStateUnd
     describeDocuments(() => under)
     describeIncarnation(() => under)
     describeEntries(() => under)
+    describePutEntries(() => under.hot)
     describeApplying(() => under)
     describeMarks(() => under.hot)
     describeSweeping(() => under)

@@ -10,11 +10,13 @@ import type {
   EntryView,
   HotState,
   MarkClaim,
+  NamedEntry,
   RestoreFinish,
   RestoreStep,
   SpansNotTaken,
   SweepLimits,
 } from '../hot-state.ts'
+import { putOneByOne } from '../put-one-by-one.ts'
 import {
   checkReserveRequest,
   type ReserveOutcome,
@@ -105,6 +107,11 @@ class LmdbHotState implements HotState {
 
   async putEntry(at: EntryAddress, entry: Entry): Promise<void> {
     await this.#durably(() => putEntry(this.#store, this.#subjects, at, entry))
+  }
+
+  /** Together they wait for the disk once. */
+  putEntries(space: string, partition: number, entries: readonly NamedEntry[]): Promise<void> {
+    return putOneByOne(this, space, partition, entries)
   }
 
   async deleteEntry(at: EntryAddress): Promise<void> {

@@ -6,12 +6,14 @@ import type {
   EntryView,
   HotState,
   MarkClaim,
+  NamedEntry,
   RestoreFinish,
   RestoreStep,
   SpansNotTaken,
   SweepLimits,
 } from '../hot-state.ts'
 import type { ReserveOutcome, ReserveRequest, SettlementElsewhere } from '../reservations.ts'
+import { putOneByOne } from '../put-one-by-one.ts'
 import type { AcknowledgedHeads } from '../../event-log/acknowledged-heads.ts'
 import { ApplyListener } from './apply-listener.ts'
 import { packIncrements, packMarkIds, packMarks, packSpans } from './batch-format.ts'
@@ -33,11 +35,12 @@ import { applyScript } from './scripts/apply.ts'
 import { deleteEntryScript } from './scripts/delete-entry.ts'
 import { claimMarksScript, readMarksScript } from './scripts/mark.ts'
 import { putEntryScript } from './scripts/put-entry.ts'
+import { putPlainEntriesScript } from './scripts/put-plain-entries.ts'
 import { readEntriesScript } from './scripts/read-entries.ts'
 import { beginRestoreScript, finishRestoreScript, restoreScript } from './scripts/restore.ts'
 import type { Script } from './scripts/script.ts'
 import { Sweeper } from './sweeper.ts'
-import { packWindows } from './windows-format.ts'
+import { firstEndText, laterWindowsAt, packWindows } from './windows-format.ts'
 
 export type RedisHotStateOptions = {
   readonly servers: RedisServers
@@ -124,6 +127,22 @@ class RedisHotState implements HotState {
   async putEntry(at: EntryAddress, entry: Entry): Promise<void> {
     const args = [namePart(at.subject), namePart(at.scope), entry.document, packWindows(entry)]
     await this.#run(at, putEntryScript, args)
+  }
+
+  async putEntries(
+    space: string,
+    partition: number,
+    entries: readonly NamedEntry[],
+  ): Promise<void> {
+    if (entries.length === 0) return
+    const args = entries.flatMap(packPlainEntry)
+    const left = (await this.#run({ space, partition }, putPlainEntriesScript, args)) as number[]
+    await putOneByOne(
+      this,
+      space,
+      partition,
+      left.map((place) => entries[place - 1]!),
+    )
   }
 
   async deleteEntry(at: EntryAddress): Promise<void> {
@@ -280,6 +299,19 @@ type Place = { readonly space: string; readonly partition: number }
  */
 function keysOf(head: string): readonly string[] {
   return [head, `${head}:never`]
+}
+
+function packPlainEntry(entry: NamedEntry): (string | Buffer)[] {
+  const windows = packWindows(entry)
+  const laterAt = laterWindowsAt(entry)
+  return [
+    namePart(entry.subject),
+    namePart(entry.scope),
+    entry.document,
+    windows.subarray(0, laterAt),
+    windows.subarray(laterAt),
+    firstEndText(entry),
+  ]
 }
 
 function entryName({ subject, scope }: EntryAddress): string {

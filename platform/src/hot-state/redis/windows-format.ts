@@ -9,20 +9,40 @@ const headerBytes = 9
 const windowHeaderBytes = 21
 const yes = 1
 
+/** Windows that the scripts keep with the version; the others stand in a value of their own (scripts/windows.ts). */
+export const firstWindowsMax = 3
+
 /** The windows of an entry that is published now. */
 export function packWindows({ version, windows }: Entry): Buffer {
-  const header = Buffer.alloc(headerBytes)
-  header.writeDoubleLE(version, 0)
-  header[8] = yes
-  const parts: Buffer[] = [header]
+  const bytes = Buffer.allocUnsafe(bytesOf(windows))
+  bytes.writeDoubleLE(version, 0)
+  bytes[8] = yes
+  let at = headerBytes
   for (const { id, fromSecond, toSecond } of windows) {
-    const idBytes = Buffer.from(id, 'utf8')
-    const windowHeader = Buffer.alloc(windowHeaderBytes)
-    windowHeader.writeDoubleLE(fromSecond, 0)
-    windowHeader.writeDoubleLE(toSecond, 8)
-    windowHeader[16] = yes
-    windowHeader.writeUInt32LE(idBytes.length, 17)
-    parts.push(windowHeader, idBytes)
+    bytes.writeDoubleLE(fromSecond, at)
+    bytes.writeDoubleLE(toSecond, at + 8)
+    bytes[at + 16] = yes
+    const idBytes = bytes.write(id, at + windowHeaderBytes, 'utf8')
+    bytes.writeUInt32LE(idBytes, at + 17)
+    at += windowHeaderBytes + idBytes
   }
-  return Buffer.concat(parts)
+  return bytes
+}
+
+/** Where in the packed windows those begin that are kept apart. */
+export function laterWindowsAt({ windows }: Entry): number {
+  return bytesOf(windows.slice(0, firstWindowsMax))
+}
+
+/** When the first window ends, as the scripts sort entries by it; empty without windows. */
+export function firstEndText({ windows }: Entry): string {
+  if (windows.length === 0) return ''
+  return Math.min(...windows.map(({ toSecond }) => toSecond)).toString()
+}
+
+function bytesOf(windows: Entry['windows']): number {
+  return windows.reduce(
+    (sum, { id }) => sum + windowHeaderBytes + Buffer.byteLength(id, 'utf8'),
+    headerBytes,
+  )
 }

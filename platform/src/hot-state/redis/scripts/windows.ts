@@ -1,3 +1,5 @@
+import { firstWindowsMax } from '../windows-format.ts'
+
 /*
  * The windows of an entry are packed text (windows-format.ts): version, whether the entry is published, then per window
  * its bounds, whether it is listed, and its id. Windows that were withdrawn stand behind those that are listed; they
@@ -7,7 +9,7 @@
  * published for a year ahead, and handing all of that to Lua would be half of what it costs to count one use.
  */
 export const findWindow = `
-local windowLayout, windowsAt, firstWindowsMax = '<ddBI4c0', 10, 3
+local windowLayout, windowsAt, firstWindowsMax = '<ddBI4c0', 10, ${firstWindowsMax}
 -- The first listed window that holds the second. When there is none, whether later ones are to be looked at.
 local function windowIn(windows, at, second)
   local count = 0
