@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openLmdbHotState } from '../src/hot-state/lmdb/lmdb-hot-state.ts'
 import { restoreBatches } from './counted-batches.ts'
 import { expectExact } from './expect-exact.ts'
+import { expectPublishedExact } from './published-rounds.ts'
 import { runUntilKilled } from './run-until-killed.ts'
 
 let folder: string
@@ -26,6 +27,18 @@ it('has fence, counters and marks of the same moment after each kill', async () 
     before = applied
   }
   expect(before).toBeGreaterThan(0)
+}, 120_000)
+
+it('counts right after whoever published was killed, once that is done again', async () => {
+  const killedAt: (string | undefined)[] = []
+  for (let run = 0; run < 4; run += 1) {
+    const script = 'hot-state-publish-until-killed.ts'
+    killedAt.push((await runUntilKilled(script, [folder], 20 + Math.random() * 300)).at(-1))
+    const hot = await openLmdbHotState({ folder, role: 'projection' })
+    await expectPublishedExact(hot)
+    await hot.close()
+  }
+  expect(killedAt).toContain('publishing')
 }, 120_000)
 
 it('has the counts that were in use after whoever restored was killed, and restores exactly then', async () => {

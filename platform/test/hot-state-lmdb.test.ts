@@ -11,7 +11,8 @@ import { describeHotState } from '../src/testing/hot-state-contract.ts'
 
 describeHotState('lmdb', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hot-state-'))
-  const hot = await openLmdbHotState({ folder, role: 'projection' })
+  // One, so that publications take several steps.
+  const hot = await openLmdbHotState({ folder, role: 'projection', foldedMinutesMax: 1 })
   return {
     hot,
     openReader: () => openLmdbHotState({ folder, role: 'reader' }),

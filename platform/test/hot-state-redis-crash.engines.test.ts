@@ -17,6 +17,7 @@ import {
 } from './counted-batches.ts'
 import { expectExact } from './expect-exact.ts'
 import { callTimeoutMs } from './patience.ts'
+import { expectPublishedExact } from './published-rounds.ts'
 import { runUntilKilled } from './run-until-killed.ts'
 
 const settings = { appendonly: 'yes', appendfsync: 'everysec' }
@@ -78,6 +79,17 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is killed', (
     // That of the entries, and that of the counts.
     expect(await generations(server.url)).toHaveLength(2)
   })
+
+  it('counts right after whoever published was killed, once that is done again', async () => {
+    const killedAt: (string | undefined)[] = []
+    for (let run = 0; run < 4; run += 1) {
+      const script = 'hot-state-publish-until-killed.ts'
+      const lines = await runUntilKilled(script, [server.url], 20 + Math.random() * 300)
+      killedAt.push(lines.at(-1))
+      await expectPublishedExact(hot)
+    }
+    expect(killedAt).toContain('publishing')
+  }, 120_000)
 
   it('has the counts that were in use after whoever restored was killed, and restores exactly then', async () => {
     const killedAt: (string | undefined)[] = []

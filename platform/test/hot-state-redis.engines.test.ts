@@ -7,7 +7,9 @@ import { callTimeoutMs } from './patience.ts'
 describeOnRedis((kind, servers) => {
   describeHotState(kind, async () => {
     const keyPrefix = newKeyPrefix()
-    const open = () => openRedisHotState({ servers, keyPrefix, callTimeoutMs })
+    // One, so that publications take several steps.
+    const options = { servers, keyPrefix, callTimeoutMs, foldedMinutesMax: 1 }
+    const open = () => openRedisHotState(options)
     const hot = await open()
     return {
       hot,

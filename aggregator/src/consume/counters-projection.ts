@@ -119,6 +119,6 @@ async function beginRestore(parts: CountersParts, offset: number): Promise<Resto
   return restoreCounts(parts, {
     offset,
     marksSinceMs: kept.marksReceivedBeforeMs,
-    slotsSinceSecond: kept.slotsBeforeSecond,
+    slotLimits: kept,
   })
 }

@@ -3,6 +3,7 @@ import type {
   Mark,
   RestorePosition,
   RestoreStep,
+  SlotLimits,
   Span,
 } from '@tollgate/platform/hot-state/hot-state'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
@@ -31,8 +32,8 @@ export type RestorePlan = {
   readonly offset: number
   /** Idempotency keys of records received since then are known again, Unix milliseconds. */
   readonly marksSinceMs: number
-  /** What falls into no window and is older waits for none. */
-  readonly slotsSinceSecond: number
+  /** What waits for no window any more. */
+  readonly slotLimits: SlotLimits
 }
 
 export type RestoreProgress = {
@@ -79,7 +80,7 @@ export async function* restoreCounts(
   const slices = await listSlices(usageStore, range)
   const progress = new Progress(slices)
   const token = await hotState.beginRestore(environment, partition)
-  const shadow = new Shadow(hotState, { space: environment, partition, token })
+  const shadow = new Shadow(hotState, { space: environment, partition, token }, plan.slotLimits)
   for (const slice of slices) {
     for (let share = 0; share < markSharesOf(slice); share += 1) {
       const marks = await readStoredMarks(usageStore, range, slice, plan.marksSinceMs, share)
@@ -104,7 +105,7 @@ export async function* restoreCounts(
       if (notTaken === 'fenced') return 'fenced'
       for (const index of notTaken.cut) left.push(some[index]!)
       for (const index of notTaken.outside) {
-        if (some[index]!.lastSecond >= plan.slotsSinceSecond) left.push(some[index]!)
+        if (some[index]!.lastSecond >= plan.slotLimits.slotsBeforeSecond) left.push(some[index]!)
       }
       yield progress.now
     }
@@ -164,15 +165,18 @@ type ShadowName = { readonly space: string; readonly partition: number; readonly
 class Shadow {
   readonly #hotState: HotState
   readonly #of: ShadowName
+  readonly #slotLimits: SlotLimits
   #step = 0
 
-  constructor(hotState: HotState, of: ShadowName) {
+  constructor(hotState: HotState, of: ShadowName, slotLimits: SlotLimits) {
     this.#hotState = hotState
     this.#of = of
+    this.#slotLimits = slotLimits
   }
 
   async add(slice: Slice, sums: readonly UsageSum[]): Promise<NotTaken | 'fenced'> {
-    return await this.#take({ spans: sums.map((sum) => spanOf(slice, sum)) })
+    const spans = sums.map((sum) => spanOf(slice, sum))
+    return await this.#take({ spans, slotLimits: this.#slotLimits })
   }
 
   async mark(marks: readonly Mark[]): Promise<NotTaken | 'fenced'> {

@@ -21,10 +21,14 @@ export interface HotState extends Reservations {
   readDocument(key: string): Promise<string | undefined>
 
   /**
-   * Publishes an entry. In one atomic step it replaces the document and the windows, and adds to each window that
-   * the entry did not have before the waiting slots of this scope and of scope '' that fall into it. Slots of this
-   * scope that were folded are removed; those of scope '' stay, because another scope may still need them.
-   * A version lower than the stored one changes nothing.
+   * Publishes an entry: replaces the document and the windows, and adds to each window, in the time that the entry did
+   * not have before, the waiting slots of this scope and of scope '' that fall into it. Slots of this scope that were
+   * folded are removed; those of scope '' stay, because another scope may still need them. A window that is published
+   * again begins where it did. A version lower than the stored one changes nothing.
+   *
+   * Where many slots wait that takes several atomic steps, each of which folds a bounded number of them. Whoever reads
+   * meanwhile sees the former document. Every step leaves counts that are right for the windows as far as they are
+   * listed then: when a publication is cut short, the next one of the entry does what is left.
    */
   putEntry(at: EntryAddress, entry: Entry): Promise<void>
 
@@ -86,8 +90,8 @@ export interface HotState extends Reservations {
    * Steps count from 0. Returns 'fenced', having changed nothing, when another restore has begun, this one has finished
    * or was lost, or this is not the next step; else the spans that were not taken.
    *
-   * A span of one second is always taken, as `apply` takes an increment. A longer one is taken when it has a scope and
-   * touches one listed window alone, which holds it whole.
+   * A span of one second is always taken, as `apply` takes an increment. A longer one is taken when of each scope it counts
+   * for it touches one listed window at most, which holds it whole; one without a scope only when its slots are settled.
    */
   restore(step: RestoreStep): Promise<SpansNotTaken | 'fenced'>
 
@@ -195,6 +199,8 @@ export type RestorePosition = {
 
 export type RestoreStep = RestorePosition & {
   readonly spans?: readonly Span[]
+  /** When given: slots that a sweep would delete by these are *settled*, and nothing waits in them. */
+  readonly slotLimits?: SlotLimits
   readonly marks?: readonly Mark[]
   /** When given: with this step every id of a record with a smaller offset has its mark. */
   readonly markedOffset?: number
@@ -216,24 +222,28 @@ export type Span = {
 
 /** Indices into the spans of a step. */
 export type SpansNotTaken = {
-  /** Those that touch a listed window of their scope, or of any scope when they have none: to come in smaller pieces. */
+  /** Those that touch a listed window of a scope they count for: to come in smaller pieces. */
   readonly cut: readonly number[]
   /** Those that touch none. In smaller pieces they would wait in slots, which matters for young ones only. */
   readonly outside: readonly number[]
 }
 
-export type SweepLimits = {
+/** Which slots no window will want any more. */
+export type SlotLimits = {
+  /** Slots older than this go. */
+  readonly slotsBeforeSecond: number
+  /**
+   * Slots older than this go when their subject has an entry at scope '' (it is a known customer), unless they lie behind
+   * the last window of their scope, or of any scope for those without one: a later one may be published.
+   */
+  readonly knownSubjectSlotsBeforeSecond: number
+}
+
+export type SweepLimits = SlotLimits & {
   /** What is kept of reservations goes with the last of a subject and scope, when that expired before this. */
   readonly reservationsExpiredBeforeMs: number
   readonly marksReceivedBeforeMs: number
   /** Windows that ended before this are deleted. */
   readonly windowsEndedBeforeSecond: number
-  /** Slots older than this are deleted. */
-  readonly slotsBeforeSecond: number
-  /**
-   * Slots older than this are deleted when their subject has an entry at scope '' (it is a known customer), unless they
-   * lie behind the last window of their scope, or of any scope for those without one: a later one may be published.
-   */
-  readonly knownSubjectSlotsBeforeSecond: number
   readonly keysMax: number
 }

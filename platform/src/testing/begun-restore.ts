@@ -1,4 +1,4 @@
-import type { HotState, Mark, RestoreFinish, Span } from '../hot-state/hot-state.ts'
+import type { HotState, Mark, RestoreFinish, SlotLimits, Span } from '../hot-state/hot-state.ts'
 
 /** A restore that counts its own steps. */
 export async function beginRestore(
@@ -10,7 +10,8 @@ export async function beginRestore(
   let step = 0
   return {
     token,
-    add: async (spans: readonly Span[]) => hot.restore({ ...of, step: step++, spans }),
+    add: async (spans: readonly Span[], slotLimits?: SlotLimits) =>
+      hot.restore({ ...of, step: step++, spans, ...(slotLimits && { slotLimits }) }),
     mark: async (marks: readonly Mark[], markedOffset: number) =>
       hot.restore({ ...of, step: step++, marks, markedOffset }),
     finish: async (nextOffset: RestoreFinish['nextOffset']) =>

@@ -8,6 +8,7 @@ import type {
 } from '../hot-state/hot-state.ts'
 import { describeHotStateAgainstModel } from './hot-state-against-model.ts'
 import { describeMarks } from './marks-contract.ts'
+import { describePublishedWhileCounted } from './published-while-counted.ts'
 import { describeRestores } from './restores-contract.ts'
 import { nothingExpired } from './nothing-expired.ts'
 import { describePutEntries } from './put-entries-contract.ts'
@@ -37,6 +38,7 @@ export function describeHotState(name: string, create: () => Promise<HotStateUnd
     describeApplying(() => under)
     describeMarks(() => under.hot)
     describeSweeping(() => under)
+    describePublishedWhileCounted(() => under.hot)
     describeRestores(() => under)
     describeReservations(() => under.hot)
     describeHotStateAgainstModel(() => under.hot)

@@ -1,10 +1,17 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { HotState, Increment, Span } from '../hot-state/hot-state.ts'
+import type { HotState, Increment, SlotLimits, Span } from '../hot-state/hot-state.ts'
 import { beginRestore } from './begun-restore.ts'
-
-const partition = 5
-const day = 86_400
+import { nothingExpired } from './nothing-expired.ts'
+import {
+  apply,
+  day,
+  partition,
+  publicationArbitrary,
+  publish,
+  readAll,
+  useArbitrary,
+} from './uses-and-publications.ts'
 
 /** What is made again from sums, and from the log behind them, is what counting the whole log makes. */
 export function describeRestoredAgainstCounted(hotState: () => HotState): void {
@@ -42,66 +49,32 @@ export function describeRestoredAgainstCounted(hotState: () => HotState): void {
       { numRuns: 60 },
     )
   }, 120_000)
-}
 
-const subjects = ['ada', 'bob']
-const scopes = ['', 'prd_a', 'prd_b']
-const series = ['calls', 'tokens']
-
-const useArbitrary: fc.Arbitrary<Increment> = fc.record({
-  subject: fc.constantFrom(...subjects),
-  scope: fc.constantFrom(...scopes),
-  series: fc.constantFrom(...series),
-  second: fc.nat(4 * day),
-  amount: fc.bigInt({ min: 1n, max: 2n ** 64n }),
-})
-
-/** Windows are cut anywhere in the four days; what was published stays, and more may be added behind. */
-const publicationArbitrary = fc.record({
-  time: fc.constantFrom('early' as const, 'meanwhile' as const, 'late' as const),
-  subject: fc.constantFrom(...subjects),
-  scope: fc.constantFrom(...scopes),
-  ends: fc.uniqueArray(fc.integer({ min: 1, max: 5 * day }), { maxLength: 4 }),
-})
-type Publication = typeof publicationArbitrary extends fc.Arbitrary<infer P> ? P : never
-
-/** Publishes in this order: each entry has the windows of its earlier publications and those behind them. */
-async function publish(
-  hot: HotState,
-  world: string,
-  publications: readonly Publication[],
-  time: Publication['time'],
-): Promise<void> {
-  const times = ['early', 'meanwhile', 'late']
-  const sorted = publications.toSorted((a, b) => times.indexOf(a.time) - times.indexOf(b.time))
-  const ends = new Map<string, number[]>()
-  for (const [index, each] of sorted.entries()) {
-    const name = JSON.stringify([each.subject, each.scope])
-    const before = ends.get(name) ?? []
-    const last = before.at(-1) ?? 0
-    const all = [...before, ...each.ends.filter((end) => end > last).sort((a, b) => a - b)]
-    ends.set(name, all)
-    if (each.time !== time) continue
-    const windows = all.map((toSecond, n) => {
-      return { id: `w${n}`, fromSecond: all[n - 1] ?? 0, toSecond }
-    })
-    const { subject, scope } = each
-    await hot.putEntry(
-      { space: world, partition, subject, scope },
-      { version: index + 1, document: JSON.stringify(windows), windows },
+  it('lets nothing wait that a sweep would delete', async () => {
+    let round = 0
+    const dayArbitrary = fc.integer({ min: 0, max: 5 * day })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(useArbitrary, { maxLength: 60, size: 'max' }),
+        fc.array(publicationArbitrary, { maxLength: 12, size: 'max' }),
+        fc.record({ slotsBeforeSecond: dayArbitrary, knownSubjectSlotsBeforeSecond: dayArbitrary }),
+        async (uses, publications, slotLimits) => {
+          const hot = hotState()
+          const [counted, restored] = [`swept ${round}`, `settled ${round}`]
+          round += 1
+          for (const world of [counted, restored]) await publish(hot, world, publications, 'early')
+          await apply(hot, counted, 0, uses)
+          await restoreDaily(hot, restored, uses, async () => {}, slotLimits)
+          const limits = { ...nothingExpired, ...slotLimits, keysMax: 1_000 }
+          while ((await hot.sweep(counted, partition, limits)) > 0);
+          for (const world of [counted, restored]) await publish(hot, world, publications, 'late')
+          const [of, ofAll] = await Promise.all([readAll(hot, restored), readAll(hot, counted)])
+          expect(of).toEqual(ofAll)
+        },
+      ),
+      { numRuns: 60 },
     )
-  }
-}
-
-async function apply(
-  hot: HotState,
-  world: string,
-  expectedOffset: number,
-  increments: readonly Increment[],
-): Promise<void> {
-  const nextOffset = expectedOffset + increments.length
-  const batch = { space: world, partition, expectedOffset, nextOffset, marks: [], increments }
-  expect(await hot.apply(batch)).toBe('applied')
+  }, 120_000)
 }
 
 /** As one does who has only sums: by days first, and what they cut or leave outside by seconds. */
@@ -110,16 +83,25 @@ async function restoreDaily(
   world: string,
   uses: readonly Increment[],
   meanwhile: () => Promise<void>,
+  slotLimits?: SlotLimits,
 ): Promise<void> {
   const restore = await beginRestore(hot, { space: world, partition })
   const daily = sumsBy(uses, ({ second }) => Math.floor(second / day))
-  for (const [first, days] of [daily.slice(0, 5), daily.slice(5)].entries()) {
-    if (first === 1) await meanwhile()
-    const notTaken = await restore.add(days.map(({ sum }) => sum))
+  let others: Promise<void> | undefined
+  for (const days of [daily.slice(0, 5), daily.slice(5, 10), daily.slice(10)]) {
+    const notTaken = await restore.add(
+      days.map(({ sum }) => sum),
+      slotLimits,
+    )
     if (notTaken === 'fenced') throw new Error('Somebody else restores')
     const left = [...notTaken.cut, ...notTaken.outside].flatMap((index) => days[index]!.uses)
-    await restore.add(sumsBy(left, ({ second }) => second).map(({ sum }) => sum))
+    others ??= meanwhile()
+    await restore.add(
+      sumsBy(left, ({ second }) => second).map(({ sum }) => sum),
+      slotLimits,
+    )
   }
+  await others
   expect(await restore.finish(uses.length)).toBe('restored')
 }
 
@@ -142,16 +124,4 @@ function sumsBy(uses: readonly Increment[], part: (use: Increment) => number) {
     }
     return { sum, uses: group }
   })
-}
-
-async function readAll(hot: HotState, world: string) {
-  const views = []
-  for (const subject of subjects) {
-    for (const scope of scopes) {
-      for (const each of series) {
-        views.push(await hot.readEntry({ space: world, partition, subject, scope }, each))
-      }
-    }
-  }
-  return views
 }

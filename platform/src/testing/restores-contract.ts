@@ -64,6 +64,31 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
     expect(await amounts(hot)).toEqual({ a: 1n, b: 64n, late: 1_024n })
   })
 
+  it('takes days without a scope whose slots are settled, and lets nothing wait in those', async () => {
+    const { hot } = open()
+    const windows = [
+      ['a', 0, 2 * day],
+      ['b', 2 * day, 6 * day],
+    ] as const
+    await hot.putEntry(at, entry(1, windows))
+    await hot.putEntry({ ...at, scope: '' }, entry(1, []))
+    const limits = { slotsBeforeSecond: 0, knownSubjectSlotsBeforeSecond: 5 * day }
+    const restore = await beginRestore(hot, at)
+    const spans = [
+      span(0, day, 1n, ''),
+      span(day, 3 * day, 2n, ''),
+      span(4 * day, 5 * day, 4n, ''),
+      span(3 * day, 3 * day, 8n, ''),
+      span(5 * day, 5 * day, 16n, ''),
+      span(10, 10, 32n, 'prd_b'),
+    ]
+    expect(await restore.add(spans, limits)).toEqual({ cut: [1, 2], outside: [] })
+    await restore.finish(0)
+    expect(await amounts(hot)).toEqual({ a: 1n, b: 24n })
+    await hot.putEntry({ ...at, scope: 'prd_b' }, entry(1, [['c', 0, 6 * day]]))
+    expect(await amounts(hot, { ...at, scope: 'prd_b' })).toEqual({ c: 16n })
+  })
+
   it('folds what waits in both counts into an entry that is published during a restore', async () => {
     const { hot } = open()
     await count(hot, [use(5, 1n), use(6, 2n, '')])

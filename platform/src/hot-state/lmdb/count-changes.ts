@@ -1,14 +1,17 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
-import type { Increment, Span } from '../hot-state.ts'
+import type { Increment, SlotLimits, Span } from '../hot-state.ts'
 import { decodeCounter, encodeCounter, windowAmounts, type Counter } from './counter-format.ts'
 import { hotKey, keySpaces, textPart, timePart } from './hot-keys.ts'
 import { countsPart } from './partition-head.ts'
-import { addToSlots, dayOfMinute, minuteOf } from './slot-format.ts'
+import { settledBefore } from './settled-slots.ts'
+import { addToSlots, dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
 import { fittingWindow, type SubjectRecord, type SubjectRecords } from './subject-record.ts'
 
 type SubjectChanges = {
   readonly part: Buffer
   readonly record: SubjectRecord
+  /** By scope: before which second its slots are settled. */
+  readonly settledBefore: Map<string, number>
   readonly series: Map<string, Map<string, SeriesChanges>>
 }
 
@@ -28,10 +31,19 @@ export class CountChanges {
   readonly #subjectRecords: SubjectRecords
   readonly #partition: Buffer
   readonly #counts: Buffer
+  readonly #slotLimits: SlotLimits | undefined
   readonly #subjects = new Map<string, SubjectChanges>()
 
-  constructor(store: LmdbStore, subjectRecords: SubjectRecords, partition: Buffer, counts: number) {
+  /** With limits, nothing is added to slots that are settled by them. */
+  constructor(
+    store: LmdbStore,
+    subjectRecords: SubjectRecords,
+    partition: Buffer,
+    counts: number,
+    slotLimits?: SlotLimits,
+  ) {
     this.#store = store
+    this.#slotLimits = slotLimits
     this.#subjectRecords = subjectRecords
     this.#partition = partition
     this.#counts = countsPart(partition, counts)
@@ -53,19 +65,30 @@ export class CountChanges {
     this.#addToSlot(subject, scope, series, second, amount)
   }
 
-  /** Adds a span of more than one second where it lies in one window; else tells why it does not. */
+  /** Adds a span of more than one second where it lies in one window of each scope; else tells why it does not. */
   addSpan(span: Span): 'taken' | 'cut' | 'outside' {
     const { scope, series, fromSecond, lastSecond, amount } = span
     const subject = this.#subject(span.subject)
-    const records = scope === '' ? [...subject.record.values()] : [subject.record.get(scope)]
-    const touched = records
-      .flatMap((record) => record?.windows ?? [])
-      .filter((window) => window.fromSecond <= lastSecond && fromSecond < window.toSecond)
-    const [window] = touched
-    if (window === undefined) return 'outside'
-    const isWhole = window.fromSecond <= fromSecond && lastSecond < window.toSecond
-    if (scope === '' || touched.length > 1 || !isWhole) return 'cut'
-    windowAmounts(this.#counter(subject, scope, series), window.id).scoped += amount
+    const fits: { readonly scope: string; readonly id: string }[] = []
+    let isCut = false
+    for (const [each, { windows, isUnfinished }] of subject.record) {
+      if (scope !== '' && scope !== each) continue
+      const touched = windows.filter(
+        (window) => window.fromSecond <= lastSecond && fromSecond < window.toSecond,
+      )
+      const [window] = touched
+      // While a publication is not finished, later time may be added to any window.
+      isCut ||= isUnfinished || touched.length > 1
+      if (window === undefined) continue
+      isCut ||= window.fromSecond > fromSecond || window.toSecond <= lastSecond
+      fits.push({ scope: each, id: window.id })
+    }
+    if (isCut) return 'cut'
+    if (fits.length === 0) return 'outside'
+    if (scope === '' && !this.#isSettled(subject, scope, lastSecond)) return 'cut'
+    for (const { scope: each, id } of fits) {
+      windowAmounts(this.#counter(subject, each, series), id)[kindOf(scope)] += amount
+    }
     return 'taken'
   }
 
@@ -86,7 +109,7 @@ export class CountChanges {
     if (subject === undefined) {
       const part = textPart(name)
       const record = this.#subjectRecords.read(hotKey(keySpaces.subject, this.#partition, part))
-      subject = { part, record, series: new Map() }
+      subject = { part, record, settledBefore: new Map(), series: new Map() }
       this.#subjects.set(name, subject)
     }
     return subject
@@ -117,6 +140,17 @@ export class CountChanges {
     return changes.counter.amounts
   }
 
+  /** Whether the minute that the second lies in is swept already. */
+  #isSettled(subject: SubjectChanges, scope: string, second: number): boolean {
+    if (this.#slotLimits === undefined) return false
+    let settled = subject.settledBefore.get(scope)
+    if (settled === undefined) {
+      settled = settledBefore(subject.record, textPart(scope), this.#slotLimits)
+      subject.settledBefore.set(scope, settled)
+    }
+    return (minuteOf(second) + 1) * secondsPerSlotKey <= settled
+  }
+
   #addToSlot(
     subject: SubjectChanges,
     scope: string,
@@ -124,6 +158,7 @@ export class CountChanges {
     second: number,
     amount: bigint,
   ): void {
+    if (this.#isSettled(subject, scope, second)) return
     const { scopePart, seriesPart, slots } = this.#series(subject, scope, series)
     const minute = minuteOf(second)
     let slot = slots.get(minute)
@@ -134,6 +169,10 @@ export class CountChanges {
     }
     slot.bytes = addToSlots(slot.bytes, second, amount)
   }
+}
+
+function kindOf(scope: string): 'scoped' | 'unscoped' {
+  return scope === '' ? 'unscoped' : 'scoped'
 }
 
 /** The day stands first: the sweep goes by age, and folding visits a subject's days one by one. */

@@ -12,6 +12,15 @@ export type WindowAmounts = {
 
 export type Counter = Map<string, WindowAmounts>
 
+/** Under which id a counter keeps what is put aside of a window while that is counted anew; no window has it. */
+export function asideId(windowId: string): string {
+  return `\0${windowId}`
+}
+
+export function isAside(id: string): boolean {
+  return id.startsWith('\0')
+}
+
 export function decodeCounter(bytes: Buffer | undefined): Counter {
   const counter: Counter = new Map()
   if (bytes === undefined) return counter

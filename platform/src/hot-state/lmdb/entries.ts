@@ -1,10 +1,13 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
-import type { Entry, EntryAddress } from '../hot-state.ts'
+import type { Entry, EntryAddress, Window } from '../hot-state.ts'
+import { addedTime, listedMeanwhile, type AddedTime } from './added-time.ts'
 import { raiseEntriesVersion } from './entries-version.ts'
-import { foldSlots } from './fold-slots.ts'
+import { foldSlots, slotPlace } from './fold-slots.ts'
 import { hotKey, keySpaces, partitionPart, textPart, timePart } from './hot-keys.ts'
 import { countsPart, namedCounts, readHead } from './partition-head.ts'
-import type { SubjectRecords } from './subject-record.ts'
+import { SeriesCounters } from './series-counters.ts'
+import { frontierOf, type SlotPlace } from './slots-in-order.ts'
+import { noVersion, type ScopeRecord, type SubjectRecords } from './subject-record.ts'
 
 type Place = {
   readonly partition: Buffer
@@ -14,41 +17,107 @@ type Place = {
   readonly subjectKey: Buffer
 }
 
-/** Call inside a write transaction. */
+/**
+ * Takes one step of a publication; 'more' when the same call is to go on. Call inside a write transaction.
+ *
+ * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and
+ * what is counted behind that goes on waiting. So each step leaves counts that are right for the windows as they are
+ * listed then, whether or not another one follows. The document changes, and windows are withdrawn, with the last step.
+ *
+ * A window that was withdrawn and comes back is counted anew from the slots without a scope, with what it had counted
+ * before put aside, and in the end keeps the larger of the two.
+ */
 export function putEntry(
   store: LmdbStore,
   subjects: SubjectRecords,
   at: EntryAddress,
   entry: Entry,
-): void {
+  foldedMinutesMax: number,
+): 'done' | 'more' {
   const place = placeOf(at)
+  const { partition, subject, scope } = place
   const record = new Map(subjects.read(place.subjectKey))
   const stored = record.get(at.scope)
-  if (stored !== undefined && entry.version < stored.version) return
-  const windowsBefore = stored?.windows ?? []
-  const { partition, subject } = place
-  const published = { subject, scope: at.scope, windowsBefore, windows: entry.windows }
-  for (const counts of namedCounts(readHead(store, partition))) {
-    foldSlots(store, { ...published, counts: countsPart(partition, counts) })
+  if (stored !== undefined && entry.version < stored.version) return 'done'
+  const counts = namedCounts(readHead(store, partition)).map((each) => countsPart(partition, each))
+  const places = counts.flatMap((each) => slotPlaces(each, subject, at.scope))
+  const before = stored?.windows ?? []
+  const step = planStep(store, places, before, entry.windows, foldedMinutesMax)
+
+  const newIds = step.windows.map(({ id }) => id).filter((id) => !isAmong(before, id))
+  for (const each of counts) {
+    const counters = new SeriesCounters(store, each, subject, scope)
+    const isAnyAside = counters.putAside(newIds) || stored?.isUnfinished === true
+    if (step.added !== undefined) foldSlots(store, each, subject, at.scope, step.added, counters)
+    if (step.isLast && isAnyAside) counters.compareWithAside(step.windows.map(({ id }) => id))
+    counters.write()
   }
-  record.set(at.scope, { version: entry.version, windows: entry.windows })
+
+  const { windows } = step
+  if (!step.isLast) {
+    record.set(at.scope, { version: stored?.version ?? noVersion, windows, isUnfinished: true })
+    subjects.write(place.subjectKey, record)
+    return 'more'
+  }
+  record.set(at.scope, { version: entry.version, windows, isUnfinished: false })
   subjects.write(place.subjectKey, record)
   store.putSync(place.entryKey, Buffer.from(entry.document))
   raiseEntriesVersion(store)
-  for (const window of entry.windows) {
-    if (windowsBefore.some((old) => old.id === window.id && old.toSecond === window.toSecond))
-      continue
-    const end = timePart(window.toSecond)
-    const key = hotKey(
-      keySpaces.windowEnd,
-      partition,
-      end,
-      subject,
-      place.scope,
-      textPart(window.id),
-    )
-    store.putSync(key, Buffer.from(JSON.stringify([at.scope, window.id])))
+  noteEnds(store, place, at.scope, stored, windows)
+  return 'done'
+}
+
+type Step = {
+  /** As they are listed after it. */
+  readonly windows: readonly Window[]
+  readonly added: AddedTime | undefined
+  readonly isLast: boolean
+}
+
+function planStep(
+  store: LmdbStore,
+  places: readonly SlotPlace[],
+  before: readonly Window[],
+  windows: readonly Window[],
+  foldedMinutesMax: number,
+): Step {
+  const added = addedTime(before, windows)
+  if (added === undefined) return { windows, added, isLast: true }
+  const { fromSecond, toSecond } = added
+  const frontier = frontierOf(store, places, fromSecond, toSecond, foldedMinutesMax)
+  if (frontier === toSecond) return { windows, added, isLast: true }
+  return {
+    windows: listedMeanwhile(before, added, frontier),
+    added: { ...added, toSecond: frontier },
+    isLast: false,
   }
+}
+
+/** Where slots wait for an entry: without a scope, and with its own. */
+function slotPlaces(counts: Buffer, subject: Buffer, scope: string): SlotPlace[] {
+  const unscoped = slotPlace(counts, subject, '')
+  return scope === '' ? [unscoped] : [unscoped, slotPlace(counts, subject, scope)]
+}
+
+/** Lets the sweep find each window when it has ended; while a publication is not finished it ends too early. */
+function noteEnds(
+  store: LmdbStore,
+  { partition, subject, scope }: Place,
+  scopeName: string,
+  stored: ScopeRecord | undefined,
+  windows: readonly Window[],
+): void {
+  const noted = stored === undefined || stored.isUnfinished ? [] : stored.windows
+  for (const { id, toSecond } of windows) {
+    if (noted.some((old) => old.id === id && old.toSecond === toSecond)) continue
+    const end = timePart(toSecond)
+    const key = hotKey(keySpaces.windowEnd, partition, end, subject, scope, textPart(id))
+    store.putSync(key, Buffer.from(JSON.stringify([scopeName, id])))
+  }
+}
+
+function isAmong(windows: readonly Window[], id: string): boolean {
+  return windows.some((window) => window.id === id)
 }
 
 /** Call inside a write transaction. */

@@ -1,6 +1,6 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import type { EntryAddress, EntryView } from '../hot-state.ts'
-import { decodeCounter } from './counter-format.ts'
+import { decodeCounter, isAside } from './counter-format.ts'
 import { readEntriesVersion } from './entries-version.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { countsPart, headKey, readCountsInUse } from './partition-head.ts'
@@ -52,7 +52,7 @@ export class EntryReader {
     const stored = this.#store.getBinary(counterKeyOf(entry, at, inUse, series))
     const amounts = new Map<string, bigint>()
     for (const [id, { scoped, unscoped }] of decodeCounter(stored && Buffer.from(stored))) {
-      amounts.set(id, scoped + unscoped)
+      if (!isAside(id)) amounts.set(id, scoped + unscoped)
     }
     return { document, amounts, appliedOffset: fence }
   }

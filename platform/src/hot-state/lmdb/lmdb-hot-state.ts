@@ -45,6 +45,8 @@ export type LmdbHotStateOptions = {
   readonly role: 'projection' | 'publisher' | 'reader'
   /** Milliseconds a reader waits for somebody else to create the state. Default 30,000. */
   readonly createdWithinMs?: number
+  /** About how many minutes of waiting slots one step of a publication folds. Default 200. */
+  readonly foldedMinutesMax?: number
 }
 
 const formatVersion = 2
@@ -60,12 +62,12 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
     createdWithinMs: options.createdWithinMs ?? 30_000,
   })
   if (options.role !== 'projection') {
-    return new LmdbHotState(store, undefined, options.role === 'reader')
+    return new LmdbHotState(store, undefined, options)
   }
   // A second projection is not refused: the fence of each partition keeps the two apart.
   const bell = await Doorbell.open(options.folder)
   await announceBell(store, bell)
-  return new LmdbHotState(store, bell, false)
+  return new LmdbHotState(store, bell, options)
 }
 
 class LmdbHotState implements HotState {
@@ -79,9 +81,15 @@ class LmdbHotState implements HotState {
   readonly #bell: Doorbell | undefined
   readonly #wakeUps = new WakeUps()
   readonly #listener: DoorbellListener
+  readonly #foldedMinutesMax: number
 
-  constructor(store: LmdbStore, bell: Doorbell | undefined, isReader: boolean) {
-    this.#isReader = isReader
+  constructor(
+    store: LmdbStore,
+    bell: Doorbell | undefined,
+    { role, foldedMinutesMax = 200 }: LmdbHotStateOptions,
+  ) {
+    this.#isReader = role === 'reader'
+    this.#foldedMinutesMax = foldedMinutesMax
     this.#store = store
     this.#subjects = new SubjectRecords(store)
     this.#turn = new ReadTurn(store)
@@ -106,7 +114,8 @@ class LmdbHotState implements HotState {
   }
 
   async putEntry(at: EntryAddress, entry: Entry): Promise<void> {
-    await this.#durably(() => putEntry(this.#store, this.#subjects, at, entry))
+    const step = () => putEntry(this.#store, this.#subjects, at, entry, this.#foldedMinutesMax)
+    while ((await this.#durably(step)) === 'more');
   }
 
   /** Together they wait for the disk once. */
@@ -221,9 +230,10 @@ class LmdbHotState implements HotState {
   }
 
   /** What is published is not made again from the log: the publisher forgets it once it is told that it is kept. */
-  async #durably(act: () => void): Promise<void> {
-    await flushed(this.#store, this.#store.childTransaction(act))
+  async #durably<Result>(act: () => Result): Promise<Result> {
+    const result = await flushed(this.#store, this.#store.childTransaction(act))
     this.#turn.end()
+    return result
   }
 
   async incarnation(): Promise<string> {

@@ -26,7 +26,7 @@ export function restore(
   if (!isNext(store, head, step)) return 'fenced'
   const { counts } = head.shadow
   const { spans = [], marks = [], markedOffset = 0 } = step
-  const changes = new CountChanges(store, subjects, partition, counts)
+  const changes = new CountChanges(store, subjects, partition, counts, step.slotLimits)
   const cut: number[] = []
   const outside: number[] = []
   for (const [index, span] of spans.entries()) {

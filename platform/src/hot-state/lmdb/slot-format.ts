@@ -11,8 +11,10 @@ export function minuteOf(second: number): number {
   return Math.floor(second / secondsPerSlotKey)
 }
 
+export const minutesPerDay = 24 * 60
+
 export function dayOfMinute(minute: number): number {
-  return Math.floor(minute / (24 * 60))
+  return Math.floor(minute / minutesPerDay)
 }
 
 /** Adds in place where the second has an amount already; returns the bytes to store. */

@@ -7,9 +7,19 @@ export type SubjectRecord = Map<string, ScopeRecord>
 export type ScopeRecord = {
   readonly version: number
   readonly windows: readonly Window[]
+  /** While a publication is under way, the windows are listed as far as their slots are folded. */
+  readonly isUnfinished: boolean
 }
 
-type StoredScope = readonly [scope: string, version: number, windows: [string, number, number][]]
+/** Of an entry whose first publication is not finished. */
+export const noVersion = -1
+
+type StoredScope = readonly [
+  scope: string,
+  version: number,
+  windows: [string, number, number][],
+  isUnfinished?: true,
+]
 
 const cachedSubjectsMax = 20_000
 
@@ -53,18 +63,21 @@ export function fittingWindow(windows: readonly Window[], second: number): Windo
 
 function encode(record: SubjectRecord): Buffer {
   const stored: StoredScope[] = []
-  for (const [scope, { version, windows }] of record) {
-    stored.push([scope, version, windows.map((w) => [w.id, w.fromSecond, w.toSecond])])
+  for (const [scope, { version, windows, isUnfinished }] of record) {
+    const bounds: StoredScope[2] = windows.map((w) => [w.id, w.fromSecond, w.toSecond])
+    stored.push(isUnfinished ? [scope, version, bounds, true] : [scope, version, bounds])
   }
   return Buffer.from(JSON.stringify(stored))
 }
 
 function decode(bytes: Buffer): SubjectRecord {
   const record: SubjectRecord = new Map()
-  for (const [scope, version, windows] of JSON.parse(bytes.toString('utf8')) as StoredScope[]) {
+  for (const stored of JSON.parse(bytes.toString('utf8')) as StoredScope[]) {
+    const [scope, version, windows, isUnfinished = false] = stored
     record.set(scope, {
       version,
       windows: windows.map(([id, fromSecond, toSecond]) => ({ id, fromSecond, toSecond })),
+      isUnfinished,
     })
   }
   return record

@@ -1,6 +1,6 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
-import type { SweepLimits } from '../hot-state.ts'
-import { decodeCounter, encodeCounter } from './counter-format.ts'
+import type { SlotLimits, SweepLimits } from '../hot-state.ts'
+import { asideId, decodeCounter, encodeCounter } from './counter-format.ts'
 import {
   hotKey,
   keyAfter,
@@ -15,28 +15,11 @@ import { countsNumberBytes, countsPart, namedCounts, readHead } from './partitio
 import { markIdBytes } from '../mark-id.ts'
 import { markKey } from './marks.ts'
 import { dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
-import type { SubjectRecord, SubjectRecords } from './subject-record.ts'
+import { settledBefore } from './settled-slots.ts'
+import type { SubjectRecords } from './subject-record.ts'
 
 /** Slot keys a sweep may look at for each one it may delete: those of unknown customers stay longer and are passed by. */
 const lookedAtPerKey = 4
-
-type WindowedScope = {
-  readonly part: Buffer
-  /** Where its last window ends. */
-  readonly toSecond: number
-}
-
-const noScope = textPart('')
-
-function windowedScopes(record: SubjectRecord): WindowedScope[] {
-  const scopes: WindowedScope[] = []
-  for (const [scope, { windows }] of record) {
-    if (windows.length === 0) continue
-    const toSecond = Math.max(...windows.map((window) => window.toSecond))
-    scopes.push({ part: textPart(scope), toSecond })
-  }
-  return scopes
-}
 
 /**
  * Deletes what has expired, a bounded amount per call. Marks and windows are found by lists in order of time; slots
@@ -111,11 +94,12 @@ export class Sweeper {
     const record = new Map(this.#subjects.read(subjectKey))
     const published = record.get(scope)
     const current = published?.windows.find((window) => window.id === id)
-    // The window was published again with a later end, and has another key for that.
+    // The window was published again with a later end, and has another key for that, or will have.
     if (current !== undefined && current.toSecond > toSecond) return 0
+    if (published?.isUnfinished === true) return 0
     if (published !== undefined && current !== undefined) {
       const windows = published.windows.filter((window) => window !== current)
-      record.set(scope, { version: published.version, windows })
+      record.set(scope, { ...published, windows })
       this.#subjects.write(subjectKey, record)
     }
     let dropped = 0
@@ -124,7 +108,8 @@ export class Sweeper {
       const prefix = hotKey(keySpaces.counter, part, subject, textPart(scope))
       for (const { key, value } of this.#entries(prefix, keyAfter(prefix), Infinity)) {
         const counter = decodeCounter(value)
-        if (!counter.delete(id)) continue
+        const hadAside = counter.delete(asideId(id))
+        if (!counter.delete(id) && !hadAside) continue
         dropped += 1
         if (counter.size === 0) this.#store.removeSync(key)
         else this.#store.putSync(key, encodeCounter(counter))
@@ -145,18 +130,14 @@ export class Sweeper {
     const start = this.#slotPositions.get(positionName) ?? prefix
     const lookedAtMax = keysMax * lookedAtPerKey
     const keys = this.#keys(start, end, lookedAtMax)
-    const isSettled = this.#settledSlots(partition)
+    const settledBeforeOf = this.#settledSlots(partition, limits)
     let swept = 0
     let position: Buffer | undefined
     for (const key of keys) {
       position = key
       if (swept >= keysMax) break
       const endSecond = (readTimePart(key, key.length - timePartBytes) + 1) * secondsPerSlotKey
-      const isExpired =
-        endSecond <= slotsBeforeSecond ||
-        (endSecond <= knownSubjectSlotsBeforeSecond &&
-          isSettled(key, prefix.length + timePartBytes, endSecond))
-      if (!isExpired) continue
+      if (endSecond > settledBeforeOf(key, prefix.length + timePartBytes)) continue
       this.#store.removeSync(key)
       swept += 1
     }
@@ -166,25 +147,20 @@ export class Sweeper {
     return swept
   }
 
-  /**
-   * Whether a slot of a known subject will find no window any more. One behind the last window of its scope may: the
-   * windows are published for a while ahead only, and the next publication may be late.
-   */
-  #settledSlots(partition: Buffer): (key: Buffer, subjectAt: number, endSecond: number) => boolean {
-    const scopesBySubject = new Map<string, WindowedScope[] | undefined>()
-    return (key, subjectAt, endSecond) => {
+  #settledSlots(partition: Buffer, limits: SlotLimits): (key: Buffer, subjectAt: number) => number {
+    const known = new Map<string, number>()
+    return (key, subjectAt) => {
       const scopeAt = subjectAt + textPartBytes(key, subjectAt)
-      const subject = key.subarray(subjectAt, scopeAt)
-      const name = subject.toString('latin1')
-      if (!scopesBySubject.has(name)) {
+      const scopeEnd = scopeAt + textPartBytes(key, scopeAt)
+      const name = key.toString('latin1', subjectAt, scopeEnd)
+      let settled = known.get(name)
+      if (settled === undefined) {
+        const subject = key.subarray(subjectAt, scopeAt)
         const record = this.#subjects.read(hotKey(keySpaces.subject, partition, subject))
-        scopesBySubject.set(name, record.has('') ? windowedScopes(record) : undefined)
+        settled = settledBefore(record, key.subarray(scopeAt, scopeEnd), limits)
+        known.set(name, settled)
       }
-      const scopes = scopesBySubject.get(name)
-      if (scopes === undefined) return false
-      const scope = key.subarray(scopeAt, scopeAt + textPartBytes(key, scopeAt))
-      const isOf = (each: WindowedScope) => scope.equals(noScope) || scope.equals(each.part)
-      return !scopes.some((each) => each.toSecond < endSecond && isOf(each))
+      return settled
     }
   }
 

@@ -21,13 +21,17 @@ export function joinAmount(low: string, high: string): bigint {
   return BigInt(low) + BigInt(high) * unit
 }
 
-/** The amounts per window of a counter, given as Redis lists a hash: names and values in turn. */
+/**
+ * The amounts per window of a counter, given as Redis lists a hash: names and values in turn. What is put aside (`w`)
+ * is compared with the others when a publication ends (scripts/put-entry.ts), and counts for nothing until then.
+ */
 export function readAmounts(fields: readonly string[]): Map<string, bigint> {
   const amounts = new Map<string, bigint>()
   for (let at = 0; at < fields.length; at += 2) {
     const field = fields[at]!
     const value = BigInt(fields[at + 1]!)
     const isHigh = field.startsWith('^')
+    if (field[isHigh ? 1 : 0] === 'w') continue
     const id = field.slice(isHigh ? 2 : 1)
     amounts.set(id, (amounts.get(id) ?? 0n) + (isHigh ? value * unit : value))
   }

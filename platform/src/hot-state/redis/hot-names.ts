@@ -15,7 +15,7 @@
  *     minutes                                   the minutes that have such a list
  *     held:<subject><scope>, expiries:.., reserved:.., reserving    reservations (scripts/reservations.ts)
  *   head:<c>:                   and then
- *     counter:<subject><scope><series>          amounts per window: `s<id>` scoped, `u<id>` unscoped
+ *     counter:<subject><scope><series>          amounts per window: `s<id>` scoped, `u<id>` unscoped, `w<id>` put aside
  *     series:<subject><scope>                   the series that have a counter
  *     slot:<subject><scope><series><minute>     amounts per second of the minute
  *     slots:<subject><scope>                    series and minute of its slots, sorted by minute

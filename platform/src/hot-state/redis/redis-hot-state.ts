@@ -50,6 +50,8 @@ export type RedisHotStateOptions = {
   readonly callTimeoutMs?: number
   /** Calls on their way at a time; one more fails at once. Default 20,000. */
   readonly callsInFlightMax?: number
+  /** Minutes of waiting slots that one step of a publication folds, of each kind. Default 30. */
+  readonly foldedMinutesMax?: number
   readonly tls?: RedisTls
   /** Told once when connections fail, and once when Redis is there again. Calls fail by themselves. */
   readonly onConnectionLost?: (error: Error) => void
@@ -70,7 +72,7 @@ export async function openRedisHotState(options: RedisHotStateOptions): Promise<
   reportConnection(client, options)
   const calls = new RedisCalls(client, limits)
   await calls.call(() => client.connect()).catch(() => undefined)
-  return new RedisHotState(client, calls, names)
+  return new RedisHotState(client, calls, names, options.foldedMinutesMax ?? 30)
 }
 
 function reportConnection(
@@ -93,15 +95,17 @@ class RedisHotState implements HotState {
   readonly #client: RedisClient
   readonly #calls: RedisCalls
   readonly #names: HotNames
+  readonly #foldedMinutesMax: number
   readonly #listener: ApplyListener
   readonly #reads: EntryReads
   readonly #sweeper = new Sweeper()
   readonly #reservations = new RedisReservations((...step) => this.#run(...step))
 
-  constructor(client: RedisClient, calls: RedisCalls, names: HotNames) {
+  constructor(client: RedisClient, calls: RedisCalls, names: HotNames, foldedMinutesMax: number) {
     this.#client = client
     this.#calls = calls
     this.#names = names
+    this.#foldedMinutesMax = foldedMinutesMax
     this.acknowledgedHeads = createRedisAcknowledgedHeads(calls, (topic) =>
       names.acknowledgedHeads(topic),
     )
@@ -125,8 +129,9 @@ class RedisHotState implements HotState {
   }
 
   async putEntry(at: EntryAddress, entry: Entry): Promise<void> {
-    const args = [namePart(at.subject), namePart(at.scope), entry.document, packWindows(entry)]
-    await this.#run(at, putEntryScript, args)
+    const names = [namePart(at.subject), namePart(at.scope)]
+    const args = [...names, entry.document, packWindows(entry), `${this.#foldedMinutesMax}`]
+    while ((await this.#run(at, putEntryScript, args)) === 1);
   }
 
   async putEntries(
@@ -209,7 +214,7 @@ class RedisHotState implements HotState {
   }
 
   async restore(step: RestoreStep): Promise<SpansNotTaken | 'fenced'> {
-    const { spans = [], marks = [], markedOffset = 0 } = step
+    const { spans = [], marks = [], markedOffset = 0, slotLimits } = step
     const { increments, longer, order } = packSpans(spans)
     const answer = await this.#run(step, restoreScript, [
       step.token,
@@ -218,6 +223,8 @@ class RedisHotState implements HotState {
       longer,
       packMarks(marks),
       offsetText(markedOffset),
+      `${slotLimits?.slotsBeforeSecond ?? ''}`,
+      `${slotLimits?.knownSubjectSlotsBeforeSecond ?? ''}`,
     ])
     if (answer === 0) return 'fenced'
     const [cut, outside] = answer as [number[], number[]]

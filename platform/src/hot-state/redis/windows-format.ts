@@ -2,7 +2,7 @@ import type { Entry } from '../hot-state.ts'
 
 /*
  * What the scripts need to know of an entry, as Lua's struct library reads it: the version (f64), whether the entry is
- * published (u8), then per window from and to (f64), whether it is listed (u8), the id's bytes (u32) and the id. All
+ * published (u8: 1, and 2 more while a publication is not finished), then per window from and to (f64), whether it is listed (u8), the id's bytes (u32) and the id. All
  * little-endian. Times are doubles because that is what both languages compute them with.
  */
 const headerBytes = 9

@@ -27,10 +27,10 @@ end
 `
 
 /*
- * Gives `field` the larger of its own amount and that of `other`, and deletes the other. To compare, both are brought
- * to the form with 0 <= low < 2^62, which an amount has once only.
+ * Gives `field` the larger of its own amount and that of `other`, where both are there, and deletes the other. To
+ * compare, both are brought to the form with 0 <= low < 2^62, which an amount has once only.
  */
-export const largerAmount = `
+export const moveLarger = `
 local function isLess(digits, others)
   if #digits ~= #others then return #digits < #others end
   return digits < others
@@ -40,13 +40,19 @@ local function settle(key, field)
     call('HINCRBY', key, field, low)
     call('HINCRBY', key, '^' .. field, high)
   end
+  call('HINCRBY', key, field, '0')
   while string.sub(call('HGET', key, field), 1, 1) == '-' do move(unit, '-1') end
   while not isLess(call('HGET', key, field), unit) do move('-' .. unit, '1') end
   return call('HGET', key, field), call('HGET', key, '^' .. field) or '0'
 end
-local function keepLarger(key, field, other)
-  local low, high = settle(key, field)
+local function isThere(key, field)
+  return call('HEXISTS', key, field) == 1 or call('HEXISTS', key, '^' .. field) == 1
+end
+local function moveLarger(key, field, other)
+  if not isThere(key, other) then return end
   local otherLow, otherHigh = settle(key, other)
+  if not isThere(key, field) then call('HSET', key, field, otherLow, '^' .. field, otherHigh) end
+  local low, high = settle(key, field)
   local higher = tonumber(otherHigh) - tonumber(high)
   if higher > 0 or (higher == 0 and isLess(low, otherLow)) then
     call('HSET', key, field, otherLow, '^' .. field, otherHigh)

@@ -1,6 +1,6 @@
 /*
  * Adds the increments of `groups` (batch-format.ts) to the counts that `counted` begins the names of: each to its window,
- * or to its slot.
+ * or to its slot. `settledMinuteOf` tells before which minute nothing waits in the slots of a subject and scope.
  */
 export const countUses = `
 local function entriesOf(subject)
@@ -31,7 +31,7 @@ local function addToWindows(entries, kind, series, second, amount)
   return isCounted
 end
 
-local function countUses(groups)
+local function countUses(groups, settledMinuteOf)
   local names, keys, windows = {}, {}, {}
   for i, group in ipairs(groups) do
     names[i] = group[1] .. group[2]
@@ -44,13 +44,14 @@ local function countUses(groups)
   for i, group in ipairs(groups) do
     local name, minutes = names[i], {}
     local isScoped = group[2] ~= '0:'
+    local settledMinute = settledMinuteOf and settledMinuteOf(group[1], group[2]) or -math.huge
     local entries = isScoped and { { name = name, windows = windows[i] } } or entriesOf(group[1])
     for j = 3, #group do
       local uses = group[j]
       local series = uses[1]
       for k = 2, #uses, 2 do
         local isCounted = addToWindows(entries, isScoped and 's' or 'u', series, uses[k], uses[k + 1])
-        if not (isScoped and isCounted) then
+        if not (isScoped and isCounted) and math.floor(uses[k] / 60) >= settledMinute then
           local minute, slots = addToSlot(name, series, uses[k], uses[k + 1])
           minutes[#minutes + 1] = minute
           minutes[#minutes + 1] = slots

@@ -11,7 +11,7 @@ export const deleteEntryScript = createScript(
   `
 local subject, scope = ARGV[1], ARGV[2]
 local stored = readWindows(subject .. scope)
-if not isPublished(stored) then return end
+if not stored then return end
 local withdrawn = { struct.pack('<dB', 0, 0) }
 eachWindow(stored, function(id, from, to)
   withdrawn[#withdrawn + 1] = packWindow(id, from, to, 0)

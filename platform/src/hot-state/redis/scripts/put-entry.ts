@@ -1,15 +1,21 @@
-import { addAmounts, largerAmount } from './amounts.ts'
+import { addAmounts, moveLarger } from './amounts.ts'
+import { tallyAmounts } from './tally.ts'
 import { openPartition, openShadow, splitNames, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 import { eachSlot } from './slots.ts'
 import { findWindow, rewriteWindows } from './windows.ts'
 
 /*
- * ARGV: subject, scope, document, windows.
+ * ARGV: subject, scope, document, windows, how many minutes of slots to fold of each kind. Answers 1 when there is more
+ * to fold: the same call then goes on, with whatever waits by then.
+ *
+ * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and
+ * what is counted behind that goes on waiting. So each step leaves counts that are right for the windows as they are
+ * listed then, whether or not another one follows. The document changes, and windows are withdrawn, with the last step.
  *
  * Slots of the scope itself are removed as they are folded, so they can never count twice. Slots without a scope stay;
- * a window takes them once: all of them when it is new, those of the added time when its bounds have grown, and, when
- * it was withdrawn and comes back, the larger of what it had counted and what waits now.
+ * a window takes them once, in the time that is added to it. One that was withdrawn and comes back is counted anew from
+ * them, with what it had counted before put aside, and in the end keeps the larger of the two.
  */
 export const putEntryScript = createScript(
   openPartition,
@@ -17,75 +23,116 @@ export const putEntryScript = createScript(
   writePartition,
   splitNames,
   addAmounts,
-  largerAmount,
+  tallyAmounts,
+  moveLarger,
   findWindow,
   rewriteWindows,
   eachSlot,
   `
-local subject, scope, windows = ARGV[1], ARGV[2], ARGV[4]
-local stored = readWindows(subject .. scope)
-if isPublished(stored) and struct.unpack('<d', windows) < struct.unpack('<d', stored) then return end
+local subject, scope, windows, minutesMax = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
+local name = subject .. scope
+local stored = readWindows(name)
+local storedVersion = isPublished(stored) and struct.unpack('<d', stored)
+if storedVersion and struct.unpack('<d', windows) < storedVersion then return 0 end
 
-local before, listed, from, to = {}, {}, math.huge, -math.huge
-eachWindow(windows, function(id, windowFrom, windowTo)
-  listed[id] = true
-  from, to = math.min(from, windowFrom), math.max(to, windowTo)
-end)
-local withdrawn = {}
-eachWindow(stored or '', function(id, windowFrom, windowTo, wasListed)
-  if wasListed == 1 then before[id] = { from = windowFrom, to = windowTo } end
-  if not listed[id] then withdrawn[#withdrawn + 1] = packWindow(id, windowFrom, windowTo, 0) end
+-- Up to where each window has been listed so far.
+local listedTo, isWithdrawn = {}, {}
+eachWindow(stored or '', function(id, _, to, isListed)
+  if isListed == 1 then listedTo[id] = to else isWithdrawn[id] = true end
 end)
 
-local function counterOf(series)
-  return counted .. 'counter:' .. subject .. scope .. series
-end
-local function count(series, field, amount, isHigh)
-  if isHigh then call('HINCRBY', counterOf(series), '^' .. field, amount)
-  elseif add(counterOf(series), field, amount) then
-    call('SADD', counted .. 'series:' .. subject .. scope, series)
+local addedFrom, addedTo = math.huge, -math.huge
+eachWindow(windows, function(id, from, to)
+  local start = listedTo[id] or from
+  if start < to then addedFrom, addedTo = math.min(addedFrom, start), math.max(addedTo, to) end
+end)
+
+-- Before which second there are no more slots than this step may fold; behind addedFrom in any case.
+local function frontierOf()
+  local first, frontier = math.floor(addedFrom / 60), addedTo
+  local function look(place)
+    local behind = call('ZRANGEBYSCORE', counted .. 'slots:' .. place, first, minuteText(addedTo - 1),
+      'WITHSCORES', 'LIMIT', minutesMax, 1)
+    if behind[2] then
+      frontier = math.min(frontier, math.max(tonumber(behind[2]), first + 1) * 60)
+    end
   end
+  inEachCounts(function()
+    if scope ~= '0:' then look(name) end
+    look(subject .. '0:')
+  end)
+  return frontier
 end
+local hasAdded = addedFrom < addedTo
+local frontier = hasAdded and frontierOf() or math.huge
+local isLast = not hasAdded or frontier == addedTo
 
-local function foldOwnSlots()
-  eachSlot(subject .. scope, from, to, function(series, second, amount, isHigh)
-    local id = windowIn(windows, windowsAt, second)
-    if id then count(series, 's' .. id, amount, isHigh) end
-    return id ~= nil
+local function eachCounter(act)
+  inEachCounts(function()
+    local series = counted .. 'series:' .. name
+    for _, each in ipairs(call('SMEMBERS', series)) do act(counted .. 'counter:' .. name .. each) end
   end)
 end
 
-local function foldUnscopedSlots()
-  local sums = {}
-  eachSlot(subject .. '0:', from, to, function(series, second, amount, isHigh)
-    local id = windowIn(windows, windowsAt, second)
-    local old = id and before[id]
-    if not id or (old and old.from <= second and second < old.to) then return false end
-    local field = 'u' .. id
-    if not old then
-      local name = series .. id
-      sums[name] = sums[name] or {
-        series = series, id = id, comesBack = call('HEXISTS', counterOf(series), field) == 1,
-      }
-      if sums[name].comesBack then field = 'w' .. id end
+local function fold()
+  local tally = newTally(function(series, field, amount)
+    if add(counted .. 'counter:' .. name .. series, field, amount) then
+      call('SADD', counted .. 'series:' .. name, series)
     end
-    count(series, field, amount, isHigh)
+  end)
+  if scope ~= '0:' then
+    eachSlot(name, addedFrom, frontier, function(series, second, amount, isHigh)
+      local id = windowIn(windows, windowsAt, second)
+      if id then tally.add(series, 's' .. id, amount, isHigh) end
+      return id ~= nil
+    end)
+  end
+  eachSlot(subject .. '0:', addedFrom, frontier, function(series, second, amount, isHigh)
+    local id = windowIn(windows, windowsAt, second)
+    if id and not (listedTo[id] and second < listedTo[id]) then
+      tally.add(series, 'u' .. id, amount, isHigh)
+    end
     return false
   end)
-  for _, sum in pairs(sums) do
-    if sum.comesBack then keepLarger(counterOf(sum.series), 'u' .. sum.id, 'w' .. sum.id) end
-  end
+  tally.finish()
 end
 
+-- The windows as they are listed from now on, and behind them those that the entry is not to have.
+local next, isNext, comesBack = {}, {}, false
+eachWindow(windows, function(id, from, to)
+  local listed = math.max(frontier, listedTo[id] or frontier)
+  if not isLast then to = math.min(to, listed) end
+  if isLast or from < to then
+    next[#next + 1] = packWindow(id, from, to, 1)
+    isNext[id] = true
+    if isWithdrawn[id] then comesBack = true end
+  end
+end)
+eachWindow(stored or '', function(id, from, to, isListed)
+  if not isNext[id] then next[#next + 1] = packWindow(id, from, to, isLast and 0 or isListed) end
+end)
+
 begin()
-if from < to then
-  inEachCounts(function()
-    if scope ~= '0:' then foldOwnSlots() end
-    foldUnscopedSlots()
+if comesBack then
+  eachCounter(function(counter)
+    for id in pairs(isNext) do
+      if isWithdrawn[id] then moveLarger(counter, 'w' .. id, 'u' .. id) end
+    end
   end)
 end
-storeWindows(subject, scope, windows .. table.concat(withdrawn))
-call('SET', data .. 'entry:' .. subject .. scope, ARGV[3])
+if hasAdded then inEachCounts(fold) end
+if isLast then
+  if comesBack or isUnfinished(stored) then
+    eachCounter(function(counter)
+      for id in pairs(isNext) do moveLarger(counter, 'u' .. id, 'w' .. id) end
+    end)
+  end
+  storeWindows(subject, scope, string.sub(windows, 1, windowsAt - 1) .. table.concat(next))
+  call('SET', data .. 'entry:' .. name, ARGV[3])
+else
+  storeWindows(subject, scope, unfinishedHeader(storedVersion) .. table.concat(next))
+end
 finish()
+return isLast and 0 or 1
 `,
 )

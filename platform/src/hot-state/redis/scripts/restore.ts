@@ -3,7 +3,7 @@ import { countUses } from './count-uses.ts'
 import { markedOffset, setMarks } from './marks.ts'
 import { inChunks, openPartition, openShadow, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
-import { addToSlots } from './slots.ts'
+import { addToSlots, settledSlots } from './slots.ts'
 import { findWindow, rewriteWindows } from './windows.ts'
 
 /* ARGV: token. The shadow's generation is the token, which nobody used before. */
@@ -25,7 +25,7 @@ if shadow ~= ARGV[1] or nextStep ~= ARGV[2] then return 0 end
 
 /*
  * ARGV: token, step, spans of one second as increments, longer ones, marks (batch-format.ts), up to where marks are
- * complete then. Answers the places of the spans that were not taken, counted from 1 in the order of the longer ones:
+ * complete then, the two limits of SlotLimits or '' for none. Answers the places of the spans that were not taken, counted from 1 in the order of the longer ones:
  * the cut ones, those outside. Or 0 when it is fenced.
  */
 export const restoreScript = createScript(
@@ -38,6 +38,7 @@ export const restoreScript = createScript(
   findWindow,
   rewriteWindows,
   addToSlots,
+  settledSlots,
   countUses,
   markedOffset,
   setMarks,
@@ -45,49 +46,63 @@ export const restoreScript = createScript(
 counted = shadowed
 local groups, longer = cmsgpack.unpack(ARGV[3]), cmsgpack.unpack(ARGV[4])
 
-local function addListed(name, listed)
-  eachWindow(readWindows(name) or '', function(id, from, to, isListed)
-    if isListed == 1 then listed[#listed + 1] = { id = id, from = from, to = to } end
-  end)
-end
-local function listedWindows(subject, scope)
-  local listed = {}
-  if scope ~= '0:' then
-    addListed(subject .. scope, listed)
-  else
-    for _, each in ipairs(call('SMEMBERS', data .. 'scopes:' .. subject)) do
-      addListed(subject .. each, listed)
-    end
+local settledMinuteOf = ARGV[7] ~= '' and settledSlots(ARGV[7], ARGV[8]) or nil
+
+-- The entries that use of a subject and scope counts for, with their listed windows.
+local function entriesFor(subject, scope)
+  local entries = {}
+  local scopes = scope ~= '0:' and { scope } or call('SMEMBERS', data .. 'scopes:' .. subject)
+  for i, each in ipairs(scopes) do
+    local windows = readWindows(subject .. each) or ''
+    local listed = {}
+    eachWindow(windows, function(id, from, to, isListed)
+      if isListed == 1 then listed[#listed + 1] = { id = id, from = from, to = to } end
+    end)
+    entries[i] = { name = subject .. each, listed = listed, isUnfinished = isUnfinished(windows) }
   end
-  return listed
+  return entries
 end
 
--- How many windows the time touches, and one of them.
-local function touched(windows, from, last)
-  local total, one = 0, nil
-  for _, window in ipairs(windows) do
-    if window.from <= last and from < window.to then total, one = total + 1, window end
+-- The window of each entry that holds the time, and whether some window is cut by it or may yet take time in.
+local function windowsFor(entries, from, last)
+  local fits, isCut = {}, false
+  for _, entry in ipairs(entries) do
+    if entry.isUnfinished then isCut = true end
+    local touched = 0
+    for _, window in ipairs(entry.listed) do
+      if window.from <= last and from < window.to then
+        touched = touched + 1
+        if window.from > from or window.to <= last then isCut = true end
+        fits[#fits + 1] = { name = entry.name, id = window.id }
+      end
+    end
+    if touched > 1 then isCut = true end
   end
-  return total, one
+  return fits, isCut
 end
 
 begin()
 setMissingMarks(cmsgpack.unpack(ARGV[5]))
-countUses(groups)
+countUses(groups, settledMinuteOf)
 local place, cut, outside = 0, {}, {}
 for _, group in ipairs(longer) do
   local subject, scope = group[1], group[2]
-  local windows = listedWindows(subject, scope)
+  local entries, isScoped = entriesFor(subject, scope), scope ~= '0:'
+  local settledMinute = settledMinuteOf and settledMinuteOf(subject, scope) or -math.huge
   for i = 3, #group, 4 do
     place = place + 1
     local series, from, last, amount = unpack(group, i, i + 3)
-    local total, window = touched(windows, from, last)
-    if total == 0 then
-      outside[#outside + 1] = place
-    elseif scope ~= '0:' and total == 1 and window.from <= from and last < window.to then
-      addToCounter(subject .. scope, series, 's' .. window.id, amount)
-    else
+    local fits, isCut = windowsFor(entries, from, last)
+    if isCut then
       cut[#cut + 1] = place
+    elseif #fits == 0 then
+      outside[#outside + 1] = place
+    elseif not isScoped and math.floor(last / 60) >= settledMinute then
+      cut[#cut + 1] = place
+    else
+      for _, fit in ipairs(fits) do
+        addToCounter(fit.name, series, (isScoped and 's' or 'u') .. fit.id, amount)
+      end
     end
   end
 end

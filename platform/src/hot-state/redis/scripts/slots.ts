@@ -36,3 +36,28 @@ local function eachSlot(place, from, to, take)
   if call('EXISTS', counted .. 'slots:' .. place) == 0 then call('SREM', counted .. 'waiting', place) end
 end
 `
+
+/*
+ * Gives a function of subject and scope: the minute before which no window will want its slots any more, by the two
+ * limits of SlotLimits. One behind the last window of its scope may find another: windows are published for a while ahead
+ * only, and the next publication may be late or under way.
+ */
+export const settledSlots = `
+local function settledSlots(beforeText, knownBeforeText)
+  local before, knownBefore = tonumber(beforeText), tonumber(knownBeforeText)
+  local function settledBefore(subject, scope)
+    if not isPublished(call('GET', data .. 'windows:' .. subject .. '0:')) then return before end
+    local settled = knownBefore
+    for _, each in ipairs(scope == '0:' and call('SMEMBERS', data .. 'scopes:' .. subject) or { scope }) do
+      local windows, last = readWindows(subject .. each) or '', nil
+      if isUnfinished(windows) then return before end
+      eachWindow(windows, function(_, _, to, listed)
+        if listed == 1 and (not last or to > last) then last = to end
+      end)
+      if last then settled = math.min(settled, last) end
+    end
+    return math.max(before, settled)
+  end
+  return function(subject, scope) return math.floor(settledBefore(subject, scope) / 60) end
+end
+`

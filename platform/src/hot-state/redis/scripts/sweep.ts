@@ -1,5 +1,6 @@
 import { openPartition, openShadow, splitNames, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
+import { settledSlots } from './slots.ts'
 import { findWindow, rewriteWindows } from './windows.ts'
 
 /*
@@ -43,7 +44,8 @@ local swept, before = 0, tonumber(ARGV[1])
 local function dropAmounts(name, id)
   for _, series in ipairs(call('SMEMBERS', counted .. 'series:' .. name)) do
     local counter = counted .. 'counter:' .. name .. series
-    if call('HDEL', counter, 's' .. id, 'u' .. id, '^s' .. id, '^u' .. id) > 0 then swept = swept + 1 end
+    local fields = { 's' .. id, 'u' .. id, 'w' .. id, '^s' .. id, '^u' .. id, '^w' .. id }
+    if call('HDEL', counter, unpack(fields)) > 0 then swept = swept + 1 end
     if call('EXISTS', counter) == 0 then call('SREM', counted .. 'series:' .. name, series) end
   end
 end
@@ -80,28 +82,15 @@ export const sweepSlotsScript = createScript(
   splitNames,
   findWindow,
   rewriteWindows,
+  settledSlots,
   `
 if isEmpty then return { 0, '0' } end
-local max, before, knownBefore = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-
--- Before which second slots of the scope can go. A slot behind the last window of its scope may still find one: the
--- windows are published for a while ahead only, and the next publication may be late.
-local function settledBefore(subject, scope)
-  if not isPublished(call('GET', data .. 'windows:' .. subject .. '0:')) then return before end
-  local settled = knownBefore
-  for _, each in ipairs(scope == '0:' and call('SMEMBERS', data .. 'scopes:' .. subject) or { scope }) do
-    local last
-    eachWindow(readWindows(subject .. each) or '', function(_, _, to, listed)
-      if listed == 1 and (not last or to > last) then last = to end
-    end)
-    if last then settled = math.min(settled, last) end
-  end
-  return math.max(before, settled)
-end
+local max = tonumber(ARGV[3])
+local settledMinuteOf = settledSlots(ARGV[4], ARGV[5])
 
 local function sweepPlace(place, most)
   local minutes = counted .. 'slots:' .. place
-  local last = math.floor(settledBefore(firstPart(place)) / 60) - 1
+  local last = settledMinuteOf(firstPart(place)) - 1
   local names = call('ZRANGEBYSCORE', minutes, '-inf', string.format('%.0f', last), 'LIMIT', '0', string.format('%.0f', most))
   for _, name in ipairs(names) do
     call('DEL', counted .. 'slot:' .. place .. name)

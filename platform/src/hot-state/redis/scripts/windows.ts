@@ -1,8 +1,8 @@
 import { firstWindowsMax } from '../windows-format.ts'
 
 /*
- * The windows of an entry are packed text (windows-format.ts): version, whether the entry is published, then per window
- * its bounds, whether it is listed, and its id. Windows that were withdrawn stand behind those that are listed; they
+ * The windows of an entry are packed text (windows-format.ts): version, whether the entry is published and whether a
+ * publication of it is not finished, then per window its bounds, whether it is listed, and its id. Windows that were withdrawn stand behind those that are listed; they
  * are kept until the sweep has deleted what they counted.
  *
  * The text is kept in two values, `windows` with the first few windows and `later` with the others: entries are
@@ -38,7 +38,14 @@ local function readWindows(name)
   return windows and windows .. (call('GET', data .. 'later:' .. name) or '')
 end
 local function isPublished(windows)
-  return windows and string.byte(windows, windowsAt - 1) == 1
+  return windows and string.byte(windows, windowsAt - 1) % 2 == 1
+end
+local function isUnfinished(windows)
+  return windows and windows ~= '' and string.byte(windows, windowsAt - 1) >= 2
+end
+-- Of an entry that is published in this version, or false for none, while its next publication is not finished.
+local function unfinishedHeader(version)
+  return struct.pack('<dB', version or 0, version and 3 or 2)
 end
 local function eachWindow(windows, act)
   local at = windowsAt
@@ -52,6 +59,7 @@ local function packWindow(id, from, to, listed)
   return struct.pack(windowLayout, from, to, listed, #id, id)
 end
 -- Leaves no trace of an entry that is not published and has no window left; else notes when its first window ends.
+-- While a publication is not finished its windows end too early.
 local function storeWindows(subject, scope, windows)
   local name = subject .. scope
   local count, firstEnd, laterAt = 0, nil, #windows + 1
@@ -72,7 +80,7 @@ local function storeWindows(subject, scope, windows)
   else
     call('DEL', data .. 'later:' .. name)
   end
-  if firstEnd then call('ZADD', data .. 'ends', string.format('%.17g', firstEnd), name)
+  if firstEnd and not isUnfinished(windows) then call('ZADD', data .. 'ends', string.format('%.17g', firstEnd), name)
   else call('ZREM', data .. 'ends', name) end
 end
 `
