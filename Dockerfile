@@ -38,7 +38,7 @@ COPY deploy/package.json deploy/
 FROM manifests AS build
 ENV TURBO_TELEMETRY_DISABLED=1
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
-COPY tsconfig.json turbo.json ./
+COPY tsconfig.json tsconfig.build.json turbo.json ./
 COPY schemas schemas
 COPY platform platform
 COPY domain domain
