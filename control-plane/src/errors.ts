@@ -64,6 +64,9 @@ export const refusals = {
   checkoutNeedsProduct: () => badRequest('productRef is required unless purpose is credit_topup'),
   planUnavailable: (reference: string) => badRequest(`Plan ${reference} cannot be bought`),
 
+  autoRechargeInvalid: (message: string) => badRequest(message),
+  dollarHasNoRate: () => badRequest('USD is what other currencies are counted in'),
+
   assetNotFound: (sha256: string) => notFound(`There is no picture ${sha256}`),
   notAPicture: () =>
     new RefusalError(415, 'Unsupported Media Type', 'Expected a PNG, JPEG, WebP or GIF picture'),

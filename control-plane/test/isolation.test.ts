@@ -102,6 +102,9 @@ const fixedParts: Record<string, Partial<Operation['fixed']>> = {
   'POST /v1/sdk/products/{productRef}/plans': { body: { name: 'Another' } },
   'PUT /v1/sdk/products/{productRef}/plans/{planRef}': { body: { name: 'Renamed' } },
   'PUT /v1/sdk/products/{productRef}': { body: { name: 'Renamed' } },
+  'PUT /v1/sdk/auto-recharge': {
+    body: { enabled: false, triggerType: 'balance', currency: 'USD' },
+  },
   'PATCH /v1/ui/meters/{meterRef}': { body: { displayName: 'Renamed' } },
 }
 
@@ -184,7 +187,7 @@ async function ask({ operation, elsewhereNames }: Call, foreign: Refs): Promise<
 
 const tables = [
   ...['products', 'plans', 'customers', 'customer_references', 'purchases', 'meters'],
-  ...['outbox', 'publications', 'customer_sessions', 'checkout_sessions'],
+  ...['outbox', 'publications', 'customer_sessions', 'checkout_sessions', 'auto_recharges'],
 ]
 
 /** All rows that the caller has no business with. */

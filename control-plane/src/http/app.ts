@@ -13,12 +13,15 @@ import { installTracing } from './plugins/tracing.ts'
 import { validatorCompiler } from './plugins/validation.ts'
 import { registerActivationRoute } from './routes/activation.ts'
 import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
+import { registerAutoRechargeRoutes } from './routes/auto-recharge.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
+import { registerExchangeRateRoutes } from './routes/exchange-rates.ts'
 import { registerLimitRoutes } from './routes/limits.ts'
 import { registerMerchantRoutes } from './routes/merchant.ts'
 import { registerMeterUsageRoutes } from './routes/meter-usage.ts'
 import { registerMeterRoutes } from './routes/meters.ts'
 import { registerOwnKeyRoute } from './routes/own-key.ts'
+import { registerPaymentMethodRoute } from './routes/payment-method.ts'
 import { registerPlanRoutes } from './routes/plans.ts'
 import { registerProductRoutes } from './routes/products.ts'
 import { registerAssetUploadRoute, registerPublicAssetRoutes } from './routes/provider-assets.ts'
@@ -98,4 +101,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerOwnKeyRoute(app)
   registerMerchantRoutes(app, parts)
   registerAssetUploadRoute(app, parts)
+  registerAutoRechargeRoutes(app, parts)
+  registerPaymentMethodRoute(app, parts)
+  registerExchangeRateRoutes(app, parts)
 }

@@ -1,0 +1,160 @@
+import { decideTerms } from '@tollgate/domain/auto-recharge/decide-terms'
+import {
+  disableAutoRecharge,
+  findAutoRecharge,
+  saveAutoRecharge,
+  type AutoRecharge,
+} from '@tollgate/domain/auto-recharge/repository'
+import { findCard } from '@tollgate/domain/cards/repository'
+import { findCustomer } from '@tollgate/domain/customers/repository'
+import { findMerchant } from '@tollgate/domain/merchants/repository'
+import {
+  dollarRate,
+  findExchangeRate,
+  type ExchangeRate,
+} from '@tollgate/domain/money/exchange-rates'
+import { findProvider } from '@tollgate/domain/providers/repository'
+import {
+  autoRechargeDeletedResponseSchema,
+  autoRechargeQuerySchema,
+  autoRechargeResponseSchema,
+  autoRechargeUpdatedResponseSchema,
+  autoRechargeUpdateSchema,
+  type AutoRechargeDisplayBody,
+} from '@tollgate/schemas/http/auto-recharge'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { callerOf, type Caller } from '../plugins/authentication.ts'
+import {
+  autoRechargeDisplay,
+  autoRechargeToHttp,
+  autoRechargeValidation,
+} from '../translate/auto-recharge.ts'
+
+const path = '/v1/sdk/auto-recharge'
+const tags = ['Credits']
+
+/** What a customer wants to be charged for when credits run low. The charging itself is the billing runner's. */
+export function registerAutoRechargeRoutes(app: ApiServer, parts: AppParts): void {
+  app.get(
+    path,
+    {
+      schema: {
+        tags,
+        querystring: autoRechargeQuerySchema,
+        response: { 200: autoRechargeResponseSchema },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const pool = parts.database.in(caller.environment)
+      const customerRef = await ownReference(parts, caller, request.query.customerRef)
+      const recharge = await findAutoRecharge(pool, caller.providerId, customerRef)
+      const validation = autoRechargeValidation
+      if (recharge === undefined) return { config: null, validation }
+      const display = await displayOf(parts, caller, recharge)
+      return { config: autoRechargeToHttp(recharge), ...display, validation }
+    },
+  )
+
+  app.delete(
+    path,
+    {
+      schema: {
+        tags,
+        querystring: autoRechargeQuerySchema,
+        response: { 200: autoRechargeDeletedResponseSchema },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const pool = parts.database.in(caller.environment)
+      const customerRef = await ownReference(parts, caller, request.query.customerRef)
+      const now = new Date(parts.clock.now())
+      await disableAutoRecharge(pool, caller.providerId, customerRef, now)
+      return { success: true as const }
+    },
+  )
+
+  registerUpdate(app, parts)
+}
+
+function registerUpdate(app: ApiServer, parts: AppParts): void {
+  app.put(
+    path,
+    {
+      schema: {
+        tags,
+        body: autoRechargeUpdateSchema,
+        response: { 200: autoRechargeUpdatedResponseSchema },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { providerId, environment } = caller
+      const { control } = parts.database
+      const pool = parts.database.in(environment)
+      const { customerRef: given, ...asked } = request.body
+      const customerRef = await ownReference(parts, caller, given)
+      const currency = asked.currency.toUpperCase()
+      const { topupCurrencies } = await findMerchant(control, providerId)
+      const displayRate = await displayRateOf(parts, providerId)
+      const decision = decideTerms(
+        {
+          enabled: asked.enabled,
+          currency,
+          thresholdAmountMajor: asked.thresholdAmountMajor,
+          topupAmountMajor: asked.topupAmountMajor,
+          maxMonthlySpendMajor: asked.maxMonthlySpendMajor,
+        },
+        {
+          stored: await findAutoRecharge(pool, providerId, customerRef),
+          supportedCurrencies: [displayRate.currency, ...topupCurrencies],
+          displayRate,
+          topupRate: await findExchangeRate(control, providerId, currency),
+          hasReusableCard: (await findCard(pool, providerId, customerRef))?.reusable ?? false,
+        },
+      )
+      if (decision.kind === 'refuse') throw refusals.autoRechargeInvalid(decision.reason)
+      const now = new Date(parts.clock.now())
+      const saved = await saveAutoRecharge(pool, providerId, customerRef, decision.terms, now)
+      const publishableKey = parts.publishableKeys[environment]
+      return {
+        config: autoRechargeToHttp(saved),
+        ...(await displayOf(parts, caller, saved)),
+        ...(publishableKey === '' ? {} : { publishableKey }),
+      }
+    },
+  )
+}
+
+async function ownReference(
+  parts: AppParts,
+  { environment, providerId }: Caller,
+  anyReference: string,
+): Promise<string> {
+  const customer = await findCustomer(parts.database.in(environment), providerId, anyReference)
+  if (customer === undefined) throw refusals.customerNotFound(anyReference)
+  return customer.reference
+}
+
+async function displayOf(
+  parts: AppParts,
+  { providerId }: Caller,
+  recharge: AutoRecharge,
+): Promise<{ display?: AutoRechargeDisplayBody }> {
+  const displayRate = await displayRateOf(parts, providerId)
+  const { control } = parts.database
+  const topupRate = await findExchangeRate(control, providerId, recharge.topupCurrency)
+  if (topupRate === undefined) return {}
+  return { display: autoRechargeDisplay(recharge, displayRate, topupRate) }
+}
+
+/** Balances are shown in the provider's currency; in dollars where nobody knows what it is worth. */
+async function displayRateOf(parts: AppParts, providerId: string): Promise<ExchangeRate> {
+  const { control } = parts.database
+  const provider = await findProvider(control, providerId)
+  if (provider === undefined) throw new Error(`the provider ${providerId} of a key is gone`)
+  return (await findExchangeRate(control, providerId, provider.defaultCurrency)) ?? dollarRate
+}

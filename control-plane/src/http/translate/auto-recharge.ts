@@ -1,0 +1,59 @@
+import { rechargeMajorMax, shownMinor } from '@tollgate/domain/auto-recharge/decide-terms'
+import type { AutoRecharge } from '@tollgate/domain/auto-recharge/repository'
+import { formatMoney, majorText, processorMinimumMinor } from '@tollgate/domain/money/currencies'
+import type { ExchangeRate } from '@tollgate/domain/money/exchange-rates'
+import type {
+  AutoRechargeConfigBody,
+  AutoRechargeDisplayBody,
+  AutoRechargeResponse,
+} from '@tollgate/schemas/http/auto-recharge'
+import { present } from './present.ts'
+
+/** What a form must know to refuse early what would be refused here. */
+export const autoRechargeValidation: AutoRechargeResponse['validation'] = {
+  maxAmountMajor: rechargeMajorMax,
+  processorMinimumMinorByCurrency: { ...processorMinimumMinor },
+}
+
+export function autoRechargeToHttp(recharge: AutoRecharge): AutoRechargeConfigBody {
+  const { thresholdMinor, topupMinor, topupCurrency, monthlySpendMaxMinor } = recharge
+  return {
+    enabled: recharge.status !== 'disabled',
+    trigger: { type: 'balance', thresholdAmountMinor: Number(thresholdMinor) },
+    topup: { mode: 'fixed', amountMinor: Number(topupMinor), currency: topupCurrency },
+    fundingSourceType: recharge.fundingSourceType,
+    status: recharge.status,
+    failureCount: recharge.failureCount,
+    monthlySpendMinor: Number(recharge.monthlySpendMinor),
+    updatedAt: recharge.updatedAt.toISOString(),
+    ...present({
+      maxMonthlySpendMinor: monthlySpendMaxMinor === null ? null : Number(monthlySpendMaxMinor),
+      monthlySpendPeriod: recharge.monthlySpendPeriod,
+      paymentMethodId: recharge.paymentMethodId,
+      inFlightPaymentIntentId: recharge.inFlightPaymentIntentId,
+      lastChargeAt: recharge.lastChargeAt?.toISOString(),
+      lockAcquiredAt: recharge.lockAcquiredAt?.toISOString(),
+    }),
+  }
+}
+
+/** Both amounts in the currency that the balance is shown in. */
+export function autoRechargeDisplay(
+  { thresholdMinor, topupMinor }: AutoRecharge,
+  displayRate: ExchangeRate,
+  topupRate: ExchangeRate,
+): AutoRechargeDisplayBody {
+  const { currency, unitsPerDollar, source } = displayRate
+  const topupShownMinor = shownMinor(topupMinor, topupRate, displayRate)
+  return {
+    thresholdAmountMajor: Number(majorText(thresholdMinor, currency)),
+    topupAmountMajor: Number(majorText(topupShownMinor, currency)),
+    currency,
+    formatted: {
+      threshold: formatMoney(thresholdMinor, currency),
+      topup: formatMoney(topupShownMinor, currency),
+    },
+    exchangeRate: Number(unitsPerDollar),
+    rateSource: source,
+  }
+}

@@ -1,0 +1,120 @@
+import { minorPerMajor, processorMinimumOf, majorText } from '../money/currencies.ts'
+import { divideRounded, fractionOf } from '../money/decimal.ts'
+import { toFraction, type ExchangeRate } from '../money/exchange-rates.ts'
+import type { AutoRecharge, AutoRechargeTerms } from './repository.ts'
+
+/** Major units; what a form may ask for at most. */
+export const rechargeMajorMax = 10_000
+
+export type AutoRechargeRequest = {
+  readonly enabled: boolean
+  /** Of the top-up, upper case. */
+  readonly currency: string
+  /** Of the currency that the balance is shown in. */
+  readonly thresholdAmountMajor: number | undefined
+  readonly topupAmountMajor: number | undefined
+  readonly maxMonthlySpendMajor: number | undefined
+}
+
+export type AutoRechargeContext = {
+  readonly stored: AutoRecharge | undefined
+  readonly supportedCurrencies: readonly string[]
+  /** Of the currency that the balance is shown in, and of the top-up. */
+  readonly displayRate: ExchangeRate
+  readonly topupRate: ExchangeRate | undefined
+  readonly hasReusableCard: boolean
+}
+
+export type AutoRechargeDecision =
+  | { readonly kind: 'save'; readonly terms: AutoRechargeTerms }
+  | { readonly kind: 'refuse'; readonly reason: string }
+
+/** What is asked for, if it can be had. Switching off asks for nothing but that. */
+export function decideTerms(
+  request: AutoRechargeRequest,
+  context: AutoRechargeContext,
+): AutoRechargeDecision {
+  const { currency } = request
+  if (!request.enabled) {
+    const { stored } = context
+    return {
+      kind: 'save',
+      terms: {
+        status: 'disabled',
+        thresholdMinor: stored?.thresholdMinor ?? 0n,
+        topupMinor: stored?.topupMinor ?? 0n,
+        topupCurrency: stored?.topupCurrency ?? currency,
+        monthlySpendMaxMinor: stored?.monthlySpendMaxMinor ?? null,
+      },
+    }
+  }
+  if (!context.supportedCurrencies.includes(currency) || context.topupRate === undefined) {
+    const available = context.supportedCurrencies.join(', ')
+    return refuse(`Currency ${currency} is not supported. Available: ${available}`)
+  }
+  return decideEnabled(request, { ...context, topupRate: context.topupRate })
+}
+
+function decideEnabled(
+  request: AutoRechargeRequest,
+  context: AutoRechargeContext & { readonly topupRate: ExchangeRate },
+): AutoRechargeDecision {
+  const { currency, thresholdAmountMajor, topupAmountMajor, maxMonthlySpendMajor } = request
+  const { displayRate, topupRate } = context
+  if (thresholdAmountMajor === undefined || topupAmountMajor === undefined) {
+    return refuse('thresholdAmountMajor and topupAmountMajor are required')
+  }
+  if (thresholdAmountMajor > rechargeMajorMax || topupAmountMajor > rechargeMajorMax) {
+    return refuse(`thresholdAmountMajor and topupAmountMajor must not exceed ${rechargeMajorMax}`)
+  }
+  const thresholdMinor = toMinor(thresholdAmountMajor, displayRate.currency)
+  const topupMinor = toMinor(topupAmountMajor, currency)
+  const spendMaxMinor =
+    maxMonthlySpendMajor === undefined ? null : toMinor(maxMonthlySpendMajor, currency)
+  if (thresholdMinor === undefined || topupMinor === undefined || spendMaxMinor === undefined) {
+    return refuse('Amounts must be whole minor units of their currency')
+  }
+  if (thresholdMinor <= 0n) return refuse('thresholdAmountMajor must be greater than 0')
+  const minimumMinor = processorMinimumOf(currency)
+  if (topupMinor < minimumMinor) {
+    return refuse(`topupAmountMajor must be at least ${majorText(minimumMinor, currency)}`)
+  }
+  if (shownMinor(topupMinor, topupRate, displayRate) < thresholdMinor) {
+    return refuse('topupAmountMajor must not be less than thresholdAmountMajor')
+  }
+  if (spendMaxMinor !== null && spendMaxMinor < topupMinor) {
+    return refuse('maxMonthlySpendMajor must not be less than topupAmountMajor')
+  }
+  return {
+    kind: 'save',
+    terms: {
+      status: context.hasReusableCard ? 'active' : 'pending_setup',
+      thresholdMinor,
+      topupMinor,
+      topupCurrency: currency,
+      monthlySpendMaxMinor: spendMaxMinor,
+    },
+  }
+}
+
+/** An amount of one currency in minor units of another one, by way of the dollar. */
+export function shownMinor(amountMinor: bigint, from: ExchangeRate, to: ExchangeRate): bigint {
+  if (from.currency === to.currency) return amountMinor
+  const [source, target] = [toFraction(from), toFraction(to)]
+  return divideRounded(
+    amountMinor * minorPerMajor(to.currency) * target.numerator * source.denominator,
+    minorPerMajor(from.currency) * target.denominator * source.numerator,
+  )
+}
+
+/** Undefined where the currency has no unit that small. */
+function toMinor(amountMajor: number, currency: string): bigint | undefined {
+  // A number that JSON wrote with few decimals is written the same way again.
+  const { numerator, denominator } = fractionOf(amountMajor.toFixed(6))
+  const minor = numerator * minorPerMajor(currency)
+  return minor % denominator === 0n ? minor / denominator : undefined
+}
+
+function refuse(reason: string): AutoRechargeDecision {
+  return { kind: 'refuse', reason }
+}

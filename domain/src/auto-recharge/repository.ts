@@ -1,0 +1,114 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+
+export type AutoRechargeStatus = 'active' | 'disabled' | 'failed' | 'pending_setup'
+
+/** What its owner has asked for. */
+export type AutoRechargeTerms = {
+  readonly status: AutoRechargeStatus
+  /** Minor units of the currency that the customer's balance is shown in. */
+  readonly thresholdMinor: bigint
+  /** Minor units of `topupCurrency`, like both amounts of a month. */
+  readonly topupMinor: bigint
+  readonly topupCurrency: string
+  readonly monthlySpendMaxMinor: bigint | null
+}
+
+export type AutoRecharge = AutoRechargeTerms & {
+  readonly monthlySpendMinor: bigint
+  /** `YYYY-MM`, UTC. */
+  readonly monthlySpendPeriod: string | null
+  readonly failureCount: number
+  readonly fundingSourceType: 'saved_card' | 'tokenized_card'
+  readonly paymentMethodId: string | null
+  readonly inFlightPaymentIntentId: string | null
+  readonly lastChargeAt: Date | null
+  readonly lockAcquiredAt: Date | null
+  readonly updatedAt: Date
+}
+
+type AutoRechargeRow = {
+  status: AutoRechargeStatus
+  threshold_minor: bigint
+  topup_minor: bigint
+  topup_currency: string
+  monthly_spend_minor: bigint
+  monthly_spend_max_minor: bigint | null
+  monthly_spend_period: string | null
+  failure_count: number
+  funding_source_type: 'saved_card' | 'tokenized_card'
+  payment_method_id: string | null
+  in_flight_payment_intent_id: string | null
+  last_charge_at: Date | null
+  lock_acquired_at: Date | null
+  updated_at: Date
+}
+
+/** Replaces what was asked for before; what was spent and what is under way stays. Declines are forgiven. */
+export async function saveAutoRecharge(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  terms: AutoRechargeTerms,
+  now: Date,
+): Promise<AutoRecharge> {
+  const changed = {
+    status: terms.status,
+    threshold_minor: terms.thresholdMinor.toString(),
+    topup_minor: terms.topupMinor.toString(),
+    topup_currency: terms.topupCurrency,
+    monthly_spend_max_minor: terms.monthlySpendMaxMinor?.toString() ?? null,
+    failure_count: 0,
+    updated_at: now,
+  }
+  const key = { provider_id: providerId, customer_ref: customerRef }
+  const [row] = await sql<[AutoRechargeRow]>`
+    insert into auto_recharges ${sql({ ...changed, ...key, funding_source_type: 'saved_card' })}
+    on conflict (provider_id, customer_ref) do update set ${sql(changed)},
+      -- What was spent in another currency says nothing about this one.
+      monthly_spend_minor = case when auto_recharges.topup_currency = excluded.topup_currency
+        then auto_recharges.monthly_spend_minor else 0 end
+    returning *`
+  return fromRow(row)
+}
+
+/** Nothing where there is none. */
+export async function disableAutoRecharge(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update auto_recharges set status = 'disabled', updated_at = ${now}
+    where provider_id = ${providerId} and customer_ref = ${customerRef} and status <> 'disabled'`
+}
+
+export async function findAutoRecharge(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<AutoRecharge | undefined> {
+  const [row] = await sql<AutoRechargeRow[]>`
+    select * from auto_recharges
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+function fromRow(row: AutoRechargeRow): AutoRecharge {
+  return {
+    status: row.status,
+    thresholdMinor: row.threshold_minor,
+    topupMinor: row.topup_minor,
+    topupCurrency: row.topup_currency,
+    monthlySpendMinor: row.monthly_spend_minor,
+    monthlySpendMaxMinor: row.monthly_spend_max_minor,
+    monthlySpendPeriod: row.monthly_spend_period,
+    failureCount: row.failure_count,
+    fundingSourceType: row.funding_source_type,
+    paymentMethodId: row.payment_method_id,
+    inFlightPaymentIntentId: row.in_flight_payment_intent_id,
+    lastChargeAt: row.last_charge_at,
+    lockAcquiredAt: row.lock_acquired_at,
+    updatedAt: row.updated_at,
+  }
+}

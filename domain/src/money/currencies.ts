@@ -1,0 +1,70 @@
+/*
+ * What the wire's contract and the payment processor say of currencies. Codes are upper case.
+ */
+
+/** Currencies whose smallest unit is the unit itself. */
+const zeroDecimal: ReadonlySet<string> = new Set([
+  'BIF',
+  'CLP',
+  'DJF',
+  'GNF',
+  'JPY',
+  'KMF',
+  'KRW',
+  'MGA',
+  'PYG',
+  'RWF',
+  'UGX',
+  'VND',
+  'VUV',
+  'XAF',
+  'XOF',
+  'XPF',
+])
+
+export function minorPerMajor(currency: string): 1n | 100n {
+  return zeroDecimal.has(currency) ? 1n : 100n
+}
+
+/** Below these the payment processor charges nothing. Minor units. */
+export const processorMinimumMinor: Readonly<Record<string, number>> = {
+  USD: 50,
+  EUR: 50,
+  GBP: 30,
+  SEK: 300,
+  NOK: 300,
+  DKK: 250,
+  CHF: 50,
+  CAD: 50,
+  AUD: 50,
+  JPY: 50,
+  KRW: 500,
+}
+
+const otherMinimumMinor = 50
+
+export function processorMinimumOf(currency: string): bigint {
+  return BigInt(processorMinimumMinor[currency] ?? otherMinimumMinor)
+}
+
+/** For people, in English: `$0.53`, `SEK 99.99`, `¥500`. The amount is in minor units. */
+export function formatMoney(amountMinor: bigint, currency: string): string {
+  const digits = minorPerMajor(currency) === 1n ? 0 : 2
+  const format = new Intl.NumberFormat('en-US', {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  })
+  // As text, which is formatted exactly. The space after a code would not break in HTML; here it is a plain one.
+  return format.format(majorText(amountMinor, currency) as `${number}`).replaceAll('\u00a0', ' ')
+}
+
+/** A whole amount of minor units as major units, exactly: `99.99`. */
+export function majorText(amountMinor: bigint, currency: string): string {
+  const unit = minorPerMajor(currency)
+  if (unit === 1n) return amountMinor.toString()
+  const sign = amountMinor < 0n ? '-' : ''
+  const whole = amountMinor < 0n ? -amountMinor : amountMinor
+  return `${sign}${whole / unit}.${(whole % unit).toString().padStart(2, '0')}`
+}

@@ -1,0 +1,22 @@
+/** An exact fraction; the denominator is positive. */
+export type Fraction = { readonly numerator: bigint; readonly denominator: bigint }
+
+const decimalPattern = /^(-?)(\d+)(?:\.(\d+))?$/
+
+/** Of a decimal number written out, such as `9.46`. Throws RangeError for anything else. */
+export function fractionOf(decimal: string): Fraction {
+  const parts = decimalPattern.exec(decimal)
+  if (parts === null) throw new RangeError(`Not a decimal number: ${decimal}`)
+  const [, sign = '', whole = '', decimals = ''] = parts
+  const digits = BigInt(whole + decimals)
+  return {
+    numerator: sign === '-' ? -digits : digits,
+    denominator: 10n ** BigInt(decimals.length),
+  }
+}
+
+/** Rounds a quotient to a whole number, half away from zero. The divisor is positive. */
+export function divideRounded(dividend: bigint, divisor: bigint): bigint {
+  const half = dividend < 0n ? -divisor : divisor
+  return (2n * dividend + half) / (2n * divisor)
+}

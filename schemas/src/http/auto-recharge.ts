@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { currencyCode, emailText, requiredReference, shortText } from './fields.ts'
+
+/* `/v1/sdk/auto-recharge`, `GET /v1/sdk/payment-method` and `/v1/ui/exchange-rates`. */
+
+export const autoRechargeQuerySchema = z.object({ customerRef: requiredReference })
+
+export const autoRechargeUpdateSchema = z.object({
+  customerRef: requiredReference,
+  enabled: z.boolean(),
+  triggerType: z.literal('balance'),
+  /** Of the top-up. */
+  currency: currencyCode,
+  /** Of the currency that the balance is shown in. */
+  thresholdAmountMajor: z.number().min(0).optional(),
+  topupAmountMajor: z.number().min(0).optional(),
+  maxMonthlySpendMajor: z.number().min(0).max(1_000_000_000).optional(),
+  deferSetupIntent: z.boolean().optional(),
+  customerEmail: emailText.optional(),
+  customerName: shortText.optional(),
+})
+
+const autoRechargeConfigSchema = z.object({
+  enabled: z.boolean(),
+  trigger: z.object({ type: z.literal('balance'), thresholdAmountMinor: z.number() }),
+  topup: z.object({ mode: z.literal('fixed'), amountMinor: z.number(), currency: z.string() }),
+  fundingSourceType: z.enum(['saved_card', 'tokenized_card']),
+  status: z.enum(['active', 'disabled', 'failed', 'pending_setup']),
+  failureCount: z.number(),
+  monthlySpendMinor: z.number(),
+  updatedAt: z.string(),
+  maxMonthlySpendMinor: z.number().optional(),
+  monthlySpendPeriod: z.string().optional(),
+  paymentMethodId: z.string().optional(),
+  inFlightPaymentIntentId: z.string().optional(),
+  lastChargeAt: z.string().optional(),
+  lockAcquiredAt: z.string().optional(),
+})
+
+export type AutoRechargeConfigBody = z.infer<typeof autoRechargeConfigSchema>
+
+export const rateSources = ['parity', 'db', 'fallback'] as const
+
+const autoRechargeDisplaySchema = z.object({
+  thresholdAmountMajor: z.number(),
+  topupAmountMajor: z.number(),
+  currency: z.string(),
+  formatted: z.object({ threshold: z.string(), topup: z.string() }),
+  exchangeRate: z.number(),
+  rateSource: z.enum(rateSources),
+})
+
+export type AutoRechargeDisplayBody = z.infer<typeof autoRechargeDisplaySchema>
+
+export const autoRechargeResponseSchema = z.object({
+  config: autoRechargeConfigSchema.nullable(),
+  display: autoRechargeDisplaySchema.optional(),
+  validation: z.object({
+    maxAmountMajor: z.number(),
+    processorMinimumMinorByCurrency: z.record(z.string(), z.number()),
+  }),
+})
+
+export type AutoRechargeResponse = z.infer<typeof autoRechargeResponseSchema>
+
+export const autoRechargeUpdatedResponseSchema = z.object({
+  config: autoRechargeConfigSchema,
+  display: autoRechargeDisplaySchema.optional(),
+  publishableKey: z.string().optional(),
+})
+
+export const autoRechargeDeletedResponseSchema = z.object({ success: z.literal(true) })
+
+export const paymentMethodSchema = z.union([
+  z.object({ kind: z.literal('none') }),
+  z.object({
+    kind: z.literal('card'),
+    brand: z.string(),
+    last4: z.string(),
+    expMonth: z.number(),
+    expYear: z.number(),
+    reusable: z.boolean(),
+  }),
+])
+
+export type PaymentMethodBody = z.infer<typeof paymentMethodSchema>
+
+/** What one US dollar buys; written out, because a rate is not to be rounded on its way. */
+export const exchangeRateSchema = z.object({
+  currency: z.string(),
+  unitsPerDollar: z.string(),
+  source: z.enum(rateSources),
+})
+
+export const exchangeRatesResponseSchema = z.object({ exchangeRates: z.array(exchangeRateSchema) })
+
+export const exchangeRateUpdateSchema = z.object({
+  unitsPerDollar: z
+    .string()
+    .regex(/^\d{1,9}(?:\.\d{1,9})?$/, {
+      error: 'Expected a decimal number as text, such as "9.46"',
+    })
+    .refine((text) => /[1-9]/.test(text), { error: 'Expected more than 0' }),
+})
