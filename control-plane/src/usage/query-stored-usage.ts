@@ -23,7 +23,14 @@ export type StoredPart = {
 
 type Store = Pick<UsageStore, 'query'>
 
-/** What of these parts counts in the window, in 10^-6 units. By id: a row may be there twice until it is merged. */
+/**
+ * What of these parts counts in the window, in 10^-6 units.
+ *
+ * A record that was stored twice is two rows until ClickHouse merges them; FINAL merges them while it reads. The rows lie
+ * in that order, so it needs no memory to speak of, however many a customer has. Only rows of these parts may take part
+ * in that, and those of a batch under way not, which would stand for an earlier one of the same id: so PREWHERE, which
+ * comes before FINAL.
+ */
 export async function sumStoredUsage(
   store: Store,
   query: CustomerUsage,
@@ -31,15 +38,14 @@ export async function sumStoredUsage(
 ): Promise<bigint> {
   const { window, productRef, meterName } = query
   const [row] = await store.query<{ micros: string }>(
-    `SELECT toString(toInt128(sum(amount) * 1000000)) AS micros FROM (
-       SELECT any(value) AS amount
-       FROM ${query.environment}.usage_records
-       WHERE ${ofCustomer} AND ${inParts(parts)}
-         AND meter_name = {meterName:String} AND product_ref IN ('', {productRef:String})
-         AND outcome = 'success'
-         AND timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
-         AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
-       GROUP BY id)`,
+    `SELECT toString(toInt128(sum(value) * 1000000)) AS micros
+     FROM ${query.environment}.usage_records FINAL
+     PREWHERE ${inParts(parts)}
+     WHERE ${ofCustomer}
+       AND meter_name = {meterName:String} AND product_ref IN ('', {productRef:String})
+       AND outcome = 'success'
+       AND timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+       AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')`,
     {
       ...customerOf(query),
       meterName,
