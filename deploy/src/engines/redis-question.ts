@@ -1,8 +1,12 @@
 import { askOverTcp } from './tcp-question.ts'
 
 /** The raw answer to a command of plain words; empty when there is none in time. */
-export async function askRedis(port: number, command: string): Promise<string> {
-  const answer = await askOverTcp(port, Buffer.from(`${command}\r\n`), isWhole)
+export async function askRedis(
+  port: number,
+  command: string,
+  patienceMs?: number,
+): Promise<string> {
+  const answer = await askOverTcp(port, Buffer.from(`${command}\r\n`), isWhole, patienceMs)
   return answer?.toString('latin1') ?? ''
 }
 

@@ -1,13 +1,14 @@
 import { connect } from 'node:net'
 import { host } from '../standalone/ports.ts'
 
-const answerTimeoutMs = 2_000
+const usualPatienceMs = 2_000
 
 /** Sends the bytes and collects the answer until it is whole; undefined when there is none in time. */
 export function askOverTcp(
   port: number,
   question: Uint8Array,
   isWhole: (answer: Buffer) => boolean,
+  patienceMs = usualPatienceMs,
 ): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
     let answer = Buffer.alloc(0)
@@ -17,7 +18,7 @@ export function askOverTcp(
       socket.destroy()
       resolve(result)
     }
-    const late = setTimeout(() => finish(undefined), answerTimeoutMs)
+    const late = setTimeout(() => finish(undefined), patienceMs)
     socket.once('connect', () => socket.write(question))
     socket.on('data', (chunk) => {
       answer = Buffer.concat([answer, chunk])

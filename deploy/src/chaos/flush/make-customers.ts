@@ -45,10 +45,12 @@ export async function makeCustomers(
       if (performance.now() - startedAtMs > patienceMs) throw new Error('They were not published.')
       await sleep(pollMs)
     }
+    const publishedMs = performance.now() - startedAtMs
+    say(`published after ${(publishedMs / 1000).toFixed(1)} s`)
     const ledgers = copies.map(({ customerRef, externalRef }, number) =>
       newLedger(number % 2 === 0 ? externalRef : customerRef),
     )
-    return { ledgers, publishedMs: performance.now() - startedAtMs }
+    return { ledgers, publishedMs }
   } finally {
     await database.close()
   }

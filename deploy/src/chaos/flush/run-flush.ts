@@ -59,6 +59,8 @@ export type FlushRun = {
 }
 
 const partitionCount = 4
+/** Redis frees its memory before it answers. */
+const flushMs = 60_000
 const checkLanes = 4
 /** For the comparison at the end. */
 const customersAtOnce = 32
@@ -155,7 +157,7 @@ async function runLoad(
   await sleep(options.beforeMs)
   const before = take()
   say('FLUSHALL')
-  const answer = await askRedis(engines.ports.redis, 'FLUSHALL')
+  const answer = await askRedis(engines.ports.redis, 'FLUSHALL', flushMs)
   if (!answer.startsWith('+OK')) throw new Error(`Redis answered FLUSHALL with ${answer}`)
   const whole = await untilWhole(stores.hotState, partitionCount, patienceMs, say)
   const meanwhile = take()
