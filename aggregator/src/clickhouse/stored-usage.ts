@@ -46,31 +46,79 @@ export async function listSlices(store: UsageStore, range: StoredRange): Promise
   return rows.map((row) => ({ ...row, recordsTotal: Number(row.recordsTotal) }))
 }
 
-/** How many answers the marks of a slice take. Ids are spread over them evenly, so that none is large. */
-export function markSharesOf(slice: Slice): number {
-  return Math.ceil(slice.recordsTotal / sliceRecords)
+/** A piece of a slice whose marks make one answer: those of some time, and of their ids every so-manieth. */
+export type MarkShare = {
+  readonly fromSecond: number
+  /** Not included. */
+  readonly toSecond: number
+  readonly part: number
+  readonly parts: number
 }
 
-/** The marks of the keyed records of a slice that were received since, or a share of them. */
+const secondsOfHour = 3_600
+/** In 2106: behind all usage. */
+const endOfTime = 2 ** 32 - 1
+
+/** Cut by time, which the table is sorted by within a customer: each record is read for one share, not for all of them. */
+export async function listMarkShares(
+  store: UsageStore,
+  range: StoredRange,
+  slice: Slice,
+  receivedSinceMs: number,
+): Promise<MarkShare[]> {
+  if (slice.recordsTotal <= sliceRecords) {
+    return [{ fromSecond: 0, toSecond: endOfTime, part: 0, parts: 1 }]
+  }
+  const rows = await store.query<{ hour: number; records: string }>(
+    `SELECT toUnixTimestamp(toStartOfHour(timestamp)) AS hour, count() AS records
+     FROM ${tableOf(range)} WHERE ${inRange} AND ${inSlice} AND ${isMarked}
+     GROUP BY hour ORDER BY hour`,
+    { ...rangeParameters(range), ...sliceParameters(slice), ...markParameters(receivedSinceMs) },
+  )
+  return [...sharesOf(rows.map(({ hour, records }) => ({ hour, records: Number(records) })))]
+}
+
+/** Ids are spread evenly, so an hour that is too large for one answer is cut by their hash. */
+function* sharesOf(
+  hours: readonly { readonly hour: number; readonly records: number }[],
+): Generator<MarkShare> {
+  let records = 0
+  let fromSecond = 0
+  for (const [index, each] of hours.entries()) {
+    if (records === 0) fromSecond = each.hour
+    records += each.records
+    const next = hours[index + 1]
+    if (next !== undefined && records + next.records <= sliceRecords) continue
+    const parts = Math.ceil(records / sliceRecords)
+    const toSecond = each.hour + secondsOfHour
+    for (let part = 0; part < parts; part += 1) yield { fromSecond, toSecond, part, parts }
+    records = 0
+  }
+}
+
+/** The marks of a share: of its keyed records that were received since. */
 export async function readStoredMarks(
   store: UsageStore,
   range: StoredRange,
   slice: Slice,
   receivedSinceMs: number,
-  share: number,
+  share: MarkShare,
 ): Promise<Mark[]> {
   const rows = await store.query<{ id: string; offset: string; receivedAtMs: string }>(
     `SELECT id, min(log_offset) AS offset, toUnixTimestamp64Milli(min(received_at)) AS receivedAtMs
-     FROM ${tableOf(range)} WHERE ${inRange} AND ${inSlice}
-       AND idempotency_key != '' AND received_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
-       AND cityHash64(id) % {shares:UInt32} = {share:UInt32}
+     FROM ${tableOf(range)} WHERE ${inRange} AND ${inSlice} AND ${isMarked}
+       AND timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+       AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
+       AND cityHash64(id) % {parts:UInt32} = {part:UInt32}
      GROUP BY id`,
     {
       ...rangeParameters(range),
       ...sliceParameters(slice),
-      sinceMs: Math.max(0, Math.floor(receivedSinceMs)),
-      shares: markSharesOf(slice),
-      share,
+      ...markParameters(receivedSinceMs),
+      fromMs: share.fromSecond * 1000,
+      toMs: share.toSecond * 1000,
+      parts: share.parts,
+      part: share.part,
     },
   )
   return rows.map(({ id, offset, receivedAtMs }) => ({
@@ -168,6 +216,12 @@ function toSum({ micros, recordsText, ...of }: SumRow): UsageSum {
 
 const inRange = `log_partition = {partition:UInt32}
        AND (log_offset < {beforeOffset:UInt64} OR log_offset = ${offsetOfNoLog})`
+
+const isMarked = `idempotency_key != '' AND received_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')`
+
+function markParameters(receivedSinceMs: number): Record<string, unknown> {
+  return { sinceMs: Math.max(0, Math.floor(receivedSinceMs)) }
+}
 
 const inSlice = `provider_id = {providerId:String} AND meter_name = {meterName:String}
        AND customer_ref >= {firstCustomerRef:String} AND customer_ref <= {lastCustomerRef:String}`

@@ -9,8 +9,8 @@ import type {
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { subjectKey } from '@tollgate/schemas/subject'
 import {
+  listMarkShares,
   listSlices,
-  markSharesOf,
   readDailySums,
   readSecondSums,
   readStoredMarks,
@@ -82,7 +82,7 @@ export async function* restoreCounts(
   const token = await hotState.beginRestore(environment, partition)
   const shadow = new Shadow(hotState, { space: environment, partition, token }, plan.slotLimits)
   for (const slice of slices) {
-    for (let share = 0; share < markSharesOf(slice); share += 1) {
+    for (const share of await listMarkShares(usageStore, range, slice, plan.marksSinceMs)) {
       const marks = await readStoredMarks(usageStore, range, slice, plan.marksSinceMs, share)
       for (const some of chunks(marks, marksPerClaim)) {
         if ((await shadow.mark(some)) === 'fenced') return 'fenced'
