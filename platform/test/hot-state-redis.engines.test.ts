@@ -21,6 +21,27 @@ describeOnRedis((kind, servers) => {
     }
   })
 
+  it(`${kind} reads as many documents at once as are asked for, each as of now`, async () => {
+    const keyPrefix = newKeyPrefix()
+    const hot = await openRedisHotState({ servers, keyPrefix, callTimeoutMs })
+    const places = Array.from({ length: 900 }, (_, n) => {
+      return { space: 'sandbox', partition: n % 2, subject: `customer_${n}`, scope: 'prd_a' }
+    })
+    for (const version of [1, 2]) {
+      const document = `{"version":${version}}`
+      const isStored = (n: number): boolean => n % 3 !== 0
+      const stored = places.filter((_, n) => isStored(n))
+      await Promise.all(stored.map((at) => hot.putEntry(at, { document, version, windows: [] })))
+      const read = await Promise.all(
+        [...places, ...places].map(async (at) => hot.readEntryDocument(at)),
+      )
+      const expected = places.map((_, n) => (isStored(n) ? document : undefined))
+      expect(read).toEqual([...expected, ...expected])
+    }
+    await hot.close()
+    await deleteKeysOf(servers, keyPrefix)
+  })
+
   it(`${kind} keeps how far the log was acknowledged, which never goes back`, async () => {
     const keyPrefix = newKeyPrefix()
     const open = () => openRedisHotState({ servers, keyPrefix, callTimeoutMs })

@@ -1,7 +1,7 @@
 import type { EntryView } from '../hot-state.ts'
 import { readAmounts } from './amount-format.ts'
 
-/** Names of an entry and of a counter, '' for none, per read; the answer of the script to them. */
+/** Names of an entry and of a counter per read; the answer of the script to them. */
 export type RunReads = (partition: string, names: readonly string[]) => Promise<unknown>
 
 type Views = (string | null | readonly string[])[]

@@ -24,6 +24,7 @@ import {
   type RedisServers,
   type RedisTls,
 } from './connect.ts'
+import { EntryDocuments } from './entry-documents.ts'
 import { EntryReads } from './entry-reads.ts'
 import { HotNames, namePart } from './hot-names.ts'
 import { readIncarnation } from './incarnation.ts'
@@ -36,6 +37,7 @@ import { deleteEntryScript } from './scripts/delete-entry.ts'
 import { claimMarksScript, readMarksScript } from './scripts/mark.ts'
 import { putEntryScript } from './scripts/put-entry.ts'
 import { putPlainEntriesScript } from './scripts/put-plain-entries.ts'
+import { readDocumentsScript } from './scripts/read-documents.ts'
 import { readEntriesScript } from './scripts/read-entries.ts'
 import { beginRestoreScript, finishRestoreScript, restoreScript } from './scripts/restore.ts'
 import type { Script } from './scripts/script.ts'
@@ -98,6 +100,7 @@ class RedisHotState implements HotState {
   readonly #foldedMinutesMax: number
   readonly #listener: ApplyListener
   readonly #reads: EntryReads
+  readonly #documents: EntryDocuments
   readonly #sweeper = new Sweeper()
   readonly #reservations = new RedisReservations((...step) => this.#run(...step))
 
@@ -111,6 +114,9 @@ class RedisHotState implements HotState {
     )
     this.#reads = new EntryReads((partition, args) =>
       this.#calls.run(readEntriesScript, keysOf(partition), args, args.length / 2),
+    )
+    this.#documents = new EntryDocuments((partition, names) =>
+      this.#calls.run(readDocumentsScript, keysOf(partition), names, names.length),
     )
     this.#listener = new ApplyListener(() => createSubscriber(client), names.channel)
   }
@@ -160,7 +166,7 @@ class RedisHotState implements HotState {
   }
 
   async readEntryDocument(at: EntryAddress): Promise<string | undefined> {
-    return (await this.#reads.read(this.#head(at), entryName(at), '')).document
+    return (await this.#documents.read(this.#head(at), entryName(at))) ?? undefined
   }
 
   async appliedOffset(space: string, partition: number): Promise<number> {

@@ -1,0 +1,12 @@
+import { openPartition } from './partition.ts'
+import { createScript } from './script.ts'
+
+/* ARGV: names of entries. Answers the document of each, false where there is none. */
+export const readDocumentsScript = createScript(
+  openPartition,
+  `
+local documents = {}
+for i, name in ipairs(ARGV) do documents[i] = call('GET', data .. 'entry:' .. name) end
+return documents
+`,
+)
