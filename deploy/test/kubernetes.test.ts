@@ -29,11 +29,19 @@ describe('the chart', () => {
     expect(validate({ ...defaults, misspelt: 1 })).toBe(false)
   })
 
+  const templates = readdirSync(join(chart, 'templates')).map((file) => read(`templates/${file}`))
+  const set = new Set(templates.join('\n').match(/\b(TOLLGATE|OTEL)_\w+/g))
+
   it('sets only variables that a service reads', () => {
-    const templates = readdirSync(join(chart, 'templates')).map((file) => read(`templates/${file}`))
-    const set = [...templates.join('\n').matchAll(/TOLLGATE_\w+/g)].map(([variable]) => variable)
-    expect(set.length).toBeGreaterThan(10)
-    expect([...new Set(set)].filter((variable) => !knownVariables.has(variable))).toEqual([])
+    expect(set.size).toBeGreaterThan(10)
+    expect([...set].filter((variable) => !knownVariables.has(variable))).toEqual([])
+  })
+
+  it('can tell the services whatever compose tells them', () => {
+    const compose = readFileSync(join(folder, '../compose.yaml'), 'utf8')
+    const told = compose.match(/^ +(TOLLGATE|OTEL)_\w+(?=:)/gm)?.map((line) => line.trim()) ?? []
+    expect(told.length).toBeGreaterThan(10)
+    expect(told.filter((variable) => !set.has(variable))).toEqual([])
   })
 })
 

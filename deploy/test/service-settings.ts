@@ -3,6 +3,7 @@ import { aggregatorSettings } from '@tollgate/aggregator/config'
 import { controlPlaneSettings } from '@tollgate/control-plane/config'
 import { ingestSettings } from '@tollgate/ingest/config'
 import type { Settings } from '@tollgate/platform/config/settings'
+import { tracingSettings } from '@tollgate/platform/observability/open-tracing'
 
 /** What a program of the image can be told: by the path of the program in it. */
 const settingsByProgram: Readonly<Record<string, Settings>> = {
@@ -12,7 +13,7 @@ const settingsByProgram: Readonly<Record<string, Settings>> = {
 }
 
 export const knownVariables: ReadonlySet<string> = new Set(
-  Object.values(settingsByProgram).flatMap((settings) =>
+  [...Object.values(settingsByProgram), tracingSettings].flatMap((settings) =>
     Object.values(settings).map(({ variable }) => variable),
   ),
 )
@@ -32,11 +33,11 @@ export function readAsProgram(
   const settings = settingsByProgram[program]
   if (settings === undefined) throw new Error(`the image has no program ${program}`)
   for (const variable of Object.keys(environment)) {
-    if (variable.startsWith('TOLLGATE_') && !knownVariables.has(variable)) {
+    if (/^(TOLLGATE|OTEL)_/.test(variable) && !knownVariables.has(variable)) {
       throw new Error(`no service reads ${variable}`)
     }
   }
-  for (const setting of Object.values(settings)) {
+  for (const setting of [...Object.values(settings), ...Object.values(tracingSettings)]) {
     const text =
       environment[setting.variable] ?? imageEnvironment[setting.variable] ?? setting.defaultText
     if (text === undefined) throw new Error(`${program} needs ${setting.variable}`)

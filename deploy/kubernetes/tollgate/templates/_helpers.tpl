@@ -66,6 +66,10 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- $_ := set $environment "TOLLGATE_CLICKHOUSE_INSERT_QUORUM" $values.clickhouse.insertQuorum }}
 {{- end }}
 {{- end }}
+{{- with $values.tracing.endpoint }}
+{{- $_ := set $environment "OTEL_EXPORTER_OTLP_ENDPOINT" . }}
+{{- $_ := set $environment "OTEL_TRACES_SAMPLER_ARG" $values.tracing.sampleRatio }}
+{{- end }}
 {{- range $engine := include "tollgate.certifiedEngines" . | fromYamlArray }}
 {{- $prefix := printf "TOLLGATE_%s" (upper $engine) }}
 {{- $_ := set $environment (printf "%s_CA_FILE" $prefix) (printf "/etc/tollgate/%s/ca.crt" $engine) }}
