@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import { openKafkaEventLog } from '@tollgate/platform/event-log/kafka/kafka-event-log'
 import { createLogger } from '@tollgate/platform/observability/logger'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Engine, EngineOptions } from '../src/engines/engine.ts'
+import { copiesInSync } from '@tollgate/platform/testing/kafka-under-test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { engineOf, type Engine, type EngineOptions } from '../src/engines/engine.ts'
 import { startKafka, startKafkaBroker } from '../src/engines/kafka.ts'
 import { planFreePorts, type PortPlan } from '../src/engines/port-plan.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/instance/temporary-folder.ts'
@@ -17,31 +19,46 @@ const missing = await whatIsMissing()
 let folder: TemporaryFolder
 let options: EngineOptions
 let ports: PortPlan
-let engine: Engine | undefined
-let log: EventLog | undefined
+let engine: Engine
+let namePrefix: string
+let log: EventLog
 
-beforeEach(async () => {
-  folder = await makeTemporaryFolder('kafka-log')
-  options = { root: folder.path, say: () => {}, endsWithParent: true }
-  ports = await planFreePorts()
+beforeEach(() => {
+  namePrefix = `${randomUUID()}.`
 })
+afterEach(() => log.close())
 
-afterEach(async () => {
-  await log?.close()
-  log = undefined
-  await engine?.stop()
-  await folder.remove()
-})
+/** Brokers for all tests of a suite: they take longest to start, and every test leaves them whole. */
+function startBrokers(count: 1 | 3): void {
+  beforeAll(async () => {
+    folder = await makeTemporaryFolder('kafka-log')
+    options = { root: folder.path, say: () => {}, endsWithParent: true }
+    const planned = await planFreePorts()
+    ports = { ...planned, kafka: planned.kafka.slice(0, count) }
+    engine = await startKafka(options, ports.kafka)
+  }, timeout)
+  afterAll(async () => {
+    await engine.stop()
+    await folder.remove()
+  })
+}
 
-function openLog(copies: { all: number; inSync: number }, deliveryTimeoutMs: number) {
+/** The one that was killed, in its place. */
+async function restartBroker(index: number): Promise<void> {
+  const server = await startKafkaBroker(options, ports.kafka, index)
+  engine = engineOf(engine.address, engine.servers.with(index, server))
+}
+
+function openLog(deliveryTimeoutMs: number) {
+  const copies = ports.kafka.length
   return openKafkaEventLog({
-    connection: { brokers: engine!.address.split(',') },
-    namePrefix: '',
+    connection: { brokers: engine.address.split(',') },
+    namePrefix,
     topics: [topic],
     writer: {
       partitionCounts: { [topic]: partitionCount },
-      replicationFactor: copies.all,
-      minInSyncReplicas: copies.inSync,
+      replicationFactor: copies,
+      minInSyncReplicas: copies > 1 ? 2 : 1,
       deliveryTimeoutMs,
     },
     groupTimeouts: { sessionTimeoutMs: 6_000, rebalanceTimeoutMs: 6_000 },
@@ -50,16 +67,27 @@ function openLog(copies: { all: number; inSync: number }, deliveryTimeoutMs: num
   })
 }
 
+/** Each has one append on its way at a time. */
+const linesTotal = 12
+
 /** Appends numbers one after the other on several lines at once, and remembers which ones were acknowledged. */
 class Writing {
   readonly acked: number[] = []
+  readonly ackedByPartition: number[] = Array<number>(partitionCount).fill(0)
   readonly refused: number[] = []
   #next = 0
   #isWriting = true
   readonly #lines: Promise<void[]>
 
   constructor(to: EventLog) {
-    this.#lines = Promise.all(Array.from({ length: 12 }, () => this.#write(to)))
+    this.#lines = Promise.all(Array.from({ length: linesTotal }, () => this.#write(to)))
+  }
+
+  /** Until each partition acknowledges what was appended after this call, whoever leads it by then. */
+  async untilAllGoOn(): Promise<void> {
+    const before = [...this.ackedByPartition]
+    const goesOn = (count: number, partition: number) => count > before[partition]! + 4 * linesTotal
+    await expect.poll(() => this.ackedByPartition.every(goesOn), { timeout: 120_000 }).toBe(true)
   }
 
   async stop(): Promise<void> {
@@ -73,6 +101,7 @@ class Writing {
       try {
         await to.append(topic, number % partitionCount, Buffer.from(`${number}`), Date.now())
         this.acked.push(number)
+        this.ackedByPartition[number % partitionCount]! += 1
       } catch (error) {
         if (!(error instanceof EventLogUnavailableError)) throw error
         this.refused.push(number)
@@ -99,22 +128,20 @@ async function readAll(from: EventLog): Promise<number[]> {
 }
 
 describe.skipIf(missing.isLeftOut)(`the log on three Kafka brokers${missing.title}`, () => {
+  startBrokers(3)
+
   it(
     'acknowledges and keeps everything once while one after the other is killed',
     { timeout },
     async () => {
-      engine = await startKafka(options, ports.kafka)
-      log = await openLog({ all: 3, inSync: 2 }, 120_000)
+      log = await openLog(120_000)
       const writing = new Writing(log)
       for (const [index, { pid }] of engine.servers.entries()) {
-        await sleep(1_000)
-        const ackedBefore = writing.acked.length
+        await writing.untilAllGoOn()
         process.kill(pid, 'SIGKILL')
-        await expect
-          .poll(() => writing.acked.length, { timeout: 120_000 })
-          .toBeGreaterThan(ackedBefore + 200)
-        await startKafkaBroker(options, ports.kafka, index)
-        await untilInSync(log)
+        await writing.untilAllGoOn()
+        await restartBroker(index)
+        await untilInSync()
       }
       await writing.stop()
       expect(writing.refused).toEqual([])
@@ -122,6 +149,29 @@ describe.skipIf(missing.isLeftOut)(`the log on three Kafka brokers${missing.titl
       expect(found.sort((a, b) => a - b)).toEqual(writing.acked.sort((a, b) => a - b))
     },
   )
+
+  it('tells another process no end from before another leader took over', { timeout }, async () => {
+    log = await openLog(120_000)
+    const others = await openLog(120_000)
+    const writing = new Writing(log)
+    const watching = new Watching(others, writing)
+    try {
+      for (const { pid } of engine.servers) {
+        process.kill(pid, 'SIGSTOP')
+        // Another one leads by then, and this one wakes up believing that it does.
+        await writing.untilAllGoOn()
+        process.kill(pid, 'SIGCONT')
+        await untilInSync()
+      }
+    } finally {
+      for (const { pid } of engine.servers) process.kill(pid, 'SIGCONT')
+      await Promise.all([writing.stop(), watching.stop()])
+      await others.close()
+    }
+    expect(watching.stale).toEqual([])
+    expect(watching.answers).toBeGreaterThan(1_000)
+    expect(writing.refused).toEqual([])
+  })
 })
 
 /** Asks where partitions end, over and over, and remembers every answer that lacks what was acknowledged before it. */
@@ -143,7 +193,7 @@ class Watching {
 
   async #watch(of: EventLog, writing: Writing, partition: number): Promise<void> {
     while (this.#isWatching) {
-      const acked = writing.acked.filter((number) => number % partitionCount === partition).length
+      const acked = writing.ackedByPartition[partition]!
       try {
         const head = await of.head(topic, partition)
         this.answers += 1
@@ -156,62 +206,26 @@ class Watching {
   }
 }
 
-describe.skipIf(missing.isLeftOut)(`another process on three Kafka brokers${missing.title}`, () => {
-  it(
-    'is never told an end of the log from before another leader took over',
-    { timeout },
-    async () => {
-      engine = await startKafka(options, ports.kafka)
-      log = await openLog({ all: 3, inSync: 2 }, 120_000)
-      const others = await openLog({ all: 3, inSync: 2 }, 120_000)
-      const writing = new Writing(log)
-      const watching = new Watching(others, writing)
-      try {
-        for (const { pid } of engine.servers) {
-          process.kill(pid, 'SIGSTOP')
-          const ackedBefore = writing.acked.length
-          await sleep(9_000)
-          await expect
-            .poll(() => writing.acked.length, { timeout: 60_000 })
-            .toBeGreaterThan(ackedBefore + 200)
-          // Another one leads by now, and this one wakes up believing that it does.
-          process.kill(pid, 'SIGCONT')
-          await untilInSync(log)
-        }
-      } finally {
-        for (const { pid } of engine.servers) process.kill(pid, 'SIGCONT')
-        await Promise.all([writing.stop(), watching.stop()])
-        await others.close()
-      }
-      expect(watching.stale).toEqual([])
-      expect(watching.answers).toBeGreaterThan(1_000)
-      expect(writing.refused).toEqual([])
-    },
-  )
-})
-
 describe.skipIf(missing.isLeftOut)(`the log on one Kafka broker${missing.title}`, () => {
+  startBrokers(1)
+
   it(
     'loses nothing it acknowledged and writes nothing twice while the broker is killed',
     { timeout },
     async () => {
-      engine = await startKafka(options, ports.kafka.slice(0, 1))
-      log = await openLog({ all: 1, inSync: 1 }, 1_500)
+      log = await openLog(1_500)
       const writing = new Writing(log)
-      let server = engine.servers[0]!
       for (let round = 0; round < 3; round += 1) {
-        await sleep(500 + round * 77)
-        process.kill(server.pid, 'SIGKILL')
+        await writing.untilAllGoOn()
+        await sleep(round * 77)
+        process.kill(engine.servers[0]!.pid, 'SIGKILL')
         const refusedBefore = writing.refused.length
         await expect
           .poll(() => writing.refused.length, { timeout: 60_000 })
           .toBeGreaterThan(refusedBefore)
         await expect(log.checkWritable()).rejects.toThrow(EventLogUnavailableError)
-        server = await startKafkaBroker(options, ports.kafka.slice(0, 1), 0)
-        const ackedBefore = writing.acked.length
-        await expect
-          .poll(() => writing.acked.length, { timeout: 60_000 })
-          .toBeGreaterThan(ackedBefore + 100)
+        await restartBroker(0)
+        await writing.untilAllGoOn()
         await log.checkWritable()
       }
       await writing.stop()
@@ -223,8 +237,7 @@ describe.skipIf(missing.isLeftOut)(`the log on one Kafka broker${missing.title}`
   )
 
   it('gives a group its partitions back after the broker was killed', { timeout }, async () => {
-    engine = await startKafka(options, ports.kafka.slice(0, 1))
-    log = await openLog({ all: 1, inSync: 1 }, 10_000)
+    log = await openLog(10_000)
     const held = new Set<number>()
     const membership = await log.join('sink', [topic], {
       assigned: (_topic, partition) => void held.add(partition),
@@ -238,11 +251,11 @@ describe.skipIf(missing.isLeftOut)(`the log on one Kafka broker${missing.title}`
     ]
     await log.commit('sink', topic, 0, zero, one)
     process.kill(engine.servers[0]!.pid, 'SIGKILL')
-    await startKafkaBroker(options, ports.kafka.slice(0, 1), 0)
+    await restartBroker(0)
     const commit = async (): Promise<string> => {
-      const before = await log!.position('sink', topic, 0)
-      await log!.commit('sink', topic, 0, before, { offset: before.offset + 1, note: 'after' })
-      return (await log!.position('sink', topic, 0)).note
+      const before = await log.position('sink', topic, 0)
+      await log.commit('sink', topic, 0, before, { offset: before.offset + 1, note: 'after' })
+      return (await log.position('sink', topic, 0)).note
     }
     await expect
       .poll(() => commit().catch((error: Error) => error.name), { timeout: 120_000 })
@@ -252,9 +265,13 @@ describe.skipIf(missing.isLeftOut)(`the log on one Kafka broker${missing.title}`
   })
 })
 
-/** All three have everything again, so that the next one may be killed. */
-async function untilInSync(of: EventLog): Promise<void> {
-  const check = (): Promise<string> => of.checkWritable().then(() => 'writable', String)
-  await expect.poll(check, { timeout: 120_000 }).toBe('writable')
-  await sleep(3_000)
+/** Every broker knows that all have everything again, so that the next one may be hurt. */
+async function untilInSync(): Promise<void> {
+  const copies = async (): Promise<number> => {
+    const told = engine.address.split(',').map((broker) => copiesInSync(broker, namePrefix + topic))
+    return Math.min(...(await Promise.all(told)))
+  }
+  await expect
+    .poll(() => copies().catch(() => 0), { timeout: 120_000, interval: 500 })
+    .toBe(engine.servers.length)
 }

@@ -45,6 +45,18 @@ export function kafkaOptions(brokers: readonly string[], namePrefix = `${randomU
   } satisfies KafkaEventLogOptions
 }
 
+/** Of the partition that fewest brokers have everything of, as this one knows it: how many have. */
+export async function copiesInSync(broker: string, topic: string): Promise<number> {
+  const admin = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING }).admin()
+  await admin.connect()
+  try {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
+    return Math.min(...topics.flatMap(({ partitions }) => partitions.map(({ isr }) => isr.length)))
+  } finally {
+    await admin.disconnect()
+  }
+}
+
 /** Deletes the topics whose names begin with the prefix; a group without members and topics goes by itself. */
 export async function deleteTopics(brokers: readonly string[], namePrefix: string): Promise<void> {
   const admin = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).admin()
