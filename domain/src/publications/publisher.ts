@@ -133,20 +133,32 @@ async function publishSome(
   targets: readonly TargetName[],
 ): Promise<unknown[]> {
   const failures: unknown[] = []
-  await workOff(batchesOf(targets), batchesInFlightMax, async (batch) => {
-    try {
-      await publishAll(parts, space, kind, batch, 'pending')
-    } catch {
-      await parts.hotState.ping()
-      // One of them is to blame.
-      for (const target of batch) {
-        await publishAll(parts, space, kind, [target], 'pending').catch((error: unknown) =>
-          failures.push(error),
-        )
-      }
-    }
-  })
+  await workOff(batchesOf(targets), batchesInFlightMax, (batch) =>
+    publishBatch(parts, space, kind, batch, failures),
+  )
   return failures
+}
+
+/** What fails together is tried again in halves, until each that is to blame stands alone. */
+async function publishBatch(
+  parts: PublisherParts,
+  space: PublicationSpace,
+  kind: PublicationKind,
+  batch: readonly TargetName[],
+  failures: unknown[],
+): Promise<void> {
+  try {
+    await publishAll(parts, space, kind, batch, 'pending')
+  } catch (error) {
+    await parts.hotState.ping()
+    if (batch.length === 1) {
+      failures.push(error)
+      return
+    }
+    const middle = Math.ceil(batch.length / 2)
+    await publishBatch(parts, space, kind, batch.slice(0, middle), failures)
+    await publishBatch(parts, space, kind, batch.slice(middle), failures)
+  }
 }
 
 function* batchesOf(targets: readonly TargetName[]): Generator<readonly TargetName[]> {
