@@ -38,6 +38,7 @@ export class DurableStateWriter {
     this.#fd = openSync(pathOf(folder), constants.O_RDWR | constants.O_CREAT)
   }
 
+  /** Throws when the disk does not take it. Readers see the state before, or none until the next call. */
   publish({ segment, end, oldestSegment, heads }: DurableState): void {
     const length = fixedBytes + heads.length * headBytes
     if (this.#bytes.length !== length) this.#resize(length)
@@ -50,7 +51,8 @@ export class DurableStateWriter {
       view.setFloat64(at, heads[stream]!, true)
     }
     view.setUint32(0, crc32(this.#bytes.subarray(4)), true)
-    writeSync(this.#fd, this.#bytes, 0, length, 0)
+    const written = writeSync(this.#fd, this.#bytes, 0, length, 0)
+    if (written < length) throw new Error(`Wrote ${written} of ${length} bytes.`)
   }
 
   close(): void {

@@ -39,7 +39,8 @@ export class GroupCommit {
 
   /**
    * `pendingBytesMax` limits what may wait for the disk, the commit in flight included. `onCommitted` is called with the
-   * record counts by stream when they are on disk, before those who appended hear of it.
+   * record counts by stream when they are on disk, before those who appended hear of it. Where it throws, they are
+   * refused: the records stay, but nobody else knows of them before the next call that does not throw.
    */
   constructor(
     tail: LogTail,
@@ -148,20 +149,30 @@ export class GroupCommit {
   #finish({ buffer, waiters }: OpenCommit, error: Error | undefined): void {
     // The next commit starts before the waiters run, so the disk does not idle while answers are written.
     this.#endWrite(error)
-    if (error === undefined) {
-      this.#onCommitted(buffer.counts)
+    const failure = error ?? this.#tell(buffer.counts)
+    if (failure === undefined) {
       for (const waiter of waiters) waiter.committed()
     } else {
-      for (const waiter of waiters) waiter.failed(this.#failure!)
+      this.#failure = asUnavailable(failure)
+      for (const waiter of waiters) waiter.failed(this.#failure)
     }
     buffer.clear()
     this.#spares.push(buffer)
   }
 
+  #tell(counts: readonly number[]): Error | undefined {
+    try {
+      this.#onCommitted(counts)
+      return undefined
+    } catch (error) {
+      return error as Error
+    }
+  }
+
   async #probe(): Promise<void> {
     this.#isWriting = true
     await this.#tail.probe().then(
-      () => this.#endWrite(undefined),
+      () => this.#endWrite(this.#tell(Array<number>(this.#tail.topics.streamCount).fill(0))),
       (error: Error) => this.#endWrite(error),
     )
   }
