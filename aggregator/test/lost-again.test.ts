@@ -1,62 +1,25 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
-import { createLogger } from '@tollgate/platform/observability/logger'
-import { createMetrics } from '@tollgate/platform/observability/metrics'
-import {
-  startTestUsageStore,
-  type TestUsageStore,
-} from '@tollgate/platform/testing/embedded-servers'
-import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { subjectKey } from '@tollgate/schemas/subject'
-import { usageTopic } from '@tollgate/schemas/topics'
-import { createCountersProjection } from '../src/consume/counters-projection.ts'
-import { createProjectionMetrics } from '../src/consume/projection-metrics.ts'
-import { runSinkBatch } from '../src/consume/run-sink-batch.ts'
-import { untracedBatches } from '../src/consume/trace-batches.ts'
-import { emptyUsageTables } from './installation.ts'
-import { encoded, meterEvent } from './meter-event.ts'
+import { createLogAndStore, type LogAndStore } from './log-and-store.ts'
+import { meterEvent } from './meter-event.ts'
+import { SteppedProjections } from './stepped-projections.ts'
 
-const topic = usageTopic('sandbox')
-const forEver = 1e15
-const retention = {
-  marksMs: forEver,
-  windowsMs: forEver,
-  slotsMs: forEver,
-  knownSubjectSlotsMs: forEver,
-  sweepKeysMax: 100,
-}
 /** Each is claimed and summed up by itself. */
 const providers = ['prov_1', 'prov_2']
 const windows = [{ id: 'window', fromSecond: 0, toSecond: 4_000_000_000 }]
 
-let folder: string
-let log: EventLog
-let clickhouse: TestUsageStore
+let logAndStore: LogAndStore
 let statesTotal = 0
-let runs = 0
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tollgate-lost-again-'))
-  log = await openFileEventLog({
-    logFolder: join(folder, 'log'),
-    groupsFolder: join(folder, 'groups'),
-    role: 'writer',
-    topics: { [topic]: 100 },
-  })
-  clickhouse = await startTestUsageStore()
-  await emptyUsageTables(clickhouse)
+  logAndStore = await createLogAndStore(100)
 })
 
 afterAll(async () => {
-  await log.close()
-  await clickhouse.stop()
-  await rm(folder, { recursive: true, force: true })
+  await logAndStore.remove()
 })
 
 /** One address at which now and then another, empty hot state answers, as after FLUSHALL. */
@@ -82,7 +45,7 @@ class Emptied {
   async empty(): Promise<void> {
     this.emptyBefore = undefined
     await this.close()
-    const path = join(folder, `hot-${statesTotal++}`)
+    const path = join(logAndStore.folder, `hot-${statesTotal++}`)
     this.#state = await openLmdbHotState({ folder: path, role: 'projection' })
   }
 
@@ -93,54 +56,30 @@ class Emptied {
 
 /** Two keyed records, counted and stored; then, waiting in the log, the same once more. */
 async function begin() {
-  const partition = runs++
   const emptied = new Emptied()
   await emptied.empty()
-  const parts = {
-    log,
-    hotState: emptied.hotState,
-    usageStore: clickhouse.store,
-    environment: 'sandbox' as const,
-    topic,
-    partition,
-    readLimits: { recordsMax: 1, bytesMax: 1 << 20 },
-    traceBatch: untracedBatches,
-  }
   // The fence is looked at once a second.
   let nowMs = Date.now()
-  const clock = { now: () => (nowMs += 1_000) }
-  const counters = createCountersProjection(
-    { ...parts, clock, retention, replayRecordsMax: 0, isPublished: async () => true },
-    createProjectionMetrics(createMetrics('test')),
-    createLogger('test', 'error'),
-  )
-  const count = async (): Promise<string> => {
-    const { kind } = await counters.step()
-    if (kind === 'fenced') counters.forgetPosition()
-    return kind
-  }
-  const sink = { ...parts, countersWaitMs: 0, newLineage: () => `lineage-${partition}` }
-  const store = async (): Promise<string> =>
-    (await runSinkBatch(sink, await log.position(sinkGroup, topic, partition))).kind
-  const append = async (): Promise<void> => {
-    const events = providers.map((providerId) => {
-      const id = `usage_${partition}_${providerId}`.padEnd(32, '0')
-      return meterEvent({ id, providerId, productRef: 'prd_1', idempotencyKey: providerId })
-    })
-    const records = events.map((event) => ({ partition, value: encoded(event) }))
-    await log.appendAll(topic, records, Date.now())
-  }
-
-  await append()
-  while ((await count()) !== 'idle');
-  while ((await store()) !== 'idle');
-  await append()
-  return { emptied, partition, count, store }
+  const projections = new SteppedProjections(logAndStore, {
+    hotState: () => emptied.hotState,
+    clock: { now: () => (nowMs += 1_000) },
+    recordsPerBatchMax: 1,
+  })
+  const events = providers.map((providerId) => {
+    const id = `usage_${projections.partition}_${providerId}`.padEnd(32, '0')
+    return meterEvent({ id, providerId, productRef: 'prd_1', idempotencyKey: providerId })
+  })
+  await projections.append(events)
+  await projections.countAll()
+  await projections.storeAll()
+  await projections.append(events)
+  return { emptied, projections }
 }
 
 type Run = Awaited<ReturnType<typeof begin>>
 
-async function expectExact({ emptied, partition }: Run, when: string): Promise<void> {
+async function expectExact({ emptied, projections }: Run, when: string): Promise<void> {
+  const { partition } = projections
   const counted = await Promise.all(
     providers.map(async (providerId) => {
       const subject = subjectKey(providerId, 'cus_1')
@@ -149,7 +88,7 @@ async function expectExact({ emptied, partition }: Run, when: string): Promise<v
       return (await emptied.hotState.readEntry(at, 'requests')).amounts.get('window')
     }),
   )
-  const rows = await clickhouse.store.query<{ offset: string }>(
+  const rows = await logAndStore.clickhouse.store.query<{ offset: string }>(
     `SELECT log_offset AS offset FROM sandbox.usage_records WHERE log_partition = ${partition} ORDER BY offset`,
   )
   const offsets = rows.map(({ offset }) => offset)
@@ -161,14 +100,14 @@ async function expectExact({ emptied, partition }: Run, when: string): Promise<v
 }
 
 /** Loses the hot state, and once more before that call; returns how many calls it took to have all counted and stored. */
-async function loseTwice({ emptied, count, store }: Run, lostAt: number): Promise<number> {
+async function loseTwice({ emptied, projections }: Run, lostAt: number): Promise<number> {
   await emptied.empty()
   emptied.calls = 0
   emptied.emptyBeforeCall = lostAt
   // Once more after the end, so that a loss there is noticed too.
   for (let idle = 0; idle < 2;) {
-    const counted = await count()
-    const stored = await store()
+    const counted = await projections.count()
+    const stored = await projections.store()
     idle = counted === 'idle' && stored === 'idle' ? idle + 1 : 0
   }
   return emptied.calls
@@ -187,9 +126,9 @@ it('counts are made again in full when the hot state is lost once more before an
 it('the sink takes nothing for new because its marks were lost before it read them', async () => {
   const run = await begin()
   run.emptied.emptyBefore = 'readMarks'
-  expect(await run.store()).toBe('rebuilding')
-  while ((await run.count()) !== 'idle');
-  while ((await run.store()) !== 'idle');
+  expect(await run.projections.store()).toBe('rebuilding')
+  await run.projections.countAll()
+  await run.projections.storeAll()
   await expectExact(run, 'lost before the marks were read')
   await run.emptied.close()
 })

@@ -1,29 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemClock } from '@tollgate/platform/clock/clock'
-import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
-import { createLogger } from '@tollgate/platform/observability/logger'
-import { createMetrics } from '@tollgate/platform/observability/metrics'
-import {
-  startTestUsageStore,
-  type TestUsageStore,
-} from '@tollgate/platform/testing/embedded-servers'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
-import { createCountersProjection } from '../src/consume/counters-projection.ts'
-import type { Projection } from '../src/consume/projection-loop.ts'
-import { createProjectionMetrics } from '../src/consume/projection-metrics.ts'
-import { runSinkBatch } from '../src/consume/run-sink-batch.ts'
-import { untracedBatches } from '../src/consume/trace-batches.ts'
 import { firstNote, writeSinkNote } from '../src/domain/sink-note.ts'
 import { usageColumns } from '../src/domain/usage-rows.ts'
 import {
@@ -35,37 +19,25 @@ import {
   start,
   windows,
 } from './expected-windows.ts'
-import { emptyUsageTables } from './installation.ts'
-import { encoded, meterEvent } from './meter-event.ts'
+import { createLogAndStore, type LogAndStore } from './log-and-store.ts'
+import { meterEvent } from './meter-event.ts'
+import { SteppedProjections } from './stepped-projections.ts'
 
 const topic = usageTopic('sandbox')
 const day = 86_400
 const meters = ['requests', 'tokens']
-const forEver = 1e15
 
-let folder: string
-let log: EventLog
-let clickhouse: TestUsageStore
-let runs = 0
+let logAndStore: LogAndStore
+let hotFolders = 0
 let onceTotal = 0
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tollgate-restore-'))
-  log = await openFileEventLog({
-    logFolder: join(folder, 'log'),
-    groupsFolder: join(folder, 'groups'),
-    role: 'writer',
-    // One for every run, and for every step of the search for a smaller counter-example.
-    topics: { [topic]: 1_000 },
-  })
-  clickhouse = await startTestUsageStore()
-  await emptyUsageTables(clickhouse)
+  // One for every run, and for every step of the search for a smaller counter-example.
+  logAndStore = await createLogAndStore(1_000)
 })
 
 afterAll(async () => {
-  await log.close()
-  await clickhouse.stop()
-  await rm(folder, { recursive: true, force: true })
+  await logAndStore.remove()
 })
 
 const event = fc
@@ -120,71 +92,67 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 
 /** One history of one partition, on a real log, hot state and ClickHouse. */
 class History {
-  readonly partition = runs++
   readonly appended: MeterEvent[] = []
-  readonly metrics = createProjectionMetrics(createMetrics('test'))
-  #hotState!: HotState
-  #hotFolders = 0
-  #counters!: Projection
-  #versions = 0
-  readonly #replayRecordsMax: number
-  readonly #slotsMs: number
+  readonly projections: SteppedProjections
   isPublished = true
+  #hotState!: HotState
+  /** What the projections are given for it. */
+  #given!: HotState
+  #versions = 0
 
-  constructor({ replayRecordsMax = 0, slotsMs = forEver } = {}) {
-    this.#replayRecordsMax = replayRecordsMax
-    this.#slotsMs = slotsMs
+  static async begin(
+    options: { replayRecordsMax?: number; slotsMs?: number } = {},
+  ): Promise<History> {
+    const history = new History(options)
+    await history.open()
+    return history
+  }
+
+  private constructor(options: { replayRecordsMax?: number; slotsMs?: number }) {
+    this.projections = new SteppedProjections(logAndStore, {
+      ...options,
+      hotState: () => this.#given,
+      isPublished: () => this.isPublished,
+      recordsPerBatchMax: 7,
+    })
   }
 
   async open(): Promise<void> {
-    this.#hotState = await openLmdbHotState({
-      folder: join(folder, `hot-${this.partition}-${this.#hotFolders++}`),
-      role: 'projection',
-    })
-    this.startCounters()
+    const folder = join(logAndStore.folder, `hot-${hotFolders++}`)
+    this.#hotState = await openLmdbHotState({ folder, role: 'projection' })
+    this.#given = this.#hotState
+    this.projections.startCounters()
   }
 
   async close(): Promise<void> {
     await this.#hotState.close()
   }
 
+  /** Each call of a restore gets no answer at first; every other one is done all the same. */
+  failEachCallOnce(): void {
+    let calls = 0
+    this.#given = new Proxy(this.#hotState, {
+      get: (state, name: keyof HotState) => {
+        const method: unknown = Reflect.get(state, name)
+        if (typeof method !== 'function') return method
+        return async (...input: unknown[]) => {
+          const call = /restore/i.test(name) ? calls++ : 1
+          if (call % 4 === 0) throw new Error('not done')
+          const answer: unknown = await Reflect.apply(method, state, input)
+          if (call % 4 === 2) throw new Error('done, and not told')
+          return answer
+        }
+      },
+    })
+    this.projections.startCounters()
+  }
+
   get hotState(): HotState {
     return this.#hotState
   }
 
-  get #parts() {
-    return {
-      log,
-      hotState: this.#hotState,
-      usageStore: clickhouse.store,
-      environment: 'sandbox' as const,
-      topic,
-      partition: this.partition,
-      readLimits: { recordsMax: 7, bytesMax: 1 << 20 },
-      traceBatch: untracedBatches,
-    }
-  }
-
-  startCounters(): void {
-    const retention = {
-      marksMs: forEver,
-      windowsMs: forEver,
-      slotsMs: this.#slotsMs,
-      knownSubjectSlotsMs: forEver,
-      sweepKeysMax: 100,
-    }
-    const replayRecordsMax = this.#replayRecordsMax
-    this.#counters = createCountersProjection(
-      {
-        ...this.#parts,
-        clock: systemClock,
-        retention,
-        replayRecordsMax,
-        isPublished: async () => this.isPublished,
-      },
-      this.metrics,
-      createLogger('test', 'error'),
-    )
+  get partition(): number {
+    return this.projections.partition
   }
 
   async act(each: Act): Promise<void> {
@@ -192,13 +160,13 @@ class History {
       case 'append':
         return await this.append(each.events)
       case 'count':
-        return void (await this.count())
+        return void (await this.projections.count())
       case 'store':
-        return void (await this.store())
+        return void (await this.projections.store())
       case 'publish':
         return await this.publish(each.place)
       case 'restart-counters':
-        return this.startCounters()
+        return this.projections.startCounters()
       case 'lose-hot-state':
         await this.close()
         return await this.open()
@@ -206,19 +174,8 @@ class History {
   }
 
   async append(events: readonly MeterEvent[]): Promise<void> {
-    const records = events.map((each) => ({ partition: this.partition, value: encoded(each) }))
-    await log.appendAll(topic, records, Date.now())
+    await this.projections.append(events)
     this.appended.push(...events)
-  }
-
-  async count(): Promise<string> {
-    return (await this.#counters.step()).kind
-  }
-
-  async store(): Promise<string> {
-    const position = await log.position(sinkGroup, topic, this.partition)
-    const sink = { countersWaitMs: 0, newLineage: () => `lineage-${this.partition}` }
-    return (await runSinkBatch({ ...this.#parts, ...sink }, position)).kind
   }
 
   async publish(place: number): Promise<void> {
@@ -227,8 +184,8 @@ class History {
   }
 
   async finish(): Promise<void> {
-    while ((await this.count()) !== 'idle');
-    while ((await this.store()) !== 'idle');
+    await this.projections.countAll()
+    await this.projections.storeAll()
     for (const place of places.keys()) await this.publish(place)
   }
 
@@ -259,8 +216,7 @@ describe('counts that the hot state lost', () => {
     let restores = 0
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 20, maxLength: 60 }), async (acts) => {
-        const history = new History()
-        await history.open()
+        const history = await History.begin()
         try {
           for (const each of acts) await history.act(each)
           await history.finish()
@@ -269,7 +225,7 @@ describe('counts that the hot state lost', () => {
           await history.append(history.appended.filter((each) => each.idempotencyKey !== null))
           await history.finish()
           expect(await history.counted()).toEqual(expectedOf(history.appended))
-          restores += await restoresOf(history)
+          restores += await history.projections.restores('restored')
         } finally {
           await history.close()
         }
@@ -280,8 +236,7 @@ describe('counts that the hot state lost', () => {
   }, 120_000)
 
   it('do not take in what is stored while they are made', async () => {
-    const history = new History()
-    await history.open()
+    const history = await History.begin()
     const everywhere = (round: number): MeterEvent[] =>
       providers.flatMap((providerId) =>
         meters.map((meterName) =>
@@ -296,13 +251,13 @@ describe('counts that the hot state lost', () => {
         ),
       )
     await history.append(everywhere(0))
-    while ((await history.store()) !== 'idle');
+    await history.projections.storeAll()
     await history.publish(0)
-    for (let round = 1; (await restoresOf(history)) === 0; round += 1) {
-      expect(await history.count()).toBe('moved')
+    for (let round = 1; (await history.projections.restores('restored')) === 0; round += 1) {
+      expect(await history.projections.count()).toBe('moved')
       // The first of them belongs to what is summed up last.
       await history.append(everywhere(round).reverse())
-      while ((await history.store()) !== 'idle');
+      await history.projections.storeAll()
     }
     await history.finish()
     expect(await history.counted()).toEqual(expectedOf(history.appended))
@@ -310,8 +265,7 @@ describe('counts that the hot state lost', () => {
   })
 
   it('are whole for many customers of whom nothing is published yet', async () => {
-    const history = new History()
-    await history.open()
+    const history = await History.begin()
     const many = Array.from({ length: 600 }, (_, index) =>
       meterEvent({
         id: idOf('many', index),
@@ -323,9 +277,9 @@ describe('counts that the hot state lost', () => {
       }),
     )
     await history.append(many)
-    while ((await history.store()) !== 'idle');
-    while ((await history.count()) !== 'idle');
-    expect(await restoresOf(history)).toBe(1)
+    await history.projections.storeAll()
+    await history.projections.countAll()
+    expect(await history.projections.restores('restored')).toBe(1)
     for (let index = 0; index < 300; index += 1) {
       const subject = subjectKey('prov_1', `customer-${index}`)
       const at = { space: 'sandbox', partition: history.partition, subject, scope: 'prd_a' }
@@ -337,38 +291,47 @@ describe('counts that the hot state lost', () => {
   })
 
   it('wait for windows that reach further back than slots are kept', async () => {
-    const history = new History({ slotsMs: day * 1000 })
-    await history.open()
+    const history = await History.begin({ slotsMs: day * 1000 })
     history.isPublished = false
     const old = fc.sample(event, 40).map((each) => ({ ...each, customerRef: 'ada' }))
     await history.append(old)
-    while ((await history.store()) !== 'idle');
-    for (let steps = 0; steps < 20; steps += 1) await history.count()
-    expect(await history.count()).toBe('wait')
+    await history.projections.storeAll()
+    for (let steps = 0; steps < 20; steps += 1) await history.projections.count()
+    expect(await history.projections.count()).toBe('wait')
     for (const place of places.keys()) await history.publish(place)
     history.isPublished = true
     await history.finish()
-    expect(await restoresOf(history)).toBe(1)
+    expect(await history.projections.restores('restored')).toBe(1)
+    expect(await history.counted()).toEqual(expectedOf(history.appended))
+    await history.close()
+  })
+
+  it('are made in one go though every call fails once, before it was done or after', async () => {
+    const history = await History.begin()
+    await history.append(fc.sample(event, 60))
+    await history.projections.storeAll()
+    history.failEachCallOnce()
+    await history.projections.countAll()
+    expect(await history.projections.restores('begun')).toBe(1)
+    await history.finish()
     expect(await history.counted()).toEqual(expectedOf(history.appended))
     await history.close()
   })
 
   it('are counted from a short log without asking ClickHouse', async () => {
-    const history = new History({ replayRecordsMax: 100 })
-    await history.open()
+    const history = await History.begin({ replayRecordsMax: 100 })
     await history.append(fc.sample(event, 50))
-    while ((await history.count()) !== 'idle');
-    while ((await history.store()) !== 'idle');
+    await history.projections.countAll()
+    await history.projections.storeAll()
     await history.act({ kind: 'lose-hot-state' })
     await history.finish()
     expect(await history.counted()).toEqual(expectedOf(history.appended))
-    expect(await restoresOf(history)).toBe(0)
+    expect(await history.projections.restores('restored')).toBe(0)
     await history.close()
   })
 
   it('include what was moved to ClickHouse from another log', async () => {
-    const history = new History()
-    await history.open()
+    const history = await History.begin()
     const moved = fc.sample(event, 40).map((each, index) => ({
       ...each,
       id: idOf('moved', index),
@@ -376,8 +339,9 @@ describe('counts that the hot state lost', () => {
     }))
     const rows = moved.map((each) => ({ offset: offsetOfNoLog, event: each }))
     const columns = usageColumns(history.partition)
-    await clickhouse.store.insert('sandbox.usage_records', columns, rows, 'moved')
+    await logAndStore.clickhouse.store.insert('sandbox.usage_records', columns, rows, 'moved')
     const note = writeSinkNote({ ...firstNote('lineage'), hasMovedRecords: true })
+    const { log } = logAndStore
     const untouched = await log.position(sinkGroup, topic, history.partition)
     await log.commit(sinkGroup, topic, history.partition, untouched, { offset: 0, note })
     // Sent once more to the new log: their keys are known.
@@ -390,8 +354,3 @@ describe('counts that the hot state lost', () => {
     await history.close()
   })
 })
-
-async function restoresOf({ metrics }: History): Promise<number> {
-  const { values } = await metrics.restores.get()
-  return values.find(({ labels }) => labels.result === 'restored')?.value ?? 0
-}

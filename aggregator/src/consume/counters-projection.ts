@@ -1,27 +1,19 @@
-import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
-import { sweepLimits, type Retention } from '../domain/retention.ts'
 import { logUnreadable } from './log-unreadable.ts'
-import { oldestRecordMs, type PartitionParts } from './partition-parts.ts'
+import type { PartitionParts } from './partition-parts.ts'
 import type { Projection, Step } from './projection-loop.ts'
 import type { ProjectionMetrics } from './projection-metrics.ts'
 import { recoverPosition } from './recover-position.ts'
-import { restoreCounts, type RestoreParts } from './restore-counts.ts'
+import { beginRestore, type RestoreRunParts, type StepRestore } from './restore/run-restore.ts'
 import { runCountersBatch, type CountersOutcome } from './run-counters-batch.ts'
 
 export type CountersParts = PartitionParts &
-  RestoreParts & {
-    readonly clock: Clock
-    readonly retention: Retention
+  RestoreRunParts & {
     /** Counts of fewer stored records are made again from the log, of as many from ClickHouse. */
     readonly replayRecordsMax: number
   }
 
-type Restore = {
-  readonly offset: number
-  readonly startedMs: number
-  readonly pieces: ReturnType<typeof restoreCounts>
-}
+type Restoring = { readonly offset: number; readonly step: StepRestore }
 
 /** Counts that are lost while no usage comes are missed by nobody but those who read them, so the fence is looked at. */
 const looksAtFenceEveryMs = 1_000
@@ -34,33 +26,19 @@ export function createCountersProjection(
 ): Projection {
   const labels = { projection: 'counters', topic: parts.topic }
   let position: number | undefined
-  let restore: Restore | undefined
+  let restoring: Restoring | undefined
   let lookedAtFenceMs = -Infinity
 
   const recover = async (): Promise<void> => {
-    const plan = await recoverPosition(parts, parts.replayRecordsMax)
-    if (plan.kind === 'go-on') {
-      position = plan.offset
-      return
-    }
-    const { offset } = plan
-    logger.warn({ offset }, 'the counts are lost: they are made again from ClickHouse')
-    metrics.restores.inc({ topic: parts.topic, result: 'begun' })
-    restore = { offset, startedMs: performance.now(), pieces: await beginRestore(parts, offset) }
+    const { kind, offset } = await recoverPosition(parts, parts.replayRecordsMax)
+    if (kind === 'go-on') position = offset
+    else restoring = { offset, step: await beginRestore(parts, offset, metrics, logger) }
   }
 
-  const stepRestore = async ({ offset, startedMs, pieces }: Restore): Promise<Step> => {
-    const piece = await pieces.next()
-    if (piece.done !== true) {
-      logger.debug(piece.value, 'counts are being made again')
-      const { waitMs } = piece.value
-      return waitMs === undefined ? { kind: 'moved' } : { kind: 'wait', waitMs }
-    }
-    restore = undefined
-    metrics.restores.inc({ topic: parts.topic, result: piece.value })
-    if (piece.value === 'fenced') return { kind: 'fenced' }
-    const seconds = (performance.now() - startedMs) / 1000
-    logger.info({ offset, seconds }, 'the counts are whole again')
+  const stepRestore = async ({ offset, step }: Restoring): Promise<Step> => {
+    const outcome = await step()
+    if (outcome.kind !== 'restored') return outcome
+    restoring = undefined
     position = offset
     return { kind: 'moved' }
   }
@@ -90,12 +68,12 @@ export function createCountersProjection(
     },
     forgetPosition() {
       position = undefined
-      restore = undefined
+      restoring = undefined
     },
     async step(): Promise<Step> {
-      if (restore === undefined && position === undefined) await recover()
+      if (restoring === undefined && position === undefined) await recover()
       // One piece a step, so that a service that is told to stop need not wait for all of them.
-      if (restore !== undefined) return await stepRestore(restore)
+      if (restoring !== undefined) return await stepRestore(restoring)
       return await stepBatch(position!)
     },
   }
@@ -112,13 +90,4 @@ function countBatch(
   metrics.records.inc({ ...labels, result: 'not-counted' }, fold.notCountedTotal)
   metrics.records.inc({ ...labels, result: 'duplicate' }, fold.duplicateTotal)
   metrics.records.inc({ ...labels, result: 'unreadable' }, unreadable.length)
-}
-
-async function beginRestore(parts: CountersParts, offset: number): Promise<Restore['pieces']> {
-  const kept = sweepLimits(parts.retention, parts.clock.now(), await oldestRecordMs(parts))
-  return restoreCounts(parts, {
-    offset,
-    marksSinceMs: kept.marksReceivedBeforeMs,
-    slotLimits: kept,
-  })
 }

@@ -88,7 +88,8 @@ export interface HotState extends Reservations {
   /**
    * Adds one step to the shadow, in one atomic step, and sets the marks that are missing, which belong to no shadow.
    * Steps count from 0. Returns 'fenced', having changed nothing, when another restore has begun, this one has finished
-   * or was lost, or this is not the next step; else the spans that were not taken.
+   * or was lost, or this is not the next step; else the spans that were not taken. A step that was the last one to be
+   * added is not added again, and answered as it was: so whoever got no answer can ask once more.
    *
    * A span of one second is always taken, as `apply` takes an increment. A longer one is taken when of each scope it counts
    * for it touches one listed window at most, which holds it whole; one without a scope only when its slots are settled.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { HotState, Span, Window } from '../hot-state/hot-state.ts'
+import type { HotState, RestoreStep, Span, Window } from '../hot-state/hot-state.ts'
 import { HotStateModel } from './hot-state-model.ts'
 import { nothingExpired } from './nothing-expired.ts'
 
@@ -18,7 +18,14 @@ export function describeHotStateAgainstModel(hotState: () => HotState): void {
           const model = new HotStateModel()
           const hot = hotState()
           const space = `round ${round}`
-          const run: Run = { space, hot, model, stepsTaken: 0, tokens: ['of nobody'] }
+          const run: Run = {
+            space,
+            hot,
+            model,
+            stepsTaken: 0,
+            tokens: ['of nobody'],
+            lastRestored: {},
+          }
           for (const step of steps) {
             await take(step, run)
             run.stepsTaken += 1
@@ -46,6 +53,8 @@ type Run = {
   stepsTaken: number
   /** Of the restores that were begun, the newest last. */
   readonly tokens: string[]
+  /** What came with the last step of a restore: it comes again when that is repeated. */
+  lastRestored: Pick<RestoreStep, 'spans' | 'marks' | 'markedOffset'>
 }
 
 const periodSeconds = 100_000
@@ -175,8 +184,7 @@ async function take(step: Step, run: Run): Promise<void> {
       model.beginRestore(run.tokens.at(-1)!)
       return
     case 'restore': {
-      const { spans, marks, markedOffset } = step
-      const restoreStep = { ...restorePlace(step, run), spans, marks, markedOffset }
+      const restoreStep = restoreStepOf(step, run)
       expect(await hot.restore(restoreStep)).toEqual(model.restore(restoreStep))
       return
     }
@@ -192,6 +200,16 @@ async function take(step: Step, run: Run): Promise<void> {
       model.sweepWindows(windowsEndedBeforeSecond)
     }
   }
+}
+
+function restoreStepOf(
+  { age, shift, spans, marks, markedOffset }: Extract<Step, { kind: 'restore' }>,
+  run: Run,
+): RestoreStep {
+  const isRepeated = age === 0 && shift === -1
+  if (age === 0 && shift === 0) run.lastRestored = { spans, marks, markedOffset }
+  const content = isRepeated ? run.lastRestored : { spans, marks, markedOffset }
+  return { ...restorePlace({ age, shift }, run), ...content }
 }
 
 function restorePlace(place: { readonly age: number; readonly shift: number }, run: Run) {

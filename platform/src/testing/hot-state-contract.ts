@@ -6,6 +6,7 @@ import type {
   Increment,
   Mark,
 } from '../hot-state/hot-state.ts'
+import { describeDocuments } from './documents-contract.ts'
 import { describeHotStateAgainstModel } from './hot-state-against-model.ts'
 import { describeMarks } from './marks-contract.ts'
 import { describePublishedWhileCounted } from './published-while-counted.ts'
@@ -72,28 +73,6 @@ async function count(hot: HotState, increments: Increment[], marks: Mark[] = [])
 
 async function amounts(hot: HotState, address: EntryAddress = at): Promise<Record<string, bigint>> {
   return Object.fromEntries((await hot.readEntry(address, 'calls')).amounts)
-}
-
-function describeDocuments(under: () => HotStateUnderTest): void {
-  it('keeps documents under any key, and shows them elsewhere at once', async () => {
-    const { hot, openReader } = under()
-    const reader = await openReader()
-    const keys = ['a', 'a/b', '', 'ü'.repeat(100), 'x'.repeat(5000), `${'x'.repeat(4999)}y`]
-    for (const key of keys) await hot.putDocument(key, `document of ${key}`)
-    for (const key of keys) {
-      expect(await hot.readDocument(key)).toBe(`document of ${key}`)
-      expect(await reader.readDocument(key)).toBe(`document of ${key}`)
-    }
-    await hot.putDocument('a', 'ñ'.repeat(100_000))
-    expect(await reader.readDocument('a')).toBe('ñ'.repeat(100_000))
-    await hot.deleteDocument('a')
-    await hot.deleteDocument('never there')
-    expect(await reader.readDocument('a')).toBeUndefined()
-    expect(await reader.readDocument('a/b')).toBe('document of a/b')
-    await hot.ping()
-    await reader.ping()
-    await reader.close()
-  })
 }
 
 function describeIncarnation(under: () => HotStateUnderTest): void {

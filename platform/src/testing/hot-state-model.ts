@@ -23,7 +23,7 @@ export class HotStateModel {
   readonly #entries = new Map<string, Entry>()
   readonly #marks = new Map<string, number>()
   #inUse = new CountsModel()
-  #restore: { readonly token: string; step: number; readonly shadow: CountsModel } | undefined
+  #restore: Restore | undefined
 
   get isRestoring(): boolean {
     return this.#restore !== undefined
@@ -70,12 +70,15 @@ export class HotStateModel {
   }
 
   beginRestore(token: string): void {
-    this.#restore = { token, step: 0, shadow: new CountsModel() }
+    this.#restore = { token, step: 0, shadow: new CountsModel(), answer: undefined }
   }
 
   restore(step: RestoreStep): SpansNotTaken | 'fenced' {
     const restore = this.#restore
-    if (restore === undefined || !isNext(restore, step)) return 'fenced'
+    if (restore === undefined) return 'fenced'
+    const { answer } = restore
+    if (answer !== undefined && isNext(restore, { ...step, step: step.step + 1 })) return answer
+    if (!isNext(restore, step)) return 'fenced'
     restore.step += 1
     const cut: number[] = []
     const outside: number[] = []
@@ -86,7 +89,8 @@ export class HotStateModel {
       if (outcome === 'cut') cut.push(index)
       if (outcome === 'outside') outside.push(index)
     }
-    return { cut, outside }
+    restore.answer = { cut, outside }
+    return restore.answer
   }
 
   finishRestore(finish: RestoreFinish): 'restored' | 'fenced' {
@@ -139,6 +143,14 @@ export class HotStateModel {
     shadow.add(increment, this.#listed())
     return 'taken'
   }
+}
+
+type Restore = {
+  readonly token: string
+  step: number
+  readonly shadow: CountsModel
+  /** To the last step. */
+  answer: SpansNotTaken | undefined
 }
 
 function isNext(

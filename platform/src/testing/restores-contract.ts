@@ -154,7 +154,8 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
     expect(await hot.restore({ ...elsewhere, space: 'sandbox' })).toBe('fenced')
 
     expect(await restore.add([span(2, 2, 10n)])).toEqual(allTaken)
-    for (const step of [0, 2]) {
+    expect(await restore.add([])).toEqual(allTaken)
+    for (const step of [0, 3]) {
       expect(await hot.restore({ ...place, token: restore.token, step })).toBe('fenced')
       const finish = { space, partition, token: restore.token, step, nextOffset: 99 }
       expect(await hot.finishRestore(finish)).toBe('fenced')
@@ -166,6 +167,22 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
     expect(await restore.finish(99)).toBe('fenced')
     expect(await amounts(hot)).toEqual({ w: 10n })
     expect(await hot.appliedOffset(space, partition)).toBe(20)
+  })
+
+  it('answers a step that is repeated, and adds it once', async () => {
+    const { hot } = open()
+    await hot.putEntry(at, entry(1, [['w', 0, 100]]))
+    const token = await hot.beginRestore(space, partition)
+    const place = { space, partition, token }
+    for (const step of [0, 1]) {
+      const spans = [span(1, 1, 1n), span(50, 150, 2n), span(20, 30, 4n), span(200, 300, 8n)]
+      for (let times = 0; times < 3; times += 1) {
+        expect(await hot.restore({ ...place, step, spans })).toEqual({ cut: [1], outside: [3] })
+      }
+    }
+    await hot.finishRestore({ ...place, step: 2, nextOffset: 10 })
+    expect(await hot.restore({ ...place, step: 1, spans: [] })).toBe('fenced')
+    expect(await amounts(hot)).toEqual({ w: 10n })
   })
 
   it('fences a projection that goes on with the counts as they were', async () => {

@@ -16,6 +16,7 @@ export const keySpaces = {
   markMinute: 8,
   windowEnd: 9,
   entriesVersion: 10,
+  restoreAnswer: 11,
   reservation: 20,
   reservationPlace: 21,
   reservationExpiry: 22,

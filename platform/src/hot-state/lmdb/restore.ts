@@ -1,7 +1,7 @@
 import { readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
 import type { RestoreFinish, RestorePosition, RestoreStep, SpansNotTaken } from '../hot-state.ts'
 import { CountChanges } from './count-changes.ts'
-import { partitionPart } from './hot-keys.ts'
+import { hotKey, keySpaces, partitionPart } from './hot-keys.ts'
 import { setMissingMarks } from './marks.ts'
 import { readHead, writeHead, type PartitionHead } from './partition-head.ts'
 import type { SubjectRecords } from './subject-record.ts'
@@ -13,6 +13,7 @@ export function beginRestore(store: LmdbStore, space: string, partition: number)
   const head = readHead(store, part)
   const counts = head.lastCounts + 1
   writeHead(store, part, { ...head, shadow: { counts, step: 0 }, lastCounts: counts })
+  store.removeSync(answerKey(part))
   return tokenOf(store, counts)
 }
 
@@ -23,6 +24,10 @@ export function restore(
 ): SpansNotTaken | 'fenced' {
   const partition = partitionPart(step.space, step.partition)
   const head = readHead(store, partition)
+  const answered = isNext(store, head, { ...step, step: step.step + 1 })
+    ? store.getBinary(answerKey(partition))
+    : undefined
+  if (answered !== undefined) return JSON.parse(answered.toString()) as SpansNotTaken
   if (!isNext(store, head, step)) return 'fenced'
   const { counts } = head.shadow
   const { spans = [], marks = [], markedOffset = 0 } = step
@@ -42,6 +47,7 @@ export function restore(
   setMissingMarks(store, partition, marks)
   const marked = Math.max(head.marked, markedOffset)
   writeHead(store, partition, { ...head, shadow: { counts, step: step.step + 1 }, marked })
+  store.putSync(answerKey(partition), Buffer.from(JSON.stringify({ cut, outside })))
   return { cut, outside }
 }
 
@@ -52,6 +58,7 @@ export function finishRestore(store: LmdbStore, finish: RestoreFinish): 'restore
   const { counts } = head.shadow
   const { nextOffset } = finish
   writeHead(store, partition, { ...head, fence: nextOffset, inUse: counts, shadow: undefined })
+  store.removeSync(answerKey(partition))
   return 'restored'
 }
 
@@ -65,6 +72,11 @@ function isNext(
 ): head is RestoringHead {
   const { shadow } = head
   return shadow !== undefined && tokenOf(store, shadow.counts) === token && shadow.step === step
+}
+
+/** Where the answer to the last step is kept for those who did not get it. */
+function answerKey(partition: Buffer): Buffer {
+  return hotKey(keySpaces.restoreAnswer, partition)
 }
 
 /** With the folder's own id, for another one in its place begins to number again. */

@@ -14,6 +14,7 @@ export const beginRestoreScript = createScript(
   `
 begin()
 if shadow then call('HSET', partition, 'stale', shadow) end
+call('HDEL', partition, 'answer')
 finish('shadow', ARGV[1], 'step', '0')
 `,
 )
@@ -21,6 +22,12 @@ finish('shadow', ARGV[1], 'step', '0')
 /* The head shows what the holder of the token left: nobody has taken the restore over, or done this step. */
 const refuseOthers = `
 if shadow ~= ARGV[1] or nextStep ~= ARGV[2] then return 0 end
+`
+
+/* The head keeps the answer to the last step for those who did not get it. */
+const repeatAnswer = `
+local answered = shadow == ARGV[1] and nextStep == string.format('%.0f', ARGV[2] + 1) and call('HGET', partition, 'answer')
+if answered then return cmsgpack.unpack(answered) end
 `
 
 /*
@@ -31,6 +38,7 @@ if shadow ~= ARGV[1] or nextStep ~= ARGV[2] then return 0 end
 export const restoreScript = createScript(
   openPartition,
   openShadow,
+  repeatAnswer,
   refuseOthers,
   writePartition,
   inChunks,
@@ -106,8 +114,9 @@ for _, group in ipairs(longer) do
     end
   end
 end
-finish('step', string.format('%.0f', ARGV[2] + 1), 'marked', laterMarked(ARGV[6]))
-return { cut, outside }
+local answer = { cut, outside }
+finish('step', string.format('%.0f', ARGV[2] + 1), 'marked', laterMarked(ARGV[6]), 'answer', cmsgpack.pack(answer))
+return answer
 `,
 )
 
@@ -119,7 +128,7 @@ export const finishRestoreScript = createScript(
   writePartition,
   `
 begin()
-call('HDEL', partition, 'shadow', 'step')
+call('HDEL', partition, 'shadow', 'step', 'answer')
 finish('counts', shadow, 'fence', ARGV[3], 'stale', counts)
 call('PUBLISH', ARGV[4], '')
 return 1
