@@ -161,6 +161,22 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     expect(await expectExact(hot)).toBe(applied + recordsPerBatch)
   })
 
+  it('fails calls at once after one to a Redis that hangs, until it answers again', async () => {
+    const url = server.url
+    const impatient = await openRedisHotState({ servers: { url }, callTimeoutMs: 500 })
+    await answered(() => impatient.ping())
+    server.pause()
+    await expect(impatient.readDocument('a')).rejects.toThrow('not answered within 500 ms')
+    for (let call = 0; call < 50; call += 1) {
+      await expect(impatient.readDocument('a')).rejects.toThrow('Redis hangs')
+    }
+    server.resume()
+    await answered(() => impatient.ping())
+    await impatient.putDocument('a', 'b')
+    expect(await impatient.readDocument('a')).toBe('b')
+    await impatient.close()
+  })
+
   it('opens while Redis is away, and works when it is there', async () => {
     await applyBatches(hot, 1)
     await server.kill()

@@ -1,5 +1,6 @@
 import { Redis, ReplyError } from 'ioredis'
 import type { RedisClient } from './connect.ts'
+import { HangGuard } from './hang-guard.ts'
 import { RedisUnavailableError } from './redis-unavailable-error.ts'
 import type { Script } from './scripts/script.ts'
 
@@ -10,20 +11,31 @@ export type CallLimits = {
   readonly callsInFlightMax: number
 }
 
-/** Calls Redis within bounds: each call in time, and not too many at a time. */
+/**
+ * Calls Redis within bounds: each call in time, and not too many at a time. While a server hangs, calls to it fail at
+ * once: those who have another way would else wait in vain each time. Of a cluster that is not said, since the other
+ * nodes answer, and one of them takes over.
+ */
 export class RedisCalls {
   readonly #client: RedisClient
   readonly #limits: CallLimits
+  readonly #guard: HangGuard | undefined
   #inFlight = 0
 
   constructor(client: RedisClient, limits: CallLimits) {
     this.#client = client
     this.#limits = limits
+    if (client instanceof Redis) {
+      this.#guard = new HangGuard(() => isAnswered(client, limits.callTimeoutMs))
+    }
   }
 
   /** Rejects with RedisUnavailableError, or with the error that Redis answered. */
   async call<Result>(act: (client: RedisClient) => Promise<Result>, weight = 1): Promise<Result> {
     const { callTimeoutMs, callsInFlightMax } = this.#limits
+    if (this.#guard?.isHanging === true) {
+      throw new RedisUnavailableError('Redis hangs: a call got no answer, nor has a probe yet')
+    }
     if (this.#inFlight + weight > callsInFlightMax) {
       throw new RedisUnavailableError(`${callsInFlightMax} calls wait for Redis already`)
     }
@@ -36,10 +48,16 @@ export class RedisCalls {
     try {
       return await inTime(answer, callTimeoutMs)
     } catch (cause) {
+      if (cause instanceof NoAnswerError) this.#guard?.noteTimeout()
       if (cause instanceof ReplyError || cause instanceof RedisUnavailableError) throw cause
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new RedisUnavailableError(`No connection to Redis: ${reason}`, { cause })
     }
+  }
+
+  close(): void {
+    this.#guard?.close()
+    this.#client.disconnect()
   }
 
   /**
@@ -76,11 +94,23 @@ function sendTogether(client: RedisClient): void {
   process.nextTick(() => stream.uncork())
 }
 
+class NoAnswerError extends RedisUnavailableError {}
+
+/** Also by a refusal. */
+async function isAnswered(client: Redis, timeoutMs: number): Promise<boolean> {
+  try {
+    await inTime(client.ping(), timeoutMs)
+    return true
+  } catch (error) {
+    return error instanceof ReplyError
+  }
+}
+
 async function inTime<Result>(answer: Promise<Result>, timeoutMs: number): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new RedisUnavailableError(`Redis has not answered within ${timeoutMs} ms`))
+      reject(new NoAnswerError(`Redis has not answered within ${timeoutMs} ms`))
     }, timeoutMs)
   })
   try {

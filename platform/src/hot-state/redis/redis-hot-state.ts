@@ -94,7 +94,6 @@ function reportConnection(
 
 class RedisHotState implements HotState {
   readonly acknowledgedHeads: AcknowledgedHeads
-  readonly #client: RedisClient
   readonly #calls: RedisCalls
   readonly #names: HotNames
   readonly #foldedMinutesMax: number
@@ -105,7 +104,6 @@ class RedisHotState implements HotState {
   readonly #reservations = new RedisReservations((...step) => this.#run(...step))
 
   constructor(client: RedisClient, calls: RedisCalls, names: HotNames, foldedMinutesMax: number) {
-    this.#client = client
     this.#calls = calls
     this.#names = names
     this.#foldedMinutesMax = foldedMinutesMax
@@ -287,7 +285,7 @@ class RedisHotState implements HotState {
 
   async close(): Promise<void> {
     this.#listener.close()
-    this.#client.disconnect()
+    this.#calls.close()
   }
 
   #run(at: Place, script: Script, args: readonly (string | Buffer)[]): Promise<unknown> {
