@@ -94,7 +94,6 @@ USER 10001:10001
 # A listener that does not load here would be replaced by a slow one, with a warning that nobody reads.
 RUN node --input-type=module -e "(await import('uWebSockets.js')).default.App()"
 
-# The data folder is asked for, and without embedded stores never opened.
 ENV NODE_ENV=production \
     NODE_OPTIONS=--enable-source-maps \
     TOLLGATE_HOST=0.0.0.0 \
@@ -104,8 +103,7 @@ ENV NODE_ENV=production \
     TOLLGATE_ADMIN_HOST=0.0.0.0 \
     TOLLGATE_ADMIN_PORT=9464 \
     TOLLGATE_EVENT_LOG=kafka \
-    TOLLGATE_HOT_STATE=redis \
-    TOLLGATE_DATA_DIR=/var/lib/tollgate
+    TOLLGATE_HOT_STATE=redis
 
 # 8787 ingest, 8788 control plane, 9464 health and metrics of whichever it is
 EXPOSE 8787 8788 9464

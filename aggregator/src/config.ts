@@ -1,3 +1,4 @@
+import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
   choiceSetting,
   integerSetting,
@@ -29,7 +30,7 @@ export const aggregatorSettings = {
     ['all', 'counters', 'sink'],
     'all',
   ),
-  dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
+  dataDir: dataDirSetting,
   ...eventLogSettings,
   ...eventLogGroupSettings,
   ...hotStateSettings,

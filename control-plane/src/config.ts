@@ -1,4 +1,5 @@
 import { reservationSettings } from '@tollgate/domain/entitlements/reservation-settings'
+import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
   choiceSetting,
   integerSetting,
@@ -16,7 +17,7 @@ const port = { min: 0, max: 65_535 }
 /** Everything the control plane can be told. Limits and intervals are safe as they are. */
 export const controlPlaneSettings = {
   databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'Address of PostgreSQL'),
-  dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
+  dataDir: dataDirSetting,
   ...eventLogSettings,
   ...hotStateSettings,
   ...clickHouseSettings,

@@ -12,7 +12,8 @@ import { readIngestConfig } from '@tollgate/ingest/config'
 import { createIngest } from '@tollgate/ingest/service'
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
-import { readSettings, textSetting } from '@tollgate/platform/config/settings'
+import { dataDirSetting } from '@tollgate/platform/config/data-dir'
+import { readSettings } from '@tollgate/platform/config/settings'
 import {
   eventLogSettings,
   eventLogWriterSettings,
@@ -50,7 +51,7 @@ const sharedSettings = {
   ...eventLogSettings,
   ...eventLogWriterSettings,
   ...hotStateSettings,
-  dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder of the embedded parts'),
+  dataDir: dataDirSetting,
 }
 
 type StackOptions = {

@@ -1,4 +1,5 @@
 import { reservationSettings } from '@tollgate/domain/entitlements/reservation-settings'
+import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
   choiceSetting,
   integerSetting,
@@ -37,7 +38,7 @@ export const ingestSettings = {
     defaultText: 'pinned',
     parse: parseAcceptedBinary,
   },
-  dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder that holds the log and the hot state'),
+  dataDir: dataDirSetting,
   ...eventLogSettings,
   ...eventLogWriterSettings,
   ...hotStateSettings,

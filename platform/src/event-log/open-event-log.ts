@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { embeddedFolder } from '../config/data-dir.ts'
 import type { EventLog } from './event-log.ts'
 import type {
   EventLogConfig,
@@ -33,11 +33,12 @@ function loadKafka() {
   return import('./kafka/open-configured.ts')
 }
 
-function openEmbedded(
+async function openEmbedded(
   { dataDir }: EventLogConfig,
   role: 'writer' | 'reader',
   topics: Readonly<Record<string, number>>,
 ): Promise<EventLog> {
-  const [logFolder, groupsFolder] = [join(dataDir, 'log'), join(dataDir, 'groups')]
+  const logFolder = embeddedFolder(dataDir, 'log')
+  const groupsFolder = embeddedFolder(dataDir, 'groups')
   return openFileEventLog({ logFolder, groupsFolder, role, topics })
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { embeddedFolder } from '../config/data-dir.ts'
 import type { SettingValues } from '../config/settings.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { HotState } from './hot-state.ts'
@@ -17,7 +17,7 @@ export async function openHotState(
   logger: Pick<Logger, 'warn' | 'info'>,
 ): Promise<HotState> {
   if (config.hotState === 'embedded') {
-    return await openLmdbHotState({ folder: join(config.dataDir, 'hot'), role })
+    return await openLmdbHotState({ folder: embeddedFolder(config.dataDir, 'hot'), role })
   }
   return await openRedisHotState({
     servers: serversOf(config),
