@@ -16,6 +16,8 @@ import type { Answer, FallbackAnswer, FrontOptions, HotRoute, HttpFront } from '
 const headersTimeoutMs = 10_000
 const requestTimeoutMs = 15_000
 const keepAliveTimeoutMs = 10_000
+/** Node looks for those that are over every thirty seconds, which would be most of what they last. */
+const connectionsCheckedEveryMs = 1_000
 
 export class NodeFront implements HttpFront {
   readonly kind = 'node'
@@ -31,6 +33,7 @@ export class NodeFront implements HttpFront {
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
+      connectionsCheckingInterval: connectionsCheckedEveryMs,
     })
     this.#server.on('request', (request, response) => this.#serve(request, response))
   }
