@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './deploy/test/longest-first.ts'
 
 const source = { conditions: ['source'] }
 
@@ -14,7 +16,9 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 120_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // More than there are cores, because many tests wait: for a process to start, a session or a lease to end.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', './deploy/test/closing-line-reporter.ts'],
     projects: [
       {

@@ -1,0 +1,29 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files that take longest, the longest first. One of them that begins last would be waited for alone. */
+const longest = [
+  'deploy/test/kafka-log-faults.engines.test.ts',
+  'deploy/test/hostile.test.ts',
+  'deploy/test/engine-chaos.engines.test.ts',
+  'platform/test/hot-state-redis.engines.test.ts',
+  'deploy/test/chaos.test.ts',
+  'deploy/test/reservations.engines.test.ts',
+  'deploy/test/reservations.test.ts',
+  'deploy/test/engine-failures.engines.test.ts',
+  'control-plane/test/kill-after-commit.test.ts',
+  'platform/test/event-log-kafka-groups.engines.test.ts',
+  'aggregator/test/kafka-projections.engines.test.ts',
+  'deploy/test/migrate.engines.test.ts',
+]
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return sorted.sort((one, other) => placeOf(one) - placeOf(other))
+  }
+}
+
+function placeOf({ moduleId }: TestSpecification): number {
+  const place = longest.findIndex((file) => moduleId.endsWith(file))
+  return place === -1 ? longest.length : place
+}
