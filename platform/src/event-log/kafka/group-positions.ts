@@ -2,7 +2,7 @@ import type { GroupPosition } from '../event-log.ts'
 import { untilAnswered } from './ask-leader.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import type { CommittedOffset, KafkajsBroker } from './kafkajs-internals.ts'
-import { NextRequest } from '../../waiting/next-request.ts'
+import { NextRequest } from './next-request.ts'
 import type { TopicPartition } from './wire/requests.ts'
 
 export const startPosition: GroupPosition = { offset: 0, note: '' }

@@ -3,7 +3,7 @@ import { EventLogUnavailableError } from '../event-log.ts'
 import { answeredWithin, askLeader } from './ask-leader.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { LeaderWitnesses } from './leader-witnesses.ts'
-import { NextRequest } from '../../waiting/next-request.ts'
+import { NextRequest } from './next-request.ts'
 import { describeCode, errorCode } from './wire/error-codes.ts'
 import {
   earliest,

@@ -1,19 +1,22 @@
-import { NextRequest } from '../../waiting/next-request.ts'
-
 /** Names of entries; the script's answer has the document of each, or null. */
 export type RunDocumentReads = (partition: string, names: readonly string[]) => Promise<unknown>
+
+type Read = {
+  readonly document: Promise<string | null>
+  readonly resolve: (document: string | null) => void
+  readonly reject: (error: unknown) => void
+}
 
 /** Redis does nothing else while a script runs. */
 const documentsPerCallMax = 200
 
 /**
- * Reads documents for those who wait for something slower beside them. So a partition is asked once at a time, for all
- * that was wanted meanwhile, and for each document once: a call costs this process and Redis several times what a
- * document in it does. Each is answered as of a moment after it was asked for.
+ * Reads documents for callers that need no counters. Those of one turn of the event loop go together, one call per
+ * partition, each document once. Each is answered as of a moment after it was asked for.
  */
 export class EntryDocuments {
   readonly #run: RunDocumentReads
-  readonly #byPartition = new Map<string, NextRequest<string, string | null>>()
+  readonly #waiting = new Map<string, Map<string, Read>>()
 
   constructor(run: RunDocumentReads) {
     this.#run = run
@@ -21,27 +24,43 @@ export class EntryDocuments {
 
   /** Null: the entry has none. */
   read(partition: string, name: string): Promise<string | null> {
-    let next = this.#byPartition.get(partition)
-    if (next === undefined) {
-      next = new NextRequest(itself, (names) => this.#readAll(partition, names))
-      this.#byPartition.set(partition, next)
+    if (this.#waiting.size === 0) setImmediate(() => this.#send())
+    let reads = this.#waiting.get(partition)
+    if (reads === undefined) {
+      reads = new Map()
+      this.#waiting.set(partition, reads)
     }
-    return next.ask(name)
+    let read = reads.get(name)
+    if (read === undefined) {
+      read = createRead()
+      reads.set(name, read)
+    }
+    return read.document
   }
 
-  async #readAll(
-    partition: string,
-    names: readonly string[],
-  ): Promise<ReadonlyMap<string, string | null>> {
-    const calls: Promise<unknown>[] = []
-    for (let first = 0; first < names.length; first += documentsPerCallMax) {
-      calls.push(this.#run(partition, names.slice(first, first + documentsPerCallMax)))
+  #send(): void {
+    for (const [partition, reads] of this.#waiting) {
+      const all = [...reads]
+      for (let first = 0; first < all.length; first += documentsPerCallMax) {
+        void this.#sendSome(partition, all.slice(first, first + documentsPerCallMax))
+      }
     }
-    const documents = ((await Promise.all(calls)) as (string | null)[][]).flat()
-    return new Map(names.map((name, index) => [name, documents[index] ?? null]))
+    this.#waiting.clear()
+  }
+
+  async #sendSome(partition: string, reads: readonly (readonly [string, Read])[]): Promise<void> {
+    try {
+      const names = reads.map(([name]) => name)
+      const documents = (await this.#run(partition, names)) as (string | null)[]
+      reads.forEach(([, { resolve }], index) => resolve(documents[index] ?? null))
+    } catch (error) {
+      for (const [, { reject }] of reads) reject(error)
+    }
   }
 }
 
-function itself(name: string): string {
-  return name
+function createRead(): Read {
+  let settle: Omit<Read, 'document'>
+  const document = new Promise<string | null>((resolve, reject) => (settle = { resolve, reject }))
+  return { document, ...settle! }
 }

@@ -61,7 +61,7 @@ function settle<Answer>(
 ): void {
   for (const { key, resolve, reject } of waiting) {
     const answer = answers.get(key)
-    if (answer === undefined) reject(new Error(`There is no answer for ${key}.`))
+    if (answer === undefined) reject(new Error(`Kafka did not answer for ${key}.`))
     else resolve(answer)
   }
 }
