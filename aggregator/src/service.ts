@@ -2,15 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { countersGroup, sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import { areCustomersPublished } from '@tollgate/domain/publications/published-since'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { Service } from '@tollgate/platform/service/service'
 import { migrateUsageTables } from './clickhouse/migrate.ts'
 import type { AggregatorConfig } from './config.ts'
-import { areCustomersPublished } from './consume/are-customers-published.ts'
 import { createCountersProjection } from './consume/counters-projection.ts'
 import { createHousekeeping } from './consume/housekeeping.ts'
+import type { Partition } from './consume/partition-parts.ts'
 import { createProgressObserver } from './consume/progress-observer.ts'
 import { createProjectionGroup, type ProjectionGroup } from './consume/projection-group.ts'
 import { createProjectionMetrics, type ProjectionMetrics } from './consume/projection-metrics.ts'
@@ -102,7 +103,7 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
     clock,
     logger,
     retention: retentionOf(config),
-    isPublished: areCustomersPublished,
+    isPublished,
     intervalMs: config.housekeepingIntervalMs,
   })
   const admin = createAdminServer({
@@ -127,6 +128,10 @@ async function askLog(log: EventLog): Promise<void> {
   await log.head(usageTopic('live'), 0)
 }
 
+function isPublished({ hotState, environment, partition }: Partition): Promise<boolean> {
+  return areCustomersPublished(hotState, environment, partition)
+}
+
 /** How many partitions are counted at a time: one reads and folds while another's step is committed. */
 const countersConcurrencyMax = 4
 
@@ -145,7 +150,7 @@ function countersGroupOf(
     },
     retention: retentionOf(config),
     replayRecordsMax: config.replayRecordsMax,
-    isPublished: areCustomersPublished,
+    isPublished,
   }
   return createProjectionGroup({
     name: 'counters',

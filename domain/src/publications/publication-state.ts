@@ -1,39 +1,26 @@
-import type { EntryAddress, HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { EntryAddress } from '@tollgate/platform/hot-state/hot-state'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import {
   publicationsProgressKey,
   publicationsStartKey,
-  publicationsSubject,
-  publishedSince,
   type PublicationsProgress,
   type PublicationsStart,
 } from '@tollgate/schemas/hot-state/publications'
+import { readPublishedSince, witnessOf, type PublishedSince } from './published-since.ts'
 import type { PublisherParts } from './publisher-parts.ts'
 
 type StateParts = Pick<PublisherParts, 'hotState' | 'partitionCount'>
 
 /** What the hot state says of what was published there. */
-export type PublicationState = {
-  readonly incarnation: string
-  /** Of the last start; undefined when that was lost, or its queue never finished: nothing can be said. */
-  readonly progress: PublicationsProgress | undefined
+export type PublicationState = PublishedSince & {
   /** Environments in which some partition has lost its entries since. */
   readonly torn: readonly Environment[]
 }
 
 export async function readPublicationState(parts: StateParts): Promise<PublicationState> {
-  const { hotState } = parts
-  const [start, progress, incarnation] = await Promise.all([
-    readJson<PublicationsStart>(hotState, publicationsStartKey),
-    readJson<PublicationsProgress>(hotState, publicationsProgressKey),
-    hotState.incarnation(),
-  ])
-  const since = publishedSince(start, progress, incarnation)
-  return {
-    incarnation,
-    progress: since,
-    torn: since === undefined ? [] : await listTorn(parts, since.id),
-  }
+  const { incarnation, progress } = await readPublishedSince(parts.hotState)
+  const torn = progress === undefined ? [] : await listTorn(parts, progress.id)
+  return { incarnation, progress, torn }
 }
 
 async function listTorn(parts: StateParts, id: string): Promise<Environment[]> {
@@ -63,18 +50,7 @@ export async function writeProgress(
 }
 
 function witnessesOf({ partitionCount }: StateParts, environment: Environment): EntryAddress[] {
-  return Array.from({ length: partitionCount(environment) }, (_, partition) => ({
-    space: environment,
-    partition,
-    subject: publicationsSubject,
-    scope: '',
-  }))
-}
-
-async function readJson<Document>(
-  hotState: Pick<HotState, 'readDocument'>,
-  key: string,
-): Promise<Document | undefined> {
-  const document = await hotState.readDocument(key)
-  return document === undefined ? undefined : (JSON.parse(document) as Document)
+  return Array.from({ length: partitionCount(environment) }, (_, partition) =>
+    witnessOf(environment, partition),
+  )
 }

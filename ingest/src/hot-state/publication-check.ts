@@ -1,12 +1,6 @@
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import {
-  publicationsProgressKey,
-  publicationsStartKey,
-  publishedSince,
-  type PublicationsProgress,
-  type PublicationsStart,
-  type PublishedKind,
-} from '@tollgate/schemas/hot-state/publications'
+import type { PublishedKind } from '@tollgate/schemas/hot-state/publications'
+import { readPublishedSince } from '@tollgate/domain/publications/published-since'
 
 type State = Pick<HotState, 'readDocument' | 'incarnation'>
 
@@ -66,22 +60,12 @@ export class PublicationCheck {
 
   /** The start since which everything of the kind has been published. */
   async #look(): Promise<string> {
-    const [start, progress, incarnation] = await Promise.all([
-      this.#read<PublicationsStart>(publicationsStartKey),
-      this.#read<PublicationsProgress>(publicationsProgressKey),
-      this.#hotState.incarnation(),
-    ])
-    const since = publishedSince(start, progress, incarnation)
-    if (since === undefined || !since.published.includes(this.#kind)) {
+    const { progress } = await readPublishedSince(this.#hotState)
+    if (progress === undefined || !progress.published.includes(this.#kind)) {
       this.#seenStart = undefined
       throw new NotPublishedError(`Not every ${this.#kind} is published yet`)
     }
-    this.#seenStart = since.id
-    return since.id
-  }
-
-  async #read<Document>(key: string): Promise<Document | undefined> {
-    const document = await this.#hotState.readDocument(key)
-    return document === undefined ? undefined : (JSON.parse(document) as Document)
+    this.#seenStart = progress.id
+    return progress.id
   }
 }

@@ -1,0 +1,54 @@
+import type { EntryAddress, HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Environment } from '@tollgate/schemas/environment'
+import {
+  publicationsProgressKey,
+  publicationsStartKey,
+  publicationsSubject,
+  publishedSince,
+  type PublicationsProgress,
+  type PublicationsStart,
+} from '@tollgate/schemas/hot-state/publications'
+
+type Documents = Pick<HotState, 'readDocument' | 'incarnation'>
+
+export type PublishedSince = {
+  readonly incarnation: string
+  /** Of the last start; undefined when that was lost, or its queue never finished: nothing can be said. */
+  readonly progress: PublicationsProgress | undefined
+}
+
+/** What the hot state says of what was published there. */
+export async function readPublishedSince(hotState: Documents): Promise<PublishedSince> {
+  const [start, progress, incarnation] = await Promise.all([
+    readJson<PublicationsStart>(hotState, publicationsStartKey),
+    readJson<PublicationsProgress>(hotState, publicationsProgressKey),
+    hotState.incarnation(),
+  ])
+  return { incarnation, progress: publishedSince(start, progress, incarnation) }
+}
+
+/**
+ * Whether the hot state has the windows of all customers of the partition: neither were they lost, nor is it still being
+ * found out what was.
+ */
+export async function areCustomersPublished(
+  hotState: Documents & Pick<HotState, 'readEntryDocument'>,
+  environment: Environment,
+  partition: number,
+): Promise<boolean> {
+  const [{ progress }, witness] = await Promise.all([
+    readPublishedSince(hotState),
+    hotState.readEntryDocument(witnessOf(environment, partition)),
+  ])
+  return progress?.id === witness && progress?.published.includes('customer') === true
+}
+
+/** The entry that is lost together with those of a partition. Its document is the id of the start. */
+export function witnessOf(environment: Environment, partition: number): EntryAddress {
+  return { space: environment, partition, subject: publicationsSubject, scope: '' }
+}
+
+async function readJson<Document>(hotState: Documents, key: string): Promise<Document | undefined> {
+  const document = await hotState.readDocument(key)
+  return document === undefined ? undefined : (JSON.parse(document) as Document)
+}
