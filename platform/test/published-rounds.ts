@@ -6,7 +6,7 @@ import type { HotState, Window } from '../src/hot-state/hot-state.ts'
  * each round of records every scope is published with one more window, which takes in what waited.
  */
 
-export const roundsPartition = { space: 'live', partition: 1 }
+const roundsPartition = { space: 'live', partition: 1 }
 const recordsPerRound = 200
 const secondsPerRecord = 420
 const scopes = ['prd_0', 'prd_1', 'prd_2']
