@@ -1,4 +1,5 @@
 import type { ReactivateRefusal } from '@tollgate/domain/purchases/reactivate-purchase'
+import type { KeyScope } from '@tollgate/schemas/key-scopes'
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 
 /** A refusal that the caller is told about, with exactly this body. */
@@ -34,6 +35,11 @@ const reactivateMessages: Record<ReactivateRefusal, (ref: string, status: string
  */
 export const refusals = {
   badKey: () => new RefusalError(401, 'Unauthorized', 'Invalid or expired secret key'),
+  scopeMissing: (scope: KeyScope) =>
+    new RefusalError(403, 'Forbidden', `This key does not have the scope ${scope}`),
+  keyNotFound: (keyId: string) => notFound(`Key ${keyId} not found`),
+  keyRevoked: (keyId: string) => badRequest(`Key ${keyId} is revoked`),
+  keyExpiresInThePast: () => badRequest('expiresAt is in the past'),
   routeNotFound: (method: string, path: string) => notFound(`Cannot ${method} ${path}`),
 
   customerQueryAmbiguous: () =>

@@ -77,6 +77,9 @@ test('lists every route', () => {
     '/v1/sdk/usages',
     '/v1/sdk/usages/bulk',
     '/v1/sdk/user-info',
+    '/v1/ui/api-keys',
+    '/v1/ui/api-keys/{keyId}',
+    '/v1/ui/api-keys/{keyId}/rotate',
     '/v1/ui/exchange-rates',
     '/v1/ui/exchange-rates/{currency}',
     '/v1/ui/merchant',
@@ -132,6 +135,7 @@ test('says which bodies may be missing', () => {
   expect(optional.map(([name]) => name)).toEqual([
     'post /v1/sdk/products/{productRef}/clone',
     'post /v1/sdk/purchases/{purchaseRef}/cancel',
+    'post /v1/ui/api-keys/{keyId}/rotate',
   ])
 })
 

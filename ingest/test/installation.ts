@@ -12,7 +12,12 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import { apiKeyDocumentKey, metersDocumentKey } from '@tollgate/schemas/hot-state/documents'
+import {
+  apiKeyDocumentKey,
+  type PublishedApiKey,
+  metersDocumentKey,
+} from '@tollgate/schemas/hot-state/documents'
+import type { KeyScope } from '@tollgate/schemas/key-scopes'
 import {
   publicationsProgressKey,
   publicationsStartKey,
@@ -146,9 +151,16 @@ export class Installation {
     environment: Environment = 'sandbox',
     expiresAtMs: number | null = null,
     holder = providerId,
+    scopes?: readonly KeyScope[],
   ): Promise<string> {
     const secretKey = generateSecretKey(environment, randomBytes)
-    const document = { keyId: 'key_TEST', providerId: holder, environment, expiresAtMs }
+    const document: PublishedApiKey = {
+      keyId: 'key_TEST',
+      providerId: holder,
+      environment,
+      expiresAtMs,
+      scopes,
+    }
     const key = apiKeyDocumentKey(sha256OfSecretKey(secretKey))
     await this.hotState.putDocument(key, JSON.stringify(document))
     return secretKey

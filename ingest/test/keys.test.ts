@@ -46,6 +46,23 @@ describe('secret keys', () => {
     }
   })
 
+  it('record usage only where that is what they are for', async () => {
+    const before = await installation.stored()
+    const reading = await installation.createKey('sandbox', null, providerId, ['read', 'manage'])
+    for (let call = 0; call < 2; call += 1) {
+      const reply = await sendWith(`Bearer ${reading}`)
+      expect({ status: reply.status, ...reply.body }).toEqual({
+        status: 403,
+        statusCode: 403,
+        error: 'Forbidden',
+        message: 'This key does not have the scope ingest',
+      })
+    }
+    expect(await installation.stored()).toEqual(before)
+    const ingesting = await installation.createKey('sandbox', null, providerId, ['ingest'])
+    expect((await sendWith(`Bearer ${ingesting}`)).status).toBe(200)
+  })
+
   it('that nobody issued are refused, however they look', async () => {
     const before = await installation.stored()
     const issued = await installation.createKey()

@@ -2,6 +2,7 @@ import { issueApiKey, type IssuedApiKey } from '@tollgate/domain/api-keys/issue-
 import { listApiKeys, type ApiKey } from '@tollgate/domain/api-keys/repository'
 import { revokeApiKey, rotateApiKey } from '@tollgate/domain/api-keys/retire-api-key'
 import { findProvider } from '@tollgate/domain/providers/repository'
+import { hasAllScopes, keyScopes, type KeyScope } from '@tollgate/schemas/key-scopes'
 import { environments } from '@tollgate/schemas/environment'
 import { CliError } from './cli-error.ts'
 import type { CliParts } from './open-cli-parts.ts'
@@ -11,6 +12,8 @@ export type KeyCreateOptions = {
   readonly environment: string
   readonly name?: string
   readonly expires?: string
+  /** With commas between them. */
+  readonly scopes: string
 }
 
 export async function createKeyCommand(parts: CliParts, options: KeyCreateOptions): Promise<void> {
@@ -18,12 +21,13 @@ export async function createKeyCommand(parts: CliParts, options: KeyCreateOption
   if (environment === undefined) {
     throw new CliError(`--environment must be one of ${environments.join(', ')}`)
   }
+  const scopes = parseScopes(options.scopes)
   const expiresAt = options.expires === undefined ? null : parseExpiry(options.expires, parts.now())
   await requireProvider(parts, options.provider)
   const issued = await issueApiKey(
     parts.database,
     parts.hotState,
-    { providerId: options.provider, environment, name: options.name ?? null, expiresAt },
+    { providerId: options.provider, environment, name: options.name ?? null, scopes, expiresAt },
     parts.now(),
   )
   printIssued(parts, issued)
@@ -76,6 +80,15 @@ async function requireProvider(parts: CliParts, providerId: string): Promise<voi
   if (provider === undefined) throw new CliError(`there is no provider ${providerId}`)
 }
 
+function parseScopes(list: string): KeyScope[] {
+  const names = list.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !keyScopes.some((scope) => scope === name))
+  if (unknown !== undefined) {
+    throw new CliError(`--scopes ${unknown} is none of ${keyScopes.join(', ')}`)
+  }
+  return keyScopes.filter((scope) => names.includes(scope))
+}
+
 function parseExpiry(text: string, now: Date): Date {
   const at = new Date(text)
   if (Number.isNaN(at.getTime())) throw new CliError(`--expires ${text} is not a date`)
@@ -91,7 +104,9 @@ function printIssued(parts: CliParts, { key, secretKey }: IssuedApiKey): void {
 
 function describe(key: ApiKey, now: Date): string {
   const state = stateOf(key, now)
-  return [key.keyId, key.environment, `...${key.last4}`, state, key.name ?? ''].join('  ').trimEnd()
+  const scopes = hasAllScopes(key.scopes) ? [] : [key.scopes.join(',')]
+  const { keyId, environment, last4, name } = key
+  return [keyId, environment, `...${last4}`, state, ...scopes, name ?? ''].join('  ').trimEnd()
 }
 
 function stateOf({ revokedAt, expiresAt }: ApiKey, now: Date): string {

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { keyScopes } from '@tollgate/schemas/key-scopes'
 import {
   createKeyCommand,
   listKeysCommand,
@@ -47,6 +48,11 @@ function addKeyCommands(key: Command, withParts: WithParts): void {
     .requiredOption('--provider <providerId>', 'whose key')
     .requiredOption('--environment <environment>', 'sandbox or live')
     .option('--name <name>', 'what the key is for')
+    .option(
+      '--scopes <list>',
+      `what it may be used for: ${keyScopes.join(',')}`,
+      keyScopes.join(','),
+    )
     .option('--expires <date>', 'ISO date or date-time after which it is refused')
     .action((options: KeyCreateOptions) => withParts((parts) => createKeyCommand(parts, options)))
   key

@@ -11,6 +11,7 @@ import { parseQuery } from './plugins/query-parser.ts'
 import { installRequestMetrics } from './plugins/request-metrics.ts'
 import { installTracing } from './plugins/tracing.ts'
 import { validatorCompiler } from './plugins/validation.ts'
+import { registerApiKeyRoutes } from './routes/api-keys.ts'
 import { registerActivationRoute } from './routes/activation.ts'
 import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
 import { registerAutoRechargeRoutes } from './routes/auto-recharge.ts'
@@ -99,6 +100,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerMeterRoutes(app, parts)
   registerMeterUsageRoutes(app, parts)
   registerOwnKeyRoute(app)
+  registerApiKeyRoutes(app, parts)
   registerMerchantRoutes(app, parts)
   registerAssetUploadRoute(app, parts)
   registerAutoRechargeRoutes(app, parts)

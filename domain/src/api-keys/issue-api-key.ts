@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { TransactionSql } from 'postgres'
 import type { Database } from '@tollgate/platform/database/database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { keyScopes, type KeyScope } from '@tollgate/schemas/key-scopes'
 import type { Environment } from '@tollgate/schemas/environment'
 import { insertPublication, type PublicationTarget } from '../publications/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
@@ -13,6 +14,8 @@ export type NewApiKey = {
   readonly providerId: string
   readonly environment: Environment
   readonly name: string | null
+  /** Default: all. */
+  readonly scopes?: readonly KeyScope[]
   readonly expiresAt: Date | null
 }
 
@@ -41,6 +44,7 @@ export async function addApiKey(
 ): Promise<IssuedApiKey> {
   const secretKey = generateSecretKey(fields.environment, randomBytes)
   const key: ApiKey = {
+    scopes: keyScopes,
     ...fields,
     keyId: drawReference('apiKey'),
     sha256: sha256OfSecretKey(secretKey),

@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { apiKeyDocumentKey, type PublishedApiKey } from '@tollgate/schemas/hot-state/documents'
+import { hasAllScopes } from '@tollgate/schemas/key-scopes'
 import { publishTargets, type PublishWhen } from '../publications/publish-targets.ts'
 import type { TargetName } from '../publications/repository.ts'
 import { documentsInFlightMax, workOff } from '../publications/work-off.ts'
@@ -28,6 +29,7 @@ async function publishKey(hotState: HotState, key: ApiKey): Promise<void> {
     providerId: key.providerId,
     environment: key.environment,
     expiresAtMs: key.expiresAt?.getTime() ?? null,
+    ...(hasAllScopes(key.scopes) ? {} : { scopes: key.scopes }),
   }
   await hotState.putDocument(documentKey, JSON.stringify(document))
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { keyScopes, type KeyScope } from '@tollgate/schemas/key-scopes'
 import type { Environment } from '@tollgate/schemas/environment'
 
 export type ApiKey = {
@@ -6,6 +7,7 @@ export type ApiKey = {
   readonly providerId: string
   readonly environment: Environment
   readonly name: string | null
+  readonly scopes: readonly KeyScope[]
   readonly sha256: string
   readonly last4: string
   readonly createdAt: Date
@@ -18,6 +20,7 @@ type ApiKeyRow = {
   provider_id: string
   environment: Environment
   name: string | null
+  scopes: KeyScope[]
   sha256: string
   last4: string
   created_at: Date
@@ -28,8 +31,8 @@ type ApiKeyRow = {
 export async function insertApiKey(sql: Queryable, key: ApiKey): Promise<void> {
   await sql`
     insert into api_keys
-      (key_id, provider_id, environment, name, sha256, last4, created_at, expires_at, revoked_at)
-    values (${key.keyId}, ${key.providerId}, ${key.environment}, ${key.name}, ${key.sha256},
+      (key_id, provider_id, environment, name, scopes, sha256, last4, created_at, expires_at, revoked_at)
+    values (${key.keyId}, ${key.providerId}, ${key.environment}, ${key.name}, ${[...key.scopes]}, ${key.sha256},
       ${key.last4}, ${key.createdAt}, ${key.expiresAt}, ${key.revokedAt})`
 }
 
@@ -81,6 +84,7 @@ function fromRow(row: ApiKeyRow): ApiKey {
     providerId: row.provider_id,
     environment: row.environment,
     name: row.name,
+    scopes: keyScopes.filter((scope) => row.scopes.includes(scope)),
     sha256: row.sha256,
     last4: row.last4,
     createdAt: row.created_at,

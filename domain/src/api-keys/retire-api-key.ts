@@ -22,8 +22,9 @@ export async function rotateApiKey(
     const old = await lockApiKey(sql, keyId)
     if (old === undefined) return { kind: 'not-found' }
     if (old.revokedAt !== null) return { kind: 'already-revoked' }
-    const { providerId, environment, name } = old
-    const successor = await addApiKey(sql, { providerId, environment, name, expiresAt: null }, now)
+    const { providerId, environment, name, scopes } = old
+    const fields = { providerId, environment, name, scopes, expiresAt: null }
+    const successor = await addApiKey(sql, fields, now)
     const overlapEndMs = now.getTime() + overlapMs
     const oldExpiresAt = new Date(Math.min(overlapEndMs, old.expiresAt?.getTime() ?? Infinity))
     await setApiKeyExpiry(sql, keyId, oldExpiresAt)

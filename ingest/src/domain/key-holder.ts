@@ -7,12 +7,15 @@ export type KeyHolder = {
   readonly environment: Environment
 }
 
+/** 'forbidden': the key may be used for other things, but not to record usage and check limits. */
+export type Found = KeyHolder | 'refused' | 'forbidden'
+
 /** Who holds the key of an Authorization header. */
 export interface KeyDirectory {
   /** What is known without asking anybody; 'unknown' says that `find` must be asked. */
-  peek(authorization: string): KeyHolder | 'refused' | 'unknown'
+  peek(authorization: string): Found | 'unknown'
   /** Rejects with UnavailableError when it cannot be found out now. */
-  find(authorization: string): Promise<KeyHolder | 'refused'>
+  find(authorization: string): Promise<Found>
 }
 
 /**

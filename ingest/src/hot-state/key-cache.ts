@@ -2,7 +2,7 @@ import { environmentOfSecretKey, sha256OfSecretKey } from '@tollgate/domain/api-
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { apiKeyDocumentKey, type PublishedApiKey } from '@tollgate/schemas/hot-state/documents'
-import type { AskForKey, KeyDirectory, KeyHolder } from '../domain/key-holder.ts'
+import type { AskForKey, Found, KeyDirectory } from '../domain/key-holder.ts'
 import { DocumentCache } from './document-cache.ts'
 import { PublicationCheck } from './publication-check.ts'
 
@@ -41,19 +41,20 @@ export class KeyCache implements KeyDirectory {
     })
   }
 
-  peek(authorization: string): KeyHolder | 'refused' | 'unknown' {
+  peek(authorization: string): Found | 'unknown' {
     if (authorization === '' || authorization.length > headerCharsMax) return 'refused'
     const cached = this.#documents.peek(authorization)
     return cached === undefined ? 'unknown' : this.#judge(cached.value)
   }
 
-  async find(authorization: string): Promise<KeyHolder | 'refused'> {
+  async find(authorization: string): Promise<Found> {
     return this.#judge(await this.#documents.find(authorization))
   }
 
-  #judge(key: PublishedApiKey | undefined): KeyHolder | 'refused' {
+  #judge(key: PublishedApiKey | undefined): Found {
     if (key === undefined) return 'refused'
     if (key.expiresAtMs !== null && key.expiresAtMs <= this.#clock.now()) return 'refused'
+    if (key.scopes !== undefined && !key.scopes.includes('ingest')) return 'forbidden'
     return key
   }
 }

@@ -23,6 +23,8 @@ const retryAfter: HeaderList = [['retry-after', '1']]
 
 export const unauthorized = refusal(401, 'Invalid or expired secret key')
 
+export const forbidden = refusal(403, 'This key does not have the scope ingest')
+
 export const methodNotAllowed = refusal(405, 'Only POST is allowed here', [['allow', 'POST']])
 
 export const unknownMethod = refusal(405, 'The method is not known here', [

@@ -1,8 +1,8 @@
 import { validationErrorBody, validationIssues } from '@tollgate/schemas/http/validation-error'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
-import type { KeyDirectory, KeyHolder } from '../domain/key-holder.ts'
+import type { Found, KeyDirectory, KeyHolder } from '../domain/key-holder.ts'
 import { parseBody } from '../domain/parse-body.ts'
-import { badRequest, jsonAnswer, unauthorized, unsupportedMediaType } from './answers.ts'
+import { badRequest, forbidden, jsonAnswer, unauthorized, unsupportedMediaType } from './answers.ts'
 import type { Answer, HotHead, HotRoute } from './http-front.ts'
 
 /** A request that has passed everything that all hot routes ask for. */
@@ -34,12 +34,9 @@ export type HotRouteParts<Input> = {
 /** The order every hot route keeps: key, content type, body, schema, and only then what the route does. */
 export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
   const { keys } = parts
-  const serve = (
-    holder: KeyHolder | 'refused',
-    authorization: string,
-    body: Buffer,
-  ): Answer | Promise<Answer> => {
+  const serve = (holder: Found, authorization: string, body: Buffer): Answer | Promise<Answer> => {
     if (holder === 'refused') return unauthorized
+    if (holder === 'forbidden') return forbidden
     const parsed = parseBody(body)
     if (parsed.kind === 'refused') return badRequest(parsed.message)
     const accepted = parts.accept?.(parsed.value)
@@ -52,7 +49,9 @@ export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
   }
   return {
     refuse(head) {
-      if (keys.peek(head.authorization) === 'refused') return unauthorized
+      const holder = keys.peek(head.authorization)
+      if (holder === 'refused') return unauthorized
+      if (holder === 'forbidden') return forbidden
       return refusalOfMediaType(head)
     },
     answer(head, body) {

@@ -1,3 +1,4 @@
+import type { KeyScope } from '../key-scopes.ts'
 import type { Environment } from '../environment.ts'
 
 /*
@@ -11,6 +12,8 @@ export type PublishedApiKey = {
   readonly providerId: string
   readonly environment: Environment
   readonly expiresAtMs: number | null
+  /** Absent: all. */
+  readonly scopes?: readonly KeyScope[] | undefined
 }
 
 export function apiKeyDocumentKey(sha256Hex: string): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { keyScopes } from '../key-scopes.ts'
 import { environments } from '../environment.ts'
 
 /** What the control plane tells the holder of a key about it: for the data plane, while hot state does not say. */
@@ -10,4 +11,5 @@ export const ownKeySchema = z.object({
   environment: z.enum(environments),
   /** Unix milliseconds; null: it does not expire. */
   expiresAtMs: z.int().nullable(),
+  scopes: z.array(z.enum(keyScopes)).optional(),
 })

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { KeyScope } from '@tollgate/schemas/key-scopes'
 import type { Environment } from '@tollgate/schemas/environment'
 import { findApiKeyBySha256, type ApiKey } from '@tollgate/domain/api-keys/repository'
 import { environmentOfSecretKey, sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
@@ -15,6 +16,10 @@ export type Caller = {
 }
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a key needs for the route. Default: `read` where the method only reads, else `manage`. */
+    scope?: KeyScope | 'any'
+  }
   interface FastifyRequest {
     /** Set by the authentication hook. Read it through `callerOf` or `apiKeyOf`. */
     apiKey: ApiKey | null
@@ -34,6 +39,8 @@ export function installAuthentication(app: ApiServer, database: Database, clock:
     const key = await findApiKeyBySha256(database.control, sha256OfSecretKey(secret))
     if (key === undefined || !isUsable(key, clock.now())) throw refusals.badKey()
     request.apiKey = key
+    const scope = request.routeOptions.config.scope ?? scopeOfMethod(request.method)
+    if (scope !== 'any' && !key.scopes.includes(scope)) throw refusals.scopeMissing(scope)
   })
 }
 
@@ -55,6 +62,10 @@ export function operationOf(request: FastifyRequest, clock: Clock): Operation {
     requestId: request.id,
     idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : null,
   }
+}
+
+function scopeOfMethod(method: string): KeyScope {
+  return method === 'GET' || method === 'HEAD' ? 'read' : 'manage'
 }
 
 function isUsable(key: ApiKey, nowMs: number): boolean {

@@ -24,6 +24,7 @@ export function registerLimitRoutes(app: ApiServer, parts: AppParts): void {
   app.post(
     '/v1/sdk/limits',
     {
+      config: { scope: 'ingest' },
       schema: {
         tags: ['Limits'],
         body: limitsRequestSchema,
@@ -42,6 +43,7 @@ export function registerLimitRoutes(app: ApiServer, parts: AppParts): void {
   app.post(
     '/v1/sdk/limits/release',
     {
+      config: { scope: 'ingest' },
       schema: {
         tags: ['Limits'],
         body: releaseRequestSchema,

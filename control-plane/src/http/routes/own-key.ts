@@ -4,8 +4,10 @@ import { apiKeyOf } from '../plugins/authentication.ts'
 
 /** Asked by the data plane for keys that it cannot find in the hot state just now. Part of no client's contract. */
 export function registerOwnKeyRoute(app: ApiServer): void {
-  app.get(ownKeyPath, { schema: { hide: true, response: { 200: ownKeySchema } } }, (request) => {
-    const { keyId, providerId, environment, expiresAt } = apiKeyOf(request)
-    return { keyId, providerId, environment, expiresAtMs: expiresAt?.getTime() ?? null }
+  const schema = { hide: true, response: { 200: ownKeySchema } }
+  app.get(ownKeyPath, { config: { scope: 'any' }, schema }, (request) => {
+    const { keyId, providerId, environment, expiresAt, scopes } = apiKeyOf(request)
+    const expiresAtMs = expiresAt?.getTime() ?? null
+    return { keyId, providerId, environment, expiresAtMs, scopes: [...scopes] }
   })
 }

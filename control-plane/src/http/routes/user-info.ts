@@ -14,6 +14,7 @@ export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
   app.post(
     '/v1/sdk/user-info',
     {
+      config: { scope: 'read' },
       schema: {
         tags: ['Customers'],
         body: userInfoRequestSchema,

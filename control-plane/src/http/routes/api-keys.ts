@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
+import { findApiKeys, listApiKeys } from '@tollgate/domain/api-keys/repository'
+import { revokeApiKey, rotateApiKey } from '@tollgate/domain/api-keys/retire-api-key'
+import {
+  apiKeyCreateSchema,
+  apiKeyRotateSchema,
+  apiKeySchema,
+  apiKeysResponseSchema,
+  issuedApiKeySchema,
+} from '@tollgate/schemas/http/api-keys'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { apiKeyOf, callerOf, type Caller } from '../plugins/authentication.ts'
+import { apiKeyToHttp } from '../translate/api-key.ts'
+
+const tags = ['Keys']
+const params = z.object({ keyId: requiredReference })
+/** Who sees which keys there are knows what to attack; so looking at them takes what changing them does. */
+const config = { scope: 'manage' } as const
+
+/** The provider's keys of the environment that the calling key belongs to. */
+export function registerApiKeyRoutes(app: ApiServer, parts: AppParts): void {
+  app.get(
+    '/v1/ui/api-keys',
+    { config, schema: { tags, response: { 200: apiKeysResponseSchema } } },
+    async (request) => {
+      const { providerId, environment } = callerOf(request)
+      const keys = await listApiKeys(parts.database.control, providerId)
+      const own = keys.filter((key) => key.environment === environment)
+      return { apiKeys: own.map((key) => apiKeyToHttp(key, nowOf(parts))) }
+    },
+  )
+
+  app.post(
+    '/v1/ui/api-keys',
+    {
+      config,
+      schema: { tags, body: apiKeyCreateSchema, response: { 201: issuedApiKeySchema } },
+    },
+    async (request, reply) => {
+      const now = nowOf(parts)
+      const { name, expiresAt, scopes = apiKeyOf(request).scopes } = request.body
+      // A key makes none that may do more than itself.
+      const missing = scopes.find((scope) => !apiKeyOf(request).scopes.includes(scope))
+      if (missing !== undefined) throw refusals.scopeMissing(missing)
+      if (expiresAt !== undefined && Date.parse(expiresAt) <= now.getTime()) {
+        throw refusals.keyExpiresInThePast()
+      }
+      const fields = {
+        ...callerOf(request),
+        name: name ?? null,
+        scopes: [...new Set(scopes)],
+        expiresAt: expiresAt === undefined ? null : new Date(expiresAt),
+      }
+      const issued = await issueApiKey(parts.database, parts.hotState, fields, now)
+      const { key, secretKey } = issued
+      return reply.code(201).send({ ...apiKeyToHttp(key, now), secretKey })
+    },
+  )
+
+  registerRetiring(app, parts)
+}
+
+function registerRetiring(app: ApiServer, parts: AppParts): void {
+  app.post(
+    '/v1/ui/api-keys/:keyId/rotate',
+    {
+      config,
+      schema: {
+        tags,
+        params,
+        body: apiKeyRotateSchema.nullish(),
+        response: { 201: issuedApiKeySchema },
+      },
+    },
+    async (request, reply) => {
+      const { keyId } = request.params
+      await requireOwnKey(parts, callerOf(request), keyId)
+      const { overlapHours } = request.body ?? apiKeyRotateSchema.parse({})
+      const overlapMs = Math.round(overlapHours * 3_600_000)
+      const { database, hotState } = parts
+      const now = nowOf(parts)
+      const outcome = await rotateApiKey(database, hotState, keyId, overlapMs, now)
+      switch (outcome.kind) {
+        case 'not-found':
+          throw refusals.keyNotFound(keyId)
+        case 'already-revoked':
+          throw refusals.keyRevoked(keyId)
+        case 'rotated': {
+          const { key, secretKey } = outcome.successor
+          return reply.code(201).send({ ...apiKeyToHttp(key, now), secretKey })
+        }
+      }
+    },
+  )
+
+  app.delete(
+    '/v1/ui/api-keys/:keyId',
+    { config, schema: { tags, params, response: { 200: apiKeySchema } } },
+    async (request) => {
+      const { keyId } = request.params
+      await requireOwnKey(parts, callerOf(request), keyId)
+      const now = nowOf(parts)
+      const outcome = await revokeApiKey(parts.database, parts.hotState, keyId, now)
+      if (outcome.kind === 'not-found') throw refusals.keyNotFound(keyId)
+      return apiKeyToHttp(outcome.key, now)
+    },
+  )
+}
+
+async function requireOwnKey(
+  parts: AppParts,
+  { providerId, environment }: Caller,
+  keyId: string,
+): Promise<void> {
+  const [key] = await findApiKeys(parts.database.control, [keyId])
+  if (key?.providerId !== providerId || key.environment !== environment) {
+    throw refusals.keyNotFound(keyId)
+  }
+}
+
+function nowOf(parts: AppParts): Date {
+  return new Date(parts.clock.now())
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ApiKeyBody } from '@tollgate/schemas/http/api-keys'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+/* Keys that a provider makes, narrows, rotates and revokes over HTTP. */
+
+type Issued = ApiKeyBody & { secretKey: string }
+
+const path = '/v1/ui/api-keys'
+let stack: TestStack
+let tenant: Tenant
+
+beforeAll(async () => {
+  stack = await startTestStack()
+})
+afterAll(() => stack.stop())
+beforeEach(async () => {
+  stack.clock.set('2026-03-01T00:00:00Z')
+  tenant = await stack.createTenant()
+})
+
+function call<Body>(method: string, at: string, body?: unknown, key = tenant.sandboxKey) {
+  return stack.call<Body>(key, method, at, body)
+}
+
+async function issue(fields: object = {}): Promise<Issued> {
+  return (await call<Issued>('POST', path, fields)).body
+}
+
+async function statusOf(secretKey: string, method = 'GET', at = '/v1/sdk/products', body?: object) {
+  return (await call(method, at, body, secretKey)).status
+}
+
+test('a new key works at once, belongs to the caller’s environment, and is shown once', async () => {
+  const { status, body } = await call<Issued>('POST', path, { name: 'ci' })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({ name: 'ci', environment: 'sandbox', status: 'active' })
+  expect(body.secretKey).toMatch(/^sk_sandbox_/)
+  expect(await statusOf(body.secretKey)).toBe(200)
+  const listed = await call<{ apiKeys: ApiKeyBody[] }>('GET', path)
+  expect(listed.body.apiKeys.map(({ keyId }) => keyId)).toContain(body.keyId)
+  expect(JSON.stringify(listed.body)).not.toContain(body.secretKey)
+  const live = await call<{ apiKeys: ApiKeyBody[] }>('GET', path, undefined, tenant.liveKey)
+  expect(live.body.apiKeys.map(({ keyId }) => keyId)).not.toContain(body.keyId)
+})
+
+describe('scopes', () => {
+  test('a key for reading changes nothing', async () => {
+    const { secretKey } = await issue({ scopes: ['read'] })
+    expect(await statusOf(secretKey)).toBe(200)
+    const refused = await call<object>('POST', '/v1/sdk/products', { name: 'X' }, secretKey)
+    expect({ status: refused.status, body: refused.body }).toEqual({
+      status: 403,
+      body: {
+        statusCode: 403,
+        error: 'Forbidden',
+        message: 'This key does not have the scope manage',
+      },
+    })
+  })
+
+  test('a key for ingest checks limits, and reads and changes nothing', async () => {
+    const { secretKey } = await issue({ scopes: ['ingest'] })
+    const check = { customerRef: 'nobody', productRef: 'prd_NONE' }
+    expect(await statusOf(secretKey, 'POST', '/v1/sdk/limits', check)).toBe(404)
+    expect(await statusOf(secretKey)).toBe(403)
+    expect(await statusOf(secretKey, 'POST', '/v1/sdk/user-info', check)).toBe(403)
+    expect(await statusOf(secretKey, 'POST', '/v1/sdk/products', { name: 'X' })).toBe(403)
+    expect(await statusOf(secretKey, 'GET', path)).toBe(403)
+  })
+
+  test('a key makes none that may do more than itself', async () => {
+    const { secretKey } = await issue({ scopes: ['manage', 'read'] })
+    const wider = await call<object>('POST', path, { scopes: ['ingest'] }, secretKey)
+    expect(wider.status).toBe(403)
+    const same = await call<Issued>('POST', path, {}, secretKey)
+    expect(same.body.scopes).toEqual(['read', 'manage'])
+  })
+
+  test.each([[[]], [['everything']]])('none are %j', async (scopes) => {
+    expect((await call('POST', path, { scopes })).status).toBe(400)
+  })
+})
+
+test('a key ends when it was said to', async () => {
+  const { secretKey } = await issue({ expiresAt: '2026-03-02T00:00:00Z' })
+  expect(await statusOf(secretKey)).toBe(200)
+  stack.clock.set('2026-03-02T00:00:00Z')
+  expect(await statusOf(secretKey)).toBe(401)
+  expect((await call('POST', path, { expiresAt: '2026-03-01T23:59:59Z' })).status).toBe(400)
+})
+
+test('a successor has the same scopes, and the old key works for the overlap', async () => {
+  const old = await issue({ scopes: ['read'], name: 'reports' })
+  const { status, body } = await call<Issued>('POST', `${path}/${old.keyId}/rotate`, {
+    overlapHours: 1,
+  })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({ scopes: ['read'], name: 'reports' })
+  expect([await statusOf(old.secretKey), await statusOf(body.secretKey)]).toEqual([200, 200])
+  stack.clock.set('2026-03-01T01:00:00Z')
+  expect([await statusOf(old.secretKey), await statusOf(body.secretKey)]).toEqual([401, 200])
+})
+
+test('a revoked key is refused at once, and cannot be rotated', async () => {
+  const { keyId, secretKey } = await issue()
+  const { body } = await call<ApiKeyBody>('DELETE', `${path}/${keyId}`)
+  expect(body.status).toBe('revoked')
+  expect(await statusOf(secretKey)).toBe(401)
+  expect((await call('DELETE', `${path}/${keyId}`)).status).toBe(200)
+  expect((await call('POST', `${path}/${keyId}/rotate`)).status).toBe(400)
+})
+
+test('keys of others are not there', async () => {
+  const { keyId } = await issue()
+  const stranger = await stack.createTenant()
+  for (const key of [stranger.sandboxKey, tenant.liveKey]) {
+    expect(await statusOf(key, 'DELETE', `${path}/${keyId}`)).toBe(404)
+    expect(await statusOf(key, 'POST', `${path}/${keyId}/rotate`)).toBe(404)
+  }
+  expect((await call('DELETE', `${path}/key_NONE`)).status).toBe(404)
+})
