@@ -38,6 +38,7 @@ export const refusals = {
   scopeMissing: (scope: KeyScope) =>
     new RefusalError(403, 'Forbidden', `This key does not have the scope ${scope}`),
   keyNotFound: (keyId: string) => notFound(`Key ${keyId} not found`),
+  keyExpired: (keyId: string) => badRequest(`Key ${keyId} has expired`),
   keyRevoked: (keyId: string) => badRequest(`Key ${keyId} is revoked`),
   keyExpiresInThePast: () => badRequest('expiresAt is in the past'),
   routeNotFound: (method: string, path: string) => notFound(`Cannot ${method} ${path}`),
@@ -68,6 +69,7 @@ export const refusals = {
   customerSessionNotFound: (sessionId: string) =>
     notFound(`Customer session not found: ${sessionId}`),
   checkoutNeedsProduct: () => badRequest('productRef is required unless purpose is credit_topup'),
+  productUnavailable: (reference: string) => badRequest(`Product ${reference} is not active`),
   planUnavailable: (reference: string) => badRequest(`Plan ${reference} cannot be bought`),
 
   autoRechargeInvalid: (message: string) => badRequest(message),

@@ -10,8 +10,23 @@ const path = '/v1/ui/api-keys'
 let stack: TestStack
 let tenant: Tenant
 
+/** The hot state takes no documents while this is set. */
+let isAway = false
+
 beforeAll(async () => {
-  stack = await startTestStack()
+  stack = await startTestStack({
+    wrapHotState: (hotState) =>
+      new Proxy(hotState, {
+        get: (target, name) => {
+          const part: unknown = Reflect.get(target, name)
+          if (typeof part !== 'function') return part
+          if (isAway && (name === 'putDocument' || name === 'deleteDocument')) {
+            return () => Promise.reject(new Error('the hot state is away'))
+          }
+          return part.bind(target) as unknown
+        },
+      }),
+  })
 })
 afterAll(() => stack.stop())
 beforeEach(async () => {
@@ -102,6 +117,18 @@ test('a successor has the same scopes, and the old key works for the overlap', a
   expect([await statusOf(old.secretKey), await statusOf(body.secretKey)]).toEqual([401, 200])
 })
 
+test('no key makes or rotates one that may do more, or that lives longer, than itself', async () => {
+  const narrow = await issue({ scopes: ['manage'], expiresAt: '2026-03-02T00:00:00Z' })
+  const wide = await issue()
+  expect(await statusOf(narrow.secretKey, 'POST', `${path}/${wide.keyId}/rotate`)).toBe(403)
+  const own = await call<Issued>('POST', `${path}/${narrow.keyId}/rotate`, {}, narrow.secretKey)
+  expect(own.body.expiresAt).toBe('2026-03-02T00:00:00.000Z')
+  const made = await call<Issued>('POST', path, {}, own.body.secretKey)
+  expect(made.body.expiresAt).toBe('2026-03-02T00:00:00.000Z')
+  stack.clock.set('2026-03-02T00:00:00Z')
+  expect((await call('POST', `${path}/${narrow.keyId}/rotate`)).status).toBe(400)
+})
+
 test('a revoked key is refused at once, and cannot be rotated', async () => {
   const { keyId, secretKey } = await issue()
   const { body } = await call<ApiKeyBody>('DELETE', `${path}/${keyId}`)
@@ -109,6 +136,25 @@ test('a revoked key is refused at once, and cannot be rotated', async () => {
   expect(await statusOf(secretKey)).toBe(401)
   expect((await call('DELETE', `${path}/${keyId}`)).status).toBe(200)
   expect((await call('POST', `${path}/${keyId}/rotate`)).status).toBe(400)
+})
+
+test('the secret of a new key is told, and a key is revoked, also while the hot state is away', async () => {
+  isAway = true
+  try {
+    const made = await call<Issued>('POST', path, {})
+    expect(made.status).toBe(201)
+    expect(await statusOf(made.body.secretKey)).toBe(200)
+    const { keyId } = made.body
+    const next = await call<Issued>('POST', `${path}/${keyId}/rotate`, { overlapHours: 0 })
+    expect(next.status).toBe(201)
+    expect([await statusOf(made.body.secretKey), await statusOf(next.body.secretKey)]).toEqual([
+      401, 200,
+    ])
+    expect((await call('DELETE', `${path}/${next.body.keyId}`)).status).toBe(200)
+    expect(await statusOf(next.body.secretKey)).toBe(401)
+  } finally {
+    isAway = false
+  }
 })
 
 test('keys of others are not there', async () => {

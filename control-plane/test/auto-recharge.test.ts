@@ -112,6 +112,20 @@ test('another currency is shown in the one of the balance', async () => {
   expect(body.display).toMatchObject({ topupAmountMajor: 94.6, currency: 'SEK' })
 })
 
+test('a rate that comes or goes changes what is shown, not what was asked for', async () => {
+  await put()
+  await call('PUT', '/v1/ui/exchange-rates/SEK', { unitsPerDollar: '20' })
+  expect((await read()).config?.trigger.thresholdAmountMinor).toBe(5_000)
+  await call('DELETE', '/v1/ui/exchange-rates/SEK')
+  const { display } = await read()
+  expect(display).toMatchObject({
+    currency: 'SEK',
+    rateSource: 'fallback',
+    thresholdAmountMajor: 50,
+  })
+  await call('PUT', '/v1/ui/exchange-rates/SEK', { unitsPerDollar: '9.46' })
+})
+
 describe('refuses', () => {
   test.each([
     ['no threshold', { thresholdAmountMajor: 0 }, /greater than 0/],
@@ -184,7 +198,9 @@ describe('exchange rates', () => {
 
   test('are the provider’s own', async () => {
     const other = await stack.createTenant('SEK')
-    expect((await stack.call(other.sandboxKey, 'GET', rates)).body).toEqual({ exchangeRates: [] })
+    for (const key of [other.sandboxKey, tenant.liveKey]) {
+      expect((await stack.call(key, 'GET', rates)).body).toEqual({ exchangeRates: [] })
+    }
     const sek = { currency: 'SEK', unitsPerDollar: '9.46', source: 'db' }
     expect((await call('GET', rates)).body).toEqual({ exchangeRates: [sek] })
   })

@@ -153,24 +153,25 @@ describe('activate', () => {
     expect((await check()).plan).toBe(second)
   })
 
-  test('going away from a free plan and back does not give its units twice', async () => {
-    const free = await createPlan({ price: 0, limit: 5 })
-    const other = await createPlan({ price: 0, limit: 1 })
-    const { purchaseRef } = await activate(free)
-    await stack.countUsage({ providerId: tenant.providerId, customerRef, productRef, units: 4 })
-    expect((await check()).remaining).toBe(1)
-    await activate(other)
-    await eventsSince()
-    const back = await activate(free)
-    expect(back).toEqual({ status: 'activated', purchaseRef })
-    expect((await check()).remaining).toBe(1)
-    expect(await eventTypes()).toEqual([
-      'purchase.expired',
-      'purchase.reactivated',
-      'purchase.plan_changed',
-    ])
+  test('a free plan that was left is not given again in its period, by no way', async () => {
+    const free = await createPlan({ price: 0, limit: 5, default: true })
+    const other = await createPlan({ type: 'usage-based', creditsPerUnit: 1 })
+    expect((await check()).plan).toBe(free)
+    const { purchaseRef } = await activate(other)
+    expect(await activate(free)).toMatchObject({ status: 'invalid' })
+    expect((await purchase(purchaseRef!)).status).toBe('active')
+    await cancel(purchaseRef!)
+    expect(await check()).toMatchObject({ withinLimits: false, plan: '' })
     stack.clock.set('2026-02-28T12:00:00Z')
-    expect((await check()).remaining).toBe(5)
+    expect(await check()).toMatchObject({ withinLimits: true, remaining: 5, plan: free })
+  })
+
+  test('a free plan without a cap is given as often as wanted', async () => {
+    const free = await createPlan({ price: 0 })
+    const other = await createPlan({ price: 0 })
+    for (const planRef of [free, other, free]) {
+      expect((await activate(planRef)).status).toBe('activated')
+    }
   })
 
   test.each([

@@ -50,6 +50,8 @@ export async function rotateKeyCommand(
       throw new CliError(`there is no key ${keyId}`)
     case 'already-revoked':
       throw new CliError(`key ${keyId} is revoked: create a new one`)
+    case 'expired':
+      throw new CliError(`key ${keyId} has expired: create a new one`)
     case 'rotated':
       parts.print(`key ${keyId} works until ${outcome.oldExpiresAt.toISOString()}`)
       printIssued(parts, outcome.successor)

@@ -16,7 +16,8 @@ import {
   provisionDefaultPlan,
   type ProvisionOutcome,
 } from '@tollgate/domain/purchases/provision-default-plan'
-import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import { readProvisionState } from '@tollgate/domain/purchases/read-provision-state'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
@@ -71,9 +72,9 @@ async function findOrProvision(
 ): Promise<ProvisionOutcome> {
   const { providerId, environment, now } = operation
   const pool = parts.database.in(environment)
-  const { reference } = customer
-  const last = await findDecidingPurchase(pool, providerId, reference, product.reference)
-  const decision = decideProvision({ product, plans, last, now })
+  const query = { customerRef: customer.reference, productRef: product.reference, plans, now }
+  const state = await readProvisionState(pool, providerId, query)
+  const decision = decideProvision({ product, plans, ...state, now })
   switch (decision.kind) {
     case 'has-access':
       return { kind: 'purchase', purchase: decision.purchase }

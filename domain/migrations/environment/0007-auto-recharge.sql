@@ -21,8 +21,9 @@ create table auto_recharges (
   provider_id text not null,
   customer_ref text not null,
   status text not null check (status in ('active', 'disabled', 'failed', 'pending_setup')),
-  -- Minor units of the currency that the customer's balance is shown in.
+  -- Minor units of `threshold_currency`: what the balance was shown in when this was asked for.
   threshold_minor bigint not null check (threshold_minor >= 0),
+  threshold_currency text not null check (threshold_currency ~ '^[A-Z]{3}$'),
   -- Minor units of `topup_currency`, like what was spent and may be spent in a month.
   topup_minor bigint not null check (topup_minor >= 0),
   topup_currency text not null check (topup_currency ~ '^[A-Z]{3}$'),

@@ -25,16 +25,38 @@ export type IssuedApiKey = {
   readonly secretKey: string
 }
 
-/** The key opens both planes once this resolves. */
+/** Told why a key could not be published. It stands all the same, and is published once the hot state is back. */
+export type OnUnpublished = (error: unknown) => void
+
+/** The key opens both planes once this resolves; the data plane later where `onUnpublished` was called. */
 export async function issueApiKey(
   database: Database,
   hotState: HotState,
   fields: NewApiKey,
   now: Date,
+  onUnpublished?: OnUnpublished,
 ): Promise<IssuedApiKey> {
   const issued = await database.control.begin((sql) => addApiKey(sql, fields, now))
-  await publishApiKeys(database.control, hotState, [apiKeyTarget(issued.key)], 'pending')
+  await publishKeys(database, hotState, [apiKeyTarget(issued.key)], onUnpublished)
   return issued
+}
+
+/** In this order, one after the other. */
+export async function publishKeys(
+  database: Database,
+  hotState: HotState,
+  targets: readonly PublicationTarget[],
+  onUnpublished: OnUnpublished | undefined,
+): Promise<void> {
+  try {
+    for (const target of targets) {
+      await publishApiKeys(database.control, hotState, [target], 'pending')
+    }
+  } catch (error) {
+    // The secret of a new key is known only now: who can go on without the data plane should be told of it.
+    if (onUnpublished === undefined) throw error
+    onUnpublished(error)
+  }
 }
 
 export async function addApiKey(

@@ -1,14 +1,20 @@
 import type { Database } from '@tollgate/platform/database/database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { insertPublication } from '../publications/repository.ts'
-import { addApiKey, apiKeyTarget, type IssuedApiKey } from './issue-api-key.ts'
-import { publishApiKeys } from './publish-api-keys.ts'
+import {
+  addApiKey,
+  apiKeyTarget,
+  publishKeys,
+  type IssuedApiKey,
+  type OnUnpublished,
+} from './issue-api-key.ts'
 import { lockApiKey, setApiKeyExpiry, setApiKeyRevoked, type ApiKey } from './repository.ts'
 
 export type RotateOutcome =
   | { readonly kind: 'rotated'; readonly successor: IssuedApiKey; readonly oldExpiresAt: Date }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'already-revoked' }
+  | { readonly kind: 'expired' }
 
 /** A successor for the key, which itself goes on working for the overlap, but never longer than it would have. */
 export async function rotateApiKey(
@@ -17,13 +23,16 @@ export async function rotateApiKey(
   keyId: string,
   overlapMs: number,
   now: Date,
+  onUnpublished?: OnUnpublished,
 ): Promise<RotateOutcome> {
   const outcome = await database.control.begin(async (sql): Promise<RotateOutcome> => {
     const old = await lockApiKey(sql, keyId)
     if (old === undefined) return { kind: 'not-found' }
     if (old.revokedAt !== null) return { kind: 'already-revoked' }
-    const { providerId, environment, name, scopes } = old
-    const fields = { providerId, environment, name, scopes, expiresAt: null }
+    if (old.expiresAt !== null && old.expiresAt <= now) return { kind: 'expired' }
+    // A successor ends when its predecessor would have: rotating prolongs nothing.
+    const { providerId, environment, name, scopes, expiresAt } = old
+    const fields = { providerId, environment, name, scopes, expiresAt }
     const successor = await addApiKey(sql, fields, now)
     const overlapEndMs = now.getTime() + overlapMs
     const oldExpiresAt = new Date(Math.min(overlapEndMs, old.expiresAt?.getTime() ?? Infinity))
@@ -34,13 +43,8 @@ export async function rotateApiKey(
   if (outcome.kind === 'rotated') {
     const { key } = outcome.successor
     // The successor first: a caller that switches early must not be refused.
-    await publishApiKeys(database.control, hotState, [apiKeyTarget(key)], 'pending')
-    await publishApiKeys(
-      database.control,
-      hotState,
-      [{ ...apiKeyTarget(key), target: keyId }],
-      'pending',
-    )
+    const targets = [apiKeyTarget(key), { ...apiKeyTarget(key), target: keyId }]
+    await publishKeys(database, hotState, targets, onUnpublished)
   }
   return outcome
 }
@@ -54,6 +58,7 @@ export async function revokeApiKey(
   hotState: HotState,
   keyId: string,
   now: Date,
+  onUnpublished?: OnUnpublished,
 ): Promise<RevokeOutcome> {
   const outcome = await database.control.begin(async (sql): Promise<RevokeOutcome> => {
     const key = await lockApiKey(sql, keyId)
@@ -64,7 +69,7 @@ export async function revokeApiKey(
     return { kind: 'revoked', key: { ...key, revokedAt } }
   })
   if (outcome.kind === 'revoked') {
-    await publishApiKeys(database.control, hotState, [apiKeyTarget(outcome.key)], 'pending')
+    await publishKeys(database, hotState, [apiKeyTarget(outcome.key)], onUnpublished)
   }
   return outcome
 }

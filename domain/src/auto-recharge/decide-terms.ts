@@ -42,6 +42,7 @@ export function decideTerms(
       terms: {
         status: 'disabled',
         thresholdMinor: stored?.thresholdMinor ?? 0n,
+        thresholdCurrency: stored?.thresholdCurrency ?? context.displayRate.currency,
         topupMinor: stored?.topupMinor ?? 0n,
         topupCurrency: stored?.topupCurrency ?? currency,
         monthlySpendMaxMinor: stored?.monthlySpendMaxMinor ?? null,
@@ -90,6 +91,7 @@ function decideEnabled(
     terms: {
       status: context.hasReusableCard ? 'active' : 'pending_setup',
       thresholdMinor,
+      thresholdCurrency: displayRate.currency,
       topupMinor,
       topupCurrency: currency,
       monthlySpendMaxMinor: spendMaxMinor,

@@ -5,8 +5,9 @@ export type AutoRechargeStatus = 'active' | 'disabled' | 'failed' | 'pending_set
 /** What its owner has asked for. */
 export type AutoRechargeTerms = {
   readonly status: AutoRechargeStatus
-  /** Minor units of the currency that the customer's balance is shown in. */
+  /** Minor units of `thresholdCurrency`: what the balance was shown in when this was asked for. */
   readonly thresholdMinor: bigint
+  readonly thresholdCurrency: string
   /** Minor units of `topupCurrency`, like both amounts of a month. */
   readonly topupMinor: bigint
   readonly topupCurrency: string
@@ -29,6 +30,7 @@ export type AutoRecharge = AutoRechargeTerms & {
 type AutoRechargeRow = {
   status: AutoRechargeStatus
   threshold_minor: bigint
+  threshold_currency: string
   topup_minor: bigint
   topup_currency: string
   monthly_spend_minor: bigint
@@ -54,6 +56,7 @@ export async function saveAutoRecharge(
   const changed = {
     status: terms.status,
     threshold_minor: terms.thresholdMinor.toString(),
+    threshold_currency: terms.thresholdCurrency,
     topup_minor: terms.topupMinor.toString(),
     topup_currency: terms.topupCurrency,
     monthly_spend_max_minor: terms.monthlySpendMaxMinor?.toString() ?? null,
@@ -98,6 +101,7 @@ function fromRow(row: AutoRechargeRow): AutoRecharge {
   return {
     status: row.status,
     thresholdMinor: row.threshold_minor,
+    thresholdCurrency: row.threshold_currency,
     topupMinor: row.topup_minor,
     topupCurrency: row.topup_currency,
     monthlySpendMinor: row.monthly_spend_minor,

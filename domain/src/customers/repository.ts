@@ -170,7 +170,8 @@ export async function raisePublicationVersions(
   customers: readonly CustomerName[],
 ): Promise<Map<string, number>> {
   const rows = await sql<{ reference: string; publication_version: bigint }[]>`
-    update customers set publication_version = publication_version + 1
+    update customers
+    set publication_version = greatest(publication_version + 1, nextval('publication_versions'))
     where (provider_id, reference) in (${selectNames(sql, customers)})
     returning reference, publication_version`
   return new Map(rows.map((row) => [row.reference, Number(row.publication_version)]))

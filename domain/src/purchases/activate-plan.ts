@@ -1,16 +1,16 @@
 import { lockCustomer, type Customer } from '../customers/repository.ts'
-import { periodAt, type CycleMode } from '../periods/periods.ts'
+import type { CycleMode } from '../periods/periods.ts'
 import type { Plan } from '../plans/plan.ts'
 import { findPlan } from '../plans/repository.ts'
 import { holdProduct, type Product } from '../products/repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { cycleOf, isOpen } from './access.ts'
+import { isOpen } from './access.ts'
 import { createPurchase } from './create-purchase.ts'
 import { decideActivation } from './decide-activation.ts'
-import { endNow, movePurchase } from './move-purchase.ts'
+import { endNow } from './move-purchase.ts'
 import { unpaidPurchase } from './new-purchase.ts'
 import { planChangedObject } from './purchase-event.ts'
-import { findDecidingPurchase, listPurchases, lockPurchase, type Purchase } from './repository.ts'
+import { findDecidingPurchase, findLastOfPlan, lockPurchase, type Purchase } from './repository.ts'
 import { settleLapsed } from './settle-lapsed.ts'
 
 export type ActivateRequest = {
@@ -41,7 +41,8 @@ export async function activatePlan(
   await lockCustomer(sql, providerId, customer.reference)
   const plan = await findPlan(sql, providerId, productRef, planRef)
   const last = await findDecidingPurchase(sql, providerId, customer.reference, productRef)
-  const lastOfPlan = await findLastOfPlan(work, customer.reference, productRef, planRef)
+  const ofPlan = { customerRef: customer.reference, productRef, planRef }
+  const lastOfPlan = await findLastOfPlan(sql, providerId, ofPlan)
   const decision = decideActivation({ product, plan, last, lastOfPlan, now })
   switch (decision.kind) {
     case 'invalid':
@@ -50,53 +51,26 @@ export async function activatePlan(
     case 'payment-required':
       return { ...decision, product }
     case 'activate': {
-      await endPrevious(work, last)
+      const replaced = await endPrevious(work, last)
       const origin = decision.plan.type === 'one-time' ? 'one_time' : 'manual'
       const given = { customer, product, plan: decision.plan, cycleMode, origin, now } as const
       const purchase = unpaidPurchase(given)
       await createPurchase(work, purchase)
-      await tellOfPlanChange(work, purchase, decision.replaced)
-      return { kind: 'activated', purchase, plan: decision.plan }
-    }
-    case 'resume': {
-      await endPrevious(work, last)
-      const purchase = await resume(work, decision.purchase.reference)
-      await tellOfPlanChange(work, purchase, decision.replaced)
+      await tellOfPlanChange(work, purchase, replaced)
       return { kind: 'activated', purchase, plan: decision.plan }
     }
   }
 }
 
-async function findLastOfPlan(
+/** A customer has one open purchase of a product. The one that gave access until now, if any. */
+async function endPrevious(
   work: UnitOfWork,
-  customerRef: string,
-  productRef: string,
-  planRef: string,
+  last: Purchase | undefined,
 ): Promise<Purchase | undefined> {
-  const filter = { customerRef, productRef, planRef, rowsMax: 1 }
-  const [purchase] = await listPurchases(work.sql, work.providerId, filter)
-  return purchase
-}
-
-/** A customer has one open purchase of a product. */
-async function endPrevious(work: UnitOfWork, last: Purchase | undefined): Promise<void> {
   if (last === undefined || (await settleLapsed(work, last.reference)) !== undefined) return
   const previous = await lockPurchase(work.sql, work.providerId, last.reference)
-  if (previous !== undefined && isOpen(previous)) await endNow(work, previous, 'expired')
-}
-
-async function resume(work: UnitOfWork, reference: string): Promise<Purchase> {
-  const purchase = await lockPurchase(work.sql, work.providerId, reference)
-  if (purchase === undefined) throw new Error(`purchase ${reference} is gone`)
-  const cycle = cycleOf(purchase)
-  return movePurchase(work, purchase, 'resumed', {
-    autoRenew: purchase.isRecurring,
-    endDate: null,
-    nextBillingDate: cycle === undefined ? null : periodAt(cycle, work.now).end,
-    cancelledAt: null,
-    cancellationReason: null,
-    endedAt: null,
-  })
+  if (previous === undefined || !isOpen(previous)) return
+  return endNow(work, previous, 'expired')
 }
 
 async function tellOfPlanChange(

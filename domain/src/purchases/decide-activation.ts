@@ -1,3 +1,4 @@
+import { effectiveCap } from '../plans/plan-cap.ts'
 import { requiresPayment, type Plan } from '../plans/plan.ts'
 import { isOffered } from '../plans/plan-offer.ts'
 import type { Product } from '../products/repository.ts'
@@ -19,15 +20,7 @@ export type ActivationDecision =
   | { readonly kind: 'invalid'; readonly reason: string }
   | { readonly kind: 'already-active'; readonly purchase: Purchase }
   | { readonly kind: 'payment-required'; readonly plan: Plan }
-  /** With the purchase that ends by it. */
-  | { readonly kind: 'activate'; readonly plan: Plan; readonly replaced: Purchase | undefined }
-  /** The free plan was left in this period; taken again, it goes on with what was used of it. */
-  | {
-      readonly kind: 'resume'
-      readonly plan: Plan
-      readonly purchase: Purchase
-      readonly replaced: Purchase | undefined
-    }
+  | { readonly kind: 'activate'; readonly plan: Plan }
 
 /** What activating a plan comes to: what needs no payment beforehand starts at once, everything else goes to checkout. */
 export function decideActivation(input: ActivationInput): ActivationDecision {
@@ -40,8 +33,13 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
   if (held?.planRef === plan.reference) return { kind: 'already-active', purchase: held }
   const isFree = !requiresPayment(plan)
   if (!isFree && plan.type !== 'usage-based') return { kind: 'payment-required', plan }
-  if (isFree && lastOfPlan !== undefined && blocksFreePlan(lastOfPlan, plan.reference, now)) {
-    return { kind: 'resume', plan, purchase: lastOfPlan, replaced: held }
+  if (isFree && lastOfPlan !== undefined && givesTwice(plan, lastOfPlan, now)) {
+    return { kind: 'invalid', reason: 'The free plan was held in this period already' }
   }
-  return { kind: 'activate', plan, replaced: held }
+  return { kind: 'activate', plan }
+}
+
+/** Whether a new purchase would hand out again what the last one of the plan has had in the period that runs. */
+function givesTwice(plan: Plan, lastOfPlan: Purchase, now: Date): boolean {
+  return effectiveCap(plan) !== null && blocksFreePlan(lastOfPlan, plan.reference, now)
 }

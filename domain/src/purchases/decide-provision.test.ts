@@ -29,14 +29,28 @@ describe('without a purchase', () => {
       { kind: 'no-purchase', awaitingPlan: undefined },
     ],
   ] as const)('%s', (_, ofProduct, plans, expected) => {
-    expect(decideProvision({ product: ofProduct, plans, last: undefined, now })).toEqual(expected)
+    expect(
+      decideProvision({
+        product: ofProduct,
+        plans,
+        last: undefined,
+        lastOfDefault: undefined,
+        now,
+      }),
+    ).toEqual(expected)
   })
 
   test.each([
     ['usage-based', aPlan({ isDefault: true, type: 'usage-based' })],
     ['priced', aPlan({ isDefault: true, priceMinor: 1 })],
   ])('a %s default plan waits for consent', (_, plan) => {
-    const decision = decideProvision({ product, plans: [plan], last: undefined, now })
+    const decision = decideProvision({
+      product,
+      plans: [plan],
+      last: undefined,
+      lastOfDefault: undefined,
+      now,
+    })
     expect(decision).toEqual({ kind: 'no-purchase', awaitingPlan: plan })
   })
 })
@@ -54,17 +68,30 @@ describe('with a purchase', () => {
     ['expired', '2026-02-27T23:59:59.999Z', 'enrol'],
   ] as const)('%s until %s: %s', (status, endDate, expected) => {
     const last = aPurchase({ status, endDate: endDate === null ? null : new Date(endDate) })
-    expect(decideProvision({ product, plans: [free], last, now }).kind).toBe(expected)
+    expect(decideProvision({ product, plans: [free], last, lastOfDefault: last, now }).kind).toBe(
+      expected,
+    )
   })
 
   test('of another plan that ended, the free one is given', () => {
     const last = aPurchase({ status: 'refunded', planRef: 'pln_OTHER', endedAt: now })
-    expect(decideProvision({ product, plans: [free], last, now }).kind).toBe('enrol')
+    expect(decideProvision({ product, plans: [free], last, lastOfDefault: last, now }).kind).toBe(
+      'enrol',
+    )
+  })
+
+  test('of another plan since, the free one is not given again in its period', () => {
+    const last = aPurchase({ status: 'cancelled', planRef: 'pln_OTHER', endedAt: now })
+    const lastOfDefault = aPurchase({ status: 'expired', endedAt: now })
+    const input = { product, plans: [free], last, lastOfDefault, now }
+    expect(decideProvision(input).kind).toBe('no-purchase')
   })
 
   test('without periods, the free plan is given once', () => {
     const last = aPurchase({ status: 'expired', billingCycle: null, endedAt: start })
-    expect(decideProvision({ product, plans: [free], last, now }).kind).toBe('no-purchase')
+    expect(decideProvision({ product, plans: [free], last, lastOfDefault: last, now }).kind).toBe(
+      'no-purchase',
+    )
   })
 })
 

@@ -10,6 +10,8 @@ export type ProvisionInput = {
   readonly plans: readonly Plan[]
   /** The customer's deciding purchase of the product. */
   readonly last: Purchase | undefined
+  /** The customer's latest purchase of the product's default plan. */
+  readonly lastOfDefault: Purchase | undefined
   readonly now: Date
 }
 
@@ -20,17 +22,27 @@ export type ProvisionDecision =
   | { readonly kind: 'no-purchase'; readonly awaitingPlan: Plan | undefined }
 
 /** What a limit check without further ado comes to: access there is, access to be given, or none. */
-export function decideProvision({ product, plans, last, now }: ProvisionInput): ProvisionDecision {
+export function decideProvision({
+  product,
+  plans,
+  last,
+  lastOfDefault,
+  now,
+}: ProvisionInput): ProvisionDecision {
   if (last !== undefined && givesAccess(last, now)) return { kind: 'has-access', purchase: last }
   if (product.status !== 'active') return { kind: 'no-purchase', awaitingPlan: undefined }
-  const plan = plans.find((each) => each.isDefault && each.status === 'active')
+  const plan = defaultPlanOf(plans)
   if (plan === undefined) return { kind: 'no-purchase', awaitingPlan: undefined }
   if (!isAutoEnrolled(plan)) {
     // What is hidden cannot be activated by the customer, so nothing waits for that.
     return { kind: 'no-purchase', awaitingPlan: isOffered(plan) ? plan : undefined }
   }
-  if (last !== undefined && blocksFreePlan(last, plan.reference, now)) {
+  if (lastOfDefault !== undefined && blocksFreePlan(lastOfDefault, plan.reference, now)) {
     return { kind: 'no-purchase', awaitingPlan: undefined }
   }
   return { kind: 'enrol', plan }
+}
+
+export function defaultPlanOf(plans: readonly Plan[]): Plan | undefined {
+  return plans.find((each) => each.isDefault && each.status === 'active')
 }

@@ -8,7 +8,8 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { createPurchase } from './create-purchase.ts'
 import { decideProvision } from './decide-provision.ts'
 import { unpaidPurchase } from './new-purchase.ts'
-import { findDecidingPurchase, type Purchase } from './repository.ts'
+import { readProvisionState } from './read-provision-state.ts'
+import type { Purchase } from './repository.ts'
 import { settleLapsed } from './settle-lapsed.ts'
 
 export type ProvisionOutcome =
@@ -31,9 +32,10 @@ export async function provisionDefaultPlan(
   const product = await holdProduct(sql, providerId, productRef)
   if (product === undefined) return { kind: 'product-not-found' }
   await lockCustomer(sql, providerId, customer.reference)
-  const last = await findDecidingPurchase(sql, providerId, customer.reference, productRef)
   const plans = await listPlans(sql, providerId, [productRef])
-  const decision = decideProvision({ product, plans, last, now })
+  const query = { customerRef: customer.reference, productRef, plans, now }
+  const state = await readProvisionState(sql, providerId, query)
+  const decision = decideProvision({ product, plans, ...state, now })
   switch (decision.kind) {
     case 'has-access':
       return { kind: 'purchase', purchase: decision.purchase }
@@ -41,7 +43,7 @@ export async function provisionDefaultPlan(
       return decision
     case 'enrol': {
       const { plan } = decision
-      if (last !== undefined) await settleLapsed(work, last.reference)
+      if (state.last !== undefined) await settleLapsed(work, state.last.reference)
       const given = { customer, product, plan, cycleMode, now } as const
       const purchase = unpaidPurchase({ ...given, origin: 'free_default' })
       await createPurchase(work, purchase)

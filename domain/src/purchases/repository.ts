@@ -155,6 +155,16 @@ export async function listPurchases(
   return rows.map(fromRow)
 }
 
+/** The customer's latest purchase of a plan, whatever became of it. */
+export async function findLastOfPlan(
+  sql: Queryable,
+  providerId: string,
+  of: { readonly customerRef: string; readonly productRef: string; readonly planRef: string },
+): Promise<Purchase | undefined> {
+  const [purchase] = await listPurchases(sql, providerId, { ...of, rowsMax: 1 })
+  return purchase
+}
+
 /** Whoever changes a purchase locks it first, and decides by what is found then. */
 export async function lockPurchase(
   sql: Queryable,

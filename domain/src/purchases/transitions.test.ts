@@ -22,8 +22,6 @@ const rows: readonly Row[] = [
   ['trialing', 'cancellation-scheduled', 'trialing'],
   ['active ending', 'reactivated', 'active'],
   ['trialing ending', 'reactivated', 'trialing'],
-  ['expired', 'resumed', 'active'],
-  ['cancelled', 'resumed', 'active'],
   ...[
     'pending',
     'active',

@@ -11,7 +11,6 @@ export type PurchaseTrigger =
   | 'cancellation-scheduled'
   | 'cancelled'
   | 'reactivated'
-  | 'resumed'
   | 'expired'
   | 'refunded'
 
@@ -61,8 +60,6 @@ export const transitions: Readonly<Record<PurchaseTrigger, Transition>> = {
     pendingCancellation: true,
     event: 'purchase.reactivated',
   },
-  // A free plan that is taken again in the period in which it was left goes on where it was.
-  resumed: { from: ['expired', 'cancelled'], to: 'active', event: 'purchase.reactivated' },
   expired: { from: unended, to: 'expired', event: 'purchase.expired' },
   refunded: {
     from: [...unended, 'cancelled', 'expired'],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
-import { findApiKeys, listApiKeys } from '@tollgate/domain/api-keys/repository'
+import { issueApiKey, type OnUnpublished } from '@tollgate/domain/api-keys/issue-api-key'
+import { findApiKeys, listApiKeys, type ApiKey } from '@tollgate/domain/api-keys/repository'
 import { revokeApiKey, rotateApiKey } from '@tollgate/domain/api-keys/retire-api-key'
 import {
   apiKeyCreateSchema,
@@ -10,6 +10,7 @@ import {
   issuedApiKeySchema,
 } from '@tollgate/schemas/http/api-keys'
 import { requiredReference } from '@tollgate/schemas/http/fields'
+import type { KeyScope } from '@tollgate/schemas/key-scopes'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
@@ -43,20 +44,18 @@ export function registerApiKeyRoutes(app: ApiServer, parts: AppParts): void {
     async (request, reply) => {
       const now = nowOf(parts)
       const { name, expiresAt, scopes = apiKeyOf(request).scopes } = request.body
-      // A key makes none that may do more than itself.
-      const missing = scopes.find((scope) => !apiKeyOf(request).scopes.includes(scope))
-      if (missing !== undefined) throw refusals.scopeMissing(missing)
-      if (expiresAt !== undefined && Date.parse(expiresAt) <= now.getTime()) {
-        throw refusals.keyExpiresInThePast()
-      }
+      requireNoMore(apiKeyOf(request), scopes)
+      const asked = expiresAt === undefined ? null : new Date(expiresAt)
+      if (asked !== null && asked <= now) throw refusals.keyExpiresInThePast()
       const fields = {
         ...callerOf(request),
         name: name ?? null,
         scopes: [...new Set(scopes)],
-        expiresAt: expiresAt === undefined ? null : new Date(expiresAt),
+        expiresAt: earlierOf(asked, apiKeyOf(request).expiresAt),
       }
-      const issued = await issueApiKey(parts.database, parts.hotState, fields, now)
-      const { key, secretKey } = issued
+      const { database, hotState } = parts
+      const later = onUnpublished(parts)
+      const { key, secretKey } = await issueApiKey(database, hotState, fields, now, later)
       return reply.code(201).send({ ...apiKeyToHttp(key, now), secretKey })
     },
   )
@@ -78,17 +77,21 @@ function registerRetiring(app: ApiServer, parts: AppParts): void {
     },
     async (request, reply) => {
       const { keyId } = request.params
-      await requireOwnKey(parts, callerOf(request), keyId)
+      const old = await requireOwnKey(parts, callerOf(request), keyId)
+      requireNoMore(apiKeyOf(request), old.scopes)
       const { overlapHours } = request.body ?? apiKeyRotateSchema.parse({})
       const overlapMs = Math.round(overlapHours * 3_600_000)
       const { database, hotState } = parts
       const now = nowOf(parts)
-      const outcome = await rotateApiKey(database, hotState, keyId, overlapMs, now)
+      const later = onUnpublished(parts)
+      const outcome = await rotateApiKey(database, hotState, keyId, overlapMs, now, later)
       switch (outcome.kind) {
         case 'not-found':
           throw refusals.keyNotFound(keyId)
         case 'already-revoked':
           throw refusals.keyRevoked(keyId)
+        case 'expired':
+          throw refusals.keyExpired(keyId)
         case 'rotated': {
           const { key, secretKey } = outcome.successor
           return reply.code(201).send({ ...apiKeyToHttp(key, now), secretKey })
@@ -104,7 +107,8 @@ function registerRetiring(app: ApiServer, parts: AppParts): void {
       const { keyId } = request.params
       await requireOwnKey(parts, callerOf(request), keyId)
       const now = nowOf(parts)
-      const outcome = await revokeApiKey(parts.database, parts.hotState, keyId, now)
+      const { database, hotState } = parts
+      const outcome = await revokeApiKey(database, hotState, keyId, now, onUnpublished(parts))
       if (outcome.kind === 'not-found') throw refusals.keyNotFound(keyId)
       return apiKeyToHttp(outcome.key, now)
     },
@@ -115,11 +119,28 @@ async function requireOwnKey(
   parts: AppParts,
   { providerId, environment }: Caller,
   keyId: string,
-): Promise<void> {
+): Promise<ApiKey> {
   const [key] = await findApiKeys(parts.database.control, [keyId])
   if (key?.providerId !== providerId || key.environment !== environment) {
     throw refusals.keyNotFound(keyId)
   }
+  return key
+}
+
+/** A key makes none that may do more than itself. */
+function requireNoMore(own: ApiKey, scopes: readonly KeyScope[]): void {
+  const missing = scopes.find((scope) => !own.scopes.includes(scope))
+  if (missing !== undefined) throw refusals.scopeMissing(missing)
+}
+
+/** Nor one that outlives it. */
+function earlierOf(asked: Date | null, own: Date | null): Date | null {
+  if (asked === null || own === null) return asked ?? own
+  return asked < own ? asked : own
+}
+
+function onUnpublished({ logger }: AppParts): OnUnpublished {
+  return (error) => logger.error({ err: error }, 'a key was changed, but is not published yet')
 }
 
 function nowOf(parts: AppParts): Date {

@@ -1,4 +1,4 @@
-import { decideTerms } from '@tollgate/domain/auto-recharge/decide-terms'
+import { decideTerms, shownMinor } from '@tollgate/domain/auto-recharge/decide-terms'
 import {
   disableAutoRecharge,
   findAutoRecharge,
@@ -20,6 +20,7 @@ import {
   autoRechargeResponseSchema,
   autoRechargeUpdatedResponseSchema,
   autoRechargeUpdateSchema,
+  type AutoRechargeConfigBody,
   type AutoRechargeDisplayBody,
 } from '@tollgate/schemas/http/auto-recharge'
 import { refusals } from '../../errors.ts'
@@ -53,8 +54,7 @@ export function registerAutoRechargeRoutes(app: ApiServer, parts: AppParts): voi
       const recharge = await findAutoRecharge(pool, caller.providerId, customerRef)
       const validation = autoRechargeValidation
       if (recharge === undefined) return { config: null, validation }
-      const display = await displayOf(parts, caller, recharge)
-      return { config: autoRechargeToHttp(recharge), ...display, validation }
+      return { ...(await present(parts, caller, recharge)), validation }
     },
   )
 
@@ -93,13 +93,12 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const caller = callerOf(request)
       const { providerId, environment } = caller
-      const { control } = parts.database
       const pool = parts.database.in(environment)
       const { customerRef: given, ...asked } = request.body
       const customerRef = await ownReference(parts, caller, given)
       const currency = asked.currency.toUpperCase()
-      const { topupCurrencies } = await findMerchant(control, providerId)
-      const displayRate = await displayRateOf(parts, providerId)
+      const { topupCurrencies } = await findMerchant(pool, providerId)
+      const displayRate = await displayRateOf(parts, caller)
       const decision = decideTerms(
         {
           enabled: asked.enabled,
@@ -112,7 +111,7 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
           stored: await findAutoRecharge(pool, providerId, customerRef),
           supportedCurrencies: [displayRate.currency, ...topupCurrencies],
           displayRate,
-          topupRate: await findExchangeRate(control, providerId, currency),
+          topupRate: await findExchangeRate(pool, providerId, currency),
           hasReusableCard: (await findCard(pool, providerId, customerRef))?.reusable ?? false,
         },
       )
@@ -121,8 +120,7 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
       const saved = await saveAutoRecharge(pool, providerId, customerRef, decision.terms, now)
       const publishableKey = parts.publishableKeys[environment]
       return {
-        config: autoRechargeToHttp(saved),
-        ...(await displayOf(parts, caller, saved)),
+        ...(await present(parts, caller, saved)),
         ...(publishableKey === '' ? {} : { publishableKey }),
       }
     },
@@ -139,22 +137,31 @@ async function ownReference(
   return customer.reference
 }
 
-async function displayOf(
+/** Amounts of a currency that nobody knows a rate for any more are shown as they are, and the top-up not at all. */
+async function present(
   parts: AppParts,
-  { providerId }: Caller,
+  caller: Caller,
   recharge: AutoRecharge,
-): Promise<{ display?: AutoRechargeDisplayBody }> {
-  const displayRate = await displayRateOf(parts, providerId)
-  const { control } = parts.database
-  const topupRate = await findExchangeRate(control, providerId, recharge.topupCurrency)
-  if (topupRate === undefined) return {}
-  return { display: autoRechargeDisplay(recharge, displayRate, topupRate) }
+): Promise<{ config: AutoRechargeConfigBody; display?: AutoRechargeDisplayBody }> {
+  const { thresholdMinor, thresholdCurrency, topupMinor, topupCurrency } = recharge
+  const pool = parts.database.in(caller.environment)
+  const displayRate = await displayRateOf(parts, caller)
+  const thresholdRate = await findExchangeRate(pool, caller.providerId, thresholdCurrency)
+  const topupRate = await findExchangeRate(pool, caller.providerId, topupCurrency)
+  const thresholdShown = shownMinor(thresholdMinor, thresholdRate ?? displayRate, displayRate)
+  const config = autoRechargeToHttp(recharge, thresholdShown)
+  if (topupRate === undefined) return { config }
+  const topupShown = shownMinor(topupMinor, topupRate, displayRate)
+  return { config, display: autoRechargeDisplay(thresholdShown, topupShown, displayRate) }
 }
 
 /** Balances are shown in the provider's currency; in dollars where nobody knows what it is worth. */
-async function displayRateOf(parts: AppParts, providerId: string): Promise<ExchangeRate> {
-  const { control } = parts.database
-  const provider = await findProvider(control, providerId)
+async function displayRateOf(
+  parts: AppParts,
+  { providerId, environment }: Caller,
+): Promise<ExchangeRate> {
+  const pool = parts.database.in(environment)
+  const provider = await findProvider(parts.database.control, providerId)
   if (provider === undefined) throw new Error(`the provider ${providerId} of a key is gone`)
-  return (await findExchangeRate(control, providerId, provider.defaultCurrency)) ?? dollarRate
+  return (await findExchangeRate(pool, providerId, provider.defaultCurrency)) ?? dollarRate
 }

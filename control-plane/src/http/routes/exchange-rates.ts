@@ -20,16 +20,16 @@ import { callerOf } from '../plugins/authentication.ts'
 const tags = ['Credits']
 const params = z.object({ currency: currencyCode })
 
-/** What the provider counts a dollar as. The same in both environments: a rate is no data of a customer. */
+/** What the provider counts a dollar as, in the environment of the calling key. */
 export function registerExchangeRateRoutes(app: ApiServer, parts: AppParts): void {
-  const { control } = parts.database
-
   app.get(
     '/v1/ui/exchange-rates',
     { schema: { tags, response: { 200: exchangeRatesResponseSchema } } },
-    async (request) => ({
-      exchangeRates: await listExchangeRates(control, callerOf(request).providerId),
-    }),
+    async (request) => {
+      const { providerId, environment } = callerOf(request)
+      const pool = parts.database.in(environment)
+      return { exchangeRates: await listExchangeRates(pool, providerId) }
+    },
   )
 
   app.put(
@@ -43,13 +43,14 @@ export function registerExchangeRateRoutes(app: ApiServer, parts: AppParts): voi
       },
     },
     async (request) => {
-      const { providerId } = callerOf(request)
+      const { providerId, environment } = callerOf(request)
+      const pool = parts.database.in(environment)
       const currency = request.params.currency.toUpperCase()
       if (currency === dollarRate.currency) throw refusals.dollarHasNoRate()
       const now = new Date(parts.clock.now())
       const { unitsPerDollar } = request.body
-      await setExchangeRate(control, providerId, { currency, unitsPerDollar }, now)
-      return (await findExchangeRate(control, providerId, currency))!
+      await setExchangeRate(pool, providerId, { currency, unitsPerDollar }, now)
+      return (await findExchangeRate(pool, providerId, currency))!
     },
   )
 
@@ -58,7 +59,8 @@ export function registerExchangeRateRoutes(app: ApiServer, parts: AppParts): voi
     { schema: { tags, params, response: { 200: z.object({ success: z.literal(true) }) } } },
     async (request) => {
       const currency = request.params.currency.toUpperCase()
-      await removeExchangeRate(control, callerOf(request).providerId, currency)
+      const { providerId, environment } = callerOf(request)
+      await removeExchangeRate(parts.database.in(environment), providerId, currency)
       return { success: true as const }
     },
   )

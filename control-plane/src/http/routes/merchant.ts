@@ -9,31 +9,31 @@ import {
 } from '@tollgate/schemas/http/merchants'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
+import { callerOf, type Caller } from '../plugins/authentication.ts'
 import { merchantToHttp } from '../translate/merchant.ts'
 
 const tags = ['Merchant']
 
 export function registerMerchantRoutes(app: ApiServer, parts: AppParts): void {
   app.get('/v1/sdk/merchant', { schema: { tags, response: { 200: merchantSchema } } }, (request) =>
-    merchantOf(parts, callerOf(request).providerId),
+    merchantOf(parts, callerOf(request)),
   )
 
   app.patch(
     '/v1/ui/merchant',
     { schema: { tags, body: merchantUpdateSchema, response: { 200: merchantSchema } } },
     async (request) => {
-      const { providerId } = callerOf(request)
+      const { providerId, environment } = callerOf(request)
       const { supportedTopupCurrencies, country, ...change } = request.body
       const topupCurrencies = supportedTopupCurrencies?.map((code) => code.toUpperCase())
       const now = new Date(parts.clock.now())
       await changeMerchant(
-        parts.database.control,
+        parts.database.in(environment),
         providerId,
         { ...change, country: country?.toUpperCase() ?? country, topupCurrencies },
         now,
       )
-      return merchantOf(parts, providerId)
+      return merchantOf(parts, { providerId, environment })
     },
   )
 
@@ -47,11 +47,14 @@ export function registerMerchantRoutes(app: ApiServer, parts: AppParts): void {
   )
 }
 
-async function merchantOf(parts: AppParts, providerId: string): Promise<MerchantBody> {
-  const { control } = parts.database
-  const provider = await findProvider(control, providerId)
+async function merchantOf(
+  parts: AppParts,
+  { providerId, environment }: Caller,
+): Promise<MerchantBody> {
+  const pool = parts.database.in(environment)
+  const provider = await findProvider(parts.database.control, providerId)
   if (provider === undefined) throw new Error(`the provider ${providerId} of a key is gone`)
-  const merchant = await findMerchant(control, providerId)
-  const assets = await findAssetNames(control, providerId)
+  const merchant = await findMerchant(pool, providerId)
+  const assets = await findAssetNames(pool, providerId)
   return merchantToHttp(provider, merchant, assets, parts.hostedUrl)
 }

@@ -19,7 +19,9 @@ export function registerPublicAssetRoutes(app: ApiServer, parts: AppParts): void
       { schema: { hide: true, params: z.object({ sha256: requiredReference }) } },
       async (request, reply) => {
         const { sha256 } = request.params
-        const asset = await findAsset(parts.database.control, sha256)
+        const asset =
+          (await findAsset(parts.database.in('live'), sha256)) ??
+          (await findAsset(parts.database.in('sandbox'), sha256))
         if (asset === undefined) throw refusals.assetNotFound(sha256)
         return reply
           .type(asset.contentType)
@@ -48,14 +50,15 @@ export function registerAssetUploadRoute(app: ApiServer, parts: AppParts): void 
       },
     },
     async (request) => {
-      const { providerId } = callerOf(request)
+      const { providerId, environment } = callerOf(request)
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const contentType = assetTypeOf(bytes)
       if (contentType === undefined) throw refusals.notAPicture()
       const { kind } = request.params
       const now = new Date(parts.clock.now())
       const picture = { contentType, bytes }
-      const sha256 = await putAsset(parts.database.control, providerId, kind, picture, now)
+      const pool = parts.database.in(environment)
+      const sha256 = await putAsset(pool, providerId, kind, picture, now)
       return { url: assetUrl(parts.hostedUrl, sha256) }
     },
   )

@@ -3,7 +3,7 @@ import { findCustomer, type Customer } from '@tollgate/domain/customers/reposito
 import { findPlan } from '@tollgate/domain/plans/repository'
 import { isOffered } from '@tollgate/domain/plans/plan-offer'
 import type { Plan } from '@tollgate/domain/plans/plan'
-import { findProduct } from '@tollgate/domain/products/repository'
+import { findProduct, type Product } from '@tollgate/domain/products/repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import {
   customerSessionStatus,
@@ -47,7 +47,10 @@ export function registerSessionRoutes(app: ApiServer, parts: AppParts): void {
       const productRef = body.productRef || undefined
       if (purpose === 'product' && productRef === undefined) throw refusals.checkoutNeedsProduct()
       const customer = await requireCustomer(parts, operation, body.customerRef)
-      if (productRef !== undefined) await requireProduct(parts, operation, productRef)
+      if (productRef !== undefined) {
+        const product = await requireProduct(parts, operation, productRef)
+        if (product.status !== 'active') throw refusals.productUnavailable(productRef)
+      }
       const plan = await requirePlan(parts, operation, productRef, body.planRef || undefined)
       const { sessionId } = await commit(parts, operation, (work) =>
         openCheckoutSession(work, parts.hostedUrl, {
@@ -133,9 +136,10 @@ async function requireProduct(
   parts: AppParts,
   { environment, providerId }: Caller,
   reference: string,
-): Promise<void> {
+): Promise<Product> {
   const product = await findProduct(parts.database.in(environment), providerId, reference)
   if (product === undefined) throw refusals.productNotFound(reference)
+  return product
 }
 
 async function requirePlan(
@@ -147,7 +151,6 @@ async function requirePlan(
   if (productRef === undefined || planRef === undefined) return undefined
   const plan = await findPlan(parts.database.in(environment), providerId, productRef, planRef)
   if (plan === undefined) throw refusals.planNotFound(planRef)
-  // What is hidden may be sold by whoever knows it: it is only not shown.
-  if (!isOffered({ ...plan, hidden: false })) throw refusals.planUnavailable(planRef)
+  if (!isOffered(plan)) throw refusals.planUnavailable(planRef)
   return plan
 }

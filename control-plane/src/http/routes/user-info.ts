@@ -8,7 +8,7 @@ import { refusals } from '../../errors.ts'
 import { heldPurchase } from '../../purchases/held-purchase.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
+import { apiKeyOf, callerOf, type Caller } from '../plugins/authentication.ts'
 
 export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
   app.post(
@@ -30,12 +30,13 @@ export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
       const product = await findProduct(pool, caller.providerId, productRef)
       if (product === undefined) throw refusals.productNotFound(productRef)
       const purchase = await heldPurchase(parts, caller, customer.reference, productRef)
+      // The portal changes things, so a key that may only look leads to none.
+      const isManaging = apiKeyOf(request).scopes.includes('manage')
       const opened = { customerRef: customer.reference, productRef }
-      const now = new Date(parts.clock.now())
-      const { sessionId } = await openCustomerSession(pool, caller.providerId, opened, now)
+      const verifyUrl = isManaging ? await openPortal(parts, caller, opened) : null
       return {
         status: usageSummary(product.name, purchase?.usage),
-        verifyUrl: customerPageUrl(parts.hostedUrl, sessionId),
+        verifyUrl,
         user: {
           reference: customer.reference,
           email: customer.email,
@@ -46,4 +47,15 @@ export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
       }
     },
   )
+}
+
+async function openPortal(
+  parts: AppParts,
+  { environment, providerId }: Caller,
+  opened: { readonly customerRef: string; readonly productRef: string },
+): Promise<string> {
+  const pool = parts.database.in(environment)
+  const now = new Date(parts.clock.now())
+  const { sessionId } = await openCustomerSession(pool, providerId, opened, now)
+  return customerPageUrl(parts.hostedUrl, sessionId)
 }

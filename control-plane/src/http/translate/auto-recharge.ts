@@ -1,4 +1,4 @@
-import { rechargeMajorMax, shownMinor } from '@tollgate/domain/auto-recharge/decide-terms'
+import { rechargeMajorMax } from '@tollgate/domain/auto-recharge/decide-terms'
 import type { AutoRecharge } from '@tollgate/domain/auto-recharge/repository'
 import { formatMoney, majorText, processorMinimumMinor } from '@tollgate/domain/money/currencies'
 import type { ExchangeRate } from '@tollgate/domain/money/exchange-rates'
@@ -15,11 +15,15 @@ export const autoRechargeValidation: AutoRechargeResponse['validation'] = {
   processorMinimumMinorByCurrency: { ...processorMinimumMinor },
 }
 
-export function autoRechargeToHttp(recharge: AutoRecharge): AutoRechargeConfigBody {
-  const { thresholdMinor, topupMinor, topupCurrency, monthlySpendMaxMinor } = recharge
+/** The threshold in minor units of the currency that the balance is shown in. */
+export function autoRechargeToHttp(
+  recharge: AutoRecharge,
+  thresholdShownMinor: bigint,
+): AutoRechargeConfigBody {
+  const { topupMinor, topupCurrency, monthlySpendMaxMinor } = recharge
   return {
     enabled: recharge.status !== 'disabled',
-    trigger: { type: 'balance', thresholdAmountMinor: Number(thresholdMinor) },
+    trigger: { type: 'balance', thresholdAmountMinor: Number(thresholdShownMinor) },
     topup: { mode: 'fixed', amountMinor: Number(topupMinor), currency: topupCurrency },
     fundingSourceType: recharge.fundingSourceType,
     status: recharge.status,
@@ -39,18 +43,17 @@ export function autoRechargeToHttp(recharge: AutoRecharge): AutoRechargeConfigBo
 
 /** Both amounts in the currency that the balance is shown in. */
 export function autoRechargeDisplay(
-  { thresholdMinor, topupMinor }: AutoRecharge,
+  thresholdShownMinor: bigint,
+  topupShownMinor: bigint,
   displayRate: ExchangeRate,
-  topupRate: ExchangeRate,
 ): AutoRechargeDisplayBody {
   const { currency, unitsPerDollar, source } = displayRate
-  const topupShownMinor = shownMinor(topupMinor, topupRate, displayRate)
   return {
-    thresholdAmountMajor: Number(majorText(thresholdMinor, currency)),
+    thresholdAmountMajor: Number(majorText(thresholdShownMinor, currency)),
     topupAmountMajor: Number(majorText(topupShownMinor, currency)),
     currency,
     formatted: {
-      threshold: formatMoney(thresholdMinor, currency),
+      threshold: formatMoney(thresholdShownMinor, currency),
       topup: formatMoney(topupShownMinor, currency),
     },
     exchangeRate: Number(unitsPerDollar),
