@@ -66,6 +66,11 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- $_ := set $environment "TOLLGATE_CLICKHOUSE_INSERT_QUORUM" $values.clickhouse.insertQuorum }}
 {{- end }}
 {{- end }}
+{{- if eq .component "controlPlane" }}
+{{- with $values.hostedUrl }}
+{{- $_ := set $environment "TOLLGATE_HOSTED_URL" . }}
+{{- end }}
+{{- end }}
 {{- with $values.tracing.endpoint }}
 {{- $_ := set $environment "OTEL_EXPORTER_OTLP_ENDPOINT" . }}
 {{- $_ := set $environment "OTEL_TRACES_SAMPLER_ARG" $values.tracing.sampleRatio }}
