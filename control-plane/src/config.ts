@@ -110,6 +110,18 @@ export const controlPlaneSettings = {
     2_000,
     milliseconds,
   ),
+  housekeepingIntervalMs: integerSetting(
+    'TOLLGATE_HOUSEKEEPING_INTERVAL_MS',
+    'Milliseconds between two looks for purchases whose end has passed and for old sessions',
+    5_000,
+    milliseconds,
+  ),
+  sessionsKeptHours: integerSetting(
+    'TOLLGATE_SESSIONS_KEPT_HOURS',
+    'Hours that a customer session can be looked up after it has expired',
+    168,
+    { min: 0, max: 87_600 },
+  ),
   purchasesMax: integerSetting(
     'TOLLGATE_PURCHASES_MAX',
     'Purchases in one list, the newest ones',

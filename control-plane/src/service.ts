@@ -8,6 +8,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
 import type { ApiServer } from './http/api-server.ts'
 import { buildApp } from './http/app.ts'
+import { createHousekeeping } from './jobs/housekeeping.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
 import { PeriodUsage } from './limits/period-usage.ts'
 import { createPeriodUsageAnswers, createRequestSeconds } from './metrics.ts'
@@ -68,6 +69,13 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
     now: () => new Date(parts.clock.now()),
   }
   const job = createPublishPendingJob(publisher, parts.logger, config.publishIntervalMs)
+  const housekeeping = createHousekeeping(
+    { ...parts, ...publisher },
+    {
+      intervalMs: config.housekeepingIntervalMs,
+      sessionsKeptMs: config.sessionsKeptHours * 3_600_000,
+    },
+  )
   const metrics = createMetrics('control-plane')
   const answers = createPeriodUsageAnswers(metrics)
   const app = await buildApp(
@@ -89,26 +97,31 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   try {
     await parts.database.ping()
     await job.start()
+    await housekeeping.start()
     await app.listen({ host: config.host, port: config.port })
     await admin.start()
   } catch (error) {
-    await stopAll(app, admin, job)
+    await stopAll(app, admin, [housekeeping, job])
     throw error
   }
   return {
     port: () => (app.server.address() as AddressInfo | null)?.port ?? config.port,
     adminPort: () => admin.port,
     stop: async () => {
-      await stopAll(app, admin, job)
+      await stopAll(app, admin, [housekeeping, job])
       await parts.close()
     },
   }
 }
 
 /** The door first, so that nothing arrives that the parts behind it can no longer serve. */
-async function stopAll(app: ApiServer, admin: AdminServer, job: Service): Promise<void> {
+async function stopAll(
+  app: ApiServer,
+  admin: AdminServer,
+  jobs: readonly Service[],
+): Promise<void> {
   await app.close()
-  await job.stop()
+  for (const job of jobs) await job.stop()
   await admin.stop()
 }
 

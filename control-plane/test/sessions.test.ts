@@ -22,7 +22,9 @@ let customerRef: string
 let productRef: string
 
 beforeAll(async () => {
-  stack = await startTestStack({ settings: { TOLLGATE_HOSTED_URL: 'https://pay.example/' } })
+  stack = await startTestStack({
+    settings: { TOLLGATE_HOSTED_URL: 'https://pay.example/' },
+  })
   tenant = await stack.createTenant()
   const fields = { email: 'a@example.com', externalRef: 'user_a' }
   customerRef = (await call<CustomerBody>('POST', '/v1/sdk/customers', fields)).body.reference

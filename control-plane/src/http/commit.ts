@@ -1,3 +1,4 @@
+import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import { publish } from '@tollgate/domain/publications/publisher'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { Operation, UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -9,7 +10,7 @@ import type { AppParts } from './app-parts.ts'
  * change stands and is answered; the publication waits for the hot state to come back.
  */
 export async function commit<Result>(
-  parts: AppParts,
+  parts: PublisherParts & Pick<AppParts, 'logger'>,
   operation: Operation,
   body: (work: UnitOfWork) => Promise<Result>,
 ): Promise<Result> {

@@ -165,6 +165,21 @@ export async function findLastOfPlan(
   return purchase
 }
 
+export type PurchaseName = { readonly providerId: string; readonly reference: string }
+
+/** Purchases of any provider whose end has passed and whose status does not say so, the longest ended first. */
+export async function listLapsed(
+  sql: Queryable,
+  now: Date,
+  rowsMax: number,
+): Promise<PurchaseName[]> {
+  const rows = await sql<{ provider_id: string; reference: string }[]>`
+    select provider_id, reference from purchases
+    where end_date <= ${now} and status in ('active', 'trialing', 'past_due')
+    order by end_date limit ${rowsMax}`
+  return rows.map((row) => ({ providerId: row.provider_id, reference: row.reference }))
+}
+
 /** Whoever changes a purchase locks it first, and decides by what is found then. */
 export async function lockPurchase(
   sql: Queryable,

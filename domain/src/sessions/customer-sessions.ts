@@ -56,6 +56,19 @@ export async function findCustomerSession(
   return row === undefined ? undefined : fromRow(row)
 }
 
+/** Deletes sessions that expired before that instant, some at a time. Returns how many. */
+export async function sweepCustomerSessions(
+  sql: Queryable,
+  expiredBefore: Date,
+  rowsMax: number,
+): Promise<number> {
+  const rows = await sql`
+    delete from customer_sessions where session_id in (
+      select session_id from customer_sessions
+      where expires_at < ${expiredBefore} order by expires_at limit ${rowsMax})`
+  return rows.count
+}
+
 /** What the session is at that instant. */
 export function customerSessionStatus(
   session: CustomerSession,
