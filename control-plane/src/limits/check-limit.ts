@@ -1,4 +1,4 @@
-import { findCustomer, listReferences, type Customer } from '@tollgate/domain/customers/repository'
+import { listReferences, type Customer } from '@tollgate/domain/customers/repository'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
 import { answerLimitCheck } from '@tollgate/domain/entitlements/limit-answer'
 import { answerWithoutPurchase } from '@tollgate/domain/entitlements/no-purchase-answer'
@@ -7,8 +7,7 @@ import { planOffer } from '@tollgate/domain/plans/plan-offer'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import { listPlans } from '@tollgate/domain/plans/repository'
 import { offerOf } from '@tollgate/domain/products/offer'
-import { findProduct, type Product } from '@tollgate/domain/products/repository'
-import { findProvider } from '@tollgate/domain/providers/repository'
+import type { Product } from '@tollgate/domain/products/repository'
 import { publish } from '@tollgate/domain/publications/publisher'
 import { decideProvision } from '@tollgate/domain/purchases/decide-provision'
 import { entitlementOf } from '@tollgate/domain/purchases/entitlement-of'
@@ -24,6 +23,7 @@ import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limit
 import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import { commit } from '../http/commit.ts'
+import { requireCustomer, requireProduct, requireProvider } from '../http/require.ts'
 import { isPublished } from './is-published.ts'
 
 /**
@@ -38,10 +38,8 @@ export async function checkLimit(
 ): Promise<LimitsResponse> {
   const { providerId, environment } = operation
   const pool = parts.database.in(environment)
-  const customer = await findCustomer(pool, providerId, request.customerRef)
-  if (customer === undefined) throw refusals.customerNotFound(request.customerRef)
-  const product = await findProduct(pool, providerId, request.productRef)
-  if (product === undefined) throw refusals.productNotFound(request.productRef)
+  const customer = await requireCustomer(parts, operation, request.customerRef)
+  const product = await requireProduct(parts, operation, request.productRef)
 
   const plans = await listPlans(pool, providerId, [product.reference])
   const found = await findOrProvision(parts, operation, customer, product, plans)
@@ -81,8 +79,7 @@ async function findOrProvision(
     case 'no-purchase':
       return decision
     case 'enrol': {
-      const provider = await findProvider(parts.database.control, providerId)
-      const cycleMode = provider?.cycleMode ?? 'calendar'
+      const { cycleMode } = await requireProvider(parts, operation)
       return commit(parts, operation, (work) =>
         provisionDefaultPlan(work, customer, product.reference, cycleMode),
       )

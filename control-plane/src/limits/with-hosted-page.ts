@@ -1,12 +1,11 @@
-import { findCustomer } from '@tollgate/domain/customers/repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { openCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import { checkoutPageUrl, customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
-import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import { commit } from '../http/commit.ts'
+import { requireCustomer } from '../http/require.ts'
 
 /**
  * Adds to a refusal where the customer can do something about it: the portal, where a plan waits for consent, else a
@@ -22,8 +21,7 @@ export async function withHostedPage(
   const { hostedUrl } = parts
   const { customerRef, productRef } = request
   const pool = parts.database.in(environment)
-  const customer = await findCustomer(pool, providerId, customerRef)
-  if (customer === undefined) throw refusals.customerNotFound(customerRef)
+  const customer = await requireCustomer(parts, operation, customerRef)
   if (refusal.activationRequired === true) {
     const opened = { customerRef: customer.reference, productRef }
     const { sessionId } = await openCustomerSession(pool, providerId, opened, now)

@@ -1,6 +1,5 @@
-import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
+import type { Customer } from '@tollgate/domain/customers/repository'
 import { activatePlan, type ActivateOutcome } from '@tollgate/domain/purchases/activate-plan'
-import { findProvider } from '@tollgate/domain/providers/repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { checkoutPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -9,11 +8,11 @@ import {
   activateResponseSchema,
   type ActivateResponse,
 } from '@tollgate/schemas/http/activate'
-import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { operationOf } from '../plugins/authentication.ts'
+import { requireCustomer, requireProvider } from '../require.ts'
 
 export function registerActivationRoute(app: ApiServer, parts: AppParts): void {
   app.post(
@@ -27,13 +26,9 @@ export function registerActivationRoute(app: ApiServer, parts: AppParts): void {
     },
     async (request) => {
       const operation = operationOf(request, parts.clock)
-      const { providerId, environment } = operation
       const { customerRef, productRef, planRef } = request.body
-      const pool = parts.database.in(environment)
-      const customer = await findCustomer(pool, providerId, customerRef)
-      if (customer === undefined) throw refusals.customerNotFound(customerRef)
-      const provider = await findProvider(parts.database.control, providerId)
-      const cycleMode = provider?.cycleMode ?? 'calendar'
+      const customer = await requireCustomer(parts, operation, customerRef)
+      const { cycleMode } = await requireProvider(parts, operation)
       return commit(parts, operation, async (work) => {
         const outcome = await activatePlan(work, { customer, productRef, planRef, cycleMode })
         switch (outcome.kind) {

@@ -6,14 +6,12 @@ import {
   type AutoRecharge,
 } from '@tollgate/domain/auto-recharge/repository'
 import { findCard } from '@tollgate/domain/cards/repository'
-import { findCustomer } from '@tollgate/domain/customers/repository'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import {
   dollarRate,
   findExchangeRate,
   type ExchangeRate,
 } from '@tollgate/domain/money/exchange-rates'
-import { findProvider } from '@tollgate/domain/providers/repository'
 import {
   autoRechargeDeletedResponseSchema,
   autoRechargeQuerySchema,
@@ -27,6 +25,7 @@ import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { callerOf, type Caller } from '../plugins/authentication.ts'
+import { requireCustomer, requireProvider } from '../require.ts'
 import {
   autoRechargeDisplay,
   autoRechargeToHttp,
@@ -50,7 +49,11 @@ export function registerAutoRechargeRoutes(app: ApiServer, parts: AppParts): voi
     async (request) => {
       const caller = callerOf(request)
       const pool = parts.database.in(caller.environment)
-      const customerRef = await ownReference(parts, caller, request.query.customerRef)
+      const { reference: customerRef } = await requireCustomer(
+        parts,
+        caller,
+        request.query.customerRef,
+      )
       const recharge = await findAutoRecharge(pool, caller.providerId, customerRef)
       const validation = autoRechargeValidation
       if (recharge === undefined) return { config: null, validation }
@@ -70,7 +73,11 @@ export function registerAutoRechargeRoutes(app: ApiServer, parts: AppParts): voi
     async (request) => {
       const caller = callerOf(request)
       const pool = parts.database.in(caller.environment)
-      const customerRef = await ownReference(parts, caller, request.query.customerRef)
+      const { reference: customerRef } = await requireCustomer(
+        parts,
+        caller,
+        request.query.customerRef,
+      )
       const now = new Date(parts.clock.now())
       await disableAutoRecharge(pool, caller.providerId, customerRef, now)
       return { success: true as const }
@@ -95,7 +102,7 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
       const { providerId, environment } = caller
       const pool = parts.database.in(environment)
       const { customerRef: given, ...asked } = request.body
-      const customerRef = await ownReference(parts, caller, given)
+      const { reference: customerRef } = await requireCustomer(parts, caller, given)
       const currency = asked.currency.toUpperCase()
       const { topupCurrencies } = await findMerchant(pool, providerId)
       const displayRate = await displayRateOf(parts, caller)
@@ -127,16 +134,6 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
   )
 }
 
-async function ownReference(
-  parts: AppParts,
-  { environment, providerId }: Caller,
-  anyReference: string,
-): Promise<string> {
-  const customer = await findCustomer(parts.database.in(environment), providerId, anyReference)
-  if (customer === undefined) throw refusals.customerNotFound(anyReference)
-  return customer.reference
-}
-
 /** Amounts of a currency that nobody knows a rate for any more are shown as they are, and the top-up not at all. */
 async function present(
   parts: AppParts,
@@ -156,12 +153,8 @@ async function present(
 }
 
 /** Balances are shown in the provider's currency; in dollars where nobody knows what it is worth. */
-async function displayRateOf(
-  parts: AppParts,
-  { providerId, environment }: Caller,
-): Promise<ExchangeRate> {
-  const pool = parts.database.in(environment)
-  const provider = await findProvider(parts.database.control, providerId)
-  if (provider === undefined) throw new Error(`the provider ${providerId} of a key is gone`)
-  return (await findExchangeRate(pool, providerId, provider.defaultCurrency)) ?? dollarRate
+async function displayRateOf(parts: AppParts, caller: Caller): Promise<ExchangeRate> {
+  const { defaultCurrency } = await requireProvider(parts, caller)
+  const pool = parts.database.in(caller.environment)
+  return (await findExchangeRate(pool, caller.providerId, defaultCurrency)) ?? dollarRate
 }

@@ -1,6 +1,5 @@
 import { findAssetNames } from '@tollgate/domain/merchants/assets'
 import { changeMerchant, findMerchant } from '@tollgate/domain/merchants/repository'
-import { findProvider } from '@tollgate/domain/providers/repository'
 import {
   merchantSchema,
   merchantUpdateSchema,
@@ -10,6 +9,7 @@ import {
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { callerOf, type Caller } from '../plugins/authentication.ts'
+import { requireProvider } from '../require.ts'
 import { merchantToHttp } from '../translate/merchant.ts'
 
 const tags = ['Merchant']
@@ -47,13 +47,10 @@ export function registerMerchantRoutes(app: ApiServer, parts: AppParts): void {
   )
 }
 
-async function merchantOf(
-  parts: AppParts,
-  { providerId, environment }: Caller,
-): Promise<MerchantBody> {
+async function merchantOf(parts: AppParts, caller: Caller): Promise<MerchantBody> {
+  const { providerId, environment } = caller
   const pool = parts.database.in(environment)
-  const provider = await findProvider(parts.database.control, providerId)
-  if (provider === undefined) throw new Error(`the provider ${providerId} of a key is gone`)
+  const provider = await requireProvider(parts, caller)
   const merchant = await findMerchant(pool, providerId)
   const assets = await findAssetNames(pool, providerId)
   return merchantToHttp(provider, merchant, assets, parts.hostedUrl)

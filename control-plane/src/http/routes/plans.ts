@@ -4,8 +4,6 @@ import { createPlan, type SavePlanOutcome } from '@tollgate/domain/plans/create-
 import { deletePlan } from '@tollgate/domain/plans/delete-plan'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import { findPlan, listPlansPage } from '@tollgate/domain/plans/repository'
-import { findProduct } from '@tollgate/domain/products/repository'
-import { findProvider } from '@tollgate/domain/providers/repository'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import {
   deletedResponseSchema,
@@ -19,7 +17,8 @@ import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
-import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { callerOf, operationOf } from '../plugins/authentication.ts'
+import { requireProduct, requireProvider } from '../require.ts'
 import { planToHttp } from '../translate/plan.ts'
 
 const productParams = z.object({ productRef: requiredReference })
@@ -81,7 +80,7 @@ function registerWrites(app: ApiServer, parts: AppParts): void {
     },
     async (request, reply) => {
       const { productRef } = request.params
-      const currency = await defaultCurrencyOf(parts, callerOf(request))
+      const { defaultCurrency: currency } = await requireProvider(parts, callerOf(request))
       const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
         createPlan(work, productRef, request.body, currency),
       )
@@ -96,7 +95,7 @@ function registerWrites(app: ApiServer, parts: AppParts): void {
     },
     async (request) => {
       const { productRef, planRef } = request.params
-      const currency = await defaultCurrencyOf(parts, callerOf(request))
+      const { defaultCurrency: currency } = await requireProvider(parts, callerOf(request))
       const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
         changePlan(work, productRef, planRef, request.body, currency),
       )
@@ -130,16 +129,4 @@ function savedPlan(outcome: SavePlanOutcome, productRef: string, planRef: string
     case 'refused':
       throw refusals.planInvalid(outcome.message)
   }
-}
-
-async function requireProduct(parts: AppParts, caller: Caller, productRef: string): Promise<void> {
-  const pool = parts.database.in(caller.environment)
-  const product = await findProduct(pool, caller.providerId, productRef)
-  if (product === undefined) throw refusals.productNotFound(productRef)
-}
-
-async function defaultCurrencyOf(parts: AppParts, { providerId }: Caller): Promise<string> {
-  const provider = await findProvider(parts.database.control, providerId)
-  if (provider === undefined) throw new Error(`provider ${providerId} has a key but no row`)
-  return provider.defaultCurrency
 }

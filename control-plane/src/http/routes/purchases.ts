@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { findCustomer } from '@tollgate/domain/customers/repository'
-import { findProduct } from '@tollgate/domain/products/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   customerPurchasesQuerySchema,
@@ -15,6 +14,7 @@ import { fullPurchasesOf } from '../../purchases/present-purchases.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { callerOf, type Caller } from '../plugins/authentication.ts'
+import { requireCustomer, requireProduct } from '../require.ts'
 
 const tags = ['Purchases']
 
@@ -63,9 +63,7 @@ export function registerPurchaseRoutes(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const caller = callerOf(request)
       const { customerRef } = request.params
-      const pool = parts.database.in(caller.environment)
-      const customer = await findCustomer(pool, caller.providerId, customerRef)
-      if (customer === undefined) throw refusals.customerNotFound(customerRef)
+      const customer = await requireCustomer(parts, caller, customerRef)
       const withoutFree = request.query.includeFree === 'false'
       const filter = { customerRef: customer.reference, withoutFree }
       return { purchases: await fullPurchasesOf(parts, caller, filter) }
@@ -84,9 +82,7 @@ export function registerPurchaseRoutes(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const caller = callerOf(request)
       const { productRef } = request.params
-      const pool = parts.database.in(caller.environment)
-      const product = await findProduct(pool, caller.providerId, productRef)
-      if (product === undefined) throw refusals.productNotFound(productRef)
+      await requireProduct(parts, caller, productRef)
       return { purchases: await fullPurchasesOf(parts, caller, { productRef }) }
     },
   )

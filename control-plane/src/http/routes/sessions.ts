@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
 import { findPlan } from '@tollgate/domain/plans/repository'
 import { isOffered } from '@tollgate/domain/plans/plan-offer'
 import type { Plan } from '@tollgate/domain/plans/plan'
-import { findProduct, type Product } from '@tollgate/domain/products/repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import {
   customerSessionStatus,
@@ -25,6 +23,7 @@ import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { requireCustomer, requireProduct } from '../require.ts'
 import { customerToHttp } from '../translate/customer.ts'
 
 /** Hosted pages. `customer-sessions` is a fixed path segment and wins over a customer's reference. */
@@ -120,26 +119,6 @@ function registerCustomerSessions(app: ApiServer, parts: AppParts): void {
       }
     },
   )
-}
-
-async function requireCustomer(
-  parts: AppParts,
-  { environment, providerId }: Caller,
-  reference: string,
-): Promise<Customer> {
-  const customer = await findCustomer(parts.database.in(environment), providerId, reference)
-  if (customer === undefined) throw refusals.customerNotFound(reference)
-  return customer
-}
-
-async function requireProduct(
-  parts: AppParts,
-  { environment, providerId }: Caller,
-  reference: string,
-): Promise<Product> {
-  const product = await findProduct(parts.database.in(environment), providerId, reference)
-  if (product === undefined) throw refusals.productNotFound(reference)
-  return product
 }
 
 async function requirePlan(

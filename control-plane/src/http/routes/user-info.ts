@@ -1,14 +1,12 @@
-import { findCustomer } from '@tollgate/domain/customers/repository'
 import { usageSummary } from '@tollgate/domain/entitlements/usage-view'
-import { findProduct } from '@tollgate/domain/products/repository'
 import { openCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import { customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import { userInfoRequestSchema, userInfoResponseSchema } from '@tollgate/schemas/http/user-info'
-import { refusals } from '../../errors.ts'
 import { heldPurchase } from '../../purchases/held-purchase.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { apiKeyOf, callerOf, type Caller } from '../plugins/authentication.ts'
+import { requireCustomer, requireProduct } from '../require.ts'
 
 export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
   app.post(
@@ -24,11 +22,8 @@ export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const caller = callerOf(request)
       const { customerRef, productRef } = request.body
-      const pool = parts.database.in(caller.environment)
-      const customer = await findCustomer(pool, caller.providerId, customerRef)
-      if (customer === undefined) throw refusals.customerNotFound(customerRef)
-      const product = await findProduct(pool, caller.providerId, productRef)
-      if (product === undefined) throw refusals.productNotFound(productRef)
+      const customer = await requireCustomer(parts, caller, customerRef)
+      const product = await requireProduct(parts, caller, productRef)
       const purchase = await heldPurchase(parts, caller, customer.reference, productRef)
       // The portal changes things, so a key that may only look leads to none.
       const isManaging = apiKeyOf(request).scopes.includes('manage')
