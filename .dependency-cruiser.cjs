@@ -13,6 +13,8 @@ const clients = [
   ['@platformatic/kafka', '^deploy/src/bench/kafka-clients/'],
   ['@kafkajs/confluent-schema-registry', '^platform/src/schema-registry/'],
   ['fastify', '^control-plane/'],
+  ['undici', '^platform/src/outbound/|^ingest/src/http/'],
+  ['@modelcontextprotocol', '^control-plane/(src/mcp|test)/'],
   ['@opentelemetry', '^platform/src/observability/'],
 ]
 

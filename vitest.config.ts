@@ -16,6 +16,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 120_000,
     pool: 'forks',
+    // They publish TypeScript under the condition that our own sources are found by, which Node itself cannot load.
+    server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },
     // More than there are cores, because many tests wait: for a process to start, a session or a lease to end.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     sequence: { sequencer: LongestFirst },

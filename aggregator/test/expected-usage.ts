@@ -3,6 +3,12 @@ import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
+import {
+  walletScope,
+  walletSeries,
+  walletSubject,
+  walletWindow,
+} from '@tollgate/schemas/hot-state/wallets'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -14,6 +20,9 @@ export class ExpectedUsage {
   readonly #ids = new Set<string>()
   /** Micros of what counts, by customer. */
   readonly counted = new Map<string, bigint>()
+  /** What wallets paid, by customer. */
+  readonly debited = new Map<string, bigint>()
+  debitedSum = 0n
   storedTotal = 0
   countedSum = 0n
   countedTotal = 0
@@ -28,6 +37,9 @@ export class ExpectedUsage {
       this.countedTotal++
       this.countedSum += BigInt(event.value)
       this.counted.set(customerRef, (this.counted.get(customerRef) ?? 0n) + BigInt(event.value))
+      if (event.debit === null) continue
+      this.debitedSum += BigInt(event.debit)
+      this.debited.set(customerRef, (this.debited.get(customerRef) ?? 0n) + BigInt(event.debit))
     }
   }
 }
@@ -43,6 +55,8 @@ export async function openWindows(
       document: '{}',
       windows: [{ id: 'all', fromSecond: 0, toSecond: 4_102_444_800 }],
     })
+    const wallet = { version: 1, document: '{}', windows: [walletWindow] }
+    await hotState.putEntry(walletOf(customerRef), wallet)
   }
 }
 
@@ -58,12 +72,17 @@ export async function expectExactlyOnce(
   expect(await readCounted(hotState, customerRefs)).toEqual(
     new Map(customerRefs.map((ref) => [ref, expected.counted.get(ref) ?? 0n])),
   )
+  expect(await readDebited(hotState, customerRefs)).toEqual(
+    new Map(customerRefs.map((ref) => [ref, expected.debited.get(ref) ?? 0n])),
+  )
   expect(stored).toEqual({
     rowTotal: expected.storedTotal,
     idTotal: expected.storedTotal,
     countedSum: expected.countedSum,
     rollUpSum: expected.countedSum,
     rollUpRecords: expected.countedTotal,
+    debitedSum: expected.debitedSum,
+    debitsSum: expected.debitedSum,
   })
 }
 
@@ -79,6 +98,23 @@ async function readCounted(
   return counted
 }
 
+async function readDebited(
+  hotState: HotState,
+  customerRefs: Iterable<string>,
+): Promise<Map<string, bigint>> {
+  const debited = new Map<string, bigint>()
+  for (const customerRef of customerRefs) {
+    const { amounts } = await hotState.readEntry(walletOf(customerRef), walletSeries)
+    debited.set(customerRef, amounts.get(walletWindow.id) ?? 0n)
+  }
+  return debited
+}
+
+function walletOf(customerRef: string) {
+  const subject = walletSubject('prov_1', customerRef)
+  return { ...addressOf(customerRef), subject, scope: walletScope }
+}
+
 function addressOf(customerRef: string) {
   const subject = subjectKey('prov_1', customerRef)
   const partition = partitionOf(subject, partitionCount)
@@ -92,6 +128,9 @@ type Stored = {
   readonly countedSum: bigint
   readonly rollUpSum: bigint
   readonly rollUpRecords: number
+  readonly debitedSum: bigint
+  /** Of the table that a view fills. */
+  readonly debitsSum: bigint
 }
 
 export async function readStored(store: UsageStore, environment: Environment): Promise<Stored> {
@@ -99,7 +138,9 @@ export async function readStored(store: UsageStore, environment: Environment): P
     SELECT count() AS rows, uniqExact(id) AS ids,
       toString(sumIf(toInt128(value * 1000000), outcome = 'success')) AS counted,
       (SELECT toString(sum(toInt128(value * 1000000))) FROM ${environment}.usage_by_hour) AS roll_up,
-      (SELECT sum(records) FROM ${environment}.usage_by_hour) AS roll_up_records
+      (SELECT sum(records) FROM ${environment}.usage_by_hour) AS roll_up_records,
+      toString(sum(toInt128(debit * 1000000))) AS debited,
+      (SELECT toString(sum(toInt128(debit * 1000000))) FROM ${environment}.credit_debits) AS debits
     FROM ${environment}.usage_records`)
   return {
     rowTotal: Number(row!['rows']),
@@ -107,6 +148,8 @@ export async function readStored(store: UsageStore, environment: Environment): P
     countedSum: BigInt(row!['counted']!),
     rollUpSum: BigInt(row!['roll_up']!),
     rollUpRecords: Number(row!['roll_up_records']),
+    debitedSum: BigInt(row!['debited']!),
+    debitsSum: BigInt(row!['debits']!),
   }
 }
 

@@ -19,6 +19,14 @@ export const places = providers.flatMap((providerId) =>
   ),
 )
 
+/** What its debits are told under. */
+export function walletName({
+  providerId,
+  customerRef,
+}: Pick<MeterEvent, 'providerId' | 'customerRef'>) {
+  return JSON.stringify(['wallet', providerId, customerRef])
+}
+
 /** By the dullest means: the first record of a key is the record; only successes count. */
 export function expectedOf(events: readonly MeterEvent[]): Map<string, bigint> {
   const sums = new Map<string, bigint>()
@@ -27,6 +35,10 @@ export function expectedOf(events: readonly MeterEvent[]): Map<string, bigint> {
     if (each.idempotencyKey !== null && seen.has(each.id)) continue
     seen.add(each.id)
     if (each.outcome !== 'success') continue
+    if (each.debit !== null) {
+      const wallet = walletName(each)
+      sums.set(wallet, (sums.get(wallet) ?? 0n) + BigInt(each.debit))
+    }
     const second = Math.floor(each.timestamp / 1000)
     const window = windows.find((w) => w.fromSecond <= second && second < w.toSecond)
     if (window === undefined) continue

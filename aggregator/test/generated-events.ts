@@ -4,7 +4,10 @@ import { meterEvent } from './meter-event.ts'
 
 const dayMs = 86_400_000
 
-/** Traffic with repeated keys (one in ten), late events (one in twenty, up to 60 days) and outcomes that do not count. */
+/**
+ * Traffic with repeated keys (one in ten), late events (one in twenty, up to 60 days), outcomes that do not count, and
+ * debits of wallets (one in five), some of them larger than a number can say exactly.
+ */
 export class EventGenerator {
   readonly customerRefs: readonly string[]
   readonly #random: SeededRandom
@@ -28,6 +31,8 @@ export class EventGenerator {
     const isKeyed = random.chance(0.5)
     const isLate = random.chance(0.05)
     const number = this.#next++
+    const outcome = random.chance(0.9) ? 'success' : random.chance(0.5) ? 'paywall' : 'fail'
+    const isPaid = outcome === 'success' && random.chance(0.2)
     const event = meterEvent({
       id: `usage_${String(number).padStart(26, '0')}`,
       idempotencyKey: isKeyed ? `key-${number}` : null,
@@ -35,7 +40,8 @@ export class EventGenerator {
       value: random.below(10_000_000),
       timestamp: this.#nowMs - random.below(isLate ? 60 * dayMs : 5_000),
       receivedAt: this.#nowMs,
-      outcome: random.chance(0.9) ? 'success' : random.chance(0.5) ? 'paywall' : 'fail',
+      outcome,
+      debit: isPaid ? String(1n + BigInt(random.below(1_000)) * 10n ** 15n) : null,
       productRef: random.chance(0.5) ? 'prd_all' : null,
     })
     if (isKeyed) this.#keyed.push(event)

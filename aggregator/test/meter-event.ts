@@ -19,6 +19,7 @@ export function meterEvent(fields: Partial<MeterEvent>): MeterEvent {
     properties: '{}',
     reservationId: null,
     traceParent: null,
+    debit: null,
     ...fields,
   }
 }

@@ -8,7 +8,13 @@ import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
-import { firstNote, writeSinkNote } from '../src/domain/sink-note.ts'
+import {
+  walletScope,
+  walletSeries,
+  walletSubject,
+  walletWindow,
+} from '@tollgate/schemas/hot-state/wallets'
+import { firstNote, writeSinkNote } from '@tollgate/schemas/sink-note'
 import { usageColumns } from '../src/domain/usage-rows.ts'
 import {
   customers,
@@ -17,6 +23,7 @@ import {
   products,
   providers,
   start,
+  walletName,
   windows,
 } from './expected-windows.ts'
 import { createLogAndStore, type LogAndStore } from './log-and-store.ts'
@@ -51,12 +58,14 @@ const event = fc
     value: fc.integer({ min: -9_000_000, max: 2 ** 52 }),
     second: fc.integer({ min: start - day, max: start + 10 * day }),
     outcome: fc.constantFrom(...outcomes),
+    debit: fc.option(fc.bigInt({ min: 1n, max: 2n ** 70n })),
   })
-  .map(({ number, isKeyed, second, ...fields }) => {
+  .map(({ number, isKeyed, second, debit, ...fields }) => {
     // A key may come again with another body, as clients do: the first one counts.
     const id = isKeyed ? idOf('keyed', number % 40) : idOf('once', onceTotal++)
     return meterEvent({
       ...fields,
+      debit: fields.outcome === 'success' && debit !== null ? debit.toString() : null,
       id,
       idempotencyKey: isKeyed ? `key-${number % 40}` : null,
       timestamp: second * 1000 + (number % 1000),
@@ -180,7 +189,9 @@ class History {
 
   async publish(place: number): Promise<void> {
     const { at } = this.#address(place)
-    await this.#hotState.putEntry(at, { version: ++this.#versions, document: '{}', windows })
+    const entry = { version: ++this.#versions, document: '{}' }
+    await this.#hotState.putEntry(at, { ...entry, windows })
+    await this.#hotState.putEntry(this.#walletOf(place), { ...entry, windows: [walletWindow] })
   }
 
   async finish(): Promise<void> {
@@ -189,7 +200,7 @@ class History {
     for (const place of places.keys()) await this.publish(place)
   }
 
-  /** Micros by place, meter and window. */
+  /** Micros by place, meter and window, and what wallets paid. */
   async counted(): Promise<Map<string, bigint>> {
     const found = new Map<string, bigint>()
     for (const place of places.keys()) {
@@ -200,8 +211,17 @@ class History {
           if (amount !== 0n) found.set(JSON.stringify([places[place], meterName, id]), amount)
         }
       }
+      const wallet = await this.#hotState.readEntry(this.#walletOf(place), walletSeries)
+      const paid = wallet.amounts.get(walletWindow.id) ?? 0n
+      if (paid !== 0n) found.set(walletName(places[place]!), paid)
     }
     return found
+  }
+
+  #walletOf(place: number) {
+    const { providerId, customerRef } = places[place]!
+    const subject = walletSubject(providerId, customerRef)
+    return { ...this.#address(place).at, subject, scope: walletScope }
   }
 
   #address(place: number) {

@@ -57,6 +57,8 @@ async function expectStored(expected: ExpectedUsage): Promise<void> {
     countedSum: expected.countedSum,
     rollUpSum: expected.countedSum,
     rollUpRecords: expected.countedTotal,
+    debitedSum: expected.debitedSum,
+    debitsSum: expected.debitedSum,
   })
 }
 

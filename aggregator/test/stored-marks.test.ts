@@ -22,7 +22,7 @@ beforeAll(async () => {
     SELECT concat('usage_', toString(number)), 'prv', 'cus', 'requests', 1,
       toDateTime64(${start}, 3, 'UTC') + toIntervalSecond(if(number < 210000, 0, number - 206400)),
       toDateTime64(${start}, 3, 'UTC') + toIntervalSecond(number), 'prd', '', 'success', 'usages',
-      if(number % 1000 = 0, '', toString(number)), '{}', 0, number
+      if(number % 1000 = 0, '', toString(number)), '{}', 0 AS debit, 0, number
     FROM numbers(270000)`)
 })
 afterAll(() => clickhouse.stop())

@@ -76,6 +76,7 @@ const event: fc.Arbitrary<MeterEvent> = fc.record({
   properties: text,
   reservationId: fc.option(text),
   traceParent: fc.option(fc.string()),
+  debit: fc.option(fc.bigInt({ min: 1n, max: 10n ** 18n }).map(String)),
 })
 const eventsMax = 200
 const batch = fc.record({
@@ -123,14 +124,15 @@ function rowOf(partition: number, { offset, event }: EventRecord): Record<string
     source: event.source,
     idempotency_key: event.idempotencyKey ?? '',
     properties: event.properties,
+    debit: decimalText(BigInt(event.debit ?? 0)),
     log_partition: partition,
     log_offset: String(offset),
   }
 }
 
 /** As ClickHouse writes a decimal: without zeros at its end. */
-function decimalText(micros: number): string {
-  const digits = String(Math.abs(micros)).padStart(7, '0')
+function decimalText(micros: number | bigint): string {
+  const digits = String(micros).replace('-', '').padStart(7, '0')
   const number = `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '')
   return micros < 0 ? `-${number}` : number
 }

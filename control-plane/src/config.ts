@@ -1,22 +1,41 @@
 import { reservationSettings } from '@tollgate/domain/entitlements/reservation-settings'
+import { consoleSettings } from '@tollgate/domain/console/console-settings'
+import { walletSettings } from '@tollgate/domain/wallet/wallet-settings'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
   choiceSetting,
   integerSetting,
   readSettings,
   textSetting,
+  type Setting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
+import {
+  databaseOwnerSettings,
+  databaseSettings,
+} from '@tollgate/platform/database/postgres/database-settings'
 import { eventLogSettings } from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
+import { outboundSettings } from '@tollgate/platform/outbound/outbound-settings'
+import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
+import { hostedUrlSetting } from './hosted-url.ts'
 
 const milliseconds = { min: 1, max: 3_600_000 }
 const port = { min: 0, max: 65_535 }
 
+function mcpUrlSetting(variable: string, description: string, template: string): Setting<string> {
+  const parse = (text: string): string => {
+    if (text.includes('{subdomain}') && URL.canParse(text.replace('{subdomain}', 'a'))) return text
+    throw new Error('must be a URL with {subdomain} in it')
+  }
+  return { variable, description, defaultText: template, parse }
+}
+
 /** Everything the control plane can be told. Limits and intervals are safe as they are. */
 export const controlPlaneSettings = {
-  databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'Address of PostgreSQL'),
+  ...databaseSettings,
+  ...databaseOwnerSettings,
   dataDir: dataDirSetting,
   ...eventLogSettings,
   ...hotStateSettings,
@@ -34,6 +53,11 @@ export const controlPlaneSettings = {
     0,
     port,
   ),
+  trustedProxies: textSetting(
+    'TOLLGATE_TRUSTED_PROXIES',
+    'Whose X-Forwarded-For is believed: addresses, networks, or the names loopback, linklocal and uniquelocal, with commas between',
+    'loopback,linklocal,uniquelocal',
+  ),
   adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
   adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, port),
   logLevel: choiceSetting(
@@ -44,7 +68,7 @@ export const controlPlaneSettings = {
   ),
   databaseConnectionsMax: integerSetting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
-    'Connections to each of the three schemas of PostgreSQL',
+    'Connections to each of the three schemas of PostgreSQL, for requests and for jobs each',
     8,
     { min: 1, max: 500 },
   ),
@@ -83,11 +107,33 @@ export const controlPlaneSettings = {
     { min: 1, max: 10_000 },
   ),
   ...reservationSettings,
-  hostedUrl: textSetting(
-    'TOLLGATE_HOSTED_URL',
-    'Where customers reach checkout and portal: the public address of this installation',
-    'http://127.0.0.1:8787',
+  ...walletSettings,
+  ...secretSettings,
+  ...outboundSettings,
+  mcpLiveUrl: mcpUrlSetting(
+    'TOLLGATE_MCP_LIVE_URL',
+    'Where the proxies of live MCP products are reached; `{subdomain}` stands for that of the product',
+    'https://{subdomain}.mcp.localhost/mcp',
   ),
+  mcpSandboxUrl: mcpUrlSetting(
+    'TOLLGATE_MCP_SANDBOX_URL',
+    'The same of sandbox products, under another domain: both environments may use the same subdomain',
+    'https://{subdomain}.mcp.sandbox.localhost/mcp',
+  ),
+  mcpDiscoveryTimeoutMs: integerSetting(
+    'TOLLGATE_MCP_DISCOVERY_TIMEOUT_MS',
+    'Milliseconds that an MCP server may take to tell all its tools',
+    10_000,
+    milliseconds,
+  ),
+  mcpAnswerBytesMax: integerSetting(
+    'TOLLGATE_MCP_ANSWER_BYTES_MAX',
+    'Bytes of one answer of an MCP server that is asked for its tools',
+    4_194_304,
+    { min: 1_024, max: 67_108_864 },
+  ),
+  ...consoleSettings,
+  hostedUrl: hostedUrlSetting,
   stripeSandboxPublishableKey: textSetting(
     'TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY',
     'Publishable key of Stripe that browsers get for sandbox payments',
@@ -110,9 +156,21 @@ export const controlPlaneSettings = {
     2_000,
     milliseconds,
   ),
+  ledgerIntervalMs: integerSetting(
+    'TOLLGATE_LEDGER_INTERVAL_MS',
+    'Milliseconds between two postings of what wallets paid for usage',
+    1_000,
+    milliseconds,
+  ),
   housekeepingIntervalMs: integerSetting(
     'TOLLGATE_HOUSEKEEPING_INTERVAL_MS',
     'Milliseconds between two looks for purchases whose end has passed and for old sessions',
+    5_000,
+    milliseconds,
+  ),
+  auditSealIntervalMs: integerSetting(
+    'TOLLGATE_AUDIT_SEAL_INTERVAL_MS',
+    'Milliseconds between two looks for entries of the audit log that are not sealed yet',
     5_000,
     milliseconds,
   ),

@@ -1,5 +1,8 @@
 import type { ReactivateRefusal } from '@tollgate/domain/purchases/reactivate-purchase'
+import type { McpRefusalCode } from '@tollgate/domain/mcp/refusal'
+import type { ConsoleRole } from '@tollgate/schemas/console-roles'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
+import { keyMismatchBody } from '@tollgate/schemas/http/errors'
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 
 /** A refusal that the caller is told about, with exactly this body. */
@@ -9,18 +12,31 @@ export class RefusalError extends Error {
   readonly body: Readonly<Record<string, unknown>>
   readonly retryAfterSeconds: number | undefined
 
-  constructor(statusCode: number, error: string, message: string, retryAfterSeconds?: number) {
-    super(message)
+  constructor(
+    statusCode: number,
+    body: Readonly<Record<string, unknown>>,
+    retryAfterSeconds?: number,
+  ) {
+    super(JSON.stringify(body))
     this.statusCode = statusCode
-    this.body = { statusCode, error, message }
+    this.body = { statusCode, ...body }
     this.retryAfterSeconds = retryAfterSeconds
   }
 }
 
-const badRequest = (message: string) => new RefusalError(400, 'Bad Request', message)
-const notFound = (message: string) => new RefusalError(404, 'Not Found', message)
-const conflict = (message: string) => new RefusalError(409, 'Conflict', message)
-const unavailable = (message: string) => new RefusalError(503, 'Service Unavailable', message, 1)
+const badRequest = (message: string) => new RefusalError(400, { error: 'Bad Request', message })
+const notFound = (message: string) => new RefusalError(404, { error: 'Not Found', message })
+const conflict = (message: string) => new RefusalError(409, { error: 'Conflict', message })
+const forbidden = (message: string) => new RefusalError(403, { error: 'Forbidden', message })
+const unavailable = (message: string) =>
+  new RefusalError(503, { error: 'Service Unavailable', message }, 1)
+const unauthorized = (message: string) => new RefusalError(401, { error: 'Unauthorized', message })
+const tooMany = (message: string, waitMs: number) =>
+  new RefusalError(
+    429,
+    { error: 'Too Many Requests', message },
+    Math.max(1, Math.ceil(waitMs / 1_000)),
+  )
 
 const reactivateMessages: Record<ReactivateRefusal, (ref: string, status: string) => string> = {
   'fully-cancelled': (ref) => `Purchase ${ref} has already been fully cancelled`,
@@ -34,9 +50,36 @@ const reactivateMessages: Record<ReactivateRefusal, (ref: string, status: string
  * belongs to another provider or environment is refused with the same words as what does not exist.
  */
 export const refusals = {
-  badKey: () => new RefusalError(401, 'Unauthorized', 'Invalid or expired secret key'),
-  scopeMissing: (scope: KeyScope) =>
-    new RefusalError(403, 'Forbidden', `This key does not have the scope ${scope}`),
+  badKey: () => unauthorized('Invalid or expired secret key'),
+  scopeMissing: (scope: KeyScope) => forbidden(`This key does not have the scope ${scope}`),
+  badAccessToken: () => unauthorized('Invalid or expired access token'),
+  badSignIn: () => unauthorized('Wrong email or password'),
+  wrongPassword: () => badRequest('The current password is another one'),
+  tooManySignIns: (waitMs: number) => tooMany('Too many attempts to sign in. Wait a while', waitMs),
+  roleTooLow: (role: ConsoleRole) => forbidden(`A user with the role ${role} may not do this`),
+  notSignedIn: () => forbidden('This takes a user who is signed in, not a secret key'),
+  passwordLinkBad: () => badRequest('This link has expired, or was used already'),
+  consoleUserNotFound: (userId: string) => notFound(`User ${userId} not found`),
+  consoleUserEmailTaken: (email: string) => conflict(`User with email ${email} already exists`),
+  badPollToken: () => unauthorized('Invalid or expired poll token'),
+  tooManyCliSessions: () => tooMany('Too many sessions are open. Wait a while', 60_000),
+  cliSessionNotFound: (sessionId: string) => notFound(`Session ${sessionId} is not there any more`),
+  cliSessionAnswered: (sessionId: string) => conflict(`Session ${sessionId} was answered already`),
+  lastOwner: () => badRequest('A provider keeps at least one owner'),
+  keyMisplaced: () => {
+    const { statusCode, ...body } = keyMismatchBody
+    return new RefusalError(statusCode, body)
+  },
+  /** Clients look for these keys inside the message, and beside it. */
+  providerNotLive: () => {
+    const facts = {
+      code: 'provider_not_found_in_environment',
+      requestedEnvironment: 'live',
+      providerExistsInSandbox: true,
+    }
+    const message = { ...facts, message: 'The provider is not set up in the live environment' }
+    return new RefusalError(404, { error: 'Not Found', ...facts, message })
+  },
   keyNotFound: (keyId: string) => notFound(`Key ${keyId} not found`),
   keyExpired: (keyId: string) => badRequest(`Key ${keyId} has expired`),
   keyRevoked: (keyId: string) => badRequest(`Key ${keyId} is revoked`),
@@ -72,13 +115,35 @@ export const refusals = {
   productUnavailable: (reference: string) => badRequest(`Product ${reference} is not active`),
   planUnavailable: (reference: string) => badRequest(`Plan ${reference} cannot be bought`),
 
+  idempotencyKeyReused: () => conflict('This idempotency key was used with another request'),
+  walletFull: (creditsMax: string) =>
+    badRequest(`A wallet is given no more than ${creditsMax} credits in all`),
   autoRechargeInvalid: (message: string) => badRequest(message),
   dollarHasNoRate: () => badRequest('USD is what other currencies are counted in'),
 
   assetNotFound: (sha256: string) => notFound(`There is no picture ${sha256}`),
   notAPicture: () =>
-    new RefusalError(415, 'Unsupported Media Type', 'Expected a PNG, JPEG, WebP or GIF picture'),
+    new RefusalError(415, {
+      error: 'Unsupported Media Type',
+      message: 'Expected a PNG, JPEG, WebP or GIF picture',
+    }),
 
+  /** Clients look at the code. */
+  mcp: (code: McpRefusalCode, message: string) => new RefusalError(400, { code, message }),
+  originUnusable: (message: string) =>
+    new RefusalError(502, {
+      error: 'Bad Gateway',
+      message: `The origin did not tell its tools. ${message}`,
+    }),
+  originChanged: () => conflict('The origin was changed while it was asked: discover again'),
+  secretsUnavailable: () =>
+    new RefusalError(503, {
+      error: 'Service Unavailable',
+      message:
+        'This installation cannot keep secrets: its operator has to set TOLLGATE_SECRET_KEYS',
+    }),
+
+  eventNotFound: (eventId: string) => notFound(`Event ${eventId} not found`),
   meterNotFound: (reference: string) => notFound(`Meter with reference ${reference} not found`),
   meterNameTaken: (name: string) => conflict(`Meter with name ${name} already exists`),
   meterPermanent: (name: string) => badRequest(`Meter ${name} cannot be archived`),

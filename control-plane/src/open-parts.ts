@@ -1,5 +1,9 @@
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
+import {
+  databaseAddresses,
+  ownerAddress,
+} from '@tollgate/platform/database/postgres/database-settings'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { traceDatabase } from '@tollgate/platform/database/postgres/trace-database'
 import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
@@ -11,6 +15,8 @@ import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { traceHotState } from '@tollgate/platform/hot-state/trace-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
+import { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
+import { openSecrets, type Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
@@ -31,6 +37,9 @@ export type Parts = {
   readonly hotState: HotState
   readonly usageStore: UsageStore
   readonly tracing: Tracing | undefined
+  readonly secrets: Secrets
+  /** The way to MCP servers of providers. */
+  readonly outbound: GuardedHttp
 }
 
 export type OpenedParts = Parts & {
@@ -67,6 +76,8 @@ function openUntraced(config: ControlPlaneConfig, overrides: Partial<Parts>): Pr
       database,
       eventLog: withHeadsOf(hotState, log, config),
       hotState,
+      secrets: overrides.secrets ?? (await openSecrets(config, logger)),
+      outbound: overrides.outbound ?? (await own(openOutbound(config, logger))),
       usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
     }
   })
@@ -74,12 +85,13 @@ function openUntraced(config: ControlPlaneConfig, overrides: Partial<Parts>): Pr
 
 /** The tables' owner brings them to this version before it uses them. */
 async function openDatabase(config: ControlPlaneConfig): Promise<Database> {
-  await migratePostgres({ url: config.databaseUrl, folder: migrationsFolder })
+  await migratePostgres({ url: ownerAddress(config), folder: migrationsFolder })
   const database = createPostgresDatabase({
-    url: config.databaseUrl,
+    ...databaseAddresses(config),
     poolMax: config.databaseConnectionsMax,
   })
   try {
+    await database.ping()
     // Without keys from here nobody gets in anywhere.
     await refuseUnfinishedMove(database.control)
     return database
@@ -93,6 +105,20 @@ async function openDatabase(config: ControlPlaneConfig): Promise<Database> {
 function openLog(config: ControlPlaneConfig, logger: Logger): Promise<EventLog> {
   const topics = environments.map(usageTopic)
   return openEventLogForReading(config, { topics, values: meterEventValues, logger })
+}
+
+function openOutbound(config: ControlPlaneConfig, logger: Logger): GuardedHttp {
+  const { outboundAllowed: allowed, outboundPorts: ports } = config
+  if (allowed.text !== '') {
+    logger.info({ allowed: allowed.text }, 'providers may point to what is not public')
+  }
+  return new GuardedHttp({
+    allowed,
+    ports,
+    connectTimeoutMs: config.outboundConnectTimeoutMs,
+    timeoutMs: config.outboundTimeoutMs,
+    answerBytesMax: config.mcpAnswerBytesMax,
+  })
 }
 
 function openUsageStore(config: ControlPlaneConfig): UsageStore {

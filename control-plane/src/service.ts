@@ -3,16 +3,22 @@ import { createMetrics, type Registry } from '@tollgate/platform/observability/m
 import { createAdminServer, type AdminServer } from '@tollgate/platform/service/admin-server'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import type { Service } from '@tollgate/platform/service/service'
+import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
+import { Passwords } from '@tollgate/domain/console/passwords'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
 import type { ApiServer } from './http/api-server.ts'
 import { buildApp } from './http/app.ts'
+import { withoutSlash } from './hosted-url.ts'
 import { createHousekeeping } from './jobs/housekeeping.ts'
+import { createDebitPosting } from './jobs/post-debits.ts'
+import { createAuditSealing } from './jobs/seal-audit-log.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
 import { PeriodUsage } from './limits/period-usage.ts'
 import { createPeriodUsageAnswers, createRequestSeconds } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
+import { Wallets, type WalletsParts } from './wallets/wallets.ts'
 
 export type ControlPlane = Service & {
   /** Where the API listens, once started. */
@@ -70,24 +76,32 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   }
   const job = createPublishPendingJob(publisher, parts.logger, config.publishIntervalMs)
   const housekeeping = createHousekeeping(
-    { ...parts, ...publisher },
+    { ...parts, publisher },
     {
       intervalMs: config.housekeepingIntervalMs,
       sessionsKeptMs: config.sessionsKeptHours * 3_600_000,
     },
   )
+  const debitPosting = createDebitPosting({ ...parts, publisher }, config.ledgerIntervalMs)
+  const auditSealing = createAuditSealing({ ...parts, publisher }, config.auditSealIntervalMs)
+  const jobs = [auditSealing, debitPosting, housekeeping, job]
   const metrics = createMetrics('control-plane')
   const answers = createPeriodUsageAnswers(metrics)
   const app = await buildApp(
     {
       ...parts,
-      ...publisher,
+      publisher,
+      partitionCount: publisher.partitionCount,
       usage: new PeriodUsage({ ...parts, limits: config, answers }),
-      hostedUrl: config.hostedUrl.replace(/\/+$/, ''),
+      wallets: new Wallets({ ...parts, limits: walletLimits(config) }),
+      console: consoleParts(config, parts),
+      hostedUrl: withoutSlash(config.hostedUrl),
       publishableKeys: {
         sandbox: config.stripeSandboxPublishableKey,
         live: config.stripeLivePublishableKey,
       },
+      outboundRules: { allowed: config.outboundAllowed, ports: config.outboundPorts },
+      mcpProxyUrls: { sandbox: config.mcpSandboxUrl, live: config.mcpLiveUrl },
       limits: config,
     },
     config,
@@ -98,18 +112,45 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
     await parts.database.ping()
     await job.start()
     await housekeeping.start()
+    await debitPosting.start()
+    await auditSealing.start()
     await app.listen({ host: config.host, port: config.port })
     await admin.start()
   } catch (error) {
-    await stopAll(app, admin, [housekeeping, job])
+    await stopAll(app, admin, jobs)
     throw error
   }
   return {
     port: () => (app.server.address() as AddressInfo | null)?.port ?? config.port,
     adminPort: () => admin.port,
     stop: async () => {
-      await stopAll(app, admin, [housekeeping, job])
+      await stopAll(app, admin, jobs)
       await parts.close()
+    },
+  }
+}
+
+function walletLimits(config: ControlPlaneConfig): WalletsParts['limits'] {
+  return {
+    waitMs: config.countersWaitMs,
+    heldMs: config.creditsHeldSeconds * 1_000,
+    heldMax: config.creditsHeldMax,
+    tailRecordsMax: config.tailRecordsMax,
+  }
+}
+
+function consoleParts(config: ControlPlaneConfig, { database }: Parts): ConsoleParts {
+  return {
+    database,
+    passwords: new Passwords(config.passwordCost),
+    limits: {
+      signedInMs: config.signedInHours * 3_600_000,
+      passwordLinkMs: config.passwordLinkHours * 3_600_000,
+      attempts: {
+        windowMs: config.signInWindowMinutes * 60_000,
+        perEmailMax: config.signInsPerEmailMax,
+        perAddressMax: config.signInsPerAddressMax,
+      },
     },
   }
 }

@@ -1,4 +1,6 @@
+import { compileErrors, validate } from '@readme/openapi-parser'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describedOperations, describedTags } from '../src/http/described-operations.ts'
 import { startTestStack, type TestStack } from './test-stack.ts'
 
 type Schema = {
@@ -11,6 +13,8 @@ type Schema = {
 }
 type Content = { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
 type Operation = {
+  readonly summary?: string
+  readonly tags?: readonly string[]
   readonly parameters?: readonly { readonly name: string; readonly schema: Schema }[]
   readonly requestBody?: Content & { readonly required: boolean }
   readonly responses: Record<string, Partial<Content> & { readonly $ref?: string }>
@@ -45,62 +49,61 @@ function operations(): [string, Operation][] {
   )
 }
 
-test('lists every route', () => {
+test('is valid OpenAPI 3.1', async () => {
   expect(description.openapi).toBe('3.1.0')
-  expect(Object.keys(description.paths).sort()).toEqual([
-    '/ui/meters/{meterRef}/usage',
-    '/v1/sdk/activate',
-    '/v1/sdk/auto-recharge',
-    '/v1/sdk/checkout-sessions',
-    '/v1/sdk/customers',
-    '/v1/sdk/customers/customer-sessions',
-    '/v1/sdk/customers/customer-sessions/{sessionId}',
-    '/v1/sdk/customers/{reference}',
-    '/v1/sdk/limits',
-    '/v1/sdk/limits/release',
-    '/v1/sdk/merchant',
-    '/v1/sdk/meter-events',
-    '/v1/sdk/meter-events/bulk',
-    '/v1/sdk/payment-method',
-    '/v1/sdk/platform-config',
-    '/v1/sdk/products',
-    '/v1/sdk/products/{productRef}',
-    '/v1/sdk/products/{productRef}/clone',
-    '/v1/sdk/products/{productRef}/plans',
-    '/v1/sdk/products/{productRef}/plans/{planRef}',
-    '/v1/sdk/purchases',
-    '/v1/sdk/purchases/customer/{customerRef}',
-    '/v1/sdk/purchases/product/{productRef}',
-    '/v1/sdk/purchases/{purchaseRef}',
-    '/v1/sdk/purchases/{purchaseRef}/cancel',
-    '/v1/sdk/purchases/{purchaseRef}/reactivate',
-    '/v1/sdk/usages',
-    '/v1/sdk/usages/bulk',
-    '/v1/sdk/user-info',
-    '/v1/ui/api-keys',
-    '/v1/ui/api-keys/{keyId}',
-    '/v1/ui/api-keys/{keyId}/rotate',
-    '/v1/ui/exchange-rates',
-    '/v1/ui/exchange-rates/{currency}',
-    '/v1/ui/merchant',
-    '/v1/ui/merchant/{kind}',
-    '/v1/ui/meters',
-    '/v1/ui/meters/{meterRef}',
-    '/v1/ui/meters/{meterRef}/usage',
-  ])
-  expect(Object.keys(description.paths['/v1/sdk/products'] ?? {}).sort()).toEqual(['get', 'post'])
+  // The validator resolves references in place.
+  const document = structuredClone(description) as unknown as Parameters<typeof validate>[0]
+  const outcome = await validate(document)
+  expect(outcome.valid ? '' : compileErrors(outcome)).toBe('')
+  expect(outcome.warnings).toEqual([])
 })
 
-test("shows the refusals of every operation, the data plane's included", () => {
-  for (const [name, { responses }] of operations()) {
-    const { 400: badRequest, 401: unauthorized, default: others } = responses
-    expect([name, badRequest, unauthorized, others]).toEqual([
-      name,
-      { $ref: '#/components/responses/BadRequest' },
-      { $ref: '#/components/responses/Unauthorized' },
-      { $ref: '#/components/responses/Refused' },
-    ])
+test('describes every route, and nothing that is none', () => {
+  const names = operations().map(([name]) => name)
+  expect(names.sort()).toEqual(Object.keys(describedOperations).sort())
+  const ids = Object.values(describedOperations).map(({ operationId }) => operationId)
+  expect(new Set(ids).size).toBe(ids.length)
+})
+
+test('says of every operation what it is and to what it belongs', () => {
+  const tags = new Set(describedTags.map(({ name }) => name))
+  for (const [name, { summary, tags: [tag] = [] }] of operations()) {
+    expect([name, summary]).toEqual([name, describedOperations[name]?.summary])
+    expect([name, tags.has(tag ?? '')]).toEqual([name, true])
   }
+})
+
+test('shows the refusals that an operation makes, and no others', () => {
+  const refusalsOf = (name: string) => {
+    const { responses } = new Map(operations()).get(name)!
+    return Object.entries(responses).flatMap(([status, { $ref }]) =>
+      $ref === undefined ? [] : [[status, $ref.split('/').at(-1)]],
+    )
+  }
+  expect(refusalsOf('get /v1/ui/meters')).toEqual([
+    ['401', 'Unauthorized'],
+    ['403', 'Forbidden'],
+    ['503', 'Unavailable'],
+  ])
+  expect(refusalsOf('post /v1/sdk/usages')).toEqual([
+    ['400', 'BadRequest'],
+    ['401', 'Unauthorized'],
+    ['403', 'Forbidden'],
+    ['413', 'BodyTooLarge'],
+    ['415', 'UnsupportedMediaType'],
+    ['503', 'Unavailable'],
+  ])
+  expect(refusalsOf('post /v1/ui/products/{productRef}/mcp/discover')).toEqual([
+    ['400', 'BadMcpRequest'],
+    ['401', 'Unauthorized'],
+    ['403', 'Forbidden'],
+    ['404', 'NotFound'],
+    ['409', 'Conflict'],
+    ['413', 'BodyTooLarge'],
+    ['415', 'UnsupportedMediaType'],
+    ['502', 'BadGateway'],
+    ['503', 'Unavailable'],
+  ])
   const { schemas, responses } = description.components
   expect(schemas['Error']?.required).toEqual(['statusCode', 'error', 'message'])
   expect(schemas['ValidationError']?.required).toEqual([
@@ -115,6 +118,20 @@ test("shows the refusals of every operation, the data plane's included", () => {
     { $ref: '#/components/schemas/ValidationError' },
     { $ref: '#/components/schemas/Error' },
   ])
+})
+
+test('is a page too, which loads nothing from elsewhere', async () => {
+  const page = await stack.fetch('/docs')
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  const links = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(
+    ([, link]) => link!,
+  )
+  expect(links.length).toBeGreaterThan(2)
+  for (const link of links) {
+    const address = new URL(link, page.url)
+    expect([link, address.origin]).toEqual([link, new URL(page.url).origin])
+    expect([link, (await fetch(address)).status]).toEqual([link, 200])
+  }
 })
 
 test('every reference leads somewhere', () => {

@@ -23,8 +23,12 @@ async function tollgate(...given: string[]): Promise<string[]> {
     run({
       database: stack.database,
       hotState: stack.hotState,
+      actorOf: (operation) => ({ name: 'cli:ada', operation, requestId: null, ip: null }),
       now: () => new Date(stack.clock.now()),
       print: (line) => lines.push(line),
+      openSecrets: () => Promise.reject(new Error('no command here needs secrets')),
+      hostedUrl: 'https://tollgate.example',
+      passwordLinkMs: 3_600_000,
     }),
   )
   await program.parseAsync(given, { from: 'user' })
@@ -66,6 +70,63 @@ describe('providers', () => {
     for (const environment of ['sandbox', 'live'] as const) {
       const document = await stack.hotState.readDocument(metersDocumentKey(environment, providerId))
       expect(document).toContain('"requests"')
+    }
+  })
+
+  test('made for sandbox alone are refused in live until they are enabled', async () => {
+    const made = await tollgate(
+      ...['provider', 'create', '--name', 'Newcomer', '--environments', 'sandbox'],
+    )
+    const newcomer = /prv_[A-Z0-9]+/.exec(made.join())![0]
+    expect(await tollgate('provider', 'list')).toContain(`${newcomer}  USD  Newcomer  sandbox only`)
+    const keyFor = async (environment: string) =>
+      keyIn(await tollgate('key', 'create', '--provider', newcomer, '--environment', environment))
+        .secretKey
+    const [sandboxKey, liveKey] = [await keyFor('sandbox'), await keyFor('live')]
+    expect(await statusWith(sandboxKey)).toBe(200)
+    expect((await stack.call(sandboxKey, 'GET', '/v1/sdk/merchant')).status).toBe(200)
+
+    const refused = await stack.call(liveKey, 'GET', '/v1/sdk/products')
+    expect(refused.status).toBe(403)
+    expect(refused.body).toEqual({
+      statusCode: 403,
+      error: 'Forbidden',
+      message: {
+        code: 'key_env_mismatch',
+        keyEnvironment: 'live',
+        providerEnvironment: 'sandbox',
+      },
+    })
+    const missing = await stack.call(liveKey, 'GET', '/v1/sdk/merchant')
+    const facts = {
+      code: 'provider_not_found_in_environment',
+      requestedEnvironment: 'live',
+      providerExistsInSandbox: true,
+    }
+    const words = expect.any(String) as string
+    expect([missing.status, missing.body]).toEqual([
+      404,
+      { statusCode: 404, error: 'Not Found', ...facts, message: { ...facts, message: words } },
+    ])
+    expect(JSON.parse((await published(liveKey))!)).toMatchObject({ isMisplaced: true })
+    const own = await stack.call(liveKey, 'GET', '/v1/sdk/key')
+    expect([own.status, own.body]).toMatchObject([200, { isMisplaced: true }])
+
+    await tollgate('provider', 'enable-live', newcomer)
+    await tollgate('provider', 'enable-live', newcomer)
+    expect(await statusWith(liveKey)).toBe(200)
+    expect((await stack.call(liveKey, 'GET', '/v1/sdk/merchant')).status).toBe(200)
+    expect(JSON.parse((await published(liveKey))!)).not.toHaveProperty('isMisplaced')
+    expect(await tollgate('provider', 'list')).toContain(`${newcomer}  USD  Newcomer`)
+  })
+
+  test('are live or not, and nothing else', async () => {
+    await expect(tollgate('provider', 'enable-live', 'prv_NOBODY')).rejects.toThrow(
+      'there is no provider prv_NOBODY',
+    )
+    const create = ['provider', 'create', '--name', 'A', '--environments']
+    for (const list of ['live', 'sandbox,test', '']) {
+      await expect(tollgate(...create, list)).rejects.toThrow(CliError)
     }
   })
 
@@ -155,4 +216,54 @@ describe('keys', () => {
     await expect(createKey('--expires', '2026-02-28')).rejects.toThrow('is in the past')
     await expect(createKey('--expires', 'soon')).rejects.toThrow('is not a date')
   })
+})
+
+describe('users of the console', () => {
+  test('are let in with a link, listed and removed', async () => {
+    const ofProvider = ['--provider', providerId]
+    const create = (email: string, ...more: string[]) =>
+      tollgate('user', 'create', ...ofProvider, '--email', email, ...more)
+    const [line = '', url = ''] = await create('ada@example.com', '--name', 'Ada')
+    const userId = /usr_[A-Z0-9]+/.exec(line)?.[0] ?? ''
+    const [page, token] = url.split('#token=')
+    expect(page).toBe('https://tollgate.example/console/set-password')
+    expect(await tollgate('user', 'list', ...ofProvider)).toEqual([
+      `${userId}  owner  invited  ada@example.com  Ada`,
+    ])
+    const given = { token, password: 'correct horse battery' }
+    const set = await stack.call(undefined, 'POST', '/v1/ui/auth/password', given)
+    expect(set.status).toBe(200)
+    expect(await tollgate('user', 'list', ...ofProvider)).toEqual([
+      `${userId}  owner  active  ada@example.com  Ada`,
+    ])
+    const [second] = await tollgate('user', 'link', userId, ...ofProvider)
+    expect(second).toMatch(/#token=[\w-]{43}$/)
+    await expect(create('ADA@example.com')).rejects.toThrow('there is a user ADA@example.com')
+    const remove = () => tollgate('user', 'remove', userId, ...ofProvider)
+    await expect(remove()).rejects.toThrow('a provider keeps at least one owner')
+    await create('eve@example.com')
+    expect(await remove()).toEqual([`user ${userId} is removed`])
+    await expect(remove()).rejects.toThrow(`this provider has no user ${userId}`)
+  })
+
+  test.each([
+    [['--email', 'x', '--provider', 'P'], '--email x is not an email address'],
+    [['--email', 'a@b.c', '--role', 'king', '--provider', 'P'], '--role must be one of owner'],
+    [['--email', 'a@b.c', '--provider', 'prv_NONE'], 'there is no provider prv_NONE'],
+  ])('%j: %s', async (given, message) => {
+    await expect(tollgate('user', 'create', ...given)).rejects.toThrow(message)
+  })
+})
+
+test('the ledger is found to agree with itself, or where it does not', async () => {
+  expect(await tollgate('ledger', 'verify')).toEqual([
+    'every wallet agrees with its entries and its grants',
+  ])
+  await stack.database.in('live')`
+    insert into customers (provider_id, reference, email, status, created_at, updated_at)
+    values (${providerId}, 'cus_odd', 'odd@example.com', 'active', now(), now())`
+  await stack.database.in('live')`
+    insert into wallets (provider_id, customer_ref, balance_micros, created_at, updated_at)
+    values (${providerId}, 'cus_odd', 1500000, now(), now())`
+  await expect(tollgate('ledger', 'verify')).rejects.toThrow(CliError)
 })

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
-import { buildApp } from '../src/http/app.ts'
-import { PeriodUsage } from '../src/limits/period-usage.ts'
-import { createPeriodUsageAnswers, createRequestSeconds } from '../src/metrics.ts'
-import { createLogger } from '@tollgate/platform/observability/logger'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { MeterBody } from '@tollgate/schemas/http/meters'
+import { buildTestApp } from './built-app.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 let stack: TestStack
@@ -45,41 +42,7 @@ test('without PostgreSQL every call is refused, and the operator sees it', async
     requestTimeoutMs: 500,
   })
   const metrics = createMetrics('control-plane')
-  const { hotState, eventLog } = stack
-  const logger = createLogger('control-plane', 'silent')
-  const app = await buildApp(
-    {
-      database,
-      usageStore,
-      hotState,
-      eventLog,
-      usage: new PeriodUsage({
-        usageStore,
-        hotState,
-        eventLog,
-        logger,
-        limits: { countersWaitMs: 1, tailRecordsMax: 1, storedUsageChecksMax: 1 },
-        answers: createPeriodUsageAnswers(metrics),
-      }),
-      clock: stack.clock,
-      logger,
-      tracing: undefined,
-      partitionCount: () => 1,
-      now: () => new Date(),
-      hostedUrl: 'http://hosted.test',
-      publishableKeys: { sandbox: '', live: '' },
-      limits: {
-        countersWaitMs: 1,
-        usageStoreWaitMs: 1,
-        reservationSecondsMax: 1,
-        reservationsMax: 1,
-        purchasesMax: 1,
-        bucketsMax: 1,
-      },
-    },
-    { bodyBytesMax: 1_000, requestTimeoutMs: 1_000, idleConnectionMs: 1_000 },
-    createRequestSeconds(metrics),
-  )
+  const app = await buildTestApp(stack, { database, usageStore, metrics })
   const headers = { authorization: `Bearer ${tenant.sandboxKey}` }
   const answer = await app.inject({ method: 'GET', url: '/v1/sdk/products', headers })
   expect([answer.statusCode, answer.json()]).toEqual([503, unavailable])

@@ -7,6 +7,7 @@ import { createPostgresDatabase } from '@tollgate/platform/database/postgres/pos
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { runService } from '@tollgate/platform/service/run-service'
+import { cliActor } from '../src/cli/open-cli-parts.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { readControlPlaneConfig } from '../src/config.ts'
 import { createControlPlane } from '../src/service.ts'
@@ -32,7 +33,16 @@ if (command.length === 0) {
 } else {
   const database = createPostgresDatabase({ url: config.databaseUrl, poolMax: 2 })
   const program = createProgram((run) =>
-    run({ database, hotState, now: () => new Date(), print: () => undefined }),
+    run({
+      database,
+      hotState,
+      actorOf: cliActor,
+      now: () => new Date(),
+      print: () => undefined,
+      openSecrets: () => Promise.reject(new Error('no command here needs secrets')),
+      hostedUrl: config.hostedUrl,
+      passwordLinkMs: 3_600_000,
+    }),
   )
   await program.parseAsync(command, { from: 'user' })
   // Only when it did not come to that write.

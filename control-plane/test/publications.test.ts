@@ -1,3 +1,4 @@
+import { jobActor } from '@tollgate/domain/audit/actor'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
@@ -213,12 +214,18 @@ describe('a hot state that lost what was published', () => {
   test('does not get back what was revoked or removed', async () => {
     const key = { providerId: tenant.providerId, environment: 'sandbox', name: null } as const
     const { database, hotState } = stack
-    const issued = await issueApiKey(database, hotState, { ...key, expiresAt: null }, new Date())
+    const issued = await issueApiKey(
+      database,
+      hotState,
+      jobActor('test'),
+      { ...key, expiresAt: null },
+      new Date(),
+    )
     const keyDocument = apiKeyDocumentKey(issued.key.sha256)
     const product = await call<ProductBody>('POST', '/v1/sdk/products', { name: 'Gone' })
     const offerDocument = offerDocumentKey('sandbox', tenant.providerId, product.body.reference)
     const before = await Promise.all([keyDocument, offerDocument].map((each) => read(each)))
-    await revokeApiKey(database, hotState, issued.key.keyId, new Date())
+    await revokeApiKey(database, hotState, jobActor('test'), issued.key, new Date())
     await call('DELETE', `/v1/sdk/products/${product.body.reference}`)
     // A copy of a moment ago: what a replica has that takes over.
     await hotState.putDocument(keyDocument, before[0]!)

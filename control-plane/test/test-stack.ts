@@ -1,3 +1,4 @@
+import { jobActor } from '@tollgate/domain/audit/actor'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -191,10 +192,10 @@ async function createTenant(
 ): Promise<Tenant> {
   const now = new Date()
   const fields = { name: 'Acme', email: null, defaultCurrency, cycleMode: 'calendar' } as const
-  const { providerId } = await createProvider(database, hotState, fields, now)
+  const { providerId } = await createProvider(database, hotState, jobActor('test'), fields, now)
   const keyOf = async (environment: Environment): Promise<string> => {
     const key = { providerId, environment, name: null, expiresAt: null }
-    return (await issueApiKey(database, hotState, key, now)).secretKey
+    return (await issueApiKey(database, hotState, jobActor('test'), key, now)).secretKey
   }
   return { providerId, sandboxKey: await keyOf('sandbox'), liveKey: await keyOf('live') }
 }

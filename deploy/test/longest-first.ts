@@ -7,6 +7,7 @@ const longest = [
   'deploy/test/engine-chaos.engines.test.ts',
   'platform/test/hot-state-redis.engines.test.ts',
   'deploy/test/chaos.test.ts',
+  'deploy/test/conformance/api-description.test.ts',
   'deploy/test/reservations.engines.test.ts',
   'deploy/test/reservations.test.ts',
   'deploy/test/engine-failures.engines.test.ts',

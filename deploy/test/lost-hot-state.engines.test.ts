@@ -1,3 +1,4 @@
+import { jobActor } from '@tollgate/domain/audit/actor'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -54,7 +55,9 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
     })
     const fields = { name: 'Test', email: null, defaultCurrency: 'USD' }
     const provider = { ...fields, cycleMode: 'calendar' } as const
-    providerId = (await createProvider(stack.database, hotState, provider, new Date())).providerId
+    providerId = (
+      await createProvider(stack.database, hotState, jobActor('test'), provider, new Date())
+    ).providerId
     client = stack.clientWithKey((await issueKey()).secretKey)
     productRef = await createCappedProduct(client, cap)
     customerRef = await createCustomer(client, 'user-1')
@@ -71,7 +74,7 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
 
   function issueKey() {
     const key = { providerId, environment: 'sandbox', name: null, expiresAt: null } as const
-    return issueApiKey(stack.database, hotState, key, new Date())
+    return issueApiKey(stack.database, hotState, jobActor('test'), key, new Date())
   }
 
   async function use(reference: string, units: number, idempotencyKey?: string): Promise<void> {
@@ -137,7 +140,7 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
   test('a wipe lets usage in, answers limit checks exactly, refuses no valid key, and takes no revoked one', async () => {
     const valid = await issueKey()
     const revoked = await issueKey()
-    await revokeApiKey(stack.database, hotState, revoked.key.keyId, new Date())
+    await revokeApiKey(stack.database, hotState, jobActor('test'), revoked.key, new Date())
     await redis.call('FLUSHALL')
     for (let round = 0; round < 5; round += 1) {
       await expectExact()

@@ -4,19 +4,13 @@ import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LimitAnswer, TollgateClient } from '../src/client/tollgate-client.ts'
 import { createCappedProduct, createCustomer } from './offers.ts'
-import type { Stack } from './stack.ts'
+import type { StackUnderTest } from './stack-under-test.ts'
 
 type ReserveAnswer = LimitAnswer & {
   readonly reservation?: { readonly id: string; readonly expiresAt: string }
 }
 
 const cap = 100
-
-export type StackUnderTest = {
-  readonly stack: Stack
-  /** Stops the stack, and takes away what it was given. */
-  remove(): Promise<void>
-}
 
 /** What reservations promise to clients, whatever parts are under the services. */
 export function describeReservations(

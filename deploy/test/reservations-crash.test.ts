@@ -129,6 +129,7 @@ async function use(customerRef: string, units: number, reservationId: string): P
     properties: '{}',
     reservationId,
     traceParent: null,
+    debit: null,
   }
   const buffer = Buffer.alloc(1_000)
   const value = buffer.subarray(0, encodeMeterEvent(event, buffer, 0))

@@ -12,10 +12,10 @@ const settingsByProgram: Readonly<Record<string, Settings>> = {
   'control-plane/dist/main.js': controlPlaneSettings,
 }
 
+const allSettings: readonly Settings[] = [...Object.values(settingsByProgram), tracingSettings]
+
 export const knownVariables: ReadonlySet<string> = new Set(
-  [...Object.values(settingsByProgram), tracingSettings].flatMap((settings) =>
-    Object.values(settings).map(({ variable }) => variable),
-  ),
+  allSettings.flatMap((settings) => Object.values(settings).map(({ variable }) => variable)),
 )
 
 const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8')

@@ -1,3 +1,4 @@
+import { jobActor } from '@tollgate/domain/audit/actor'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +31,10 @@ import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { createTollgateClient, type TollgateClient } from '../src/client/tollgate-client.ts'
 
-type TestProvider = Readonly<Record<Environment, TollgateClient>>
+type TestProvider = Readonly<Record<Environment, TollgateClient>> & {
+  /** What the clients send. */
+  readonly keys: Readonly<Record<Environment, string>>
+}
 
 /** All services in this process, on real parts, with one clock that a test may own. */
 export type Stack = {
@@ -137,12 +141,13 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         defaultCurrency: 'USD',
         cycleMode: 'calendar',
       } as const
-      const { providerId } = await createProvider(database, hotState, fields, now)
-      const connect = async (environment: Environment): Promise<TollgateClient> => {
+      const { providerId } = await createProvider(database, hotState, jobActor('test'), fields, now)
+      const keyOf = async (environment: Environment): Promise<string> => {
         const key = { providerId, environment, name: null, expiresAt: null }
-        return clientWithKey((await issueApiKey(database, hotState, key, now)).secretKey)
+        return (await issueApiKey(database, hotState, jobActor('test'), key, now)).secretKey
       }
-      return { sandbox: await connect('sandbox'), live: await connect('live') }
+      const keys = { sandbox: await keyOf('sandbox'), live: await keyOf('live') }
+      return { sandbox: clientWithKey(keys.sandbox), live: clientWithKey(keys.live), keys }
     },
     async stop() {
       for (const client of clients) client.close()

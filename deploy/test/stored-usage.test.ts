@@ -117,6 +117,7 @@ function eventOf(providerId: string, shape: Shape): MeterEvent {
     properties: '{}',
     reservationId: null,
     traceParent: null,
+    debit: null,
   }
 }
 

@@ -99,6 +99,7 @@ async function record(more: Partial<MeterEvent> = {}): Promise<number> {
     properties: '{}',
     reservationId: null,
     traceParent: null,
+    debit: null,
     ...more,
   }
   const buffer = Buffer.alloc(2000)

@@ -1,4 +1,5 @@
 import { reservationSettings } from '@tollgate/domain/entitlements/reservation-settings'
+import { walletSettings } from '@tollgate/domain/wallet/wallet-settings'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
   choiceSetting,
@@ -146,6 +147,7 @@ export const ingestSettings = {
     count,
   ),
   ...reservationSettings,
+  ...walletSettings,
   cacheFreshMs: integerSetting(
     'TOLLGATE_CACHE_FRESH_MS',
     'Milliseconds keys and meters are taken from memory; bounds how late a revocation takes effect',

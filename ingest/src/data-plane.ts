@@ -5,10 +5,12 @@ import type { DebitDecider } from './domain/debit-decider.ts'
 import type { EventRecorder } from './domain/event-recorder.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
 import type { AskForKey, KeyDirectory } from './domain/key-holder.ts'
-import type { LimitChecker } from './domain/limit-checker.ts'
+import type { AskControlPlane, LimitChecker } from './domain/limit-checker.ts'
 import type { MeterDirectory } from './domain/meter-directory.ts'
+import { PauseAfterFailure } from './domain/pause-after-failure.ts'
 import type { PlaceEvent } from './domain/placed-event.ts'
 import type { Reserver } from './domain/reserver.ts'
+import type { Wallets } from './domain/wallets.ts'
 import { createEventPlacer } from './event-log/event-placer.ts'
 import { loadRecentKeys } from './event-log/load-recent-keys.ts'
 import { LogRecorder } from './event-log/log-recorder.ts'
@@ -17,9 +19,11 @@ import { RecentKeys } from './event-log/recent-keys.ts'
 import { CounterLimitChecker } from './hot-state/counter-limit-checker.ts'
 import { CounterReserver } from './hot-state/counter-reserver.ts'
 import { EntryDebitDecider } from './hot-state/entry-debit-decider.ts'
+import { HotWallets } from './hot-state/hot-wallets.ts'
 import { KeyCache } from './hot-state/key-cache.ts'
 import { MetersCache } from './hot-state/meters-cache.ts'
 import { ProjectionFollower } from './hot-state/projection-follower.ts'
+import { ControlPlaneWallets } from './http/control-plane-wallets.ts'
 import { registerGauges, type IngestCounts } from './metrics.ts'
 import type { OpenedParts } from './open-parts.ts'
 
@@ -29,7 +33,9 @@ export type DataPlane = {
   readonly meters: MeterDirectory
   readonly recorder: EventRecorder
   readonly debits: DebitDecider
+  readonly wallets: Wallets
   readonly place: PlaceEvent
+  readonly paidPause: PauseAfterFailure
   readonly limits: LimitChecker
   readonly reserver: Reserver
   readonly reservationSecondsMax: number
@@ -44,7 +50,7 @@ export async function openDataPlane(
   parts: OpenedParts,
   metrics: Registry,
   counts: IngestCounts,
-  askForKey: AskForKey,
+  elsewhere: ControlPlaneCalls,
 ): Promise<DataPlane> {
   const { clock, logger, eventLog: log, schemaId, hotState } = parts
   const nowMs = (): number => clock.now()
@@ -69,10 +75,18 @@ export async function openDataPlane(
     recentKeys: () => recentKeys.size,
   })
   return {
-    ...openCaches(config, parts, askForKey),
+    ...openCaches(config, parts, elsewhere.askForKey),
     recorder: new LogRecorder({ log, schemaId, hotState, recentKeys, inFlight: appends, counts }),
-    debits: new EntryDebitDecider({ hotState, documents, counts, nowMs }),
+    debits: new EntryDebitDecider({
+      hotState,
+      documents,
+      counts,
+      nowMs,
+      payersMax: config.cachedEntitlementsMax,
+    }),
+    wallets: openWallets(config, parts, elsewhere),
     place: createEventPlacer(log),
+    paidPause: new PauseAfterFailure(),
     limits: new CounterLimitChecker({ ...checking, counts, tailRecordsMax: config.tailRecordsMax }),
     reserver: new CounterReserver({ ...checking, reservationsMax: config.reservationsMax }),
     reservationSecondsMax: config.reservationSecondsMax,
@@ -88,6 +102,28 @@ export async function openDataPlane(
       intervalMs: config.followIntervalMs,
     }),
   }
+}
+
+/** What the control plane is asked for. */
+export type ControlPlaneCalls = {
+  readonly askForKey: AskForKey
+  readonly askControlPlane: AskControlPlane
+}
+
+function openWallets(
+  config: IngestConfig,
+  { eventLog: log, hotState }: OpenedParts,
+  { askControlPlane }: ControlPlaneCalls,
+): Wallets {
+  if (!hotState.canReserve()) return new ControlPlaneWallets(askControlPlane)
+  return new HotWallets(
+    { log, hotState },
+    {
+      waitMs: config.limitsWaitMs,
+      heldMs: config.creditsHeldSeconds * 1_000,
+      heldMax: config.creditsHeldMax,
+    },
+  )
 }
 
 function openCaches(

@@ -81,8 +81,8 @@ async function run(
   const metrics = createMetrics('ingest')
   const counts = createIngestCounts(metrics)
   const proxy = createProxy(config, tracing)
-  const askForKey = createAskForKey(proxy)
-  const opened = await openDataPlane(config, parts, metrics, counts, askForKey)
+  const elsewhere = { askForKey: createAskForKey(proxy), askControlPlane: proxy.post }
+  const opened = await openDataPlane(config, parts, metrics, counts, elsewhere)
   const dataPlane = tracing === undefined ? opened : traceDataPlane(tracing, opened)
   const createFront = givenFront ?? (await chooseFront(config, logger))
   const answerFailure = createAnswerFailure(logger)

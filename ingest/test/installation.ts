@@ -152,6 +152,7 @@ export class Installation {
     expiresAtMs: number | null = null,
     holder = providerId,
     scopes?: readonly KeyScope[],
+    isMisplaced?: boolean,
   ): Promise<string> {
     const secretKey = generateSecretKey(environment, randomBytes)
     const document: PublishedApiKey = {
@@ -160,6 +161,7 @@ export class Installation {
       environment,
       expiresAtMs,
       scopes,
+      isMisplaced,
     }
     const key = apiKeyDocumentKey(sha256OfSecretKey(secretKey))
     await this.hotState.putDocument(key, JSON.stringify(document))

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { generateSecretKey } from '@tollgate/domain/api-keys/secret-key'
+import { keyMismatchBody } from '@tollgate/schemas/http/errors'
 import {
   publicationsProgressKey,
   publicationsStartKey,
@@ -61,6 +62,14 @@ describe('secret keys', () => {
     expect(await installation.stored()).toEqual(before)
     const ingesting = await installation.createKey('sandbox', null, providerId, ['ingest'])
     expect((await sendWith(`Bearer ${ingesting}`)).status).toBe(200)
+  })
+
+  it('of providers that are not live yet do not fit', async () => {
+    const key = await installation.createKey('live', null, providerId, undefined, true)
+    for (let call = 0; call < 2; call += 1) {
+      const reply = await sendWith(`Bearer ${key}`)
+      expect({ status: reply.status, ...reply.body }).toEqual({ status: 403, ...keyMismatchBody })
+    }
   })
 
   it('that nobody issued are refused, however they look', async () => {

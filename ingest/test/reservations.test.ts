@@ -89,13 +89,13 @@ describe('reservations', () => {
     expect(checked.body).not.toHaveProperty('reservation')
   })
 
-  it('are always given where there is no cap, and never where a wallet pays', async () => {
+  it('are always given where there is no cap, and left to the control plane where a wallet pays', async () => {
     await publish({ cap: null })
     const given = await reserve(9_000_000_000)
     expect(given.body).toMatchObject({ withinLimits: true, remaining: 999_999 })
     expect(reservationOf(given)?.units).toBe(9_000_000_000)
     await publish({ credit: { creditsPerUnit: 5, currency: 'USD' } })
-    expect((await reserve(1)).body).toMatchObject({ withinLimits: false, creditBalance: 0 })
+    expect((await reserve(1)).body).toEqual({ from: 'control plane' })
   })
 
   it('count beside acknowledged usage of every reference, for which they wait', async () => {

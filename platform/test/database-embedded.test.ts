@@ -143,7 +143,7 @@ describe('embedded PostgreSQL', () => {
 })
 
 async function addNotes(url: string, count: number): Promise<void> {
-  const database = createPostgresDatabase({ url, poolMax: 1 })
+  const database = createPostgresDatabase({ url, isOwner: true, poolMax: 1 })
   const sql = database.control
   await sql`CREATE TABLE IF NOT EXISTS public.notes (id bigserial PRIMARY KEY)`
   for (let each = 0; each < count; each += 1) await sql`INSERT INTO public.notes DEFAULT VALUES`
@@ -151,7 +151,7 @@ async function addNotes(url: string, count: number): Promise<void> {
 }
 
 async function countNotes(url: string): Promise<number> {
-  const database = createPostgresDatabase({ url, poolMax: 1 })
+  const database = createPostgresDatabase({ url, isOwner: true, poolMax: 1 })
   const rows = await database.control`SELECT id FROM public.notes`
   await database.close()
   return rows.length

@@ -8,13 +8,22 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { openLmdbHotState } from '../src/hot-state/lmdb/lmdb-hot-state.ts'
 import { describeHotState } from '../src/testing/hot-state-contract.ts'
+import { at, request } from '../src/testing/reserved-place.ts'
 
 describeHotState('lmdb', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hot-state-'))
   // One, so that publications take several steps.
-  const hot = await openLmdbHotState({ folder, role: 'projection', foldedMinutesMax: 1 })
+  const open = () => openLmdbHotState({ folder, role: 'projection', foldedMinutesMax: 1 })
+  let hot = await open()
   return {
-    hot,
+    get hot() {
+      return hot
+    },
+    lose: async () => {
+      await hot.close()
+      await rm(folder, { recursive: true, force: true })
+      hot = await open()
+    },
     openReader: () => openLmdbHotState({ folder, role: 'reader' }),
     destroy: async () => {
       await hot.close()
@@ -39,6 +48,25 @@ it('has another incarnation in another folder, and keeps the one it has', async 
   const [first, again, other, otherAgain] = incarnations
   expect([again, otherAgain]).toEqual([first, other])
   expect(other).not.toBe(first)
+})
+
+it('waits for counters again once it is opened anew, for a power cut takes the last writes back', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hot-state-'))
+  const open = () => openLmdbHotState({ folder, role: 'publisher' })
+  const ahead = { document: undefined, minOffset: 10, isReservedFirst: true }
+  const query = { at, series: 'calls', windowId: 'w', minOffset: 10 }
+  for (const id of ['a', 'b']) {
+    const hot = await open()
+    expect(await hot.reserve(request(id, ahead))).toEqual({ kind: 'behind' })
+    expect(await hot.readTaken(query)).toEqual({ kind: 'behind' })
+    expect(await hot.reserve(request(id, { ...ahead, minOffset: 0 }))).toMatchObject({
+      kind: 'admitted',
+    })
+    expect(await hot.reserve(request(`${id} again`, ahead))).toMatchObject({ kind: 'admitted' })
+    expect(await hot.readTaken(query)).toMatchObject({ kind: 'taken' })
+    await hot.close()
+  }
+  await rm(folder, { recursive: true, force: true })
 })
 
 it('undoes a batch whose last part cannot be stored', async () => {

@@ -6,6 +6,7 @@ import type { HotState } from '../src/hot-state/hot-state.ts'
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
 import { RedisTestCluster } from '../src/testing/redis-cluster.ts'
 import { hasRedisServer } from '../src/testing/redis-server.ts'
+import { request } from '../src/testing/reserved-place.ts'
 import { answered } from './answered.ts'
 import { applyBatches, batchFrom, countedPartition, recordsPerBatch } from './counted-batches.ts'
 import { expectExact } from './expect-exact.ts'
@@ -61,6 +62,25 @@ describe.skipIf(!hasRedisServer)('hot state on a Redis Cluster of its own', () =
     expect(await expectExact(hot)).toBe(left)
     await answered(() => applyBatches(hot, 3))
     expect(await expectExact(hot)).toBe(told)
+  })
+
+  it('waits for counters again at a replica that takes over, which may lack reservations', async () => {
+    const place = { ...request('').at, space, partition }
+    const reserve = (id: string, minOffset: number) =>
+      hot.reserve(request(id, { at: place, document: undefined, minOffset, isReservedFirst: true }))
+    const read = async () =>
+      hot.readTaken({ at: place, series: 'calls', windowId: 'w', minOffset: 10 })
+    await reserve('a', 0)
+    expect(await reserve('b', 10)).toMatchObject({ kind: 'admitted' })
+    await cluster.masters[owner]!.client.call('WAIT', 1, 0)
+    await cluster.cutOffReplica(owner)
+    expect(await reserve('c', 10)).toMatchObject({ kind: 'admitted' })
+    await cluster.masters[owner]!.server.kill()
+    await cluster.takeOver(owner)
+    expect(await answered(read)).toEqual({ kind: 'behind' })
+    expect(await reserve('d', 10)).toEqual({ kind: 'behind' })
+    expect(await reserve('d', 0)).toMatchObject({ kind: 'admitted', taken: { reserved: 3n } })
+    expect(await reserve('e', 10)).toMatchObject({ kind: 'admitted' })
   })
 
   it('wakes those who wait, whichever node they listen to, also after it died', async () => {

@@ -110,12 +110,14 @@ async function useReservations(hot: HotState, at: EntryAddress): Promise<void> {
     at,
     document: '{}',
     units: 1n,
+    takes: 'all' as const,
     ttlMs: 60_000,
     subjects: [subject],
     series: 'calls',
     windowId: 'w',
     cap: null,
     minOffset: 0,
+    isReservedFirst: true,
     elsewhere: { amount: 0n, appliedOffsets: new Map([[1, 10]]) },
     reservationsMax: 10,
   }
@@ -130,6 +132,7 @@ async function useReservations(hot: HotState, at: EntryAddress): Promise<void> {
     settled,
     countedIn: { partition: 1, nextOffset: 10 },
   })
+  await hot.readTaken({ at, series: 'calls', windowId: 'w', minOffset: 0 })
 }
 
 async function useRestores(hot: HotState, at: EntryAddress, nextOffset: number): Promise<void> {
@@ -149,6 +152,6 @@ async function useRestores(hot: HotState, at: EntryAddress, nextOffset: number):
 
 async function keysOf(client: Redis, command: string[]): Promise<string[]> {
   // It looks at all names of a server and takes those that begin with the head's.
-  if (/^(publish|time|scan)$/i.test(command[0]!)) return []
+  if (/^(publish|time|scan|info)$/i.test(command[0]!)) return []
   return (await client.call('COMMAND', 'GETKEYS', ...command)) as string[]
 }

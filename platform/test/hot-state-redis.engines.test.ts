@@ -14,6 +14,7 @@ describeOnRedis((kind, servers) => {
     return {
       hot,
       openReader: open,
+      lose: () => deleteKeysOf(servers, keyPrefix),
       destroy: async () => {
         await hot.close()
         await deleteKeysOf(servers, keyPrefix)

@@ -30,6 +30,7 @@ const event: MeterEvent = {
   properties: '{}',
   reservationId: null,
   traceParent: null,
+  debit: null,
 }
 
 function recordOf(value: Uint8Array) {

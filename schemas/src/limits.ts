@@ -61,3 +61,18 @@ export const daysMax = 3660
 
 /** Credits of one unit, and users of one plan: far above any use, far below 2^53. */
 export const countMax = 1_000_000_000
+
+/** Credits of one grant: a hundred million dollars. */
+export const grantCreditsMax = 1_000_000_000_000
+
+/** Tools of one MCP server: each has a meter, and all meters of a provider are one document of the hot state. */
+export const mcpToolsMax = 500
+
+/** The MCP specification's own bound. */
+export const mcpToolNameCharsMax = 128
+
+/** Characters of a new password: NIST SP 800-63B asks for at least 8; with one factor alone a little more is due. */
+export const passwordCharsMin = 10
+
+/** Hashing a password reads all of it. */
+export const passwordCharsMax = 256

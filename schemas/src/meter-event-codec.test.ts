@@ -35,6 +35,7 @@ const eventFields = {
   properties: fc.json(),
   reservationId: fc.option(text),
   traceParent: fc.option(text),
+  debit: fc.option(text),
 }
 
 const events: fc.Arbitrary<MeterEvent> = fc.record(eventFields)
@@ -83,29 +84,26 @@ describe('the codec', () => {
     )
   })
 
-  it('spends one byte on an event that nobody follows', () => {
+  it('spends a byte each on an event that nobody follows and that no wallet pays', () => {
     const second = meterEventType(meterEventSchemas.get(2)!)
-    const body = encoded({ ...sample, traceParent: null }).subarray(wireHeaderBytes)
-    expect(body).toHaveLength(second.toBuffer(sample).length + 1)
+    const body = encoded({ ...sample, traceParent: null, debit: null }).subarray(wireHeaderBytes)
+    expect(body).toHaveLength(second.toBuffer(sample).length + 2)
   })
 
   it('still reads what earlier releases wrote', () => {
     const first = meterEventType(meterEventSchemas.get(1)!)
     const second = meterEventType(meterEventSchemas.get(2)!)
+    const third = meterEventType(meterEventSchemas.get(3)!)
     const recordOf = (schemaId: number, body: Buffer): Buffer =>
       Buffer.concat([Buffer.from([0, 0, 0, 0, schemaId]), body])
     fc.assert(
-      fc.property(events, ({ traceParent: _later, ...event }) => {
-        const { reservationId: _unknown, ...older } = event
-        expect(decodeMeterEvent(recordOf(2, second.toBuffer(event)))).toEqual({
-          ...event,
-          traceParent: null,
-        })
-        expect(decodeMeterEvent(recordOf(1, first.toBuffer(older)))).toEqual({
-          ...older,
-          reservationId: null,
-          traceParent: null,
-        })
+      fc.property(events, (event) => {
+        const inThird = { ...event, debit: null }
+        const inSecond = { ...inThird, traceParent: null }
+        const inFirst = { ...inSecond, reservationId: null }
+        expect(decodeMeterEvent(recordOf(3, third.toBuffer(inThird)))).toEqual(inThird)
+        expect(decodeMeterEvent(recordOf(2, second.toBuffer(inSecond)))).toEqual(inSecond)
+        expect(decodeMeterEvent(recordOf(1, first.toBuffer(inFirst)))).toEqual(inFirst)
       }),
     )
   })

@@ -31,6 +31,7 @@ const event: MeterEvent = {
   properties: '{}',
   reservationId: null,
   traceParent: null,
+  debit: null,
 }
 
 const later: RecordSchema = {
@@ -60,6 +61,7 @@ describe('the known schemas', () => {
     [1, 'fbe9e9444ead18ea'],
     [2, '24b75678f540d37a'],
     [3, '8d7e363781c51c0f'],
+    [4, 'c51529c58aed65c7'],
   ])('keep number %d as it was', (id, fingerprint) => {
     const text = JSON.stringify(meterEventSchemas.get(id))
     expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toBe(fingerprint)
@@ -113,7 +115,7 @@ describe('the rules', () => {
     [
       'another default',
       (fields) => fields.map((field) => ('default' in field ? { ...field, default: '' } : field)),
-      ['productRef', 'purchaseRef', 'idempotencyKey', 'reservationId', 'traceParent'].map(
+      ['productRef', 'purchaseRef', 'idempotencyKey', 'reservationId', 'traceParent', 'debit'].map(
         (name) => `${name} got another default`,
       ),
     ],

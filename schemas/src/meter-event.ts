@@ -30,6 +30,8 @@ export type MeterEvent = {
   readonly reservationId: string | null
   /** Where in a sampled trace the event was taken, as W3C `traceparent`; null: nobody follows this one. */
   readonly traceParent: string | null
+  /** What was taken from the customer's wallet for it: 10^-6 credits as decimal text; null: nothing. */
+  readonly debit: string | null
 }
 
 /**
@@ -73,15 +75,24 @@ const meterEventV3 = {
   ],
 } as const
 
+const meterEventV4 = {
+  ...meterEventV3,
+  fields: [
+    ...meterEventV3.fields,
+    { name: 'debit', type: ['null', 'string'], default: null, doc: '10^-6 credits' },
+  ],
+} as const
+
 /** Writer schemas by the id that stands in front of every record, where no schema registry gives others. */
 export const meterEventSchemas: ReadonlyMap<number, avro.Schema> = new Map([
   [1, meterEventV1 as unknown as avro.Schema],
   [2, meterEventV2 as unknown as avro.Schema],
   [3, meterEventV3 as unknown as avro.Schema],
+  [4, meterEventV4 as unknown as avro.Schema],
 ])
 
 /** The id new records are written with, where no schema registry gives another one. */
-export const currentSchemaId = 3
+export const currentSchemaId = 4
 
 /** The Confluent wire format: a zero byte, the schema id in four bytes, then the Avro body. */
 export const wireHeaderBytes = 5

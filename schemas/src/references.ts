@@ -23,6 +23,7 @@ export const referencePrefixes = {
   refund: 're_',
   provider: 'prv_',
   apiKey: 'key_',
+  consoleUser: 'usr_',
 } as const
 
 type ReferenceKind = keyof typeof referencePrefixes

@@ -22,7 +22,8 @@ export function bodyBytesMost(event: MeterEvent): number {
     (event.idempotencyKey?.length ?? 0) +
     event.properties.length +
     (event.reservationId?.length ?? 0) +
-    (event.traceParent?.length ?? 0)
+    (event.traceParent?.length ?? 0) +
+    (event.debit?.length ?? 0)
   return chars * 3 + 128
 }
 
@@ -42,7 +43,8 @@ export function writeMeterEvent(event: MeterEvent, buffer: Buffer, at: number): 
   at = writeOptionalText(event.idempotencyKey, buffer, at)
   at = writeText(event.properties, buffer, at)
   at = writeOptionalText(event.reservationId, buffer, at)
-  return writeOptionalText(event.traceParent, buffer, at)
+  at = writeOptionalText(event.traceParent, buffer, at)
+  return writeOptionalText(event.debit, buffer, at)
 }
 
 /** The union of null and string: the branch's index stands in front. */

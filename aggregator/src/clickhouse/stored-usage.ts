@@ -136,6 +136,8 @@ export type UsageSum = {
   readonly lastSecond: number
   /** 10^-6 units. */
   readonly amount: bigint
+  /** What the customer's wallet paid for it, 10^-6 credits. */
+  readonly debit: bigint
   /** How many records it is of. */
   readonly records: number
 }
@@ -196,8 +198,9 @@ function dayParameters(daily: readonly UsageSum[]): Record<string, unknown> {
   }
 }
 
-type SumRow = Omit<UsageSum, 'amount' | 'records'> & {
+type SumRow = Omit<UsageSum, 'amount' | 'debit' | 'records'> & {
   readonly micros: string
+  readonly debitMicros: string
   readonly recordsText: string
 }
 
@@ -205,13 +208,15 @@ type SumRow = Omit<UsageSum, 'amount' | 'records'> & {
 function selectSums(range: StoredRange): string {
   return `SELECT customer_ref AS customerRef, product_ref AS productRef,
        toUnixTimestamp(min(timestamp)) AS fromSecond, toUnixTimestamp(max(timestamp)) AS lastSecond,
-       toString(toInt128(sum(value) * 1000000)) AS micros, toString(count()) AS recordsText
+       toString(toInt128(sum(value) * 1000000)) AS micros,
+       toString(toInt128(sum(debit) * 1000000)) AS debitMicros, toString(count()) AS recordsText
      FROM ${tableOf(range)} FINAL
      WHERE ${inRange} AND ${inSlice} AND outcome = 'success'`
 }
 
-function toSum({ micros, recordsText, ...of }: SumRow): UsageSum {
-  return { ...of, amount: BigInt(micros), records: Number(recordsText) }
+function toSum({ micros, debitMicros, recordsText, ...of }: SumRow): UsageSum {
+  const [amount, debit] = [BigInt(micros), BigInt(debitMicros)]
+  return { ...of, amount, debit, records: Number(recordsText) }
 }
 
 const inRange = `log_partition = {partition:UInt32}

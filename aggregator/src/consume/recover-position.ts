@@ -1,6 +1,6 @@
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { planRecovery, type RecoveryPlan } from '../domain/plan-recovery.ts'
-import { readSinkNote } from '../domain/sink-note.ts'
+import { readSinkNote } from '@tollgate/schemas/sink-note'
 import type { Partition } from './partition-parts.ts'
 
 /** Where the counters of a partition go on, or from where their counts have to be made again. */

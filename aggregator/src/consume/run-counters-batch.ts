@@ -53,7 +53,7 @@ async function countBatch(parts: PartitionParts, batch: DecodedBatch): Promise<C
   const known = ids.length === 0 ? [] : await hotState.readMarks(environment, partition, ids)
   const { byId, missing } = settleFirstOffsets(wanted, known)
   const fold = foldIncrements(batch.events, byId)
-  const settled = settledReservations(batch.events, byId, log.partitionCount(topic))
+  const settled = settledReservations(batch.events, byId, partition, log.partitionCount(topic))
 
   const result = await hotState.apply({
     space: environment,

@@ -9,7 +9,7 @@ import {
   readSinkNote,
   writeSinkNote,
   type SinkNote,
-} from '../domain/sink-note.ts'
+} from '@tollgate/schemas/sink-note'
 import { eventsToStore, unreadableColumns, usageColumns } from '../domain/usage-rows.ts'
 import { checkPosition, type PartitionParts } from './partition-parts.ts'
 import { settleSinkMarks } from './settle-sink-marks.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { walletScope, walletSeries, walletSubject } from '@tollgate/schemas/hot-state/wallets'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { meterEvent } from '../../test/meter-event.ts'
 import { foldIncrements } from './fold-increments.ts'
@@ -65,5 +66,24 @@ describe('foldIncrements', () => {
     const result = fold(twice, twice, { outcome: 'paywall' })
     expect(result).toMatchObject({ countedTotal: 1, duplicateTotal: 1, notCountedTotal: 1 })
     expect(result.increments.map((each) => each.amount)).toEqual([1_000_000n])
+  })
+
+  it('adds up what wallets paid, of what counts and only once', () => {
+    const paid = {
+      idempotencyKey: 'twice',
+      id: 'twice',
+      debit: String(2n ** 60n),
+      timestamp: 7_000,
+    }
+    const { increments } = fold(paid, paid, { debit: '1', timestamp: 7_500 }, { debit: null })
+    expect(increments.filter(({ scope }) => scope === walletScope)).toEqual([
+      {
+        subject: walletSubject('prov_1', 'cus_1'),
+        scope: walletScope,
+        series: walletSeries,
+        second: 7,
+        amount: 2n ** 60n + 1n,
+      },
+    ])
   })
 })

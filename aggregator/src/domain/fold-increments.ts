@@ -3,6 +3,7 @@ import { subjectKey } from '@tollgate/schemas/subject'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import type { EventRecord } from './decoded-batch.ts'
 import { ExactSum } from './exact-sum.ts'
+import { DebitFold } from './fold-debits.ts'
 import { decideVerdict } from './verdict.ts'
 
 export type Fold = {
@@ -20,6 +21,7 @@ export function foldIncrements(
   firstOffsets: ReadonlyMap<string, number>,
 ): Fold {
   const cells = new Map<string, Cell>()
+  const debits = new DebitFold()
   let countedTotal = 0
   let duplicateTotal = 0
   for (const { offset, event } of events) {
@@ -28,18 +30,20 @@ export function foldIncrements(
     if (verdict.kind === 'counted') {
       countedTotal++
       addTo(cells, event)
+      debits.add(event)
     } else if (verdict.kind === 'duplicate') {
       duplicateTotal++
     }
   }
+  const usage = Array.from(cells.values(), ({ subject, scope, series, second, sum }) => ({
+    subject,
+    scope,
+    series,
+    second,
+    amount: sum.total(),
+  }))
   return {
-    increments: Array.from(cells.values(), ({ subject, scope, series, second, sum }) => ({
-      subject,
-      scope,
-      series,
-      second,
-      amount: sum.total(),
-    })),
+    increments: [...usage, ...debits.increments()],
     countedTotal,
     notCountedTotal: events.length - countedTotal - duplicateTotal,
     duplicateTotal,

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { walletScope, walletSubject } from '@tollgate/schemas/hot-state/wallets'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { meterEvent } from '../../test/meter-event.ts'
@@ -7,12 +8,14 @@ import { settledReservations } from './settled-reservations.ts'
 const partitionCount = 8
 const subject = subjectKey('prov_1', 'cus_a')
 const partition = partitionOf(subject, partitionCount)
+const countedIn = (partition + 1) % partitionCount
 const reservation = (number: number) => `rsv_${number}.cus_a.prd_a`
 
 const settled = (...events: Partial<MeterEvent>[]) =>
   settledReservations(
     events.map((each, offset) => ({ offset, event: meterEvent(each) })),
     new Map([['usage_known', 0]]),
+    countedIn,
     partitionCount,
   )
 
@@ -50,4 +53,19 @@ it('ends the reservation of a call that failed, and none for a duplicate or for 
     { reservationId: 'rsv_without a place' },
   )
   expect([...found.values()].flat().map((each) => each.reservationId)).toEqual([reservation(1)])
+})
+
+it('ends what was held of a wallet, in the partition of the record, also with a duplicate', () => {
+  const held = (reservationId: string) => ({
+    subject: walletSubject('prov_1', 'cus_1'),
+    scope: walletScope,
+    reservationId,
+    isForgotten: true,
+  })
+  const found = settled(
+    { id: 'usage_free', debit: null },
+    { id: 'usage_paid', debit: '5' },
+    { id: 'usage_known', idempotencyKey: 'known', debit: '7' },
+  )
+  expect([...found]).toEqual([[countedIn, [held('usage_paid'), held('usage_known')]]])
 })

@@ -1,4 +1,6 @@
 import type { Column } from '@tollgate/platform/usage-store/usage-store'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import type { EventRecord, UnreadableRecord } from './decoded-batch.ts'
 import { decideVerdict } from './verdict.ts'
 
@@ -29,9 +31,15 @@ export function usageColumns(partition: number): readonly Column<EventRecord>[] 
     { name: 'source', type: 'String', value: ({ event }) => event.source },
     { name: 'idempotency_key', type: 'String', value: ({ event }) => event.idempotencyKey ?? '' },
     { name: 'properties', type: 'String', value: ({ event }) => event.properties },
+    { name: 'debit', type: 'String', value: ({ event }) => decimalDebit(event) },
     { name: 'log_partition', type: 'UInt32', value: () => partition },
     { name: 'log_offset', type: 'UInt64', value: ({ offset }) => offset },
   ]
+}
+
+/** More digits than a number has, so it is sent as text. */
+function decimalDebit({ debit }: MeterEvent): string {
+  return debit === null ? '0' : decimalFromMicros(BigInt(debit))
 }
 
 /** The columns of `unreadable_records`: the bytes as they stood in the log, for whoever finds out what they are. */

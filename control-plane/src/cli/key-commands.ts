@@ -1,5 +1,5 @@
 import { issueApiKey, type IssuedApiKey } from '@tollgate/domain/api-keys/issue-api-key'
-import { listApiKeys, type ApiKey } from '@tollgate/domain/api-keys/repository'
+import { findApiKeys, listApiKeys, type ApiKey } from '@tollgate/domain/api-keys/repository'
 import { revokeApiKey, rotateApiKey } from '@tollgate/domain/api-keys/retire-api-key'
 import { findProvider } from '@tollgate/domain/providers/repository'
 import { hasAllScopes, keyScopes, type KeyScope } from '@tollgate/schemas/key-scopes'
@@ -27,6 +27,7 @@ export async function createKeyCommand(parts: CliParts, options: KeyCreateOption
   const issued = await issueApiKey(
     parts.database,
     parts.hotState,
+    parts.actorOf('key create'),
     { providerId: options.provider, environment, name: options.name ?? null, scopes, expiresAt },
     parts.now(),
   )
@@ -44,7 +45,15 @@ export async function rotateKeyCommand(
   }
   const overlapMs = Math.round(hours * 3_600_000)
   const { database, hotState } = parts
-  const outcome = await rotateApiKey(database, hotState, keyId, overlapMs, parts.now())
+  const key = await requireKey(parts, keyId)
+  const outcome = await rotateApiKey(
+    database,
+    hotState,
+    parts.actorOf('key rotate'),
+    key,
+    overlapMs,
+    parts.now(),
+  )
   switch (outcome.kind) {
     case 'not-found':
       throw new CliError(`there is no key ${keyId}`)
@@ -59,7 +68,14 @@ export async function rotateKeyCommand(
 }
 
 export async function revokeKeyCommand(parts: CliParts, keyId: string): Promise<void> {
-  const outcome = await revokeApiKey(parts.database, parts.hotState, keyId, parts.now())
+  const key = await requireKey(parts, keyId)
+  const outcome = await revokeApiKey(
+    parts.database,
+    parts.hotState,
+    parts.actorOf('key revoke'),
+    key,
+    parts.now(),
+  )
   if (outcome.kind === 'not-found') throw new CliError(`there is no key ${keyId}`)
   parts.print(`key ${keyId} is revoked`)
 }
@@ -76,6 +92,12 @@ export async function listKeysCommand(
 
 /** A year covers every overlap that is still a rotation. */
 const overlapHoursMax = 24 * 366
+
+async function requireKey(parts: CliParts, keyId: string): Promise<ApiKey> {
+  const [key] = await findApiKeys(parts.database.control, [keyId])
+  if (key === undefined) throw new CliError(`there is no key ${keyId}`)
+  return key
+}
 
 async function requireProvider(parts: CliParts, providerId: string): Promise<void> {
   const provider = await findProvider(parts.database.control, providerId)

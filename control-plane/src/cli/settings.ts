@@ -1,10 +1,16 @@
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
-import { textSetting } from '@tollgate/platform/config/settings'
+import { databaseSettings } from '@tollgate/platform/database/postgres/database-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
+import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
+import { consoleSettings } from '@tollgate/domain/console/console-settings'
+import { hostedUrlSetting } from '../hosted-url.ts'
 
-/** Where the commands find the stores. */
+/** Where the commands find the stores, and what they tell. */
 export const cliSettings = {
-  databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'Address of PostgreSQL'),
+  ...databaseSettings,
   dataDir: dataDirSetting,
   ...hotStateSettings,
+  ...secretSettings,
+  hostedUrl: hostedUrlSetting,
+  passwordLinkHours: consoleSettings.passwordLinkHours,
 }

@@ -1,20 +1,44 @@
 import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
+import type { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
+import type { UrlRules } from '@tollgate/platform/outbound/judge-url'
+import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { PeriodUsage } from '../limits/period-usage.ts'
+import type { Wallets } from '../wallets/wallets.ts'
 
 /** What the routes work with. */
-export type AppParts = PublisherParts & {
+export type AppParts = {
+  /** Through `read` and `commit`. */
+  readonly database: ProviderDatabases
+  /** Sees the rows of all providers: for publishing what was committed, and for nothing that a request decides. */
+  readonly publisher: PublisherParts
+  readonly hotState: HotState
+  /** Partitions of the environment's usage topic. */
+  readonly partitionCount: (environment: Environment) => number
   readonly clock: Clock
   readonly logger: Logger
   readonly tracing: Tracing | undefined
   readonly eventLog: EventLog
   readonly usageStore: UsageStore
   readonly usage: PeriodUsage
+  readonly wallets: Wallets
+  /** What providers entrust to us is sealed with it. */
+  readonly secrets: Secrets
+  /** The way to addresses that providers give, and what of them can be refused at once. */
+  readonly outbound: GuardedHttp
+  readonly outboundRules: Omit<UrlRules, 'isPlainHttpAllowed'>
+  /** Where the proxies of MCP products are reached, with `{subdomain}` in place of the product's own. */
+  readonly mcpProxyUrls: Readonly<Record<Environment, string>>
+  /** Signing in to the console. */
+  readonly console: ConsoleParts
   /** Where customers reach the hosted pages, without a slash at its end. */
   readonly hostedUrl: string
   /** Of the payment processor, for browsers; '' where none is configured. */
@@ -27,6 +51,8 @@ export type AppLimits = {
   readonly countersWaitMs: number
   /** How long a usage query waits for the store to reach what was acknowledged before it. */
   readonly usageStoreWaitMs: number
+  /** How long an MCP server may take to tell all its tools. */
+  readonly mcpDiscoveryTimeoutMs: number
   /** Seconds that a reservation may be held. */
   readonly reservationSecondsMax: number
   /** Reservations of one customer and product at a time. */

@@ -4,6 +4,7 @@ import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-
 import type { RequestSeconds } from '../metrics.ts'
 import type { ApiServer } from './api-server.ts'
 import type { AppParts } from './app-parts.ts'
+import { offerToConsole } from './offer-to-console.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installBodyParser } from './plugins/body-parser.ts'
 import { answerUnrouted, installErrorHandler } from './plugins/error-handler.ts'
@@ -13,11 +14,28 @@ import { installTracing } from './plugins/tracing.ts'
 import { validatorCompiler } from './plugins/validation.ts'
 import { registerApiKeyRoutes } from './routes/api-keys.ts'
 import { registerActivationRoute } from './routes/activation.ts'
-import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
+import {
+  installApiDescription,
+  installApiPage,
+  registerApiDescriptionRoute,
+} from './routes/api-description.ts'
+import { registerAuditLogRoute } from './routes/audit-log.ts'
 import { registerAutoRechargeRoutes } from './routes/auto-recharge.ts'
+import { registerConsoleAuthRoutes } from './routes/console-auth.ts'
+import {
+  registerAnswerCliSessionRoutes,
+  registerOpenCliSessionRoutes,
+} from './routes/cli-sessions.ts'
+import { registerEventRoutes } from './routes/console-events.ts'
+import { registerConsoleListRoutes } from './routes/console-lists.ts'
+import { registerConsoleUsageRoutes } from './routes/console-usage.ts'
+import { registerConsoleUserRoutes } from './routes/console-users.ts'
+import { registerSignInRoutes } from './routes/console-sign-in.ts'
+import { registerCreditRoutes } from './routes/credits.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
 import { registerExchangeRateRoutes } from './routes/exchange-rates.ts'
 import { registerLimitRoutes } from './routes/limits.ts'
+import { registerMcpRoutes } from './routes/mcp.ts'
 import { registerMerchantRoutes } from './routes/merchant.ts'
 import { registerMeterUsageRoutes } from './routes/meter-usage.ts'
 import { registerMeterRoutes } from './routes/meters.ts'
@@ -30,11 +48,14 @@ import { registerPurchaseChangeRoutes } from './routes/purchase-changes.ts'
 import { registerPurchaseRoutes } from './routes/purchases.ts'
 import { registerSessionRoutes } from './routes/sessions.ts'
 import { registerUserInfoRoutes } from './routes/user-info.ts'
+import { registerWebhookCatalogueRoutes } from './routes/webhook-catalogue.ts'
 
 export type HttpLimits = {
   readonly bodyBytesMax: number
   readonly requestTimeoutMs: number
   readonly idleConnectionMs: number
+  /** Whose word on where a request comes from is taken. */
+  readonly trustedProxies: string
 }
 
 /** References may be the provider's own user ids, and every character may come percent-encoded as three bytes or more. */
@@ -61,6 +82,7 @@ export async function buildApp(
       requestTimeout: limits.requestTimeoutMs,
     },
     bodyLimit: limits.bodyBytesMax,
+    trustProxy: limits.trustedProxies,
     requestTimeout: limits.requestTimeoutMs,
     connectionTimeout: limits.idleConnectionMs,
     // Longer than the data plane's proxy keeps a connection, so that it never sends into one that just closed.
@@ -77,10 +99,13 @@ export async function buildApp(
   installRequestMetrics(app, requestSeconds)
   await installApiDescription(app)
   registerApiDescriptionRoute(app)
-  registerPublicAssetRoutes(app, parts)
+  await installApiPage(app)
+  registerPublicAssetRoutes(app, parts.publisher.database)
+  registerSignInRoutes(app, parts)
+  registerOpenCliSessionRoutes(app, parts)
   await app.register((instance, _options, done) => {
     const authenticated = instance.withTypeProvider<ZodTypeProvider>()
-    installAuthentication(authenticated, parts.database, parts.clock)
+    installAuthentication(authenticated, parts.publisher.database, parts.clock)
     registerResources(authenticated, parts)
     done()
   })
@@ -88,9 +113,12 @@ export async function buildApp(
 }
 
 function registerResources(app: ApiServer, parts: AppParts): void {
+  offerToConsole(app)
   registerProductRoutes(app, parts)
   registerPlanRoutes(app, parts)
+  registerMcpRoutes(app, parts)
   registerCustomerRoutes(app, parts)
+  registerCreditRoutes(app, parts)
   registerSessionRoutes(app, parts)
   registerPurchaseRoutes(app, parts)
   registerPurchaseChangeRoutes(app, parts)
@@ -101,9 +129,17 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerMeterUsageRoutes(app, parts)
   registerOwnKeyRoute(app)
   registerApiKeyRoutes(app, parts)
+  registerConsoleAuthRoutes(app, parts)
+  registerConsoleUserRoutes(app, parts)
+  registerAnswerCliSessionRoutes(app, parts)
+  registerConsoleListRoutes(app, parts)
+  registerConsoleUsageRoutes(app, parts)
+  registerEventRoutes(app, parts)
+  registerAuditLogRoute(app, parts)
   registerMerchantRoutes(app, parts)
   registerAssetUploadRoute(app, parts)
   registerAutoRechargeRoutes(app, parts)
   registerPaymentMethodRoute(app, parts)
   registerExchangeRateRoutes(app, parts)
+  registerWebhookCatalogueRoutes(app)
 }

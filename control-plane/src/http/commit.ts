@@ -1,4 +1,3 @@
-import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import { publish } from '@tollgate/domain/publications/publisher'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { Operation, UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -10,16 +9,15 @@ import type { AppParts } from './app-parts.ts'
  * change stands and is answered; the publication waits for the hot state to come back.
  */
 export async function commit<Result>(
-  parts: PublisherParts & Pick<AppParts, 'logger'>,
+  parts: Pick<AppParts, 'database' | 'publisher' | 'logger'>,
   operation: Operation,
   body: (work: UnitOfWork) => Promise<Result>,
 ): Promise<Result> {
   const { environment } = operation
-  const pool = parts.database.in(environment)
-  const { result, publications } = await runUnitOfWork(pool, operation, body)
+  const { result, publications } = await runUnitOfWork(parts.database, operation, body)
   for (const target of publications) {
     try {
-      await publish(parts, environment, target, 'pending')
+      await publish(parts.publisher, environment, target, 'pending')
     } catch (error) {
       parts.logger.error({ err: error, target }, 'committed, but not published yet')
     }

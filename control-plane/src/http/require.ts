@@ -1,9 +1,15 @@
 import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
+import {
+  dollarRate,
+  findExchangeRate,
+  type ExchangeRate,
+} from '@tollgate/domain/money/exchange-rates'
 import { findProduct, type Product } from '@tollgate/domain/products/repository'
 import { findProvider, type Provider } from '@tollgate/domain/providers/repository'
 import { refusals } from '../errors.ts'
 import type { AppParts } from './app-parts.ts'
 import type { Caller } from './plugins/authentication.ts'
+import { read, readControl } from './read.ts'
 
 /* What a request names and must exist for the caller; what does not is refused, in the same words for everybody. */
 
@@ -11,31 +17,44 @@ type Stores = Pick<AppParts, 'database'>
 
 /** By the customer's own reference or any that was ever linked. */
 export async function requireCustomer(
-  { database }: Stores,
-  { environment, providerId }: Caller,
+  stores: Stores,
+  caller: Caller,
   anyReference: string,
 ): Promise<Customer> {
-  const customer = await findCustomer(database.in(environment), providerId, anyReference)
+  const customer = await read(stores, caller, (sql) =>
+    findCustomer(sql, caller.providerId, anyReference),
+  )
   if (customer === undefined) throw refusals.customerNotFound(anyReference)
   return customer
 }
 
 export async function requireProduct(
-  { database }: Stores,
-  { environment, providerId }: Caller,
+  stores: Stores,
+  caller: Caller,
   reference: string,
 ): Promise<Product> {
-  const product = await findProduct(database.in(environment), providerId, reference)
+  const product = await read(stores, caller, (sql) =>
+    findProduct(sql, caller.providerId, reference),
+  )
   if (product === undefined) throw refusals.productNotFound(reference)
   return product
 }
 
 /** The provider of a key: no request names one. */
 export async function requireProvider(
-  { database }: Stores,
+  stores: Stores,
   { providerId }: Pick<Caller, 'providerId'>,
 ): Promise<Provider> {
-  const provider = await findProvider(database.control, providerId)
+  const provider = await readControl(stores, { providerId }, (sql) => findProvider(sql, providerId))
   if (provider === undefined) throw new Error(`the provider ${providerId} of a key is gone`)
   return provider
+}
+
+/** Balances are shown in the provider's currency; in dollars where nobody knows what it is worth. */
+export async function displayRateOf(stores: Stores, caller: Caller): Promise<ExchangeRate> {
+  const { defaultCurrency } = await requireProvider(stores, caller)
+  const rate = await read(stores, caller, (sql) =>
+    findExchangeRate(sql, caller.providerId, defaultCurrency),
+  )
+  return rate ?? dollarRate
 }

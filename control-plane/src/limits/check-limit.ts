@@ -23,6 +23,7 @@ import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limit
 import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import { commit } from '../http/commit.ts'
+import { read } from '../http/read.ts'
 import { requireCustomer, requireProduct, requireProvider } from '../http/require.ts'
 import { isPublished } from './is-published.ts'
 
@@ -36,12 +37,12 @@ export async function checkLimit(
   operation: Operation,
   request: LimitsRequest,
 ): Promise<LimitsResponse> {
-  const { providerId, environment } = operation
-  const pool = parts.database.in(environment)
   const customer = await requireCustomer(parts, operation, request.customerRef)
   const product = await requireProduct(parts, operation, request.productRef)
 
-  const plans = await listPlans(pool, providerId, [product.reference])
+  const plans = await read(parts, operation, (sql) =>
+    listPlans(sql, operation.providerId, [product.reference]),
+  )
   const found = await findOrProvision(parts, operation, customer, product, plans)
   switch (found.kind) {
     case 'purchase':
@@ -50,15 +51,23 @@ export async function checkLimit(
       return answerWithoutPurchase({
         offer: offerOf(product, plans),
         awaitingPlan: found.awaitingPlan && planOffer(found.awaitingPlan),
-        creditBalance: noCredits,
+        creditMicros: await creditsFor(parts, operation, customer.reference, found.awaitingPlan),
       })
     case 'product-not-found':
       throw refusals.productNotFound(request.productRef)
   }
 }
 
-/** There are no wallets yet, so every balance is zero. */
-const noCredits = 0n
+/** Read only where the answer tells of it. */
+function creditsFor(
+  parts: AppParts,
+  operation: Operation,
+  customerRef: string,
+  awaitingPlan: Plan | undefined,
+): Promise<bigint> {
+  if (awaitingPlan?.type !== 'usage-based') return Promise.resolve(0n)
+  return parts.wallets.read({ ...operation, customerRef })
+}
 
 /** Decides on a plain read first: most customers have a purchase or can be given none, and that takes no lock. */
 async function findOrProvision(
@@ -68,10 +77,9 @@ async function findOrProvision(
   product: Product,
   plans: readonly Plan[],
 ): Promise<ProvisionOutcome> {
-  const { providerId, environment, now } = operation
-  const pool = parts.database.in(environment)
+  const { providerId, now } = operation
   const query = { customerRef: customer.reference, productRef: product.reference, plans, now }
-  const state = await readProvisionState(pool, providerId, query)
+  const state = await read(parts, operation, (sql) => readProvisionState(sql, providerId, query))
   const decision = decideProvision({ product, plans, ...state, now })
   switch (decision.kind) {
     case 'has-access':
@@ -94,8 +102,9 @@ async function answerFor(
   offer: PublishedOffer,
 ): Promise<LimitsResponse> {
   const { providerId, environment, now } = operation
-  const pool = parts.database.in(environment)
-  const customerRefs = await listReferences(pool, providerId, purchase.customerRef)
+  const customerRefs = await read(parts, operation, (sql) =>
+    listReferences(sql, providerId, purchase.customerRef),
+  )
   const entitlement = entitlementOf(purchase, customerRefs, now)
   if (entitlement === undefined || purchase.planSnapshot === null) {
     throw new Error(`purchase ${purchase.reference} gives access without a plan`)
@@ -113,7 +122,11 @@ async function answerFor(
     // Counters are kept for published periods only; publishing folds in what was counted before.
     if (await isPublished(parts, counted)) return
     const target = { kind: 'customer', providerId, target: purchase.customerRef } as const
-    await publish(parts, environment, target, 'always')
+    await publish(parts.publisher, environment, target, 'always')
   })
-  return answerLimitCheck({ entitlement, usedMicros, offer, creditBalance: noCredits })
+  const creditMicros =
+    entitlement.credit === null
+      ? 0n
+      : await parts.wallets.read({ environment, providerId, customerRef: purchase.customerRef })
+  return answerLimitCheck({ entitlement, usedMicros, offer, creditMicros })
 }

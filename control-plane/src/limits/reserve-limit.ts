@@ -11,6 +11,7 @@ import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
 import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
+import { read } from '../http/read.ts'
 import { checkLimit } from './check-limit.ts'
 
 type ReserveRequest = LimitsRequest & { readonly reserve: NonNullable<LimitsRequest['reserve']> }
@@ -34,6 +35,7 @@ export async function reserveLimit(
       return checked
     }
   }
+  if (reserved.kind === 'paid') return checkLimit(parts, operation, request)
   if (reserved.kind === 'full') throw refusals.reservationsFull()
   const isDenied = reserved.reservation === undefined
   return answerReserve(reserved, isDenied ? await findOffer(parts, operation, request) : undefined)
@@ -69,12 +71,14 @@ async function reserve(
 }
 
 async function findOffer(
-  { database }: AppParts,
-  { environment, providerId }: Operation,
+  parts: AppParts,
+  operation: Operation,
   { productRef }: LimitsRequest,
 ): Promise<PublishedOffer | undefined> {
-  const pool = database.in(environment)
-  const product = await findProduct(pool, providerId, productRef)
-  if (product === undefined) return undefined
-  return offerOf(product, await listPlans(pool, providerId, [productRef]))
+  const { providerId } = operation
+  return read(parts, operation, async (sql) => {
+    const product = await findProduct(sql, providerId, productRef)
+    if (product === undefined) return undefined
+    return offerOf(product, await listPlans(sql, providerId, [productRef]))
+  })
 }

@@ -17,14 +17,14 @@ export async function withHostedPage(
   request: LimitsRequest,
   refusal: LimitsResponse,
 ): Promise<LimitsResponse> {
-  const { providerId, environment, now } = operation
   const { hostedUrl } = parts
   const { customerRef, productRef } = request
-  const pool = parts.database.in(environment)
   const customer = await requireCustomer(parts, operation, customerRef)
   if (refusal.activationRequired === true) {
     const opened = { customerRef: customer.reference, productRef }
-    const { sessionId } = await openCustomerSession(pool, providerId, opened, now)
+    const { sessionId } = await commit(parts, operation, ({ sql, providerId, now }) =>
+      openCustomerSession(sql, providerId, opened, now),
+    )
     return { ...refusal, confirmationUrl: customerPageUrl(hostedUrl, sessionId) }
   }
   const { sessionId } = await commit(parts, operation, (work) =>

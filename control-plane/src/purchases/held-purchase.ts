@@ -8,23 +8,26 @@ import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
 import type { UserInfoResponse } from '@tollgate/schemas/http/user-info'
 import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from '../http/plugins/authentication.ts'
+import { read } from '../http/read.ts'
 
 type HeldPurchase = NonNullable<UserInfoResponse['purchase']>
 
 /** The purchase that lets the customer use the product now, with its usage; undefined when there is none. */
 export async function heldPurchase(
   parts: AppParts,
-  { environment, providerId }: Caller,
+  caller: Caller,
   customerRef: string,
   productRef: string,
 ): Promise<HeldPurchase | undefined> {
-  const pool = parts.database.in(environment)
+  const { environment, providerId } = caller
   const now = new Date(parts.clock.now())
-  const purchase = await findDecidingPurchase(pool, providerId, customerRef, productRef)
+  const { purchase, customerRefs } = await read(parts, caller, async (sql) => ({
+    purchase: await findDecidingPurchase(sql, providerId, customerRef, productRef),
+    customerRefs: await listReferences(sql, providerId, customerRef),
+  }))
   const plan = purchase?.planSnapshot ?? undefined
   if (purchase === undefined || plan === undefined || !givesAccess(purchase, now)) return undefined
 
-  const customerRefs = await listReferences(pool, providerId, customerRef)
   const entitlement = entitlementOf(purchase, customerRefs, now)
   if (entitlement === undefined) return undefined
   const period = purchasePeriodAt(purchase, plan, now)

@@ -3,7 +3,9 @@ import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlem
 import { purchaseUsage } from '@tollgate/domain/entitlements/usage-view'
 import { unixSecond } from '@tollgate/domain/periods/periods'
 import { givesAccess } from '@tollgate/domain/purchases/access'
+import type { PageRange } from '@tollgate/domain/postgres/select-page'
 import {
+  countPurchases,
   listPurchases,
   statusesWithAccess,
   type Purchase,
@@ -16,6 +18,7 @@ import type {
 } from '@tollgate/schemas/http/purchases'
 import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from '../http/plugins/authentication.ts'
+import { read } from '../http/read.ts'
 import { purchaseToBrief, purchaseToHttp } from '../http/translate/purchase.ts'
 import { readUsedMicros, waitForCounters } from '../limits/read-counters.ts'
 
@@ -23,11 +26,23 @@ import { readUsedMicros, waitForCounters } from '../limits/read-counters.ts'
 export async function fullPurchasesOf(
   parts: AppParts,
   caller: Caller,
-  filter: Omit<PurchaseFilter, 'rowsMax'>,
+  filter: Partial<PurchaseFilter>,
 ): Promise<PurchaseBody[]> {
-  const purchases = await loadPurchases(parts, caller, filter)
-  const usages = await usageShown(parts, caller, purchases)
+  const { purchases, references } = await loadPurchases(parts, caller, filter)
+  const usages = await usageShown(parts, caller, purchases, references)
   return purchases.map((purchase) => purchaseToHttp(purchase, usages.get(purchase.reference)))
+}
+
+/** One page of them, and how many there are in all. */
+export async function purchasesPageOf(
+  parts: AppParts,
+  caller: Caller,
+  filter: Omit<PurchaseFilter, 'rowsMax' | 'offset'>,
+  { limit, offset }: PageRange,
+): Promise<{ purchases: PurchaseBody[]; total: number }> {
+  const total = await read(parts, caller, (sql) => countPurchases(sql, caller.providerId, filter))
+  const paged = { ...filter, rowsMax: limit, offset }
+  return { purchases: await fullPurchasesOf(parts, caller, paged), total }
 }
 
 /** The customer's purchases that give access, as they stand inside the customer. */
@@ -37,10 +52,10 @@ export async function briefPurchasesOf(
   customerRef: string,
 ): Promise<PurchaseBriefBody[]> {
   const filter = { customerRef, statuses: statusesWithAccess }
-  const loaded = await loadPurchases(parts, caller, filter)
+  const { purchases: loaded, references } = await loadPurchases(parts, caller, filter)
   const now = new Date(parts.clock.now())
   const purchases = loaded.filter((purchase) => givesAccess(purchase, now))
-  const usages = await usageShown(parts, caller, purchases)
+  const usages = await usageShown(parts, caller, purchases, references)
   return purchases.map((purchase) => purchaseToBrief(purchase, usages.get(purchase.reference)))
 }
 
@@ -50,17 +65,31 @@ export async function briefPurchaseOf(
   caller: Caller,
   purchase: Purchase,
 ): Promise<PurchaseBriefBody> {
-  const usages = await usageShown(parts, caller, [purchase])
+  const references = await read(parts, caller, (sql) =>
+    listReferencesByCustomer(sql, caller.providerId, [purchase.customerRef]),
+  )
+  const usages = await usageShown(parts, caller, [purchase], references)
   return purchaseToBrief(purchase, usages.get(purchase.reference))
 }
 
+/** By customer. */
+type References = ReadonlyMap<string, readonly string[]>
+
+type LoadedPurchases = { readonly purchases: readonly Purchase[]; readonly references: References }
+
 function loadPurchases(
   parts: AppParts,
-  { environment, providerId }: Caller,
-  filter: Omit<PurchaseFilter, 'rowsMax'>,
-): Promise<Purchase[]> {
-  const pool = parts.database.in(environment)
-  return listPurchases(pool, providerId, { ...filter, rowsMax: parts.limits.purchasesMax })
+  caller: Caller,
+  filter: Partial<PurchaseFilter>,
+): Promise<LoadedPurchases> {
+  const bounded = { rowsMax: parts.limits.purchasesMax, ...filter }
+  return read(parts, caller, async (sql) => {
+    const purchases = await listPurchases(sql, caller.providerId, bounded)
+    if (purchases.length === 0) return { purchases, references: new Map() }
+    const customers = purchases.map((purchase) => purchase.customerRef)
+    const references = await listReferencesByCustomer(sql, caller.providerId, customers)
+    return { purchases, references }
+  })
 }
 
 /**
@@ -71,10 +100,9 @@ async function usageShown(
   parts: AppParts,
   caller: Caller,
   purchases: readonly Purchase[],
+  references: References,
 ): Promise<Map<string, PurchaseUsageBody>> {
-  const pool = parts.database.in(caller.environment)
-  const customers = purchases.map((purchase) => purchase.customerRef)
-  const references = await listReferencesByCustomer(pool, caller.providerId, customers)
+  if (purchases.length === 0) return new Map()
   try {
     return await readUsages(parts, caller, purchases, references)
   } catch (error) {
@@ -87,7 +115,7 @@ async function readUsages(
   parts: AppParts,
   { environment, providerId }: Caller,
   purchases: readonly Purchase[],
-  references: ReadonlyMap<string, readonly string[]>,
+  references: References,
 ): Promise<Map<string, PurchaseUsageBody>> {
   await waitForCounters(parts, environment, providerId, [...references.values()].flat())
   const usages = new Map<string, PurchaseUsageBody>()

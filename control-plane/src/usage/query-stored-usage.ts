@@ -3,12 +3,15 @@ import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import type { CountingWindow } from '@tollgate/domain/entitlements/counting-windows'
 import type { Environment } from '@tollgate/schemas/environment'
 
-/** What a customer used of one meter in one window. */
-export type CustomerUsage = {
+export type CustomerRecords = {
   readonly environment: Environment
   readonly providerId: string
-  /** Every reference of the customer. */
+  /** Every reference of the customer that is asked about. */
   readonly customerRefs: readonly string[]
+}
+
+/** What a customer used of one meter in one window. */
+export type CustomerUsage = CustomerRecords & {
   /** Usage of no product in particular counts as well. */
   readonly productRef: string
   readonly meterName: string
@@ -57,13 +60,29 @@ export async function sumStoredUsage(
   return BigInt(row?.micros ?? '0')
 }
 
+/** What the customer's wallet paid for the records of these parts, 10^-6 credits. */
+export async function sumStoredDebits(
+  store: Store,
+  query: CustomerRecords,
+  parts: readonly StoredPart[],
+): Promise<bigint> {
+  const [row] = await store.query<{ micros: string }>(
+    `SELECT toString(toInt128(sum(debit) * 1000000)) AS micros
+     FROM ${query.environment}.usage_records FINAL
+     PREWHERE ${inParts(parts)}
+     WHERE ${ofCustomer} AND outcome = 'success'`,
+    customerOf(query),
+  )
+  return BigInt(row?.micros ?? '0')
+}
+
 /** They go into the address of the query, which may have a megabyte. */
 const idsPerQuery = 2_000
 
 /** Which of the ids some row of these parts has. */
 export async function listKnownIds(
   store: Store,
-  query: CustomerUsage,
+  query: CustomerRecords,
   parts: readonly StoredPart[],
   ids: readonly string[],
 ): Promise<string[]> {
@@ -81,7 +100,7 @@ export async function listKnownIds(
 
 const ofCustomer = `provider_id = {providerId:String} AND customer_ref IN {customerRefs:Array(String)}`
 
-function customerOf({ providerId, customerRefs }: CustomerUsage): Record<string, unknown> {
+function customerOf({ providerId, customerRefs }: CustomerRecords): Record<string, unknown> {
   return { providerId, customerRefs }
 }
 

@@ -20,20 +20,28 @@ export type UsageSum = {
   readonly count: number
 }
 
+/** As the store answers. */
+export type SumRow = { readonly total: string; readonly records: string }
+
+export function sumOf({ total, records }: SumRow): UsageSum {
+  return { total, count: Number(records) }
+}
+
 /** Tool calls are recorded on the limit meter with the tool's name, or on a meter of their own with this prefix. */
 const toolMeterPrefix = 'tool:'
 
 export async function sumUsage(store: UsageStore, query: UsageQuery): Promise<UsageSum> {
-  const [row] = await store.query<{ total: string; records: string }>(
+  const [row] = await store.query<SumRow>(
     `SELECT toString(sum(amount)) AS total, toString(count()) AS records FROM (${recordsOnce(query)})`,
     parametersOf(query),
   )
-  return row === undefined ? nothing : { total: row.total, count: Number(row.records) }
+  return row === undefined ? nothing : sumOf(row)
 }
 
-const nothing: UsageSum = { total: '0', count: 0 }
+export const nothing: UsageSum = { total: '0', count: 0 }
 
-const bucketStart: Readonly<Record<Granularity, string>> = {
+/** Where the bucket begins that the column `at` is in. */
+export const bucketStart: Readonly<Record<Granularity, string>> = {
   hour: `toStartOfInterval(at, INTERVAL 1 HOUR, 'UTC')`,
   day: `toStartOfDay(at, 'UTC')`,
   week: `toDateTime(toMonday(at, 'UTC'), 'UTC')`,
@@ -52,20 +60,28 @@ export async function sumUsageByBucket(
   query: UsageQuery,
   granularity: Granularity,
 ): Promise<BucketedUsage> {
-  const rows = await store.query<{ bucket: string; total: string; records: string }>(
+  const rows = await store.query<SumRow & { bucket: string }>(
     `SELECT toString(toUnixTimestamp(${bucketStart[granularity]})) AS bucket,
        toString(sum(amount)) AS total, toString(count()) AS records
      FROM (${recordsOnce(query)}) GROUP BY bucket WITH ROLLUP`,
     parametersOf(query),
   )
+  return bucketedUsage(rows, query.range)
+}
+
+/** Of the rows of a roll-up by `bucket`. */
+export function bucketedUsage(
+  rows: readonly (SumRow & { readonly bucket: string })[],
+  range: TimeRange,
+): BucketedUsage {
   const buckets = new Map<number, UsageSum>()
   let whole = nothing
   for (const row of rows) {
-    const sum = { total: row.total, count: Number(row.records) }
+    const sum = sumOf(row)
     // The roll-up's own row has no bucket. A bucket that began before the range is cut at the range's start, like the
     // ones it is matched with.
     if (row.bucket === '') whole = sum
-    else buckets.set(Math.max(Number(row.bucket) * 1000, query.range.startMs), sum)
+    else buckets.set(Math.max(Number(row.bucket) * 1000, range.startMs), sum)
   }
   return { whole, buckets }
 }
@@ -105,6 +121,6 @@ function parametersOf(query: UsageQuery): Record<string, unknown> {
 }
 
 /** The store's time type ends somewhere; all usage lies well within these bounds: 1970 to 2200. */
-function storable(unixMs: number): number {
+export function storable(unixMs: number): number {
   return Math.min(Math.max(unixMs, 0), 7_258_118_400_000)
 }

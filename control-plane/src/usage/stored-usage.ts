@@ -1,5 +1,5 @@
 import { readLogRange } from '@tollgate/domain/entitlements/read-log-range'
-import { foldTail, type TailRecord } from '@tollgate/domain/entitlements/fold-tail'
+import { foldTail, foldTailDebits, type TailRecord } from '@tollgate/domain/entitlements/fold-tail'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
@@ -8,7 +8,9 @@ import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import {
   listKnownIds,
+  sumStoredDebits,
   sumStoredUsage,
+  type CustomerRecords,
   type CustomerUsage,
   type StoredPart,
 } from './query-stored-usage.ts'
@@ -18,10 +20,8 @@ export type StoredUsageParts = {
   readonly usageStore: Pick<UsageStore, 'query'>
 }
 
-export type StoredUsageQuery = CustomerUsage & {
-  /** Records of the log, over all partitions, that may be read; more throw UsageBehindError. */
-  readonly tailRecordsMax: number
-}
+/** Records of the log, over all partitions, that may be read; more throw UsageBehindError. */
+type TailLimit = { readonly tailRecordsMax: number }
 
 /**
  * What a customer used in one window, in 10^-6 units, without the hot state: what ClickHouse has, and the rest from the
@@ -41,28 +41,54 @@ export type StoredUsageQuery = CustomerUsage & {
  */
 export async function readStoredUsage(
   parts: StoredUsageParts,
-  query: StoredUsageQuery,
+  query: CustomerUsage & TailLimit,
 ): Promise<bigint> {
   const { providerId, productRef, meterName, window } = query
-  const stretches = await findStretches(parts, query)
-  const recordsBehind = stretches.reduce((sum, { range }) => sum + lengthOf(range), 0)
-  if (recordsBehind > query.tailRecordsMax) throw new UsageBehindError(recordsBehind)
-
-  const stored = stretches.map(({ range }) => ({
-    partition: range.partition,
-    beforeOffset: range.fromOffset,
-  }))
-  const [storedMicros, tails] = await Promise.all([
+  const { storedMicros, tails, marks } = await readBothSides(parts, query, (stored) =>
     sumStoredUsage(parts.usageStore, query, stored),
-    readTails(parts, providerId, stretches),
-  ])
-  const marks = await markKnown(parts.usageStore, query, stored, tails)
+  )
   let micros = storedMicros
   for (const { records, customerRefs } of tails) {
     const scope = { providerId, productRef, meterName, customerRefs, windows: [window] }
     micros += foldTail(records, scope, marks).get(window.id) ?? 0n
   }
   return micros
+}
+
+/** What the wallet of a customer paid in all, 10^-6 credits; else as above. Asked of the customer's own reference. */
+export async function readStoredDebits(
+  parts: StoredUsageParts,
+  query: CustomerRecords & TailLimit,
+): Promise<bigint> {
+  const { storedMicros, tails, marks } = await readBothSides(parts, query, (stored) =>
+    sumStoredDebits(parts.usageStore, query, stored),
+  )
+  return tails.reduce((sum, { records }) => sum + foldTailDebits(records, marks), storedMicros)
+}
+
+type BothSides = {
+  readonly storedMicros: bigint
+  readonly tails: readonly Tail[]
+  readonly marks: ReadonlyMap<string, number>
+}
+
+async function readBothSides(
+  parts: StoredUsageParts,
+  query: CustomerRecords & TailLimit,
+  sumStored: (stored: readonly StoredPart[]) => Promise<bigint>,
+): Promise<BothSides> {
+  const stretches = await findStretches(parts, query)
+  const recordsBehind = stretches.reduce((sum, { range }) => sum + lengthOf(range), 0)
+  if (recordsBehind > query.tailRecordsMax) throw new UsageBehindError(recordsBehind)
+  const stored = stretches.map(({ range }) => ({
+    partition: range.partition,
+    beforeOffset: range.fromOffset,
+  }))
+  const [storedMicros, tails] = await Promise.all([
+    sumStored(stored),
+    readTails(parts, query.providerId, stretches),
+  ])
+  return { storedMicros, tails, marks: await markKnown(parts.usageStore, query, stored, tails) }
 }
 
 /** What of one partition is not stored yet, and the customer's references that have their usage there. */
@@ -82,7 +108,7 @@ function lengthOf({ fromOffset, toOffset }: Stretch['range']): number {
 
 async function findStretches(
   { eventLog }: StoredUsageParts,
-  { environment, providerId, customerRefs }: StoredUsageQuery,
+  { environment, providerId, customerRefs }: CustomerRecords,
 ): Promise<Stretch[]> {
   const topic = usageTopic(environment)
   const partitionCount = eventLog.partitionCount(topic)
@@ -140,7 +166,7 @@ function readTails(
 /** Ids that were used before the log's tail, as marks whose offset no record of the tail has. */
 async function markKnown(
   store: StoredUsageParts['usageStore'],
-  query: StoredUsageQuery,
+  query: CustomerRecords,
   stored: readonly StoredPart[],
   tails: readonly Tail[],
 ): Promise<Map<string, number>> {

@@ -25,6 +25,12 @@ const program = new Command('npm run bench --')
     wholeNumber(1_000, 5_000_000),
     300_000,
   )
+  .option(
+    '-c, --customers <count>',
+    'customers that the management API is asked about',
+    wholeNumber(100, 1_000_000),
+    100_000,
+  )
   .option('--engines', 'on Kafka, Redis, PostgreSQL and ClickHouse, which are measured too', false)
   .addOption(
     new Option('--brokers <count>', 'with --engines: Kafka brokers, and copies of the log')

@@ -41,7 +41,25 @@ export function reportText(result: BenchResult): string {
     formatTable(header, contests),
     '',
     formatTable(['measure', 'ours', 'budget'], rows),
+    '',
+    managementText(result.management),
   ].join('\n')
+}
+
+/** Beside the same statements made directly on PostgreSQL, in the same run. */
+function managementText(management: BenchResult['management']): string {
+  const header = ['management API', 'PostgreSQL/s', 'ours/s', 'ratio', 'PostgreSQL p99', 'p99 ms']
+  return formatTable(
+    header,
+    management.map(({ name, ours, direct }) => [
+      name,
+      formatCount(Math.round(direct.perSecond)),
+      formatCount(Math.round(ours.perSecond)),
+      ratio(ours.perSecond, direct.perSecond),
+      direct.p99Ms.toFixed(2),
+      ours.p99Ms.toFixed(2),
+    ]),
+  )
 }
 
 /** Beside what each engine does by itself: what is lost there is ours. */

@@ -4,6 +4,7 @@ import type { Instance } from '../instance/instance.ts'
 import { writeBodyFiles } from './bodies.ts'
 import type { ContestResult } from './compare-servers.ts'
 import { contestLimits, contestUsage, type UsageContests } from './contests.ts'
+import { measureManagement, type ManagementResult } from './measure-management.ts'
 import { measureProjections, type ProjectionRate } from './measure-projections.ts'
 import { measureVisibility, type Visibility } from './measure-visibility.ts'
 
@@ -11,6 +12,8 @@ export type BenchOptions = {
   readonly seconds: number
   readonly repeats: number
   readonly backlog: number
+  /** That the management API is asked about. */
+  readonly customers: number
 }
 
 export type BenchResult = {
@@ -21,9 +24,10 @@ export type BenchResult = {
   readonly usageAlone: UsageContests
   readonly counters: ProjectionRate
   readonly sink: ProjectionRate
+  readonly management: readonly ManagementResult[]
 }
 
-const customers = 100
+const measuredCustomers = 100
 const visibilitySamples = 500
 const behindTheLog = ['aggregator-counters', 'aggregator-sink', 'chdb-gateway']
 
@@ -37,9 +41,9 @@ export async function runBench(
   say: (line: string) => void,
 ): Promise<BenchResult> {
   const { baseUrl, sandboxKey: key } = instance.credentials
-  const client = createTollgateClient({ baseUrl, key, connectionsMax: 8, timeoutMs: 60_000 })
+  const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
   try {
-    const product = await createMeasuredProduct(client, Date.now().toString(36), customers)
+    const product = await createMeasuredProduct(client, Date.now().toString(36), measuredCustomers)
     const { productRef, customerRefs } = product
     // The first check of a customer makes the purchase; it is not what is measured.
     for (const customerRef of customerRefs) await client.checkLimit(customerRef, productRef)
@@ -60,7 +64,17 @@ export async function runBench(
     say('measuring ingest alone ...')
     const pids = behindTheLog.flatMap((name) => runFile.processes[name] ?? [])
     const usageAlone = await whileStopped(pids, () => contestUsage(arena))
-    return { limits, visibility, usage, usageAlone, ...projections }
+    say('measuring the management API ...')
+    // Last: so many customers are published meanwhile.
+    const management = await measureManagement({
+      client,
+      databaseUrl: found.environment['TOLLGATE_DATABASE_URL'] ?? '',
+      productRef,
+      customers: options.customers,
+      seconds: options.seconds,
+      say,
+    })
+    return { limits, visibility, usage, usageAlone, ...projections, management }
   } finally {
     client.close()
   }

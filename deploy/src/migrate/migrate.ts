@@ -7,6 +7,7 @@ import { dataFolderAt, type DataFolder } from '../standalone/data-folder.ts'
 import { showStep } from './progress.ts'
 import { refuseWithoutEngines, targetSettings } from './settings.ts'
 import { openSource } from './source/open-source.ts'
+import { requirePosted } from './source/require-posted.ts'
 import type { Source } from './source/source.ts'
 import { beginLog } from './steps/begin-log.ts'
 import { moveDatabase } from './steps/move-database.ts'
@@ -40,6 +41,7 @@ export async function migrate(options: MigrateOptions): Promise<boolean> {
   say(`Opening ${folder.root} ...`)
   const source = await openSource(folder)
   try {
+    await requirePosted(source)
     signal.throwIfAborted()
     say('Opening the engines ...')
     const target = await openTarget(config, source, createLogger('migrate', 'error'))

@@ -1,5 +1,9 @@
 import { textSetting } from '@tollgate/platform/config/settings'
 import {
+  databaseOwnerSettings,
+  databaseSettings,
+} from '@tollgate/platform/database/postgres/database-settings'
+import {
   eventLogGroupSettings,
   eventLogSettings,
   eventLogWriterSettings,
@@ -17,7 +21,8 @@ export const targetSettings = {
   ...eventLogGroupSettings,
   ...hotStateSettings,
   ...clickHouseSettings,
-  databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'Address of PostgreSQL'),
+  ...databaseSettings,
+  ...databaseOwnerSettings,
   dataDir: textSetting('TOLLGATE_DATA_DIR', 'Data folder of an installation on the engines', ''),
 }
 

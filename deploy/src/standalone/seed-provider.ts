@@ -1,3 +1,4 @@
+import { jobActor } from '@tollgate/domain/audit/actor'
 import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
 import { listApiKeys } from '@tollgate/domain/api-keys/repository'
 import { revokeApiKey } from '@tollgate/domain/api-keys/retire-api-key'
@@ -5,6 +6,10 @@ import { createProvider } from '@tollgate/domain/providers/create-provider'
 import { listProviders } from '@tollgate/domain/providers/repository'
 import type { Database } from '@tollgate/platform/database/database'
 import { readSettings, textSetting } from '@tollgate/platform/config/settings'
+import {
+  databaseAddresses,
+  databaseSettings,
+} from '@tollgate/platform/database/postgres/database-settings'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
@@ -15,9 +20,9 @@ import type { Environment } from '@tollgate/schemas/environment'
 export type SeededKeys = { readonly sandboxKey: string; readonly liveKey: string }
 
 const settings = {
+  ...databaseSettings,
   ...hotStateSettings,
   dataDir: textSetting('TOLLGATE_DATA_DIR', 'Folder of the embedded hot state'),
-  databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'PostgreSQL'),
 }
 
 const name = 'Demo provider'
@@ -30,8 +35,8 @@ const email = 'owner@demo.example'
 export async function seedProvider(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<SeededKeys> {
-  const { databaseUrl, ...config } = readSettings(settings, environment)
-  const database = createPostgresDatabase({ url: databaseUrl, poolMax: 2 })
+  const config = readSettings(settings, environment)
+  const database = createPostgresDatabase({ ...databaseAddresses(config), poolMax: 2 })
   try {
     const logger = createLogger('start', 'warn')
     const hotState = await openHotState(config, 'publisher', logger)
@@ -53,15 +58,16 @@ async function makeKeys(database: Database, hotState: HotState): Promise<SeededK
     (await createProvider(
       database,
       hotState,
+      jobActor('seed-provider'),
       { name, email, defaultCurrency: 'USD', cycleMode: 'calendar' },
       now,
     ))
-  for (const { keyId } of await listApiKeys(database.control, providerId)) {
-    await revokeApiKey(database, hotState, keyId, now)
+  for (const key of await listApiKeys(database.control, providerId)) {
+    await revokeApiKey(database, hotState, jobActor('seed-provider'), key, now)
   }
   const issue = async (environment: Environment): Promise<string> => {
     const fields = { providerId, environment, name: 'npm start', expiresAt: null }
-    return (await issueApiKey(database, hotState, fields, now)).secretKey
+    return (await issueApiKey(database, hotState, jobActor('seed-provider'), fields, now)).secretKey
   }
   return { sandboxKey: await issue('sandbox'), liveKey: await issue('live') }
 }

@@ -125,6 +125,7 @@ function eventAt({ partition }: Place, random: SeededRandom): MeterEvent {
     properties: JSON.stringify({ text: 'x'.repeat(random.integer(0, 200)) }),
     reservationId: null,
     traceParent: null,
+    debit: random.chance(0.2) ? String(10n ** 16n + BigInt(random.integer(0, 1e9))) : null,
   }
 }
 

@@ -4,6 +4,7 @@ import type { Database } from '@tollgate/platform/database/database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { keyScopes, type KeyScope } from '@tollgate/schemas/key-scopes'
 import type { Environment } from '@tollgate/schemas/environment'
+import { nameActor, type Actor } from '../audit/actor.ts'
 import { insertPublication, type PublicationTarget } from '../publications/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { publishApiKeys } from './publish-api-keys.ts'
@@ -32,11 +33,16 @@ export type OnUnpublished = (error: unknown) => void
 export async function issueApiKey(
   database: Database,
   hotState: HotState,
+  actor: Actor,
   fields: NewApiKey,
   now: Date,
   onUnpublished?: OnUnpublished,
 ): Promise<IssuedApiKey> {
-  const issued = await database.control.begin((sql) => addApiKey(sql, fields, now))
+  const rows = database.of(fields.providerId).control
+  const issued = await rows.write((sql) => {
+    nameActor(sql, actor)
+    return addApiKey(sql, fields, now)
+  })
   await publishKeys(database, hotState, [apiKeyTarget(issued.key)], onUnpublished)
   return issued
 }

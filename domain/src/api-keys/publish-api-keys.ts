@@ -5,7 +5,7 @@ import { hasAllScopes } from '@tollgate/schemas/key-scopes'
 import { publishTargets, type PublishWhen } from '../publications/publish-targets.ts'
 import type { TargetName } from '../publications/repository.ts'
 import { documentsInFlightMax, workOff } from '../publications/work-off.ts'
-import { findApiKeys, type ApiKey } from './repository.ts'
+import { findApiKeys, type PlacedApiKey } from './repository.ts'
 
 /** Makes the data plane take the keys, or refuse them once they are revoked. */
 export async function publishApiKeys(
@@ -21,7 +21,7 @@ export async function publishApiKeys(
   })
 }
 
-async function publishKey(hotState: HotState, key: ApiKey): Promise<void> {
+async function publishKey(hotState: HotState, key: PlacedApiKey): Promise<void> {
   const documentKey = apiKeyDocumentKey(key.sha256)
   if (key.revokedAt !== null) return hotState.deleteDocument(documentKey)
   const document: PublishedApiKey = {
@@ -30,6 +30,7 @@ async function publishKey(hotState: HotState, key: ApiKey): Promise<void> {
     environment: key.environment,
     expiresAtMs: key.expiresAt?.getTime() ?? null,
     ...(hasAllScopes(key.scopes) ? {} : { scopes: key.scopes }),
+    ...(key.isMisplaced && { isMisplaced: true }),
   }
   await hotState.putDocument(documentKey, JSON.stringify(document))
 }

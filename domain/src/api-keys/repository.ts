@@ -1,3 +1,4 @@
+import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { keyScopes, type KeyScope } from '@tollgate/schemas/key-scopes'
 import type { Environment } from '@tollgate/schemas/environment'
@@ -13,6 +14,12 @@ export type ApiKey = {
   readonly createdAt: Date
   readonly expiresAt: Date | null
   readonly revokedAt: Date | null
+}
+
+/** A key with what its provider adds to it. */
+export type PlacedApiKey = ApiKey & {
+  /** The key is a live one, and its provider is not live yet: it opens nothing. */
+  readonly isMisplaced: boolean
 }
 
 type ApiKeyRow = {
@@ -36,23 +43,34 @@ export async function insertApiKey(sql: Queryable, key: ApiKey): Promise<void> {
       ${key.last4}, ${key.createdAt}, ${key.expiresAt}, ${key.revokedAt})`
 }
 
-export async function findApiKeys(sql: Queryable, keyIds: readonly string[]): Promise<ApiKey[]> {
-  const rows = await sql<ApiKeyRow[]>`
-    select * from api_keys where key_id = any(${[...keyIds]}::text[])`
-  return rows.map(fromRow)
+export function findApiKeys(sql: Queryable, keyIds: readonly string[]): Promise<PlacedApiKey[]> {
+  return selectPlaced(sql, sql`key_id = any(${[...keyIds]}::text[])`)
 }
 
 /** The key, whether or not it still opens anything. */
 export async function findApiKeyBySha256(
   sql: Queryable,
   sha256: string,
-): Promise<ApiKey | undefined> {
-  const [row] = await sql<ApiKeyRow[]>`select * from api_keys where sha256 = ${sha256}`
-  return row === undefined ? undefined : fromRow(row)
+): Promise<PlacedApiKey | undefined> {
+  const [key] = await selectPlaced(sql, sql`sha256 = ${sha256}`)
+  return key
 }
 
-export async function lockApiKey(sql: Queryable, keyId: string): Promise<ApiKey | undefined> {
-  const [row] = await sql<ApiKeyRow[]>`select * from api_keys where key_id = ${keyId} for update`
+async function selectPlaced(sql: Queryable, condition: Fragment): Promise<PlacedApiKey[]> {
+  const rows = await sql<(ApiKeyRow & { is_misplaced: boolean })[]>`
+    select api_keys.*, api_keys.environment = 'live' and not providers.is_live as is_misplaced
+    from api_keys join providers using (provider_id)
+    where ${condition}`
+  return rows.map((row) => ({ ...fromRow(row), isMisplaced: row.is_misplaced }))
+}
+
+export async function lockApiKey(
+  sql: Queryable,
+  providerId: string,
+  keyId: string,
+): Promise<ApiKey | undefined> {
+  const [row] = await sql<ApiKeyRow[]>`
+    select * from api_keys where provider_id = ${providerId} and key_id = ${keyId} for update`
   return row === undefined ? undefined : fromRow(row)
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from '@tollgate/platform/database/database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { nameActor, type Actor } from '../audit/actor.ts'
 import { insertPublication } from '../publications/repository.ts'
 import {
   addApiKey,
@@ -9,6 +10,9 @@ import {
   type OnUnpublished,
 } from './issue-api-key.ts'
 import { lockApiKey, setApiKeyExpiry, setApiKeyRevoked, type ApiKey } from './repository.ts'
+
+/** Which key; one of another provider does not exist. */
+export type ApiKeyName = Pick<ApiKey, 'providerId' | 'keyId'>
 
 export type RotateOutcome =
   | { readonly kind: 'rotated'; readonly successor: IssuedApiKey; readonly oldExpiresAt: Date }
@@ -20,18 +24,21 @@ export type RotateOutcome =
 export async function rotateApiKey(
   database: Database,
   hotState: HotState,
-  keyId: string,
+  actor: Actor,
+  { providerId, keyId }: ApiKeyName,
   overlapMs: number,
   now: Date,
   onUnpublished?: OnUnpublished,
 ): Promise<RotateOutcome> {
-  const outcome = await database.control.begin(async (sql): Promise<RotateOutcome> => {
-    const old = await lockApiKey(sql, keyId)
+  const rows = database.of(providerId).control
+  const outcome = await rows.write(async (sql): Promise<RotateOutcome> => {
+    nameActor(sql, actor)
+    const old = await lockApiKey(sql, providerId, keyId)
     if (old === undefined) return { kind: 'not-found' }
     if (old.revokedAt !== null) return { kind: 'already-revoked' }
     if (old.expiresAt !== null && old.expiresAt <= now) return { kind: 'expired' }
     // A successor ends when its predecessor would have: rotating prolongs nothing.
-    const { providerId, environment, name, scopes, expiresAt } = old
+    const { environment, name, scopes, expiresAt } = old
     const fields = { providerId, environment, name, scopes, expiresAt }
     const successor = await addApiKey(sql, fields, now)
     const overlapEndMs = now.getTime() + overlapMs
@@ -56,12 +63,15 @@ export type RevokeOutcome =
 export async function revokeApiKey(
   database: Database,
   hotState: HotState,
-  keyId: string,
+  actor: Actor,
+  { providerId, keyId }: ApiKeyName,
   now: Date,
   onUnpublished?: OnUnpublished,
 ): Promise<RevokeOutcome> {
-  const outcome = await database.control.begin(async (sql): Promise<RevokeOutcome> => {
-    const key = await lockApiKey(sql, keyId)
+  const rows = database.of(providerId).control
+  const outcome = await rows.write(async (sql): Promise<RevokeOutcome> => {
+    nameActor(sql, actor)
+    const key = await lockApiKey(sql, providerId, keyId)
     if (key === undefined) return { kind: 'not-found' }
     const revokedAt = key.revokedAt ?? now
     await setApiKeyRevoked(sql, keyId, revokedAt)

@@ -116,3 +116,13 @@ function fromRow(row: AutoRechargeRow): AutoRecharge {
     updatedAt: row.updated_at,
   }
 }
+
+export async function removeAutoRecharge(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<void> {
+  await sql`
+    delete from auto_recharges
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+}

@@ -30,3 +30,13 @@ export async function findCard(
   const { brand, last4, reusable } = row
   return { brand, last4, expMonth: row.exp_month, expYear: row.exp_year, reusable }
 }
+
+export async function removeCard(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<void> {
+  await sql`
+    delete from customer_cards
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+}

@@ -4,6 +4,7 @@ import { customerObject } from './customer-event.ts'
 import {
   findCustomer,
   findCustomerByEmail,
+  isReferenceOfDeleted,
   linkReference,
   lockCustomer,
   updateCustomer,
@@ -66,6 +67,7 @@ async function takeExternalRef(
 ): Promise<boolean> {
   const owner = await findCustomer(work.sql, work.providerId, externalRef)
   if (owner !== undefined) return owner.reference === customer.reference
+  if (await isReferenceOfDeleted(work.sql, work.providerId, externalRef)) return false
   await linkReference(work.sql, work.providerId, customer.reference, externalRef, work.now)
   await queuePublication(work, 'customer', customer.reference)
   return true

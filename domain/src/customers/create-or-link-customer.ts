@@ -7,6 +7,7 @@ import {
   findCustomer,
   findCustomerByEmail,
   insertCustomer,
+  isReferenceOfDeleted,
   linkReference,
   updateCustomer,
   type Customer,
@@ -24,6 +25,7 @@ export type CreateOrLinkOutcome =
   | { readonly kind: 'customer'; readonly customer: Customer }
   | { readonly kind: 'email-taken' }
   | { readonly kind: 'email-linked-elsewhere' }
+  | { readonly kind: 'external-ref-taken' }
 
 /**
  * Twins that run at once both decide to create; the unique constraints let one of them commit, and the other's unit
@@ -33,7 +35,11 @@ export async function createOrLinkCustomer(
   work: UnitOfWork,
   request: NewCustomer,
 ): Promise<CreateOrLinkOutcome> {
+  const { sql, providerId } = work
   const { externalRef } = request
+  if (externalRef !== null && (await isReferenceOfDeleted(sql, providerId, externalRef))) {
+    return { kind: 'external-ref-taken' }
+  }
   const decision = decideCustomer(request, {
     byEmail: await findCustomerByEmail(work.sql, work.providerId, request.email),
     byExternalRef:

@@ -1,11 +1,14 @@
 import type { TransactionSql } from 'postgres'
 import type { Environment } from '@tollgate/schemas/environment'
+import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { countingWindows } from '../entitlements/counting-windows.ts'
 import { publishTargets, type PublishWhen } from '../publications/publish-targets.ts'
 import type { PublisherParts } from '../publications/publisher-parts.ts'
 import type { TargetName } from '../publications/repository.ts'
 import { entitlementOf } from '../purchases/entitlement-of.ts'
 import { listDecidingPurchases, type EntitlingPurchase } from '../purchases/repository.ts'
+import { walletEntry } from '../wallet/hot-wallet.ts'
+import { listGranted } from '../wallet/repository.ts'
 import { listReferencesOf, raisePublicationVersions } from './repository.ts'
 import { writeCustomers, type PublishedCustomer } from './write-customers.ts'
 
@@ -30,30 +33,41 @@ async function readCustomers(
   const names = targets.map(({ providerId, target }) => ({ providerId, customerRef: target }))
   // In this order: the rows that are raised are locked, and what is read after that is what the version stands for.
   const versions = await raisePublicationVersions(sql, names)
-  // Both at once, in the order in which they are sent.
-  const [references, purchases] = await Promise.all([
+  // All at once, in the order in which they are sent.
+  const [references, purchases, granted] = await Promise.all([
     listReferencesOf(sql, names),
     listDecidingPurchases(sql, names),
+    listGranted(sql, names),
   ])
   const now = parts.now()
   return names.flatMap(({ providerId, customerRef }) => {
     const version = versions.get(customerRef)
     if (version === undefined) return []
     const known = references.get(customerRef) ?? []
-    const held = heldProducts(purchases.get(customerRef) ?? [], known, now)
-    return [{ providerId, customerRef, version, references: known, held }]
+    const entitlements = entitlementsOf(purchases.get(customerRef) ?? [], known, now)
+    // An empty wallet is said to be empty where one has to pay, so that nobody takes it for a lost one.
+    const pays = entitlements.some(({ entitlement }) => entitlement.credit !== null)
+    const micros = granted.get(customerRef) ?? (pays ? 0n : undefined)
+    const wallet = micros === undefined ? undefined : walletEntry(micros)
+    const held = entitlements.map(heldProduct)
+    return [{ providerId, customerRef, version, references: known, held, wallet }]
   })
 }
 
-function heldProducts(
+type HeldEntitlement = { readonly productRef: string; readonly entitlement: Entitlement }
+
+function entitlementsOf(
   purchases: readonly EntitlingPurchase[],
   references: readonly string[],
   now: Date,
-): PublishedCustomer['held'] {
+): HeldEntitlement[] {
   return purchases.flatMap((purchase) => {
     const entitlement = entitlementOf(purchase, references, now)
-    if (entitlement === undefined) return []
-    const document = JSON.stringify(entitlement)
-    return [{ productRef: purchase.productRef, document, windows: countingWindows(entitlement) }]
+    return entitlement === undefined ? [] : [{ productRef: purchase.productRef, entitlement }]
   })
+}
+
+function heldProduct({ productRef, entitlement }: HeldEntitlement) {
+  const document = JSON.stringify(entitlement)
+  return { productRef, document, windows: countingWindows(entitlement) }
 }

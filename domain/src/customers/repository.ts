@@ -15,7 +15,7 @@ export type Customer = {
   readonly updatedAt: Date
 }
 
-type CustomerRow = {
+export type CustomerRow = {
   reference: string
   email: string
   name: string | null
@@ -53,7 +53,64 @@ export async function updateCustomer(
     where provider_id = ${providerId} and reference = ${customer.reference}`
 }
 
-/** Adds a reference for good. Breaks the unique constraint when the reference is another customer's. */
+/** What is left is the reference, for what names it. */
+export async function eraseCustomer(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update customers set status = 'deleted', email = '', name = null, telephone = null,
+      external_ref = null, metadata = '{}', updated_at = ${now}
+    where provider_id = ${providerId} and reference = ${customerRef}`
+}
+
+/** Others may be linked to the customer's external references from now on. */
+export async function releaseExternalRefs(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update customer_references set released_at = ${now}
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and reference <> ${customerRef} and released_at is null`
+}
+
+/** Whether it is the own reference of a customer that is deleted by now, which nobody ever gets. */
+export async function isReferenceOfDeleted(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select from customers
+      where provider_id = ${providerId} and reference = ${reference} and status = 'deleted'
+    ) as found`
+  return row!.found
+}
+
+/** Whether a customer that is deleted by now had the reference. */
+export async function wasDeleted(
+  sql: Queryable,
+  providerId: string,
+  anyReference: string,
+): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select from customer_references link
+      join customers on customers.provider_id = link.provider_id
+        and customers.reference = link.customer_ref
+      where link.provider_id = ${providerId} and link.reference = ${anyReference}
+        and customers.status = 'deleted'
+    ) as found`
+  return row!.found
+}
+
+/** Adds a reference, for as long as the customer is there. Breaks the unique constraint when it is another customer's. */
 export async function linkReference(
   sql: Queryable,
   providerId: string,
@@ -76,8 +133,9 @@ export async function findCustomer(
     select customers.* from customer_references link
     join customers on customers.provider_id = link.provider_id
       and customers.reference = link.customer_ref
-    where link.provider_id = ${providerId} and link.reference = ${anyReference}`
-  return row === undefined ? undefined : fromRow(row)
+    where link.provider_id = ${providerId} and link.reference = ${anyReference}
+      and link.released_at is null and customers.status = 'active'`
+  return row === undefined ? undefined : customerFromRow(row)
 }
 
 export async function findCustomerByEmail(
@@ -86,8 +144,8 @@ export async function findCustomerByEmail(
   email: string,
 ): Promise<Customer | undefined> {
   const [row] = await sql<CustomerRow[]>`
-    select * from customers where provider_id = ${providerId} and lower(email) = lower(${email})`
-  return row === undefined ? undefined : fromRow(row)
+    select * from customers where provider_id = ${providerId} and email_key = lower(${email}) and status = 'active'`
+  return row === undefined ? undefined : customerFromRow(row)
 }
 
 /** By the customer's own reference. Orders every change of the customer and of the customer's purchases. */
@@ -97,9 +155,9 @@ export async function lockCustomer(
   customerRef: string,
 ): Promise<Customer | undefined> {
   const [row] = await sql<CustomerRow[]>`
-    select * from customers where provider_id = ${providerId} and reference = ${customerRef}
+    select * from customers where provider_id = ${providerId} and reference = ${customerRef} and status = 'active'
     for update`
-  return row === undefined ? undefined : fromRow(row)
+  return row === undefined ? undefined : customerFromRow(row)
 }
 
 export async function listReferences(
@@ -136,15 +194,22 @@ export type CustomerName = {
   readonly customerRef: string
 }
 
-/** In order of the links, by the customer's own reference. */
+/**
+ * In order of the links, by the customer's own reference. What a deleted customer was linked to counts as its own until
+ * somebody else is linked to it.
+ */
 export async function listReferencesOf(
   sql: Queryable,
   customers: readonly CustomerName[],
 ): Promise<Map<string, string[]>> {
   const references = new Map<string, string[]>()
   const rows = await sql<{ customer_ref: string; reference: string }[]>`
-    select customer_ref, reference from customer_references
+    select customer_ref, reference from customer_references link
     where (provider_id, customer_ref) in (${selectNames(sql, customers)})
+      and (released_at is null or not exists (
+        select from customer_references held
+        where held.provider_id = link.provider_id and held.reference = link.reference
+          and held.released_at is null))
     order by linked_at, reference`
   for (const row of rows) {
     const found = references.get(row.customer_ref)
@@ -177,7 +242,7 @@ export async function raisePublicationVersions(
   return new Map(rows.map((row) => [row.reference, Number(row.publication_version)]))
 }
 
-function fromRow(row: CustomerRow): Customer {
+export function customerFromRow(row: CustomerRow): Customer {
   return {
     reference: row.reference,
     email: row.email,

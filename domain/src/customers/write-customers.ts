@@ -1,6 +1,7 @@
 import type { Entry, NamedEntry } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { KnownCustomer } from '@tollgate/schemas/hot-state/documents'
+import { walletScope, walletSubject } from '@tollgate/schemas/hot-state/wallets'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import type { PublisherParts } from '../publications/publisher-parts.ts'
 import { workOff } from '../publications/work-off.ts'
@@ -14,6 +15,8 @@ export type PublishedCustomer = {
   readonly references: readonly string[]
   /** Of each product that the customer holds: the same under every reference. */
   readonly held: readonly (Omit<Entry, 'version'> & { readonly productRef: string })[]
+  /** Kept beside the customer's own reference. */
+  readonly wallet: Omit<Entry, 'version'> | undefined
 }
 
 /** Hot state does nothing else while it takes the entries of one call, so they are few: some milliseconds. */
@@ -59,13 +62,18 @@ function callsOf(
       calls.push(call)
       open.set(partition, call)
     }
-    addEntries(call.entries, subject, customer)
+    addEntries(call.entries, reference, customer)
   }
   return calls
 }
 
-function addEntries(entries: NamedEntry[], subject: string, customer: PublishedCustomer): void {
-  const { version, customerRef, held } = customer
+function addEntries(entries: NamedEntry[], reference: string, customer: PublishedCustomer): void {
+  const { providerId, version, customerRef, held, wallet } = customer
+  const subject = subjectKey(providerId, reference)
+  if (wallet !== undefined && reference === customerRef) {
+    const place = { subject: walletSubject(providerId, customerRef), scope: walletScope }
+    entries.push({ ...place, version, ...wallet })
+  }
   for (const { productRef, document, windows } of held) {
     entries.push({ subject, scope: productRef, version, document, windows })
   }

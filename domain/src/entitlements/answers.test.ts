@@ -34,11 +34,11 @@ const shown = { plans: [planOffer], product: offer.product }
 const credit = { creditsPerUnit: 100, currency: 'USD' }
 
 describe('answerLimitCheck', () => {
-  const check = (given: Partial<Entitlement>, units: number, creditBalance = 0n) => {
+  const check = (given: Partial<Entitlement>, units: number, credits = 0n) => {
     const input = {
       entitlement: entitlement(given),
       usedMicros: BigInt(units * 1_000_000),
-      creditBalance,
+      creditMicros: credits * 1_000_000n,
     }
     const answer = answerLimitCheck({ ...input, offer })
     expect(limitsResponseSchema.parse(answer)).toEqual(answer)
@@ -103,7 +103,7 @@ describe('answerLimitCheck', () => {
       entitlement: entitlement({ cap: '0' }),
       usedMicros: 0n,
       offer: undefined,
-      creditBalance: 0n,
+      creditMicros: 0n,
     })
     expect(answer).toMatchObject({ withinLimits: false, plans: [] })
   })
@@ -111,8 +111,8 @@ describe('answerLimitCheck', () => {
 
 describe('answerWithoutPurchase', () => {
   const denied = { withinLimits: false, remaining: 0, plan: '', meterName: 'requests', ...shown }
-  const answer = (awaitingPlan: PlanOffer | undefined, creditBalance = 0n) =>
-    answerWithoutPurchase({ offer, awaitingPlan, creditBalance })
+  const answer = (awaitingPlan: PlanOffer | undefined, credits = 0n) =>
+    answerWithoutPurchase({ offer, awaitingPlan, creditMicros: credits * 1_000_000n })
 
   it('denies without a default plan', () => {
     expect(answer(undefined)).toEqual(denied)
@@ -143,6 +143,7 @@ describe('answerWithoutPurchase', () => {
 describe('decideDebit', () => {
   const call = {
     outcome: 'success',
+    meterName: 'requests',
     productRef: 'prd_A',
     isKnownCustomer: true,
     entitlement: entitlement({ credit }),
@@ -163,6 +164,11 @@ describe('decideDebit', () => {
     expect(decideDebit({ ...call, entitlement: entitlement() })).toEqual(
       refused('plan_not_credit_based'),
     )
-    expect(decideDebit(call)).toEqual({ kind: 'due', creditsPerUnit: 100 })
+    expect(decideDebit({ ...call, meterName: 'tokens' })).toEqual(refused('plan_not_credit_based'))
+    expect(decideDebit(call)).toEqual({
+      kind: 'due',
+      customerRef: 'cus_a',
+      creditsPerUnit: 100,
+    })
   })
 })

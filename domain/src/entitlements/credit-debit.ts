@@ -1,11 +1,13 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import type { CreditDebit } from '@tollgate/schemas/http/usages'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Outcome } from '@tollgate/schemas/meter-event'
 import { currentPeriod } from './counting-windows.ts'
 
 /** What is known about a usage call when its wallet is asked for. */
 export type UsageCall = {
   readonly outcome: Outcome
+  readonly meterName: string
   readonly productRef: string | null
   readonly isKnownCustomer: boolean
   /** Of the customer and the product; undefined when none is published. */
@@ -17,7 +19,8 @@ export type DebitDecision =
   /** The answer says nothing about credits. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'refused'; readonly creditDebit: Extract<CreditDebit, { debited: false }> }
-  | { readonly kind: 'due'; readonly creditsPerUnit: number }
+  /** By the customer's own reference. */
+  | { readonly kind: 'due'; readonly customerRef: string; readonly creditsPerUnit: number }
 
 /** Whether a new usage record is to be paid from the wallet. The order of the questions is part of the wire. */
 export function decideDebit(call: UsageCall): DebitDecision {
@@ -28,8 +31,12 @@ export function decideDebit(call: UsageCall): DebitDecision {
   if (entitlement === undefined || currentPeriod(entitlement, call.nowMs) === undefined) {
     return refused('no_active_purchase')
   }
-  if (entitlement.credit === null) return refused('plan_not_credit_based')
-  return { kind: 'due', creditsPerUnit: entitlement.credit.creditsPerUnit }
+  // A plan has the price of one meter. What others count of the same call would be paid for twice.
+  if (entitlement.credit === null || call.meterName !== requestsMeterName) {
+    return refused('plan_not_credit_based')
+  }
+  const { customerRef, credit } = entitlement
+  return { kind: 'due', customerRef, creditsPerUnit: credit.creditsPerUnit }
 }
 
 type Reason = Extract<CreditDebit, { debited: false }>['reason']

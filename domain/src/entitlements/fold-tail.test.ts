@@ -37,6 +37,7 @@ const events: fc.Arbitrary<MeterEvent> = fc
     properties: '{}',
     reservationId: null,
     traceParent: null,
+    debit: null,
   }))
 
 /** What a projection that starts at offset 0 has counted of all records, one by one. */

@@ -40,13 +40,7 @@ export function foldTail(
   marks: ReadonlyMap<string, number>,
 ): Map<string, bigint> {
   const amounts = new Map<string, bigint>()
-  const firstOffsets = new Map(marks)
-  for (const { offset, event } of records) {
-    if (event.idempotencyKey !== null) {
-      const first = firstOffsets.get(event.id) ?? offset
-      firstOffsets.set(event.id, first)
-      if (first !== offset) continue
-    }
+  for (const event of firstUses(records, marks)) {
     if (!concernsTail(event, scope)) continue
     const second = Math.floor(event.timestamp / 1000)
     const window = scope.windows.find(
@@ -56,4 +50,32 @@ export function foldTail(
     amounts.set(window.id, (amounts.get(window.id) ?? 0n) + BigInt(event.value))
   }
   return amounts
+}
+
+/** What these records will add to what the customer's wallet has paid, 10^-6 credits. `marks` as above. */
+export function foldTailDebits(
+  records: Iterable<TailRecord>,
+  marks: ReadonlyMap<string, number>,
+): bigint {
+  let micros = 0n
+  for (const { outcome, debit } of firstUses(records, marks)) {
+    if (outcome === 'success' && debit !== null) micros += BigInt(debit)
+  }
+  return micros
+}
+
+/** All but those that repeat an idempotency key. */
+function* firstUses(
+  records: Iterable<TailRecord>,
+  marks: ReadonlyMap<string, number>,
+): Generator<MeterEvent> {
+  const firstOffsets = new Map(marks)
+  for (const { offset, event } of records) {
+    if (event.idempotencyKey !== null) {
+      const first = firstOffsets.get(event.id) ?? offset
+      firstOffsets.set(event.id, first)
+      if (first !== offset) continue
+    }
+    yield event
+  }
 }

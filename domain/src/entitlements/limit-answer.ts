@@ -2,6 +2,7 @@ import type { Entitlement, PublishedOffer } from '@tollgate/schemas/hot-state/do
 import type { LimitsBalance, LimitsResponse } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
+import { paidUnits, wholeCredits } from '../wallet/whole-credits.ts'
 
 /** What clients take for "no cap". */
 export const remainingWithoutCap = 999_999
@@ -12,8 +13,8 @@ export type LimitCheck = {
   readonly usedMicros: bigint
   /** Read only when the answer is a refusal: what may be bought instead. */
   readonly offer: PublishedOffer | undefined
-  /** The wallet of a customer on a pre-paid plan; 0 for all others. */
-  readonly creditBalance: bigint
+  /** The wallet of a customer on a pre-paid plan, 10^-6 credits; 0 for all others. */
+  readonly creditMicros: bigint
 }
 
 /** The answer for a customer with a purchase that gives access. */
@@ -40,12 +41,12 @@ export function isDenied(check: Omit<LimitCheck, 'offer'>): boolean {
 }
 
 function remainingUnits(check: Omit<LimitCheck, 'offer'>): number {
-  const { entitlement, usedMicros, creditBalance } = check
+  const { entitlement, usedMicros, creditMicros } = check
   const underCap = entitlement.cap === null ? undefined : BigInt(entitlement.cap) - usedMicros
   const left =
     underCap === undefined ? remainingWithoutCap : numberFromMicros(atLeastZero(underCap))
   if (entitlement.credit === null) return left
-  const paid = paidUnits(creditBalance, entitlement.credit.creditsPerUnit)
+  const paid = paidUnits(creditMicros, entitlement.credit.creditsPerUnit)
   return underCap === undefined ? paid : Math.min(paid, left)
 }
 
@@ -53,23 +54,18 @@ function atLeastZero(amount: bigint): bigint {
   return amount < 0n ? 0n : amount
 }
 
-/** Whole units that the wallet pays for. */
-function paidUnits(creditBalance: bigint, creditsPerUnit: number): number {
-  return Number(atLeastZero(creditBalance) / BigInt(creditsPerUnit))
-}
-
 /**
  * Only for plans that are paid from the wallet: clients take the presence of `balance` for "this customer pays by
  * use", and 0 credits for "top up".
  */
-function walletFields({ entitlement, creditBalance }: LimitCheck): Partial<LimitsResponse> {
+function walletFields({ entitlement, creditMicros }: LimitCheck): Partial<LimitsResponse> {
   if (entitlement.credit === null) return {}
   const { creditsPerUnit, currency } = entitlement.credit
   const balance: LimitsBalance = {
-    creditBalance: Number(creditBalance),
+    creditBalance: wholeCredits(creditMicros),
     creditsPerUnit,
     currency,
-    remainingUnits: paidUnits(creditBalance, creditsPerUnit),
+    remainingUnits: paidUnits(creditMicros, creditsPerUnit),
   }
   return { creditBalance: balance.creditBalance, creditsPerUnit, currency, balance }
 }

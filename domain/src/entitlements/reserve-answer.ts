@@ -10,7 +10,7 @@ export function answerReserve(
   offer: PublishedOffer | undefined,
 ): LimitsResponse {
   const { entitlement, takenMicros: usedMicros, reservation } = reserved
-  const check = { entitlement, usedMicros, offer, creditBalance: 0n }
+  const check = { entitlement, usedMicros, offer, creditMicros: 0n }
   if (reservation === undefined) return limitsAnswer(false, check)
   const { id, unitsMicros, expiresAtMs } = reservation
   const units = numberFromMicros(unitsMicros)

@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import type { ReserveOutcome, UsedElsewhere } from '@tollgate/platform/hot-state/reservations'
+import type {
+  ReserveOutcome,
+  ReserveRequest,
+  UsedElsewhere,
+} from '@tollgate/platform/hot-state/reservations'
 import { windowId, type Entitlement } from '@tollgate/schemas/hot-state/documents'
 import {
   keyedReservationReference,
@@ -24,6 +28,8 @@ export type ReserveQuery = Omit<UsageQuery, 'tailRecordsMax' | 'customerRefs'> &
 export type ReservedUsage =
   /** No published purchase answers for now, and the control plane must be asked. */
   | { readonly kind: 'unknown' }
+  /** The customer's wallet pays as it is used, and there are no units to reserve: a plain check says what it pays for. */
+  | { readonly kind: 'paid' }
   /** The customer has as many reservations of the product as there may be. */
   | { readonly kind: 'full' }
   | {
@@ -64,8 +70,7 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
     const entitlement = entitlementOf(parts, own)
     const period = entitlement && currentPeriod(entitlement, query.nowMs)
     if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
-    // The wallet of such a plan has nothing that units could be reserved of, as long as there are no wallets.
-    if (entitlement.credit !== null) return decided(entitlement, 0n)
+    if (entitlement.credit !== null) return { kind: 'paid' }
 
     const readings = await references.readOthers([own, asked], entitlement.customerRefs)
     const here = readings.filter(({ at }) => at.partition === own.at.partition)
@@ -116,7 +121,7 @@ function requestOf(
   { customerRef, at, view }: Reading,
   here: readonly Reading[],
   window: string,
-) {
+): Omit<ReserveRequest, 'elsewhere'> {
   const { environment, providerId, productRef, idempotencyKey = '' } = query
   const place = { customerRef, productRef }
   return {
@@ -127,12 +132,14 @@ function requestOf(
         ? randomReservationReference(place, randomBytes)
         : keyedReservationReference(environment, providerId, place, idempotencyKey),
     units: query.unitsMicros,
+    takes: 'all',
     ttlMs: query.ttlMs,
     subjects: here.map(({ at }) => at.subject),
     series: query.meterName,
     windowId: window,
     cap: cap === null ? null : BigInt(cap),
     minOffset: Math.max(...here.map(({ head }) => head)),
+    isReservedFirst: false,
     reservationsMax: query.reservationsMax,
   }
 }

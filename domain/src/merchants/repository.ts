@@ -15,6 +15,8 @@ export type Merchant = {
   readonly statementDescriptor: string | null
   /** ISO 4217, beside the provider's default currency. */
   readonly topupCurrencies: readonly string[]
+  /** Where a wallet is low; null: ten units' worth, or 1,000. */
+  readonly lowBalanceCredits: bigint | null
 }
 
 const unknownMerchant: Merchant = {
@@ -29,6 +31,7 @@ const unknownMerchant: Merchant = {
   vatNumber: null,
   statementDescriptor: null,
   topupCurrencies: [],
+  lowBalanceCredits: null,
 }
 
 type MerchantRow = {
@@ -43,6 +46,7 @@ type MerchantRow = {
   vat_number: string | null
   statement_descriptor: string | null
   topup_currencies: string[]
+  low_balance_credits: bigint | null
 }
 
 export type MerchantChange = { readonly [Field in keyof Merchant]?: Merchant[Field] | undefined }
@@ -59,6 +63,7 @@ const columns = {
   vatNumber: 'vat_number',
   statementDescriptor: 'statement_descriptor',
   topupCurrencies: 'topup_currencies',
+  lowBalanceCredits: 'low_balance_credits',
 } as const satisfies Record<keyof Merchant, keyof MerchantRow>
 
 const fields = Object.keys(columns) as (keyof Merchant)[]
@@ -93,5 +98,6 @@ export async function findMerchant(sql: Queryable, providerId: string): Promise<
     vatNumber: row.vat_number,
     statementDescriptor: row.statement_descriptor,
     topupCurrencies: row.topup_currencies,
+    lowBalanceCredits: row.low_balance_credits,
   }
 }

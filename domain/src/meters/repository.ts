@@ -72,6 +72,18 @@ export async function lockMeter(
   return row === undefined ? undefined : fromRow(row)
 }
 
+/** In one order, so that no two callers wait for each other. */
+export async function lockMetersByName(
+  sql: Queryable,
+  providerId: string,
+  names: readonly string[],
+): Promise<Meter[]> {
+  const rows = await sql<MeterRow[]>`
+    select * from meters where provider_id = ${providerId} and name = any(${[...names]}::text[])
+    order by name for update`
+  return rows.map(fromRow)
+}
+
 export async function findMeterByName(
   sql: Queryable,
   providerId: string,

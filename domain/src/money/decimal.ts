@@ -20,3 +20,10 @@ export function divideRounded(dividend: bigint, divisor: bigint): bigint {
   const half = dividend < 0n ? -divisor : divisor
   return (2n * dividend + half) / (2n * divisor)
 }
+
+/** An amount of 10^-6 units as decimal text, without zeros at its end. */
+export function decimalOfMicros(micros: bigint): string {
+  const digits = (micros < 0n ? -micros : micros).toString().padStart(7, '0')
+  const [whole, fraction] = [digits.slice(0, -6), digits.slice(-6).replace(/0+$/, '')]
+  return (micros < 0n ? '-' : '') + whole + (fraction === '' ? '' : `.${fraction}`)
+}

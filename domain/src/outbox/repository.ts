@@ -47,6 +47,43 @@ export async function listOutboxEvents(
   return rows.map(fromRow)
 }
 
+/** Newest first, those before the event with that id. */
+export async function listNewestEvents(
+  sql: Queryable,
+  providerId: string,
+  {
+    type,
+    before,
+    rowsMax,
+  }: {
+    readonly type: string | undefined
+    readonly before: string | undefined
+    readonly rowsMax: number
+  },
+): Promise<OutboxEvent[]> {
+  const rows = await sql<OutboxRow[]>`
+    select * from outbox where provider_id = ${providerId}
+    ${type === undefined ? sql`` : sql`and type = ${type}`}
+    ${
+      before === undefined
+        ? sql``
+        : sql`and sequence < (
+            select sequence from outbox where provider_id = ${providerId} and event_id = ${before})`
+    }
+    order by sequence desc limit ${rowsMax}`
+  return rows.map(fromRow)
+}
+
+export async function findOutboxEvent(
+  sql: Queryable,
+  providerId: string,
+  eventId: string,
+): Promise<OutboxEvent | undefined> {
+  const [row] = await sql<OutboxRow[]>`
+    select * from outbox where provider_id = ${providerId} and event_id = ${eventId}`
+  return row === undefined ? undefined : fromRow(row)
+}
+
 function fromRow(row: OutboxRow): OutboxEvent {
   return {
     eventId: row.event_id,

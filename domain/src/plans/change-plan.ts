@@ -27,7 +27,8 @@ export async function changePlan(
   const changed: Plan = {
     ...plan,
     ...decision.plan,
-    // An archived plan is nobody's default.
+    // An archived plan is nobody's default, and gives its name up.
+    key: decision.plan.status === 'archived' ? null : decision.plan.key,
     isDefault: decision.plan.isDefault && decision.plan.status !== 'archived',
     updatedAt: work.now,
   }

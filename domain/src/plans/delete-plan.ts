@@ -1,3 +1,4 @@
+import { forgetPlanInTools } from '../mcp/repository.ts'
 import { listPurchases, statusesWithAccess } from '../purchases/repository.ts'
 import { lockProduct } from '../products/repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -18,13 +19,28 @@ export async function deletePlan(
   await lockProduct(sql, providerId, productRef)
   const plan = await findPlan(sql, providerId, productRef, reference)
   if (plan === undefined) return undefined
-  const archived: Plan = { ...plan, status: 'archived', isDefault: false, updatedAt: work.now }
+  const archived = await retirePlan(work, plan)
+  await queuePublication(work, 'offer', productRef)
+  return archived
+}
+
+/** For callers that have locked the product and publish its offer. Whoever holds the plan keeps the tools it gives. */
+export async function retirePlan(work: UnitOfWork, plan: Plan): Promise<Plan> {
+  const { sql, providerId, now } = work
+  const { productRef, reference } = plan
+  const archived: Plan = {
+    ...plan,
+    key: null,
+    status: 'archived',
+    isDefault: false,
+    updatedAt: now,
+  }
   await updatePlan(sql, providerId, archived)
   if (!(await isHeld(work, productRef, reference))) {
-    await markPlanRemoved(sql, providerId, reference, work.now)
+    await markPlanRemoved(sql, providerId, reference, now)
+    await forgetPlanInTools(sql, providerId, productRef, reference)
   }
   if (plan.status !== 'archived') await recordEvent(work, 'plan.archived', planObject(archived))
-  await queuePublication(work, 'offer', productRef)
   return archived
 }
 

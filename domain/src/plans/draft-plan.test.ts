@@ -17,6 +17,7 @@ const draft = (input: PlanCreateInput) =>
 describe('draftPlan', () => {
   it('needs nothing: the plan is free, monthly and called after its type', () => {
     expect(draft({})).toEqual({
+      key: null,
       name: 'recurring',
       description: null,
       type: 'recurring',

@@ -25,6 +25,7 @@ export type PlanContext = {
 export function draftPlan(input: PlanCreateInput, context: PlanContext): PlanDecision {
   const type = planTypeOf(input.type)
   const fresh: PlanDraft = {
+    key: null,
     name: type,
     description: null,
     type,

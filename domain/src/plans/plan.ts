@@ -53,6 +53,8 @@ type Configuration = {
 export type Plan = {
   readonly reference: string
   readonly productRef: string
+  /** How the configuration of an MCP product names it. */
+  readonly key: string | null
   readonly name: string
   readonly description: string | null
   readonly type: PlanType

@@ -6,6 +6,7 @@ import type { Plan, PlanStatus, PlanTerms, PlanType } from './plan.ts'
 type PlanRow = {
   reference: string
   product_ref: string
+  key: string | null
   name: string
   description: string | null
   type: PlanType
@@ -25,9 +26,9 @@ type PlanRow = {
 export async function insertPlan(sql: Queryable, providerId: string, plan: Plan): Promise<void> {
   await sql`
     insert into plans
-      (provider_id, reference, product_ref, name, description, type, status, is_default, hidden,
+      (provider_id, reference, product_ref, key, name, description, type, status, is_default, hidden,
        price, base_price, setup_fee, currency, meter_ref, terms, created_at, updated_at)
-    values (${providerId}, ${plan.reference}, ${plan.productRef}, ${plan.name},
+    values (${providerId}, ${plan.reference}, ${plan.productRef}, ${plan.key}, ${plan.name},
       ${plan.description}, ${plan.type}, ${plan.status}, ${plan.isDefault}, ${plan.hidden},
       ${plan.priceMinor}, ${plan.basePriceMinor}, ${plan.setupFeeMinor}, ${plan.currency},
       ${plan.meterRef}, ${jsonb(sql, plan.terms)}, ${plan.createdAt}, ${plan.updatedAt})`
@@ -35,7 +36,7 @@ export async function insertPlan(sql: Queryable, providerId: string, plan: Plan)
 
 export async function updatePlan(sql: Queryable, providerId: string, plan: Plan): Promise<void> {
   await sql`
-    update plans set name = ${plan.name}, description = ${plan.description}, type = ${plan.type},
+    update plans set key = ${plan.key}, name = ${plan.name}, description = ${plan.description}, type = ${plan.type},
       status = ${plan.status}, is_default = ${plan.isDefault}, hidden = ${plan.hidden},
       price = ${plan.priceMinor}, base_price = ${plan.basePriceMinor},
       setup_fee = ${plan.setupFeeMinor}, currency = ${plan.currency},
@@ -111,6 +112,7 @@ function fromRow(row: PlanRow): Plan {
   return {
     reference: row.reference,
     productRef: row.product_ref,
+    key: row.key,
     name: row.name,
     description: row.description,
     type: row.type,

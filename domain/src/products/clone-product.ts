@@ -1,3 +1,4 @@
+import { cloneMcp } from '../mcp/clone-mcp.ts'
 import { insertPlan, listPlans } from '../plans/repository.ts'
 import { planObject } from '../plans/plan-event.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
@@ -26,6 +27,7 @@ export async function cloneProduct(
   }
   await insertProduct(sql, providerId, copy)
   await recordEvent(work, 'product.created', productObject(copy))
+  const planTwins = new Map<string, string>()
   for (const [index, plan] of (await listPlans(sql, providerId, [reference])).entries()) {
     // Plans are listed in the order they were made, so the twins are made in the order of the originals.
     const madeAt = new Date(now.getTime() + index)
@@ -38,7 +40,9 @@ export async function cloneProduct(
     }
     await insertPlan(sql, providerId, twin)
     await recordEvent(work, 'plan.created', planObject(twin))
+    planTwins.set(plan.reference, twin.reference)
   }
+  await cloneMcp(work, reference, copy, planTwins)
   await queuePublication(work, 'offer', copy.reference)
   return copy
 }

@@ -1,3 +1,5 @@
+import { listTools } from '../mcp/repository.ts'
+import { retireToolMeters } from '../mcp/tool-meters.ts'
 import { planObject } from '../plans/plan-event.ts'
 import { listPlans, markPlanRemoved } from '../plans/repository.ts'
 import { isOpen } from '../purchases/access.ts'
@@ -29,6 +31,11 @@ export async function deleteProduct(
     await removePlans(work, reference)
     await endPurchases(work, reference)
     await markProductRemoved(sql, providerId, reference, work.now)
+    const tools = await listTools(sql, providerId, reference)
+    await retireToolMeters(
+      work,
+      tools.map(({ name }) => name),
+    )
     await recordEvent(work, 'product.archived', productObject({ ...product, status: 'inactive' }))
   }
   await queuePublication(work, 'offer', reference)

@@ -143,6 +143,25 @@ export async function listProducts(
   return { products: rows.map(fromRow), total }
 }
 
+export async function countProducts(sql: Queryable, providerId: string): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`
+    select count(*)::int as total from products
+    where provider_id = ${providerId} and removed_at is null`
+  return row!.total
+}
+
+/** By reference; also of products that were removed. */
+export async function listProductNames(
+  sql: Queryable,
+  providerId: string,
+  references: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await sql<{ reference: string; name: string }[]>`
+    select reference, name from products
+    where provider_id = ${providerId} and reference = any(${[...references]}::text[])`
+  return new Map(rows.map(({ reference, name }) => [reference, name]))
+}
+
 /** `%`, `_` and the escape character itself stand for themselves. */
 function containsPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`

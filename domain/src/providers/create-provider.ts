@@ -1,6 +1,7 @@
 import type { Database } from '@tollgate/platform/database/database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { environments } from '@tollgate/schemas/environment'
+import { nameActor, type Actor } from '../audit/actor.ts'
 import { ensureLimitMeter } from '../meters/create-meter.ts'
 import { publishMeters } from '../meters/publish-meters.ts'
 import type { CycleMode } from '../periods/periods.ts'
@@ -13,6 +14,8 @@ export type NewProvider = {
   readonly email: string | null
   readonly defaultCurrency: string
   readonly cycleMode: CycleMode
+  /** Default: set up for live as well. */
+  readonly isLive?: boolean
 }
 
 /**
@@ -22,22 +25,26 @@ export type NewProvider = {
 export async function createProvider(
   database: Database,
   hotState: HotState,
+  actor: Actor,
   fields: NewProvider,
   now: Date,
 ): Promise<Provider> {
   const provider: Provider = {
+    isLive: true,
     ...fields,
     providerId: drawReference('provider'),
     createdAt: now,
   }
   const { providerId } = provider
   for (const environment of environments) {
-    const pool = database.in(environment)
-    const operation = { providerId, environment, now, requestId: null, idempotencyKey: null }
-    await runUnitOfWork(pool, operation, ensureLimitMeter)
+    const operation = { providerId, environment, now, actor, requestId: null, idempotencyKey: null }
+    await runUnitOfWork(database, operation, ensureLimitMeter)
     const targets = [{ providerId, target: '' }]
-    await publishMeters(pool, hotState, environment, targets, 'pending')
+    await publishMeters(database.in(environment), hotState, environment, targets, 'pending')
   }
-  await insertProvider(database.control, provider)
+  await database.of(providerId).control.write((sql) => {
+    nameActor(sql, actor)
+    return insertProvider(sql, provider)
+  })
   return provider
 }

@@ -7,6 +7,8 @@ export type Provider = {
   readonly email: string | null
   readonly defaultCurrency: string
   readonly cycleMode: CycleMode
+  /** Whether the provider is set up for live; in sandbox everybody is. */
+  readonly isLive: boolean
   readonly createdAt: Date
 }
 
@@ -16,14 +18,23 @@ type ProviderRow = {
   email: string | null
   default_currency: string
   cycle_mode: CycleMode
+  is_live: boolean
   created_at: Date
 }
 
 export async function insertProvider(sql: Queryable, provider: Provider): Promise<void> {
   await sql`
-    insert into providers (provider_id, name, email, default_currency, cycle_mode, created_at)
+    insert into providers
+      (provider_id, name, email, default_currency, cycle_mode, is_live, created_at)
     values (${provider.providerId}, ${provider.name}, ${provider.email}, ${provider.defaultCurrency},
-      ${provider.cycleMode}, ${provider.createdAt})`
+      ${provider.cycleMode}, ${provider.isLive}, ${provider.createdAt})`
+}
+
+/** False when there is no such provider. */
+export async function setProviderLive(sql: Queryable, providerId: string): Promise<boolean> {
+  const rows = await sql`
+    update providers set is_live = true where provider_id = ${providerId} returning 1`
+  return rows.length === 1
 }
 
 export async function findProvider(
@@ -46,6 +57,7 @@ function fromRow(row: ProviderRow): Provider {
     email: row.email,
     defaultCurrency: row.default_currency,
     cycleMode: row.cycle_mode,
+    isLive: row.is_live,
     createdAt: row.created_at,
   }
 }

@@ -38,7 +38,9 @@ export async function activatePlan(
   const { customer, productRef, planRef, cycleMode } = request
   const product = await holdProduct(sql, providerId, productRef)
   if (product === undefined) return { kind: 'invalid', reason: 'There is no such product' }
-  await lockCustomer(sql, providerId, customer.reference)
+  if ((await lockCustomer(sql, providerId, customer.reference)) === undefined) {
+    return { kind: 'invalid', reason: 'There is no such customer' }
+  }
   const plan = await findPlan(sql, providerId, productRef, planRef)
   const last = await findDecidingPurchase(sql, providerId, customer.reference, productRef)
   const ofPlan = { customerRef: customer.reference, productRef, planRef }

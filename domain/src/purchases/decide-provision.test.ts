@@ -118,6 +118,7 @@ function aProduct(fields: Partial<Product> = {}): Product {
 function aPlan(fields: Partial<Plan>): Plan {
   return {
     reference: 'pln_A',
+    key: null,
     productRef: 'prd_A',
     name: 'Plan',
     description: null,

@@ -31,7 +31,10 @@ export async function provisionDefaultPlan(
   const { sql, providerId, now } = work
   const product = await holdProduct(sql, providerId, productRef)
   if (product === undefined) return { kind: 'product-not-found' }
-  await lockCustomer(sql, providerId, customer.reference)
+  // Deleted meanwhile: it gets nothing any more.
+  if ((await lockCustomer(sql, providerId, customer.reference)) === undefined) {
+    return { kind: 'no-purchase', awaitingPlan: undefined }
+  }
   const plans = await listPlans(sql, providerId, [productRef])
   const query = { customerRef: customer.reference, productRef, plans, now }
   const state = await readProvisionState(sql, providerId, query)

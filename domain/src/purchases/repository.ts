@@ -83,6 +83,8 @@ export type PurchaseFilter = {
   /** Leaves out free recurring purchases and automatic enrolments. */
   readonly withoutFree?: boolean | undefined
   readonly rowsMax: number
+  /** Rows to skip. */
+  readonly offset?: number | undefined
 }
 
 /** The states in which a purchase gives access to its product. */
@@ -130,7 +132,6 @@ export async function listPurchases(
   providerId: string,
   filter: PurchaseFilter,
 ): Promise<Purchase[]> {
-  const { reference, customerRef, productRef, planRef, statuses } = filter
   const rows = await sql<PurchaseRow[]>`
     select purchases.*, customers.email as customer_email, products.name as product_name
     from purchases
@@ -138,7 +139,40 @@ export async function listPurchases(
       and customers.reference = purchases.customer_ref
     join products on products.provider_id = purchases.provider_id
       and products.reference = purchases.product_ref
-    where purchases.provider_id = ${providerId}
+    where ${matchingPurchases(sql, providerId, filter)}
+    order by purchases.start_date desc, purchases.created_at desc, purchases.reference
+    limit ${filter.rowsMax} offset ${filter.offset ?? 0}`
+  return rows.map(fromRow)
+}
+
+/** All that the filter lets through, whatever page of them it asks for. */
+export async function countPurchases(
+  sql: Queryable,
+  providerId: string,
+  filter: Omit<PurchaseFilter, 'rowsMax'>,
+): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`
+    select count(*)::int as total from purchases where ${matchingPurchases(sql, providerId, filter)}`
+  return row!.total
+}
+
+export async function countPurchasesByStatus(
+  sql: Queryable,
+  providerId: string,
+): Promise<Map<PurchaseStatus, number>> {
+  const rows = await sql<{ status: PurchaseStatus; total: number }[]>`
+    select status, count(*)::int as total from purchases
+    where provider_id = ${providerId} group by status`
+  return new Map(rows.map(({ status, total }) => [status, total]))
+}
+
+function matchingPurchases(
+  sql: Queryable,
+  providerId: string,
+  filter: Omit<PurchaseFilter, 'rowsMax'>,
+): Fragment {
+  const { reference, customerRef, productRef, planRef, statuses } = filter
+  return sql`purchases.provider_id = ${providerId}
     ${reference === undefined ? sql`` : sql`and purchases.reference = ${reference}`}
     ${customerRef === undefined ? sql`` : sql`and purchases.customer_ref = ${customerRef}`}
     ${productRef === undefined ? sql`` : sql`and purchases.product_ref = ${productRef}`}
@@ -149,10 +183,7 @@ export async function listPurchases(
         ? sql`and purchases.origin <> 'free_default'
             and not (purchases.is_recurring and purchases.amount = 0 and purchases.plan_ref is not null)`
         : sql``
-    }
-    order by purchases.start_date desc, purchases.created_at desc, purchases.reference
-    limit ${filter.rowsMax}`
-  return rows.map(fromRow)
+    }`
 }
 
 /** The customer's latest purchase of a plan, whatever became of it. */

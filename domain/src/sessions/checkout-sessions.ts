@@ -78,6 +78,19 @@ async function insertCheckoutSession(
       ${session.createdAt}, ${session.updatedAt})`
 }
 
+/** Nobody can pay on the customer's open checkouts any more: their time is up. */
+export async function endCheckoutSessions(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update checkout_sessions set expires_at = ${now}, updated_at = ${now}
+    where provider_id = ${providerId} and customer_ref = ${customerRef} and status = 'active'
+      and expires_at > ${now}`
+}
+
 /** `data.object` of the checkout_session events. */
 function checkoutObject(session: CheckoutSession, hostedUrl: string): JsonObject {
   return {

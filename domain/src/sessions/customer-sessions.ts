@@ -56,6 +56,17 @@ export async function findCustomerSession(
   return row === undefined ? undefined : fromRow(row)
 }
 
+/** Whoever was let in by one is not any more. */
+export async function removeCustomerSessions(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<void> {
+  await sql`
+    delete from customer_sessions
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+}
+
 /** Deletes sessions that expired before that instant, some at a time. Returns how many. */
 export async function sweepCustomerSessions(
   sql: Queryable,

@@ -1,4 +1,5 @@
-import type { Sql } from 'postgres'
+import type { ProviderDatabases } from '@tollgate/platform/database/database'
+import { nameActor } from '../audit/actor.ts'
 import type { PublicationTarget } from '../publications/repository.ts'
 import type { Operation, UnitOfWork } from './unit-of-work.ts'
 
@@ -17,21 +18,23 @@ export type Committed<Result> = {
 }
 
 /**
- * Runs the body in a transaction. Because it may run again from the start, it must have no effects but those of its
- * transaction.
+ * Runs the body in a transaction of the operation's provider. Because it may run again from the start, it must have no
+ * effects but those of its transaction.
  */
 export async function runUnitOfWork<Result>(
-  pool: Sql,
+  database: ProviderDatabases,
   operation: Operation,
   body: (work: UnitOfWork) => Promise<Result>,
 ): Promise<Committed<Result>> {
+  const rows = database.of(operation.providerId).in(operation.environment)
   for (let attempt = 1; ; attempt += 1) {
     const publications: PublicationTarget[] = []
     try {
-      const outcome = await pool.begin(async (sql) => ({
-        result: await body({ ...operation, sql, publications }),
-      }))
-      return { result: (outcome as { result: Result }).result, publications }
+      const result = await rows.write((sql) => {
+        nameActor(sql, operation.actor)
+        return body({ ...operation, sql, publications })
+      })
+      return { result, publications }
     } catch (error) {
       if (attempt >= attemptsMax || !isRetryable(error)) throw error
     }

@@ -1,6 +1,7 @@
 import type { TransactionSql } from 'postgres'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { JsonObject } from '@tollgate/schemas/json-object'
+import type { Actor } from '../audit/actor.ts'
 import { insertOutboxEvent } from '../outbox/repository.ts'
 import {
   insertPublication,
@@ -14,6 +15,7 @@ export type Operation = {
   readonly providerId: string
   readonly environment: Environment
   readonly now: Date
+  readonly actor: Actor
   readonly requestId: string | null
   readonly idempotencyKey: string | null
 }

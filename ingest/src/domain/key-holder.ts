@@ -7,8 +7,11 @@ export type KeyHolder = {
   readonly environment: Environment
 }
 
-/** 'forbidden': the key may be used for other things, but not to record usage and check limits. */
-export type Found = KeyHolder | 'refused' | 'forbidden'
+/**
+ * 'forbidden': the key may be used for other things, but not to record usage and check limits. 'misplaced': it is a live
+ * key, and its provider is not live yet.
+ */
+export type Found = KeyHolder | 'refused' | 'forbidden' | 'misplaced'
 
 /** Who holds the key of an Authorization header. */
 export interface KeyDirectory {

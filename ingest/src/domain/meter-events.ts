@@ -29,6 +29,7 @@ export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent
     properties: input.properties === undefined ? '{}' : JSON.stringify(input.properties),
     reservationId: textOrNull(input.reservationId),
     traceParent: null,
+    debit: null,
   }
 }
 

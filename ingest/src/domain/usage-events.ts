@@ -47,6 +47,7 @@ export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | Va
     properties: propertiesOf(input),
     reservationId: textOrNull(input.reservationId),
     traceParent: null,
+    debit: null,
   }
 }
 

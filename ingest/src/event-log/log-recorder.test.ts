@@ -65,6 +65,7 @@ function keyedEvent(key: string): PlacedEvent {
     properties: '{}',
     reservationId: null,
     traceParent: null,
+    debit: null,
   }
   return { event, subject: 'user-1', partition: 0 }
 }

@@ -138,12 +138,32 @@ export class LogRecorder implements EventRecorder {
     const seen = new Set<string>()
     return places.map((place) => {
       const { id } = place.event
-      const isKnown =
-        seen.has(id) ||
-        (isKeyed(place) && this.#parts.recentKeys.has(environment, place.partition, id))
+      const isKnown = seen.has(id) || (isKeyed(place) && this.#isRecent(environment, place))
       seen.add(id)
       return isKnown ? 'duplicate' : 'recorded'
     })
+  }
+
+  #isRecent(environment: Environment, place: PlacedEvent): boolean {
+    const { recentKeys } = this.#parts
+    return partitionsOf(place).some((each) => recentKeys.has(environment, each, place.event.id))
+  }
+
+  expectRoom(count: number): void {
+    const { inFlight } = this.#parts
+    inFlight.enter(count, 0)
+    inFlight.leave(count, 0)
+  }
+
+  async listKnown(
+    environment: Environment,
+    places: readonly PlacedEvent[],
+  ): Promise<ReadonlySet<string>> {
+    const keyed = places.filter(isKeyed)
+    const known = new Set<string>()
+    for (const place of keyed) if (this.#isRecent(environment, place)) known.add(place.event.id)
+    await this.#collectMarked(environment, keyed, known)
+    return known
   }
 
   async #appendUnmarked(
@@ -175,7 +195,11 @@ export class LogRecorder implements EventRecorder {
         ids.forEach((id, index) => {
           if (marks[index] !== undefined) marked.add(id)
         })
-      } catch {
+      } catch (cause) {
+        // Its key may have been used in another partition, where both would count.
+        if (keyed.some(({ otherPartition }) => otherPartition !== undefined)) {
+          throw new UnavailableError('Whether the key was used cannot be told now', { cause })
+        }
         // Without marks a duplicate cannot be told. Appending it is safe, its first offset alone counts; refusing
         // would turn a broken HotState into lost usage.
         this.#parts.counts.unreadMarks += ids.length
@@ -216,12 +240,21 @@ function isKeyed({ event }: PlacedEvent): boolean {
 
 function idsByPartition(places: readonly PlacedEvent[]): Map<number, string[]> {
   const byPartition = new Map<number, string[]>()
-  for (const { event, partition } of places) {
-    const ids = byPartition.get(partition)
-    if (ids === undefined) byPartition.set(partition, [event.id])
-    else ids.push(event.id)
+  for (const place of places) {
+    for (const partition of partitionsOf(place)) {
+      const ids = byPartition.get(partition)
+      if (ids === undefined) byPartition.set(partition, [place.event.id])
+      else ids.push(place.event.id)
+    }
   }
   return byPartition
+}
+
+/** Where its key may have been used. */
+function partitionsOf({ partition, otherPartition }: PlacedEvent): number[] {
+  return otherPartition === undefined || otherPartition === partition
+    ? [partition]
+    : [partition, otherPartition]
 }
 
 function asUnavailable(error: unknown): unknown {

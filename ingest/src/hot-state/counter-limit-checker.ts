@@ -8,6 +8,7 @@ import {
   type LimitCheck,
 } from '@tollgate/domain/entitlements/limit-answer'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
+import { leftMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { windowId } from '@tollgate/schemas/hot-state/documents'
@@ -53,7 +54,7 @@ export class CounterLimitChecker implements LimitChecker {
       inFlight.leave(1, 0)
       return unanswerable(cause)
     }
-    if (verdict === undefined || verdict.kind === 'denied') {
+    if (verdict === undefined || verdict.kind === 'denied' || verdict.kind === 'paid') {
       return this.#checkLater(holder, request, nowMs, usage)
     }
     inFlight.leave(1, 0)
@@ -69,7 +70,8 @@ export class CounterLimitChecker implements LimitChecker {
     try {
       const usage = await reading
       this.#count(usage)
-      const verdict = judge(usage, nowMs)
+      const judged = judge(usage, nowMs)
+      const verdict = judged.kind === 'paid' ? await this.#judgePaid(holder, judged) : judged
       if (verdict.kind !== 'denied') return verdict
       const offer = await readOffer(this.#parts.hotState, holder, request.productRef)
       if (offer === undefined) return { kind: 'unknown' }
@@ -79,6 +81,16 @@ export class CounterLimitChecker implements LimitChecker {
     } finally {
       this.#parts.inFlight.leave(1, 0)
     }
+  }
+
+  async #judgePaid(
+    { environment, providerId }: KeyHolder,
+    { entitlement, usedMicros }: Paid,
+  ): Promise<Settled> {
+    const { customerRef } = entitlement
+    const name = { environment, providerId, customerRef }
+    const wallet = await readWallet(this.#parts, name, this.#parts.waitMs)
+    return settle({ entitlement, usedMicros, creditMicros: leftMicros(wallet) })
   }
 
   #readUsage(holder: KeyHolder, request: LimitsRequest): CountedUsage | Promise<CountedUsage> {
@@ -110,15 +122,24 @@ function unanswerable(cause: unknown): LimitDecision {
   return { kind: 'unanswerable', reason }
 }
 
-type Verdict =
+type Settled =
   LimitDecision | { readonly kind: 'denied'; readonly check: Omit<LimitCheck, 'offer'> }
+
+/** The wallet has to be asked. */
+type Paid = { readonly kind: 'paid' } & Pick<LimitCheck, 'entitlement' | 'usedMicros'>
+
+type Verdict = Settled | Paid
 
 /** Everything that can be said without knowing what else is on offer. */
 function judge({ entitlement, amounts }: CountedUsage, nowMs: number): Verdict {
   const period = entitlement && currentPeriod(entitlement, nowMs)
   if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
   const usedMicros = amounts.get(windowId(entitlement.purchaseRef, period.startSecond)) ?? 0n
-  const check = { entitlement, usedMicros, creditBalance: 0n }
+  if (entitlement.credit !== null) return { kind: 'paid', entitlement, usedMicros }
+  return settle({ entitlement, usedMicros, creditMicros: 0n })
+}
+
+function settle(check: Omit<LimitCheck, 'offer'>): Settled {
   if (isDenied(check)) return { kind: 'denied', check }
   return { kind: 'answered', response: answerLimitCheck({ ...check, offer: undefined }) }
 }

@@ -41,7 +41,7 @@ export class CounterReserver implements Reserver {
     inFlight.enter(1, 0)
     try {
       const reserved = await this.#reserve(holder, request)
-      if (reserved.kind === 'unknown') return reserved
+      if (reserved.kind === 'unknown' || reserved.kind === 'paid') return { kind: 'unknown' }
       if (reserved.kind === 'full') throw new UnavailableError('Too many reservations are held')
       if (reserved.reservation !== undefined) {
         return { kind: 'answered', response: answerReserve(reserved, undefined) }

@@ -54,6 +54,7 @@ export class KeyCache implements KeyDirectory {
   #judge(key: PublishedApiKey | undefined): Found {
     if (key === undefined) return 'refused'
     if (key.expiresAtMs !== null && key.expiresAtMs <= this.#clock.now()) return 'refused'
+    if (key.isMisplaced === true) return 'misplaced'
     if (key.scopes !== undefined && !key.scopes.includes('ingest')) return 'forbidden'
     return key
   }

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { ErrorBody } from '@tollgate/schemas/http/errors'
+import { keyMismatchBody, type ErrorBody } from '@tollgate/schemas/http/errors'
 import type { Answer, HeaderList } from './http-front.ts'
 
 /* The answers that refuse a request, in the error shape of the wire contract. */
@@ -24,6 +24,8 @@ const retryAfter: HeaderList = [['retry-after', '1']]
 export const unauthorized = refusal(401, 'Invalid or expired secret key')
 
 export const forbidden = refusal(403, 'This key does not have the scope ingest')
+
+export const misplaced = jsonAnswer(403, keyMismatchBody)
 
 export const methodNotAllowed = refusal(405, 'Only POST is allowed here', [['allow', 'POST']])
 

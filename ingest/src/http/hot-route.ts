@@ -2,7 +2,14 @@ import { validationErrorBody, validationIssues } from '@tollgate/schemas/http/va
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import type { Found, KeyDirectory, KeyHolder } from '../domain/key-holder.ts'
 import { parseBody } from '../domain/parse-body.ts'
-import { badRequest, forbidden, jsonAnswer, unauthorized, unsupportedMediaType } from './answers.ts'
+import {
+  badRequest,
+  forbidden,
+  jsonAnswer,
+  misplaced,
+  unauthorized,
+  unsupportedMediaType,
+} from './answers.ts'
 import type { Answer, HotHead, HotRoute } from './http-front.ts'
 
 /** A request that has passed everything that all hot routes ask for. */
@@ -35,8 +42,7 @@ export type HotRouteParts<Input> = {
 export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
   const { keys } = parts
   const serve = (holder: Found, authorization: string, body: Buffer): Answer | Promise<Answer> => {
-    if (holder === 'refused') return unauthorized
-    if (holder === 'forbidden') return forbidden
+    if (typeof holder === 'string') return refusalsOfKeys[holder]
     const parsed = parseBody(body)
     if (parsed.kind === 'refused') return badRequest(parsed.message)
     const accepted = parts.accept?.(parsed.value)
@@ -50,8 +56,7 @@ export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
   return {
     refuse(head) {
       const holder = keys.peek(head.authorization)
-      if (holder === 'refused') return unauthorized
-      if (holder === 'forbidden') return forbidden
+      if (typeof holder === 'string' && holder !== 'unknown') return refusalsOfKeys[holder]
       return refusalOfMediaType(head)
     },
     answer(head, body) {
@@ -67,6 +72,8 @@ export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
     },
   }
 }
+
+const refusalsOfKeys = { refused: unauthorized, forbidden, misplaced } as const
 
 export function validationAnswer(
   parts: { readonly path: string; readonly nowMs: () => number },

@@ -5,6 +5,8 @@ export type Setting<Value> = {
   /** Shown in the documentation; a setting without a default must be given. */
   readonly defaultText: string | undefined
   readonly parse: (text: string) => Value
+  /** Its value is never repeated, whatever is wrong with it. */
+  readonly isSecret?: true
 }
 
 export type Settings = Readonly<Record<string, Setting<unknown>>>
@@ -34,7 +36,8 @@ export function readSettings<Declared extends Settings>(
     try {
       values[name] = setting.parse(text)
     } catch (error) {
-      problems.push(`${setting.variable}=${text}: ${(error as Error).message}`)
+      const shown = setting.isSecret === true ? setting.variable : `${setting.variable}=${text}`
+      problems.push(`${shown}: ${(error as Error).message}`)
     }
   }
   if (problems.length > 0) throw new SettingsError(problems.join('\n'))
@@ -86,4 +89,13 @@ export function choiceSetting<Choice extends string>(
       return choice
     },
   }
+}
+
+/** Text that nobody may see; empty when it is not given. */
+export function secretSetting<Value>(
+  variable: string,
+  description: string,
+  parse: (text: string) => Value,
+): Setting<Value> {
+  return { variable, description, defaultText: '', parse, isSecret: true }
 }

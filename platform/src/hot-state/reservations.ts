@@ -13,7 +13,7 @@ export interface Reservations {
   /**
    * Reserves in one atomic step if there is room: used + reserved + units <= cap. A reservation of that id that has not
    * expired is told of instead, whatever was asked for this time. Refused or not, nothing else changes, but that what
-   * has expired is dropped.
+   * has expired is dropped; 'behind', that stays too, but for what was settled.
    */
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
 
@@ -26,6 +26,17 @@ export interface Reservations {
    * held are passed over.
    */
   settleReservations(settlement: SettlementElsewhere): Promise<void>
+
+  /**
+   * The document of a place and what is taken there, as of one moment, where everything is reserved before it is
+   * recorded. Needs not be able to reserve, and answers at once where the state is at hand.
+   *
+   * What has expired is not told as reserved any more, but a read looks only at the `expiredPerReadMax` that expired
+   * first. Where so many have, it is taken that usage of them may be on its way, and any more of them are told as reserved
+   * until the next step that reserves drops them, or a sweep: rather too much is told as taken than too little, and a
+   * read costs no more however much is kept.
+   */
+  readTaken(query: TakenQuery): TakenReading | Promise<TakenReading>
 }
 
 /** That of the entry whose windows its counters are kept by. */
@@ -44,6 +55,8 @@ export type ReserveRequest = {
   readonly document: string | undefined
   /** 10^-6 units: more than nothing and below 2^62. */
   readonly units: bigint
+  /** Where there is room for less than these units: 'all' takes none of them, 'rest' what there is room for, if any. */
+  readonly takes: 'all' | 'rest'
   readonly ttlMs: number
   /** Whose counters in this partition are held against the cap: this window of this series, at the scope. */
   readonly subjects: readonly string[]
@@ -53,6 +66,13 @@ export type ReserveRequest = {
   readonly cap: bigint | null
   /** How far the counters of this partition must have come. */
   readonly minOffset: number
+  /**
+   * True: whatever counts against the cap here was reserved at this place before it was recorded. What the counters do
+   * not have yet is then reserved still, and they need not have come as far as `minOffset`, but where a reservation may
+   * be missing: some has expired that was not settled, or nothing was reserved in this way at the place since it was
+   * swept, or since the state may have lost what was written last.
+   */
+  readonly isReservedFirst: boolean
   readonly elsewhere: UsedElsewhere
   /** Reservations that may be kept there at a time, those included whose usage was counted before they expired. */
   readonly reservationsMax: number
@@ -91,10 +111,30 @@ export type ReserveOutcome =
   /** Too many are kept there. */
   | { readonly kind: 'full' }
 
+export type TakenQuery = {
+  readonly at: ReservationAddress
+  /** Whose counter is read: that of this window of this series, of the place itself. */
+  readonly series: string
+  readonly windowId: string
+  /** How far the counters must have come where a reservation may be missing, as of a request that is reserved first. */
+  readonly minOffset: number
+}
+
+export type TakenReading =
+  | {
+      readonly kind: 'taken'
+      /** Undefined when no entry is published for the place. */
+      readonly document: string | undefined
+      readonly taken: Taken
+    }
+  | { readonly kind: 'behind' }
+
 export type SettledReservation = {
   readonly subject: string
   readonly scope: string
   readonly reservationId: string
+  /** It is dropped at once, instead of being told of until it expires, and its id may be used again. */
+  readonly isForgotten?: boolean
 }
 
 export type SettlementElsewhere = {
@@ -108,6 +148,9 @@ export type SettlementElsewhere = {
 
 /** Expired reservations that one step drops. Those that are left are dropped by the next one. */
 export const expiredPerStepMax = 1_000
+
+/** Expired reservations that one read looks at. Nothing else is answered meanwhile, and reads drop none of them. */
+export const expiredPerReadMax = 100
 
 export function checkReserveRequest({ units, ttlMs }: ReserveRequest): void {
   if (units <= 0n || units >= 2n ** 62n) throw new RangeError(`No amount to reserve: ${units}`)

@@ -20,6 +20,7 @@ const spaces: { readonly [Name in Call]?: SpaceOf<Name> } = {
   reserve: (request) => request.at.space,
   releaseReservation: (at) => at.space,
   settleReservations: (settlement) => settlement.space,
+  readTaken: (query) => query.at.space,
 }
 
 type Call = Exclude<keyof HotState, 'acknowledgedHeads'>

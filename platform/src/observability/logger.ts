@@ -18,7 +18,16 @@ export function createLogger(
     timestamp: pino.stdTimeFunctions.isoTime,
     ...(tracing !== undefined && { mixin: () => traceFields(tracing) }),
     redact: {
-      paths: ['authorization', 'headers.authorization', 'req.headers.authorization', '*.secretKey'],
+      paths: [
+        'authorization',
+        'headers.authorization',
+        'req.headers.authorization',
+        '*.secretKey',
+        'secretKeys',
+        '*.secretKeys',
+        'authApiKey',
+        '*.authApiKey',
+      ],
       remove: true,
     },
   })

@@ -62,14 +62,15 @@ export type TestDatabase = {
   stop(): Promise<void>
 }
 
-/** A PostgreSQL database of its own. With a folder of migrations it is migrated. */
+/** A PostgreSQL database of its own. With a folder of migrations it is migrated and used as by services, else as its owner. */
 export async function startTestDatabase(migrationsFolder?: string): Promise<TestDatabase> {
   const server = await postgresServer.acquire()
   const name = `test_${randomBytes(6).toString('hex')}`
   await createDatabase(server.url, name)
   const url = server.url.replace(/[^/]*$/, name)
   if (migrationsFolder !== undefined) await migratePostgres({ url, folder: migrationsFolder })
-  const database = createPostgresDatabase({ url, poolMax: 4 })
+  const isOwner = migrationsFolder === undefined
+  const database = createPostgresDatabase({ url, isOwner, poolMax: 4 })
   return {
     database,
     url,

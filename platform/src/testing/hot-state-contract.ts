@@ -8,19 +8,13 @@ import type {
 } from '../hot-state/hot-state.ts'
 import { describeDocuments } from './documents-contract.ts'
 import { describeHotStateAgainstModel } from './hot-state-against-model.ts'
+import type { HotStateUnderTest } from './hot-state-under-test.ts'
 import { describeMarks } from './marks-contract.ts'
 import { describePublishedWhileCounted } from './published-while-counted.ts'
 import { describeRestores } from './restores-contract.ts'
 import { nothingExpired } from './nothing-expired.ts'
 import { describePutEntries } from './put-entries-contract.ts'
 import { describeReservations } from './reservations-contract.ts'
-
-export type HotStateUnderTest = {
-  readonly hot: HotState
-  /** The same state as another process sees it. */
-  readonly openReader: () => Promise<HotState>
-  readonly destroy: () => Promise<void>
-}
 
 /** What every HotState does, whatever it is made of. */
 export function describeHotState(name: string, create: () => Promise<HotStateUnderTest>): void {
@@ -41,7 +35,7 @@ export function describeHotState(name: string, create: () => Promise<HotStateUnd
     describeSweeping(() => under)
     describePublishedWhileCounted(() => under.hot)
     describeRestores(() => under)
-    describeReservations(() => under.hot)
+    describeReservations(() => under)
     describeHotStateAgainstModel(() => under.hot)
   })
 }

@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { HotState } from '../hot-state/hot-state.ts'
 import type { ReserveRequest } from '../hot-state/reservations.ts'
+import type { HotStateUnderTest } from './hot-state-under-test.ts'
+import { nothingExpired } from './nothing-expired.ts'
 import { ReservationsModel } from './reservations-model.ts'
 
 const partition = 3
@@ -13,6 +15,7 @@ const window = { id: 'w', fromSecond: 0, toSecond: 100 }
 const otherPartitions = [8, 9]
 const hourMs = 3_600_000
 const documents = ['{}', '{"cap":1}']
+const lapsingTtlMs = 1
 
 /** Sums of these pass every bound that a store of 64-bit integers or of doubles has. */
 const amountArbitrary = fc.oneof(
@@ -26,14 +29,25 @@ const capArbitrary = fc.option(
     fc.bigInt({ min: 2n ** 62n, max: 2n ** 66n }),
   ),
 )
-const stepArbitrary = fc.oneof(
+const settledArbitrary = fc.array(
   fc.record({
+    subject: fc.constantFrom(...subjects),
+    reservationId: fc.constantFrom(...ids),
+    isForgotten: fc.boolean(),
+  }),
+  { maxLength: 3 },
+)
+/** How far behind the fence it wants the counters; a negative number is ahead. */
+const slackArbitrary = fc.constantFrom(0, 0, 0, 5, -1, -1)
+const stepArbitraries = {
+  reserve: fc.record({
     kind: fc.constant('reserve' as const),
     id: fc.constantFrom(...ids),
     subject: fc.constantFrom(...subjects),
     /** As it was read; null: the one that is published. */
     document: fc.constantFrom(null, null, null, ...documents),
     units: amountArbitrary,
+    takes: fc.constantFrom('all' as const, 'rest' as const),
     cap: capArbitrary,
     counted: fc.subarray(subjects),
     used: fc.oneof(fc.constant(0n), amountArbitrary),
@@ -41,46 +55,63 @@ const stepArbitrary = fc.oneof(
     readAt: fc.uniqueArray(fc.tuple(fc.constantFrom(...otherPartitions), fc.nat(30)), {
       selector: ([otherPartition]) => otherPartition,
     }),
-    /** How far behind the fence it wants the counters; a negative number is ahead. */
-    slack: fc.constantFrom(0, 0, 0, 5, -1),
+    slack: slackArbitrary,
+    isReservedFirst: fc.boolean(),
     lapses: fc.constantFrom(false, false, false, true),
     reservationsMax: fc.constantFrom(100, 100, 2),
   }),
-  fc.record({
+  read: fc.record({
+    kind: fc.constant('read' as const),
+    subject: fc.constantFrom(...subjects),
+    slack: slackArbitrary,
+  }),
+  release: fc.record({
     kind: fc.constant('release' as const),
     id: fc.constantFrom(...ids),
     subject: fc.constantFrom(...subjects),
   }),
-  fc.record({
+  apply: fc.record({
     kind: fc.constant('apply' as const),
     /** 0: follows; otherwise a replay, which must be refused. */
     shift: fc.constantFrom(0, 0, 0, -1),
     subject: fc.constantFrom(...subjects),
     amount: amountArbitrary,
-    settled: fc.array(fc.tuple(fc.constantFrom(...subjects), fc.constantFrom(...ids)), {
-      maxLength: 3,
-    }),
+    settled: settledArbitrary,
   }),
-  fc.record({
+  publish: fc.record({
     kind: fc.constant('publish' as const),
     subject: fc.constantFrom(...subjects),
     document: fc.constantFrom(...documents),
   }),
-  fc.record({
+  settle: fc.record({
     kind: fc.constant('settle' as const),
     countedIn: fc.record({
       partition: fc.constantFrom(...otherPartitions),
       nextOffset: fc.nat(30),
     }),
-    settled: fc.array(fc.tuple(fc.constantFrom(...subjects), fc.constantFrom(...ids)), {
-      maxLength: 3,
-    }),
+    settled: settledArbitrary,
   }),
+  sweep: fc.record({
+    kind: fc.constant('sweep' as const),
+    /** As if it were so much later. */
+    aheadMs: fc.constantFrom(hourMs / 2, hourMs / 2, 2 * hourMs),
+  }),
+  lose: fc.record({ kind: fc.constant('lose' as const) }),
+}
+const stepArbitrary = fc.oneof(
+  { weight: 8, arbitrary: stepArbitraries.reserve },
+  { weight: 4, arbitrary: stepArbitraries.read },
+  { weight: 2, arbitrary: stepArbitraries.release },
+  { weight: 6, arbitrary: stepArbitraries.apply },
+  { weight: 3, arbitrary: stepArbitraries.publish },
+  { weight: 3, arbitrary: stepArbitraries.settle },
+  { weight: 2, arbitrary: stepArbitraries.sweep },
+  { weight: 1, arbitrary: stepArbitraries.lose },
 )
 type Step = typeof stepArbitrary extends fc.Arbitrary<infer S> ? S : never
 
 /** Random steps, taken by both, which must answer the same to each. */
-export function describeReservationsAgainstModel(hotState: () => HotState): void {
+export function describeReservationsAgainstModel(under: () => HotStateUnderTest): void {
   it('reserves as a model does that remembers every step', async () => {
     let round = 0
     await fc.assert(
@@ -89,9 +120,16 @@ export function describeReservationsAgainstModel(hotState: () => HotState): void
         const space = `reservations ${round}`
         const model = new ReservationsModel()
         for (const subject of subjects) {
-          await publish({ subject, document: documents[0]! }, space, hotState(), model)
+          await publish({ subject, document: documents[0]! }, space, under().hot, model)
         }
-        for (const step of steps) await take(step, space, hotState(), model)
+        for (const step of steps) {
+          if (step.kind === 'lose') {
+            await under().lose()
+            model.lose()
+          } else {
+            await take(step, space, under().hot, model)
+          }
+        }
       }),
       { numRuns: 100 },
     )
@@ -112,7 +150,7 @@ async function publish(
 }
 
 async function take(
-  step: Step,
+  step: Exclude<Step, { kind: 'lose' }>,
   space: string,
   hot: HotState,
   model: ReservationsModel,
@@ -124,6 +162,13 @@ async function take(
     case 'publish':
       await publish(step, space, hot, model)
       return
+    case 'read': {
+      const at = { space, partition, subject: step.subject, scope }
+      const minOffset = Math.max(0, model.fence - step.slack)
+      const query = { at, series: 'calls', windowId: window.id, minOffset }
+      expect(await hot.readTaken(query)).toEqual(model.readTaken(query))
+      return
+    }
     case 'release': {
       const at = { space, partition, subject: step.subject, scope }
       const expected = model.release(step.subject, step.id)
@@ -140,15 +185,23 @@ async function take(
         nextOffset: expectedOffset + 1,
         marks: [],
         increments: [{ subject, scope, series: 'calls', second: 1, amount }],
-        settled: namesOf(step.settled),
+        settled: step.settled.map((each) => ({ ...each, scope })),
       })
       expect(outcome).toBe(model.apply(expectedOffset, subject, amount, step.settled))
       return
     }
     case 'settle': {
-      const settled = namesOf(step.settled)
-      await hot.settleReservations({ space, partition, settled, countedIn: step.countedIn })
-      model.settleElsewhere(step.settled, step.countedIn)
+      const { countedIn } = step
+      const settled = step.settled.map((each) => ({ ...each, scope }))
+      await hot.settleReservations({ space, partition, settled, countedIn })
+      model.settleElsewhere(step.settled, countedIn)
+      return
+    }
+    case 'sweep': {
+      const reservationsExpiredBeforeMs = Date.now() + step.aheadMs
+      const limits = { ...nothingExpired, reservationsExpiredBeforeMs }
+      while ((await hot.sweep(space, partition, limits)) > 0);
+      model.sweep(step.aheadMs)
     }
   }
 }
@@ -164,16 +217,18 @@ async function reserve(
     reservationId: step.id,
     document: step.document ?? model.documents.get(step.subject),
     units: step.units,
-    ttlMs: step.lapses ? 1 : hourMs,
+    takes: step.takes,
+    ttlMs: step.lapses ? lapsingTtlMs : hourMs,
     subjects: step.counted,
     series: 'calls',
     windowId: window.id,
     cap: step.cap,
     minOffset: Math.max(0, model.fence - step.slack),
+    isReservedFirst: step.isReservedFirst,
     elsewhere: { amount: step.used, appliedOffsets: new Map(step.readAt) },
     reservationsMax: step.reservationsMax,
   }
-  const isKnown = model.isKnown(step.subject, step.id)
+  const isKnown = model.isHeldOrUsed(step.subject, step.id)
   const outcome = await hot.reserve(request)
   const expected = model.reserve(request)
   if (outcome.kind === 'admitted') {
@@ -186,8 +241,4 @@ async function reserve(
     await sleep(5)
     model.expire(step.subject, step.id)
   }
-}
-
-function namesOf(settled: readonly (readonly [string, string])[]) {
-  return settled.map(([subject, reservationId]) => ({ subject, scope, reservationId }))
 }

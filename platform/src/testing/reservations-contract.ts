@@ -1,40 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { HotState } from '../hot-state/hot-state.ts'
-import {
-  expiredPerStepMax,
-  type ReserveOutcome,
-  type ReserveRequest,
-} from '../hot-state/reservations.ts'
+import { expiredPerStepMax, type ReserveOutcome } from '../hot-state/reservations.ts'
+import type { HotStateUnderTest } from './hot-state-under-test.ts'
 import { nothingExpired } from './nothing-expired.ts'
+import {
+  at,
+  countAt,
+  ids,
+  partition,
+  publishAt,
+  request,
+  window,
+  type Batch,
+} from './reserved-place.ts'
+import { describeReservedFirst } from './reserved-first-contract.ts'
 import { describeReservationsAgainstModel } from './reservations-against-model.ts'
-
-const partition = 3
-const at = { space: 'live', partition, subject: '4:prov_user', scope: 'prd_a' }
-const window = { id: 'w', fromSecond: 0, toSecond: 1_000 }
-const hourMs = 3_600_000
-
-function request(reservationId: string, more: Partial<ReserveRequest> = {}): ReserveRequest {
-  return {
-    at,
-    reservationId,
-    document: '{}',
-    units: 1n,
-    ttlMs: hourMs,
-    subjects: [at.subject],
-    series: 'calls',
-    windowId: 'w',
-    cap: 100n,
-    minOffset: 0,
-    elsewhere: { amount: 0n, appliedOffsets: new Map() },
-    reservationsMax: 100_000,
-    ...more,
-  }
-}
-
-function ids(count: number, prefix = 'r'): string[] {
-  return Array.from({ length: count }, (_, number) => `${prefix}${number}`)
-}
 
 /** What is taken, with nothing changed by the asking. */
 async function taken(hot: HotState): Promise<{ used: bigint; reserved: bigint }> {
@@ -49,33 +30,14 @@ function kinds(outcomes: readonly ReserveOutcome[]): Record<string, number> {
   return counts
 }
 
-export function describeReservations(hotState: () => HotState): void {
-  describeReservationsAgainstModel(hotState)
+export function describeReservations(under: () => HotStateUnderTest): void {
+  describeReservationsAgainstModel(under)
+  describeReservedFirst(under)
 
-  const publish = (subject = at.subject) =>
-    hotState().putEntry({ ...at, subject }, { version: 1, document: '{}', windows: [window] })
+  const hotState = () => under().hot
 
-  /** Counts as much under the subject in the batch that ends at `nextOffset`, and ends the reservations with it. */
-  const count = async (
-    nextOffset: number,
-    amount: bigint,
-    more: { subject?: string; scope?: string; settled?: readonly string[] } = {},
-  ) => {
-    const { subject = at.subject, scope = at.scope, settled = [] } = more
-    return await hotState().apply({
-      space: 'live',
-      partition,
-      expectedOffset: nextOffset - 10,
-      nextOffset,
-      marks: [],
-      increments: [{ subject, scope, series: 'calls', second: 5, amount }],
-      settled: settled.map((reservationId) => ({
-        subject: at.subject,
-        scope: at.scope,
-        reservationId,
-      })),
-    })
-  }
+  const publish = (subject = at.subject) => publishAt(hotState(), { ...at, subject })
+  const count = (...batch: Batch) => countAt(hotState(), ...batch)
 
   describe('reservations', () => {
     it('are admitted up to the cap, of however many who ask at once', async () => {

@@ -14,6 +14,8 @@ export type PublishedApiKey = {
   readonly expiresAtMs: number | null
   /** Absent: all. */
   readonly scopes?: readonly KeyScope[] | undefined
+  /** The key is a live one, and its provider is not live yet. */
+  readonly isMisplaced?: boolean | undefined
 }
 
 export function apiKeyDocumentKey(sha256Hex: string): string {

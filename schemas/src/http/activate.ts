@@ -9,6 +9,8 @@ export const activateRequestSchema = z.object({
   planRef: requiredReference,
 })
 
+export type ActivateRequest = z.infer<typeof activateRequestSchema>
+
 export const activateResponseSchema = z.object({
   status: z.enum(['activated', 'already_active', 'topup_required', 'payment_required', 'invalid']),
   purchaseRef: z.string().optional(),

@@ -10,6 +10,13 @@ export const errorSchema = z.object({
 
 export type ErrorBody = z.infer<typeof errorSchema>
 
+/** The operations of MCP products tell their rules apart by a code. */
+export const mcpErrorSchema = z.object({
+  statusCode: z.int(),
+  code: z.string(),
+  message: z.string(),
+})
+
 export const validationIssueSchema = z.object({
   code: z.string(),
   path: z.array(z.union([z.string(), z.number()])),
@@ -31,3 +38,10 @@ export const validationErrorSchema = z.object({
 })
 
 export type ValidationErrorBody = z.infer<typeof validationErrorSchema>
+
+/** The refusal of a live key whose provider is not live yet: the message is an object, which clients look into. */
+export const keyMismatchBody = {
+  statusCode: 403,
+  error: 'Forbidden',
+  message: { code: 'key_env_mismatch', keyEnvironment: 'live', providerEnvironment: 'sandbox' },
+} as const

@@ -70,6 +70,11 @@ export const unitCount = z.number().min(0).max(quantityMax).refine(isQuantity, {
 /** Date and time with its zone; without one nobody could say which instant is meant. */
 export const instantText = z.iso.datetime({ offset: true })
 
+/** A date is its midnight in UTC. */
+export const dateOrInstant = z.union([z.iso.date(), instantText], {
+  error: 'Expected an ISO date or date-time',
+})
+
 /** Usage of one record: at most 6 decimals, since amounts are exact integers of 10^-6 units. */
 export const quantity = z.number().min(0).max(quantityMax).refine(isQuantity, {
   error: 'At most 6 decimals are allowed',

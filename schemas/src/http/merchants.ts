@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { currencyCode, emailText, longText, shortText } from './fields.ts'
-import { listItemsMax } from '../limits.ts'
+import { grantCreditsMax, listItemsMax } from '../limits.ts'
 
 /* `GET /v1/sdk/merchant` and `PATCH /v1/ui/merchant`. */
 
@@ -23,6 +23,7 @@ export const merchantSchema = z.object({
   statementDescriptor: z.string().optional(),
   logoUrl: z.string().optional(),
   iconUrl: z.string().optional(),
+  lowBalanceCredits: z.number().optional(),
 })
 
 export type MerchantBody = z.infer<typeof merchantSchema>
@@ -45,6 +46,8 @@ export const merchantUpdateSchema = z.object({
   vatNumber: shortText.nullish(),
   statementDescriptor: z.string().max(22).nullish(),
   supportedTopupCurrencies: z.array(currencyCode).max(listItemsMax).optional(),
+  /** Where customer.credit.low_balance is told; null: at ten units' worth, or 1,000. */
+  lowBalanceCredits: z.int().min(0).max(grantCreditsMax).nullish(),
 })
 
 /** `GET /v1/sdk/platform-config`: what browsers need and may know. */

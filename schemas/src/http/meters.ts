@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { instantText, longText, optionalReference, requiredReference, shortText } from './fields.ts'
+import {
+  dateOrInstant,
+  longText,
+  optionalReference,
+  requiredReference,
+  shortText,
+} from './fields.ts'
 
 /* `/v1/ui/meters` and `/ui/meters/{meterRef}/usage`. */
 
@@ -44,11 +50,6 @@ export const metersResponseSchema = z.object({ meters: z.array(meterSchema) })
 
 export const granularities = ['hour', 'day', 'week', 'month'] as const
 export type Granularity = (typeof granularities)[number]
-
-/** A date is its midnight in UTC. */
-const dateOrInstant = z.union([z.iso.date(), instantText], {
-  error: 'Expected an ISO date or date-time',
-})
 
 /** The range is half-open: [from, to). */
 export const meterUsageQuerySchema = z.object({

@@ -12,4 +12,6 @@ export const ownKeySchema = z.object({
   /** Unix milliseconds; null: it does not expire. */
   expiresAtMs: z.int().nullable(),
   scopes: z.array(z.enum(keyScopes)).optional(),
+  /** The key is a live one, and its provider is not live yet. */
+  isMisplaced: z.boolean().optional(),
 })

@@ -125,6 +125,11 @@ async function* restoreSums(
     }
     yield progress.moved
   }
+  const paid = daily.filter(({ debit }) => debit > 0n)
+  for (const some of chunks(paid, sumsPerStep)) {
+    if ((yield* patiently(() => shadow.addDebits(slice, some))) === 'fenced') return 'fenced'
+    yield progress.moved
+  }
   for await (const read of readSeconds(usageStore, range, slice, left)) {
     if (read.kind === 'failed') {
       yield read

@@ -7,6 +7,7 @@ import type {
   Span,
   SpansNotTaken,
 } from '@tollgate/platform/hot-state/hot-state'
+import { walletScope, walletSeries, walletSubject } from '@tollgate/schemas/hot-state/wallets'
 import { subjectKey } from '@tollgate/schemas/subject'
 import type { Slice, UsageSum } from '../../clickhouse/stored-usage.ts'
 
@@ -46,6 +47,14 @@ export class Shadow {
     return await this.#take({ spans, slotLimits: this.#slotLimits })
   }
 
+  /**
+   * What wallets paid of these sums, which are of a day each or less. A wallet has one window for all times, so any second
+   * will do.
+   */
+  async addDebits(slice: Slice, sums: readonly UsageSum[]): Promise<SpansNotTaken | 'fenced'> {
+    return await this.#take({ spans: sums.map((sum) => debitSpanOf(slice, sum)) })
+  }
+
   /** 'fenced' also when it had been done before and got no answer; the fence then stands at the offset. */
   async finish(nextOffset: number): Promise<'restored' | 'fenced'> {
     return await this.#hotState.finishRestore({ ...this.#of, step: this.#step, nextOffset })
@@ -62,4 +71,10 @@ function spanOf({ providerId, meterName }: Slice, sum: UsageSum): Span {
   const { customerRef, productRef, fromSecond, lastSecond, amount } = sum
   const subject = subjectKey(providerId, customerRef)
   return { subject, scope: productRef, series: meterName, fromSecond, lastSecond, amount }
+}
+
+function debitSpanOf({ providerId }: Slice, { customerRef, lastSecond, debit }: UsageSum): Span {
+  const subject = walletSubject(providerId, customerRef)
+  const at = { fromSecond: lastSecond, lastSecond }
+  return { subject, scope: walletScope, series: walletSeries, ...at, amount: debit }
 }

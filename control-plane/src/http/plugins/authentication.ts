@@ -1,56 +1,134 @@
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
+import { userActor, type Actor, type ActorOrigin } from '@tollgate/domain/audit/actor'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { scopesOfRole } from '@tollgate/schemas/console-roles'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
 import type { Environment } from '@tollgate/schemas/environment'
-import { findApiKeyBySha256, type ApiKey } from '@tollgate/domain/api-keys/repository'
+import {
+  findApiKeyBySha256,
+  type ApiKey,
+  type PlacedApiKey,
+} from '@tollgate/domain/api-keys/repository'
 import { environmentOfSecretKey, sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
+import { findConsoleSession, type ConsoleSession } from '@tollgate/domain/console/access-tokens'
+import { isAccessToken } from '@tollgate/domain/console/tokens'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 
-/** Who calls: a provider, in the environment that its key belongs to. */
+/** Who calls: a provider, in the environment that its key or access token belongs to. */
 export type Caller = {
   readonly providerId: string
   readonly environment: Environment
 }
 
+/** What a request was let in with. */
+export type Credential =
+  | { readonly kind: 'key'; readonly key: PlacedApiKey }
+  | { readonly kind: 'user'; readonly session: ConsoleSession }
+
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a key needs for the route. Default: `read` where the method only reads, else `manage`. */
+    /** What a caller needs for the route. Default: `read` where the method only reads, else `manage`. */
     scope?: KeyScope | 'any'
+    /** What a live key whose provider is not live yet gets. Default: it does not fit. */
+    misplacedKey?: 'served' | 'not-found'
   }
   interface FastifyRequest {
-    /** Set by the authentication hook. Read it through `callerOf` or `apiKeyOf`. */
-    apiKey: ApiKey | null
+    /** Set by the authentication hook. Read it through `callerOf`, `credentialOf` or one of those beside them. */
+    credential: Credential | null
   }
 }
 
 /**
- * Every route registered on this instance afterwards needs a secret key. PostgreSQL is asked each time, so a key
- * that was revoked is refused from that moment on.
+ * Every route registered on this instance afterwards needs a secret key; those of the console take the access token of
+ * somebody who is signed in as well. PostgreSQL is asked each time, so that what was revoked is refused from that moment
+ * on, and a user's role is the one of now.
  */
 export function installAuthentication(app: ApiServer, database: Database, clock: Clock): void {
-  app.decorateRequest('apiKey', null)
+  app.decorateRequest('credential', null)
   app.addHook('onRequest', async (request) => {
-    const secret = bearerToken(request.headers.authorization)
-    if (secret === undefined || environmentOfSecretKey(secret) === undefined)
-      throw refusals.badKey()
-    const key = await findApiKeyBySha256(database.control, sha256OfSecretKey(secret))
-    if (key === undefined || !isUsable(key, clock.now())) throw refusals.badKey()
-    request.apiKey = key
-    const scope = request.routeOptions.config.scope ?? scopeOfMethod(request.method)
-    if (scope !== 'any' && !key.scopes.includes(scope)) throw refusals.scopeMissing(scope)
+    const bearer = bearerToken(request)
+    const credential =
+      bearer !== undefined && isAccessToken(bearer) && isOfConsole(request)
+        ? await requireSession(database, bearer, clock)
+        : await requireKey(database, bearer, clock)
+    request.credential = credential
+    const { isMisplaced } = credential.kind === 'key' ? credential.key : credential.session
+    if (isMisplaced) refuseMisplaced(request)
+    requireScope(credential, request.routeOptions.config.scope ?? scopeOfMethod(request.method))
   })
 }
 
-export function apiKeyOf(request: FastifyRequest): ApiKey {
-  if (request.apiKey === null) throw new Error(`${request.url} is served without authentication`)
-  return request.apiKey
+function refuseMisplaced({ routeOptions }: FastifyRequest): void {
+  switch (routeOptions.config.misplacedKey) {
+    case 'served':
+      return
+    case 'not-found':
+      throw refusals.providerNotLive()
+    case undefined:
+      throw refusals.keyMisplaced()
+  }
+}
+
+async function requireKey(
+  database: Database,
+  secret: string | undefined,
+  clock: Clock,
+): Promise<Credential> {
+  if (secret === undefined || environmentOfSecretKey(secret) === undefined) throw refusals.badKey()
+  const key = await findApiKeyBySha256(database.control, sha256OfSecretKey(secret))
+  if (key === undefined || !isUsable(key, clock.now())) throw refusals.badKey()
+  return { kind: 'key', key }
+}
+
+async function requireSession(
+  database: Database,
+  token: string,
+  clock: Clock,
+): Promise<Credential> {
+  const session = await findConsoleSession(database.control, token, new Date(clock.now()))
+  if (session === undefined) throw refusals.badAccessToken()
+  return { kind: 'user', session }
+}
+
+function requireScope(credential: Credential, scope: KeyScope | 'any'): void {
+  if (scope === 'any' || scopesOf(credential).includes(scope)) return
+  throw credential.kind === 'key'
+    ? refusals.scopeMissing(scope)
+    : refusals.roleTooLow(credential.session.role)
+}
+
+export function scopesOf(credential: Credential): readonly KeyScope[] {
+  return credential.kind === 'key' ? credential.key.scopes : scopesOfRole(credential.session.role)
+}
+
+export function credentialOf(request: FastifyRequest): Credential {
+  if (request.credential === null) {
+    throw new Error(`${request.url} is served without authentication`)
+  }
+  return request.credential
+}
+
+/** For what is about a key itself. */
+export function apiKeyOf(request: FastifyRequest): PlacedApiKey {
+  const credential = credentialOf(request)
+  if (credential.kind === 'user') throw refusals.badKey()
+  return credential.key
+}
+
+/** For what a person does: a key, which is of one environment, must not become a user of both. */
+export function sessionOf(request: FastifyRequest): ConsoleSession {
+  const credential = credentialOf(request)
+  if (credential.kind === 'key') throw refusals.notSignedIn()
+  return credential.session
 }
 
 export function callerOf(request: FastifyRequest): Caller {
-  const { providerId, environment } = apiKeyOf(request)
+  const credential = credentialOf(request)
+  const { providerId, environment } =
+    credential.kind === 'key' ? credential.key : credential.session
   return { providerId, environment }
 }
 
@@ -59,8 +137,29 @@ export function operationOf(request: FastifyRequest, clock: Clock): Operation {
   return {
     ...callerOf(request),
     now: new Date(clock.now()),
+    actor: actorOf(request),
     requestId: request.id,
     idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : null,
+  }
+}
+
+function isOfConsole({ routeOptions }: FastifyRequest): boolean {
+  return /^(\/v1)?\/ui\//.test(routeOptions.url ?? '')
+}
+
+export function actorOf(request: FastifyRequest): Actor {
+  const credential = credentialOf(request)
+  const origin = originOf(request)
+  return credential.kind === 'key'
+    ? { ...origin, name: `key:${credential.key.keyId}` }
+    : userActor(credential.session.userId, origin)
+}
+
+export function originOf(request: FastifyRequest): ActorOrigin {
+  return {
+    operation: `${request.method} ${request.routeOptions.url ?? ''}`,
+    requestId: request.id,
+    ip: request.ip,
   }
 }
 
@@ -72,6 +171,7 @@ function isUsable(key: ApiKey, nowMs: number): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt.getTime() > nowMs)
 }
 
-function bearerToken(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : /^Bearer +(\S+) *$/i.exec(header)?.[1]
+export function bearerToken({ headers }: FastifyRequest): string | undefined {
+  const { authorization } = headers
+  return authorization === undefined ? undefined : /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
 }

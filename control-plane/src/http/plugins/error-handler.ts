@@ -3,6 +3,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { EventLogUnavailableError } from '@tollgate/platform/event-log/event-log'
 import { RedisUnavailableError } from '@tollgate/platform/hot-state/redis/redis-unavailable-error'
+import { SecretKeysMissingError } from '@tollgate/platform/secrets/secret-errors'
+import { PasswordsBusyError } from '@tollgate/domain/console/passwords'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import { validationErrorBody } from '@tollgate/schemas/http/validation-error'
 import { RefusalError, refusals } from '../../errors.ts'
@@ -31,12 +33,17 @@ export function answerUnrouted(error: Error, _request: FastifyRequest, reply: Fa
 
 function refusalOf(error: Error): RefusalError {
   if (error instanceof RefusalError) return error
+  if (error instanceof SecretKeysMissingError) return refusals.secretsUnavailable()
   if (isUnavailable(error)) return refusals.partUnavailable()
   const { statusCode = 500 } = error as FastifyError
   if (statusCode < 400 || statusCode > 499) {
-    return new RefusalError(500, 'Internal Server Error', 'Internal server error')
+    return new RefusalError(500, {
+      error: 'Internal Server Error',
+      message: 'Internal server error',
+    })
   }
-  return new RefusalError(statusCode, STATUS_CODES[statusCode] ?? 'Bad Request', error.message)
+  const reason = STATUS_CODES[statusCode] ?? 'Bad Request'
+  return new RefusalError(statusCode, { error: reason, message: error.message })
 }
 
 /** What the PostgreSQL driver and the server say when there is no connection, no disk or no memory to be had, or no answer in time. */
@@ -62,6 +69,7 @@ function isUnavailable(error: Error): boolean {
   if (error instanceof UsageStoreUnavailableError) return true
   if (error instanceof EventLogUnavailableError) return true
   if (error instanceof RedisUnavailableError) return true
+  if (error instanceof PasswordsBusyError) return true
   const code = (error as { code?: unknown }).code
   return typeof code === 'string' && unavailableCodes.has(code)
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Span, Tracing } from '@tollgate/platform/observability/tracing'
 import type { ApiServer } from '../api-server.ts'
+import { callerOf } from './authentication.ts'
 
 /**
  * A span for every request, by the route as it is declared: what a client put into the path is told to nobody. Install it
@@ -34,10 +35,10 @@ export function installTracing(app: ApiServer, tracing: Tracing): void {
 }
 
 function end(span: Span, request: FastifyRequest, reply: FastifyReply): void {
-  const { apiKey } = request
+  const caller = request.credential === null ? undefined : callerOf(request)
   span.set({
     'http.response.status_code': reply.statusCode,
-    ...(apiKey && { 'tollgate.environment': apiKey.environment }),
+    ...(caller && { 'tollgate.environment': caller.environment }),
   })
   if (reply.statusCode >= 500) span.fail(String(reply.statusCode))
   else span.end()

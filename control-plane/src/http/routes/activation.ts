@@ -1,17 +1,21 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
 import { activatePlan, type ActivateOutcome } from '@tollgate/domain/purchases/activate-plan'
+import { findPlan } from '@tollgate/domain/plans/repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { checkoutPageUrl } from '@tollgate/domain/sessions/hosted-pages'
-import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { Operation, UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { wholeCredits } from '@tollgate/domain/wallet/whole-credits'
 import {
   activateRequestSchema,
   activateResponseSchema,
+  type ActivateRequest,
   type ActivateResponse,
 } from '@tollgate/schemas/http/activate'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { operationOf } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
 import { requireCustomer, requireProvider } from '../require.ts'
 
 export function registerActivationRoute(app: ApiServer, parts: AppParts): void {
@@ -29,11 +33,12 @@ export function registerActivationRoute(app: ApiServer, parts: AppParts): void {
       const { customerRef, productRef, planRef } = request.body
       const customer = await requireCustomer(parts, operation, customerRef)
       const { cycleMode } = await requireProvider(parts, operation)
+      const micros = await creditsFor(parts, operation, customer, request.body)
       return commit(parts, operation, async (work) => {
         const outcome = await activatePlan(work, { customer, productRef, planRef, cycleMode })
         switch (outcome.kind) {
           case 'activated':
-            return { status: 'activated' as const, ...activatedFields(outcome) }
+            return { status: 'activated' as const, ...activatedFields(outcome, micros) }
           case 'already-active':
             return { status: 'already_active' as const, purchaseRef: outcome.purchase.reference }
           case 'payment-required':
@@ -51,12 +56,29 @@ export function registerActivationRoute(app: ApiServer, parts: AppParts): void {
 
 type Outcome<Kind> = Extract<ActivateOutcome, { kind: Kind }>
 
-/** A plan that is paid by use tells what there is to pay with: nothing as long as there are no wallets. */
-function activatedFields({ purchase, plan }: Outcome<'activated'>): Partial<ActivateResponse> {
+/** Asked before the transaction, which waits for nobody; only where the answer may tell of it. 10^-6 credits. */
+async function creditsFor(
+  parts: AppParts,
+  operation: Operation,
+  { reference: customerRef }: Customer,
+  { productRef, planRef }: ActivateRequest,
+): Promise<bigint> {
+  const plan = await read(parts, operation, (sql) =>
+    findPlan(sql, operation.providerId, productRef, planRef),
+  )
+  return plan?.type === 'usage-based' ? parts.wallets.read({ ...operation, customerRef }) : 0n
+}
+
+/** A plan that is paid by use tells what there is to pay with. */
+function activatedFields(
+  { purchase, plan }: Outcome<'activated'>,
+  micros: bigint,
+): Partial<ActivateResponse> {
   const { reference: purchaseRef } = purchase
   if (plan.type !== 'usage-based') return { purchaseRef }
   const creditsPerUnit = plan.terms.creditsPerUnit ?? 0
-  return { purchaseRef, creditBalance: 0, creditsPerUnit, currency: plan.currency }
+  const creditBalance = wholeCredits(micros)
+  return { purchaseRef, creditBalance, creditsPerUnit, currency: plan.currency }
 }
 
 /** In the same transaction: a checkout that was told of exists. */

@@ -1,8 +1,15 @@
 import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
 import type { ApiServer } from '../api-server.ts'
 import { dataPlanePaths } from '../data-plane-paths.ts'
-import { errorComponents, errorResponses } from '../described-errors.ts'
+import {
+  describeOperation,
+  securitySchemes,
+  type GeneratedOperation,
+} from '../describe-operation.ts'
+import { errorComponents } from '../described-errors.ts'
+import { describedTags } from '../described-operations.ts'
 import { leaveOpen } from '../described-schema.ts'
 
 /** Describes the routes that are registered after it. */
@@ -14,9 +21,11 @@ export async function installApiDescription(app: ApiServer): Promise<void> {
         title: 'Tollgate',
         description: 'Usage metering, plan limits and billing for APIs and MCP servers',
         version: '1.0',
+        license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
       },
-      components: { securitySchemes: { secretKey: { type: 'http', scheme: 'bearer' } } },
-      security: [{ secretKey: [] }],
+      servers: [{ url: '/', description: 'This installation' }],
+      tags: describedTags,
+      components: { securitySchemes },
     },
     transform: createJsonSchemaTransform({ zodToJsonConfig: { override: leaveOpen } }),
     transformObject: (document) =>
@@ -29,21 +38,15 @@ type Description = {
   readonly paths?: Record<string, object | undefined>
 }
 
-type Operation = { readonly requestBody?: RequestBody; readonly responses?: object }
-
-type RequestBody = {
-  readonly content?: Record<string, { readonly schema?: { readonly anyOf?: { type?: string }[] } }>
-}
-
-/** Adds what the data plane serves, and to every operation its refusals. */
+/** Adds what the data plane serves, and to every operation what its schemas do not tell. */
 function withCommonParts<Document extends Description>(document: Document): Document {
   const paths = Object.entries({ ...document.paths, ...dataPlanePaths() }).map(
     ([path, methods]) => [
       path,
       Object.fromEntries(
-        Object.entries(methods ?? {}).map(([method, operation]: [string, Operation]) => [
+        Object.entries(methods ?? {}).map(([method, operation]: [string, GeneratedOperation]) => [
           method,
-          withRefusals(operation),
+          describeOperation(`${method} ${path}`, operation),
         ]),
       ),
     ],
@@ -55,23 +58,22 @@ function withCommonParts<Document extends Description>(document: Document): Docu
   }
 }
 
-function withRefusals(operation: Operation): object {
-  const { requestBody, responses } = operation
-  return {
-    ...operation,
-    ...(requestBody === undefined ? {} : { requestBody: withItsNeed(requestBody) }),
-    responses: { ...responses, ...errorResponses },
-  }
-}
-
-/** The generator calls every body required; one that may be null may be left out as well. */
-function withItsNeed(body: RequestBody): object {
-  const schema = body.content?.['application/json']?.schema
-  const mayBeMissing = schema?.anyOf?.some(({ type }) => type === 'null') ?? false
-  return { ...body, required: !mayBeMissing }
-}
-
 /** Needs no key. */
 export function registerApiDescriptionRoute(app: ApiServer): void {
   app.get('/v1/openapi.json', { schema: { hide: true } }, () => app.swagger())
+}
+
+/** The description as a page, for people. All that it loads comes from here. */
+export async function installApiPage(app: ApiServer): Promise<void> {
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    theme: { title: 'Tollgate API' },
+    // Without the bar on top, in which another description could be asked for.
+    uiConfig: {
+      layout: 'BaseLayout',
+      docExpansion: 'list',
+      deepLinking: true,
+      defaultModelsExpandDepth: -1,
+    },
+  })
 }

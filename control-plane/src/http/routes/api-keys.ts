@@ -14,7 +14,15 @@ import type { KeyScope } from '@tollgate/schemas/key-scopes'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { apiKeyOf, callerOf, type Caller } from '../plugins/authentication.ts'
+import {
+  actorOf,
+  callerOf,
+  credentialOf,
+  scopesOf,
+  type Caller,
+  type Credential,
+} from '../plugins/authentication.ts'
+import { readControl } from '../read.ts'
 import { apiKeyToHttp } from '../translate/api-key.ts'
 
 const tags = ['Keys']
@@ -29,7 +37,7 @@ export function registerApiKeyRoutes(app: ApiServer, parts: AppParts): void {
     { config, schema: { tags, response: { 200: apiKeysResponseSchema } } },
     async (request) => {
       const { providerId, environment } = callerOf(request)
-      const keys = await listApiKeys(parts.database.control, providerId)
+      const keys = await readControl(parts, { providerId }, (sql) => listApiKeys(sql, providerId))
       const own = keys.filter((key) => key.environment === environment)
       return { apiKeys: own.map((key) => apiKeyToHttp(key, nowOf(parts))) }
     },
@@ -43,19 +51,21 @@ export function registerApiKeyRoutes(app: ApiServer, parts: AppParts): void {
     },
     async (request, reply) => {
       const now = nowOf(parts)
-      const { name, expiresAt, scopes = apiKeyOf(request).scopes } = request.body
-      requireNoMore(apiKeyOf(request), scopes)
+      const credential = credentialOf(request)
+      const { name, expiresAt, scopes = scopesOf(credential) } = request.body
+      requireNoMore(credential, scopes)
       const asked = expiresAt === undefined ? null : new Date(expiresAt)
       if (asked !== null && asked <= now) throw refusals.keyExpiresInThePast()
       const fields = {
         ...callerOf(request),
         name: name ?? null,
         scopes: [...new Set(scopes)],
-        expiresAt: earlierOf(asked, apiKeyOf(request).expiresAt),
+        expiresAt: earlierOf(asked, endOf(credential)),
       }
-      const { database, hotState } = parts
+      const { database, hotState } = parts.publisher
+      const actor = actorOf(request)
       const later = onUnpublished(parts)
-      const { key, secretKey } = await issueApiKey(database, hotState, fields, now, later)
+      const { key, secretKey } = await issueApiKey(database, hotState, actor, fields, now, later)
       return reply.code(201).send({ ...apiKeyToHttp(key, now), secretKey })
     },
   )
@@ -78,13 +88,14 @@ function registerRetiring(app: ApiServer, parts: AppParts): void {
     async (request, reply) => {
       const { keyId } = request.params
       const old = await requireOwnKey(parts, callerOf(request), keyId)
-      requireNoMore(apiKeyOf(request), old.scopes)
+      requireNoMore(credentialOf(request), old.scopes)
       const { overlapHours } = request.body ?? apiKeyRotateSchema.parse({})
       const overlapMs = Math.round(overlapHours * 3_600_000)
-      const { database, hotState } = parts
+      const { database, hotState } = parts.publisher
+      const actor = actorOf(request)
       const now = nowOf(parts)
       const later = onUnpublished(parts)
-      const outcome = await rotateApiKey(database, hotState, keyId, overlapMs, now, later)
+      const outcome = await rotateApiKey(database, hotState, actor, old, overlapMs, now, later)
       switch (outcome.kind) {
         case 'not-found':
           throw refusals.keyNotFound(keyId)
@@ -105,10 +116,11 @@ function registerRetiring(app: ApiServer, parts: AppParts): void {
     { config, schema: { tags, params, response: { 200: apiKeySchema } } },
     async (request) => {
       const { keyId } = request.params
-      await requireOwnKey(parts, callerOf(request), keyId)
+      const key = await requireOwnKey(parts, callerOf(request), keyId)
       const now = nowOf(parts)
-      const { database, hotState } = parts
-      const outcome = await revokeApiKey(database, hotState, keyId, now, onUnpublished(parts))
+      const { database, hotState } = parts.publisher
+      const actor = actorOf(request)
+      const outcome = await revokeApiKey(database, hotState, actor, key, now, onUnpublished(parts))
       if (outcome.kind === 'not-found') throw refusals.keyNotFound(keyId)
       return apiKeyToHttp(outcome.key, now)
     },
@@ -120,7 +132,7 @@ async function requireOwnKey(
   { providerId, environment }: Caller,
   keyId: string,
 ): Promise<ApiKey> {
-  const [key] = await findApiKeys(parts.database.control, [keyId])
+  const [key] = await readControl(parts, { providerId }, (sql) => findApiKeys(sql, [keyId]))
   if (key?.providerId !== providerId || key.environment !== environment) {
     throw refusals.keyNotFound(keyId)
   }
@@ -128,12 +140,16 @@ async function requireOwnKey(
 }
 
 /** A key makes none that may do more than itself. */
-function requireNoMore(own: ApiKey, scopes: readonly KeyScope[]): void {
-  const missing = scopes.find((scope) => !own.scopes.includes(scope))
+function requireNoMore(own: Credential, scopes: readonly KeyScope[]): void {
+  const missing = scopes.find((scope) => !scopesOf(own).includes(scope))
   if (missing !== undefined) throw refusals.scopeMissing(missing)
 }
 
-/** Nor one that outlives it. */
+/** Nor one that outlives it. A user's keys stay when the user signs out. */
+function endOf(own: Credential): Date | null {
+  return own.kind === 'key' ? own.key.expiresAt : null
+}
+
 function earlierOf(asked: Date | null, own: Date | null): Date | null {
   if (asked === null || own === null) return asked ?? own
   return asked < own ? asked : own

@@ -7,11 +7,7 @@ import {
 } from '@tollgate/domain/auto-recharge/repository'
 import { findCard } from '@tollgate/domain/cards/repository'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
-import {
-  dollarRate,
-  findExchangeRate,
-  type ExchangeRate,
-} from '@tollgate/domain/money/exchange-rates'
+import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import {
   autoRechargeDeletedResponseSchema,
   autoRechargeQuerySchema,
@@ -24,8 +20,10 @@ import {
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf, type Caller } from '../plugins/authentication.ts'
-import { requireCustomer, requireProvider } from '../require.ts'
+import { commit } from '../commit.ts'
+import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
+import { displayRateOf, requireCustomer } from '../require.ts'
 import {
   autoRechargeDisplay,
   autoRechargeToHttp,
@@ -48,13 +46,10 @@ export function registerAutoRechargeRoutes(app: ApiServer, parts: AppParts): voi
     },
     async (request) => {
       const caller = callerOf(request)
-      const pool = parts.database.in(caller.environment)
-      const { reference: customerRef } = await requireCustomer(
-        parts,
-        caller,
-        request.query.customerRef,
+      const { reference } = await requireCustomer(parts, caller, request.query.customerRef)
+      const recharge = await read(parts, caller, (sql) =>
+        findAutoRecharge(sql, caller.providerId, reference),
       )
-      const recharge = await findAutoRecharge(pool, caller.providerId, customerRef)
       const validation = autoRechargeValidation
       if (recharge === undefined) return { config: null, validation }
       return { ...(await present(parts, caller, recharge)), validation }
@@ -71,15 +66,11 @@ export function registerAutoRechargeRoutes(app: ApiServer, parts: AppParts): voi
       },
     },
     async (request) => {
-      const caller = callerOf(request)
-      const pool = parts.database.in(caller.environment)
-      const { reference: customerRef } = await requireCustomer(
-        parts,
-        caller,
-        request.query.customerRef,
+      const operation = operationOf(request, parts.clock)
+      const { reference } = await requireCustomer(parts, operation, request.query.customerRef)
+      await commit(parts, operation, ({ sql, providerId, now }) =>
+        disableAutoRecharge(sql, providerId, reference, now),
       )
-      const now = new Date(parts.clock.now())
-      await disableAutoRecharge(pool, caller.providerId, customerRef, now)
       return { success: true as const }
     },
   )
@@ -98,14 +89,18 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
       },
     },
     async (request) => {
-      const caller = callerOf(request)
-      const { providerId, environment } = caller
-      const pool = parts.database.in(environment)
+      const operation = operationOf(request, parts.clock)
+      const { providerId, environment } = operation
       const { customerRef: given, ...asked } = request.body
-      const { reference: customerRef } = await requireCustomer(parts, caller, given)
+      const { reference: customerRef } = await requireCustomer(parts, operation, given)
       const currency = asked.currency.toUpperCase()
-      const { topupCurrencies } = await findMerchant(pool, providerId)
-      const displayRate = await displayRateOf(parts, caller)
+      const displayRate = await displayRateOf(parts, operation)
+      const found = await read(parts, operation, async (sql) => ({
+        merchant: await findMerchant(sql, providerId),
+        stored: await findAutoRecharge(sql, providerId, customerRef),
+        topupRate: await findExchangeRate(sql, providerId, currency),
+        card: await findCard(sql, providerId, customerRef),
+      }))
       const decision = decideTerms(
         {
           enabled: asked.enabled,
@@ -115,19 +110,20 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
           maxMonthlySpendMajor: asked.maxMonthlySpendMajor,
         },
         {
-          stored: await findAutoRecharge(pool, providerId, customerRef),
-          supportedCurrencies: [displayRate.currency, ...topupCurrencies],
+          stored: found.stored,
+          supportedCurrencies: [displayRate.currency, ...found.merchant.topupCurrencies],
           displayRate,
-          topupRate: await findExchangeRate(pool, providerId, currency),
-          hasReusableCard: (await findCard(pool, providerId, customerRef))?.reusable ?? false,
+          topupRate: found.topupRate,
+          hasReusableCard: found.card?.reusable ?? false,
         },
       )
       if (decision.kind === 'refuse') throw refusals.autoRechargeInvalid(decision.reason)
-      const now = new Date(parts.clock.now())
-      const saved = await saveAutoRecharge(pool, providerId, customerRef, decision.terms, now)
+      const saved = await commit(parts, operation, ({ sql, now }) =>
+        saveAutoRecharge(sql, providerId, customerRef, decision.terms, now),
+      )
       const publishableKey = parts.publishableKeys[environment]
       return {
-        ...(await present(parts, caller, saved)),
+        ...(await present(parts, operation, saved)),
         ...(publishableKey === '' ? {} : { publishableKey }),
       }
     },
@@ -141,20 +137,14 @@ async function present(
   recharge: AutoRecharge,
 ): Promise<{ config: AutoRechargeConfigBody; display?: AutoRechargeDisplayBody }> {
   const { thresholdMinor, thresholdCurrency, topupMinor, topupCurrency } = recharge
-  const pool = parts.database.in(caller.environment)
   const displayRate = await displayRateOf(parts, caller)
-  const thresholdRate = await findExchangeRate(pool, caller.providerId, thresholdCurrency)
-  const topupRate = await findExchangeRate(pool, caller.providerId, topupCurrency)
+  const { thresholdRate, topupRate } = await read(parts, caller, async (sql) => ({
+    thresholdRate: await findExchangeRate(sql, caller.providerId, thresholdCurrency),
+    topupRate: await findExchangeRate(sql, caller.providerId, topupCurrency),
+  }))
   const thresholdShown = shownMinor(thresholdMinor, thresholdRate ?? displayRate, displayRate)
   const config = autoRechargeToHttp(recharge, thresholdShown)
   if (topupRate === undefined) return { config }
   const topupShown = shownMinor(topupMinor, topupRate, displayRate)
   return { config, display: autoRechargeDisplay(thresholdShown, topupShown, displayRate) }
-}
-
-/** Balances are shown in the provider's currency; in dollars where nobody knows what it is worth. */
-async function displayRateOf(parts: AppParts, caller: Caller): Promise<ExchangeRate> {
-  const { defaultCurrency } = await requireProvider(parts, caller)
-  const pool = parts.database.in(caller.environment)
-  return (await findExchangeRate(pool, caller.providerId, defaultCurrency)) ?? dollarRate
 }

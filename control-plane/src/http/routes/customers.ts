@@ -4,6 +4,7 @@ import {
   createOrLinkCustomer,
   type CreateOrLinkOutcome,
 } from '@tollgate/domain/customers/create-or-link-customer'
+import { deleteCustomer } from '@tollgate/domain/customers/delete-customer'
 import {
   findCustomer,
   findCustomerByEmail,
@@ -15,14 +16,18 @@ import {
   customerSchema,
   customerUpdateSchema,
   type CustomerBody,
+  type CustomerCreateInput,
   type CustomerQuery,
 } from '@tollgate/schemas/http/customers'
+import { deletedResponseSchema } from '@tollgate/schemas/http/plans'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
+import { requireCustomer } from '../require.ts'
 import { InvalidRequestError } from '../plugins/validation.ts'
 import { customerToHttp } from '../translate/customer.ts'
 import { briefPurchasesOf } from '../../purchases/present-purchases.ts'
@@ -63,7 +68,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: AppParts): void {
           metadata: body.metadata ?? {},
         }),
       )
-      const customer = customerOf(outcome, body.email)
+      const customer = customerOf(outcome, body)
       return reply.code(201).send(await answer(callerOf(request), customer))
     },
   )
@@ -74,10 +79,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const caller = callerOf(request)
       const { reference } = request.params
-      const pool = parts.database.in(caller.environment)
-      const customer = await findCustomer(pool, caller.providerId, reference)
-      if (customer === undefined) throw refusals.customerNotFound(reference)
-      return answer(caller, customer)
+      return answer(caller, await requireCustomer(parts, caller, reference))
     },
   )
 
@@ -102,6 +104,23 @@ export function registerCustomerRoutes(app: ApiServer, parts: AppParts): void {
       }
     },
   )
+
+  registerDelete(app, parts)
+}
+
+function registerDelete(app: ApiServer, parts: AppParts): void {
+  app.delete(
+    '/v1/ui/customers/:reference',
+    { schema: { tags, params, response: { 200: deletedResponseSchema } } },
+    async (request) => {
+      const { reference } = request.params
+      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
+        deleteCustomer(work, reference),
+      )
+      if (outcome === 'not-found') throw refusals.customerNotFound(reference)
+      return { success: true as const }
+    },
+  )
 }
 
 /** Clients expect words of their own for a bad address. */
@@ -112,7 +131,10 @@ function explainInvalid(error: Error): Error {
   return isEmailAlone ? refusals.invalidEmail() : error
 }
 
-function customerOf(outcome: CreateOrLinkOutcome, email: string): Customer {
+function customerOf(
+  outcome: CreateOrLinkOutcome,
+  { email, externalRef }: CustomerCreateInput,
+): Customer {
   switch (outcome.kind) {
     case 'customer':
       return outcome.customer
@@ -120,6 +142,8 @@ function customerOf(outcome: CreateOrLinkOutcome, email: string): Customer {
       throw refusals.emailTaken(email)
     case 'email-linked-elsewhere':
       throw refusals.emailLinkedElsewhere(email)
+    case 'external-ref-taken':
+      throw refusals.externalRefTaken(externalRef ?? '')
   }
 }
 
@@ -130,7 +154,10 @@ async function findByQuery(
 ): Promise<Customer | undefined> {
   const given = Object.values(query).filter((value) => value !== undefined && value !== '')
   if (given.length !== 1) throw refusals.customerQueryAmbiguous()
-  const pool = parts.database.in(caller.environment)
-  if (query.email) return findCustomerByEmail(pool, caller.providerId, query.email)
-  return findCustomer(pool, caller.providerId, query.reference || query.externalRef || '')
+  const { providerId } = caller
+  return read(parts, caller, (sql) =>
+    query.email
+      ? findCustomerByEmail(sql, providerId, query.email)
+      : findCustomer(sql, providerId, query.reference || query.externalRef || ''),
+  )
 }

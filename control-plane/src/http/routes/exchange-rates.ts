@@ -15,7 +15,9 @@ import { currencyCode } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
+import { commit } from '../commit.ts'
+import { callerOf, operationOf } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
 
 const tags = ['Credits']
 const params = z.object({ currency: currencyCode })
@@ -26,9 +28,9 @@ export function registerExchangeRateRoutes(app: ApiServer, parts: AppParts): voi
     '/v1/ui/exchange-rates',
     { schema: { tags, response: { 200: exchangeRatesResponseSchema } } },
     async (request) => {
-      const { providerId, environment } = callerOf(request)
-      const pool = parts.database.in(environment)
-      return { exchangeRates: await listExchangeRates(pool, providerId) }
+      const caller = callerOf(request)
+      const rates = await read(parts, caller, (sql) => listExchangeRates(sql, caller.providerId))
+      return { exchangeRates: rates }
     },
   )
 
@@ -43,14 +45,13 @@ export function registerExchangeRateRoutes(app: ApiServer, parts: AppParts): voi
       },
     },
     async (request) => {
-      const { providerId, environment } = callerOf(request)
-      const pool = parts.database.in(environment)
       const currency = request.params.currency.toUpperCase()
       if (currency === dollarRate.currency) throw refusals.dollarHasNoRate()
-      const now = new Date(parts.clock.now())
       const { unitsPerDollar } = request.body
-      await setExchangeRate(pool, providerId, { currency, unitsPerDollar }, now)
-      return (await findExchangeRate(pool, providerId, currency))!
+      return commit(parts, operationOf(request, parts.clock), async ({ sql, providerId, now }) => {
+        await setExchangeRate(sql, providerId, { currency, unitsPerDollar }, now)
+        return (await findExchangeRate(sql, providerId, currency))!
+      })
     },
   )
 
@@ -59,8 +60,9 @@ export function registerExchangeRateRoutes(app: ApiServer, parts: AppParts): voi
     { schema: { tags, params, response: { 200: z.object({ success: z.literal(true) }) } } },
     async (request) => {
       const currency = request.params.currency.toUpperCase()
-      const { providerId, environment } = callerOf(request)
-      await removeExchangeRate(parts.database.in(environment), providerId, currency)
+      await commit(parts, operationOf(request, parts.clock), ({ sql, providerId }) =>
+        removeExchangeRate(sql, providerId, currency),
+      )
       return { success: true as const }
     },
   )

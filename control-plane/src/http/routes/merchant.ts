@@ -8,32 +8,40 @@ import {
 } from '@tollgate/schemas/http/merchants'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf, type Caller } from '../plugins/authentication.ts'
+import { commit } from '../commit.ts'
+import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
 import { requireProvider } from '../require.ts'
 import { merchantToHttp } from '../translate/merchant.ts'
 
 const tags = ['Merchant']
 
 export function registerMerchantRoutes(app: ApiServer, parts: AppParts): void {
-  app.get('/v1/sdk/merchant', { schema: { tags, response: { 200: merchantSchema } } }, (request) =>
-    merchantOf(parts, callerOf(request)),
+  app.get(
+    '/v1/sdk/merchant',
+    {
+      config: { misplacedKey: 'not-found' },
+      schema: { tags, response: { 200: merchantSchema } },
+    },
+    (request) => merchantOf(parts, callerOf(request)),
   )
 
   app.patch(
     '/v1/ui/merchant',
     { schema: { tags, body: merchantUpdateSchema, response: { 200: merchantSchema } } },
     async (request) => {
-      const { providerId, environment } = callerOf(request)
-      const { supportedTopupCurrencies, country, ...change } = request.body
-      const topupCurrencies = supportedTopupCurrencies?.map((code) => code.toUpperCase())
-      const now = new Date(parts.clock.now())
-      await changeMerchant(
-        parts.database.in(environment),
-        providerId,
-        { ...change, country: country?.toUpperCase() ?? country, topupCurrencies },
-        now,
+      const { supportedTopupCurrencies, country, lowBalanceCredits, ...change } = request.body
+      const changed = {
+        ...change,
+        country: country?.toUpperCase() ?? country,
+        topupCurrencies: supportedTopupCurrencies?.map((code) => code.toUpperCase()),
+        lowBalanceCredits:
+          typeof lowBalanceCredits === 'number' ? BigInt(lowBalanceCredits) : lowBalanceCredits,
+      }
+      await commit(parts, operationOf(request, parts.clock), ({ sql, providerId, now }) =>
+        changeMerchant(sql, providerId, changed, now),
       )
-      return merchantOf(parts, { providerId, environment })
+      return merchantOf(parts, callerOf(request))
     },
   )
 
@@ -48,10 +56,11 @@ export function registerMerchantRoutes(app: ApiServer, parts: AppParts): void {
 }
 
 async function merchantOf(parts: AppParts, caller: Caller): Promise<MerchantBody> {
-  const { providerId, environment } = caller
-  const pool = parts.database.in(environment)
+  const { providerId } = caller
   const provider = await requireProvider(parts, caller)
-  const merchant = await findMerchant(pool, providerId)
-  const assets = await findAssetNames(pool, providerId)
+  const { merchant, assets } = await read(parts, caller, async (sql) => ({
+    merchant: await findMerchant(sql, providerId),
+    assets: await findAssetNames(sql, providerId),
+  }))
   return merchantToHttp(provider, merchant, assets, parts.hostedUrl)
 }

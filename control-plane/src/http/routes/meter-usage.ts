@@ -18,6 +18,7 @@ import { waitForSink } from '../../usage/wait-for-sink.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { callerOf, type Caller } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
 import { InvalidRequestError } from '../plugins/validation.ts'
 
 const params = z.object({ meterRef: requiredReference })
@@ -49,7 +50,7 @@ async function meterUsage(
   query: MeterUsageQuery,
 ): Promise<MeterUsageResponse> {
   const range = rangeOf(query)
-  const meter = await findMeter(parts.database.in(caller.environment), caller.providerId, meterRef)
+  const meter = await read(parts, caller, (sql) => findMeter(sql, caller.providerId, meterRef))
   if (meter === undefined) throw refusals.meterNotFound(meterRef)
   const customerRefs = await referencesOf(parts, caller, query.customerRef)
   await waitForStored(parts, caller, customerRefs)
@@ -106,15 +107,17 @@ async function bucketedOf(
 /** Every reference of the customer; a reference that no customer has yet stands for itself. */
 async function referencesOf(
   parts: AppParts,
-  { environment, providerId }: Caller,
+  caller: Caller,
   customerRef: string | undefined,
 ): Promise<string[] | undefined> {
   if (!customerRef) return undefined
-  const pool = parts.database.in(environment)
-  const customer = await findCustomer(pool, providerId, customerRef)
-  return customer === undefined
-    ? [customerRef]
-    : listReferences(pool, providerId, customer.reference)
+  const { providerId } = caller
+  return read(parts, caller, async (sql) => {
+    const customer = await findCustomer(sql, providerId, customerRef)
+    return customer === undefined
+      ? [customerRef]
+      : listReferences(sql, providerId, customer.reference)
+  })
 }
 
 async function waitForStored(

@@ -14,6 +14,7 @@ import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { callerOf, operationOf } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
 import { meterToHttp } from '../translate/meter.ts'
 
 const params = z.object({ meterRef: requiredReference })
@@ -24,8 +25,8 @@ export function registerMeterRoutes(app: ApiServer, parts: AppParts): void {
     '/v1/ui/meters',
     { schema: { tags, response: { 200: metersResponseSchema } } },
     async (request) => {
-      const { providerId, environment } = callerOf(request)
-      const meters = await listMeters(parts.database.in(environment), providerId)
+      const caller = callerOf(request)
+      const meters = await read(parts, caller, (sql) => listMeters(sql, caller.providerId))
       return { meters: meters.map(meterToHttp) }
     },
   )
@@ -53,9 +54,9 @@ export function registerMeterRoutes(app: ApiServer, parts: AppParts): void {
     '/v1/ui/meters/:meterRef',
     { schema: { tags, params, response: { 200: meterSchema } } },
     async (request) => {
-      const { providerId, environment } = callerOf(request)
+      const caller = callerOf(request)
       const { meterRef } = request.params
-      const meter = await findMeter(parts.database.in(environment), providerId, meterRef)
+      const meter = await read(parts, caller, (sql) => findMeter(sql, caller.providerId, meterRef))
       if (meter === undefined) throw refusals.meterNotFound(meterRef)
       return meterToHttp(meter)
     },

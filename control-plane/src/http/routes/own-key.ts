@@ -5,9 +5,9 @@ import { apiKeyOf } from '../plugins/authentication.ts'
 /** Asked by the data plane for keys that it cannot find in the hot state just now. Part of no client's contract. */
 export function registerOwnKeyRoute(app: ApiServer): void {
   const schema = { hide: true, response: { 200: ownKeySchema } }
-  app.get(ownKeyPath, { config: { scope: 'any' }, schema }, (request) => {
-    const { keyId, providerId, environment, expiresAt, scopes } = apiKeyOf(request)
+  app.get(ownKeyPath, { config: { scope: 'any', misplacedKey: 'served' }, schema }, (request) => {
+    const { keyId, providerId, environment, expiresAt, scopes, isMisplaced } = apiKeyOf(request)
     const expiresAtMs = expiresAt?.getTime() ?? null
-    return { keyId, providerId, environment, expiresAtMs, scopes: [...scopes] }
+    return { keyId, providerId, environment, expiresAtMs, scopes: [...scopes], isMisplaced }
   })
 }

@@ -7,6 +7,7 @@ import {
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { callerOf } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
 import { requireCustomer } from '../require.ts'
 
 /** Read from our own store, so that it may be polled. */
@@ -23,8 +24,7 @@ export function registerPaymentMethodRoute(app: ApiServer, parts: AppParts): voi
     async (request): Promise<PaymentMethodBody> => {
       const caller = callerOf(request)
       const { reference } = await requireCustomer(parts, caller, request.query.customerRef)
-      const pool = parts.database.in(caller.environment)
-      const card = await findCard(pool, caller.providerId, reference)
+      const card = await read(parts, caller, (sql) => findCard(sql, caller.providerId, reference))
       return card === undefined ? { kind: 'none' } : { kind: 'card', ...card }
     },
   )

@@ -18,6 +18,7 @@ import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { callerOf, operationOf } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
 import { requireProduct, requireProvider } from '../require.ts'
 import { planToHttp } from '../translate/plan.ts'
 
@@ -45,9 +46,10 @@ function registerReads(app: ApiServer, parts: AppParts): void {
       const { productRef } = request.params
       const caller = callerOf(request)
       await requireProduct(parts, caller, productRef)
-      const pool = parts.database.in(caller.environment)
       const page = clampPage(request.query)
-      const { plans, total } = await listPlansPage(pool, caller.providerId, productRef, page)
+      const { plans, total } = await read(parts, caller, (sql) =>
+        listPlansPage(sql, caller.providerId, productRef, page),
+      )
       return { plans: plans.map(planToHttp), total, ...page }
     },
   )
@@ -59,8 +61,9 @@ function registerReads(app: ApiServer, parts: AppParts): void {
       const { productRef, planRef } = request.params
       const caller = callerOf(request)
       await requireProduct(parts, caller, productRef)
-      const pool = parts.database.in(caller.environment)
-      const plan = await findPlan(pool, caller.providerId, productRef, planRef)
+      const plan = await read(parts, caller, (sql) =>
+        findPlan(sql, caller.providerId, productRef, planRef),
+      )
       if (plan === undefined) throw refusals.planNotFound(planRef)
       return planToHttp(plan)
     },

@@ -3,8 +3,7 @@ import { changeProduct } from '@tollgate/domain/products/change-product'
 import { cloneProduct } from '@tollgate/domain/products/clone-product'
 import { createProduct } from '@tollgate/domain/products/create-product'
 import { deleteProduct } from '@tollgate/domain/products/delete-product'
-import { findProduct, listProducts, type Product } from '@tollgate/domain/products/repository'
-import { listPlans } from '@tollgate/domain/plans/repository'
+import { listProducts, type Product } from '@tollgate/domain/products/repository'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import {
   productCloneSchema,
@@ -21,16 +20,15 @@ import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
-import { productToHttp } from '../translate/product.ts'
+import { presentProduct, presentProducts } from '../present-products.ts'
+import { read } from '../read.ts'
+import { requireProduct } from '../require.ts'
 
 const params = z.object({ productRef: requiredReference })
 const tags = ['Products']
 
 export function registerProductRoutes(app: ApiServer, parts: AppParts): void {
-  const answer = async (caller: Caller, product: Product): Promise<ProductBody> => {
-    const pool = parts.database.in(caller.environment)
-    return productToHttp(product, await listPlans(pool, caller.providerId, [product.reference]))
-  }
+  const answer: AnswerProduct = (caller, product) => presentProduct(parts, caller, product)
 
   app.get(
     '/v1/sdk/products',
@@ -38,19 +36,19 @@ export function registerProductRoutes(app: ApiServer, parts: AppParts): void {
       schema: { tags, querystring: productsQuerySchema, response: { 200: productsResponseSchema } },
     },
     async (request) => {
-      const { providerId, environment } = callerOf(request)
-      const pool = parts.database.in(environment)
+      const caller = callerOf(request)
       const { search, status, isMcpPay } = request.query
       const page = clampPage(request.query)
-      const { products, total } = await listProducts(pool, providerId, {
+      const filter = {
         ...page,
         search,
         status,
         isMcpPay: isMcpPay === undefined ? undefined : isMcpPay === 'true',
+      }
+      return read(parts, caller, async (sql) => {
+        const { products, total } = await listProducts(sql, caller.providerId, filter)
+        return { products: await presentProducts(sql, parts, caller, products), total, ...page }
       })
-      const references = products.map((product) => product.reference)
-      const plans = await listPlans(pool, providerId, references)
-      return { products: products.map((each) => productToHttp(each, plans)), total, ...page }
     },
   )
 
@@ -59,11 +57,7 @@ export function registerProductRoutes(app: ApiServer, parts: AppParts): void {
     { schema: { tags, params, response: { 200: productSchema } } },
     async (request) => {
       const caller = callerOf(request)
-      const { productRef } = request.params
-      const pool = parts.database.in(caller.environment)
-      const product = await findProduct(pool, caller.providerId, productRef)
-      if (product === undefined) throw refusals.productNotFound(productRef)
-      return answer(caller, product)
+      return answer(caller, await requireProduct(parts, caller, request.params.productRef))
     },
   )
 
@@ -91,7 +85,7 @@ function registerWrites(app: ApiServer, parts: AppParts, answer: AnswerProduct):
           taxBehavior: body.taxBehavior ?? null,
         }),
       )
-      return reply.code(201).send(productToHttp(product, []))
+      return reply.code(201).send(await answer(callerOf(request), product))
     },
   )
 

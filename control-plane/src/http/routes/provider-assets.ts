@@ -1,18 +1,20 @@
 import { z } from 'zod'
+import type { Database } from '@tollgate/platform/database/database'
 import { assetKinds, assetTypeOf, findAsset, putAsset } from '@tollgate/domain/merchants/assets'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import { assetAddressSchema } from '@tollgate/schemas/http/merchants'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
+import { commit } from '../commit.ts'
+import { operationOf } from '../plugins/authentication.ts'
 import { assetsPath, assetUrl } from '../translate/merchant.ts'
 
 /** A day would do; the address changes with the picture. */
 const cacheControl = 'public, max-age=31536000, immutable'
 
 /** Pictures of providers, for everybody. The second path is how an older console asks for them. */
-export function registerPublicAssetRoutes(app: ApiServer, parts: AppParts): void {
+export function registerPublicAssetRoutes(app: ApiServer, database: Database): void {
   for (const path of [assetsPath, assetsPath.replace('/v1/', '/v1/ui/')]) {
     app.get(
       `${path}/:sha256`,
@@ -20,8 +22,8 @@ export function registerPublicAssetRoutes(app: ApiServer, parts: AppParts): void
       async (request, reply) => {
         const { sha256 } = request.params
         const asset =
-          (await findAsset(parts.database.in('live'), sha256)) ??
-          (await findAsset(parts.database.in('sandbox'), sha256))
+          (await findAsset(database.in('live'), sha256)) ??
+          (await findAsset(database.in('sandbox'), sha256))
         if (asset === undefined) throw refusals.assetNotFound(sha256)
         return reply
           .type(asset.contentType)
@@ -50,15 +52,14 @@ export function registerAssetUploadRoute(app: ApiServer, parts: AppParts): void 
       },
     },
     async (request) => {
-      const { providerId, environment } = callerOf(request)
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const contentType = assetTypeOf(bytes)
       if (contentType === undefined) throw refusals.notAPicture()
       const { kind } = request.params
-      const now = new Date(parts.clock.now())
       const picture = { contentType, bytes }
-      const pool = parts.database.in(environment)
-      const sha256 = await putAsset(pool, providerId, kind, picture, now)
+      const sha256 = await commit(parts, operationOf(request, parts.clock), (work) =>
+        putAsset(work.sql, work.providerId, kind, picture, work.now),
+      )
       return { url: assetUrl(parts.hostedUrl, sha256) }
     },
   )

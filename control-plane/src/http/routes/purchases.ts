@@ -14,6 +14,7 @@ import { fullPurchasesOf } from '../../purchases/present-purchases.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { callerOf, type Caller } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
 import { requireCustomer, requireProduct } from '../require.ts'
 
 const tags = ['Purchases']
@@ -94,11 +95,11 @@ async function filtered(
   caller: Caller,
   query: PurchasesQuery,
 ): Promise<PurchaseBody[]> {
-  const pool = parts.database.in(caller.environment)
-  const customer = query.customerRef
-    ? await findCustomer(pool, caller.providerId, query.customerRef)
+  const { customerRef } = query
+  const customer = customerRef
+    ? await read(parts, caller, (sql) => findCustomer(sql, caller.providerId, customerRef))
     : undefined
-  if (query.customerRef && customer === undefined) return []
+  if (customerRef && customer === undefined) return []
   return fullPurchasesOf(parts, caller, {
     customerRef: customer?.reference,
     productRef: query.productRef || undefined,

@@ -23,6 +23,7 @@ import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
 import { requireCustomer, requireProduct } from '../require.ts'
 import { customerToHttp } from '../translate/customer.ts'
 
@@ -78,14 +79,14 @@ function registerCustomerSessions(app: ApiServer, parts: AppParts): void {
       },
     },
     async (request, reply) => {
-      const caller = callerOf(request)
-      const customer = await requireCustomer(parts, caller, request.body.customerRef)
+      const operation = operationOf(request, parts.clock)
+      const customer = await requireCustomer(parts, operation, request.body.customerRef)
       const productRef = request.body.productRef || null
-      if (productRef !== null) await requireProduct(parts, caller, productRef)
+      if (productRef !== null) await requireProduct(parts, operation, productRef)
       const opened = { customerRef: customer.reference, productRef }
-      const pool = parts.database.in(caller.environment)
-      const now = new Date(parts.clock.now())
-      const { sessionId } = await openCustomerSession(pool, caller.providerId, opened, now)
+      const { sessionId } = await commit(parts, operation, ({ sql, providerId, now }) =>
+        openCustomerSession(sql, providerId, opened, now),
+      )
       const customerUrl = customerPageUrl(parts.hostedUrl, sessionId)
       return reply.code(201).send({ sessionId, customerUrl })
     },
@@ -103,8 +104,9 @@ function registerCustomerSessions(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const caller = callerOf(request)
       const { sessionId } = request.params
-      const pool = parts.database.in(caller.environment)
-      const session = await findCustomerSession(pool, caller.providerId, sessionId)
+      const session = await read(parts, caller, (sql) =>
+        findCustomerSession(sql, caller.providerId, sessionId),
+      )
       if (session === undefined) throw refusals.customerSessionNotFound(sessionId)
       const customer = await requireCustomer(parts, caller, session.customerRef)
       const purchases = await briefPurchasesOf(parts, caller, customer.reference)
@@ -123,12 +125,14 @@ function registerCustomerSessions(app: ApiServer, parts: AppParts): void {
 
 async function requirePlan(
   parts: AppParts,
-  { environment, providerId }: Caller,
+  caller: Caller,
   productRef: string | undefined,
   planRef: string | undefined,
 ): Promise<Plan | undefined> {
   if (productRef === undefined || planRef === undefined) return undefined
-  const plan = await findPlan(parts.database.in(environment), providerId, productRef, planRef)
+  const plan = await read(parts, caller, (sql) =>
+    findPlan(sql, caller.providerId, productRef, planRef),
+  )
   if (plan === undefined) throw refusals.planNotFound(planRef)
   if (!isOffered(plan)) throw refusals.planUnavailable(planRef)
   return plan

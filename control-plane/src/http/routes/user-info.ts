@@ -1,11 +1,13 @@
 import { usageSummary } from '@tollgate/domain/entitlements/usage-view'
 import { openCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import { customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { userInfoRequestSchema, userInfoResponseSchema } from '@tollgate/schemas/http/user-info'
 import { heldPurchase } from '../../purchases/held-purchase.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { apiKeyOf, callerOf, type Caller } from '../plugins/authentication.ts'
+import { commit } from '../commit.ts'
+import { apiKeyOf, operationOf } from '../plugins/authentication.ts'
 import { requireCustomer, requireProduct } from '../require.ts'
 
 export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
@@ -20,15 +22,15 @@ export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
       },
     },
     async (request) => {
-      const caller = callerOf(request)
+      const operation = operationOf(request, parts.clock)
       const { customerRef, productRef } = request.body
-      const customer = await requireCustomer(parts, caller, customerRef)
-      const product = await requireProduct(parts, caller, productRef)
-      const purchase = await heldPurchase(parts, caller, customer.reference, productRef)
+      const customer = await requireCustomer(parts, operation, customerRef)
+      const product = await requireProduct(parts, operation, productRef)
+      const purchase = await heldPurchase(parts, operation, customer.reference, productRef)
       // The portal changes things, so a key that may only look leads to none.
       const isManaging = apiKeyOf(request).scopes.includes('manage')
       const opened = { customerRef: customer.reference, productRef }
-      const verifyUrl = isManaging ? await openPortal(parts, caller, opened) : null
+      const verifyUrl = isManaging ? await openPortal(parts, operation, opened) : null
       return {
         status: usageSummary(product.name, purchase?.usage),
         verifyUrl,
@@ -46,11 +48,11 @@ export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
 
 async function openPortal(
   parts: AppParts,
-  { environment, providerId }: Caller,
+  operation: Operation,
   opened: { readonly customerRef: string; readonly productRef: string },
 ): Promise<string> {
-  const pool = parts.database.in(environment)
-  const now = new Date(parts.clock.now())
-  const { sessionId } = await openCustomerSession(pool, providerId, opened, now)
+  const { sessionId } = await commit(parts, operation, ({ sql, providerId, now }) =>
+    openCustomerSession(sql, providerId, opened, now),
+  )
   return customerPageUrl(parts.hostedUrl, sessionId)
 }

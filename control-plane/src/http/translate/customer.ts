@@ -1,13 +1,10 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
+import type { CustomerSummaryBody } from '@tollgate/schemas/http/console-lists'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { PurchaseBriefBody } from '@tollgate/schemas/http/purchases'
 import { present } from './present.ts'
 
-/** `purchases` are the ones that give access. */
-export function customerToHttp(
-  customer: Customer,
-  purchases: readonly PurchaseBriefBody[],
-): CustomerBody {
+export function customerSummaryToHttp(customer: Customer): CustomerSummaryBody {
   return {
     reference: customer.reference,
     name: customer.name ?? '',
@@ -15,7 +12,14 @@ export function customerToHttp(
     status: customer.status,
     created: customer.createdAt.toISOString(),
     metadata: customer.metadata,
-    purchases: [...purchases],
     ...present({ externalRef: customer.externalRef, telephone: customer.telephone }),
   }
+}
+
+/** `purchases` are the ones that give access. */
+export function customerToHttp(
+  customer: Customer,
+  purchases: readonly PurchaseBriefBody[],
+): CustomerBody {
+  return { ...customerSummaryToHttp(customer), purchases: [...purchases] }
 }

@@ -12,7 +12,7 @@ export function assetUrl(hostedUrl: string, sha256: string): string {
 
 export function merchantToHttp(
   { name, email, defaultCurrency }: Provider,
-  { topupCurrencies, ...merchant }: Merchant,
+  { topupCurrencies, lowBalanceCredits, ...merchant }: Merchant,
   assets: ReadonlyMap<AssetKind, string>,
   hostedUrl: string,
 ): MerchantBody {
@@ -28,6 +28,7 @@ export function merchantToHttp(
       supportContact: supportEmail ?? merchant.supportUrl,
       logoUrl: urlOf('logo'),
       iconUrl: urlOf('icon'),
+      lowBalanceCredits: lowBalanceCredits === null ? null : Number(lowBalanceCredits),
     }),
     name,
     displayName: name,

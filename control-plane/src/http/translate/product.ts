@@ -1,10 +1,24 @@
+import type { McpServer } from '@tollgate/domain/mcp/repository'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import type { Product } from '@tollgate/domain/products/repository'
 import type { ProductBody } from '@tollgate/schemas/http/products'
+import { productMcpToHttp } from './mcp.ts'
 import { planToHttp } from './plan.ts'
 import { present } from './present.ts'
 
-export function productToHttp(product: Product, plans: readonly Plan[]): ProductBody {
+/** What a product has that is not its own row. */
+export type ProductParts = {
+  readonly plans: readonly Plan[]
+  /** Of MCP products. */
+  readonly server: McpServer | undefined
+  /** The address of every MCP server, with `{subdomain}` in it. */
+  readonly proxyUrl: string
+}
+
+export function productToHttp(
+  product: Product,
+  { plans, server, proxyUrl }: ProductParts,
+): ProductBody {
   return {
     reference: product.reference,
     name: product.name,
@@ -13,7 +27,7 @@ export function productToHttp(product: Product, plans: readonly Plan[]): Product
     totalTransactions: product.totalTransactions,
     isMcpPay: product.isMcpPay,
     metadata: product.metadata,
-    plans: plans.filter((plan) => plan.productRef === product.reference).map(planToHttp),
+    plans: plans.map(planToHttp),
     createdAt: product.createdAt.toISOString(),
     updatedAt: product.updatedAt.toISOString(),
     ...present({
@@ -21,6 +35,7 @@ export function productToHttp(product: Product, plans: readonly Plan[]): Product
       imageUrl: product.imageUrl,
       productType: product.productType,
       config: product.config,
+      mcp: server && productMcpToHttp(server, plans, proxyUrl),
       taxBehavior: product.taxBehavior,
     }),
   }

@@ -125,6 +125,15 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 - name: TOLLGATE_DATABASE_URL
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: database-url }
+- name: TOLLGATE_DATABASE_REQUESTS_URL
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: database-requests-url, optional: true }
+- name: TOLLGATE_DATABASE_OWNER_URL
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: database-owner-url, optional: true }
+- name: TOLLGATE_SECRET_KEYS
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: secret-keys, optional: true }
 {{- end }}
 {{- if ne .component "ingest" }}
 - name: TOLLGATE_CLICKHOUSE_PASSWORD

@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '@tollgate/platform/database/database'
+import { listColumns } from '@tollgate/platform/database/postgres/copy-tables'
 
 /** The references that one copy has of its own. */
 export type CustomerCopy = {
@@ -36,12 +37,14 @@ async function insertCopies(
   const copy = () => sql`
     unnest(${customerRefs}::text[], ${externalRefs}::text[], ${purchaseRefs}::text[])
       as copy (customer_ref, external_ref, purchase_ref)`
+  const columns = sql(await listColumns(sql, 'customers'))
   await sql`
-    insert into customers
-    select made.* from customers original, ${copy()}, jsonb_populate_record(original, jsonb_build_object(
-      'reference', copy.customer_ref, 'external_ref', copy.external_ref,
-      'email', copy.external_ref || '@measured.example', 'publication_version', 0)) as made
-    where original.reference = ${originalRef}`
+    insert into customers (${columns})
+    select ${columns} from (
+      select made.* from customers original, ${copy()}, jsonb_populate_record(original, jsonb_build_object(
+        'reference', copy.customer_ref, 'external_ref', copy.external_ref,
+        'email', copy.external_ref || '@measured.example', 'publication_version', 0)) as made
+      where original.reference = ${originalRef}) as copies`
   await sql`
     insert into customer_references
     select made.* from customer_references original, ${copy()}, jsonb_populate_record(original, jsonb_build_object(

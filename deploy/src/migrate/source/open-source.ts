@@ -49,6 +49,7 @@ export function openSource(
       // Sums of whole tables take their time.
       createPostgresDatabase({
         url: postgres,
+        isOwner: true,
         poolMax: 2,
         statementTimeoutMs: 0,
         isReadOnly: true,

@@ -10,6 +10,8 @@ export type StoredAhead = {
   readonly providerId: string
   /** 10^-6 units. */
   readonly value: number
+  /** What a wallet paid for it: 10^-6 credits as decimal text. */
+  readonly debit: string
   /** Whether it counts toward limits. */
   readonly counts: boolean
 }
@@ -38,7 +40,7 @@ export async function listStoredAhead(
   if (behind.length === 0) return []
   const rows = await source.usageStore.query<Row>(
     `SELECT log_partition AS partition, log_offset AS offset, id, provider_id AS providerId,
-       reinterpretAsInt64(value) AS value, outcome
+       reinterpretAsInt64(value) AS value, toString(toInt128(debit * 1000000)) AS debit, outcome
      FROM ${environment}.usage_records FINAL WHERE ${behind.join(' OR ')}`,
   )
   if (rows.length === 0) return []
@@ -49,13 +51,14 @@ export async function listStoredAhead(
   for await (const { partition, offset, event } of readTail(source, environment)) {
     const row = candidates.get(recordName(partition, offset, event?.id ?? ''))
     if (row === undefined) continue
-    const { id, providerId, value, outcome } = row
+    const { id, providerId, value, debit, outcome } = row
     ahead.push({
       partition,
       offset,
       id,
       providerId,
       value: Number(value),
+      debit,
       counts: outcome === 'success',
     })
   }

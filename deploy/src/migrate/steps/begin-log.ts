@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomUUID } from 'node:crypto'
-import { firstNote, readSinkNote, writeSinkNote } from '@tollgate/aggregator/domain/sink-note'
+import { firstNote, readSinkNote, writeSinkNote } from '@tollgate/schemas/sink-note'
 import type { GroupMembership } from '@tollgate/platform/event-log/event-log'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments, type Environment } from '@tollgate/schemas/environment'
@@ -132,5 +132,6 @@ function firstRecord(environment: Environment, partition: number): MeterEvent {
     properties: '{}',
     reservationId: null,
     traceParent: null,
+    debit: null,
   }
 }

@@ -21,6 +21,7 @@ export type UsageRow = {
   readonly source: string
   readonly idempotency_key: string
   readonly properties: string
+  readonly debit_micros: string
   readonly log_partition: number
   readonly log_offset: string
 }
@@ -42,6 +43,7 @@ export function usagePages(environment: Environment): PagedTable<UsageRow> {
       'source',
       'idempotency_key',
       'properties',
+      'toString(toInt128(debit * 1000000)) AS debit_micros',
       'log_partition',
       'log_offset',
     ],
@@ -84,6 +86,7 @@ export function movedRecord(row: UsageRow, partition: number): MovedRecord {
       properties: row.properties,
       reservationId: null,
       traceParent: null,
+      debit: row.debit_micros === '0' ? null : row.debit_micros,
     },
   }
 }

@@ -2,6 +2,7 @@ import { migrateUsageTables } from '@tollgate/aggregator/clickhouse/migrate'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
 import type { Database } from '@tollgate/platform/database/database'
 import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
+import { ownerAddress } from '@tollgate/platform/database/postgres/database-settings'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { openEventLogForWriting } from '@tollgate/platform/event-log/open-event-log'
 import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
@@ -40,7 +41,8 @@ export function openTarget(
     const connection = clickHouseConnection(config, { requestTimeoutMs: 600_000 })
     const database = await own(
       createPostgresDatabase({
-        url: config.databaseUrl,
+        url: ownerAddress(config),
+        isOwner: true,
         poolMax: 3,
         statementTimeoutMs: 0,
         idleInTransactionTimeoutMs: 0,
@@ -57,7 +59,7 @@ export function openTarget(
       await requireEmptyUsageStore(usageStore)
     }
     await explained('PostgreSQL', 'TOLLGATE_DATABASE_URL', () =>
-      migratePostgres({ url: config.databaseUrl, folder: migrationsFolder }),
+      migratePostgres({ url: ownerAddress(config), folder: migrationsFolder }),
     )
     await explained('ClickHouse', 'TOLLGATE_CLICKHOUSE_URL', () => migrateUsageTables(connection))
 

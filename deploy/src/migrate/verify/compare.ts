@@ -60,6 +60,7 @@ const columns: readonly (readonly [ProviderSumName, string, 'count' | 'micros'])
   ['records', 'records', 'count'],
   ['value', 'value', 'micros'],
   ['countedValue', 'that counts', 'micros'],
+  ['debited', 'paid by wallets', 'micros'],
   ['waiting', 'in the log', 'count'],
   ['waitingValue', 'their value', 'micros'],
 ]

@@ -14,10 +14,10 @@ type Sql = Database['control']
 export type SchemaSum = TableSum & { readonly schema: Schema }
 
 /**
- * Tables that each installation has for itself: what it is made with, where it came from, and what waits to be
- * published, which the control plane puts there anew when it finds an empty hot state.
+ * Tables that each installation has for itself: what it is made with, where it came from, how far usage of its own log
+ * is posted, and what waits to be published, which the control plane puts there anew when it finds an empty hot state.
  */
-const ownTables = ['schema_migrations', 'moved_from', 'publications']
+const ownTables = ['schema_migrations', 'moved_from', 'debit_positions', 'publications']
 
 export function poolOf(database: Database, schema: Schema): Sql {
   return schema === 'control' ? database.control : database.in(schema)

@@ -17,6 +17,8 @@ export type ProviderSums = {
   readonly value: bigint
   /** Of what counts; at the target from the roll-up. The source's own may have what came twice in it. */
   readonly countedValue: bigint
+  /** What wallets paid for them, 10^-6 credits. */
+  readonly debited: bigint
   /** Records in the log alone, and their value. */
   readonly waiting: bigint
   readonly waitingValue: bigint
@@ -33,6 +35,7 @@ const nothing: ProviderSums = {
   records: 0n,
   value: 0n,
   countedValue: 0n,
+  debited: 0n,
   waiting: 0n,
   waitingValue: 0n,
 }
@@ -53,9 +56,10 @@ export async function sumSource(source: Source, environment: Environment): Promi
   await addRows(sums, source.usageStore, environment)
   const counted = `${environment}.usage_records FINAL WHERE outcome = 'success'`
   await addCounted(sums, source.usageStore, counted)
-  for (const { providerId, value, counts } of await listStoredAhead(source, environment)) {
+  for (const { providerId, value, debit, counts } of await listStoredAhead(source, environment)) {
     const countedValue = counts ? -BigInt(value) : 0n
-    sums.add(providerId, { records: -1n, value: -BigInt(value), countedValue })
+    const debited = -BigInt(debit)
+    sums.add(providerId, { records: -1n, value: -BigInt(value), countedValue, debited })
   }
   for await (const { event } of readTail(source, environment)) {
     const waitingValue = BigInt(event?.value ?? 0)
@@ -88,12 +92,15 @@ async function addDatabase(
 }
 
 async function addRows(sums: Sums, store: UsageStore, environment: Environment): Promise<void> {
-  const rows = await store.query<{ providerId: string; records: string; micros: string }>(
-    `SELECT provider_id AS providerId, count() AS records, ${micros('value')} AS micros
+  type Row = { providerId: string; records: string; micros: string; debited: string }
+  const rows = await store.query<Row>(
+    `SELECT provider_id AS providerId, count() AS records, ${micros('value')} AS micros,
+       ${micros('debit')} AS debited
      FROM ${environment}.usage_records FINAL GROUP BY provider_id`,
   )
   for (const row of rows) {
-    sums.add(row.providerId, { records: BigInt(row.records), value: BigInt(row.micros) })
+    const [records, value] = [BigInt(row.records), BigInt(row.micros)]
+    sums.add(row.providerId, { records, value, debited: BigInt(row.debited) })
   }
 }
 

@@ -3,8 +3,7 @@ import { bulkItems } from '@tollgate/schemas/http/bulk'
 import { usagesBulkSchema, type UsagesBulkInput } from '@tollgate/schemas/http/usages'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
-import { decideAll, duplicateDebit } from '../../domain/debit-decider.ts'
-import type { KeyHolder } from '../../domain/key-holder.ts'
+import { recordAllUsage, type UsageCaller } from '../../domain/record-usage.ts'
 import { usageEvent } from '../../domain/usage-events.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
@@ -23,32 +22,25 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
     nowMs,
     accept: acceptUsagesBulk,
     schema: usagesBulkSchema,
-    handle: ({ holder, input }) => {
+    handle: (call) => {
+      const { holder, input } = call
       const receipt = receiptOf(parts, holder)
       const listName = input.events === undefined ? 'records' : 'events'
       const bulk = bulkEvents(bulkItems(input), listName, (item) => usageEvent(item, receipt))
       if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
-      return record(parts, holder, bulk.events)
+      return record(parts, call, bulk.events)
     },
   })
 }
 
 async function record(
   parts: RecordingParts,
-  holder: KeyHolder,
+  caller: UsageCaller,
   events: readonly MeterEvent[],
 ): Promise<Answer> {
-  const places = events.map((event) => parts.place(holder.environment, event))
-  const [outcomes, debits] = await Promise.all([
-    parts.recorder.recordAll(holder.environment, places),
-    decideAll(parts.debits, holder, places),
-  ])
-  let inserted = 0
-  const results = events.map(({ id }, index) => {
-    if (outcomes[index] === 'duplicate') return `{${resultFields(id, duplicateDebit)}}`
-    inserted += 1
-    return `{${resultFields(id, debits[index])}}`
-  })
+  const recorded = await recordAllUsage(parts, caller, events)
+  const inserted = recorded.filter(({ outcome }) => outcome === 'recorded').length
+  const results = recorded.map(({ debit }, index) => `{${resultFields(events[index]!.id, debit)}}`)
   const body = `{"success":true,"inserted":${inserted},"results":[${results.join(',')}]}`
   return { status: 200, body }
 }

@@ -1,10 +1,9 @@
 import { acceptUsage } from '@tollgate/schemas/http/accept-usage'
 import { usageSchema, type CreditDebit, type UsageInput } from '@tollgate/schemas/http/usages'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../../domain/bulk-events.ts'
-import { duplicateDebit } from '../../domain/debit-decider.ts'
+import { recordUsage } from '../../domain/record-usage.ts'
 import { usageEvent } from '../../domain/usage-events.ts'
-import { hotRoute, validationAnswer, type HotCall } from '../hot-route.ts'
+import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 import { receiptOf, type RecordingParts } from './recording-parts.ts'
 import { resultFields } from './usage-result.ts'
@@ -23,29 +22,10 @@ export function usagesRoute(parts: RecordingParts): HotRoute {
     schema: usageSchema,
     handle: (call) => {
       const built = usageEvent(call.input, receiptOf(parts, call.holder))
-      return isEvent(built)
-        ? record(parts, call, built)
-        : validationAnswer({ path, nowMs }, [built])
+      if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
+      return recordUsage(parts, call, built).then(({ debit }) => success(built.id, debit))
     },
   })
-}
-
-function record(
-  parts: RecordingParts,
-  { holder }: HotCall<UsageInput>,
-  event: MeterEvent,
-): Promise<Answer> {
-  const placed = parts.place(holder.environment, event)
-  const debit = parts.debits.decide(holder, placed)
-  const recorded = parts.recorder.record(holder.environment, placed)
-  if (!(debit instanceof Promise)) {
-    return recorded.then((outcome) =>
-      success(event.id, outcome === 'duplicate' ? duplicateDebit : debit),
-    )
-  }
-  return Promise.all([recorded, debit]).then(([outcome, decided]) =>
-    success(event.id, outcome === 'duplicate' ? duplicateDebit : decided),
-  )
 }
 
 function success(reference: string, debit: CreditDebit | undefined): Answer {

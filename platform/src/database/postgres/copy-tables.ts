@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises'
+import type { TransactionSql } from 'postgres'
 import type { Queryable } from '../database.ts'
 
 /** What is in a table, so that two of them can be compared wherever they lie. */
@@ -30,15 +31,37 @@ export async function listTables(sql: Queryable): Promise<string[]> {
   return ordered
 }
 
-/** Adds all rows of a table to the one of the same name on another server, without keeping them in memory. */
-export async function copyTable(from: Queryable, to: Queryable, table: string): Promise<void> {
-  const columns = await from<{ name: string }[]>`
+/** The columns of a table that are written; the server makes the others from them. */
+export async function listColumns(sql: Queryable, table: string): Promise<string[]> {
+  const columns = await sql<{ name: string }[]>`
     select column_name as name from information_schema.columns
-    where table_schema = current_schema and table_name = ${table} order by ordinal_position`
-  const names = from(columns.map(({ name }) => name))
+    where table_schema = current_schema and table_name = ${table} and is_generated = 'NEVER'
+    order by ordinal_position`
+  return columns.map(({ name }) => name)
+}
+
+/**
+ * Adds all rows of a table to the one of the same name on another server, without keeping them in memory. `to` is a
+ * transaction of the table's owner, who lets the server take rows as they are, without asking the table's policies and
+ * without its triggers, which would do again what they did where the rows come from.
+ */
+export async function copyTable(from: Queryable, to: TransactionSql, table: string): Promise<void> {
+  const names = from(await listColumns(from, table))
+  const isHeld = await isForced(to, table)
+  await to`alter table ${to(table)} disable trigger user`
+  if (isHeld) await to`alter table ${to(table)} no force row level security`
   const target = await to`copy ${to(table)} (${names}) from stdin`.writable()
   const source = await from`copy ${from(table)} (${names}) to stdout`.readable()
   await pipeline(source, target)
+  if (isHeld) await to`alter table ${to(table)} force row level security`
+  await to`alter table ${to(table)} enable trigger user`
+}
+
+async function isForced(sql: Queryable, table: string): Promise<boolean> {
+  const [found] = await sql<{ is_forced: boolean }[]>`
+    select relforcerowsecurity as is_forced from pg_class
+    where relname = ${table} and relnamespace = current_schema::regnamespace`
+  return found?.is_forced ?? false
 }
 
 /** Lets the sequences of the pool's schema go on from where those of the same name on another server are. */

@@ -3,8 +3,11 @@ import { join } from 'node:path'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { Umzug } from 'umzug'
 import { refuseNewer } from '../newer-schema-error.ts'
+import { isolateTables } from './isolate-tables.ts'
+import { ensureRoles } from './roles.ts'
 
 export type PostgresMigrationOptions = {
+  /** Of the login that owns the tables. */
   readonly url: string
   /** Holds the folders `control` and `environment` with numbered plain SQL files. */
   readonly folder: string
@@ -16,7 +19,7 @@ const folderOfSchema = { control: 'control', sandbox: 'environment', live: 'envi
 const advisoryLock = 7_065_551_001
 
 /**
- * Brings all schemas to the code's version. Each file runs in one transaction together with the line that says it ran,
+ * Brings all schemas to the code's version, and isolates providers from each other in what is new. Each file runs in one transaction together with the line that says it ran,
  * so a crash leaves it done or not done. Safe to call from several processes at once: whoever comes second finds the
  * work done.
  */
@@ -28,6 +31,7 @@ export async function migratePostgres(options: PostgresMigrationOptions): Promis
     connection: { application_name: 'tollgate migrations' },
   })
   try {
+    await ensureRoles(sql)
     for (const [schema, folder] of Object.entries(folderOfSchema)) {
       await migrateSchema(sql, schema, join(options.folder, folder))
     }
@@ -61,6 +65,7 @@ async function migrateSchema(sql: Sql, schema: string, folder: string): Promise<
     logger: undefined,
   })
   await umzug.up()
+  await locked(sql, (transaction) => isolateTables(transaction, schema))
 }
 
 async function apply(sql: Sql, schema: string, name: string, statements: string): Promise<void> {

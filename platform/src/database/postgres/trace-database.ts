@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { endAfter } from '../../observability/traced-call.ts'
 import type { Attributes, Span, Tracing } from '../../observability/tracing.ts'
-import type { Database, Queryable } from '../database.ts'
+import type { Database, ProviderRows, Queryable } from '../database.ts'
 
 /** The database with a span for every query and every transaction of a sampled trace. */
 export function traceDatabase(tracing: Tracing, database: Database): Database {
@@ -16,6 +16,13 @@ export function traceDatabase(tracing: Tracing, database: Database): Database {
       }
       return pool
     },
+    of(providerId) {
+      const rows = database.of(providerId)
+      return {
+        control: traceRows(tracing, rows.control, 'control'),
+        in: (environment) => traceRows(tracing, rows.in(environment), environment),
+      }
+    },
     ping: () => database.ping(),
     close: () => database.close(),
   }
@@ -27,13 +34,34 @@ function tracePool(tracing: Tracing, pool: Sql, schema: string): Sql {
   const begin = (...given: [Work] | [options: string, Work]): Promise<unknown> => {
     const work = given.at(-1) as Work
     const options = given.length === 2 ? given[0] : ''
-    const start = (): Promise<unknown> =>
-      pool.begin(options, (sql) => work(traceQueries(tracing, sql, schema)))
-    const attributes = { ...attributesOf(schema), 'db.operation.name': 'TRANSACTION' }
-    const span = tracing.begin(`TRANSACTION ${schema}`, 'client', attributes)
-    return span === undefined ? start() : endAfter(span, () => span.run(start))
+    return traceTransaction(tracing, schema, () =>
+      pool.begin(options, (sql) => work(traceQueries(tracing, sql, schema))),
+    )
   }
   return traceQueries(tracing, pool, schema, { begin })
+}
+
+function traceRows(tracing: Tracing, rows: ProviderRows, schema: string): ProviderRows {
+  return {
+    read: (body) =>
+      traceTransaction(tracing, schema, () =>
+        rows.read((sql) => body(traceQueries(tracing, sql, schema))),
+      ),
+    write: (body) =>
+      traceTransaction(tracing, schema, () =>
+        rows.write((sql) => body(traceQueries(tracing, sql, schema))),
+      ),
+  }
+}
+
+function traceTransaction<Result>(
+  tracing: Tracing,
+  schema: string,
+  start: () => Promise<Result>,
+): Promise<Result> {
+  const attributes = { ...attributesOf(schema), 'db.operation.name': 'TRANSACTION' }
+  const span = tracing.begin(`TRANSACTION ${schema}`, 'client', attributes)
+  return span === undefined ? start() : endAfter(span, () => span.run(start))
 }
 
 function traceQueries<Sender extends Queryable>(

@@ -17,6 +17,7 @@ export const keySpaces = {
   windowEnd: 9,
   entriesVersion: 10,
   restoreAnswer: 11,
+  openings: 12,
   reservation: 20,
   reservationPlace: 21,
   reservationExpiry: 22,

@@ -22,6 +22,8 @@ import {
   type ReserveOutcome,
   type ReserveRequest,
   type SettlementElsewhere,
+  type TakenQuery,
+  type TakenReading,
 } from '../reservations.ts'
 import { applyBatch } from './apply-batch.ts'
 import { deleteEntry, putEntry } from './entries.ts'
@@ -29,12 +31,14 @@ import { EntryReader } from './entry-reader.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { claimMarks } from './claim-marks.ts'
 import { readMarks } from './marks.ts'
+import { raiseOpenings } from './openings.ts'
 import { readHead } from './partition-head.ts'
 import { ReadTurn } from './read-turn.ts'
 import { beginRestore, finishRestore, restore } from './restore.ts'
 import { SubjectRecords } from './subject-record.ts'
 import { release, reserve, settle, sweepReservations } from './reservations.ts'
 import { Sweeper } from './sweep.ts'
+import { readTaken } from './taken.ts'
 
 export type LmdbHotStateOptions = {
   readonly folder: string
@@ -61,6 +65,7 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
     syncLater: true,
     createdWithinMs: options.createdWithinMs ?? 30_000,
   })
+  if (options.role !== 'reader') raiseOpenings(store)
   if (options.role !== 'projection') {
     return new LmdbHotState(store, undefined, options)
   }
@@ -201,6 +206,13 @@ class LmdbHotState implements HotState {
 
   async settleReservations({ settled, countedIn, ...at }: SettlementElsewhere): Promise<void> {
     await this.#atomically(() => settle(this.#store, at, settled, Date.now(), countedIn))
+  }
+
+  readTaken(query: TakenQuery): TakenReading {
+    // The first read opens the look that the others share.
+    const document = this.#entries.document(query.at)
+    const taken = readTaken(this.#store, query, Date.now())
+    return taken === 'behind' ? { kind: taken } : { kind: 'taken', document, taken }
   }
 
   async waitForApply(timeoutMs: number): Promise<void> {

@@ -23,6 +23,11 @@ export type PlaceRecord = {
   readonly countedElsewhere: Map<number, number>
   /** When the last of it expires, Unix milliseconds. */
   lastExpiryMs: number
+  /**
+   * At which opening of the state (openings.ts) it was known that of usage which is reserved first nothing was on its way
+   * that is not reserved here; 0: never, or a sweep has begun to delete what is kept.
+   */
+  wholeAtOpening: number
 }
 
 export type Reservation = {
@@ -37,8 +42,11 @@ type StoredPlace = readonly [
   keptTotal: number,
   countedElsewhere: readonly (readonly [number, number])[],
   lastExpiryMs: number,
+  wholeAtOpening?: number,
 ]
 type StoredReservation = readonly [units: string, expiresAtMs: number, isUsed: boolean]
+
+const nothingKept: StoredPlace = ['0', 0, [], 0]
 
 export function reservationPlace({ space, partition, subject, scope }: EntryAddress) {
   const names = Buffer.concat([textPart(subject), textPart(scope)])
@@ -47,12 +55,15 @@ export function reservationPlace({ space, partition, subject, scope }: EntryAddr
 
 export function readPlace(store: LmdbStore, place: ReservationPlace): PlaceRecord {
   const stored = readJson(store, placeKey(place)) as StoredPlace | undefined
-  const [reserved, keptTotal, countedElsewhere, lastExpiryMs] = stored ?? ['0', 0, [], 0]
+  const [reserved, keptTotal, countedElsewhere, lastExpiryMs, wholeAtOpening] =
+    stored ?? nothingKept
   return {
     reserved: BigInt(reserved),
     keptTotal,
     countedElsewhere: new Map(countedElsewhere),
     lastExpiryMs,
+    // A record of earlier releases does not say.
+    wholeAtOpening: wholeAtOpening ?? 0,
   }
 }
 
@@ -73,6 +84,7 @@ export function writePlace(
     record.keptTotal,
     [...record.countedElsewhere],
     record.lastExpiryMs,
+    record.wholeAtOpening,
   ]
   store.putSync(placeKey(place), Buffer.from(JSON.stringify(stored)))
 }
@@ -114,20 +126,20 @@ export function removeReservation(
   store.removeSync(expiryKey(place, expiresAtMs, reservationId))
 }
 
-/** Ids of those that expire at that time or earlier, the first ones first. */
+/** The ids of those that expire at that time or earlier, the first ones first. */
 export function expiredReservations(
   store: LmdbStore,
-  { partition, names }: ReservationPlace,
+  place: ReservationPlace,
   expiredAtMs: number,
   limit: number,
 ): string[] {
-  const start = hotKey(keySpaces.reservationExpiry, partition, names)
+  const start = hotKey(keySpaces.reservationExpiry, place.partition, place.names)
   const end = Buffer.concat([start, timePart(expiredAtMs + 1)])
-  const expired: string[] = []
+  const ids: string[] = []
   for (const { value } of store.getRange({ start, end, limit })) {
-    expired.push(Buffer.from(value).toString('utf8'))
+    ids.push(Buffer.from(value).toString('utf8'))
   }
-  return expired
+  return ids
 }
 
 /** The place whose end comes first, if that is before the given time. */

@@ -7,9 +7,9 @@ import {
   type SettledReservation,
   type SettlementElsewhere,
 } from '../reservations.ts'
-import { decodeCounter } from './counter-format.ts'
-import { hotKey, keySpaces, textPart } from './hot-keys.ts'
-import { countsPart, readHead } from './partition-head.ts'
+import { hotKey, keySpaces } from './hot-keys.ts'
+import { readOpenings } from './openings.ts'
+import { readHead } from './partition-head.ts'
 import {
   expiredReservations,
   firstEndedPlace,
@@ -24,6 +24,7 @@ import {
   type Reservation,
   type ReservationPlace,
 } from './reservation-records.ts'
+import { mayMissUsage, usedOf } from './taken.ts'
 
 /* Everything here is called inside a write transaction. */
 
@@ -33,32 +34,40 @@ export function reserve(
   request: ReserveRequest,
   nowMs: number,
 ): ReserveOutcome | 'again' {
-  const { at, reservationId, units, cap, elsewhere } = request
+  const { at, reservationId, cap, elsewhere } = request
   const place = reservationPlace(at)
   const record = readPlace(store, place)
-  const isBehind = readHead(store, place.partition).fence < request.minOffset
-  if (isBehind || isPublishedSince(store, place, request) || isReadBefore(record, request)) {
+  if (isPublishedSince(store, place, request) || isReadBefore(record, request)) {
     return { kind: 'behind' }
   }
+  const expired = expiredReservations(store, place, nowMs, expiredPerStepMax)
+  const isBehind = readHead(store, place.partition).fence < request.minOffset
+  const isAwaited = () => !request.isReservedFirst || mayMissUsage(store, place, record, expired)
+  if (isBehind && isAwaited()) return { kind: 'behind' }
 
-  const droppedTotal = dropExpired(store, place, record, nowMs, expiredPerStepMax)
-  const used = usedHere(store, request, place)
+  dropAll(store, place, record, expired)
+  if (expired.length === expiredPerStepMax) return 'again'
+  const used = usedOf(store, place, { ...request, scope: at.scope })
   const known = readReservation(store, place, reservationId)
-  if (known !== undefined && known.expiresAtMs > nowMs) {
-    return admitted(known, used, record)
-  }
-  if (droppedTotal === expiredPerStepMax) return 'again'
+  if (known !== undefined) return admitted(known, used, record)
   if (record.keptTotal >= request.reservationsMax) return { kind: 'full' }
-  if (cap !== null && used + elsewhere.amount + record.reserved + units > cap) {
-    return { kind: 'denied', taken: { used, reserved: record.reserved } }
-  }
+  const room = cap === null ? null : cap - used - elsewhere.amount - record.reserved
+  const units = unitsTaken(request, room)
+  if (units === undefined) return { kind: 'denied', taken: { used, reserved: record.reserved } }
 
   const reservation = { units, expiresAtMs: nowMs + request.ttlMs, isUsed: false }
   writeReservation(store, place, reservationId, reservation)
   record.reserved += units
   record.keptTotal += 1
+  if (request.isReservedFirst) record.wholeAtOpening = readOpenings(store)
   writePlace(store, place, record, reservation.expiresAtMs)
   return admitted(reservation, used, record)
+}
+
+/** Undefined: none, for there is too little room, or nothing left of it. A room of null has no end. */
+function unitsTaken({ units, takes }: ReserveRequest, room: bigint | null): bigint | undefined {
+  if (room === null || units <= room) return units
+  return takes === 'rest' && room > 0n ? room : undefined
 }
 
 function admitted(
@@ -86,18 +95,15 @@ function isReadBefore({ countedElsewhere }: PlaceRecord, { elsewhere }: ReserveR
   return false
 }
 
-/** Changes the record, and stores it where anything was dropped. Returns how many were. */
-function dropExpired(
+/** Changes the record, and stores it where anything was dropped. */
+function dropAll(
   store: LmdbStore,
   place: ReservationPlace,
   record: PlaceRecord,
-  expiredAtMs: number,
-  limit: number,
-): number {
-  const expired = expiredReservations(store, place, expiredAtMs, limit)
-  for (const reservationId of expired) drop(store, place, record, reservationId)
-  if (expired.length > 0) writePlace(store, place, record)
-  return expired.length
+  dropped: readonly string[],
+): void {
+  for (const id of dropped) drop(store, place, record, id, readReservation(store, place, id)!)
+  if (dropped.length > 0) writePlace(store, place, record)
 }
 
 function drop(
@@ -105,27 +111,11 @@ function drop(
   place: ReservationPlace,
   record: PlaceRecord,
   reservationId: string,
+  reservation: Reservation,
 ): void {
-  const reservation = readReservation(store, place, reservationId)!
   removeReservation(store, place, reservationId, reservation)
   if (!reservation.isUsed) record.reserved -= reservation.units
   record.keptTotal -= 1
-}
-
-function usedHere(
-  store: LmdbStore,
-  { at, subjects, series, windowId }: ReserveRequest,
-  { partition }: ReservationPlace,
-): bigint {
-  const counts = countsPart(partition, readHead(store, partition).inUse)
-  let used = 0n
-  for (const subject of subjects) {
-    const names = [subject, at.scope, series].map(textPart)
-    const stored = store.getBinary(hotKey(keySpaces.counter, counts, ...names))
-    const amounts = decodeCounter(stored).get(windowId)
-    if (amounts !== undefined) used += amounts.scoped + amounts.unscoped
-  }
-  return used
 }
 
 /** Whether it was held until now. */
@@ -136,16 +126,18 @@ export function release(
   nowMs: number,
 ): boolean {
   const place = reservationPlace(at)
-  if (!isHeld(readReservation(store, place, reservationId), nowMs)) return false
+  const reservation = readReservation(store, place, reservationId)
+  if (reservation === undefined || reservation.isUsed || isExpired(reservation, nowMs)) return false
   const record = readPlace(store, place)
-  drop(store, place, record, reservationId)
+  drop(store, place, record, reservationId, reservation)
   writePlace(store, place, record)
   return true
 }
 
 /**
- * Ends those that are held, because their usage is counted. They stay known until they would have expired, so that a
- * repeated request is told of them and makes no second one.
+ * Ends reservations, because their usage is counted. They stay known until they would have expired, unless they are to
+ * be forgotten, so that a repeated request is told of them and makes no second one. One that has expired ends too: its
+ * usage is not on its way any more.
  */
 export function settle(
   store: LmdbStore,
@@ -154,20 +146,26 @@ export function settle(
   nowMs: number,
   countedElsewhere?: SettlementElsewhere['countedIn'],
 ): void {
-  for (const { subject, scope, reservationId } of settled) {
+  for (const { subject, scope, reservationId, isForgotten = false } of settled) {
     const place = reservationPlace({ ...at, subject, scope })
     const reservation = readReservation(store, place, reservationId)
-    if (!isHeld(reservation, nowMs)) continue
+    if (reservation === undefined || reservation.isUsed) continue
     const record = readPlace(store, place)
-    record.reserved -= reservation.units
-    writeReservation(store, place, reservationId, { ...reservation, isUsed: true })
-    if (countedElsewhere !== undefined) noteElsewhere(record, countedElsewhere)
+    if (countedElsewhere !== undefined && !isExpired(reservation, nowMs)) {
+      noteElsewhere(record, countedElsewhere)
+    }
+    if (isForgotten) {
+      drop(store, place, record, reservationId, reservation)
+    } else {
+      record.reserved -= reservation.units
+      writeReservation(store, place, reservationId, { ...reservation, isUsed: true })
+    }
     writePlace(store, place, record, nowMs)
   }
 }
 
-function isHeld(reservation: Reservation | undefined, nowMs: number): reservation is Reservation {
-  return reservation !== undefined && !reservation.isUsed && reservation.expiresAtMs > nowMs
+function isExpired({ expiresAtMs }: Reservation, nowMs: number): boolean {
+  return expiresAtMs <= nowMs
 }
 
 function noteElsewhere(
@@ -190,7 +188,10 @@ export function sweepReservations(
     const place = firstEndedPlace(store, partition, expiredBeforeMs)
     if (place === undefined) break
     const record = readPlace(store, place)
-    swept += dropExpired(store, place, record, expiredBeforeMs, keysMax - swept)
+    const expired = expiredReservations(store, place, expiredBeforeMs, keysMax - swept)
+    record.wholeAtOpening = 0
+    dropAll(store, place, record, expired)
+    swept += expired.length
     if (record.keptTotal > 0) break
     removePlace(store, place, record)
     swept += 1

@@ -13,7 +13,7 @@
  *     mark:<2 bytes>                            offsets by the other 14 bytes of the id
  *     marked:<minute>                           ids by the minute they were received in
  *     minutes                                   the minutes that have such a list
- *     held:<subject><scope>, expiries:.., reserved:.., reserving    reservations (scripts/reservations.ts)
+ *     held:<subject><scope>, expiries:.., reserved:.., reserving    reservations (scripts/kept-reservations.ts)
  *   head:<c>:                   and then
  *     counter:<subject><scope><series>          amounts per window: `s<id>` scoped, `u<id>` unscoped, `w<id>` put aside
  *     series:<subject><scope>                   the series that have a counter

@@ -12,7 +12,13 @@ import type {
   SpansNotTaken,
   SweepLimits,
 } from '../hot-state.ts'
-import type { ReserveOutcome, ReserveRequest, SettlementElsewhere } from '../reservations.ts'
+import type {
+  ReserveOutcome,
+  ReserveRequest,
+  SettlementElsewhere,
+  TakenQuery,
+  TakenReading,
+} from '../reservations.ts'
 import { putOneByOne } from '../put-one-by-one.ts'
 import type { AcknowledgedHeads } from '../../event-log/acknowledged-heads.ts'
 import { ApplyListener } from './apply-listener.ts'
@@ -24,8 +30,8 @@ import {
   type RedisServers,
   type RedisTls,
 } from './connect.ts'
-import { EntryDocuments } from './entry-documents.ts'
-import { EntryReads } from './entry-reads.ts'
+import { createDocumentReads } from './document-reads.ts'
+import { createEntryReads } from './entry-reads.ts'
 import { HotNames, namePart } from './hot-names.ts'
 import { readIncarnation } from './incarnation.ts'
 import { checkMemoryPolicies, readMemoryPolicies } from './memory-policy.ts'
@@ -39,9 +45,12 @@ import { putEntryScript } from './scripts/put-entry.ts'
 import { putPlainEntriesScript } from './scripts/put-plain-entries.ts'
 import { readDocumentsScript } from './scripts/read-documents.ts'
 import { readEntriesScript } from './scripts/read-entries.ts'
+import { readTakenScript } from './scripts/read-taken.ts'
 import { beginRestoreScript, finishRestoreScript, restoreScript } from './scripts/restore.ts'
 import type { Script } from './scripts/script.ts'
 import { Sweeper } from './sweeper.ts'
+import { TakenReads } from './taken-reads.ts'
+import type { TurnReads } from './turn-reads.ts'
 import { firstEndText, laterWindowsAt, packWindows } from './windows-format.ts'
 
 export type RedisHotStateOptions = {
@@ -98,8 +107,9 @@ class RedisHotState implements HotState {
   readonly #names: HotNames
   readonly #foldedMinutesMax: number
   readonly #listener: ApplyListener
-  readonly #reads: EntryReads
-  readonly #documents: EntryDocuments
+  readonly #reads: TurnReads<EntryView>
+  readonly #taken: TakenReads
+  readonly #documents: TurnReads<string | null>
   readonly #sweeper = new Sweeper()
   readonly #reservations = new RedisReservations((...step) => this.#run(...step))
 
@@ -110,10 +120,13 @@ class RedisHotState implements HotState {
     this.acknowledgedHeads = createRedisAcknowledgedHeads(calls, (topic) =>
       names.acknowledgedHeads(topic),
     )
-    this.#reads = new EntryReads((partition, args) =>
+    this.#reads = createEntryReads((partition, args) =>
       this.#calls.run(readEntriesScript, keysOf(partition), args, args.length / 2),
     )
-    this.#documents = new EntryDocuments((partition, names) =>
+    this.#taken = new TakenReads((partition, args) =>
+      this.#calls.run(readTakenScript, keysOf(partition), args, args.length / 4),
+    )
+    this.#documents = createDocumentReads((partition, names) =>
       this.#calls.run(readDocumentsScript, keysOf(partition), names, names.length),
     )
     this.#listener = new ApplyListener(() => createSubscriber(client), names.channel)
@@ -264,6 +277,10 @@ class RedisHotState implements HotState {
 
   settleReservations(settlement: SettlementElsewhere): Promise<void> {
     return this.#reservations.settle(settlement)
+  }
+
+  readTaken(query: TakenQuery): Promise<TakenReading> {
+    return this.#taken.read(this.#head(query.at), query)
   }
 
   waitForApply(timeoutMs: number): Promise<void> {

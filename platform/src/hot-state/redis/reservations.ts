@@ -59,13 +59,14 @@ export class RedisReservations {
   }
 }
 
-/** [subject and scope, id, subject and scope, id, ..] */
+/** [subject and scope, id, 'f' to forget it or '', subject and scope, ..] */
 export function packSettled(settled: readonly SettledReservation[]): Buffer {
   const writer = new MsgpackWriter()
-  writer.array(2 * settled.length)
+  writer.array(3 * settled.length)
   for (const each of settled) {
     writer.text(placeName(each))
     writer.text(each.reservationId)
+    writer.text(each.isForgotten === true ? 'f' : '')
   }
   return writer.finish()
 }
@@ -87,6 +88,8 @@ function argumentsOf(request: ReserveRequest): (string | Buffer)[] {
     ),
     packTexts([...elsewhere.appliedOffsets].flatMap((pair) => pair.map(String))),
     request.document ?? '',
+    request.takes,
+    request.isReservedFirst ? 'first' : '',
   ]
 }
 
@@ -115,7 +118,7 @@ function outcomeOf(answer: ReserveAnswer): ReserveOutcome | 'again' {
 }
 
 /** Amounts of 1 and of 2^62 in turn; the last one is what is reserved. */
-function takenOf(amounts: readonly string[]): Taken {
+export function takenOf(amounts: readonly string[]): Taken {
   const sums: bigint[] = []
   for (let at = 0; at < amounts.length; at += 2) {
     sums.push(joinAmount(amounts[at]!, amounts[at + 1]!))
@@ -124,6 +127,6 @@ function takenOf(amounts: readonly string[]): Taken {
   return { used: sums.reduce((sum, amount) => sum + amount, 0n), reserved }
 }
 
-function placeName({ subject, scope }: Omit<SettledReservation, 'reservationId'>): string {
+export function placeName({ subject, scope }: Omit<SettledReservation, 'reservationId'>): string {
   return namePart(subject) + namePart(scope)
 }

@@ -1,8 +1,8 @@
 import { addAmounts } from './amounts.ts'
 import { countUses } from './count-uses.ts'
+import { settleReservations } from './kept-reservations.ts'
 import { setMarks } from './marks.ts'
 import { inChunks, openPartition, writePartition } from './partition.ts'
-import { settleReservation } from './reservations.ts'
 import { createScript } from './script.ts'
 import { addToSlots } from './slots.ts'
 import { findWindow } from './windows.ts'
@@ -22,14 +22,13 @@ export const applyScript = createScript(
   addToSlots,
   countUses,
   setMarks,
-  settleReservation,
+  settleReservations,
   `
 local groups = cmsgpack.unpack(ARGV[3])
 begin()
 countUses(groups)
 setMissingMarks(cmsgpack.unpack(ARGV[4]))
-local settled = cmsgpack.unpack(ARGV[6])
-for i = 1, #settled, 2 do settleReservation(settled[i], settled[i + 1]) end
+settleReservations(cmsgpack.unpack(ARGV[6]))
 finish('fence', ARGV[2])
 call('PUBLISH', ARGV[5], '')
 return 1

@@ -22,14 +22,16 @@ local function addToSum(sum, amount, factor)
     end
   end
 end
-local function isAboveZero(sum)
-  local carry, isZero = 0, true
+-- As text; nil when it is below zero.
+local function sumText(sum)
+  local carry, digits = 0, ''
   for _, limb in ipairs(sum) do
     carry = carry + limb
     local rest = carry % limbBase
-    if rest ~= 0 then isZero = false end
+    digits = string.format('%07.0f', rest) .. digits
     carry = (carry - rest) / limbBase
   end
-  return carry > 0 or (carry == 0 and not isZero)
+  if carry < 0 then return nil end
+  return string.match(string.format('%.0f', carry) .. digits, '^0*(%d+)$')
 end
 `

@@ -1,73 +1,26 @@
 import { addAmounts } from './amounts.ts'
 import { exactSums } from './exact-sums.ts'
+import { changeReservations, settleReservations } from './kept-reservations.ts'
 import { openPartition, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 
 /*
- * What is kept of reservations, per (subject, scope):
- *
- *   held:      by id "<units> <expiry>", with a `u` behind it once its usage was counted: then it holds nothing any
- *              more, but is told of until it expires, so that a repeated request makes no second one
- *   expiries:  the ids, sorted by when they expire
- *   reserved:  `total` and `^total`, the units that are held (amounts.ts); `p<partition>`, the offset below which that
- *              partition has counted usage of reservations that were kept here
- *
- * and `reserving`: each (subject, scope) that has any of it, sorted by when the last of it expires.
- */
-const keepReservations = `
-local function nowMs()
-  local now = call('TIME')
-  return now[1] * 1000 + math.floor(now[2] / 1000)
-end
-local function whole(number)
-  return string.format('%.0f', number)
-end
-local function reservationAt(place, id)
-  local text = call('HGET', data .. 'held:' .. place, id)
-  if not text then return end
-  local units, expiry, used = string.match(text, '^(%d+) (%d+)(u?)$')
-  return units, expiry, used == 'u'
-end
-local function giveBack(place, units)
-  add(data .. 'reserved:' .. place, 'total', '-' .. units)
-end
-local function isHeld(place, id)
-  local units, expiry, isUsed = reservationAt(place, id)
-  return units and not isUsed and tonumber(expiry) > nowMs()
-end
-local function forget(place, id)
-  local units, _, isUsed = reservationAt(place, id)
-  if units and not isUsed then giveBack(place, units) end
-  call('HDEL', data .. 'held:' .. place, id)
-  call('ZREM', data .. 'expiries:' .. place, id)
-end
-`
-
-/* Ends the reservation because its usage is counted. Answers whether it was held until now. */
-export const settleReservation = `
-${keepReservations}
-local function settleReservation(place, id)
-  if not isHeld(place, id) then return false end
-  local units, expiry = reservationAt(place, id)
-  call('HSET', data .. 'held:' .. place, id, units .. ' ' .. expiry .. 'u')
-  giveBack(place, units)
-  return true
-end
-`
-
-/*
  * ARGV: subject and scope, id, units, milliseconds, the room that the cap leaves beside what is used elsewhere ('' for
  * no cap), how far the counters must have come, how many may be kept, how many expired ones may be dropped, window,
- * names of the counters, other partitions with the offsets they were read at, and the document of the entry ('' for
- * none). Answers what became of it, and what is taken: amounts of 1 and of 2^62, in turn, of the counters, and then of what is reserved; then units and expiry.
+ * names of the counters, other partitions with the offsets they were read at, the document of the entry ('' for none),
+ * 'all' or 'rest' of the units, and 'first' where usage is reserved before it is recorded. Answers what became of it, and
+ * what is taken (takenAt); then units and expiry.
  */
 export const reserveScript = createScript(
   openPartition,
-  `if tonumber(fence) < tonumber(ARGV[6]) then return { 'behind' } end`,
+  `
+local isBehind = tonumber(fence) < tonumber(ARGV[6])
+if isBehind and ARGV[14] ~= 'first' then return { 'behind' } end
+`,
   writePartition,
   addAmounts,
   exactSums,
-  keepReservations,
+  changeReservations,
   `
 local place, id, units, room = ARGV[1], ARGV[2], ARGV[3], ARGV[5]
 local window, counters, seen = ARGV[9], cmsgpack.unpack(ARGV[10]), cmsgpack.unpack(ARGV[11])
@@ -84,55 +37,49 @@ local function isPublishedSince()
 end
 if isPublishedSince() or isReadBefore() then return { 'behind' } end
 
+-- Asked for before anything is written, since a server may refuse to tell.
+local run = ARGV[14] == 'first' and runId()
 local now = nowMs()
-local expired = call('ZRANGEBYSCORE', data .. 'expiries:' .. place, '-inf', whole(now), 'LIMIT', '0', ARGV[8])
+local expired = expiredAt(place, now, ARGV[8])
+if isBehind and mayMissUsage(place, expired, run) then return { 'behind' } end
 if #expired > 0 then begin() end
 for _, each in ipairs(expired) do forget(place, each) end
 
-local taken = {}
-local function take(key, field)
-  local amounts = call('HMGET', key, field, '^' .. field)
-  taken[#taken + 1] = amounts[1] or '0'
-  taken[#taken + 1] = amounts[2] or '0'
-end
-local function takeAll()
-  taken = {}
-  for _, counter in ipairs(counters) do
-    take(counted .. 'counter:' .. counter, 's' .. window)
-    take(counted .. 'counter:' .. counter, 'u' .. window)
-  end
-  take(data .. 'reserved:' .. place, 'total')
-end
-takeAll()
-
-local function hasRoom()
-  if room == '' then return true end
-  local sum = {}
+local taken = takenAt(place, counters, window)
+local function unitsTaken()
+  if room == '' then return units end
+  local left = {}
+  addToSum(left, room, '1')
   for i = 1, #taken, 2 do
-    addToSum(sum, taken[i], '1')
-    if taken[i + 1] ~= '0' then addToSum(sum, taken[i + 1], unit) end
+    addToSum(left, taken[i], '-1')
+    if taken[i + 1] ~= '0' then addToSum(left, taken[i + 1], '-' .. unit) end
   end
-  addToSum(sum, units, '1')
-  addToSum(sum, room, '-1')
-  return not isAboveZero(sum)
+  local rest = sumText(left)
+  addToSum(left, units, '-1')
+  if sumText(left) then return units end
+  if ARGV[13] == 'rest' and rest ~= '0' then return rest end
 end
 
 local outcome, expiry = 'denied', whole(now + tonumber(ARGV[4]))
 local knownUnits, knownExpiry = reservationAt(place, id)
-if knownUnits and tonumber(knownExpiry) > now then
-  outcome, units, expiry = 'admitted', knownUnits, knownExpiry
-elseif #expired >= tonumber(ARGV[8]) then
+if #expired >= tonumber(ARGV[8]) then
   outcome = 'again'
+elseif knownUnits then
+  outcome, units, expiry = 'admitted', knownUnits, knownExpiry
 elseif call('HLEN', data .. 'held:' .. place) >= tonumber(ARGV[7]) then
   outcome = 'full'
-elseif hasRoom() then
-  outcome = 'admitted'
-  if not begun then begin() end
-  call('HSET', data .. 'held:' .. place, id, units .. ' ' .. expiry)
-  call('ZADD', data .. 'expiries:' .. place, expiry, id)
-  call('ZADD', data .. 'reserving', 'GT', expiry, place)
-  add(data .. 'reserved:' .. place, 'total', units)
-  takeAll()
+else
+  local takes = unitsTaken()
+  if takes then
+    outcome, units = 'admitted', takes
+    if not begun then begin() end
+    call('HSET', data .. 'held:' .. place, id, units .. ' ' .. expiry)
+    call('ZADD', data .. 'expiries:' .. place, expiry, id)
+    call('ZADD', data .. 'reserving', 'GT', expiry, place)
+    add(data .. 'reserved:' .. place, 'total', units)
+    if run then call('HSET', data .. 'reserved:' .. place, 'run', run) end
+    taken = takenAt(place, counters, window)
+  end
 end
 if begun then finish() end
 return { outcome, taken, units, expiry }
@@ -144,7 +91,7 @@ export const releaseReservationScript = createScript(
   openPartition,
   writePartition,
   addAmounts,
-  keepReservations,
+  changeReservations,
   `
 if not isHeld(ARGV[1], ARGV[2]) then return 0 end
 begin()
@@ -154,31 +101,21 @@ return 1
 `,
 )
 
-/* ARGV: subject and scope, id and so on; the partition that counted their usage, and its offset. */
+/* ARGV: reservations as settleReservations takes them; the partition that counted their usage, and its offset. */
 export const settleElsewhereScript = createScript(
   openPartition,
   writePartition,
   addAmounts,
-  settleReservation,
+  settleReservations,
   `
-local settled, note, offset = cmsgpack.unpack(ARGV[1]), 'p' .. ARGV[2], ARGV[3]
-local held = {}
-for i = 1, #settled, 2 do
-  if isHeld(settled[i], settled[i + 1]) then
-    held[#held + 1] = settled[i]
-    held[#held + 1] = settled[i + 1]
-  end
-end
-if #held == 0 then return end
-begin()
-for i = 1, #held, 2 do
-  local reserved = data .. 'reserved:' .. held[i]
-  settleReservation(held[i], held[i + 1])
+local note, offset = 'p' .. ARGV[2], ARGV[3]
+settleReservations(cmsgpack.unpack(ARGV[1]), function(place)
+  local reserved = data .. 'reserved:' .. place
   local before = call('HGET', reserved, note)
   if not before or tonumber(before) < tonumber(offset) then call('HSET', reserved, note, offset) end
-  call('ZADD', data .. 'reserving', 'GT', whole(nowMs()), held[i])
-end
-finish()
+  call('ZADD', data .. 'reserving', 'GT', whole(nowMs()), place)
+end)
+if begun then finish() end
 `,
 )
 

@@ -1,5 +1,5 @@
 /**
- * What the sink keeps beside its position. `lineage` is a random name given with the first batch; it is in the insert
+ * What the sink keeps beside its position in the log, for those who read what it has stored. `lineage` is a random name given with the first batch; it is in the insert
  * tokens, so that a log that starts again at offset 0 cannot meet tokens of its predecessor and have its rows dropped.
  * `openTo`, when present, is the end of the batch that starts at the position and may already be partly stored.
  */

@@ -1,0 +1,49 @@
+import type { ClickHouseMigration } from '@tollgate/platform/usage-store/clickhouse/migrations'
+import { onCluster } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
+import { createUsageTable, storedName, type UsageTable } from '../usage-table.ts'
+import { usageRecordsTable } from './0001-usage-records.ts'
+
+/**
+ * The usage that wallets paid, in the order of the log: the ledger posts it from here. Fed by the view below, so it has
+ * whatever `usage_records` has.
+ */
+export const creditDebitsTable: UsageTable = {
+  name: 'credit_debits',
+  columns: `
+        log_partition UInt32,
+        log_offset UInt64,
+        id String,
+        provider_id String,
+        customer_ref String,
+        product_ref String,
+        debit Decimal(38, 6),
+        timestamp DateTime64(3, 'UTC')
+    `,
+  engine: 'ReplacingMergeTree',
+  layout: 'ORDER BY (log_partition, log_offset, id)',
+  shardedBy: 'log_partition',
+  deduplicationWindow: 10_000,
+}
+
+export const creditDebits: ClickHouseMigration = {
+  name: '0004-credit-debits',
+  statements: (place) => [
+    ...tablesOf(place).map(
+      (table) =>
+        `ALTER TABLE ${table}${onCluster(place)}
+    ADD COLUMN IF NOT EXISTS debit Decimal(38, 6) AFTER properties`,
+    ),
+    ...createUsageTable(creditDebitsTable, place),
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${place.database}.credit_debits_view${onCluster(place)}
+    TO ${storedName(creditDebitsTable, place)} AS
+    SELECT log_partition, log_offset, id, provider_id, customer_ref, product_ref, debit, timestamp
+    FROM ${storedName(usageRecordsTable, place)}
+    WHERE debit > 0`,
+  ],
+}
+
+/** On a cluster the table of each server, and the one in front of them. */
+function tablesOf(place: Parameters<ClickHouseMigration['statements']>[0]): string[] {
+  const front = `${place.database}.${usageRecordsTable.name}`
+  return [...new Set([storedName(usageRecordsTable, place), front])]
+}

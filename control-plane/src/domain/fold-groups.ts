@@ -1,0 +1,27 @@
+/** A sum as the store tells it: decimal text. */
+type Group = { readonly key: string; readonly total: string; readonly count: number }
+
+type Known = ReadonlyMap<string, { readonly reference: string; readonly name?: string }>
+
+export type FoldedGroup = {
+  readonly reference: string
+  readonly name?: string
+  readonly value: number
+  readonly count: number
+}
+
+/** Groups whose keys are known to be of one thing become one; the largest first. For showing. */
+export function foldGroups(groups: readonly Group[], known: Known): FoldedGroup[] {
+  const folded = new Map<string, FoldedGroup>()
+  for (const { key, total, count } of groups) {
+    const { reference, name } = known.get(key) ?? { reference: key }
+    const before = folded.get(reference)
+    folded.set(reference, {
+      reference,
+      ...(name === undefined ? {} : { name }),
+      value: (before?.value ?? 0) + Number(total),
+      count: (before?.count ?? 0) + count,
+    })
+  }
+  return [...folded.values()].sort((a, b) => b.value - a.value)
+}

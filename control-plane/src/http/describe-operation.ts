@@ -1,0 +1,101 @@
+import { refusalResponses } from './described-errors.ts'
+import { describedOperations } from './described-operations.ts'
+
+/** An operation as far as it follows from the route's schemas. */
+export type GeneratedOperation = {
+  readonly tags?: readonly string[]
+  readonly parameters?: readonly object[]
+  readonly requestBody?: RequestBody
+  readonly responses?: Readonly<Record<string, Response>>
+  readonly security?: readonly object[]
+}
+
+type Response = { readonly description: string }
+
+type RequestBody = {
+  readonly content?: Record<string, { readonly schema?: { readonly anyOf?: { type?: string }[] } }>
+}
+
+/**
+ * Adds the name, the words and the refusals of an operation.
+ *
+ * @param name method and path, as in `get /v1/sdk/products`
+ */
+export function describeOperation(name: string, operation: GeneratedOperation): object {
+  const described = describedOperations[name]
+  if (described === undefined) return operation
+  const { operationId, summary, refusals } = described
+  const requestBody = requestBodyOf(name, operation)
+  const security = operation.security ?? securityOf(name, operation)
+  const request = {
+    hasBody: requestBody !== undefined,
+    hasParameters: (operation.parameters ?? []).length > 0,
+    needsKey: security.length > 0,
+    isMcp: operation.tags?.includes('MCP') ?? false,
+  }
+  return {
+    ...operation,
+    operationId,
+    summary,
+    security,
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses: { ...answersOf(operation), ...refusalResponses(request, refusals) },
+  }
+}
+
+/** Of answers, the generator knows no more than the schema. */
+function answersOf({ responses = {} }: GeneratedOperation): Record<string, Response> {
+  const described = Object.entries(responses).map(([status, response]): [string, Response] => {
+    const isUndescribed = response.description === 'Default Response'
+    const description = status === '201' ? 'Created' : 'Done'
+    return [status, isUndescribed ? { ...response, description } : response]
+  })
+  return Object.fromEntries(described)
+}
+
+export const securitySchemes = {
+  secretKey: {
+    type: 'http' as const,
+    scheme: 'bearer',
+    description: '`sk_sandbox_…` or `sk_live_…`: the key decides on the environment',
+  },
+  accessToken: {
+    type: 'http' as const,
+    scheme: 'bearer',
+    description: 'What signing in to the console gives',
+  },
+}
+
+/** Users are let in where the console works; their own sign-in is nothing that a key has. */
+function securityOf(name: string, { tags }: GeneratedOperation): object[] {
+  if (name === 'get /v1/ui/users') return [{ secretKey: [] }, { accessToken: [] }]
+  if (tags?.includes('Console')) return [{ accessToken: [] }]
+  return / (\/v1)?\/ui\//.test(name)
+    ? [{ secretKey: [] }, { accessToken: [] }]
+    : [{ secretKey: [] }]
+}
+
+const picture = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } }
+
+/** Bytes have no schema that a route could be given. */
+const pictureUpload = {
+  required: true,
+  content: {
+    'image/png': picture,
+    'image/jpeg': picture,
+    'image/webp': picture,
+    'image/gif': picture,
+  },
+}
+
+function requestBodyOf(name: string, { requestBody }: GeneratedOperation): object | undefined {
+  if (name === 'put /v1/ui/merchant/{kind}') return pictureUpload
+  return requestBody === undefined ? undefined : withItsNeed(requestBody)
+}
+
+/** The generator calls every body required; one that may be null may be left out as well. */
+function withItsNeed(body: RequestBody): object {
+  const schema = body.content?.['application/json']?.schema
+  const mayBeMissing = schema?.anyOf?.some(({ type }) => type === 'null') ?? false
+  return { ...body, required: !mayBeMissing }
+}

@@ -1,0 +1,43 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { listMcpServers } from '@tollgate/domain/mcp/repository'
+import { listPlans } from '@tollgate/domain/plans/repository'
+import type { Product } from '@tollgate/domain/products/repository'
+import type { ProductBody } from '@tollgate/schemas/http/products'
+import type { AppParts } from './app-parts.ts'
+import type { Caller } from './plugins/authentication.ts'
+import { read } from './read.ts'
+import { productToHttp } from './translate/product.ts'
+
+/** Products as every answer shows them: with their plans, and with what stands behind the MCP products. */
+export async function presentProducts(
+  sql: Queryable,
+  { mcpProxyUrls }: Pick<AppParts, 'mcpProxyUrls'>,
+  { environment, providerId }: Caller,
+  products: readonly Product[],
+): Promise<ProductBody[]> {
+  const references = products.map(({ reference }) => reference)
+  const plans = await listPlans(sql, providerId, references)
+  const servers = await listMcpServers(
+    sql,
+    providerId,
+    products.filter(({ isMcpPay }) => isMcpPay).map(({ reference }) => reference),
+  )
+  return products.map((product) =>
+    productToHttp(product, {
+      plans: plans.filter(({ productRef }) => productRef === product.reference),
+      server: servers.get(product.reference),
+      proxyUrl: mcpProxyUrls[environment],
+    }),
+  )
+}
+
+export function presentProduct(
+  parts: Pick<AppParts, 'database' | 'mcpProxyUrls'>,
+  caller: Caller,
+  product: Product,
+): Promise<ProductBody> {
+  return read(parts, caller, async (sql) => {
+    const [body] = await presentProducts(sql, parts, caller, [product])
+    return body!
+  })
+}

@@ -1,0 +1,27 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { AppParts } from './app-parts.ts'
+import type { Caller } from './plugins/authentication.ts'
+
+type Stores = Pick<AppParts, 'database'>
+type Body<Result> = (sql: Queryable) => Promise<Result>
+
+/**
+ * Reads the caller's rows in one short transaction, in which those of other providers do not exist and nothing can be
+ * written. What the body needs from anywhere else is fetched before or after it.
+ */
+export function read<Result>(
+  { database }: Stores,
+  { providerId, environment }: Caller,
+  body: Body<Result>,
+): Promise<Result> {
+  return database.of(providerId).in(environment).read(body)
+}
+
+/** The same for what belongs to neither environment: the caller's provider and its keys. */
+export function readControl<Result>(
+  { database }: Stores,
+  { providerId }: Pick<Caller, 'providerId'>,
+  body: Body<Result>,
+): Promise<Result> {
+  return database.of(providerId).control.read(body)
+}

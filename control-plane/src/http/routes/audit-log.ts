@@ -1,0 +1,57 @@
+import { mergeNewest, type PlacedEntry } from '@tollgate/domain/audit/merge-newest'
+import { listEntries, type AuditFilter } from '@tollgate/domain/audit/repository'
+import {
+  auditEntriesDefault,
+  auditLogQuerySchema,
+  auditLogResponseSchema,
+} from '@tollgate/schemas/http/audit-log'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { callerOf } from '../plugins/authentication.ts'
+import { read, readControl } from '../read.ts'
+import { auditCursor, auditEntryToHttp, parseAuditCursor } from '../translate/audit-entry.ts'
+
+/** Who changed what of the provider's, in the environment of the calling key and outside of both. */
+export function registerAuditLogRoute(app: ApiServer, parts: AppParts): void {
+  app.get(
+    '/v1/ui/audit-log',
+    {
+      schema: {
+        tags: ['Audit log'],
+        querystring: auditLogQuerySchema,
+        response: { 200: auditLogResponseSchema },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { providerId, environment } = caller
+      const { limit, before, reference, actor } = request.query
+      const rowsMax = limit === undefined ? auditEntriesDefault : Number(limit)
+      const filter: AuditFilter = {
+        environment,
+        reference: reference || undefined,
+        actor: actor || undefined,
+        before: before === undefined ? undefined : parseAuditCursor(before),
+        // One more tells whether there is another page.
+        rowsMax: rowsMax + 1,
+      }
+      const [own, shared] = await Promise.all([
+        read(parts, caller, (sql) => listEntries(sql, providerId, environment, filter)),
+        readControl(parts, caller, (sql) => listEntries(sql, providerId, 'control', filter)),
+      ])
+      const newest: PlacedEntry[] = mergeNewest(
+        [
+          own.map((entry) => ({ ...entry, place: environment })),
+          shared.map((entry) => ({ ...entry, place: 'control' })),
+        ],
+        rowsMax + 1,
+      )
+      const entries = newest.slice(0, rowsMax)
+      const last = entries.at(-1)
+      return {
+        entries: entries.map(auditEntryToHttp),
+        next: newest.length > rowsMax && last !== undefined ? auditCursor(last) : null,
+      }
+    },
+  )
+}

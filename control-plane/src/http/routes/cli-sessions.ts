@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import {
+  cancelCliSession,
+  completeCliSession,
+  exchangeCliSession,
+  type AnswerOutcome,
+  type CliSessionParts,
+  type Exchange,
+} from '@tollgate/domain/console/answer-cli-session'
+import { openCliSession } from '@tollgate/domain/console/cli-sessions'
+import { cliSessionPageUrl } from '@tollgate/domain/console/console-pages'
+import { drawToken } from '@tollgate/domain/console/tokens'
+import {
+  cliSessionAnsweredSchema,
+  cliSessionCompleteSchema,
+  cliSessionExchangeSchema,
+  cliSessionOpenedSchema,
+  type CliSessionExchangeBody,
+} from '@tollgate/schemas/http/cli-sessions'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { bearerToken, originOf, sessionOf } from '../plugins/authentication.ts'
+import { present } from '../translate/present.ts'
+
+const tags = ['Console']
+const path = '/v1/ui/provider/auth/cli-init/sessions'
+const params = z.object({ sessionId: requiredReference })
+
+/** For the command line, which has no key yet. */
+export function registerOpenCliSessionRoutes(app: ApiServer, parts: AppParts): void {
+  const security: [] = []
+  app.post(
+    path,
+    { schema: { tags, security, response: { 201: cliSessionOpenedSchema } } },
+    async (request, reply) => {
+      const pollToken = drawToken()
+      const { control } = parts.console.database
+      const opener = { pollToken, address: request.ip }
+      const session = await openCliSession(control, opener, new Date(parts.clock.now()))
+      if (session === undefined) throw refusals.tooManyCliSessions()
+      const { sessionId } = session
+      const authUrl = cliSessionPageUrl(parts.hostedUrl, sessionId)
+      return reply.code(201).send({ sessionId, authUrl, pollToken })
+    },
+  )
+
+  app.post(
+    `${path}/:sessionId/exchange`,
+    {
+      schema: {
+        tags,
+        description: 'The bearer token is the poll token. The secret key is told once.',
+        params,
+        response: { 200: cliSessionExchangeSchema },
+      },
+    },
+    async (request) => {
+      const now = new Date(parts.clock.now())
+      const { sessionId } = request.params
+      const token = bearerToken(request) ?? ''
+      const exchange = await exchangeCliSession(cliParts(parts), sessionId, token, now)
+      if (exchange === undefined) throw refusals.badPollToken()
+      return exchangeToHttp(exchange)
+    },
+  )
+}
+
+/** For the user of the console that the command line has sent there; keys are for owners and admins. */
+export function registerAnswerCliSessionRoutes(app: ApiServer, parts: AppParts): void {
+  app.post(
+    `${path}/:sessionId/complete`,
+    {
+      schema: {
+        tags,
+        params,
+        body: cliSessionCompleteSchema,
+        response: { 200: cliSessionAnsweredSchema },
+      },
+    },
+    async (request) => {
+      const { sessionId } = request.params
+      const { environment } = request.body
+      const outcome = await completeCliSession(
+        cliParts(parts),
+        sessionId,
+        sessionOf(request),
+        originOf(request),
+        environment,
+        new Date(parts.clock.now()),
+        (error) => parts.logger.error({ err: error }, 'a key was issued, but is not published yet'),
+      )
+      return answered(outcome, sessionId)
+    },
+  )
+
+  app.post(
+    `${path}/:sessionId/cancel`,
+    { schema: { tags, params, response: { 200: cliSessionAnsweredSchema } } },
+    async (request) => {
+      const { sessionId } = request.params
+      const now = new Date(parts.clock.now())
+      const user = sessionOf(request)
+      return answered(await cancelCliSession(cliParts(parts), sessionId, user, now), sessionId)
+    },
+  )
+}
+
+function cliParts({ console, hotState, secrets }: AppParts): CliSessionParts {
+  return { database: console.database, hotState, secrets }
+}
+
+function answered(outcome: AnswerOutcome, sessionId: string): { success: true } {
+  switch (outcome) {
+    case 'answered':
+      return { success: true }
+    case 'answered-before':
+      throw refusals.cliSessionAnswered(sessionId)
+    case 'not-found':
+      throw refusals.cliSessionNotFound(sessionId)
+  }
+}
+
+function exchangeToHttp(exchange: Exchange): CliSessionExchangeBody {
+  if (exchange.status !== 'complete') return { status: exchange.status }
+  const { status, email, environment, secretKey } = exchange
+  const warning =
+    secretKey === undefined ? 'The secret key was handed out before, and is not told again' : null
+  return { status, email, environment, ...present({ secretKey, warning }) }
+}

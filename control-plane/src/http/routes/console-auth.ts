@@ -1,0 +1,96 @@
+import { enterEnvironment, signOut } from '@tollgate/domain/console/change-session'
+import { changePassword } from '@tollgate/domain/console/set-password'
+import {
+  environmentSwitchSchema,
+  passwordChangeSchema,
+  signedInSchema,
+  signedInUserSchema,
+  signedOutSchema,
+} from '@tollgate/schemas/http/console-auth'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { actorOf, originOf, sessionOf } from '../plugins/authentication.ts'
+import { requireProvider } from '../require.ts'
+import { signedInToHttp, signedInUserToHttp } from '../translate/console.ts'
+
+const tags = ['Console']
+/** What users do with their own sign-in takes no role, and no environment that the provider has. */
+const config = { scope: 'any', misplacedKey: 'served' } as const
+
+export function registerConsoleAuthRoutes(app: ApiServer, parts: AppParts): void {
+  app.get(
+    '/v1/ui/auth/me',
+    { config, schema: { tags, response: { 200: signedInUserSchema } } },
+    async (request) => {
+      const session = sessionOf(request)
+      const provider = await requireProvider(parts, session)
+      return signedInUserToHttp({ ...session, user: session, provider })
+    },
+  )
+
+  app.post(
+    '/v1/ui/auth/environment',
+    {
+      config,
+      schema: {
+        tags,
+        description:
+          'A second access token of the same sign-in, for that environment. It ends when the first one does.',
+        body: environmentSwitchSchema,
+        response: { 200: signedInSchema },
+      },
+    },
+    async (request) => {
+      const session = sessionOf(request)
+      const { environment } = request.body
+      const provider = await requireProvider(parts, session)
+      const now = new Date(parts.clock.now())
+      const change = { actor: actorOf(request), now }
+      const accessToken = await enterEnvironment(parts.database, session, environment, change)
+      if (accessToken === undefined) throw refusals.badAccessToken()
+      const who = signedInUserToHttp({ ...session, environment, user: session, provider })
+      return { status: 'signed_in' as const, accessToken, ...who }
+    },
+  )
+
+  app.post(
+    '/v1/ui/auth/sign-out',
+    { config, schema: { tags, response: { 200: signedOutSchema } } },
+    async (request) => {
+      await signOut(parts.database, sessionOf(request))
+      return { success: true as const }
+    },
+  )
+
+  registerPasswordChange(app, parts)
+}
+
+function registerPasswordChange(app: ApiServer, parts: AppParts): void {
+  app.put(
+    '/v1/ui/auth/password',
+    {
+      config,
+      schema: {
+        tags,
+        description:
+          'Changes the own password, ends everything the user is signed in with, and signs in anew.',
+        body: passwordChangeSchema,
+        response: { 200: signedInSchema },
+      },
+    },
+    async (request) => {
+      const given = { ...request.body, address: request.ip, origin: originOf(request) }
+      const now = new Date(parts.clock.now())
+      const outcome = await changePassword(parts.console, sessionOf(request), given, now)
+      switch (outcome.kind) {
+        case 'changed':
+          return signedInToHttp(outcome.signedIn)
+        case 'refused':
+          throw refusals.wrongPassword()
+        case 'wait':
+          throw refusals.tooManySignIns(outcome.waitMs)
+      }
+    },
+  )
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import {
+  findOutboxEvent,
+  listNewestEvents,
+  type OutboxEvent,
+} from '@tollgate/domain/outbox/repository'
+import {
+  eventSchema,
+  eventsQuerySchema,
+  eventsResponseSchema,
+  type EventSummaryBody,
+} from '@tollgate/schemas/http/console-lists'
+import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { callerOf } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
+import { present } from '../translate/present.ts'
+
+const tags = ['Events']
+
+/** What happened, as webhooks tell of it. */
+export function registerEventRoutes(app: ApiServer, parts: AppParts): void {
+  app.get(
+    '/v1/ui/events',
+    {
+      schema: { tags, querystring: eventsQuerySchema, response: { 200: eventsResponseSchema } },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { type, before } = request.query
+      const { limit } = clampPage(request.query)
+      const filter = { type: type || undefined, before: before || undefined, rowsMax: limit + 1 }
+      const found = await read(parts, caller, (sql) =>
+        listNewestEvents(sql, caller.providerId, filter),
+      )
+      return { events: found.slice(0, limit).map(summaryToHttp), hasMore: found.length > limit }
+    },
+  )
+
+  app.get(
+    '/v1/ui/events/:eventId',
+    {
+      schema: {
+        tags,
+        params: z.object({ eventId: requiredReference }),
+        response: { 200: eventSchema },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { eventId } = request.params
+      const event = await read(parts, caller, (sql) =>
+        findOutboxEvent(sql, caller.providerId, eventId),
+      )
+      if (event === undefined) throw refusals.eventNotFound(eventId)
+      const { object, previousAttributes } = event
+      return {
+        ...summaryToHttp(event),
+        data: { object, previous_attributes: previousAttributes },
+      }
+    },
+  )
+}
+
+function summaryToHttp(event: OutboxEvent): EventSummaryBody {
+  const { eventId, type, livemode, createdAt, requestId, idempotencyKey } = event
+  return {
+    id: eventId,
+    type,
+    livemode,
+    createdAt: createdAt.toISOString(),
+    ...present({ requestId, idempotencyKey }),
+  }
+}

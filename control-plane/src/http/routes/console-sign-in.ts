@@ -1,0 +1,78 @@
+import { setPasswordByLink } from '@tollgate/domain/console/set-password'
+import { signIn } from '@tollgate/domain/console/sign-in'
+import {
+  passwordSetResponseSchema,
+  passwordSetSchema,
+  signInResponseSchema,
+  signInSchema,
+} from '@tollgate/schemas/http/console-auth'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { originOf } from '../plugins/authentication.ts'
+import { signedInToHttp } from '../translate/console.ts'
+
+const shared = { tags: ['Console'], security: [] }
+
+/** For those who are not signed in yet: the only way in without a key. */
+export function registerSignInRoutes(
+  app: ApiServer,
+  parts: Pick<AppParts, 'console' | 'clock'>,
+): void {
+  app.post(
+    '/v1/ui/auth/sign-in',
+    {
+      schema: {
+        ...shared,
+        description:
+          'An access token for `/v1/ui/...` in one environment. Who is a user of several providers with the same password ' +
+          'is asked which.',
+        body: signInSchema,
+        response: { 200: signInResponseSchema },
+      },
+    },
+    async (request) => {
+      const { providerId, ...given } = request.body
+      const asked = {
+        ...given,
+        providerId: providerId || undefined,
+        address: request.ip,
+        origin: originOf(request),
+      }
+      const outcome = await signIn(parts.console, asked, new Date(parts.clock.now()))
+      switch (outcome.kind) {
+        case 'signed-in':
+          return signedInToHttp(outcome.signedIn)
+        case 'several':
+          return { status: 'choose_provider' as const, providers: [...outcome.providers] }
+        case 'refused':
+          throw refusals.badSignIn()
+        case 'wait':
+          throw refusals.tooManySignIns(outcome.waitMs)
+      }
+    },
+  )
+
+  app.post(
+    '/v1/ui/auth/password',
+    {
+      schema: {
+        ...shared,
+        description:
+          'Sets the password of the user that a one-time link is for. Ends what the user was signed in with.',
+        body: passwordSetSchema,
+        response: { 200: passwordSetResponseSchema },
+      },
+    },
+    async (request) => {
+      const now = new Date(parts.clock.now())
+      const outcome = await setPasswordByLink(
+        parts.console,
+        { ...request.body, origin: originOf(request) },
+        now,
+      )
+      if (outcome.kind === 'no-such-link') throw refusals.passwordLinkBad()
+      return { success: true as const, email: outcome.user.email }
+    },
+  )
+}

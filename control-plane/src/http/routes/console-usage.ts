@@ -1,0 +1,153 @@
+import { countPurchasesByStatus } from '@tollgate/domain/purchases/repository'
+import { countCustomers } from '@tollgate/domain/customers/list-customers'
+import { listReferences } from '@tollgate/domain/customers/repository'
+import { countProducts } from '@tollgate/domain/products/repository'
+import { findMeter } from '@tollgate/domain/meters/repository'
+import {
+  overviewSchema,
+  usageBreakdownQuerySchema,
+  usageBreakdownSchema,
+  usageOverTimeSchema,
+  usageQuerySchema,
+  type UsageOverTimeBody,
+} from '@tollgate/schemas/http/console-usage'
+import { clampPage } from '@tollgate/schemas/http/fields'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { purchaseStatuses } from '@tollgate/schemas/http/purchases'
+import type { z } from 'zod'
+import { refusals } from '../../errors.ts'
+import type { RolledUpQuery } from '../../usage/query-rolled-up-usage.ts'
+import { usageBreakdown } from '../../usage/usage-breakdown.ts'
+import { usageOverTime, wholeHours } from '../../usage/usage-over-time.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { callerOf, type Caller } from '../plugins/authentication.ts'
+import { InvalidRequestError } from '../plugins/validation.ts'
+import { read } from '../read.ts'
+import { requireCustomer, requireProduct } from '../require.ts'
+
+const description =
+  'By whole hours, and as far as it is stored: usage of the last seconds may be missing.'
+
+export function registerConsoleUsageRoutes(app: ApiServer, parts: AppParts): void {
+  app.get(
+    '/v1/ui/usage',
+    {
+      schema: {
+        tags: ['Usage'],
+        description,
+        querystring: usageQuerySchema,
+        response: { 200: usageOverTimeSchema },
+      },
+    },
+    async (request) => {
+      const { query } = request
+      const { bucketsMax } = parts.limits
+      const asked = await toQuery(parts, callerOf(request), query)
+      const meterName = asked.meterName ?? requestsMeterName
+      const of = { ...asked, meterName }
+      const body = await usageOverTime(parts.usageStore, of, query.granularity, bucketsMax)
+      if (body === undefined) throw invalid('to', `At most ${bucketsMax} buckets are allowed`)
+      return body
+    },
+  )
+
+  app.get(
+    '/v1/ui/usage/breakdown',
+    {
+      schema: {
+        tags: ['Usage'],
+        description,
+        querystring: usageBreakdownQuerySchema,
+        response: { 200: usageBreakdownSchema },
+      },
+    },
+    async (request) => {
+      const { by } = request.query
+      const { limit } = clampPage(request.query)
+      const asked = await toQuery(parts, callerOf(request), request.query)
+      // Meters are in units of their own: side by side they can be shown together, added up they cannot.
+      const one = by === 'meter' ? asked.meterName : (asked.meterName ?? requestsMeterName)
+      return usageBreakdown(parts, { ...asked, meterName: one }, by, limit)
+    },
+  )
+
+  app.get(
+    '/v1/ui/overview',
+    { schema: { tags: ['Console'], response: { 200: overviewSchema } } },
+    async (request) => {
+      const caller = callerOf(request)
+      const { providerId } = caller
+      const counts = await read(parts, caller, async (sql) => ({
+        customers: await countCustomers(sql, providerId),
+        products: await countProducts(sql, providerId),
+        byStatus: await countPurchasesByStatus(sql, providerId),
+      }))
+      const { customers, products, byStatus } = counts
+      const purchases = Object.fromEntries(
+        purchaseStatuses.map((status) => [status, byStatus.get(status) ?? 0]),
+      ) as z.infer<typeof overviewSchema>['purchases']
+      const usage = await recentUsage(parts, caller)
+      return { customers, products, purchases, ...(usage === undefined ? {} : { usage }) }
+    },
+  )
+}
+
+const shownDays = 30
+const dayMs = 86_400_000
+
+/** Today and the days before it. The rest of the overview is shown without it as well. */
+async function recentUsage(
+  parts: AppParts,
+  caller: Caller,
+): Promise<UsageOverTimeBody | undefined> {
+  const endMs = (Math.floor(parts.clock.now() / dayMs) + 1) * dayMs
+  const query = {
+    ...caller,
+    meterName: requestsMeterName,
+    productRef: undefined,
+    customerRefs: undefined,
+    range: { startMs: endMs - shownDays * dayMs, endMs },
+  }
+  try {
+    return await usageOverTime(parts.usageStore, query, 'day', shownDays)
+  } catch (error) {
+    parts.logger.warn({ err: error }, 'the overview is shown without usage')
+    return undefined
+  }
+}
+
+type Asked = Omit<z.infer<typeof usageQuerySchema>, 'granularity'>
+
+async function toQuery(parts: AppParts, caller: Caller, asked: Asked): Promise<RolledUpQuery> {
+  const range = { startMs: Date.parse(asked.from), endMs: Date.parse(asked.to) }
+  if (range.startMs > range.endMs) throw invalid('to', 'Must not be before `from`')
+  const { productRef, customerRef, meterRef } = asked
+  if (productRef) await requireProduct(parts, caller, productRef)
+  return {
+    ...caller,
+    meterName: meterRef ? await meterNameOf(parts, caller, meterRef) : undefined,
+    productRef: productRef || undefined,
+    customerRefs: customerRef ? await referencesOf(parts, caller, customerRef) : undefined,
+    range: wholeHours(range),
+  }
+}
+
+async function meterNameOf(parts: AppParts, caller: Caller, meterRef: string): Promise<string> {
+  const meter = await read(parts, caller, (sql) => findMeter(sql, caller.providerId, meterRef))
+  if (meter === undefined) throw refusals.meterNotFound(meterRef)
+  return meter.name
+}
+
+async function referencesOf(
+  parts: AppParts,
+  caller: Caller,
+  customerRef: string,
+): Promise<string[]> {
+  const { reference } = await requireCustomer(parts, caller, customerRef)
+  return read(parts, caller, (sql) => listReferences(sql, caller.providerId, reference))
+}
+
+function invalid(field: string, message: string): InvalidRequestError {
+  return new InvalidRequestError([{ code: 'custom', path: [field], message }])
+}

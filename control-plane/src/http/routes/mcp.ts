@@ -1,0 +1,196 @@
+import { z } from 'zod'
+import { bootstrapMcp } from '@tollgate/domain/mcp/bootstrap-mcp'
+import { configureMcp, type McpChange } from '@tollgate/domain/mcp/configure-mcp'
+import { findMcpServer, type McpServer } from '@tollgate/domain/mcp/repository'
+import { nameOfOrigin } from '@tollgate/domain/mcp/subdomain'
+import { listPlans } from '@tollgate/domain/plans/repository'
+import type { Product } from '@tollgate/domain/products/repository'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  mcpBootstrapSchema,
+  mcpBootstrappedSchema,
+  mcpConfiguredSchema,
+  mcpConfigureSchema,
+  mcpDiscoveredSchema,
+  type McpBootstrapInput,
+  type McpConfiguredBody,
+  type McpConfigureInput,
+} from '@tollgate/schemas/http/mcp'
+import { refusals } from '../../errors.ts'
+import { discoverTools } from '../../mcp/discover-tools.ts'
+import { requireOrigin, sealAuth } from '../../mcp/origin-input.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { commit } from '../commit.ts'
+import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
+import { requireProduct, requireProvider } from '../require.ts'
+import { productToHttp } from '../translate/product.ts'
+import {
+  autoMappedToHttp,
+  discoveredToHttp,
+  mcpServerToHttp,
+  planMapToHttp,
+} from '../translate/mcp.ts'
+
+const params = z.object({ productRef: requiredReference })
+const tags = ['MCP']
+
+type McpProduct = { readonly product: Product; readonly server: McpServer }
+
+export function registerMcpRoutes(app: ApiServer, parts: AppParts): void {
+  app.post(
+    '/v1/sdk/products/mcp/bootstrap',
+    { schema: { tags, body: mcpBootstrapSchema, response: { 201: mcpBootstrappedSchema } } },
+    async (request, reply) => {
+      const operation = operationOf(request, parts.clock)
+      const made = await bootstrap(parts, operation, request.body)
+      // The product stands by now: an origin that does not answer yet can be asked again.
+      const outcome =
+        request.body.tools === undefined
+          ? await discoverTools(parts, operation, made.server)
+          : undefined
+      const configured = await presentMcp(parts, operation, made)
+      return reply.code(201).send({ ...configured, ...autoMappedToHttp(outcome) })
+    },
+  )
+
+  app.put(
+    '/v1/sdk/products/:productRef/mcp/plans',
+    { schema: { tags, params, body: mcpConfigureSchema, response: { 200: mcpConfiguredSchema } } },
+    async (request) => {
+      const operation = operationOf(request, parts.clock)
+      const configured = await configure(parts, operation, request.params.productRef, request.body)
+      return presentMcp(parts, operation, configured)
+    },
+  )
+
+  app.post(
+    '/v1/ui/products/:productRef/mcp/discover',
+    {
+      schema: {
+        tags,
+        params,
+        body: z.unknown(),
+        response: { 200: mcpDiscoveredSchema },
+      },
+    },
+    async (request) => {
+      const { productRef } = request.params
+      const server = await requireMcpServer(parts, callerOf(request), productRef)
+      const outcome = await discoverTools(parts, operationOf(request, parts.clock), server)
+      switch (outcome.kind) {
+        case 'recorded':
+          return discoveredToHttp(outcome)
+        case 'failed':
+          throw refusals.originUnusable(outcome.message)
+        case 'outdated':
+          throw refusals.originChanged()
+        case 'not-found':
+          throw refusals.productNotFound(productRef)
+        case 'refused':
+          throw refusals.mcp(outcome.code, outcome.message)
+      }
+    },
+  )
+}
+
+/** A refusal inside a unit of work is thrown: it takes back what was done before it. */
+async function bootstrap(
+  parts: AppParts,
+  operation: Operation,
+  body: McpBootstrapInput,
+): Promise<McpProduct> {
+  requireOrigin(parts, operation, body.originUrl)
+  const { defaultCurrency } = await requireProvider(parts, operation)
+  const fields = {
+    product: {
+      name: body.name ?? nameOfOrigin(body.originUrl),
+      description: body.description ?? null,
+      imageUrl: body.imageUrl ?? null,
+      productType: body.productType ?? null,
+      isMcpPay: true,
+      config: null,
+      metadata: body.metadata ?? {},
+      taxBehavior: null,
+    },
+    originUrl: body.originUrl,
+    auth: sealAuth(parts, operation, body.authHeaderName, body.authApiKey),
+    mcpDomain: body.mcpDomain,
+    plans: body.plans,
+    tools: body.tools,
+    defaultPlanKey: body.defaultPlanKey,
+    defaultCurrency,
+  }
+  return commit(parts, operation, async (work) => {
+    const outcome = await bootstrapMcp(work, fields)
+    if (outcome.kind === 'refused') throw refusals.mcp(outcome.code, outcome.message)
+    return outcome
+  })
+}
+
+async function configure(
+  parts: AppParts,
+  operation: Operation,
+  productRef: string,
+  body: McpConfigureInput,
+): Promise<McpProduct> {
+  if (body.originUrl !== undefined) requireOrigin(parts, operation, body.originUrl)
+  const { authHeaderName, authApiKey, ...rest } = body
+  const { defaultCurrency } = await requireProvider(parts, operation)
+  const change: McpChange = {
+    originUrl: rest.originUrl,
+    auth: authApiKey === null ? null : sealAuth(parts, operation, authHeaderName, authApiKey),
+    plans: rest.plans,
+    toolMapping: rest.toolMapping,
+    defaultPlanKey: rest.defaultPlanKey,
+    defaultCurrency,
+  }
+  return commit(parts, operation, async (work) => {
+    const outcome = await configureMcp(work, productRef, change)
+    switch (outcome.kind) {
+      case 'configured':
+        return outcome
+      case 'not-found':
+        throw refusals.productNotFound(productRef)
+      case 'refused':
+        throw refusals.mcp(outcome.code, outcome.message)
+    }
+  })
+}
+
+async function presentMcp(
+  parts: AppParts,
+  caller: Caller,
+  { product, server }: McpProduct,
+): Promise<McpConfiguredBody> {
+  const { environment, providerId } = caller
+  return read(parts, caller, async (sql) => {
+    const plans = await listPlans(sql, providerId, [product.reference])
+    const proxyUrl = parts.mcpProxyUrls[environment]
+    return {
+      product: productToHttp(product, { plans, server, proxyUrl }),
+      mcpServer: mcpServerToHttp(server, plans, proxyUrl),
+      planMap: planMapToHttp(plans),
+    }
+  })
+}
+
+async function requireMcpServer(
+  parts: AppParts,
+  caller: Caller,
+  productRef: string,
+): Promise<McpServer> {
+  const { isMcpPay } = await requireProduct(parts, caller, productRef)
+  if (!isMcpPay) {
+    throw refusals.mcp('NOT_MCP_PRODUCT', `Product ${productRef} is not an MCP product`)
+  }
+  const server = await read(parts, caller, (sql) =>
+    findMcpServer(sql, caller.providerId, productRef),
+  )
+  if (server === undefined) {
+    throw refusals.mcp('NO_MCP_SERVER', `Product ${productRef} has no MCP server: bootstrap one`)
+  }
+  return server
+}

@@ -1,0 +1,31 @@
+import { creditsPerMinorUnit, displayMinor } from '@tollgate/domain/money/credits'
+import { formatMoney, majorText } from '@tollgate/domain/money/currencies'
+import { toFraction, type ExchangeRate } from '@tollgate/domain/money/exchange-rates'
+import { wholeCredits } from '@tollgate/domain/wallet/whole-credits'
+import type { BalanceBody } from '@tollgate/schemas/http/credits'
+
+/** What is left of a wallet, 10^-6 credits, and what that is worth where the provider shows it. */
+export function balanceToHttp(
+  customerRef: string,
+  micros: bigint,
+  displayRate: ExchangeRate,
+): BalanceBody {
+  const { currency, unitsPerDollar, source } = displayRate
+  const credits = wholeCredits(micros)
+  const worthMinor = displayMinor(BigInt(credits), currency, toFraction(displayRate))
+  const exchangeRate = Number(unitsPerDollar)
+  return {
+    customerRef,
+    credits,
+    displayCurrency: currency,
+    creditsPerMinorUnit: Number(creditsPerMinorUnit),
+    displayExchangeRate: exchangeRate,
+    display: {
+      amountMajor: Number(majorText(worthMinor, currency)),
+      currency,
+      formatted: formatMoney(worthMinor, currency),
+      exchangeRate,
+      rateSource: source,
+    },
+  }
+}

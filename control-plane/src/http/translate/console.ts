@@ -1,0 +1,41 @@
+import type { SignedIn } from '@tollgate/domain/console/sign-in'
+import type { ConsoleUser } from '@tollgate/domain/console/users'
+import type { SignedInBody, SignedInUserBody } from '@tollgate/schemas/http/console-auth'
+import type { ConsoleUserBody } from '@tollgate/schemas/http/console-users'
+import { present } from './present.ts'
+
+export function signedInToHttp(signedIn: SignedIn): SignedInBody {
+  const { accessToken } = signedIn
+  return { status: 'signed_in', accessToken, ...signedInUserToHttp(signedIn) }
+}
+
+type Who = Pick<SignedIn, 'provider' | 'environment' | 'expiresAt'> & {
+  readonly user: Pick<ConsoleUser, 'userId' | 'email' | 'name' | 'role'>
+}
+
+export function signedInUserToHttp({
+  user,
+  provider,
+  environment,
+  expiresAt,
+}: Who): SignedInUserBody {
+  const { userId, email, name, role } = user
+  return {
+    user: { userId, email, role, ...present({ name }) },
+    provider: { providerId: provider.providerId, name: provider.name },
+    environment,
+    expiresAt: expiresAt.toISOString(),
+  }
+}
+
+export function consoleUserToHttp(user: ConsoleUser): ConsoleUserBody {
+  const { userId, email, name, role, passwordHash, createdAt } = user
+  return {
+    userId,
+    email,
+    role,
+    status: passwordHash === null ? 'invited' : 'active',
+    createdAt: createdAt.toISOString(),
+    ...present({ name }),
+  }
+}

@@ -1,0 +1,78 @@
+import { fallbackPlan, plansByKey } from '@tollgate/domain/mcp/decide-plans'
+import type { Reconciled } from '@tollgate/domain/mcp/decide-tools'
+import type { McpServer } from '@tollgate/domain/mcp/repository'
+import type { Plan } from '@tollgate/domain/plans/plan'
+import type {
+  McpBootstrappedBody,
+  McpConfiguredBody,
+  McpDiscoveredBody,
+  McpServerBody,
+} from '@tollgate/schemas/http/mcp'
+import type { ProductBody } from '@tollgate/schemas/http/products'
+import type { DiscoveryOutcome } from '../../mcp/discover-tools.ts'
+import { present } from './present.ts'
+
+/** `proxyUrl`: the address of every MCP server, with `{subdomain}` in it. `plans`: those of the product. */
+export function mcpServerToHttp(
+  server: McpServer,
+  plans: readonly Plan[],
+  proxyUrl: string,
+): McpServerBody {
+  return {
+    reference: server.reference,
+    subdomain: server.subdomain,
+    mcpProxyUrl: proxyUrl.replace('{subdomain}', server.subdomain),
+    url: server.originUrl,
+    ...present({ defaultPlanRef: fallbackPlan(plans)?.reference }),
+  }
+}
+
+/** The same as it stands inside the product. */
+export function productMcpToHttp(
+  server: McpServer,
+  plans: readonly Plan[],
+  proxyUrl: string,
+): ProductBody['mcp'] {
+  const { reference, subdomain, url, ...rest } = mcpServerToHttp(server, plans, proxyUrl)
+  return { mcpServerRef: reference, mcpSubdomain: subdomain, originUrl: url, ...rest }
+}
+
+export function planMapToHttp(plans: readonly Plan[]): McpConfiguredBody['planMap'] {
+  const named = [...plansByKey(plans)]
+  return Object.fromEntries(named.map(([key, { reference, name }]) => [key, { reference, name }]))
+}
+
+/** What a bootstrap says of the origin's tools; undefined: it was not asked. */
+export function autoMappedToHttp(outcome: DiscoveryOutcome | undefined): AutoMapped {
+  if (outcome === undefined) return { toolsAutoMapped: false }
+  if (outcome.kind !== 'recorded') {
+    const message =
+      outcome.kind === 'failed' ? outcome.message : 'The product was changed meanwhile'
+    const discovery = { status: 'failed' as const, message }
+    return { toolsAutoMapped: false, autoMappedTools: [], discovery }
+  }
+  return {
+    toolsAutoMapped: true,
+    autoMappedTools: outcome.tools.map(({ name, description }) => ({
+      name,
+      ...present({ description }),
+    })),
+    discovery: { status: 'found' },
+  }
+}
+
+type AutoMapped = Pick<McpBootstrappedBody, 'toolsAutoMapped' | 'autoMappedTools' | 'discovery'>
+
+export function discoveredToHttp({ tools, added, removed }: Reconciled): McpDiscoveredBody {
+  const known = tools.filter(({ hasVanished }) => !hasVanished)
+  return {
+    tools: known.map(({ name, description, access, planRefs }) => ({
+      name,
+      access,
+      planRefs: [...planRefs],
+      ...present({ description }),
+    })),
+    added: [...added],
+    removed: [...removed],
+  }
+}

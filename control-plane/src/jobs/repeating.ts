@@ -1,0 +1,29 @@
+import type { Service } from '@tollgate/platform/service/service'
+
+/**
+ * Does rounds of work one after the other, with a pause in between, from the start to the stop, which waits for the
+ * round under way. A round that fails is the round's to tell of; it must not throw.
+ */
+export function repeating(round: () => Promise<void>, pauseMs: number): Service {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+  let isStopped = false
+
+  const begin = (): void => {
+    running = round().finally(schedule)
+  }
+  const schedule = (): void => {
+    if (!isStopped) timer = setTimeout(begin, pauseMs)
+  }
+  return {
+    start: () => {
+      schedule()
+      return Promise.resolve()
+    },
+    stop: async () => {
+      isStopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}

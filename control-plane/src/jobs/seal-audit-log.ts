@@ -1,0 +1,28 @@
+import { auditPlaces, type AuditPlace } from '@tollgate/domain/audit/entry'
+import { sealEntries } from '@tollgate/domain/audit/seal-entries'
+import { poolOf } from '@tollgate/domain/publications/publisher'
+import type { Service } from '@tollgate/platform/service/service'
+import type { AppParts } from '../http/app-parts.ts'
+import { repeating } from './repeating.ts'
+
+type SealingParts = Pick<AppParts, 'publisher' | 'logger'>
+
+/** Seals the audit log a moment after it was written: sealing in the transaction itself would make a provider's changes wait for each other. */
+export function createAuditSealing(parts: SealingParts, intervalMs: number): Service {
+  const sealedTo = new Map<AuditPlace, bigint>()
+  return repeating(async () => {
+    for (const place of auditPlaces) {
+      try {
+        const pool = poolOf(parts.publisher, place)
+        const { sealedToId } = await sealEntries(
+          pool,
+          sealedTo.get(place) ?? 0n,
+          parts.publisher.now(),
+        )
+        sealedTo.set(place, sealedToId)
+      } catch (error) {
+        parts.logger.error({ err: error, place }, 'the audit log waits to be sealed')
+      }
+    }
+  }, intervalMs)
+}

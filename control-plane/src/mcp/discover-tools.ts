@@ -1,0 +1,39 @@
+import { recordTools, type RecordToolsOutcome } from '@tollgate/domain/mcp/record-tools'
+import { originAuthPlace, type McpServer } from '@tollgate/domain/mcp/repository'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { AppParts } from '../http/app-parts.ts'
+import { commit } from '../http/commit.ts'
+import { listOriginTools, type Origin } from './list-origin-tools.ts'
+
+export type DiscoveryOutcome =
+  RecordToolsOutcome | { readonly kind: 'failed'; readonly message: string }
+
+/**
+ * Asks the origin of an MCP product for its tools, and records them. Nothing is locked while the origin is asked, and
+ * nothing changes when it does not tell.
+ */
+export async function discoverTools(
+  parts: AppParts,
+  operation: Operation,
+  server: McpServer,
+): Promise<DiscoveryOutcome> {
+  const { environment, providerId } = operation
+  const { productRef, originUrl } = server
+  const fetch = parts.outbound.fetchWith({ isPlainHttpAllowed: environment === 'sandbox' })
+  const origin = { url: originUrl, headers: authHeaders(parts, providerId, server) }
+  const listed = await listOriginTools(fetch, origin, parts.limits.mcpDiscoveryTimeoutMs)
+  if (listed.kind === 'failed') {
+    parts.logger.info({ productRef, reason: listed.message }, 'the tools of an origin are unknown')
+    return listed
+  }
+  return commit(parts, operation, (work) => recordTools(work, productRef, originUrl, listed.tools))
+}
+
+function authHeaders(
+  { secrets }: AppParts,
+  providerId: string,
+  { auth }: McpServer,
+): Origin['headers'] {
+  if (auth === undefined) return {}
+  return { [auth.header]: secrets.open(auth.sealedValue, originAuthPlace(providerId)) }
+}

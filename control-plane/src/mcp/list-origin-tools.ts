@@ -1,0 +1,110 @@
+import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { FoundTool } from '@tollgate/domain/mcp/decide-tools'
+import type { GuardedFetch } from '@tollgate/platform/outbound/guarded-http'
+import { OutboundError } from '@tollgate/platform/outbound/outbound-error'
+import { isStorableText } from '@tollgate/schemas/json-object'
+import { mcpToolNameCharsMax, mcpToolsMax, textCharsMax } from '@tollgate/schemas/limits'
+
+export type Origin = {
+  readonly url: string
+  /** What it wants to see, if anything. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export type ListedTools =
+  | { readonly kind: 'found'; readonly tools: readonly FoundTool[] }
+  /** In words for the provider. They repeat nothing that the origin said: it may have said the credentials. */
+  | { readonly kind: 'failed'; readonly message: string }
+
+/** Pages of a list of tools: an origin that always has another one is not followed for ever. */
+const pagesMax = 50
+
+/**
+ * Asks an MCP server over streamable HTTP for all its tools. All of them or none: a part of them would look as if the
+ * others were gone.
+ */
+export async function listOriginTools(
+  fetch: GuardedFetch,
+  origin: Origin,
+  timeoutMs: number,
+): Promise<ListedTools> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  const client = new Client(
+    { name: 'tollgate', version: '0.1.0' },
+    { listMaxPages: pagesMax, versionNegotiation: { mode: 'auto' } },
+  )
+  const transport = new StreamableHTTPClientTransport(new URL(origin.url), {
+    fetch,
+    requestInit: { headers: origin.headers },
+    reconnectionOptions: neverAgain,
+  })
+  try {
+    await client.connect(transport, { signal, timeout: timeoutMs })
+    const { tools } = await client.listTools(undefined, { signal, timeout: timeoutMs })
+    return judge(tools)
+  } catch (error) {
+    return failed(signal.aborted ? 'It did not answer in time' : reasonOf(error))
+  } finally {
+    // Nobody waits for an origin to forget its session.
+    void transport
+      .terminateSession()
+      .catch(() => undefined)
+      .finally(() => client.close())
+  }
+}
+
+const neverAgain = {
+  maxRetries: 0,
+  initialReconnectionDelay: 1_000,
+  maxReconnectionDelay: 1_000,
+  reconnectionDelayGrowFactor: 1,
+}
+
+function judge(tools: readonly { name: string; description?: string | undefined }[]): ListedTools {
+  if (tools.length > mcpToolsMax) {
+    return failed(`It has ${tools.length} tools; ${mcpToolsMax} are possible`)
+  }
+  const names = new Set(tools.map(({ name }) => name))
+  if (names.size < tools.length) return failed('It lists a tool more than once')
+  if ([...names].some((name) => !isToolName(name))) {
+    return failed(`It names a tool with more than ${mcpToolNameCharsMax} characters, or none`)
+  }
+  return {
+    kind: 'found',
+    tools: tools.map(({ name, description }) => ({ name, description: described(description) })),
+  }
+}
+
+function isToolName(name: string): boolean {
+  return name !== '' && name.length <= mcpToolNameCharsMax && isStorableText(name)
+}
+
+function described(description: string | undefined): string | null {
+  if (description === undefined || description === '') return null
+  return description.slice(0, textCharsMax).toWellFormed().replaceAll('\0', '')
+}
+
+function failed(message: string): ListedTools {
+  return { kind: 'failed', message }
+}
+
+function reasonOf(error: unknown): string {
+  const outbound = outboundCauseOf(error)
+  if (outbound !== undefined) return outbound.message
+  if (SdkHttpError.isInstance(error)) {
+    const { status } = error
+    const areCredentialsWrong = status === 401 || status === 403
+    return areCredentialsWrong
+      ? `It wants other credentials (${status})`
+      : `It answered with status ${status}`
+  }
+  return 'It does not speak MCP over streamable HTTP'
+}
+
+/** The client wraps what its fetch throws. */
+function outboundCauseOf(error: unknown): OutboundError | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if (each instanceof OutboundError) return each
+  }
+  return undefined
+}

@@ -1,0 +1,28 @@
+import type { OriginAuth } from '@tollgate/domain/mcp/repository'
+import { originAuthPlace } from '@tollgate/domain/mcp/repository'
+import { judgeUrl } from '@tollgate/platform/outbound/judge-url'
+import { refusals } from '../errors.ts'
+import type { AppParts } from '../http/app-parts.ts'
+import type { Caller } from '../http/plugins/authentication.ts'
+
+/** Refuses an origin that will never be asked, so that whoever enters it is told at once. */
+export function requireOrigin(parts: AppParts, { environment }: Caller, originUrl: string): void {
+  const isPlainHttpAllowed = environment === 'sandbox'
+  const judgement = judgeUrl(originUrl, { ...parts.outboundRules, isPlainHttpAllowed })
+  if (judgement.kind === 'refused') {
+    throw refusals.mcp('INVALID_ORIGIN_URL', `originUrl ${judgement.reason}`)
+  }
+}
+
+/** The credentials for an origin as they are kept; undefined where none are given. */
+export function sealAuth(
+  { secrets }: AppParts,
+  { providerId }: Caller,
+  header: string | undefined,
+  key: string | undefined,
+): OriginAuth | undefined {
+  if (key === undefined) return undefined
+  const place = originAuthPlace(providerId)
+  if (header !== undefined) return { header, sealedValue: secrets.seal(key, place) }
+  return { header: 'Authorization', sealedValue: secrets.seal(`Bearer ${key}`, place) }
+}

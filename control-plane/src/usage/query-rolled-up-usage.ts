@@ -1,0 +1,104 @@
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { UsageGrouping } from '@tollgate/schemas/http/console-usage'
+import type { Granularity } from '@tollgate/schemas/http/meters'
+import type { TimeRange } from '../domain/usage-buckets.ts'
+import {
+  bucketedUsage,
+  bucketStart,
+  nothing,
+  storable,
+  sumOf,
+  type BucketedUsage,
+  type SumRow,
+  type UsageSum,
+} from './query-usage.ts'
+
+/**
+ * What counts, by the hour: few rows however much was recorded, for pictures of it. A record that the sink stored twice
+ * after it had lost its place may be in it twice; what is decided or billed goes by the records themselves.
+ */
+export type RolledUpQuery = {
+  readonly environment: Environment
+  readonly providerId: string
+  /** Undefined: all, which only makes sense beside each other. */
+  readonly meterName: string | undefined
+  readonly productRef: string | undefined
+  readonly customerRefs: readonly string[] | undefined
+  /** Whole hours. */
+  readonly range: TimeRange
+}
+
+type Store = Pick<UsageStore, 'query'>
+
+const sums = 'toString(sum(value)) AS total, toString(sum(records)) AS records'
+
+export async function sumRolledUp(store: Store, query: RolledUpQuery): Promise<UsageSum> {
+  const [row] = await store.query<SumRow>(
+    `SELECT ${sums} FROM (${hoursOf(query)})`,
+    parametersOf(query),
+  )
+  return row === undefined ? nothing : sumOf(row)
+}
+
+/** One query for both, so that the buckets add up to the whole whatever is stored meanwhile. */
+export async function sumRolledUpByBucket(
+  store: Store,
+  query: RolledUpQuery,
+  granularity: Granularity,
+): Promise<BucketedUsage> {
+  const rows = await store.query<SumRow & { bucket: string }>(
+    `SELECT toString(toUnixTimestamp(${bucketStart[granularity]})) AS bucket, ${sums}
+     FROM (${hoursOf(query)}) GROUP BY bucket WITH ROLLUP`,
+    parametersOf(query),
+  )
+  return bucketedUsage(rows, query.range)
+}
+
+const groupColumns: Readonly<Record<UsageGrouping, string>> = {
+  customer: 'customer_ref',
+  product: 'product_ref',
+  meter: 'meter_name',
+}
+
+export type UsageGroup = UsageSum & { readonly key: string }
+
+/** The groups with the most usage, in that order. Usage without a product is in none. */
+export async function listUsageGroups(
+  store: Store,
+  query: RolledUpQuery,
+  by: UsageGrouping,
+  rowsMax: number,
+): Promise<UsageGroup[]> {
+  const rows = await store.query<SumRow & { key: string }>(
+    `SELECT ${groupColumns[by]} AS key, ${sums} FROM (${hoursOf(query)}) WHERE key != '' GROUP BY key
+     ORDER BY sum(value) DESC, key LIMIT ${rowsMax}`,
+    parametersOf(query),
+  )
+  return rows.map((row) => ({ key: row.key, ...sumOf(row) }))
+}
+
+function hoursOf(query: RolledUpQuery): string {
+  const { meterName, productRef, customerRefs } = query
+  return `
+    SELECT value, records, customer_ref, product_ref, meter_name, hour AS at
+    FROM ${query.environment}.usage_by_hour
+    WHERE provider_id = {providerId:String}
+      AND hour >= fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')
+      AND hour < fromUnixTimestamp64Milli({endMs:Int64}, 'UTC')
+      ${meterName === undefined ? '' : 'AND meter_name = {meterName:String}'}
+      ${productRef === undefined ? '' : 'AND product_ref = {productRef:String}'}
+      ${customerRefs === undefined ? '' : 'AND customer_ref IN {customerRefs:Array(String)}'}`
+}
+
+function parametersOf(query: RolledUpQuery): Record<string, unknown> {
+  const { providerId, meterName, productRef, customerRefs, range } = query
+  return {
+    providerId,
+    startMs: storable(range.startMs),
+    endMs: storable(range.endMs),
+    ...(meterName === undefined ? {} : { meterName }),
+    ...(productRef === undefined ? {} : { productRef }),
+    ...(customerRefs === undefined ? {} : { customerRefs }),
+  }
+}

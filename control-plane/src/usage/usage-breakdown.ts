@@ -1,0 +1,58 @@
+import { listCustomersByReference } from '@tollgate/domain/customers/list-customers'
+import { listProductNames } from '@tollgate/domain/products/repository'
+import type { UsageBreakdownBody, UsageGrouping } from '@tollgate/schemas/http/console-usage'
+import type { AppParts } from '../http/app-parts.ts'
+import { read } from '../http/read.ts'
+import { foldGroups } from '../domain/fold-groups.ts'
+import { listUsageGroups, type RolledUpQuery } from './query-rolled-up-usage.ts'
+import { rangeToHttp } from './usage-over-time.ts'
+
+/** References that one answer is made of: a customer may have used several, which are shown as one. */
+const referencesMax = 2_000
+
+/** Who or what used the most. */
+export async function usageBreakdown(
+  parts: AppParts,
+  query: RolledUpQuery,
+  by: UsageGrouping,
+  limit: number,
+): Promise<UsageBreakdownBody> {
+  const rowsMax = by === 'customer' ? referencesMax : limit
+  const found = await listUsageGroups(parts.usageStore, query, by, rowsMax)
+  const known = await namesOf(
+    parts,
+    query,
+    by,
+    found.map(({ key }) => key),
+  )
+  const groups = foldGroups(found, known).slice(0, limit)
+  return { by, ...rangeToHttp(query.range), groups }
+}
+
+type Known = ReadonlyMap<string, { readonly reference: string; readonly name?: string }>
+
+/** What each key stands for, and what people know that by. */
+function namesOf(
+  parts: AppParts,
+  caller: RolledUpQuery,
+  by: UsageGrouping,
+  keys: readonly string[],
+): Promise<Known> {
+  const { providerId } = caller
+  return read(parts, caller, async (sql): Promise<Known> => {
+    switch (by) {
+      case 'customer': {
+        const customers = await listCustomersByReference(sql, providerId, keys)
+        return new Map(
+          [...customers].map(([key, { reference, email }]) => [key, { reference, name: email }]),
+        )
+      }
+      case 'product': {
+        const names = await listProductNames(sql, providerId, keys)
+        return new Map([...names].map(([reference, name]) => [reference, { reference, name }]))
+      }
+      case 'meter':
+        return new Map(keys.map((reference) => [reference, { reference, name: reference }]))
+    }
+  })
+}

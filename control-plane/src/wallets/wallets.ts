@@ -1,0 +1,99 @@
+import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
+import { leftMicros, readWallet, type HotWallet } from '@tollgate/domain/wallet/read-wallet'
+import { findWallet } from '@tollgate/domain/wallet/repository'
+import {
+  takeAllCredits,
+  WalletFullError,
+  type DueDebit,
+  type TakenCredits,
+  type WalletLimits,
+} from '@tollgate/domain/wallet/take-credits'
+import type { WalletName, WalletParts } from '@tollgate/domain/wallet/hot-wallet'
+import type { ProviderDatabases } from '@tollgate/platform/database/database'
+import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import {
+  UsageStoreUnavailableError,
+  type UsageStore,
+} from '@tollgate/platform/usage-store/usage-store'
+import { refusals } from '../errors.ts'
+import { readStoredDebits } from '../usage/stored-usage.ts'
+
+export type WalletsParts = {
+  readonly database: ProviderDatabases
+  readonly eventLog: EventLog
+  readonly hotState: WalletParts['hotState']
+  readonly usageStore: UsageStore
+  readonly logger: Logger
+  readonly limits: WalletLimits & { readonly tailRecordsMax: number }
+}
+
+/** Customers' credits, as they are at this moment. */
+export class Wallets {
+  readonly #parts: WalletsParts
+  readonly #hot: WalletParts
+
+  constructor(parts: WalletsParts) {
+    this.#parts = parts
+    this.#hot = { log: parts.eventLog, hotState: parts.hotState }
+  }
+
+  /**
+   * What is left, 10^-6 credits, without all usage that was acknowledged before the call: from the hot state, and while
+   * that cannot say it from the ledger, ClickHouse and the log. Throws a refusal with 503 when it cannot be said now.
+   */
+  async read(name: WalletName): Promise<bigint> {
+    const hot = await this.#readHot(name)
+    if (hot !== undefined) return leftMicros(hot)
+    const { environment, providerId, customerRef } = name
+    try {
+      const [wallet, spentMicros] = await Promise.all([
+        this.#parts.database
+          .of(providerId)
+          .in(environment)
+          .read((sql) => findWallet(sql, providerId, customerRef)),
+        this.#readPaid(name),
+      ])
+      return leftMicros({ grantedMicros: wallet?.grantedMicros ?? 0n, spentMicros })
+    } catch (error) {
+      throw isPassing(error) ? refusals.countersBehind() : error
+    }
+  }
+
+  /** What usage has taken, 10^-6 credits; undefined while only the ledger could say it, which learns of it later. */
+  async spent(name: WalletName): Promise<bigint | undefined> {
+    return (await this.#readHot(name))?.spentMicros
+  }
+
+  /** Takes credits for usage records that are about to be written. */
+  async take(due: readonly DueDebit[]): Promise<TakenCredits[]> {
+    try {
+      return await takeAllCredits(this.#hot, due, this.#parts.limits)
+    } catch (error) {
+      const isLate = error instanceof UsageBehindError || error instanceof WalletFullError
+      throw isLate ? refusals.countersBehind() : error
+    }
+  }
+
+  async #readHot(name: WalletName): Promise<HotWallet | undefined> {
+    try {
+      return await readWallet(this.#hot, name, this.#parts.limits.waitMs)
+    } catch (error) {
+      if (error instanceof EventLogUnavailableError) throw error
+      if (!(error instanceof UsageBehindError)) {
+        this.#parts.logger.warn({ err: error }, 'the hot state cannot say what a wallet holds')
+      }
+      return undefined
+    }
+  }
+
+  #readPaid({ environment, providerId, customerRef }: WalletName): Promise<bigint> {
+    const { tailRecordsMax } = this.#parts.limits
+    const query = { environment, providerId, customerRefs: [customerRef], tailRecordsMax }
+    return readStoredDebits(this.#parts, query)
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof UsageBehindError || error instanceof UsageStoreUnavailableError
+}

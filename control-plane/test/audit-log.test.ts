@@ -1,0 +1,397 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sealEntries } from '@tollgate/domain/audit/seal-entries'
+import { verifyLog } from '@tollgate/domain/audit/verify-log'
+import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
+import type { Database } from '@tollgate/platform/database/database'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { createMetrics } from '@tollgate/platform/observability/metrics'
+import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import type { AuditEntryBody } from '@tollgate/schemas/http/audit-log'
+import { exportAuditCommand, verifyAuditCommand } from '../src/cli/audit-commands.ts'
+import { buildTestApp, changingRoutes } from './built-app.ts'
+import { createUser, password, signIn } from './console-user.ts'
+import { McpStack } from './mcp-stack.ts'
+
+let mcp: McpStack
+let owner: Database
+
+beforeAll(async () => {
+  mcp = await McpStack.start()
+  owner = createPostgresDatabase({ url: mcp.stack.databaseUrl, isOwner: true, poolMax: 2 })
+})
+
+afterAll(async () => {
+  await owner.close()
+  await mcp.stop()
+})
+
+type Page = { readonly entries: readonly AuditEntryBody[]; readonly next: string | null }
+
+async function auditPage(query: string): Promise<Page> {
+  const answer = await mcp.stack.call<Page>(
+    mcp.tenant.sandboxKey,
+    'GET',
+    `/v1/ui/audit-log?${query}`,
+  )
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+async function make(
+  path: string,
+  body: unknown,
+  method = 'POST',
+  credential: string | undefined = mcp.tenant.sandboxKey,
+) {
+  const answer = await mcp.stack.call<Record<string, string>>(credential, method, path, body)
+  expect([method, path, answer.status < 300, answer.body]).toEqual([
+    method,
+    path,
+    true,
+    answer.body,
+  ])
+  return answer.body
+}
+
+describe('every route that changes something', () => {
+  /** They open pages for customers, hold usage, or ask: machines call them for each call of their own customers. */
+  const unaudited = [
+    'POST /v1/sdk/checkout-sessions',
+    'POST /v1/sdk/customers/customer-sessions',
+    'POST /v1/sdk/user-info',
+    'POST /v1/sdk/limits',
+    'POST /v1/sdk/limits/release',
+    'POST /v1/sdk/credit-holds',
+    // It ends a session, as time does.
+    'POST /v1/ui/auth/sign-out',
+    // Of a command line that has no key yet; whoever gives it one is told of.
+    'POST /v1/ui/provider/auth/cli-init/sessions',
+    'POST /v1/ui/provider/auth/cli-init/sessions/:sessionId/exchange',
+    'POST /v1/ui/provider/auth/cli-init/sessions/:sessionId/cancel',
+  ]
+
+  /** What they need is made by those before them. */
+  const refs: Record<string, string> = { sessionId: 'none-yet' }
+  const email = 'owner@example.com'
+  const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+  const calls: Record<string, (path: string) => Promise<unknown>> = {
+    'POST /v1/sdk/products': async (path) => {
+      refs['productRef'] = (await make(path, { name: 'Search' }))['reference']!
+    },
+    'PUT /v1/sdk/products/:productRef': (path) => make(path, { name: 'Find' }, 'PUT'),
+    'POST /v1/sdk/products/:productRef/clone': (path) => make(path, {}),
+    'POST /v1/sdk/products/:productRef/plans': async (path) => {
+      const plan = {
+        name: 'Monthly',
+        type: 'recurring',
+        price: 0,
+        limit: 5,
+        billingCycle: 'monthly',
+      }
+      refs['planRef'] = (await make(path, plan))['reference']!
+    },
+    'PUT /v1/sdk/products/:productRef/plans/:planRef': (path) => make(path, { name: 'M' }, 'PUT'),
+    'POST /v1/sdk/customers': async (path) => {
+      refs['reference'] = (await make(path, { email: 'ada@example.com' }))['reference']!
+    },
+    'PATCH /v1/sdk/customers/:reference': (path) => make(path, { name: 'Ada' }, 'PATCH'),
+    'POST /v1/sdk/customers/:reference/credits': (path) => make(path, { credits: 100 }),
+    'POST /v1/sdk/activate': async (path) => {
+      const { productRef, planRef, reference: customerRef } = refs
+      refs['purchaseRef'] = (await make(path, { customerRef, productRef, planRef }))['purchaseRef']!
+    },
+    'POST /v1/sdk/purchases/:purchaseRef/cancel': (path) => make(path, {}),
+    'POST /v1/sdk/purchases/:purchaseRef/reactivate': (path) => make(path, {}),
+    'PUT /v1/sdk/auto-recharge': (path) =>
+      make(
+        path,
+        { customerRef: refs['reference'], enabled: false, triggerType: 'balance', currency: 'USD' },
+        'PUT',
+      ),
+    'DELETE /v1/sdk/auto-recharge': async (path) => {
+      // As after a first payment: what is off already is not turned off.
+      await mcp.stack.database.in('sandbox')`update auto_recharges set status = 'active'`
+      await make(`${path}?customerRef=${refs['reference']}`, undefined, 'DELETE')
+    },
+    'POST /v1/ui/meters': async (path) => {
+      refs['meterRef'] = (await make(path, { name: 'tokens' }))['reference']!
+    },
+    'PATCH /v1/ui/meters/:meterRef': (path) => make(path, { displayName: 'Tokens' }, 'PATCH'),
+    'POST /v1/ui/api-keys': async (path) => {
+      refs['keyId'] = (await make(path, {}))['keyId']!
+    },
+    'POST /v1/ui/api-keys/:keyId/rotate': (path) => make(path, {}),
+    'DELETE /v1/ui/api-keys/:keyId': (path) => make(path, undefined, 'DELETE'),
+    'PATCH /v1/ui/merchant': (path) => make(path, { legalName: 'Acme Ltd' }, 'PATCH'),
+    'PUT /v1/ui/merchant/:kind': async (path) => {
+      const answer = await mcp.stack.callRaw(mcp.tenant.sandboxKey, 'PUT', path, {
+        body: png,
+        headers: { 'content-type': 'image/png' },
+      })
+      expect(answer.status).toBe(200)
+    },
+    'PUT /v1/ui/exchange-rates/:currency': (path) => make(path, { unitsPerDollar: '0.9' }, 'PUT'),
+    'DELETE /v1/ui/exchange-rates/:currency': (path) => make(path, undefined, 'DELETE'),
+    'POST /v1/sdk/products/mcp/bootstrap': async () => {
+      const made = await mcp.bootstrap({ name: 'Tools', tools: [{ name: 'ping', noPlan: true }] })
+      refs['mcpProductRef'] = made.body.product.reference
+    },
+    'PUT /v1/sdk/products/:productRef/mcp/plans': () =>
+      make(
+        `/v1/sdk/products/${refs['mcpProductRef']}/mcp/plans`,
+        { plans: [{ key: 'free', name: 'Free', price: 0, currency: 'USD' }] },
+        'PUT',
+      ),
+    'POST /v1/ui/products/:productRef/mcp/discover': () =>
+      make(`/v1/ui/products/${refs['mcpProductRef']}/mcp/discover`, {}),
+    'POST /v1/ui/auth/password': async () => {
+      await createUser(mcp.stack, mcp.tenant, email)
+    },
+    'POST /v1/ui/auth/sign-in': async () => {
+      refs['token'] = (await signIn(mcp.stack, email)).accessToken
+    },
+    'POST /v1/ui/auth/environment': (path) =>
+      make(path, { environment: 'sandbox' }, 'POST', refs['token']),
+    'POST /v1/ui/users': async (path) => {
+      const invited = { email: 'bob@example.com', role: 'member' }
+      await make(path, invited, 'POST', refs['token'])
+      const all = await auditPage('limit=500')
+      refs['userId'] = all.entries.find(({ operation }) => operation === `POST ${path}`)!.reference
+    },
+    'PATCH /v1/ui/users/:userId': (path) => make(path, { name: 'Bob' }, 'PATCH', refs['token']),
+    'POST /v1/ui/users/:userId/password-link': (path) => make(path, {}, 'POST', refs['token']),
+    'DELETE /v1/ui/users/:userId': (path) => make(path, undefined, 'DELETE', refs['token']),
+    'POST /v1/ui/provider/auth/cli-init/sessions/:sessionId/complete': async (path) => {
+      const sessions = path.replace(/\/[^/]+\/complete$/, '')
+      const { sessionId } = await make(sessions, {})
+      await make(
+        `${sessions}/${sessionId}/complete`,
+        { environment: 'sandbox' },
+        'POST',
+        refs['token'],
+      )
+    },
+    'PUT /v1/ui/auth/password': (path) =>
+      make(
+        path,
+        { currentPassword: password, newPassword: 'quite another battery' },
+        'PUT',
+        refs['token'],
+      ),
+    'DELETE /v1/sdk/products/:productRef/plans/:planRef': (path) => make(path, undefined, 'DELETE'),
+    'DELETE /v1/sdk/products/:productRef': (path) => make(path, undefined, 'DELETE'),
+    'DELETE /v1/ui/customers/:reference': (path) => make(path, undefined, 'DELETE'),
+  }
+
+  test('is known here', async () => {
+    const usageStore = createClickHouseUsageStore({
+      url: 'http://127.0.0.1:9',
+      username: 'default',
+      password: '',
+      requestTimeoutMs: 500,
+    })
+    const { database } = mcp.stack
+    const metrics = createMetrics('control-plane')
+    const app = await buildTestApp(mcp.stack, { database, usageStore, metrics })
+    // The console has some of them under a second path, with the same handler.
+    const routes = changingRoutes(app).filter(
+      (route) => !route.includes('/v1/ui/') || !(route.replace('/v1/ui/', '/v1/sdk/') in calls),
+    )
+    expect(routes.sort()).toEqual([...Object.keys(calls), ...unaudited].sort())
+    await app.close()
+    await usageStore.close()
+  })
+
+  test('says who changed what', async () => {
+    for (const [route, call] of Object.entries(calls)) {
+      const path = route
+        .replace(/^\w+ /, '')
+        .replace(':kind', 'logo')
+        .replace(':currency', 'EUR')
+        .replace(/:(\w+)/g, (_, name: string) => refs[name]!)
+      await call(path)
+    }
+    const { entries } = await auditPage('limit=500')
+    for (const route of Object.keys(calls)) {
+      const own = entries.filter(({ operation }) => operation === route)
+      expect([route, own.length > 0]).toEqual([route, true])
+      for (const entry of own) {
+        expect(entry).toMatchObject({
+          actor: expect.stringMatching(/^(key:key|user:usr)_/) as string,
+          ip: '127.0.0.1',
+          requestId: expect.stringMatching(/^req_/) as string,
+        })
+      }
+    }
+  }, 120_000)
+
+  test('tells of a change which columns it changed, and no values', async () => {
+    const { entries } = await auditPage(`reference=${refs['meterRef']}`)
+    const [changed, made] = entries
+    expect(entries).toHaveLength(2)
+    expect(changed).toMatchObject({
+      kind: 'meters',
+      action: 'update',
+      changedColumns: ['display_name', 'updated_at'],
+      beforeSha256: made!.afterSha256,
+      environment: 'sandbox',
+    })
+    expect(made).toMatchObject({ action: 'insert', changedColumns: null, beforeSha256: null })
+    expect(changed!.afterSha256).not.toBe(made!.afterSha256)
+  })
+
+  test('is found page by page, in one order', async () => {
+    const whole = (await auditPage('limit=500')).entries
+    expect(whole.some(({ id }) => id.startsWith('control-'))).toBe(true)
+    const paged: AuditEntryBody[] = []
+    for (let before: string | null = ''; before !== null;) {
+      const page: Page = await auditPage(before === '' ? 'limit=7' : `limit=7&before=${before}`)
+      paged.push(...page.entries)
+      before = page.next
+    }
+    expect(paged).toEqual(whole)
+    const { actor } = whole[0]!
+    expect((await auditPage(`limit=500&actor=${actor}`)).entries).toEqual(
+      whole.filter((entry) => entry.actor === actor),
+    )
+    const live = await mcp.stack.call<Page>(mcp.tenant.liveKey, 'GET', '/v1/ui/audit-log?limit=500')
+    expect(live.body.entries.filter(({ environment }) => environment === 'sandbox')).toEqual([])
+    expect(
+      (await mcp.stack.call(mcp.tenant.liveKey, 'GET', '/v1/ui/audit-log?before=x')).status,
+    ).toBe(400)
+  })
+})
+
+test('a change that Tollgate did not make is told with the login of the database', async () => {
+  const { providerId } = mcp.tenant
+  await owner.in('sandbox')`
+    insert into exchange_rates values (${providerId}, 'SEK', 10, now())`
+  const { entries } = await auditPage('reference=SEK')
+  expect(entries).toMatchObject([{ actor: 'database:tollgate', operation: '', requestId: null }])
+})
+
+test.each(['audit_log', 'audit_seals'])(
+  'the services can change nothing in %s, and requests add nothing',
+  async (table) => {
+    const { database } = mcp.stack
+    const refused = { code: '42501' }
+    const { providerId } = mcp.tenant
+    for (const sql of [database.in('sandbox'), database.control]) {
+      await expect(sql`update ${sql(table)} set provider_id = 'x'`).rejects.toMatchObject(refused)
+      await expect(sql`delete from ${sql(table)}`).rejects.toMatchObject(refused)
+      await expect(sql`truncate ${sql(table)}`).rejects.toMatchObject(refused)
+      const rows = database.of(providerId).in('sandbox')
+      await expect(
+        rows.write((own) => own`update ${own(table)} set provider_id = provider_id`),
+      ).rejects.toMatchObject(refused)
+      await expect(
+        rows.write((own) => own`insert into ${own(table)} (provider_id) values (${providerId})`),
+      ).rejects.toMatchObject(refused)
+    }
+    await expect(
+      owner.in('sandbox')`update ${owner.control(table)} set provider_id = 'x'`,
+    ).rejects.toThrow('stays as it is')
+  },
+)
+
+describe('a sealed log', () => {
+  const undone = new Error('undone')
+
+  /** What is found after somebody with every right has changed something. The change is undone. */
+  async function foundAfter(change: string): Promise<unknown> {
+    let found: unknown
+    const attempt = owner.in('sandbox').begin(async (sql) => {
+      await sql`alter table audit_log disable trigger user`
+      await sql`alter table audit_seals disable trigger user`
+      await sql.unsafe(change)
+      const { broken } = await verifyLog(sql, mcp.tenant.providerId)
+      found = broken?.reason
+      throw undone
+    })
+    await expect(attempt).rejects.toBe(undone)
+    return found
+  }
+
+  const some = `(select id from audit_log where provider_id = 'PROVIDER' order by id offset 3 limit 1)`
+  const copied = `provider_id, environment, at, actor, operation, request_id, ip, kind, reference, action, changed_columns, before_sha256, after_sha256`
+
+  test.each([
+    ['nothing', 'select', undefined],
+    ['an actor', `update audit_log set actor = 'key:other' where id = ${some}`, 'altered'],
+    ['a moment', `update audit_log set at = at + interval '1 us' where id = ${some}`, 'altered'],
+    ['a hash', `update audit_log set after_sha256 = null where id = ${some}`, 'altered'],
+    ['an entry', `delete from audit_log where id = ${some}`, 'entries-missing-or-added'],
+    [
+      'one more entry',
+      `delete from audit_log where id = ${some};
+       insert into audit_log (id, ${copied}) overriding system value
+         select min(id) - 1, ${copied} from audit_log where provider_id = 'PROVIDER'
+         group by ${copied} order by 1 limit 1;
+       insert into audit_log (id, ${copied}) overriding system value
+         select min(id) - 2, ${copied} from audit_log where provider_id = 'PROVIDER'
+         group by ${copied} order by 1 limit 1`,
+      'entries-missing-or-added',
+    ],
+    [
+      'the first seal',
+      `delete from audit_seals where number = 1 and provider_id = 'PROVIDER'`,
+      'seal-out-of-order',
+    ],
+    [
+      'a seal',
+      `update audit_seals set sha256 = repeat('0', 64) where number = 1 and provider_id = 'PROVIDER'`,
+      'altered',
+    ],
+  ])('shows when somebody changed %s', async (_, change, reason) => {
+    const pool = mcp.stack.database.in('sandbox')
+    await sealEntries(pool, 0n, new Date())
+    await make('/v1/sdk/products', { name: 'One more' })
+    await sealEntries(pool, 0n, new Date())
+    const asked = change.replaceAll('PROVIDER', mcp.tenant.providerId)
+    expect(await foundAfter(asked)).toBe(reason)
+  })
+
+  test('waits for whoever has begun to append and not committed', async () => {
+    const started = await startTestDatabase(migrationsFolder)
+    const pool = started.database.in('sandbox')
+    const rate = (currency: string) => pool`
+      insert into exchange_rates values ('prov_a', ${currency}, 1, now())`
+    await pool.begin(async (slow) => {
+      await slow`insert into exchange_rates values ('prov_a', 'EUR', 1, now())`
+      await rate('SEK')
+      expect(await sealEntries(pool, 0n, new Date())).toEqual({ sealed: 0, sealedToId: 0n })
+    })
+    const round = await sealEntries(pool, 0n, new Date())
+    expect(round).toEqual({ sealed: 2, sealedToId: 2n })
+    await rate('NOK')
+    const rounds = await Promise.all([1, 2, 3].map(() => sealEntries(pool, 2n, new Date())))
+    expect(rounds.map(({ sealed }) => sealed).sort()).toEqual([0, 0, 1])
+    const { entries, head, broken } = await verifyLog(pool, 'prov_a')
+    expect([entries, head?.number, broken]).toEqual([3n, 2n, undefined])
+    await started.stop()
+  })
+
+  test('is verified and exported by command', async () => {
+    const lines: string[] = []
+    const { database } = mcp.stack
+    const parts = { database, print: (line: string) => lines.push(line) }
+    const { providerId } = mcp.tenant
+    await sealEntries(database.in('sandbox'), 0n, new Date())
+    await verifyAuditCommand(parts, { provider: providerId })
+    const head = /sandbox {2}whole .* ([0-9a-f]{64})$/m.exec(lines.join('\n'))?.[1]
+    await verifyAuditCommand(parts, { head: head! })
+    await expect(verifyAuditCommand(parts, { head: '0'.repeat(64) })).rejects.toThrow('no seal 000')
+    lines.length = 0
+    await exportAuditCommand(parts, { provider: providerId })
+    const exported = lines.map((line) => JSON.parse(line) as { type: string; sha256?: string })
+    expect(exported.some(({ type, sha256 }) => type === 'seal' && sha256 === head)).toBe(true)
+    const counts = await Promise.all(
+      [database.control, database.in('sandbox'), database.in('live')].map(
+        async (sql) => (await sql`select from audit_log where provider_id = ${providerId}`).count,
+      ),
+    )
+    const entries = exported.filter(({ type }) => type === 'entry')
+    expect(entries).toHaveLength(counts.reduce((sum, count) => sum + count))
+  })
+})

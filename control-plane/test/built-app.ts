@@ -1,0 +1,115 @@
+import { Passwords } from '@tollgate/domain/console/passwords'
+import type { Database } from '@tollgate/platform/database/database'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import type { Registry } from '@tollgate/platform/observability/metrics'
+import { parseAllowList } from '@tollgate/platform/outbound/allow-list'
+import { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
+import { SecretBox } from '@tollgate/platform/secrets/secret-box'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { ApiServer } from '../src/http/api-server.ts'
+import { buildApp } from '../src/http/app.ts'
+import { PeriodUsage } from '../src/limits/period-usage.ts'
+import { createPeriodUsageAnswers, createRequestSeconds } from '../src/metrics.ts'
+import { Wallets } from '../src/wallets/wallets.ts'
+import type { TestStack } from './test-stack.ts'
+
+type TestAppParts = {
+  readonly database: Database
+  readonly usageStore: UsageStore
+  readonly metrics: Registry
+}
+
+/** The API of the service without the service around it, on other stores than the stack's. */
+export function buildTestApp(
+  stack: TestStack,
+  { database, usageStore, metrics }: TestAppParts,
+): Promise<ApiServer> {
+  const { hotState, eventLog } = stack
+  const logger = createLogger('control-plane', 'silent')
+  const outboundRules = { allowed: parseAllowList(''), ports: [443] }
+  return buildApp(
+    {
+      database,
+      usageStore,
+      hotState,
+      eventLog,
+      usage: new PeriodUsage({
+        usageStore,
+        hotState,
+        eventLog,
+        logger,
+        limits: { countersWaitMs: 1, tailRecordsMax: 1, storedUsageChecksMax: 1 },
+        answers: createPeriodUsageAnswers(metrics),
+      }),
+      wallets: new Wallets({
+        database,
+        usageStore,
+        hotState,
+        eventLog,
+        logger,
+        limits: { waitMs: 1, heldMs: 1_000, heldMax: 1, tailRecordsMax: 1 },
+      }),
+      console: {
+        database,
+        passwords: new Passwords(10),
+        limits: {
+          signedInMs: 1,
+          passwordLinkMs: 1,
+          attempts: { windowMs: 1, perEmailMax: 1, perAddressMax: 1 },
+        },
+      },
+      clock: stack.clock,
+      logger,
+      tracing: undefined,
+      partitionCount: () => 1,
+      publisher: { database, hotState, partitionCount: () => 1, now: () => new Date() },
+      secrets: new SecretBox([{ id: 'test', bytes: Buffer.alloc(32, 1) }]),
+      outbound: new GuardedHttp({
+        ...outboundRules,
+        connectTimeoutMs: 1,
+        timeoutMs: 1,
+        answerBytesMax: 1,
+      }),
+      outboundRules,
+      mcpProxyUrls: { sandbox: '', live: '' },
+      hostedUrl: 'http://hosted.test',
+      publishableKeys: { sandbox: '', live: '' },
+      limits: {
+        countersWaitMs: 1,
+        usageStoreWaitMs: 1,
+        reservationSecondsMax: 1,
+        reservationsMax: 1,
+        purchasesMax: 1,
+        mcpDiscoveryTimeoutMs: 1_000,
+        bucketsMax: 1,
+      },
+    },
+    {
+      bodyBytesMax: 1_000,
+      requestTimeoutMs: 1_000,
+      idleConnectionMs: 1_000,
+      trustedProxies: 'loopback',
+    },
+    createRequestSeconds(metrics),
+  )
+}
+
+/** Every route that may change something, as `POST /v1/sdk/products`: as the server itself knows them. */
+export function changingRoutes(app: ApiServer): string[] {
+  const above: string[] = []
+  return app
+    .printRoutes({ commonPrefix: false })
+    .split('\n')
+    .flatMap((line) => {
+      const found = /^(.*?)[├└]── (\S*) \((.*)\)$/.exec(line)
+      if (found === null) return []
+      const [, indent = '', part = '', methods = ''] = found
+      above.length = indent.length / 4
+      above.push(part)
+      const path = above.join('')
+      return methods
+        .split(', ')
+        .filter((method) => !['GET', 'HEAD', 'OPTIONS'].includes(method))
+        .map((method) => `${method} ${path}`)
+    })
+}

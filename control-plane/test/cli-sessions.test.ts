@@ -1,0 +1,186 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { apiKeyDocumentKey } from '@tollgate/schemas/hot-state/documents'
+import type { CliSessionExchangeBody } from '@tollgate/schemas/http/cli-sessions'
+import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
+import { createUser, quickPasswords, signIn } from './console-user.ts'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+/* A command line asks for a key, somebody who is signed in lets it have one, and it fetches the key, once. */
+
+type Opened = { sessionId: string; authUrl: string; pollToken: string }
+
+const path = '/v1/ui/provider/auth/cli-init/sessions'
+let stack: TestStack
+let tenant: Tenant
+let token: string
+let count = 0
+
+beforeAll(async () => {
+  stack = await startTestStack({
+    settings: {
+      ...quickPasswords,
+      TOLLGATE_PUBLISH_INTERVAL_MS: '3600000',
+      TOLLGATE_HOUSEKEEPING_INTERVAL_MS: '3600000',
+    },
+  })
+})
+afterAll(() => stack.stop())
+beforeEach(async () => {
+  stack.clock.set('2026-03-01T00:00:00Z')
+  tenant = await stack.createTenant()
+  token = await signedIn('admin')
+})
+
+async function signedIn(role: 'admin' | 'member'): Promise<string> {
+  count += 1
+  const email = `${role}${count}@example.com`
+  await createUser(stack, tenant, email, role)
+  return (await signIn(stack, email)).accessToken
+}
+
+async function open(): Promise<Opened> {
+  count += 1
+  const { status, body } = await stack.callRaw<Opened>(undefined, 'POST', path, {
+    headers: { 'x-forwarded-for': `198.51.100.${count}` },
+  })
+  expect(status).toBe(201)
+  return body
+}
+
+async function exchange({ sessionId, pollToken }: Opened): Promise<CliSessionExchangeBody> {
+  const at = `${path}/${sessionId}/exchange`
+  const { status, body } = await stack.call<CliSessionExchangeBody>(pollToken, 'POST', at)
+  expect(status).toBe(200)
+  return body
+}
+
+async function answer({ sessionId }: Opened, how: 'complete' | 'cancel', as = token) {
+  const body = how === 'complete' ? { environment: 'live' } : undefined
+  return (await stack.call(as, 'POST', `${path}/${sessionId}/${how}`, body)).status
+}
+
+test('a key is made in the environment that was chosen, and told once', async () => {
+  const opened = await open()
+  expect(opened.authUrl).toMatch(new RegExp(`/console/cli/${opened.sessionId}$`))
+  expect(await exchange(opened)).toEqual({ status: 'pending' })
+  expect(await answer(opened, 'complete')).toBe(200)
+  const told = await exchange(opened)
+  const { secretKey = '', email, ...rest } = told
+  expect(email).toMatch(/^admin\d+@example.com$/)
+  expect(rest).toEqual({ status: 'complete', environment: 'live' })
+  expect(secretKey).toMatch(/^sk_live_/)
+  expect((await stack.call(secretKey, 'GET', '/v1/sdk/products')).status).toBe(200)
+  const again = await exchange(opened)
+  expect(again).toMatchObject({ status: 'complete', warning: expect.any(String) as unknown })
+  expect(again).not.toHaveProperty('secretKey')
+})
+
+test('the secret is sealed until it is fetched, and by two at once it is fetched once', async () => {
+  const opened = await open()
+  await answer(opened, 'complete')
+  const kept = JSON.stringify(await stack.database.control`select * from cli_session_outcomes`)
+  expect(kept).not.toContain('sk_live_')
+  const told = await Promise.all([exchange(opened), exchange(opened), exchange(opened)])
+  expect(told.filter(({ secretKey }) => secretKey !== undefined).length).toBe(1)
+  const text = JSON.stringify(await stack.database.control`select * from cli_sessions`)
+  expect(text).not.toContain(opened.pollToken)
+})
+
+test('of two answers the first one stands, and no second key is made', async () => {
+  const opened = await open()
+  const statuses = await Promise.all([answer(opened, 'complete'), answer(opened, 'complete')])
+  expect(statuses.sort()).toEqual([200, 409])
+  expect(await answer(opened, 'cancel')).toBe(409)
+  const keys = await stack.database.control`
+    select from api_keys where provider_id = ${tenant.providerId}`
+  expect(keys.length).toBe(3)
+})
+
+test('a cancelled session gives no key', async () => {
+  const opened = await open()
+  expect(await answer(opened, 'cancel')).toBe(200)
+  expect(await exchange(opened)).toEqual({ status: 'cancelled' })
+  expect(await answer(opened, 'complete')).toBe(409)
+})
+
+test('a session expires after ten minutes, answered or not', async () => {
+  const [asked, fetched] = [await open(), await open()]
+  await answer(fetched, 'complete')
+  stack.clock.set('2026-03-01T00:10:00Z')
+  expect(await exchange(asked)).toEqual({ status: 'expired' })
+  expect(await exchange(fetched)).toEqual({ status: 'expired' })
+  expect(await answer(asked, 'complete')).toBe(404)
+})
+
+test('nobody fetches with a token that is not the session’s own', async () => {
+  const [one, other] = [await open(), await open()]
+  await answer(one, 'complete')
+  const refused = [
+    [one.sessionId, other.pollToken],
+    [one.sessionId, undefined],
+    [one.sessionId, token],
+    ['0'.repeat(32), one.pollToken],
+  ] as const
+  for (const [sessionId, given] of refused) {
+    const { status } = await stack.call(given, 'POST', `${path}/${sessionId}/exchange`)
+    expect(status).toBe(401)
+  }
+})
+
+test('keys and members answer no session', async () => {
+  const opened = await open()
+  for (const as of [tenant.liveKey, tenant.sandboxKey, await signedIn('member')]) {
+    expect(await answer(opened, 'complete', as)).toBe(403)
+    expect(await answer(opened, 'cancel', as)).toBe(403)
+  }
+})
+
+test('one address opens so many at a time', async () => {
+  const openFrom = async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.1' }
+    return (await stack.callRaw(undefined, 'POST', path, { headers })).status
+  }
+  const statuses = await Promise.all(Array.from({ length: 25 }, openFrom))
+  expect(statuses.filter((status) => status === 201).length).toBe(20)
+  expect(statuses.filter((status) => status === 429).length).toBe(5)
+  stack.clock.set('2026-03-01T00:10:00Z')
+  expect(await openFrom()).toBe(201)
+})
+
+test('a key is fetched though the process that made it died before it was published', async () => {
+  // The process that dies goes by the real time.
+  stack.clock.set(new Date().toISOString())
+  token = await signedIn('admin')
+  const opened = await open()
+  const program = fileURLToPath(new URL('./dying-process.ts', import.meta.url))
+  const child = fork(program, ['before', '0'], {
+    execArgv: ['--conditions=source', '--import', 'tsx'],
+    env: {
+      PATH: process.env['PATH'],
+      TOLLGATE_DATA_DIR: stack.folder,
+      TOLLGATE_DATABASE_URL: stack.databaseUrl,
+      TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
+      TOLLGATE_LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const gone = once(child, 'exit')
+  const [ready] = (await Promise.race([once(child, 'message'), gone])) as [{ port?: number }]
+  const url = `http://127.0.0.1:${ready.port}${path}/${opened.sessionId}/complete`
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ environment: 'sandbox' })
+  await expect(fetch(url, { method: 'POST', headers, body })).rejects.toThrow()
+  expect(await gone).toEqual([null, 'SIGKILL'])
+
+  const { status, secretKey = '' } = await exchange(opened)
+  expect({ status, secretKey }).toMatchObject({ status: 'complete' })
+  const documentKey = apiKeyDocumentKey(sha256OfSecretKey(secretKey))
+  expect(await stack.hotState.readDocument(documentKey)).toBeUndefined()
+  const successor = stack.createService()
+  await successor.start()
+  await successor.stop()
+  expect(await stack.hotState.readDocument(documentKey)).toContain(tenant.providerId)
+})

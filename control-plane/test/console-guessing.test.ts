@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { jobActor } from '@tollgate/domain/audit/actor'
+import { issuePasswordLink } from '@tollgate/domain/console/manage-users'
+import type { SignedInBody } from '@tollgate/schemas/http/console-auth'
+import { createUser, inviteByOperator, password, quickPasswords } from './console-user.ts'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+/* How often passwords can be guessed: three times for an email address, and six times from one place. */
+
+let stack: TestStack
+let tenant: Tenant
+let count = 0
+
+beforeAll(async () => {
+  stack = await startTestStack({
+    settings: {
+      ...quickPasswords,
+      TOLLGATE_CONSOLE_SIGN_INS_PER_EMAIL_MAX: '3',
+      TOLLGATE_CONSOLE_SIGN_INS_PER_ADDRESS_MAX: '6',
+      TOLLGATE_HOUSEKEEPING_INTERVAL_MS: '3600000',
+    },
+  })
+})
+afterAll(() => stack.stop())
+beforeEach(async () => {
+  stack.clock.set('2026-03-01T00:00:00Z')
+  tenant = await stack.createTenant()
+  await stack.database.control`delete from sign_in_attempts`
+})
+
+function freshEmail(): string {
+  count += 1
+  return `person${count}@example.com`
+}
+
+function trySignIn(email: string, given: string, address = '198.51.100.1', more: object = {}) {
+  return stack.callRaw<SignedInBody>(undefined, 'POST', '/v1/ui/auth/sign-in', {
+    body: JSON.stringify({ email, password: given, ...more }),
+    headers: { 'x-forwarded-for': address },
+  })
+}
+
+test('guessing is stopped for an address of a user, also at once, and told how long to wait', async () => {
+  const email = freshEmail()
+  await createUser(stack, tenant, email)
+  const guesses = Array.from({ length: 6 }, () => trySignIn(email, 'wrong password'))
+  const statuses = (await Promise.all(guesses)).map(({ status }) => status).sort()
+  expect(statuses).toEqual([401, 401, 401, 429, 429, 429])
+  const refused = await trySignIn(email.toUpperCase(), password, '198.51.100.9')
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('retry-after')).toBe('900')
+  stack.clock.set('2026-03-01T00:15:00Z')
+  expect((await trySignIn(email, password)).status).toBe(200)
+})
+
+test('guessing counts on after a restart', async () => {
+  const email = freshEmail()
+  await createUser(stack, tenant, email)
+  for (let guess = 0; guess < 3; guess += 1) await trySignIn(email, 'wrong password')
+  const successor = stack.createService()
+  await successor.start()
+  const url = `http://127.0.0.1:${successor.port}/v1/ui/auth/sign-in`
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })
+  await successor.stop()
+  expect(response.status).toBe(429)
+})
+
+test('guessing is stopped for the place it comes from, whichever users it is for, and for no other place', async () => {
+  const email = freshEmail()
+  await createUser(stack, tenant, email)
+  for (let guess = 0; guess < 6; guess += 1) {
+    expect((await trySignIn(freshEmail(), password, '198.51.100.7')).status).toBe(401)
+  }
+  expect((await trySignIn(email, password, '198.51.100.7')).status).toBe(429)
+  expect((await trySignIn(email, password, '198.51.100.8')).status).toBe(200)
+})
+
+test('guessing goes on where it was after somebody has signed in as who shares the email address', async () => {
+  const email = freshEmail()
+  const other = await stack.createTenant()
+  await createUser(stack, tenant, email)
+  const { token } = await inviteByOperator(stack, other, email)
+  const known = 'known to the guesser'
+  await stack.call(undefined, 'POST', '/v1/ui/auth/password', { token, password: known })
+  const guess = async () => (await trySignIn(email, 'wrong password')).status
+  const { providerId } = other
+  const knowing = async () => (await trySignIn(email, known, '198.51.100.6', { providerId })).status
+  expect([await guess(), await guess(), await knowing(), await knowing()]).toEqual([
+    401, 401, 200, 200,
+  ])
+  expect([await guess(), await guess(), await knowing()]).toEqual([401, 429, 429])
+})
+
+test('guessing with the password of one user is stopped too: it is a guess for the others with that address', async () => {
+  const email = freshEmail()
+  const { providerId } = await stack.createTenant()
+  await createUser(stack, tenant, email)
+  const userId = await createUser(stack, { providerId }, email)
+  const now = new Date(stack.clock.now())
+  const { database } = stack
+  const actor = jobActor('test')
+  const management = { database, providerId, actorId: undefined, actor, now }
+  for (const guess of ['first guess', 'second guess', 'third guess']) {
+    const outcome = await issuePasswordLink(management, userId, 3_600_000)
+    const link = outcome.kind === 'linked' ? outcome.link : undefined
+    const given = { token: link?.token, password: guess }
+    await stack.call(undefined, 'POST', '/v1/ui/auth/password', given)
+    expect((await trySignIn(email, guess)).status).toBe(200)
+  }
+  expect((await trySignIn(email, 'third guess')).status).toBe(429)
+})
+
+test('guessing from all addresses of an IPv6 network is as from one', async () => {
+  for (let guess = 0; guess < 6; guess += 1) {
+    const place = `2001:db8:0:1::${guess}`
+    expect((await trySignIn(freshEmail(), password, place)).status).toBe(401)
+  }
+  expect((await trySignIn(freshEmail(), password, '2001:db8:0:1:f::1')).status).toBe(429)
+  expect((await trySignIn(freshEmail(), password, '2001:db8:0:2::1')).status).toBe(401)
+})
+
+test('guessing where it was stopped uses up nothing of an account', async () => {
+  const email = freshEmail()
+  await createUser(stack, tenant, email)
+  for (let guess = 0; guess < 6; guess += 1) await trySignIn(freshEmail(), password, '2001:db8::')
+  for (let guess = 0; guess < 6; guess += 1) {
+    expect((await trySignIn(email, 'wrong password', '2001:db8::')).status).toBe(429)
+  }
+  const own = [await trySignIn(email, 'a typo'), await trySignIn(email, 'a typo')]
+  own.push(await trySignIn(email, password), await trySignIn(email, 'a typo'))
+  own.push(await trySignIn(email, password))
+  expect(own.map(({ status }) => status)).toEqual([401, 401, 200, 401, 429])
+})
+
+test('those who know their password are never stopped', async () => {
+  const email = freshEmail()
+  await createUser(stack, tenant, email)
+  for (let time = 0; time < 8; time += 1) {
+    expect((await trySignIn(email, password, '198.51.100.5')).status).toBe(200)
+  }
+})

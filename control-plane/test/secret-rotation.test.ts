@@ -1,0 +1,55 @@
+import { jobActor } from '@tollgate/domain/audit/actor'
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { originAuthPlace } from '@tollgate/domain/mcp/repository'
+import { secretKeyFile } from '@tollgate/platform/secrets/key-file'
+import { SecretBox } from '@tollgate/platform/secrets/secret-box'
+import { parseSecretKeys, type SecretKey } from '@tollgate/platform/secrets/secret-keys'
+import { createProgram } from '../src/cli/program.ts'
+import { McpStack } from './mcp-stack.ts'
+
+let mcp: McpStack
+
+beforeAll(async () => {
+  mcp = await McpStack.start()
+})
+
+afterAll(() => mcp.stop())
+
+test('after a rotation the newest key alone opens every secret', async () => {
+  const tools = { tools: [] }
+  const secrets = ['first-secret', 'second-secret']
+  for (const authApiKey of secrets) {
+    expect((await mcp.bootstrap({ authApiKey, ...tools })).status).toBe(201)
+  }
+  await mcp.bootstrap(tools)
+  const [older] = parseSecretKeys(await readFile(secretKeyFile(mcp.stack.folder), 'utf8'))!
+  const newest: SecretKey = { id: 'newest', bytes: Buffer.alloc(32, 7) }
+  const rotate = async (): Promise<string> => {
+    const lines: string[] = []
+    const program = createProgram((run) =>
+      run({
+        database: mcp.stack.database,
+        hotState: mcp.stack.hotState,
+        actorOf: () => jobActor('test'),
+        now: () => new Date(),
+        print: (line) => lines.push(line),
+        openSecrets: () => Promise.resolve(new SecretBox([newest, older])),
+        hostedUrl: '',
+        passwordLinkMs: 0,
+      }),
+    )
+    await program.parseAsync(['secrets', 'rotate'], { from: 'user' })
+    return lines.join()
+  }
+  expect(await rotate()).toContain('2 secrets were sealed anew')
+  expect(await rotate()).toContain('0 secrets were sealed anew')
+
+  const rows = await mcp.stack.database.in('sandbox')<{ auth_key: string }[]>`
+    select auth_key from mcp_servers where auth_key is not null order by created_at`
+  const box = new SecretBox([newest])
+  const place = originAuthPlace(mcp.tenant.providerId)
+  expect(rows.map((row) => box.open(row.auth_key, place))).toEqual(
+    secrets.map((secret) => `Bearer ${secret}`),
+  )
+})

@@ -1,0 +1,37 @@
+import { environments } from '@tollgate/schemas/environment'
+import { StartRefusedError } from '../../standalone/start-refused.ts'
+import type { Source } from './source.ts'
+
+/**
+ * Throws while ClickHouse has what wallets paid and the ledger has not: rows have no place in the new log, from which the
+ * ledger would post them there. Records that are in the log alone go along with it.
+ */
+export async function requirePosted({
+  database,
+  usageStore,
+  partitions,
+}: Pick<Source, 'database' | 'usageStore' | 'partitions'>): Promise<void> {
+  for (const environment of environments) {
+    const positions = await database.in(environment)<{ partition: number; next: bigint }[]>`
+      select log_partition as partition, next_offset as next from debit_positions`
+    const postedTo = new Map(positions.map(({ partition, next }) => [partition, next]))
+    for (const { partition, storedTo } of partitions.filter(
+      (each) => each.environment === environment,
+    )) {
+      const [row] = await usageStore.query<{ waiting: string }>(
+        `SELECT count() AS waiting FROM ${environment}.credit_debits FINAL
+         WHERE log_partition = {partition:UInt32} AND log_offset < {storedTo:UInt64}
+           AND log_offset >= {postedTo:UInt64}`,
+        { partition, storedTo, postedTo: Number(postedTo.get(partition) ?? 0n) },
+      )
+      if (row !== undefined && row.waiting !== '0') throw notPosted(row.waiting)
+    }
+  }
+}
+
+function notPosted(waiting: string): StartRefusedError {
+  return new StartRefusedError(
+    `The ledger has not posted ${waiting} usage records that wallets paid. ` +
+      'Start this installation once more, leave it without traffic for some seconds, stop it, and migrate again.',
+  )
+}

@@ -1,0 +1,105 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { makeTemporaryFolder } from '../../src/instance/temporary-folder.ts'
+
+const run = promisify(execFile)
+
+const requirements = fileURLToPath(new URL('schemathesis-requirements.txt', import.meta.url))
+
+/** Whether this machine has the Python that schemathesis runs on, and can install for it. */
+export const hasPython =
+  spawnSync('python3', ['-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))'])
+    .status === 0
+
+/**
+ * The Python of a virtual environment with schemathesis, outside the repository: made once for each version. It is moved
+ * to its place when it is whole, so that a run that is killed leaves nothing half; `python -m` works wherever it stands.
+ */
+async function pythonWithSchemathesis(): Promise<string> {
+  const version = /^schemathesis==(\S+)/m.exec(await readFile(requirements, 'utf8'))?.[1]
+  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'tollgate')
+  const folder = join(cache, `schemathesis-${version}`)
+  if (!(await exists(folder))) {
+    await mkdir(cache, { recursive: true })
+    const making = await mkdtemp(`${folder}-`)
+    await run('python3', ['-m', 'venv', making])
+    const install = ['-m', 'pip', 'install', '--quiet', '--requirement', requirements]
+    await run(join(making, 'bin', 'python'), install)
+    await rename(making, folder).catch(async (error: unknown) => {
+      // Somebody else was quicker.
+      await rm(making, { recursive: true })
+      if (!(await exists(folder))) throw error
+    })
+  }
+  return join(folder, 'bin', 'python')
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+export type SchemathesisOptions = {
+  readonly baseUrl: string
+  readonly key: string
+  /** Requests made up for each operation, and chains of operations. */
+  readonly examples: number
+  readonly phases: string
+}
+
+/** No fault of ours, no status that is not described, no answer that breaks what is described of it. */
+const checks = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_headers_conformance',
+  'response_schema_conformance',
+]
+
+/** They would end the key that the run goes on with: it names what it has seen in lists. */
+export const skippedOperationIds = ['revokeApiKey', 'rotateApiKey']
+
+/** What went wrong by operation, as in `POST /v1/sdk/products`; '' where nothing did. */
+export async function runSchemathesis(options: SchemathesisOptions): Promise<Map<string, string>> {
+  const folder = await makeTemporaryFolder('schemathesis')
+  const report = join(folder.path, 'report.xml')
+  const parameters = [
+    ...['-m', 'schemathesis.cli', 'run', `${options.baseUrl}/v1/openapi.json`],
+    ...['--header', `Authorization: Bearer ${options.key}`],
+    ...['--phases', options.phases, '--max-examples', String(options.examples)],
+    ...['--seed', '1', '--workers', '2', '--no-shrink', '--continue-on-failure'],
+    ...['--checks', checks.join(), '--warnings', 'off', '--suppress-health-check', 'all'],
+    ...skippedOperationIds.flatMap((id) => ['--exclude-operation-id', id]),
+    ...['--report', 'junit', '--report-junit-path', report],
+  ]
+  const python = await pythonWithSchemathesis()
+  // It keeps examples that failed in its working folder. The exit code says no more than the report.
+  const { stdout } = await run(python, parameters, {
+    cwd: folder.path,
+    maxBuffer: outputBytesMax,
+  }).catch((error: { stdout: string }) => error)
+  const xml = await readFile(report, 'utf8').catch(() => {
+    throw new Error(`schemathesis made no report:\n${stdout}`)
+  })
+  await folder.remove()
+  return casesOf(xml)
+}
+
+const outputBytesMax = 64 * 1_048_576
+
+/** JUnit's cases; one that went well has nothing inside. */
+function casesOf(xml: string): Map<string, string> {
+  const cases = xml.split('<testcase ').slice(1)
+  return new Map(
+    cases.map((text): [string, string] => {
+      const [, name = text] = /name="([^"]+)"/.exec(text) ?? []
+      return [name, /<(failure|error)\b/.test(text) ? text : '']
+    }),
+  )
+}

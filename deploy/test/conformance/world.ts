@@ -1,0 +1,79 @@
+import type { HttpAnswer } from '../../src/client/http-client.ts'
+import type { TollgateClient } from '../../src/client/tollgate-client.ts'
+import { startStack, type Stack } from '../stack.ts'
+
+/** A running service and a provider in it, with what the rows of the tables name in braces. */
+export type World = {
+  readonly stack: Stack
+  readonly client: TollgateClient
+  /** Calls `GET /v1/sdk/products/{productRef}`; braces are filled in, in the body too. */
+  call(row: string, body?: unknown): Promise<HttpAnswer>
+  /** What is expected, with its braces filled in. */
+  filled(expected: unknown): unknown
+}
+
+export async function startWorld(): Promise<World> {
+  const stack = await startStack()
+  const client = (await stack.createProvider()).sandbox
+  const refs = new Map<string, string>()
+  const fill = (text: string) =>
+    text.replace(/\{(\w+)\}/g, (braces, name: string) => refs.get(name) ?? braces)
+  const call = (row: string, body?: unknown): Promise<HttpAnswer> => {
+    const [method = '', path = ''] = fill(row).split(' ')
+    const filled: unknown = body === undefined ? undefined : JSON.parse(fill(JSON.stringify(body)))
+    return client.send(method, path, filled)
+  }
+  const make = async (name: string, row: string, body: unknown): Promise<void> => {
+    const { reference } = (await call(row, body)).body as { reference: string }
+    refs.set(name, reference)
+  }
+  const plans = 'POST /v1/sdk/products/{productRef}/plans'
+  await make('productRef', 'POST /v1/sdk/products', { name: 'Search' })
+  await make('otherProductRef', 'POST /v1/sdk/products', { name: 'Maps' })
+  await make('freePlanRef', plans, { name: 'Free', price: 0, limit: 100, default: true })
+  await make('paidPlanRef', plans, { name: 'Pro', price: 4900, limit: 1000 })
+  await make('creditPlanRef', plans, {
+    name: 'Credits',
+    type: 'usage-based',
+    billingModel: 'pre-paid',
+    creditsPerUnit: 100,
+  })
+  await make('customerRef', 'POST /v1/sdk/customers', {
+    email: 'ada@acme.example',
+    name: 'Ada',
+    externalRef: 'user_ada',
+  })
+  await make('creditCustomerRef', 'POST /v1/sdk/customers', { email: 'bob@acme.example' })
+  await call('POST /v1/sdk/limits', { customerRef: '{customerRef}', productRef: '{productRef}' })
+  const activated = await call('POST /v1/sdk/activate', {
+    customerRef: '{creditCustomerRef}',
+    productRef: '{productRef}',
+    planRef: '{creditPlanRef}',
+  })
+  refs.set('purchaseRef', (activated.body as { purchaseRef: string }).purchaseRef)
+  const held = await call('GET /v1/sdk/purchases/customer/{customerRef}')
+  const [free] = (held.body as { purchases: { reference: string }[] }).purchases
+  refs.set('freePurchaseRef', free?.reference ?? '')
+  refs.set('meterRef', await client.requestsMeter())
+  const session = await call('POST /v1/sdk/customers/customer-sessions', {
+    customerRef: '{customerRef}',
+  })
+  refs.set('sessionId', (session.body as { sessionId: string }).sessionId)
+  return { stack, client, call, filled: (expected) => fillIn(expected, fill) }
+}
+
+/** Through plain objects and lists only: matchers stay what they are. */
+function fillIn(expected: unknown, fill: (text: string) => string): unknown {
+  if (typeof expected === 'string') return fill(expected)
+  if (Array.isArray(expected)) return expected.map((item) => fillIn(item, fill))
+  if (!isPlain(expected)) return expected
+  return Object.fromEntries(
+    Object.entries(expected).map(([key, item]) => [key, fillIn(item, fill)]),
+  )
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  )
+}

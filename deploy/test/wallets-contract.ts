@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto'
+import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
+import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TollgateClient } from '../src/client/tollgate-client.ts'
+import { createCustomer } from './offers.ts'
+import type { StackUnderTest } from './stack-under-test.ts'
+
+type Debit = {
+  readonly debited: boolean
+  readonly reason?: string
+  readonly amount?: number
+  readonly unitsRemaining?: number
+}
+type Used = { readonly reference: string; readonly creditDebit?: Debit }
+
+const creditsPerUnit = 100
+const ledgerTimeoutMs = 60_000
+/** The longest ones make hundreds of calls, one after the other, on a machine that may be busy. */
+const testTimeoutMs = 180_000
+
+/** What wallets promise to clients, whatever parts are under the services. */
+export function describeWallets(title: string, createStack: () => Promise<StackUnderTest>): void {
+  describe(title, () => {
+    let underTest: StackUnderTest
+    let client: TollgateClient
+    let productRef: string
+    let planRef: string
+
+    beforeAll(async () => {
+      underTest = await createStack()
+      client = (await underTest.stack.createProvider()).sandbox
+      productRef = (await client.createProduct({ name: 'Paid by use' })).reference
+      const plan = { name: 'By use', type: 'usage-based', billingModel: 'pre-paid', creditsPerUnit }
+      planRef = (await client.createPlan(productRef, plan)).reference
+    })
+    afterAll(() => underTest.remove())
+
+    const send = async <Body>(method: string, path: string, body?: unknown): Promise<Body> => {
+      const answer = await client.send(method, path, body)
+      expect([answer.status, answer.body]).toEqual([200, answer.body])
+      return answer.body as Body
+    }
+    const createPayer = async (externalRef?: string): Promise<string> => {
+      const customerRef = await createCustomer(client, externalRef)
+      const activated = await send('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
+      expect(activated).toMatchObject({ status: 'activated', creditBalance: 0, creditsPerUnit })
+      return customerRef
+    }
+    const grant = (customerRef: string, credits: number): Promise<{ balance: number }> =>
+      send('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits })
+    const balanceOf = async (customerRef: string): Promise<number> => {
+      const path = `/v1/sdk/customers/${customerRef}/balance`
+      return (await send<{ credits: number }>('GET', path)).credits
+    }
+    const use = (customerRef: string, more: object = {}): Promise<Used> =>
+      client.recordUsage({ customerRef, productRef, ...more })
+    const check = (customerRef: string) =>
+      send('POST', '/v1/sdk/limits', { customerRef, productRef })
+
+    const rows = () => underTest.stack.database.in('sandbox')
+    const ledgerOf = async (customerRef: string): Promise<number> => {
+      const [wallet] = await rows()<{ balance: string }[]>`
+        select balance_micros as balance from wallets where customer_ref = ${customerRef}`
+      return Number(wallet?.balance ?? 0) / 1_000_000
+    }
+    const eventsOf = (customerRef: string, type: string) =>
+      rows()<{ object: { credits: number; amount: number; productRef: string | null } }[]>`
+        select object from outbox
+        where type = ${`customer.credit.${type}`} and object->>'customerId' = ${customerRef}
+        order by sequence`
+    /** The ledger follows, and agrees with what clients are told. */
+    const expectPosted = async (customerRef: string, credits: number): Promise<void> => {
+      await expect.poll(() => ledgerOf(customerRef), { timeout: ledgerTimeoutMs }).toBe(credits)
+      expect(await listUnbalancedWallets(rows(), 10)).toEqual([])
+    }
+
+    test('a call pays for itself and says so, once', async () => {
+      const customerRef = await createPayer()
+      expect(await use(customerRef)).toMatchObject({
+        creditDebit: { debited: true, amount: 0, unitsRemaining: 0 },
+      })
+      expect(await check(customerRef)).toMatchObject({
+        withinLimits: false,
+        remaining: 0,
+        creditBalance: 0,
+        balance: { creditBalance: 0, creditsPerUnit, currency: 'USD', remainingUnits: 0 },
+      })
+      expect(await grant(customerRef, 500)).toEqual({
+        success: true,
+        customerRef,
+        credits: 500,
+        balance: 500,
+      })
+      expect(await check(customerRef)).toMatchObject({ withinLimits: true, remaining: 5 })
+
+      // There are no units to reserve: what the wallet pays for is said as in a plain check.
+      const reserve = { customerRef, productRef, reserve: { units: 1, ttlSeconds: 60 } }
+      const asked = await send('POST', '/v1/sdk/limits', reserve)
+      expect(asked).toMatchObject({ withinLimits: true, remaining: 5 })
+      expect(asked).not.toHaveProperty('reservation')
+
+      const idempotencyKey = randomUUID()
+      const first = await use(customerRef, { idempotencyKey })
+      expect(first.creditDebit).toEqual({ debited: true, amount: 100, unitsRemaining: 4 })
+      expect(await balanceOf(customerRef)).toBe(400)
+      expect(await use(customerRef, { idempotencyKey })).toEqual({
+        success: true,
+        reference: first.reference,
+        creditDebit: { debited: false, reason: 'duplicate' },
+      })
+      expect(await balanceOf(customerRef)).toBe(400)
+      expect(await check(customerRef)).toMatchObject({ remaining: 4, creditBalance: 400 })
+
+      // What failed costs nothing, and the last credits are taken as far as they go.
+      expect((await use(customerRef, { outcome: 'fail' })).creditDebit).toBeUndefined()
+      expect((await use(customerRef, { units: 9 })).creditDebit).toEqual({
+        debited: true,
+        amount: 400,
+        unitsRemaining: 0,
+      })
+      expect(await balanceOf(customerRef)).toBe(0)
+      await expectPosted(customerRef, 0)
+    })
+
+    test('a bulk pays for each of its calls', async () => {
+      const customerRef = await createPayer()
+      await grant(customerRef, 300)
+      const call = { customerRef, productRef }
+      const { inserted, results } = await client.recordUsages([call, call])
+      expect(inserted).toBe(2)
+      expect(results.map(({ creditDebit }) => creditDebit)).toEqual([
+        { debited: true, amount: 100, unitsRemaining: 2 },
+        { debited: true, amount: 100, unitsRemaining: 1 },
+      ])
+      expect(await balanceOf(customerRef)).toBe(100)
+      await send('POST', '/v1/sdk/meter-events', { ...call, value: 0.5 })
+      expect(await balanceOf(customerRef)).toBe(50)
+      expect(await check(customerRef)).toMatchObject({
+        withinLimits: false,
+        remaining: 0,
+        creditBalance: 50,
+      })
+      await expectPosted(customerRef, 50)
+    })
+
+    test('pays from one wallet under every reference of the customer, and a key stays used', async () => {
+      const externalRef = `user-${randomUUID()}`
+      const customerRef = await createPayer(externalRef)
+      await grant(customerRef, 1_000)
+      const idempotencyKey = randomUUID()
+      for (const ref of [externalRef, customerRef, externalRef]) await use(ref)
+      expect((await use(externalRef, { idempotencyKey })).creditDebit?.amount).toBe(100)
+      expect((await use(externalRef, { idempotencyKey })).creditDebit?.reason).toBe('duplicate')
+      expect(await balanceOf(externalRef)).toBe(600)
+      expect(await check(externalRef)).toMatchObject({ remaining: 6 })
+      await expectPosted(customerRef, 600)
+    })
+
+    test('a key that was used before a wallet paid is not charged for', async () => {
+      const externalRef = `user-${randomUUID()}`
+      const customerRef = await createCustomer(client, externalRef)
+      const idempotencyKey = randomUUID()
+      const before = await use(externalRef, { idempotencyKey })
+      expect(before.creditDebit).toEqual({ debited: false, reason: 'no_active_purchase' })
+      await send('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
+      await grant(customerRef, 100)
+      const again = await use(externalRef, { idempotencyKey })
+      expect(again).toMatchObject({
+        reference: before.reference,
+        creditDebit: { debited: false, reason: 'duplicate' },
+      })
+      expect(await balanceOf(customerRef)).toBe(100)
+    })
+
+    test(
+      'of 1,000 calls at once none takes a credit that another has, and none is lost',
+      async () => {
+        const customerRef = await createPayer()
+        await grant(customerRef, 40_000)
+        const used = await Promise.all(
+          Array.from({ length: 1_000 }, (_, index) =>
+            use(customerRef, { units: 1 + (index % 2), idempotencyKey: randomUUID() }),
+          ),
+        )
+        const amounts = used.map(({ creditDebit }) => creditDebit!.amount!)
+        expect(amounts.reduce((sum, amount) => sum + amount, 0)).toBe(40_000)
+        expect(Math.min(...amounts)).toBe(0)
+        expect(await balanceOf(customerRef)).toBe(0)
+        await expectPosted(customerRef, 0)
+        const debited = await eventsOf(customerRef, 'debited')
+        expect(debited.reduce((sum, { object }) => sum + object.amount, 0)).toBe(-40_000)
+        expect(debited.at(-1)?.object).toMatchObject({ credits: 0, productRef })
+        for (const crossing of ['low_balance', 'exhausted']) {
+          expect(await eventsOf(customerRef, crossing)).toHaveLength(1)
+        }
+        await grant(customerRef, 1_001)
+        await use(customerRef, { units: 10 })
+        await use(customerRef)
+        await expectPosted(customerRef, 0)
+        expect(await eventsOf(customerRef, 'exhausted')).toHaveLength(2)
+      },
+      testTimeoutMs,
+    )
+
+    test(
+      'is what a model says, whatever comes when, with projections that stop and go',
+      async () => {
+        const random = new SeededRandom(20_261_121)
+        const refs = [`user-${randomUUID()}`, `user-${randomUUID()}`]
+        const payers = await Promise.all(
+          refs.map(async (ref) => {
+            const customerRef = await createPayer(ref)
+            // Of a wallet that nothing is held of it must be known that nothing was lost, which takes the counters.
+            await grant(customerRef, 100)
+            await use(customerRef)
+            return { refs: [ref, customerRef], credits: 0 }
+          }),
+        )
+        const spent = new Map<
+          string,
+          { payer: (typeof payers)[number]; ref: string; units: number }
+        >()
+        let isRunning = true
+        for (let step = 0; step < 150; step += 1) {
+          const payer = random.pick(payers)
+          const ref = random.pick(payer.refs)
+          const act = random.below(100)
+          if (act < 20) {
+            const credits = 1 + random.below(900)
+            payer.credits += credits
+            expect((await grant(ref, credits)).balance).toBe(payer.credits)
+          } else if (act < 65) {
+            const units = random.below(4)
+            const idempotencyKey = random.chance(0.6) ? randomUUID() : undefined
+            const amount = Math.min(units * creditsPerUnit, payer.credits)
+            payer.credits -= amount
+            const { creditDebit } = await use(ref, { units, idempotencyKey })
+            const unitsRemaining = Math.floor(payer.credits / creditsPerUnit)
+            expect(creditDebit).toEqual({ debited: true, amount, unitsRemaining })
+            if (idempotencyKey !== undefined) spent.set(idempotencyKey, { payer, ref, units })
+          } else if (act < 80 && spent.size > 0) {
+            const [idempotencyKey, first] = random.pick([...spent])
+            const { creditDebit } = await use(first.ref, { units: first.units, idempotencyKey })
+            expect(creditDebit).toEqual({ debited: false, reason: 'duplicate' })
+          } else if (act < 84) {
+            if (isRunning) await underTest.stack.stopProjections()
+            else await underTest.stack.startProjections()
+            isRunning = !isRunning
+          } else {
+            expect(await balanceOf(ref)).toBe(payer.credits)
+          }
+        }
+        if (!isRunning) await underTest.stack.startProjections()
+        for (const { refs, credits } of payers) {
+          expect(await balanceOf(refs[0]!)).toBe(credits)
+          await expectPosted(refs[1]!, credits)
+        }
+      },
+      testTimeoutMs,
+    )
+  })
+}

@@ -1,0 +1,23 @@
+import type { AuditEntry, AuditPlace } from './entry.ts'
+import type { AuditPosition } from './repository.ts'
+
+/** An entry and the log that it lies in. */
+export type PlacedEntry = AuditEntry & { readonly place: AuditPlace }
+
+/** The newest of several logs' entries, newest first, as `AuditPosition` orders them. */
+export function mergeNewest(
+  logs: readonly (readonly PlacedEntry[])[],
+  rowsMax: number,
+): PlacedEntry[] {
+  return logs.flat().sort(newestFirst).slice(0, rowsMax)
+}
+
+function newestFirst(one: PlacedEntry, other: PlacedEntry): number {
+  if (one.atMicros !== other.atMicros) return one.atMicros > other.atMicros ? -1 : 1
+  if (one.place !== other.place) return one.place > other.place ? -1 : 1
+  return one.id > other.id ? -1 : 1
+}
+
+export function positionOf({ atMicros, place, id }: PlacedEntry): AuditPosition {
+  return { atMicros, place, id }
+}

@@ -1,0 +1,64 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+
+/** Whose attempts are counted: those for one account, and those that come from one place. */
+export type AttemptsOf = { readonly kind: 'email' | 'address'; readonly subject: string }
+
+export type AttemptLimits = {
+  readonly windowMs: number
+  readonly perEmailMax: number
+  /** More: people share addresses. */
+  readonly perAddressMax: number
+}
+
+/** One that was let through, and the window that it counts in. */
+export type CountedAttempt = AttemptsOf & { readonly windowEndsAt: Date }
+
+export type CountOutcome =
+  | { readonly kind: 'counted'; readonly attempt: CountedAttempt }
+  | { readonly kind: 'wait'; readonly waitMs: number }
+
+/** Counts an attempt before it is made, so that many at once are as many. Where there were too many, it does not count. */
+export async function countAttempt(
+  sql: Queryable,
+  { kind, subject }: AttemptsOf,
+  limits: AttemptLimits,
+  now: Date,
+): Promise<CountOutcome> {
+  const max = maxOf(kind, limits)
+  const newWindowEndsAt = new Date(now.getTime() + limits.windowMs)
+  // One more than the limit says that it was reached before, however often.
+  const [row] = await sql<{ attempts: number; window_ends_at: Date }[]>`
+    insert into sign_in_attempts as kept (kind, subject, attempts, window_ends_at)
+    values (${kind}, lower(${subject}), 1, ${newWindowEndsAt})
+    on conflict (kind, subject) do update set
+      attempts = case when kept.window_ends_at <= ${now} then 1
+        else least(kept.attempts + 1, ${max + 1}) end,
+      window_ends_at = case when kept.window_ends_at <= ${now} then ${newWindowEndsAt}
+        else kept.window_ends_at end
+    returning attempts, window_ends_at`
+  const { attempts, window_ends_at: windowEndsAt } = row!
+  if (attempts > max) return { kind: 'wait', waitMs: windowEndsAt.getTime() - now.getTime() }
+  return { kind: 'counted', attempt: { kind, subject, windowEndsAt } }
+}
+
+/** Takes this one back, which was no guess. Those before it stay: they may be somebody else's. */
+export async function uncountAttempt(
+  sql: Queryable,
+  { kind, subject, windowEndsAt }: CountedAttempt,
+  limits: AttemptLimits,
+): Promise<void> {
+  await sql`
+    update sign_in_attempts set attempts = least(attempts, ${maxOf(kind, limits)}) - 1
+    where kind = ${kind} and subject = lower(${subject}) and window_ends_at = ${windowEndsAt}`
+}
+
+export async function sweepAttempts(sql: Queryable, now: Date, rowsMax: number): Promise<void> {
+  await sql`
+    delete from sign_in_attempts where (kind, subject) in (
+      select kind, subject from sign_in_attempts where window_ends_at <= ${now}
+      order by window_ends_at limit ${rowsMax})`
+}
+
+function maxOf(kind: AttemptsOf['kind'], limits: AttemptLimits): number {
+  return kind === 'email' ? limits.perEmailMax : limits.perAddressMax
+}

@@ -1,0 +1,34 @@
+import type { ProviderDatabases } from '@tollgate/platform/database/database'
+import type { Environment } from '@tollgate/schemas/environment'
+import { nameActor, type Actor } from '../audit/actor.ts'
+import {
+  deleteSignIn,
+  isSignInOpen,
+  issueAccessToken,
+  type ConsoleSession,
+} from './access-tokens.ts'
+import { lockConsoleUser } from './users.ts'
+
+type Change = { readonly actor: Actor; readonly now: Date }
+
+/** A second token of the same sign-in, for that environment; undefined where the sign-in has ended since it was looked at. */
+export function enterEnvironment(
+  database: ProviderDatabases,
+  session: ConsoleSession,
+  environment: Environment,
+  { actor, now }: Change,
+): Promise<string | undefined> {
+  return database.of(session.providerId).control.write(async (sql) => {
+    nameActor(sql, actor)
+    await lockConsoleUser(sql, session)
+    if (!(await isSignInOpen(sql, session))) return undefined
+    return issueAccessToken(sql, session, { ...session, environment }, now)
+  })
+}
+
+export function signOut(database: ProviderDatabases, session: ConsoleSession): Promise<void> {
+  return database.of(session.providerId).control.write(async (sql) => {
+    await lockConsoleUser(sql, session)
+    await deleteSignIn(sql, session)
+  })
+}

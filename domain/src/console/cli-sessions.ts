@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto'
+import type { Sql } from 'postgres'
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { Environment } from '@tollgate/schemas/environment'
+import { networkOf } from './network-of.ts'
+import { sha256OfToken } from './tokens.ts'
+
+export type CliSession = {
+  readonly sessionId: string
+  readonly pollSha256: string
+  readonly expiresAt: Date
+  /** What a user of the console said; undefined as long as nobody has. */
+  readonly outcome: CliSessionOutcome | undefined
+}
+
+export type CliSessionOutcome = {
+  readonly kind: 'complete' | 'cancelled'
+  readonly email: string
+  readonly environment: Environment | null
+}
+
+type CliSessionRow = {
+  session_id: string
+  poll_sha256: string
+  expires_at: Date
+  outcome: CliSessionOutcome['kind'] | null
+  email: string
+  environment: Environment | null
+}
+
+/** Long enough to sign in first. Clients poll no longer than that. */
+const sessionMs = 600_000
+
+/** Of one address of the network at a time, see `networkOf`. */
+const openSessionsMax = 20
+
+/** Undefined where too many are open that were opened from there. */
+export async function openCliSession(
+  control: Sql,
+  { pollToken, address }: { readonly pollToken: string; readonly address: string },
+  now: Date,
+): Promise<{ readonly sessionId: string } | undefined> {
+  const network = networkOf(address)
+  const sessionId = randomBytes(16).toString('hex')
+  const expiresAt = new Date(now.getTime() + sessionMs)
+  return await control.begin(async (sql) => {
+    // Those from one address are counted one after the other.
+    await sql`select pg_advisory_xact_lock(hashtextextended('cli session ' || ${network}, 0))`
+    const [open] = await sql<{ total: number }[]>`
+      select count(*)::int as total from cli_sessions
+      where address = ${network} and expires_at > ${now}`
+    if (open!.total >= openSessionsMax) return undefined
+    await sql`
+      insert into cli_sessions (session_id, poll_sha256, address, created_at, expires_at)
+      values (${sessionId}, ${sha256OfToken(pollToken)}, ${network}, ${now}, ${expiresAt})`
+    return { sessionId }
+  })
+}
+
+export async function findCliSession(
+  control: Sql,
+  sessionId: string,
+): Promise<CliSession | undefined> {
+  const [row] = await control<CliSessionRow[]>`
+    select session_id, poll_sha256, expires_at, outcome, email, environment
+    from cli_sessions left join cli_session_outcomes using (session_id)
+    where session_id = ${sessionId}`
+  if (row === undefined) return undefined
+  const { outcome: kind, email, environment } = row
+  return {
+    sessionId: row.session_id,
+    pollSha256: row.poll_sha256,
+    expiresAt: row.expires_at,
+    outcome: kind === null ? undefined : { kind, email, environment },
+  }
+}
+
+export type NewCliSessionOutcome = CliSessionOutcome & {
+  readonly sessionId: string
+  readonly providerId: string
+  readonly keyId: string | null
+  readonly sealedKey: string | null
+}
+
+/** False where the session has an answer already. */
+export async function insertCliSessionOutcome(
+  sql: Queryable,
+  outcome: NewCliSessionOutcome,
+  now: Date,
+): Promise<boolean> {
+  const { sessionId, providerId, kind, email, environment, keyId, sealedKey } = outcome
+  const inserted = await sql`
+    insert into cli_session_outcomes
+      (session_id, provider_id, outcome, email, environment, key_id, sealed_key, created_at)
+    values (${sessionId}, ${providerId}, ${kind}, ${email}, ${environment}, ${keyId}, ${sealedKey},
+      ${now})
+    on conflict (session_id) do nothing`
+  return inserted.count === 1
+}
+
+/** Of two who ask at once, one gets it; undefined where it was taken before. */
+export async function takeSealedKey(control: Sql, sessionId: string): Promise<string | undefined> {
+  const [row] = await control<{ sealed_key: string }[]>`
+    update cli_session_outcomes as taken set sealed_key = null
+    from cli_session_outcomes as kept
+    where taken.session_id = ${sessionId} and kept.session_id = taken.session_id
+      and taken.sealed_key is not null
+    returning kept.sealed_key`
+  return row?.sealed_key
+}
+
+export async function sweepCliSessions(
+  sql: Queryable,
+  expiredBefore: Date,
+  rowsMax: number,
+): Promise<void> {
+  await sql`
+    delete from cli_sessions where session_id in (
+      select session_id from cli_sessions where expires_at < ${expiredBefore}
+      order by expires_at limit ${rowsMax})`
+}

@@ -1,0 +1,37 @@
+import type { ConsoleRole } from '@tollgate/schemas/console-roles'
+
+type Held = { readonly userId: string; readonly role: ConsoleRole }
+
+/** A change of one user by another, or by an operator of the installation. */
+export type UserChange =
+  | { readonly kind: 'invite'; readonly role: ConsoleRole }
+  | { readonly kind: 'update'; readonly userId: string; readonly role: ConsoleRole | undefined }
+  | { readonly kind: 'remove'; readonly userId: string }
+  | { readonly kind: 'send-link'; readonly userId: string }
+
+export type UserChangeRefusal = 'not-found' | 'role-too-low' | 'last-owner'
+
+/**
+ * Whether the change may be made; undefined: it may. Who the owners are is for owners to say, everybody else is for
+ * owners and admins; and a provider that has owners keeps one. `actorId` undefined: an operator, who may do all of it.
+ */
+export function refuseUserChange(
+  users: readonly Held[],
+  actorId: string | undefined,
+  change: UserChange,
+): UserChangeRefusal | undefined {
+  const find = (userId: string): Held | undefined => users.find((user) => user.userId === userId)
+  const target = change.kind === 'invite' ? undefined : find(change.userId)
+  if (change.kind !== 'invite' && target === undefined) return 'not-found'
+  const roleAfter = 'role' in change ? (change.role ?? target?.role) : undefined
+  if (actorId !== undefined) {
+    const actorRole = find(actorId)?.role
+    const isOfOwners = target?.role === 'owner' || roleAfter === 'owner'
+    const isAllowed = actorRole === 'owner' || (actorRole === 'admin' && !isOfOwners)
+    if (!isAllowed) return 'role-too-low'
+  }
+  const losesOwner =
+    target?.role === 'owner' && change.kind !== 'send-link' && roleAfter !== 'owner'
+  const owners = users.filter(({ role }) => role === 'owner').length
+  return losesOwner && owners === 1 ? 'last-owner' : undefined
+}

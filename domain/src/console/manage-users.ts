@@ -1,0 +1,132 @@
+import type { TransactionSql } from 'postgres'
+import type { ProviderDatabases } from '@tollgate/platform/database/database'
+import type { ConsoleRole } from '@tollgate/schemas/console-roles'
+import { nameActor, type Actor } from '../audit/actor.ts'
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { deleteAccessTokens } from './access-tokens.ts'
+import { refuseUserChange, type UserChange, type UserChangeRefusal } from './decide-user-change.ts'
+import { drawToken, sha256OfToken } from './tokens.ts'
+import {
+  deleteConsoleUser,
+  insertConsoleUser,
+  lockConsoleUsers,
+  setPasswordLink,
+  updateConsoleUser,
+  type ConsoleUser,
+} from './users.ts'
+
+/** On whose behalf, for which provider, and when. */
+export type UserManagement = {
+  readonly database: ProviderDatabases
+  readonly providerId: string
+  /** Undefined: an operator of the installation. */
+  readonly actorId: string | undefined
+  /** The same for the audit log. */
+  readonly actor: Actor
+  readonly now: Date
+}
+
+export type Refused = { readonly kind: UserChangeRefusal }
+
+/** The token of the link is known only now. */
+export type PasswordLink = { readonly token: string; readonly expiresAt: Date }
+
+export type InviteOutcome =
+  | { readonly kind: 'invited'; readonly user: ConsoleUser; readonly link: PasswordLink }
+  | { readonly kind: 'email-taken' }
+  | Refused
+
+export function inviteUser(
+  management: UserManagement,
+  fields: { readonly email: string; readonly name: string | null; readonly role: ConsoleRole },
+  linkMs: number,
+): Promise<InviteOutcome> {
+  const { providerId, now } = management
+  return changed(management, { kind: 'invite', role: fields.role }, async (sql) => {
+    const user: ConsoleUser = {
+      ...fields,
+      providerId,
+      userId: drawReference('consoleUser'),
+      passwordHash: null,
+      linkExpiresAt: null,
+      createdAt: now,
+    }
+    if (!(await insertConsoleUser(sql, user))) return { kind: 'email-taken' }
+    return { kind: 'invited', user, link: await linkFor(sql, user, linkMs, now) }
+  })
+}
+
+export type LinkOutcome =
+  { readonly kind: 'linked'; readonly user: ConsoleUser; readonly link: PasswordLink } | Refused
+
+/** For who has forgotten the password, or let the first link expire. The password goes on working until the link is used. */
+export function issuePasswordLink(
+  management: UserManagement,
+  userId: string,
+  linkMs: number,
+): Promise<LinkOutcome> {
+  return changed(management, { kind: 'send-link', userId }, async (sql, users) => {
+    const user = requireUser(users, userId)
+    return { kind: 'linked', user, link: await linkFor(sql, user, linkMs, management.now) }
+  })
+}
+
+export type UpdateOutcome = { readonly kind: 'updated'; readonly user: ConsoleUser } | Refused
+
+/** A new role holds from the user's next call on. */
+export function changeUser(
+  management: UserManagement,
+  userId: string,
+  fields: { readonly name?: string | undefined; readonly role?: ConsoleRole | undefined },
+): Promise<UpdateOutcome> {
+  const { role } = fields
+  return changed(management, { kind: 'update', userId, role }, async (sql, users) => {
+    const old = requireUser(users, userId)
+    const user = { ...old, name: fields.name ?? old.name, role: role ?? old.role }
+    await updateConsoleUser(sql, user, management.now)
+    return { kind: 'updated', user }
+  })
+}
+
+export type RemoveOutcome = { readonly kind: 'removed' } | Refused
+
+/** The user is refused from the next call on. */
+export function removeUser(management: UserManagement, userId: string): Promise<RemoveOutcome> {
+  return changed(management, { kind: 'remove', userId }, async (sql, users) => {
+    const user = requireUser(users, userId)
+    await deleteAccessTokens(sql, user)
+    await deleteConsoleUser(sql, user)
+    return { kind: 'removed' }
+  })
+}
+
+async function changed<Outcome>(
+  { database, providerId, actorId, actor }: UserManagement,
+  change: UserChange,
+  act: (sql: TransactionSql, users: readonly ConsoleUser[]) => Promise<Outcome>,
+): Promise<Outcome | Refused> {
+  return database.of(providerId).control.write(async (sql): Promise<Outcome | Refused> => {
+    nameActor(sql, actor)
+    const users = await lockConsoleUsers(sql, providerId)
+    const refusal = refuseUserChange(users, actorId, change)
+    return refusal === undefined ? act(sql, users) : { kind: refusal }
+  })
+}
+
+function requireUser(users: readonly ConsoleUser[], userId: string): ConsoleUser {
+  const user = users.find((each) => each.userId === userId)
+  if (user === undefined) throw new Error(`${userId} was decided about and is not there`)
+  return user
+}
+
+async function linkFor(
+  sql: TransactionSql,
+  user: ConsoleUser,
+  linkMs: number,
+  now: Date,
+): Promise<PasswordLink> {
+  const link = { token: drawToken(), expiresAt: new Date(now.getTime() + linkMs) }
+  const stored = { sha256: sha256OfToken(link.token), expiresAt: link.expiresAt }
+  await setPasswordLink(sql, user, stored, now)
+  return link
+}

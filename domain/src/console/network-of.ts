@@ -1,0 +1,30 @@
+import { isIPv6 } from 'node:net'
+
+/**
+ * What attempts from one place have in common: an IPv4 address, or the /64 of an IPv6 address, which is the least that
+ * anybody is given and has 2^64 addresses. What is no address is returned as it is.
+ */
+export function networkOf(address: string): string {
+  const [bare = ''] = address.split('%')
+  if (!isIPv6(bare)) return address
+  const groups = groupsOf(bare)
+  const isMappedIpv4 = groups.slice(0, 5).every((each) => each === 0) && groups[5] === 0xffff
+  if (isMappedIpv4) return groups.slice(6).flatMap(bytesOf).join('.')
+  const prefix = groups.slice(0, 4).map((each) => each.toString(16))
+  return `${prefix.join(':')}::/64`
+}
+
+/** The eight numbers of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  // Spelled in the one way there is: an IPv4 address at the end becomes two groups.
+  const spelled = new URL(`http://[${address}]`).hostname.slice(1, -1)
+  const [head = [], tail = []] = spelled
+    .split('::')
+    .map((side) => side.split(':').filter((group) => group !== ''))
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0')
+  return [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16))
+}
+
+function bytesOf(group: number): [number, number] {
+  return [group >> 8, group & 0xff]
+}

@@ -1,0 +1,94 @@
+import type { Environment } from '@tollgate/schemas/environment'
+import { nameActor, userActor, type ActorOrigin } from '../audit/actor.ts'
+import { deleteAccessTokens, type ConsoleSession } from './access-tokens.ts'
+import type { ConsoleParts } from './console-parts.ts'
+import { enterAttempt, takeBackAttempt } from './guard-attempts.ts'
+import { openSignIn, type SignedIn } from './sign-in.ts'
+import { sha256OfToken } from './tokens.ts'
+import {
+  findConsoleUserByLink,
+  listConsoleUsersByEmail,
+  lockConsoleUsers,
+  setPasswordHash,
+  type ConsoleUser,
+} from './users.ts'
+
+export type SetByLinkOutcome =
+  { readonly kind: 'set'; readonly user: ConsoleUser } | { readonly kind: 'no-such-link' }
+
+/** The link works once: of two who follow it at the same time, one sets the password. */
+export async function setPasswordByLink(
+  parts: ConsoleParts,
+  given: { readonly token: string; readonly password: string; readonly origin: ActorOrigin },
+  now: Date,
+): Promise<SetByLinkOutcome> {
+  const linkSha256 = sha256OfToken(given.token)
+  const isGood = (user: ConsoleUser | undefined): user is ConsoleUser =>
+    user !== undefined && user.linkExpiresAt !== null && user.linkExpiresAt > now
+  const found = await findConsoleUserByLink(parts.database.control, linkSha256)
+  if (!isGood(found)) return { kind: 'no-such-link' }
+  const passwordHash = await hashFor(parts, found, given.password)
+  return await parts.database.of(found.providerId).control.write(async (sql) => {
+    nameActor(sql, userActor(found.userId, given.origin))
+    await lockConsoleUsers(sql, found.providerId)
+    const user = await findConsoleUserByLink(sql, linkSha256)
+    if (!isGood(user)) return { kind: 'no-such-link' }
+    // In this order: the first locks the user, so that the second finds what was about to be issued.
+    await setPasswordHash(sql, user, passwordHash, now)
+    await deleteAccessTokens(sql, user)
+    return { kind: 'set', user }
+  })
+}
+
+export type ChangePasswordOutcome =
+  | { readonly kind: 'changed'; readonly signedIn: SignedIn }
+  | { readonly kind: 'wait'; readonly waitMs: number }
+  | { readonly kind: 'refused' }
+
+/** Ends everything the user is signed in with, and signs whoever changed it in anew. */
+export async function changePassword(
+  parts: ConsoleParts,
+  session: Pick<ConsoleSession, 'providerId' | 'userId' | 'email'> & {
+    readonly environment: Environment
+  },
+  given: {
+    readonly currentPassword: string
+    readonly newPassword: string
+    readonly address: string
+    readonly origin: ActorOrigin
+  },
+  now: Date,
+): Promise<ChangePasswordOutcome> {
+  const { email } = session
+  const attempt = await enterAttempt(parts, { email, address: given.address }, now)
+  if (attempt.kind === 'wait') return attempt
+  const users = await listConsoleUsersByEmail(parts.database.control, email)
+  const user = users.find(({ userId }) => userId === session.userId)
+  const oldHash = user?.passwordHash ?? undefined
+  const [matching] = await parts.passwords.matching(
+    given.currentPassword,
+    oldHash === undefined ? [] : [oldHash],
+  )
+  if (user === undefined || matching === undefined) return { kind: 'refused' }
+  const passwordHash = await hashFor(parts, user, given.newPassword)
+  const opened = { environment: session.environment, origin: given.origin }
+  const signedIn = await openSignIn(parts, user, opened, now, async (sql) => {
+    await setPasswordHash(sql, user, passwordHash, now)
+    await deleteAccessTokens(sql, user)
+  })
+  if (signedIn === undefined) return { kind: 'refused' }
+  await takeBackAttempt(parts, attempt.counted)
+  return { kind: 'changed', signedIn }
+}
+
+async function hashFor(
+  { database, passwords }: ConsoleParts,
+  { email }: ConsoleUser,
+  password: string,
+): Promise<string> {
+  const users = await listConsoleUsersByEmail(database.control, email)
+  return passwords.hash(
+    password,
+    users.flatMap(({ passwordHash }) => passwordHash ?? []),
+  )
+}

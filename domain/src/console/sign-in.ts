@@ -1,0 +1,103 @@
+import type { TransactionSql } from 'postgres'
+import type { Environment } from '@tollgate/schemas/environment'
+import { nameActor, userActor, type ActorOrigin } from '../audit/actor.ts'
+import { findProvider, type Provider } from '../providers/repository.ts'
+import { issueAccessToken } from './access-tokens.ts'
+import type { ConsoleParts } from './console-parts.ts'
+import { enterAttempt, takeBackAttempt, type Attempt } from './guard-attempts.ts'
+import { listConsoleUsersByEmail, lockConsoleUser, type ConsoleUser } from './users.ts'
+
+export type SignIn = Attempt & {
+  readonly password: string
+  readonly environment: Environment
+  /** Asked for where the person is a user of several providers with this password. */
+  readonly providerId: string | undefined
+  readonly origin: ActorOrigin
+}
+
+export type SignedIn = {
+  readonly accessToken: string
+  readonly expiresAt: Date
+  readonly environment: Environment
+  readonly user: ConsoleUser
+  readonly provider: Provider
+}
+
+export type SignInOutcome =
+  | { readonly kind: 'signed-in'; readonly signedIn: SignedIn }
+  | { readonly kind: 'several'; readonly providers: readonly Provider[] }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'wait'; readonly waitMs: number }
+
+/** Of an address that nobody has, and of a wrong password, nobody can tell which it was: not by the time it takes either. */
+export async function signIn(
+  parts: ConsoleParts,
+  given: SignIn,
+  now: Date,
+): Promise<SignInOutcome> {
+  const attempt = await enterAttempt(parts, given, now)
+  if (attempt.kind === 'wait') return attempt
+  const { matching, others } = await compareWithUsers(parts, given)
+  // Who knows the password of one user has guessed those of the others.
+  if (matching.length > 0 && others.length === 0) await takeBackAttempt(parts, attempt.counted)
+  const [user, another] = matching
+  if (user === undefined) return { kind: 'refused' }
+  if (another === undefined) {
+    const signedIn = await openSignIn(parts, user, given, now)
+    return signedIn === undefined ? { kind: 'refused' } : { kind: 'signed-in', signedIn }
+  }
+  const providers = matching.map((each) => providerOf(parts, each))
+  return { kind: 'several', providers: await Promise.all(providers) }
+}
+
+/**
+ * Undefined where the user was removed, or has another password by now than the one that was compared. `before` is done
+ * in the same transaction.
+ */
+export async function openSignIn(
+  parts: ConsoleParts,
+  user: ConsoleUser,
+  { environment, origin }: Pick<SignIn, 'environment' | 'origin'>,
+  now: Date,
+  before: (sql: TransactionSql) => Promise<void> = () => Promise.resolve(),
+): Promise<SignedIn | undefined> {
+  const provider = await providerOf(parts, user)
+  const expiresAt = new Date(now.getTime() + parts.limits.signedInMs)
+  const rows = parts.database.of(user.providerId).control
+  const accessToken = await rows.write(async (sql) => {
+    nameActor(sql, userActor(user.userId, origin))
+    const locked = await lockConsoleUser(sql, user)
+    if (locked?.passwordHash !== user.passwordHash) return undefined
+    await before(sql)
+    return issueAccessToken(sql, user, { environment, expiresAt }, now)
+  })
+  return accessToken === undefined
+    ? undefined
+    : { accessToken, expiresAt, environment, user, provider }
+}
+
+/** The users with this address, one of each provider or the one of the provider asked for: those whose password it is, and those with another one. */
+async function compareWithUsers(
+  { database, passwords }: ConsoleParts,
+  { email, password, providerId }: Pick<SignIn, 'email' | 'password' | 'providerId'>,
+): Promise<{ readonly matching: readonly ConsoleUser[]; readonly others: readonly ConsoleUser[] }> {
+  const users = (await listConsoleUsersByEmail(database.control, email)).filter(
+    (user) =>
+      user.passwordHash !== null && (providerId === undefined || user.providerId === providerId),
+  )
+  const hashes = users.flatMap(({ passwordHash }) => passwordHash ?? [])
+  const found = new Set<string | null>(await passwords.matching(password, hashes))
+  return {
+    matching: users.filter(({ passwordHash }) => found.has(passwordHash)),
+    others: users.filter(({ passwordHash }) => !found.has(passwordHash)),
+  }
+}
+
+async function providerOf(
+  { database }: ConsoleParts,
+  { providerId }: Pick<ConsoleUser, 'providerId'>,
+): Promise<Provider> {
+  const provider = await findProvider(database.control, providerId)
+  if (provider === undefined) throw new Error(`the provider ${providerId} of a user is gone`)
+  return provider
+}

@@ -1,0 +1,142 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { ConsoleRole } from '@tollgate/schemas/console-roles'
+
+export type ConsoleUser = {
+  readonly userId: string
+  readonly providerId: string
+  readonly email: string
+  readonly name: string | null
+  readonly role: ConsoleRole
+  /** Null: invited, and no password was set yet. */
+  readonly passwordHash: string | null
+  /** Of the one-time link that sets the password. */
+  readonly linkExpiresAt: Date | null
+  readonly createdAt: Date
+}
+
+type ConsoleUserRow = {
+  user_id: string
+  provider_id: string
+  email: string
+  name: string | null
+  role: ConsoleRole
+  password_hash: string | null
+  link_expires_at: Date | null
+  created_at: Date
+}
+
+/** Nothing happens where the provider has a user with this address; then false. */
+export async function insertConsoleUser(sql: Queryable, user: ConsoleUser): Promise<boolean> {
+  const { providerId, userId, email, name, role, createdAt } = user
+  const inserted = await sql`
+    insert into console_users (provider_id, user_id, email, name, role, created_at, updated_at)
+    values (${providerId}, ${userId}, ${email}, ${name}, ${role}, ${createdAt}, ${createdAt})
+    on conflict (provider_id, email_key) do nothing`
+  return inserted.count === 1
+}
+
+export async function listConsoleUsers(sql: Queryable, providerId: string): Promise<ConsoleUser[]> {
+  const rows = await sql<ConsoleUserRow[]>`
+    select * from console_users where provider_id = ${providerId} order by created_at, user_id`
+  return rows.map(fromRow)
+}
+
+/** All of the provider's: whoever changes one decides by what they all are, and no two decide at once. */
+export async function lockConsoleUsers(sql: Queryable, providerId: string): Promise<ConsoleUser[]> {
+  await sql`select 1 from providers where provider_id = ${providerId} for no key update`
+  return listConsoleUsers(sql, providerId)
+}
+
+/**
+ * One user, until the transaction ends; undefined: is gone. Whoever issues or ends tokens of a user takes turns by this:
+ * what ends them ends those as well that were about to be issued.
+ */
+export async function lockConsoleUser(
+  sql: Queryable,
+  { providerId, userId }: ConsoleUserName,
+): Promise<ConsoleUser | undefined> {
+  const [row] = await sql<ConsoleUserRow[]>`
+    select * from console_users where provider_id = ${providerId} and user_id = ${userId}
+    for no key update`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** Of all providers. */
+export async function listConsoleUsersByEmail(
+  sql: Queryable,
+  email: string,
+): Promise<ConsoleUser[]> {
+  const rows = await sql<ConsoleUserRow[]>`
+    select * from console_users where email_key = lower(${email}) order by created_at, user_id`
+  return rows.map(fromRow)
+}
+
+/** Of any provider. */
+export async function findConsoleUserByLink(
+  sql: Queryable,
+  linkSha256: string,
+): Promise<ConsoleUser | undefined> {
+  const [row] = await sql<ConsoleUserRow[]>`
+    select * from console_users where link_sha256 = ${linkSha256}`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+export async function updateConsoleUser(
+  sql: Queryable,
+  { providerId, userId, name, role }: ConsoleUser,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update console_users set name = ${name}, role = ${role}, updated_at = ${now}
+    where provider_id = ${providerId} and user_id = ${userId}`
+}
+
+/** In the place of the link before. */
+export async function setPasswordLink(
+  sql: Queryable,
+  { providerId, userId }: ConsoleUserName,
+  link: { readonly sha256: string; readonly expiresAt: Date },
+  now: Date,
+): Promise<void> {
+  await sql`
+    update console_users
+    set link_sha256 = ${link.sha256}, link_expires_at = ${link.expiresAt}, updated_at = ${now}
+    where provider_id = ${providerId} and user_id = ${userId}`
+}
+
+/** Ends the one-time link as well. */
+export async function setPasswordHash(
+  sql: Queryable,
+  { providerId, userId }: ConsoleUserName,
+  passwordHash: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update console_users set password_hash = ${passwordHash}, link_sha256 = null,
+      link_expires_at = null, updated_at = ${now}
+    where provider_id = ${providerId} and user_id = ${userId}`
+}
+
+/** With all that the user is signed in with. */
+export async function deleteConsoleUser(
+  sql: Queryable,
+  { providerId, userId }: ConsoleUserName,
+): Promise<void> {
+  await sql`
+    delete from console_users where provider_id = ${providerId} and user_id = ${userId}`
+}
+
+export type ConsoleUserName = Pick<ConsoleUser, 'providerId' | 'userId'>
+
+function fromRow(row: ConsoleUserRow): ConsoleUser {
+  return {
+    userId: row.user_id,
+    providerId: row.provider_id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    passwordHash: row.password_hash,
+    linkExpiresAt: row.link_expires_at,
+    createdAt: row.created_at,
+  }
+}

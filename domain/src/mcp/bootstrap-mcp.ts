@@ -1,0 +1,71 @@
+import type { McpPlanInput, McpToolInput } from '@tollgate/schemas/http/mcp'
+import { listPlans } from '../plans/repository.ts'
+import { createProduct, type NewProduct } from '../products/create-product.ts'
+import type { Product } from '../products/repository.ts'
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { applyPlans, planNames } from './apply-plans.ts'
+import { soleFreePlan } from './decide-plans.ts'
+import { declareTools } from './decide-tools.ts'
+import type { McpRefusal } from './refusal.ts'
+import { insertMcpServer, saveTools, type McpServer, type OriginAuth } from './repository.ts'
+import { setApart, slugOf } from './subdomain.ts'
+import { ensureToolMeters } from './tool-meters.ts'
+
+export type NewMcpProduct = {
+  readonly product: NewProduct
+  readonly originUrl: string
+  readonly auth: OriginAuth | undefined
+  /** Undefined: made of the product's name. */
+  readonly mcpDomain: string | undefined
+  /** Undefined: a free plan alone. */
+  readonly plans: readonly McpPlanInput[] | undefined
+  /** Undefined: whatever the origin turns out to have, for every plan. */
+  readonly tools: readonly McpToolInput[] | undefined
+  readonly defaultPlanKey: string | undefined
+  /** The provider's. */
+  readonly defaultCurrency: string
+}
+
+export type BootstrapOutcome =
+  { readonly kind: 'made'; readonly product: Product; readonly server: McpServer } | McpRefusal
+
+/** A product with its plans, its MCP server and its tools, or none of it: a refusal must end the transaction. */
+export async function bootstrapMcp(
+  work: UnitOfWork,
+  fields: NewMcpProduct,
+): Promise<BootstrapOutcome> {
+  const { sql, providerId, now } = work
+  const product = await createProduct(work, fields.product)
+  const productRef = product.reference
+  const server = await addServer(work, fields.mcpDomain ?? product.name, {
+    productRef,
+    originUrl: fields.originUrl,
+    auth: fields.auth,
+    isAutoMapped: fields.tools === undefined,
+  })
+  const inputs = fields.plans ?? [soleFreePlan(fields.defaultCurrency)]
+  const request = { inputs, defaultPlanKey: fields.defaultPlanKey }
+  const refused = await applyPlans(work, productRef, request, fields.defaultCurrency)
+  if (refused !== undefined) return refused
+  const names = planNames(await listPlans(sql, providerId, [productRef]))
+  const decision = declareTools(fields.tools ?? [], names)
+  if (decision.kind === 'refused') return decision
+  await ensureToolMeters(work, decision.tools)
+  await saveTools(sql, providerId, productRef, decision.tools, now)
+  return { kind: 'made', product, server }
+}
+
+/** A subdomain that is taken is taken for good, so one beside it is tried until one is free. */
+export async function addServer(
+  work: UnitOfWork,
+  wanted: string,
+  fields: Pick<McpServer, 'productRef' | 'originUrl' | 'auth' | 'isAutoMapped'>,
+): Promise<McpServer> {
+  const slug = slugOf(wanted)
+  const rest = { reference: drawReference('mcpServer'), createdAt: work.now, updatedAt: work.now }
+  for (let subdomain = slug; ; subdomain = setApart(slug)) {
+    const server = { ...fields, ...rest, subdomain }
+    if (await insertMcpServer(work.sql, work.providerId, server)) return server
+  }
+}

@@ -1,0 +1,27 @@
+import type { Product } from '../products/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { addServer } from './bootstrap-mcp.ts'
+import { findMcpServer, listTools, saveTools } from './repository.ts'
+
+/**
+ * A server of its own for the copy of an MCP product, with another subdomain and the same origin, credentials and tools.
+ * `planTwins`: the copy's plans by the originals'.
+ */
+export async function cloneMcp(
+  work: UnitOfWork,
+  originalRef: string,
+  copy: Product,
+  planTwins: ReadonlyMap<string, string>,
+): Promise<void> {
+  const { sql, providerId, now } = work
+  const original = await findMcpServer(sql, providerId, originalRef)
+  if (original === undefined) return
+  const { originUrl, auth, isAutoMapped } = original
+  const fields = { productRef: copy.reference, originUrl, auth, isAutoMapped }
+  await addServer(work, copy.name, fields)
+  const tools = (await listTools(sql, providerId, originalRef)).map((tool) => ({
+    ...tool,
+    planRefs: tool.planRefs.flatMap((ref) => planTwins.get(ref) ?? []),
+  }))
+  await saveTools(sql, providerId, copy.reference, tools, now)
+}

@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { McpPlanInput } from '@tollgate/schemas/http/mcp'
+import { requiresPayment, type Plan } from '../plans/plan.ts'
+import { decidePlans, fallbackPlan, plansByKey, type PlanStep } from './decide-plans.ts'
+
+const context = { defaultCurrency: 'USD', requestsMeterRef: 'mtr_A' }
+const made = new Date(0)
+const keys = ['free', 'pro', 'team', 'payg']
+
+const anInput: fc.Arbitrary<McpPlanInput> = fc.record(
+  {
+    key: fc.constantFrom(...keys),
+    name: fc.constantFrom('A', 'B'),
+    price: fc.constantFrom(0, 900),
+    currency: fc.constant('usd'),
+    type: fc.constantFrom('recurring' as const, 'usage-based' as const, 'one-time' as const),
+    creditsPerUnit: fc.constantFrom(0, 5),
+    limit: fc.constantFrom(0, 100),
+    freeUnits: fc.constantFrom(0, 10),
+  },
+  { requiredKeys: ['key', 'name', 'price', 'currency'] },
+)
+
+const someInputs = fc.uniqueArray(anInput, { selector: ({ key }) => key, maxLength: 4 })
+
+/** The plans after a configuration that is accepted, each retired one gone. */
+function apply(plans: readonly Plan[], inputs: readonly McpPlanInput[]): Plan[] {
+  const decision = decidePlans(plans, { inputs, defaultPlanKey: undefined }, context)
+  if (decision.kind === 'refused') throw new Error(decision.message)
+  return decision.steps.flatMap(planAfter)
+}
+
+let drawn = 0
+
+function planAfter(step: PlanStep): Plan[] {
+  if (step.kind === 'retire') return []
+  if (step.kind !== 'create') return [step.plan]
+  drawn += 1
+  const place = { reference: `pln_${drawn}`, productRef: 'prd_A' }
+  return [{ ...step.draft, ...place, createdAt: made, updatedAt: made }]
+}
+
+const isFree = (plan: Plan): boolean => !requiresPayment(plan)
+
+test('after any configurations the plans are those of the last one, and a free one that was there', () => {
+  fc.assert(
+    fc.property(someInputs, someInputs, (first, second) => {
+      const before = apply([], first)
+      const after = apply(before, second)
+      const named = new Set(second.map(({ key }) => key))
+      const others = after.filter(({ key }) => !named.has(key ?? ''))
+      expect(others.length).toBeLessThanOrEqual(1)
+      expect(others.every(isFree)).toBe(true)
+      expect(after.filter(({ key }) => named.has(key ?? ''))).toHaveLength(second.length)
+      for (const input of second) {
+        const plan = plansByKey(after).get(input.key)!
+        expect([plan.name, plan.priceMinor, plan.currency]).toEqual([
+          input.name,
+          input.price,
+          'USD',
+        ])
+        expect(plan.terms.limit).toBe(input.limit)
+      }
+      // Nobody who was let in for nothing is shut out without being told.
+      const wasFree = before.find((plan) => isFree(plan) && !named.has(plan.key ?? ''))
+      if (wasFree !== undefined) expect(after.some(isFree)).toBe(true)
+    }),
+  )
+})
+
+test('a plan that is named again with the same type keeps its reference, and nothing changes the second time', () => {
+  fc.assert(
+    fc.property(someInputs, someInputs, (first, second) => {
+      const before = apply([], first)
+      const after = apply(before, second)
+      for (const plan of before) {
+        const again = after.find(({ key, type }) => key === plan.key && type === plan.type)
+        if (again !== undefined) expect(again.reference).toBe(plan.reference)
+      }
+      const request = { inputs: second, defaultPlanKey: undefined }
+      const settled = apply(after, second)
+      const decision = decidePlans(settled, request, context)
+      expect(decision.kind === 'accepted' && decision.steps.map(({ kind }) => kind)).toEqual(
+        settled.map(() => 'keep'),
+      )
+    }),
+  )
+})
+
+test('one default at most: the free plan where there is one, and it is what tools fall back to', () => {
+  fc.assert(
+    fc.property(someInputs, someInputs, (first, second) => {
+      const after = apply(apply([], first), second)
+      const defaults = after.filter(({ isDefault }) => isDefault)
+      expect(defaults.length).toBeLessThanOrEqual(1)
+      if (after.some(isFree)) expect(defaults.map(isFree)).toEqual([true])
+      expect(fallbackPlan(after)).toBe(defaults[0])
+    }),
+  )
+})
+
+test('a default can be named, if it can be one', () => {
+  const pro = { key: 'pro', name: 'Pro', price: 900, currency: 'USD' }
+  const payg = { key: 'payg', name: 'Usage', price: 0, currency: 'USD', creditsPerUnit: 5 }
+  const decide = (defaultPlanKey: string) =>
+    decidePlans([], { inputs: [pro, payg], defaultPlanKey }, context)
+  const named = decide('payg')
+  expect(named.kind === 'accepted' && named.steps.flatMap(planAfter)).toMatchObject([
+    { key: 'pro', isDefault: false },
+    { key: 'payg', isDefault: true },
+  ])
+  expect(decide('pro')).toMatchObject({ kind: 'refused', code: 'PLAN_NOT_ALLOWED_AS_DEFAULT' })
+  expect(decide('gold').kind).toBe('accepted')
+})

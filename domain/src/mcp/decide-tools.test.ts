@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { declareTools, mapTools, reconcileTools, type Tool } from './decide-tools.ts'
+
+const names = {
+  refByKey: new Map([
+    ['free', 'pln_free'],
+    ['pro', 'pln_pro'],
+  ]),
+  archivedRefs: new Set(['pln_old']),
+}
+
+const aTool: fc.Arbitrary<Tool> = fc.record({
+  name: fc.constantFrom('a', 'b', 'c', 'd'),
+  description: fc.constantFrom(null, 'text'),
+  access: fc.constantFrom('public' as const, 'every-plan' as const, 'plans' as const),
+  planRefs: fc.constantFrom([], ['pln_pro'], ['pln_old']),
+  hasVanished: fc.boolean(),
+})
+const someTools = fc.uniqueArray(aTool, { selector: ({ name }) => name })
+const someFound = fc.uniqueArray(
+  fc.record({
+    name: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'upgrade', 'get_user_info'),
+    description: fc.constantFrom(null, 'text'),
+  }),
+  { selector: ({ name }) => name },
+)
+
+const present = (tools: readonly Tool[]): string[] =>
+  tools.filter(({ hasVanished }) => !hasVanished).map(({ name }) => name)
+
+test('after a discovery the tools are those of the origin, each as open as it was', () => {
+  fc.assert(
+    fc.property(someTools, someFound, fc.boolean(), (existing, found, isAutoMapped) => {
+      const { tools, added, removed } = reconcileTools(existing, found, isAutoMapped)
+      const real = found.map(({ name }): string => name).filter((name) => name.length === 1)
+      expect(new Set(present(tools))).toEqual(new Set(real))
+      const before = new Set(present(existing))
+      expect(new Set(added)).toEqual(new Set(real.filter((name) => !before.has(name))))
+      expect(new Set(removed)).toEqual(new Set([...before].filter((name) => !real.includes(name))))
+      for (const tool of tools) {
+        const was = existing.find(({ name }) => name === tool.name)
+        expect(tool.access).toBe(was?.access ?? (isAutoMapped ? 'every-plan' : 'plans'))
+        expect(tool.planRefs).toEqual(was?.planRefs ?? [])
+      }
+      const again = reconcileTools(tools, found, isAutoMapped)
+      expect([again.added, again.removed]).toEqual([[], []])
+    }),
+  )
+})
+
+test('a mapping says all that tools are for, except that holders of archived plans keep theirs', () => {
+  const planKeys = fc.subarray(['free', 'pro'])
+  fc.assert(
+    fc.property(someTools, planKeys, fc.boolean(), (existing, keys, noPlan) => {
+      const decision = mapTools(existing, [{ name: 'a', planKeys: keys, noPlan }], names)
+      if (decision.kind === 'refused') throw new Error(decision.message)
+      const was = existing.find(({ name }) => name === 'a')
+      const tool = decision.tools.find(({ name }) => name === 'a')!
+      const held = was?.planRefs.includes('pln_old') === true ? ['pln_old'] : []
+      const refs = [...keys.map((key) => `pln_${key}`), ...held]
+      expect([tool.access, tool.planRefs]).toEqual(noPlan ? ['public', []] : ['plans', refs])
+      const others = (tools: readonly Tool[]) => tools.filter(({ name }) => name !== 'a')
+      expect(others(decision.tools)).toEqual(others(existing))
+    }),
+  )
+})
+
+test.each([
+  [[{ name: 'a', planKeys: ['gold'] }], 'UNKNOWN_PLAN_KEY'],
+  [[{ name: 'a', planRefs: ['pln_pro'] }], 'UNKNOWN_PLAN_REFERENCE'],
+  [[{ name: 'a' }, { name: 'b' }, { name: 'a' }], 'DUPLICATE_TOOL_NAME'],
+])('%j is refused', (tools, code) => {
+  expect(declareTools(tools, names)).toMatchObject({ kind: 'refused', code })
+})

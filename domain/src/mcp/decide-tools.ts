@@ -1,0 +1,120 @@
+import { virtualTools, type McpToolInput, type ToolMappingInput } from '@tollgate/schemas/http/mcp'
+import { findTwice, refusal, type McpRefusal } from './refusal.ts'
+
+/**
+ * Who may call a tool: anybody, uncounted; whoever holds a plan of the product; holders of the plans listed and of the
+ * default plan.
+ */
+export type ToolAccess = 'public' | 'every-plan' | 'plans'
+
+export type Tool = {
+  readonly name: string
+  readonly description: string | null
+  readonly access: ToolAccess
+  /** Empty unless `access` is 'plans'. */
+  readonly planRefs: readonly string[]
+  /** The origin had it once. */
+  readonly hasVanished: boolean
+}
+
+export type ToolsDecision =
+  { readonly kind: 'accepted'; readonly tools: readonly Tool[] } | McpRefusal
+
+/** What plan keys stand for. */
+export type PlanNames = {
+  readonly refByKey: ReadonlyMap<string, string>
+  /** Not on offer any more, but somebody holds them. */
+  readonly archivedRefs: ReadonlySet<string>
+}
+
+/** The tools of a product that is being made. */
+export function declareTools(inputs: readonly McpToolInput[], names: PlanNames): ToolsDecision {
+  for (const { planRefs = [], planIds = [] } of inputs) {
+    const [unknown] = [...planRefs, ...planIds]
+    if (unknown !== undefined) {
+      const message = `No plan of this request has the reference ${unknown}: use planKeys`
+      return refusal('UNKNOWN_PLAN_REFERENCE', message)
+    }
+  }
+  const mapping = inputs.map(({ planKeys = [], ...input }) => ({ ...input, planKeys }))
+  const decision = mapTools([], mapping, names)
+  if (decision.kind === 'refused') return decision
+  const descriptions = new Map(inputs.map(({ name, description }) => [name, description]))
+  const tools = decision.tools.map((tool) => ({
+    ...tool,
+    description: descriptions.get(tool.name) ?? null,
+  }))
+  return { kind: 'accepted', tools }
+}
+
+/** The tools that are named get what is said of them, and are there from then on; the others stay as they are. */
+export function mapTools(
+  existing: readonly Tool[],
+  mapping: readonly ToolMappingInput[],
+  names: PlanNames,
+): ToolsDecision {
+  const twice = findTwice(mapping.map(({ name }) => name))
+  if (twice !== undefined) {
+    return refusal('DUPLICATE_TOOL_NAME', `The tool ${twice} is named more than once`)
+  }
+  const tools = new Map(existing.map((tool) => [tool.name, tool]))
+  for (const item of mapping) {
+    const unknown = item.planKeys.find((key) => !names.refByKey.has(key))
+    if (unknown !== undefined) {
+      const message = `The tool ${item.name} names the plan key ${unknown}, which no plan has`
+      return refusal('UNKNOWN_PLAN_KEY', message)
+    }
+    tools.set(item.name, mapTool(tools.get(item.name) ?? newTool(item.name), item, names))
+  }
+  return { kind: 'accepted', tools: [...tools.values()] }
+}
+
+/** Whoever holds an archived plan keeps the tools that came with it. */
+function mapTool(
+  tool: Tool,
+  { planKeys, noPlan }: ToolMappingInput,
+  { refByKey, archivedRefs }: PlanNames,
+): Tool {
+  if (noPlan === true) return { ...tool, access: 'public', planRefs: [], hasVanished: false }
+  const named = planKeys.flatMap((key) => refByKey.get(key) ?? [])
+  const stillHeld = tool.planRefs.filter((ref) => archivedRefs.has(ref))
+  const planRefs = [...new Set([...named, ...stillHeld])]
+  return { ...tool, access: 'plans', planRefs, hasVanished: false }
+}
+
+function newTool(name: string): Tool {
+  return { name, description: null, access: 'plans', planRefs: [], hasVanished: false }
+}
+
+export type FoundTool = { readonly name: string; readonly description: string | null }
+
+export type Reconciled = {
+  readonly tools: readonly Tool[]
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+
+/**
+ * The origin says which tools there are. New ones are open to every plan where nobody has said which plan may call what,
+ * else to the default plan alone. One that comes back is open to whom it was.
+ */
+export function reconcileTools(
+  existing: readonly Tool[],
+  found: readonly FoundTool[],
+  isAutoMapped: boolean,
+): Reconciled {
+  const access = isAutoMapped ? 'every-plan' : 'plans'
+  const known = new Map(existing.map((tool) => [tool.name, tool]))
+  const real = new Map(found.filter(({ name }) => !virtualTools.has(name)).map((t) => [t.name, t]))
+  const present = [...real.values()].map(({ name, description }): Tool => {
+    const tool = known.get(name) ?? { ...newTool(name), access }
+    return { ...tool, description: description ?? tool.description, hasVanished: false }
+  })
+  const isHere = (name: string): boolean => known.get(name)?.hasVanished === false
+  const absent = existing.filter(({ name }) => !real.has(name))
+  return {
+    tools: [...present, ...absent.map((tool) => ({ ...tool, hasVanished: true }))],
+    added: present.map(({ name }) => name).filter((name) => !isHere(name)),
+    removed: absent.filter(({ hasVanished }) => !hasVanished).map(({ name }) => name),
+  }
+}

@@ -1,0 +1,27 @@
+import type { Database } from '@tollgate/platform/database/database'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { apiKeyTarget, publishKeys, type OnUnpublished } from '../api-keys/issue-api-key.ts'
+import { listApiKeys } from '../api-keys/repository.ts'
+import { nameActor, type Actor } from '../audit/actor.ts'
+import { insertPublication } from '../publications/repository.ts'
+import { setProviderLive } from './repository.ts'
+
+/** Lets the provider's live keys in. False when there is no such provider; doing it twice changes nothing more. */
+export async function enableLive(
+  database: Database,
+  hotState: HotState,
+  actor: Actor,
+  providerId: string,
+  onUnpublished?: OnUnpublished,
+): Promise<boolean> {
+  const targets = await database.of(providerId).control.write(async (sql) => {
+    nameActor(sql, actor)
+    if (!(await setProviderLive(sql, providerId))) return undefined
+    const keys = (await listApiKeys(sql, providerId)).map(apiKeyTarget)
+    for (const target of keys) await insertPublication(sql, target)
+    return keys
+  })
+  if (targets === undefined) return false
+  await publishKeys(database, hotState, targets, onUnpublished)
+  return true
+}

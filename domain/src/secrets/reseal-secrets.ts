@@ -1,0 +1,64 @@
+import type { Database } from '@tollgate/platform/database/database'
+import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import { nameActor, type Actor } from '../audit/actor.ts'
+
+/** Every column of the environments' schemas that holds sealed secrets. Its table has one row for each (provider, id). */
+const sealedColumns = [{ table: 'mcp_servers', id: 'reference', column: 'auth_key' }] as const
+
+type SealedColumn = (typeof sealedColumns)[number]
+
+const rowsPerRound = 200
+
+/**
+ * Seals every secret anew that an older key sealed, after which that key can go. Returns how many there were. May be
+ * stopped and run again at any time: each row opens with one of the keys, before and after its turn.
+ */
+export async function resealSecrets(
+  database: Database,
+  secrets: Secrets,
+  actor: Actor,
+): Promise<number> {
+  let resealed = 0
+  for (const environment of environments) {
+    for (const sealed of sealedColumns) {
+      resealed += await resealColumn(database, environment, secrets, sealed, actor)
+    }
+  }
+  return resealed
+}
+
+type Row = { readonly provider_id: string; readonly id: string; readonly sealed: string }
+
+async function resealColumn(
+  database: Database,
+  environment: Environment,
+  secrets: Secrets,
+  { table, id, column }: SealedColumn,
+  actor: Actor,
+): Promise<number> {
+  const pool = database.in(environment)
+  let resealed = 0
+  for (let after = ''; ;) {
+    const rows = await pool<Row[]>`
+      select provider_id, ${pool(id)} as id, ${pool(column)} as sealed from ${pool(table)}
+      where ${pool(id)} > ${after} and ${pool(column)} is not null
+      order by ${pool(id)} limit ${rowsPerRound}`
+    for (const row of rows.filter(({ sealed }) => !secrets.isCurrent(sealed))) {
+      const anew = secrets.reseal(row.sealed, { table, column, owner: row.provider_id })
+      // What was replaced meanwhile is the newest key's already.
+      const rowsOfProvider = database.of(row.provider_id).in(environment)
+      await rowsOfProvider.write((sql) => {
+        nameActor(sql, actor)
+        return sql`
+          update ${sql(table)} set ${sql(column)} = ${anew}
+          where provider_id = ${row.provider_id} and ${sql(id)} = ${row.id}
+            and ${sql(column)} = ${row.sealed}`
+      })
+      resealed += 1
+    }
+    const last = rows.at(-1)
+    if (last === undefined) return resealed
+    after = last.id
+  }
+}

@@ -1,0 +1,27 @@
+import { numberFromMicros } from '@tollgate/schemas/quantity'
+import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+
+export type CreditMovement = {
+  readonly customerRef: string
+  /** What the ledger has after the movement, 10^-6 credits. */
+  readonly balanceMicros: bigint
+  /** Negative: taken. 10^-6 credits. */
+  readonly amountMicros: bigint
+  readonly productRef: string | null
+}
+
+export type CreditEvent = 'granted' | 'debited' | 'low_balance' | 'exhausted'
+
+export async function recordCreditEvent(
+  work: UnitOfWork,
+  event: CreditEvent,
+  { customerRef, balanceMicros, amountMicros, productRef }: CreditMovement,
+): Promise<void> {
+  await recordEvent(work, `customer.credit.${event}`, {
+    customerId: customerRef,
+    providerId: work.providerId,
+    credits: numberFromMicros(balanceMicros),
+    amount: numberFromMicros(amountMicros),
+    productRef,
+  })
+}

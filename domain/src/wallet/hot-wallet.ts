@@ -1,0 +1,66 @@
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import type { Entry, EntryAddress, HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Environment } from '@tollgate/schemas/environment'
+import { areCustomersPublished } from '../publications/published-since.ts'
+import {
+  walletScope,
+  walletSubject,
+  walletWindow,
+  type PublishedWallet,
+} from '@tollgate/schemas/hot-state/wallets'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+
+export type WalletParts = {
+  readonly log: Pick<EventLog, 'head' | 'partitionCount'>
+  readonly hotState: Pick<
+    HotState,
+    | 'releaseReservation'
+    | 'readEntryDocument'
+    | 'readTaken'
+    | 'reserve'
+    | 'waitForApply'
+    | 'readDocument'
+    | 'incarnation'
+  >
+}
+
+export type WalletName = {
+  readonly environment: Environment
+  readonly providerId: string
+  /** The customer's own. */
+  readonly customerRef: string
+}
+
+/** In the partition of the customer's own reference, where the usage that it pays for is recorded. */
+export function walletAddress(
+  { environment, providerId, customerRef }: WalletName,
+  partitionCount: number,
+): EntryAddress {
+  const partition = partitionOf(subjectKey(providerId, customerRef), partitionCount)
+  const subject = walletSubject(providerId, customerRef)
+  return { space: environment, partition, subject, scope: walletScope }
+}
+
+export function addressOf({ log }: Pick<WalletParts, 'log'>, name: WalletName): EntryAddress {
+  return walletAddress(name, log.partitionCount(usageTopic(name.environment)))
+}
+
+/** What is published of a wallet. */
+export function walletEntry(grantedMicros: bigint): Omit<Entry, 'version'> {
+  const document: PublishedWallet = { grantedMicros: grantedMicros.toString() }
+  return { document: JSON.stringify(document), windows: [walletWindow] }
+}
+
+/**
+ * 10^-6 credits; nothing was put in where nothing is published. Undefined: it was lost, and is not published again yet.
+ */
+export async function grantedMicrosOf(
+  { hotState }: Pick<WalletParts, 'hotState'>,
+  { space, partition }: EntryAddress,
+  document: string | undefined,
+): Promise<bigint | undefined> {
+  if (document !== undefined) return BigInt((JSON.parse(document) as PublishedWallet).grantedMicros)
+  const isPublished = await areCustomersPublished(hotState, space as Environment, partition)
+  return isPublished ? 0n : undefined
+}

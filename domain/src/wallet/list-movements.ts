@@ -1,0 +1,49 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { PageRange } from '../postgres/select-page.ts'
+import type { LedgerTransaction } from './ledger.ts'
+
+export type WalletMovement = Pick<
+  LedgerTransaction,
+  'reference' | 'kind' | 'reason' | 'createdAt'
+> & {
+  /** Of the wallet: positive was put in, negative taken out. 10^-6 credits. */
+  readonly amountMicros: bigint
+}
+
+type MovementRow = {
+  reference: string
+  kind: LedgerTransaction['kind']
+  reason: string | null
+  created_at: Date
+  amount: string
+}
+
+/** What was posted to a customer's wallet, newest first; by the customer's own reference. */
+export async function listMovements(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  { limit, offset }: PageRange,
+): Promise<{ movements: WalletMovement[]; total: number }> {
+  const rows = await sql<MovementRow[]>`
+    select page.reference, kind, reason, created_at, coalesce((
+      select sum(amount) from ledger_entries
+      where ledger_entries.provider_id = ${providerId} and transaction_ref = page.reference
+        and account = 'wallet' and unit = 'credits'
+    ), 0) as amount
+    from (
+      select reference, kind, reason, created_at from ledger_transactions
+      where provider_id = ${providerId} and customer_ref = ${customerRef}
+      order by created_at desc, reference desc limit ${limit} offset ${offset}
+    ) as page
+    order by created_at desc, reference desc`
+  const [counted] = await sql<{ total: number }[]>`
+    select count(*)::int as total from ledger_transactions
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+  const movements = rows.map(({ created_at: createdAt, amount, ...row }) => ({
+    ...row,
+    createdAt,
+    amountMicros: BigInt(amount),
+  }))
+  return { movements, total: counted?.total ?? 0 }
+}

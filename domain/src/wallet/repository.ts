@@ -1,0 +1,73 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { selectNames, type CustomerName } from '../customers/repository.ts'
+
+/** 10^-6 credits. */
+export type Wallet = {
+  /** All that was ever put in, less what was taken out otherwise than by usage. */
+  readonly grantedMicros: bigint
+  /** What is left by the ledger, where usage is posted a little later than it happens. */
+  readonly balanceMicros: bigint
+}
+
+type WalletRow = { granted_micros: string; balance_micros: string }
+
+/** Made if there is none. Orders all postings of the wallet. */
+export async function lockWallet(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  now: Date,
+): Promise<Wallet> {
+  await sql`
+    insert into wallets (provider_id, customer_ref, created_at, updated_at)
+    values (${providerId}, ${customerRef}, ${now}, ${now}) on conflict do nothing`
+  const [row] = await sql<WalletRow[]>`
+    select granted_micros, balance_micros from wallets
+    where provider_id = ${providerId} and customer_ref = ${customerRef} for update`
+  return fromRow(row!)
+}
+
+export async function findWallet(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<Wallet | undefined> {
+  const [row] = await sql<WalletRow[]>`
+    select granted_micros, balance_micros from wallets
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+export async function updateWallet(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  { grantedMicros, balanceMicros }: Wallet,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update wallets set granted_micros = ${grantedMicros.toString()},
+      balance_micros = ${balanceMicros.toString()}, updated_at = ${now}
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+}
+
+/** Whether anybody was ever given credits. */
+export async function hasWallets(sql: Queryable): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`select exists (select from wallets) as found`
+  return row!.found
+}
+
+/** Of those customers that have a wallet: what was put in, by the customer's own reference. */
+export async function listGranted(
+  sql: Queryable,
+  customers: readonly CustomerName[],
+): Promise<Map<string, bigint>> {
+  const rows = await sql<{ customer_ref: string; granted_micros: string }[]>`
+    select customer_ref, granted_micros from wallets
+    where (provider_id, customer_ref) in (${selectNames(sql, customers)})`
+  return new Map(rows.map((row) => [row.customer_ref, BigInt(row.granted_micros)]))
+}
+
+function fromRow({ granted_micros, balance_micros }: WalletRow): Wallet {
+  return { grantedMicros: BigInt(granted_micros), balanceMicros: BigInt(balance_micros) }
+}

@@ -1,0 +1,98 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { crossingsOf, warningMicrosOf } from './crossings.ts'
+import { allocateBurn, type CreditGrant } from './grants.ts'
+
+const credit = 1_000_000n
+
+describe('what a falling balance crosses', () => {
+  it.each([
+    ['nothing', 2_000n, 1_500n, []],
+    ['the warning, by reaching it', 1_001n, 1_000n, ['low_balance']],
+    ['nothing below it', 1_000n, 999n, []],
+    ['the end', 500n, 0n, ['exhausted']],
+    ['both', 5_000n, 0n, ['low_balance', 'exhausted']],
+    ['nothing at the end', 0n, 0n, []],
+  ])('%s', (_name, before, after, crossings) => {
+    expect(crossingsOf(before * credit, after * credit, 1_000n * credit)).toEqual(crossings)
+  })
+
+  it('is the end when no whole credit is left', () => {
+    expect(crossingsOf(credit, credit - 1n, 0n)).toEqual(['exhausted'])
+    expect(crossingsOf(credit - 1n, 0n, 0n)).toEqual(['low_balance'])
+  })
+
+  it('is each line once on any way down', () => {
+    const steps = fc.array(fc.bigInt({ min: 0n, max: 500n * credit }), { minLength: 1 })
+    fc.assert(
+      fc.property(steps, fc.bigInt({ min: 0n, max: 2_000n * credit }), (falls, warning) => {
+        let balance = 3_000n * credit
+        const crossings: string[] = []
+        for (const fall of [...falls, 3_000n * credit]) {
+          const after = balance - (fall < balance ? fall : balance)
+          crossings.push(...crossingsOf(balance, after, warning))
+          balance = after
+        }
+        expect(crossings.toSorted()).toEqual(['exhausted', 'low_balance'])
+      }),
+    )
+  })
+})
+
+it.each([
+  ['what the provider says', 7n, 100, 7n],
+  ['nothing, if the provider says so', 0n, 100, 0n],
+  ['ten units', null, 100, 1_000n],
+  ['1,000 credits where a unit has no price', null, undefined, 1_000n],
+  ['the same for a price of nothing', null, 0, 1_000n],
+])('warns at %s', (_name, own, perUnit, credits) => {
+  expect(warningMicrosOf(own, perUnit)).toBe(credits * credit)
+})
+
+describe('from which grants an amount is taken', () => {
+  const grant = (reference: string, more: Partial<CreditGrant> = {}): CreditGrant => ({
+    reference,
+    remainingMicros: 10n,
+    priority: 0,
+    expiresAt: null,
+    createdAt: new Date(1_000),
+    ...more,
+  })
+
+  it('is by priority, then what expires first, then the oldest', () => {
+    const grants = [
+      grant('young', { createdAt: new Date(2_000) }),
+      grant('old'),
+      grant('expires', { expiresAt: new Date(9_000), createdAt: new Date(3_000) }),
+      grant('first', { priority: -1, createdAt: new Date(4_000) }),
+    ]
+    expect(allocateBurn(grants, 35n)).toEqual([
+      { grantRef: 'first', micros: 10n },
+      { grantRef: 'expires', micros: 10n },
+      { grantRef: 'old', micros: 10n },
+      { grantRef: 'young', micros: 5n },
+    ])
+  })
+
+  it('adds up to the amount, takes from none more than it has, and leaves only the last one in part', () => {
+    const micros = fc.bigInt({ min: 1n, max: 1_000n })
+    const many = fc.array(
+      fc.record({ remainingMicros: micros, priority: fc.integer({ min: 0, max: 2 }) }),
+    )
+    fc.assert(
+      fc.property(many, fc.nat(100), (given, percent) => {
+        const grants = given.map((each, index) => grant(`g${index}`, each))
+        const held = grants.reduce((sum, { remainingMicros }) => sum + remainingMicros, 0n)
+        const amount = (held * BigInt(percent)) / 100n
+        const burns = allocateBurn(grants, amount)
+        expect(burns.reduce((sum, burn) => sum + burn.micros, 0n)).toBe(amount)
+        const left = burns.map(({ grantRef, micros: taken }) => {
+          return grants.find(({ reference }) => reference === grantRef)!.remainingMicros - taken
+        })
+        expect(left.slice(0, -1).every((each) => each === 0n)).toBe(true)
+        expect(left.every((each) => each >= 0n)).toBe(true)
+        expect(() => allocateBurn(grants, held + 1n)).toThrow('less than were used')
+      }),
+    )
+  })
+})

@@ -1,0 +1,17 @@
+import { integerSetting } from '@tollgate/platform/config/settings'
+
+/** Of the processes that take credits for usage. */
+export const walletSettings = {
+  creditsHeldSeconds: integerSetting(
+    'TOLLGATE_CREDITS_HELD_SECONDS',
+    'Seconds that credits are held for a usage record that never comes; much longer than writing one can take',
+    600,
+    { min: 60, max: 86_400 },
+  ),
+  creditsHeldMax: integerSetting(
+    'TOLLGATE_CREDITS_HELD_MAX',
+    'Usage records of one wallet that may be on their way to being counted at a time',
+    100_000,
+    { min: 1, max: 10_000_000 },
+  ),
+}

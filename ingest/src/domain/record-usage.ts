@@ -1,0 +1,194 @@
+import type { DebitDecision } from '@tollgate/domain/entitlements/credit-debit'
+import { paidUnits, wholeCredits } from '@tollgate/domain/wallet/whole-credits'
+import type { DueDebit, TakenCredits } from '@tollgate/domain/wallet/take-credits'
+import type { CreditDebit } from '@tollgate/schemas/http/usages'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import type { Decided, DebitDecider } from './debit-decider.ts'
+import type { EventRecorder, RecordOutcome } from './event-recorder.ts'
+import type { KeyHolder } from './key-holder.ts'
+import type { PauseAfterFailure } from './pause-after-failure.ts'
+import type { PlacedEvent, PlaceEvent } from './placed-event.ts'
+import { UnavailableError } from './unavailable-error.ts'
+import type { Wallets } from './wallets.ts'
+
+export type UsageRecordingParts = {
+  readonly recorder: EventRecorder
+  readonly debits: DebitDecider
+  readonly wallets: Wallets
+  readonly place: PlaceEvent
+  /** Credits are held for what the log then refuses: so of calls that a wallet pays few try a log that is down. */
+  readonly paidPause: PauseAfterFailure
+}
+
+export type UsageCaller = {
+  readonly holder: KeyHolder
+  readonly authorization: string
+}
+
+/** What became of one usage call; no `debit`: nothing is said of a wallet. */
+export type RecordedUsage = {
+  readonly outcome: RecordOutcome
+  readonly debit: CreditDebit | undefined
+}
+
+const duplicate: RecordedUsage = {
+  outcome: 'duplicate',
+  debit: { debited: false, reason: 'duplicate' },
+}
+
+/**
+ * Records one usage call, and has the customer's wallet pay for it where the plan says so. What a wallet pays is recorded
+ * beside the wallet, in the partition of the customer's own reference, so that the projection takes it off in the step
+ * that counts it. The order of effects, and what a crash leaves behind, is that of `takeCredits`.
+ */
+export function recordUsage(
+  parts: UsageRecordingParts,
+  caller: UsageCaller,
+  event: MeterEvent,
+): Promise<RecordedUsage> {
+  const { environment } = caller.holder
+  const placed = parts.place(environment, event)
+  const decided = parts.debits.decide(caller.holder, placed)
+  if (decided instanceof Promise) {
+    return decided.then((then) => recordOne(parts, caller, placed, then))
+  }
+  return recordOne(parts, caller, placed, decided)
+}
+
+function recordOne(
+  parts: UsageRecordingParts,
+  caller: UsageCaller,
+  placed: PlacedEvent,
+  decided: Decided,
+): Promise<RecordedUsage> {
+  const { environment } = caller.holder
+  const { decision } = decided
+  if (decision.kind === 'due') {
+    return recordDecided(parts, caller, [placed], [decided]).then(([recorded]) => recorded!)
+  }
+  const debit = toldOf(decision)
+  return parts.recorder
+    .record(environment, placeOf(parts, environment, placed, decided))
+    .then((outcome) => (outcome === 'duplicate' ? duplicate : { outcome, debit }))
+}
+
+/** The same for many, all of which are recorded or none. */
+export async function recordAllUsage(
+  parts: UsageRecordingParts,
+  caller: UsageCaller,
+  events: readonly MeterEvent[],
+): Promise<RecordedUsage[]> {
+  const { environment } = caller.holder
+  const placed = events.map((event) => parts.place(environment, event))
+  const decided = await decideAll(parts.debits, caller.holder, placed)
+  return await recordDecided(parts, caller, placed, decided)
+}
+
+async function recordDecided(
+  parts: UsageRecordingParts,
+  caller: UsageCaller,
+  placed: readonly PlacedEvent[],
+  decided: readonly Decided[],
+): Promise<RecordedUsage[]> {
+  const { environment } = caller.holder
+  const isPaid = decided.some(({ decision }) => decision.kind === 'due')
+  if (isPaid) {
+    if (parts.paidPause.isOn) throw new UnavailableError('Usage cannot be recorded now')
+    parts.recorder.expectRoom(placed.length)
+  }
+  const paid = await pay(parts, caller, placed, decided)
+  const toRecord = paid.map((each) => each.placed)
+  const outcomes = await parts.recorder.recordAll(environment, toRecord).catch((error: unknown) => {
+    if (isPaid) parts.paidPause.begin()
+    throw error
+  })
+  return outcomes.map((outcome, index) =>
+    outcome === 'duplicate' ? duplicate : { outcome, debit: paid[index]!.debit },
+  )
+}
+
+/** Events of the same customer, product and outcome are told the same, so each such group is decided once. */
+async function decideAll(
+  debits: DebitDecider,
+  holder: KeyHolder,
+  placed: readonly PlacedEvent[],
+): Promise<Decided[]> {
+  const decisions = new Map<string, Decided | Promise<Decided>>()
+  const groups = placed.map(({ event }) => groupOf(event))
+  placed.forEach((each, index) => {
+    const group = groups[index]!
+    if (!decisions.has(group)) decisions.set(group, debits.decide(holder, each))
+  })
+  return await Promise.all(groups.map(async (group) => decisions.get(group)!))
+}
+
+/** No part is free of any separator: lengths keep them apart, and no product is told from every product. */
+function groupOf({ outcome, meterName, productRef, customerRef }: MeterEvent): string {
+  const product = productRef === null ? '-' : `${productRef.length}:${productRef}`
+  return `${outcome}:${meterName.length}:${meterName}${product}:${customerRef}`
+}
+
+type Paid = { readonly placed: PlacedEvent; readonly debit: CreditDebit | undefined }
+
+/** Takes the credits. What was recorded before costs nothing, and what a wallet does not pay stays as it is. */
+async function pay(
+  parts: UsageRecordingParts,
+  { holder, authorization }: UsageCaller,
+  placed: readonly PlacedEvent[],
+  decided: readonly Decided[],
+): Promise<Paid[]> {
+  const { environment, providerId } = holder
+  const toRecord = placed.map((each, index) => placeOf(parts, environment, each, decided[index]!))
+  const due = new Map<number, DueDebit>()
+  decided.forEach(({ decision }, index) => {
+    if (decision.kind !== 'due') return
+    const { customerRef, creditsPerUnit } = decision
+    const { id: usageRef, value } = toRecord[index]!.event
+    const dueMicros = BigInt(value) * BigInt(creditsPerUnit)
+    due.set(index, { environment, providerId, customerRef, usageRef, dueMicros })
+  })
+  if (due.size > 0) {
+    const keyed = [...due.keys()].map((index) => toRecord[index]!)
+    const known = await parts.recorder.listKnown(environment, keyed)
+    for (const [index, { usageRef }] of due) if (known.has(usageRef)) due.delete(index)
+  }
+  const taken = due.size === 0 ? [] : await parts.wallets.take(authorization, [...due.values()])
+  const takenAt = new Map([...due.keys()].map((index, at) => [index, taken[at]!]))
+  return toRecord.map((each, index) => {
+    const credits = takenAt.get(index)
+    if (credits === undefined) return { placed: each, debit: toldOf(decided[index]!.decision) }
+    return { placed: payWith(each, credits), debit: debitOf(decided[index]!, credits) }
+  })
+}
+
+function payWith(placed: PlacedEvent, { takenMicros }: TakenCredits): PlacedEvent {
+  if (takenMicros === 0n) return placed
+  return { ...placed, event: { ...placed.event, debit: takenMicros.toString() } }
+}
+
+function debitOf({ decision }: Decided, { takenMicros, leftMicros }: TakenCredits) {
+  if (decision.kind !== 'due') return undefined
+  const amount = wholeCredits(takenMicros)
+  const unitsRemaining = paidUnits(leftMicros, decision.creditsPerUnit)
+  return { debited: true as const, amount, unitsRemaining }
+}
+
+/** Of what no wallet pays. */
+function toldOf(decision: DebitDecision): CreditDebit | undefined {
+  return decision.kind === 'refused' ? decision.creditDebit : undefined
+}
+
+/** Usage that a wallet pays is recorded under the customer's own reference. */
+function placeOf(
+  { place }: UsageRecordingParts,
+  environment: KeyHolder['environment'],
+  placed: PlacedEvent,
+  { decision, ownRef }: Decided,
+): PlacedEvent {
+  const { event, partition } = placed
+  if (ownRef === undefined || ownRef === event.customerRef) return placed
+  const own = place(environment, { ...event, customerRef: ownRef })
+  return decision.kind === 'due'
+    ? { ...own, otherPartition: partition }
+    : { ...placed, otherPartition: own.partition }
+}

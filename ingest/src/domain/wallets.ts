@@ -1,0 +1,10 @@
+import type { DueDebit, TakenCredits } from '@tollgate/domain/wallet/take-credits'
+
+/** Takes what usage costs out of customers' wallets. */
+export interface Wallets {
+  /**
+   * For records that are about to be written, all of one caller, whose Authorization header it is. Rejects with
+   * UnavailableError; what was taken until then is given back after a while.
+   */
+  take(authorization: string, due: readonly DueDebit[]): Promise<TakenCredits[]>
+}

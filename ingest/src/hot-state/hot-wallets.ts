@@ -1,0 +1,28 @@
+import {
+  takeAllCredits,
+  type DueDebit,
+  type TakenCredits,
+  type WalletLimits,
+} from '@tollgate/domain/wallet/take-credits'
+import type { WalletParts } from '@tollgate/domain/wallet/hot-wallet'
+import { UnavailableError } from '../domain/unavailable-error.ts'
+import type { Wallets } from '../domain/wallets.ts'
+
+/** Takes credits in hot state, where this process may write to it. */
+export class HotWallets implements Wallets {
+  readonly #parts: WalletParts
+  readonly #limits: WalletLimits
+
+  constructor(parts: WalletParts, limits: WalletLimits) {
+    this.#parts = parts
+    this.#limits = limits
+  }
+
+  async take(_authorization: string, due: readonly DueDebit[]): Promise<TakenCredits[]> {
+    try {
+      return await takeAllCredits(this.#parts, due, this.#limits)
+    } catch (cause) {
+      throw new UnavailableError('No wallet can pay now, try again', { cause })
+    }
+  }
+}

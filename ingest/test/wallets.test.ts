@@ -1,0 +1,104 @@
+import { walletEntry, walletAddress } from '@tollgate/domain/wallet/hot-wallet'
+import { readWallet } from '@tollgate/domain/wallet/read-wallet'
+import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { countUsage, entitlement, productRef, publishEntitlement } from './entitled-customer.ts'
+import { Installation, partitionCount, providerId, type Reply } from './installation.ts'
+
+/* What the deploy workspace's contract of wallets cannot do: take the log and the hot state away. */
+
+const { customerRef } = entitlement
+const name = { environment: 'sandbox', providerId, customerRef } as const
+const at = walletAddress(name, partitionCount)
+const credit = 1_000_000n
+
+let installation: Installation
+let key: string
+let isLogDown = false
+
+beforeEach(async () => {
+  isLogDown = false
+  // Within the period of the entitlement.
+  const clock = { now: () => Date.UTC(2026, 0, 15) }
+  installation = await Installation.start({ log: breakable, clock })
+  key = await installation.createKey()
+  const credited = { creditsPerUnit: 5, currency: 'USD' }
+  await publishEntitlement(installation, { cap: null, credit: credited })
+  await installation.hotState.putEntry(at, { version: 1, ...walletEntry(100n * credit) })
+})
+afterEach(() => installation.remove())
+
+function breakable(log: EventLog): EventLog {
+  return new Proxy(log, {
+    get(target, property: keyof EventLog) {
+      const isAppend = property === 'append' || property === 'appendAll'
+      if (isAppend && isLogDown) {
+        return () => Promise.reject(new EventLogUnavailableError('the log is down'))
+      }
+      const value: unknown = Reflect.get(target, property)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+}
+
+const use = (more: object = {}): Promise<Reply> =>
+  installation.post('/v1/sdk/usages', key, { customerRef: 'user-1', productRef, ...more })
+
+/** Credits that are left: those held are not. */
+async function left(): Promise<bigint> {
+  const wallet = await readWallet(installation, name, 5_000)
+  return (wallet.grantedMicros - wallet.spentMicros) / credit
+}
+
+it('says in the record what a wallet paid, beside the wallet', async () => {
+  expect((await use({ units: 3 })).body['creditDebit']).toEqual({
+    debited: true,
+    amount: 15,
+    unitsRemaining: 17,
+  })
+  const [event] = await installation.eventsOf('sandbox', at.partition, 0)
+  expect(event).toMatchObject({ customerRef, debit: '15000000', value: 3_000_000 })
+  expect(await left()).toBe(85n)
+})
+
+it('holds credits of few calls while the log is down, and goes on when it is back', async () => {
+  expect((await use()).status).toBe(200)
+  await countUsage(installation)
+  isLogDown = true
+  const refused = await Promise.all(Array.from({ length: 5 }, () => use()))
+  for (let more = 0; more < 20; more += 1) refused.push(await use())
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]))
+  expect(await left()).toBeGreaterThanOrEqual(95n - 5n * 5n)
+  // What no wallet pays is not kept from trying.
+  expect((await use({ outcome: 'fail' })).status).toBe(503)
+  isLogDown = false
+  expect((await use({ outcome: 'fail' })).status).toBe(200)
+  await expect.poll(async () => (await use()).status, { timeout: 5_000 }).toBe(200)
+})
+
+it('gives a retry with the same key what the first try held', async () => {
+  isLogDown = true
+  expect((await use({ idempotencyKey: 'again' })).status).toBe(503)
+  expect(await left()).toBe(95n)
+  isLogDown = false
+  const retried = async () => (await use({ idempotencyKey: 'again' })).body['creditDebit']
+  await expect
+    .poll(retried, { timeout: 5_000 })
+    .toEqual({ debited: true, amount: 5, unitsRemaining: 19 })
+  expect(await left()).toBe(95n)
+})
+
+it('refuses a customer whose wallet paid the last time while the entries are lost, and nobody else', async () => {
+  expect((await use()).status).toBe(200)
+  for (const ref of entitlement.customerRefs) {
+    await installation.hotState.deleteEntry({ ...placeFor(ref), scope: productRef })
+  }
+  await installation.publishAll([])
+  expect((await use()).status).toBe(503)
+  expect((await use({ customerRef: 'user-unknown' })).status).toBe(200)
+})
+
+function placeFor(ref: string) {
+  const { space, partition } = walletAddress({ ...name, customerRef: ref }, partitionCount)
+  return { space, partition, subject: `${providerId.length}:${providerId}${ref}` }
+}

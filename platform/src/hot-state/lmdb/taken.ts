@@ -1,0 +1,80 @@
+import type { LmdbStore } from '../../lmdb/environment.ts'
+import { expiredPerReadMax, type Taken, type TakenQuery } from '../reservations.ts'
+import { decodeCounter } from './counter-format.ts'
+import { hotKey, keySpaces, textPart } from './hot-keys.ts'
+import { readOpenings } from './openings.ts'
+import { countsPart, readHead } from './partition-head.ts'
+import {
+  expiredReservations,
+  readPlace,
+  readReservation,
+  reservationPlace,
+  type PlaceRecord,
+  type ReservationPlace,
+} from './reservation-records.ts'
+
+/** Writes nothing; to be called where all its reads have one look at the store. */
+export function readTaken(
+  store: LmdbStore,
+  { at, minOffset, series, windowId }: TakenQuery,
+  nowMs: number,
+): Taken | 'behind' {
+  const place = reservationPlace(at)
+  const record = readPlace(store, place)
+  const expired = expiredReservations(store, place, nowMs, expiredPerReadMax)
+  const isBehind = readHead(store, place.partition).fence < minOffset
+  const mayBeMore = expired.length === expiredPerReadMax
+  if (isBehind && (mayBeMore || mayMissUsage(store, place, record, expired))) return 'behind'
+  const { subject, scope } = at
+  return {
+    used: usedOf(store, place, { subjects: [subject], scope, series, windowId }),
+    reserved: record.reserved - heldBy(store, place, expired),
+  }
+}
+
+function heldBy(store: LmdbStore, place: ReservationPlace, ids: readonly string[]): bigint {
+  let held = 0n
+  for (const id of ids) {
+    const { units, isUsed } = readReservation(store, place, id)!
+    if (!isUsed) held += units
+  }
+  return held
+}
+
+/**
+ * Whether usage that was reserved before it was recorded may be on its way with nothing reserved for it: its reservation
+ * may have been lost or swept, or is among those that have expired and are given back by the next step.
+ */
+export function mayMissUsage(
+  store: LmdbStore,
+  place: ReservationPlace,
+  { wholeAtOpening }: PlaceRecord,
+  expired: readonly string[],
+): boolean {
+  if (wholeAtOpening !== readOpenings(store)) return true
+  return expired.some((id) => !readReservation(store, place, id)!.isUsed)
+}
+
+export type CountersOfWindow = {
+  readonly subjects: readonly string[]
+  readonly scope: string
+  readonly series: string
+  readonly windowId: string
+}
+
+/** What these counters, in the partition of the place, have of the window together. */
+export function usedOf(
+  store: LmdbStore,
+  { partition }: ReservationPlace,
+  { subjects, scope, series, windowId }: CountersOfWindow,
+): bigint {
+  const counts = countsPart(partition, readHead(store, partition).inUse)
+  let used = 0n
+  for (const subject of subjects) {
+    const names = [subject, scope, series].map(textPart)
+    const stored = store.getBinary(hotKey(keySpaces.counter, counts, ...names))
+    const amounts = decodeCounter(stored).get(windowId)
+    if (amounts !== undefined) used += amounts.scoped + amounts.unscoped
+  }
+  return used
+}

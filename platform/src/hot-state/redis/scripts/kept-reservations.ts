@@ -1,0 +1,103 @@
+/*
+ * What is kept of reservations, per (subject, scope):
+ *
+ *   held:      by id "<units> <expiry>", with a `u` behind it once its usage was counted: then it holds nothing any
+ *              more, but is told of until it expires, so that a repeated request makes no second one
+ *   expiries:  the ids, sorted by when they expire
+ *   reserved:  `total` and `^total`, the units that are held (amounts.ts); `p<partition>`, the offset below which that
+ *              partition has counted usage of reservations that were kept here; `run`, the run id of the server when it
+ *              was known that of usage which is reserved first nothing was on its way that is not reserved here. One that
+ *              was started again, or has taken over, may have lost the last writes, and has another run id
+ *
+ * and `reserving`: each (subject, scope) that has any of it, sorted by when the last of it expires.
+ *
+ * `expiredAt` finds those that expired first, up to a limit. `mayMissUsage`: whether usage that was reserved before it was
+ * recorded may be on its way with nothing reserved for it. `takenAt` tells amounts of 1 and of 2^62 in turn, of each
+ * counter and then of what is reserved.
+ */
+export const readReservations = `
+local function nowMs()
+  local now = call('TIME')
+  return now[1] * 1000 + math.floor(now[2] / 1000)
+end
+local function whole(number)
+  return string.format('%.0f', number)
+end
+local function reservationAt(place, id)
+  local text = call('HGET', data .. 'held:' .. place, id)
+  if not text then return end
+  local units, expiry, used = string.match(text, '^(%d+) (%d+)(u?)$')
+  return units, expiry, used == 'u'
+end
+local function expiredAt(place, now, limit)
+  return call('ZRANGEBYSCORE', data .. 'expiries:' .. place, '-inf', whole(now), 'LIMIT', '0', limit)
+end
+local function runId()
+  return string.match(call('INFO', 'server'), 'run_id:(%x+)')
+end
+local function mayMissUsage(place, expired, run)
+  if call('HGET', data .. 'reserved:' .. place, 'run') ~= run then return true end
+  for _, id in ipairs(expired) do
+    local _, _, isUsed = reservationAt(place, id)
+    if not isUsed then return true end
+  end
+  return false
+end
+local function takenAt(place, counters, window)
+  local taken = {}
+  local function take(key, field)
+    local amounts = call('HMGET', key, field, '^' .. field)
+    taken[#taken + 1] = amounts[1] or '0'
+    taken[#taken + 1] = amounts[2] or '0'
+  end
+  for _, counter in ipairs(counters) do
+    take(counted .. 'counter:' .. counter, 's' .. window)
+    take(counted .. 'counter:' .. counter, 'u' .. window)
+  end
+  take(data .. 'reserved:' .. place, 'total')
+  return taken
+end
+`
+
+export const changeReservations = `
+${readReservations}
+local function giveBack(place, units)
+  add(data .. 'reserved:' .. place, 'total', '-' .. units)
+end
+local function isHeld(place, id)
+  local units, expiry, isUsed = reservationAt(place, id)
+  return units and not isUsed and tonumber(expiry) > nowMs()
+end
+local function forget(place, id)
+  local units, _, isUsed = reservationAt(place, id)
+  if units and not isUsed then giveBack(place, units) end
+  call('HDEL', data .. 'held:' .. place, id)
+  call('ZREM', data .. 'expiries:' .. place, id)
+end
+`
+
+/*
+ * Ends reservations because their usage is counted: subject and scope, id, and 'f' for one that is forgotten at once, of
+ * each in turn. One that has expired ends too: its usage is not on its way any more. `onHeld` is told of those that were
+ * held until now.
+ */
+export const settleReservations = `
+${changeReservations}
+local function settleReservation(place, id, isForgotten, onHeld)
+  local units, expiry, isUsed = reservationAt(place, id)
+  if not units or isUsed then return end
+  if not begun then begin() end
+  if onHeld and isHeld(place, id) then onHeld(place) end
+  if isForgotten then
+    forget(place, id)
+  else
+    call('HSET', data .. 'held:' .. place, id, units .. ' ' .. expiry .. 'u')
+    giveBack(place, units)
+  end
+end
+local function settleReservations(settled, onHeld)
+  for i = 1, #settled, 3 do
+    settleReservation(settled[i], settled[i + 1], settled[i + 2] == 'f', onHeld)
+  end
+end
+`

@@ -1,0 +1,43 @@
+import type { TakenQuery, TakenReading } from '../reservations.ts'
+import { namePart } from './hot-names.ts'
+import { placeName, takenOf } from './reservations.ts'
+import { TurnReads } from './turn-reads.ts'
+
+/** Arguments of the script per read; its answer. */
+type RunScript = (partition: string, args: readonly string[]) => Promise<unknown>
+
+/** Null: behind. */
+type Answer = readonly [string | null, readonly string[], readonly string[]] | null
+
+/** So many that look at `expiredPerReadMax` reservations each take Redis some milliseconds. */
+const takenPerCallMax = 20
+
+/** Reads of what is taken, which are sent together. */
+export class TakenReads {
+  readonly #reads: TurnReads<Answer>
+
+  constructor(run: RunScript) {
+    this.#reads = new TurnReads(
+      async (partition, reads) => (await run(partition, reads.flat())) as readonly Answer[],
+      takenPerCallMax,
+    )
+  }
+
+  async read(partition: string, query: TakenQuery): Promise<TakenReading> {
+    const place = placeName(query.at)
+    const counter = place + namePart(query.series)
+    const answer = await this.#reads.read(
+      partition,
+      place,
+      counter,
+      query.windowId,
+      `${query.minOffset}`,
+    )
+    if (answer === null) return { kind: 'behind' }
+    const [document, amounts, expiredUnits] = answer
+    const { used, reserved } = takenOf(amounts)
+    const expired = expiredUnits.reduce((sum, units) => sum + BigInt(units), 0n)
+    const taken = { used, reserved: reserved - expired }
+    return { kind: 'taken', document: document ?? undefined, taken }
+  }
+}

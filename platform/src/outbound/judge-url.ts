@@ -1,0 +1,64 @@
+import { isIP } from 'node:net'
+import { isHostAllowed, type AllowList } from './allow-list.ts'
+import { isPublicAddress } from './public-address.ts'
+
+export type UrlRules = {
+  readonly allowed: AllowList
+  /** Ports that may be reached on hosts that are not in the allow list. */
+  readonly ports: readonly number[]
+  /** Whether hosts in the allow list may be reached without TLS. */
+  readonly isPlainHttpAllowed: boolean
+}
+
+export type UrlJudgement =
+  | { readonly kind: 'accepted'; readonly url: URL }
+  /** `reason` completes "The address ...". */
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/**
+ * What can be said of an address before its name is looked up: for telling whoever enters it at once. Every request judges
+ * its address again, and the addresses behind the name when it connects.
+ */
+export function judgeUrl(text: string, rules: UrlRules): UrlJudgement {
+  const url = parse(text)
+  if (url === undefined) return refused('is not a URL')
+  if (url.username !== '' || url.password !== '') return refused('must not contain credentials')
+  const host = hostOf(url)
+  const isAllowed = isHostAllowed(rules.allowed, host)
+  if (url.protocol !== 'https:') {
+    const mayBePlain = url.protocol === 'http:' && isAllowed && rules.isPlainHttpAllowed
+    if (!mayBePlain) return refused('must begin with https://')
+  }
+  if (isAllowed) return { kind: 'accepted', url }
+  if (!rules.ports.includes(portOf(url))) {
+    return refused(`must use port ${rules.ports.join(' or ')}`)
+  }
+  if (isIP(host) === 0 ? isLocalName(host) : !isPublicAddress(host)) {
+    return refused('is not a public address')
+  }
+  return { kind: 'accepted', url }
+}
+
+/** Without the brackets of an IPv6 address. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+}
+
+function parse(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined
+}
+
+function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port)
+  return protocol === 'https:' ? 443 : 80
+}
+
+/** Names that no public server has (RFC 6761, RFC 6762, RFC 8375), with or without the dot at the end. */
+function isLocalName(host: string): boolean {
+  const name = host.replace(/\.$/, '')
+  return name === 'localhost' || /\.(localhost|local|internal|home\.arpa)$/.test(name)
+}
+
+function refused(reason: string): UrlJudgement {
+  return { kind: 'refused', reason }
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { consoleRoles } from '../console-roles.ts'
+import { emailText, nameText } from './fields.ts'
+
+/* `/v1/ui/users`: who may use the provider's console. */
+
+const role = z.enum(consoleRoles)
+
+export const consoleUserInviteSchema = z.object({
+  email: emailText,
+  name: nameText.optional(),
+  role,
+})
+
+export const consoleUserUpdateSchema = z.object({
+  name: nameText.optional(),
+  role: role.optional(),
+})
+
+export const consoleUserSchema = z.object({
+  userId: z.string(),
+  email: z.string(),
+  name: z.string().optional(),
+  role,
+  /** `invited` until a password was set. */
+  status: z.enum(['invited', 'active']),
+  createdAt: z.string(),
+})
+
+export type ConsoleUserBody = z.infer<typeof consoleUserSchema>
+
+export const consoleUsersResponseSchema = z.object({ users: z.array(consoleUserSchema) })
+
+/** Whoever follows the link sets the user's password, once. It is told only now: nobody is written to. */
+export const passwordLinkSchema = z.object({
+  user: consoleUserSchema,
+  passwordLink: z.object({ url: z.string(), expiresAt: z.string() }),
+})
+
+export const consoleUserRemovedSchema = z.object({ success: z.literal(true) })
