@@ -1,0 +1,33 @@
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { copyTable } from '../src/database/postgres/copy-tables.ts'
+import { startTestDatabase, type TestDatabase } from '../src/testing/embedded-servers.ts'
+
+let source: TestDatabase
+let target: TestDatabase
+
+beforeAll(async () => {
+  ;[source, target] = await Promise.all([startTestDatabase(), startTestDatabase()])
+})
+
+afterAll(async () => {
+  await Promise.all([source.stop(), target.stop()])
+})
+
+it('leaves the connection that it read from usable, however much was in the table', async () => {
+  // One connection, so that whoever is next gets the one that was read from.
+  const from = postgres(source.url, { max: 1 })
+  const to = postgres(target.url, { max: 1 })
+  try {
+    for (const rows of [0, 1, 10, 60, 250, 1_000, 4_000]) {
+      for (const sql of [from, to]) await sql`create table notes (id int, note text)`
+      await from`insert into notes select id, repeat('x', 1000) from generate_series(1, ${rows}) id`
+      await to.begin((sql) => copyTable(from, sql, 'notes'))
+      expect(await from`select count(*)::int as rows from notes`).toEqual([{ rows }])
+      expect(await to`select count(*)::int as rows from notes`).toEqual([{ rows }])
+      for (const sql of [from, to]) await sql`drop table notes`
+    }
+  } finally {
+    await Promise.all([from.end({ timeout: 1 }), to.end({ timeout: 1 })])
+  }
+})
