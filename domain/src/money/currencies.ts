@@ -39,6 +39,19 @@ export const processorMinimumMinor: Readonly<Record<string, number>> = {
   AUD: 50,
   JPY: 50,
   KRW: 500,
+  AED: 200,
+  BRL: 50,
+  CZK: 1500,
+  HKD: 400,
+  HUF: 17500,
+  INR: 50,
+  MXN: 1000,
+  MYR: 200,
+  NZD: 50,
+  PLN: 200,
+  RON: 200,
+  SGD: 50,
+  THB: 1000,
 }
 
 const otherMinimumMinor = 50

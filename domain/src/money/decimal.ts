@@ -21,6 +21,16 @@ export function divideRounded(dividend: bigint, divisor: bigint): bigint {
   return (2n * dividend + half) / (2n * divisor)
 }
 
+/** The 10^-6 units of decimal text. Throws RangeError where it has more than six decimals, or is no number. */
+export function microsOfDecimal(decimal: string): bigint {
+  const { numerator, denominator } = fractionOf(decimal)
+  const micros = (numerator * 1_000_000n) / denominator
+  if (micros * denominator !== numerator * 1_000_000n) {
+    throw new RangeError(`More than six decimals: ${decimal}`)
+  }
+  return micros
+}
+
 /** An amount of 10^-6 units as decimal text, without zeros at its end. */
 export function decimalOfMicros(micros: bigint): string {
   const digits = (micros < 0n ? -micros : micros).toString().padStart(7, '0')

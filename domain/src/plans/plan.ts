@@ -31,6 +31,8 @@ export const configurationKeys = [
   'features',
   'metadata',
   'usageTiers',
+  'usageTierMode',
+  'unitsPerPackage',
   'pricingTiers',
   'overagePolicy',
   'billingStrategy',

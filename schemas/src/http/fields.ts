@@ -85,7 +85,7 @@ export const positiveQuantity = z.number().gt(0).max(quantityMax).refine(isQuant
   error: 'At most 6 decimals are allowed',
 })
 
-function isQuantity(value: number): boolean {
+export function isQuantity(value: number): boolean {
   return microsFromNumber(value) !== undefined
 }
 

@@ -3,9 +3,11 @@ import { countMax, daysMax, listItemsMax } from '../limits.ts'
 import {
   amountMinor,
   currencyCode,
+  isQuantity,
   jsonObject,
   longText,
   nameText,
+  positiveQuantity,
   shortText,
   unitCount,
 } from './fields.ts'
@@ -24,6 +26,12 @@ export type BillingCycle = (typeof billingCycles)[number]
 export const billingModels = ['pre-paid', 'post-paid'] as const
 export type BillingModel = (typeof billingModels)[number]
 
+export const billingStrategies = ['recurring_first', 'usage_first', 'combined'] as const
+export type BillingStrategy = (typeof billingStrategies)[number]
+
+export const prorationPolicies = ['proportional', 'full', 'none'] as const
+export type ProrationPolicy = (typeof prorationPolicies)[number]
+
 export const taxBehaviors = ['auto', 'inclusive', 'exclusive'] as const
 
 export const pricingOptionSchema = z.object({
@@ -36,16 +44,23 @@ export const pricingOptionSchema = z.object({
 
 export type PricingOption = z.infer<typeof pricingOptionSchema>
 
+export const usageTierModes = ['graduated', 'volume'] as const
+
+/** Credits of one unit; their parts are counted to the sixth decimal. */
+const creditRate = z.number().min(0).max(countMax).refine(isQuantity, {
+  error: 'At most 6 decimals are allowed',
+})
+
 const usageTierSchema = z.object({
   name: shortText.optional(),
   minUsage: unitCount,
   maxUsage: unitCount.nullable().optional(),
-  creditsPerUnit: z.number().min(0).max(countMax),
+  creditsPerUnit: creditRate,
 })
 
 const overagePolicySchema = z.object({
   allowOverage: z.boolean().optional(),
-  overageRate: z.number().min(0).max(countMax).optional(),
+  overageRate: creditRate.optional(),
   maxOverage: unitCount.optional(),
 })
 
@@ -64,10 +79,14 @@ const configurationFields = {
   features: jsonObject.optional(),
   metadata: jsonObject.optional(),
   usageTiers: z.array(usageTierSchema).max(listItemsMax).optional(),
+  /** `graduated` (default): each unit at the price of its own tier. `volume`: all units at that of the last one's. */
+  usageTierMode: z.enum(usageTierModes).optional(),
+  /** Usage is sold in packages of so many units, and one that was begun is charged whole. */
+  unitsPerPackage: positiveQuantity.optional(),
   pricingTiers: z.array(jsonObject).max(listItemsMax).optional(),
   overagePolicy: overagePolicySchema.optional(),
-  billingStrategy: z.enum(['recurring_first', 'usage_first', 'combined']).optional(),
-  prorationPolicy: z.enum(['proportional', 'full', 'none']).optional(),
+  billingStrategy: z.enum(billingStrategies).optional(),
+  prorationPolicy: z.enum(prorationPolicies).optional(),
   cancellationNoticeDays: days.optional(),
   isRecurring: z.boolean().optional(),
   availability: jsonObject.optional(),

@@ -1,0 +1,51 @@
+import type { InvoiceLine } from '../pricing/invoice-line.ts'
+import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { InvoiceAmounts, InvoiceStatus } from './transitions.ts'
+
+/** Amounts are minor units of `currency`. */
+export type Invoice = InvoiceAmounts & {
+  readonly reference: string
+  /** Counted from 1 for each provider and environment, without gaps. Null for a draft. */
+  readonly number: bigint | null
+  readonly status: InvoiceStatus
+  readonly customerRef: string
+  /** Null where nothing was bought but credits. */
+  readonly purchaseRef: string | null
+  /** The purchase's, as it was when this was priced. */
+  readonly planSnapshot: PlanSnapshot | null
+  /** ISO 4217, upper case. */
+  readonly currency: string
+  /** More than the processor takes at once: a person decides how it is paid. */
+  readonly isHeld: boolean
+  /** Null for a draft. */
+  readonly parties: InvoiceParties | null
+  readonly issuedAt: Date | null
+  readonly paidAt: Date | null
+  /** When it became void or uncollectible. */
+  readonly closedAt: Date | null
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+export type InvoiceWithLines = Invoice & { readonly lines: readonly InvoiceLine[] }
+
+/** Who sold and who bought, in the words of the day the invoice was issued. */
+export type InvoiceParties = {
+  readonly seller: {
+    readonly name: string
+    readonly country: string | null
+    readonly companyNumber: string | null
+    readonly taxId: string | null
+    readonly supportEmail: string | null
+  }
+  readonly buyer: {
+    readonly reference: string
+    readonly name: string | null
+    readonly email: string
+  }
+}
+
+/** As people write it; numbers of sandbox and live are counted apart, and look apart. */
+export function invoiceNumberText(number: bigint, isLive: boolean): string {
+  return `${isLive ? 'INV' : 'TEST'}-${number.toString().padStart(6, '0')}`
+}

@@ -1,0 +1,66 @@
+import type { ProrationPolicy } from '@tollgate/schemas/http/plan-terms'
+import type { UsageTerms } from './usage-terms.ts'
+
+/*
+ * What each kind of invoice line is priced from, and nothing beside it: kept with the line, and priced again by `priceLine`
+ * to the same cent. Plain JSON: amounts are whole minor units of the invoice's currency as text, units decimal text.
+ */
+
+export type LineInputs = FixedCharge | UsageCharge | LateUsageCharge | ProratedCharge | CarriedIn
+
+export type LineKind = LineInputs['kind']
+
+/** A price as the plan names it. */
+export type FixedCharge = {
+  readonly kind: 'recurring' | 'setup_fee' | 'one_time'
+  readonly amountMinor: string
+}
+
+/** Usage of the line's period. */
+export type UsageCharge = {
+  readonly kind: 'usage'
+  readonly terms: UsageTerms
+  readonly usedUnits: string
+  /** Left over from the period before. */
+  readonly carriedOverUnits: string
+  readonly conversion: CreditConversion
+  readonly reading: UsageReading
+}
+
+/**
+ * Usage of an earlier period that was not stored yet when that was billed. It costs what the period would have cost more
+ * with it, by that period's own plan. `usedUnits` is all that was billed of it before, late usage included.
+ */
+export type LateUsageCharge = Omit<UsageCharge, 'kind'> & {
+  readonly kind: 'late_usage'
+  readonly lateUnits: string
+}
+
+/** A change of plan within a period: the difference for what is left of it. Less than nothing is a credit. */
+export type ProratedCharge = {
+  readonly kind: 'proration'
+  readonly policy: ProrationPolicy
+  readonly oldMinor: string
+  readonly newMinor: string
+  readonly secondsLeft: number
+  readonly secondsInPeriod: number
+}
+
+/** Of the customer's earlier invoices: too little to be charged, or a credit where negative. */
+export type CarriedIn = { readonly kind: 'carried_in'; readonly amountMinor: string }
+
+/** How credits became money of the invoice's currency. */
+export type CreditConversion = {
+  readonly currency: string
+  /** What one US dollar buys, written out: 1 for the dollar. */
+  readonly unitsPerDollar: string
+}
+
+/** Where a sum of usage comes from: with these it can be summed up again. */
+export type UsageReading = {
+  readonly meterName: string
+  /** ISO 8601. All usage that was acknowledged before is in the sum. */
+  readonly watermark: string
+  /** Of the log, by partition: the first offset that is not in the sum. */
+  readonly nextOffsets: Readonly<Record<string, string>>
+}

@@ -1,0 +1,84 @@
+import { creditsPerMinorUnit } from '../money/credits.ts'
+import { minorPerMajor } from '../money/currencies.ts'
+import { divideRounded, fractionOf, microsOfDecimal, type Fraction } from '../money/decimal.ts'
+import type { CreditConversion, LineInputs, ProratedCharge } from './line-inputs.ts'
+import { priceUsage, type PicoCredits } from './price-usage.ts'
+
+/** Minor units of the invoice's currency. */
+export type PricedAmount = {
+  /** Before rounding. */
+  readonly exact: Fraction
+  /** The one rounding of a line: half away from zero. */
+  readonly amountMinor: bigint
+  /** `exact` less `amountMinor`, in parts of the denominator of `exact`. */
+  readonly residualNumerator: bigint
+}
+
+/** The only arithmetic there is between what a line is made of and what it costs. */
+export function priceLine(inputs: LineInputs): PricedAmount {
+  return rounded(exactAmount(inputs))
+}
+
+function exactAmount(inputs: LineInputs): Fraction {
+  switch (inputs.kind) {
+    case 'recurring':
+    case 'setup_fee':
+    case 'one_time':
+    case 'carried_in':
+      return whole(BigInt(inputs.amountMinor))
+    case 'usage': {
+      const { terms, usedUnits, carriedOverUnits, conversion } = inputs
+      const [used, carriedOver] = [microsOfDecimal(usedUnits), microsOfDecimal(carriedOverUnits)]
+      return toMinor(priceUsage(terms, used, carriedOver), conversion)
+    }
+    case 'late_usage': {
+      const { terms, usedUnits, lateUnits, carriedOverUnits, conversion } = inputs
+      const [used, carriedOver] = [microsOfDecimal(usedUnits), microsOfDecimal(carriedOverUnits)]
+      const before = priceUsage(terms, used, carriedOver)
+      const after = priceUsage(terms, used + microsOfDecimal(lateUnits), carriedOver)
+      return toMinor(after - before, conversion)
+    }
+    case 'proration':
+      return prorated(inputs)
+  }
+}
+
+const picosPerCredit = 1_000_000_000_000n
+const centsPerDollar = 100n
+
+/** Credits are worth US cents; those become money of the currency by the rate, and nothing is rounded on the way. */
+function toMinor(picoCredits: PicoCredits, conversion: CreditConversion): Fraction {
+  const rate = fractionOf(conversion.unitsPerDollar)
+  return {
+    numerator: picoCredits * rate.numerator * minorPerMajor(conversion.currency),
+    denominator: picosPerCredit * creditsPerMinorUnit * centsPerDollar * rate.denominator,
+  }
+}
+
+function prorated(charge: ProratedCharge): Fraction {
+  const [oldMinor, newMinor] = [BigInt(charge.oldMinor), BigInt(charge.newMinor)]
+  switch (charge.policy) {
+    case 'none':
+      return whole(0n)
+    case 'full':
+      return whole(newMinor)
+    case 'proportional':
+      return {
+        numerator: (newMinor - oldMinor) * BigInt(charge.secondsLeft),
+        denominator: BigInt(charge.secondsInPeriod),
+      }
+  }
+}
+
+function whole(amountMinor: bigint): Fraction {
+  return { numerator: amountMinor, denominator: 1n }
+}
+
+function rounded(exact: Fraction): PricedAmount {
+  const amountMinor = divideRounded(exact.numerator, exact.denominator)
+  return {
+    exact,
+    amountMinor,
+    residualNumerator: exact.numerator - amountMinor * exact.denominator,
+  }
+}
