@@ -164,7 +164,7 @@ export const controlPlaneSettings = {
   ),
   housekeepingIntervalMs: integerSetting(
     'TOLLGATE_HOUSEKEEPING_INTERVAL_MS',
-    'Milliseconds between two looks for purchases whose end has passed and for old sessions',
+    'Milliseconds between two looks for purchases and checkouts whose end has passed and for old sessions',
     5_000,
     milliseconds,
   ),

@@ -74,9 +74,10 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
     partitionCount: (environment) => parts.eventLog.partitionCount(usageTopic(environment)),
     now: () => new Date(parts.clock.now()),
   }
+  const hostedUrl = withoutSlash(config.hostedUrl)
   const job = createPublishPendingJob(publisher, parts.logger, config.publishIntervalMs)
   const housekeeping = createHousekeeping(
-    { ...parts, publisher },
+    { ...parts, publisher, hostedUrl },
     {
       intervalMs: config.housekeepingIntervalMs,
       sessionsKeptMs: config.sessionsKeptHours * 3_600_000,
@@ -95,7 +96,7 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
       usage: new PeriodUsage({ ...parts, limits: config, answers }),
       wallets: new Wallets({ ...parts, limits: walletLimits(config) }),
       console: consoleParts(config, parts),
-      hostedUrl: withoutSlash(config.hostedUrl),
+      hostedUrl,
       publishableKeys: {
         sandbox: config.stripeSandboxPublishableKey,
         live: config.stripeLivePublishableKey,

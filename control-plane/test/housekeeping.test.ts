@@ -76,3 +76,20 @@ test('a session that expired long ago is forgotten', async () => {
   stack.clock.set('2026-01-31T13:15:00.001Z')
   await vi.waitFor(async () => expect((await call('GET', path)).status).toBe(404), patience)
 })
+
+test('a checkout that nobody completed says so once, however many processes look', async () => {
+  const other = stack.createService()
+  await other.start()
+  const checkout = { customerRef, purpose: 'credit_topup' }
+  for (let opened = 0; opened < 5; opened++) {
+    await call('POST', '/v1/sdk/checkout-sessions', checkout)
+  }
+  stack.clock.set('2026-01-31T12:14:59.999Z')
+  await sleep(4 * intervalMs)
+  expect(await endings()).toEqual([])
+  stack.clock.set('2026-01-31T12:15:00.000Z')
+  await vi.waitFor(async () => expect(await endings()).toHaveLength(5), patience)
+  await sleep(4 * intervalMs)
+  await other.stop()
+  expect(await endings()).toEqual(Array(5).fill('checkout_session.expired'))
+})

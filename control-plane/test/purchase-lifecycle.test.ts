@@ -20,7 +20,8 @@ let seenEvents = 0
 let sequence = 0
 
 beforeAll(async () => {
-  stack = await startTestStack()
+  // What time alone brings about is not told in between.
+  stack = await startTestStack({ settings: { TOLLGATE_HOUSEKEEPING_INTERVAL_MS: '3600000' } })
   tenant = await stack.createTenant()
 })
 afterAll(() => stack.stop())

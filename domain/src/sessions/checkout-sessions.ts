@@ -25,6 +25,22 @@ export type CheckoutSession = {
   readonly updatedAt: Date
 }
 
+type CheckoutSessionRow = {
+  session_id: string
+  reference: string
+  customer_ref: string
+  purpose: CheckoutSession['purpose']
+  product_ref: string | null
+  plan_ref: string | null
+  return_url: string | null
+  status: CheckoutSession['status']
+  amount: bigint | null
+  currency: string | null
+  expires_at: Date
+  created_at: Date
+  updated_at: Date
+}
+
 export type CheckoutRequest = {
   readonly customerRef: string
   readonly purpose: CheckoutSession['purpose']
@@ -78,6 +94,35 @@ async function insertCheckoutSession(
       ${session.createdAt}, ${session.updatedAt})`
 }
 
+export type CheckoutName = { readonly providerId: string; readonly sessionId: string }
+
+/** Checkouts of all providers that nobody completed in time and nobody has told of, the oldest first. */
+export async function listAbandonedCheckouts(
+  sql: Queryable,
+  now: Date,
+  rowsMax: number,
+): Promise<CheckoutName[]> {
+  const rows = await sql<{ provider_id: string; session_id: string }[]>`
+    select provider_id, session_id from checkout_sessions
+    where status = 'active' and expires_at <= ${now} order by expires_at limit ${rowsMax}`
+  return rows.map((row) => ({ providerId: row.provider_id, sessionId: row.session_id }))
+}
+
+/** Gives a checkout whose time is up the status that it has since then, and tells of it: once, whoever else looks. */
+export async function expireCheckoutSession(
+  work: UnitOfWork,
+  hostedUrl: string,
+  sessionId: string,
+): Promise<void> {
+  const [row] = await work.sql<CheckoutSessionRow[]>`
+    update checkout_sessions set status = 'expired', updated_at = ${work.now}
+    where provider_id = ${work.providerId} and session_id = ${sessionId}
+      and status = 'active' and expires_at <= ${work.now}
+    returning *`
+  if (row === undefined) return
+  await recordEvent(work, 'checkout_session.expired', checkoutObject(fromRow(row), hostedUrl))
+}
+
 /** Nobody can pay on the customer's open checkouts any more: their time is up. */
 export async function endCheckoutSessions(
   sql: Queryable,
@@ -105,5 +150,23 @@ function checkoutObject(session: CheckoutSession, hostedUrl: string): JsonObject
     plan: session.planRef,
     expires_at: unixSeconds(session.expiresAt),
     created: unixSeconds(session.createdAt),
+  }
+}
+
+function fromRow(row: CheckoutSessionRow): CheckoutSession {
+  return {
+    sessionId: row.session_id,
+    reference: row.reference,
+    customerRef: row.customer_ref,
+    purpose: row.purpose,
+    productRef: row.product_ref,
+    planRef: row.plan_ref,
+    returnUrl: row.return_url,
+    status: row.status,
+    amountMinor: row.amount === null ? null : Number(row.amount),
+    currency: row.currency,
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
   }
 }

@@ -47,7 +47,8 @@ function sharedFields(purchase: Purchase, usage: PurchaseUsageBody | undefined) 
     origin: purchase.origin,
     ...present({
       usage,
-      endDate: purchase.endDate?.toISOString(),
+      // What has ended ended when it did, whatever was planned.
+      endDate: (purchase.endedAt ?? purchase.endDate)?.toISOString(),
       originalAmount: purchase.originalAmountMinor,
       exchangeRate: purchase.exchangeRate === null ? undefined : Number(purchase.exchangeRate),
       planSnapshot: planSnapshot === null ? undefined : planSnapshotBody(planSnapshot),
