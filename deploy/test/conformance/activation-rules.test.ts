@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createManualClock } from '../manual-clock.ts'
+import { startStack, type Stack } from '../stack.ts'
+import { startingWith, text } from './shapes.ts'
+import { openShop, type Shop } from './shop.ts'
+
+/* Putting customers on plans, switching to others, and what clients make of the purchases by themselves. */
+
+const clock = createManualClock('2027-01-31T10:00:00.000Z')
+let stack: Stack
+let shop: Shop
+
+beforeAll(async () => {
+  stack = await startStack({ clock })
+})
+afterAll(() => stack.stop())
+beforeEach(async () => {
+  clock.set('2027-01-31T10:00:00.000Z')
+  shop = openShop((await stack.createProvider()).sandbox)
+})
+
+const free = { price: 0, limit: 100 }
+const byCredits = { type: 'usage-based', billingModel: 'pre-paid', creditsPerUnit: 100 }
+const postPaid = { type: 'usage-based', billingModel: 'post-paid', price: 2 }
+const inCredits = { creditBalance: 0, creditsPerUnit: 100, currency: 'USD' }
+const activated = { status: 'activated', purchaseRef: startingWith('pur_') }
+const toPay = { status: 'payment_required', checkoutUrl: text, checkoutSessionId: text }
+const refused = { status: 'invalid', message: text }
+
+describe('activating a plan', () => {
+  const rows: readonly (readonly [what: string, plan: object, answer: object])[] = [
+    ['free', free, activated],
+    ['free and bought once', { type: 'one-time', price: 0 }, activated],
+    ['usage-based, with an empty wallet', byCredits, { ...activated, ...inCredits }],
+    ['usage-based, paid afterwards', postPaid, activated],
+    ['recurring and paid', { price: 4900 }, toPay],
+    ['paid, with a trial', { price: 4900, trialDays: 14 }, toPay],
+    ['hybrid', { type: 'hybrid', basePrice: 4900, creditsPerUnit: 5 }, toPay],
+    ['one-time', { type: 'one-time', price: 700 }, toPay],
+    ['inactive', { ...free, status: 'inactive' }, refused],
+    ['archived', { ...free, status: 'archived' }, refused],
+    ['hidden', { ...free, hidden: true }, refused],
+  ]
+  test.each(rows)('%s', async (_, plan, answer) => {
+    const offer = await shop.sell(plan)
+    const customerRef = await shop.newCustomer()
+    const given = await shop.activate(customerRef, offer)
+    expect(given).toEqual(expect.objectContaining(answer))
+    const purchases = await shop.purchasesOf(customerRef)
+    expect(purchases.map(({ reference }) => reference)).toEqual(
+      given.purchaseRef === undefined ? [] : [given.purchaseRef],
+    )
+    const { plan: active } = await shop.check(customerRef, offer.productRef)
+    expect(active).toBe(given.purchaseRef === undefined ? '' : offer.planRef)
+  })
+
+  test('with a balance, says what it is', async () => {
+    const offer = await shop.sell(byCredits)
+    const customerRef = await shop.newCustomer()
+    await shop.post(`/v1/sdk/customers/${customerRef}/credits`, { credits: 250 })
+    const answer = { ...activated, ...inCredits, creditBalance: 250 }
+    expect(await shop.activate(customerRef, offer)).toEqual(answer)
+  })
+
+  test('that is active already', async () => {
+    const offer = await shop.sell(free)
+    const customerRef = await shop.newCustomer()
+    const purchaseRef = await shop.buy(customerRef, offer)
+    const again = { status: 'already_active', purchaseRef }
+    expect(await shop.activate(customerRef, offer)).toEqual(again)
+    await shop.cancel(purchaseRef)
+    expect(await shop.activate(customerRef, offer)).toEqual(again)
+  })
+
+  test('that is another product’s, or nobody’s, is invalid', async () => {
+    const { planRef } = await shop.sell(free)
+    const { productRef } = await shop.sell(free)
+    const customerRef = await shop.newCustomer()
+    const offers = [
+      { productRef, planRef },
+      { productRef, planRef: 'pln_UNKNOWN1' },
+      { productRef: 'prd_UNKNOWN1', planRef },
+    ]
+    for (const offer of offers) expect(await shop.activate(customerRef, offer)).toEqual(refused)
+    expect(await shop.purchasesOf(customerRef)).toEqual([])
+  })
+})
+
+describe('switching to another plan', () => {
+  const plans = { free, byCredits, postPaid, once: { type: 'one-time', price: 0, limit: 5 } }
+  const switches = Object.entries(plans).flatMap(([from, old]) =>
+    Object.entries(plans).map(([to, fresh]) => [`${from} to ${to}`, old, fresh] as const),
+  )
+  test.each(switches)('%s: the old one ends, the new one begins', async (_, old, fresh) => {
+    const { productRef, planRef: oldRef } = await shop.sell(old)
+    const planRef = await shop.newPlan(productRef, fresh)
+    const customerRef = await shop.newCustomer()
+    const left = await shop.buy(customerRef, { productRef, planRef: oldRef })
+    await shop.use(customerRef, productRef, 3)
+    clock.set('2027-02-10T00:00:00.000Z')
+    const taken = await shop.buy(customerRef, { productRef, planRef })
+
+    expect(await shop.purchase(left)).toMatchObject({
+      status: 'expired',
+      autoRenew: false,
+      endDate: '2027-02-10T00:00:00.000Z',
+    })
+    expect(await shop.purchase(taken)).toMatchObject({
+      status: 'active',
+      startDate: '2027-02-10T00:00:00.000Z',
+      planSnapshot: { reference: planRef },
+      usage: { used: 0 },
+    })
+    expect((await shop.check(customerRef, productRef)).plan).toBe(planRef)
+    const events = await shop.eventsOf(left, taken)
+    expect(events.map(({ type, object }) => [type, object['reference']])).toEqual([
+      ['purchase.created', left],
+      ['purchase.expired', left],
+      ['purchase.created', taken],
+      ['purchase.plan_changed', taken],
+    ])
+    expect(events[3]).toMatchObject({
+      object: { plan: planRef },
+      previous_attributes: { plan: oldRef },
+    })
+  })
+
+  test('that has to be paid for first touches nothing', async () => {
+    const { productRef, planRef } = await shop.sell(free)
+    const paid = await shop.newPlan(productRef, { price: 4900 })
+    const customerRef = await shop.newCustomer()
+    const held = await shop.buy(customerRef, { productRef, planRef })
+    const before = await shop.purchase(held)
+    expect(await shop.activate(customerRef, { productRef, planRef: paid })).toEqual(toPay)
+    expect(await shop.purchasesOf(customerRef)).toEqual([before])
+    expect((await shop.check(customerRef, productRef)).plan).toBe(planRef)
+  })
+
+  test('leaves what is held of other products alone', async () => {
+    const first = await shop.sell(free)
+    const second = await shop.sell(free)
+    const customerRef = await shop.newCustomer()
+    const kept = await shop.buy(customerRef, first)
+    await shop.buy(customerRef, second)
+    const other = await shop.newPlan(second.productRef, postPaid)
+    await shop.buy(customerRef, { ...second, planRef: other })
+    expect((await shop.purchase(kept)).status).toBe('active')
+  })
+})
+
+/** What clients' pages do with a customer's purchases: the active ones, of which the newest is the one to show. */
+async function shownPurchases(customerRef: string): Promise<string[]> {
+  const { purchases } = await shop.get<{
+    purchases: { reference: string; status: string; startDate: string; amount: number }[]
+  }>(`/v1/sdk/customers/${customerRef}`)
+  return purchases
+    .filter(({ status }) => status === 'active')
+    .sort((one, other) => other.startDate.localeCompare(one.startDate))
+    .map(({ reference }) => reference)
+}
+
+describe('what clients make of purchases by themselves', () => {
+  test('the newest active one is the one that is held', async () => {
+    const customerRef = await shop.newCustomer()
+    const { productRef, planRef } = await shop.sell(free)
+    const first = await shop.buy(customerRef, { productRef, planRef })
+    clock.set('2027-02-01T00:00:00.000Z')
+    const elsewhere = await shop.buy(customerRef, await shop.sell(free))
+    expect(await shownPurchases(customerRef)).toEqual([elsewhere, first])
+    clock.set('2027-02-02T00:00:00.000Z')
+    const other = await shop.newPlan(productRef, postPaid)
+    const taken = await shop.buy(customerRef, { productRef, planRef: other })
+    expect(await shownPurchases(customerRef)).toEqual([taken, elsewhere])
+  })
+
+  test('one that will end is shown until it has, one that has ended is not', async () => {
+    const customerRef = await shop.newCustomer()
+    const ending = await shop.buy(customerRef, await shop.sell(free))
+    const once = await shop.buy(customerRef, await shop.sell({ type: 'one-time', price: 0 }))
+    await shop.cancel(once)
+    await shop.cancel(ending)
+    expect(await shownPurchases(customerRef)).toEqual([ending])
+    clock.set('2027-02-28T09:59:59.999Z')
+    expect(await shownPurchases(customerRef)).toEqual([ending])
+    clock.set('2027-02-28T10:00:00.000Z')
+    expect(await shownPurchases(customerRef)).toEqual([])
+  })
+
+  test('nothing that is free counts as paid', async () => {
+    const { productRef, planRef } = await shop.sell({ ...free, default: true })
+    const customerRef = await shop.newCustomer()
+    expect((await shop.check(customerRef, productRef)).plan).toBe(planRef)
+    const [enrolled] = await shop.purchasesOf(customerRef)
+    expect(enrolled).toMatchObject({ amount: 0, origin: 'free_default', status: 'active' })
+    const hidden = await shop.get(`/v1/sdk/purchases/customer/${customerRef}?includeFree=false`)
+    expect(hidden).toEqual({ purchases: [] })
+  })
+})
