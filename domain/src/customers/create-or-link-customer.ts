@@ -2,13 +2,14 @@ import type { JsonObject } from '@tollgate/schemas/json-object'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { createdCustomerObject, customerObject } from './customer-event.ts'
-import { decideCustomer } from './decide-customer.ts'
+import { decideCustomer, type CustomerDecision } from './decide-customer.ts'
 import {
   findCustomer,
   findCustomerByEmail,
   insertCustomer,
   isReferenceOfDeleted,
   linkReference,
+  lockCustomer,
   updateCustomer,
   type Customer,
 } from './repository.ts'
@@ -40,11 +41,12 @@ export async function createOrLinkCustomer(
   if (externalRef !== null && (await isReferenceOfDeleted(sql, providerId, externalRef))) {
     return { kind: 'external-ref-taken' }
   }
-  const decision = decideCustomer(request, {
-    byEmail: await findCustomerByEmail(work.sql, work.providerId, request.email),
-    byExternalRef:
-      externalRef === null ? undefined : await findCustomer(work.sql, work.providerId, externalRef),
-  })
+  let decision = await decide(work, request)
+  if (decision.kind === 'link') {
+    // No constraint stands between two links of one customer: the first one has the row, the others look again after it.
+    await lockCustomer(sql, providerId, decision.customer.reference)
+    decision = await decide(work, request)
+  }
   switch (decision.kind) {
     case 'create':
       return { kind: 'customer', customer: await createCustomer(work, request) }
@@ -59,6 +61,18 @@ export async function createOrLinkCustomer(
     case 'email-linked-elsewhere':
       return decision
   }
+}
+
+async function decide(
+  { sql, providerId }: UnitOfWork,
+  request: NewCustomer,
+): Promise<CustomerDecision> {
+  const { email, externalRef } = request
+  return decideCustomer(request, {
+    byEmail: await findCustomerByEmail(sql, providerId, email),
+    byExternalRef:
+      externalRef === null ? undefined : await findCustomer(sql, providerId, externalRef),
+  })
 }
 
 async function createCustomer(work: UnitOfWork, request: NewCustomer): Promise<Customer> {
