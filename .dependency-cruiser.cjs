@@ -15,6 +15,7 @@ const clients = [
   ['fastify', '^control-plane/'],
   ['undici', '^platform/src/outbound/|^ingest/src/http/'],
   ['@modelcontextprotocol', '^control-plane/(src/mcp|test)/'],
+  ['stripe', '^platform/src/payments/stripe/|^deploy/test/'],
   ['@opentelemetry', '^platform/src/observability/'],
 ]
 

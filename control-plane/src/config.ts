@@ -17,6 +17,7 @@ import {
 import { eventLogSettings } from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { outboundSettings } from '@tollgate/platform/outbound/outbound-settings'
+import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { hostedUrlSetting } from './hosted-url.ts'
@@ -134,16 +135,7 @@ export const controlPlaneSettings = {
   ),
   ...consoleSettings,
   hostedUrl: hostedUrlSetting,
-  stripeSandboxPublishableKey: textSetting(
-    'TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY',
-    'Publishable key of Stripe that browsers get for sandbox payments',
-    '',
-  ),
-  stripeLivePublishableKey: textSetting(
-    'TOLLGATE_STRIPE_LIVE_PUBLISHABLE_KEY',
-    'The same for live payments',
-    '',
-  ),
+  ...stripeSettings,
   usageStoreWaitMs: integerSetting(
     'TOLLGATE_USAGE_STORE_WAIT_MS',
     'Milliseconds a usage query waits for usage that was just accepted to be stored',

@@ -6,7 +6,7 @@ export type Refused = {
   readonly reason:
     | 'amount_too_small'
     | 'amount_too_large'
-    /** The charge has been given back in full, or by more than what is left to give back. */
+    /** The charge has been given back in full. */
     | 'already_refunded'
     /** What it is about is not there (any more). */
     | 'not_found'
@@ -36,6 +36,8 @@ export type Unknown = {
     | 'in_progress'
     /** Our key for the processor is not accepted: an operator has to act. */
     | 'not_permitted'
+    /** It answered with what this release does not know. */
+    | 'unreadable'
   readonly message: string
 }
 

@@ -12,7 +12,7 @@ import type { PaymentOutcome, SetupOutcome, Written } from './payment-outcomes.t
 /**
  * Who charges cards for us, in one environment.
  *
- * Every write takes an idempotency key of at most 255 characters, which the caller has stored before: the same key with
+ * Every write takes an idempotency key of at most 200 characters, which the caller has stored before: the same key with
  * the same words has its effect once, for 24 hours. Writes never throw for what happens at the processor: what is not
  * known to have happened is the outcome `unknown`. Reads throw PaymentProcessorUnavailableError. No call takes longer
  * than the configured time.
@@ -56,8 +56,8 @@ export interface PaymentProcessor {
   ): Promise<PaymentOutcome>
   /** One that has ended otherwise by now answers how. */
   cancelPaymentIntent(id: string, key: string): Promise<PaymentOutcome>
-  /** Read-after-write, the newest first: what this finds is all there is. */
-  findPaymentIntents(search: PaymentSearch): Promise<readonly PaymentIntent[]>
+  /** The newest first, page by page. Read-after-write: what this does not find is not there. */
+  findPaymentIntents(search: PaymentSearch): AsyncIterable<PaymentIntent>
 
   createRefund(refund: NewRefund, key: string): Promise<Written<Refund>>
 

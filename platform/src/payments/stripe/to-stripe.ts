@@ -1,0 +1,93 @@
+import type Stripe from 'stripe'
+import type {
+  CustomerDescription,
+  NewPaymentIntent,
+  NewRefund,
+  PaymentChange,
+  PaymentConfirmation,
+  PaymentSearch,
+} from '../payment-processor.ts'
+
+/** No currency's largest amount comes near it; beyond it a number would not be exact. */
+const amountMax = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** The caller has asked for what cannot be sent. */
+export class AmountTooLargeError extends Error {
+  override readonly name = 'AmountTooLargeError'
+}
+
+export function customerParams(customer: CustomerDescription): Stripe.CustomerUpdateParams {
+  return {
+    ...(customer.email !== undefined && { email: customer.email }),
+    ...(customer.name !== undefined && { name: customer.name }),
+    metadata: customer.metadata,
+  }
+}
+
+export function paymentIntentParams(payment: NewPaymentIntent): Stripe.PaymentIntentCreateParams {
+  return {
+    amount: numberOf(payment.amountMinor),
+    currency: payment.currency.toLowerCase(),
+    customer: payment.customerId,
+    allowed_payment_method_types: ['card'],
+    ...(payment.description !== undefined && { description: payment.description }),
+    ...(payment.keepsCard === true && { setup_future_usage: 'off_session' }),
+    ...(payment.confirm !== undefined && {
+      confirm: true,
+      ...confirmationParams(payment.confirm),
+    }),
+    metadata: payment.metadata,
+  }
+}
+
+type ConfirmationParams = {
+  readonly payment_method: string
+  readonly off_session?: true
+  readonly return_url?: string
+}
+
+export function confirmationParams(confirmation: PaymentConfirmation): ConfirmationParams {
+  const { paymentMethodId, presence, returnUrl } = confirmation
+  return {
+    payment_method: paymentMethodId,
+    ...(presence === 'off_session' && { off_session: true }),
+    ...(presence === 'on_session' && returnUrl !== undefined && { return_url: returnUrl }),
+  }
+}
+
+export function changeParams(change: PaymentChange): Stripe.PaymentIntentUpdateParams {
+  return {
+    ...(change.amountMinor !== undefined && { amount: numberOf(change.amountMinor) }),
+    ...(change.metadata !== undefined && { metadata: change.metadata }),
+  }
+}
+
+export function refundParams(refund: NewRefund): Stripe.RefundCreateParams {
+  return {
+    payment_intent: refund.paymentIntentId,
+    ...(refund.amountMinor !== undefined && { amount: numberOf(refund.amountMinor) }),
+    ...(refund.reason !== undefined && { reason: refund.reason }),
+    metadata: refund.metadata,
+  }
+}
+
+export function searchParams(search: PaymentSearch): Stripe.PaymentIntentListParams {
+  const { customerId, createdFrom, createdTo } = search
+  return {
+    ...(customerId !== undefined && { customer: customerId }),
+    created: {
+      gte: unixSeconds(createdFrom),
+      ...(createdTo !== undefined && { lte: unixSeconds(createdTo) }),
+    },
+    limit: 100,
+  }
+}
+
+function unixSeconds(time: Date): number {
+  return Math.floor(time.getTime() / 1_000)
+}
+
+function numberOf(amountMinor: bigint): number {
+  if (amountMinor <= amountMax) return Number(amountMinor)
+  throw new AmountTooLargeError('The amount is larger than any that can be charged.')
+}
