@@ -3,11 +3,12 @@ import type { Entry, EntryAddress, Window } from '../hot-state.ts'
 import { addedTime, listedMeanwhile, type AddedTime } from './added-time.ts'
 import { raiseEntriesVersion } from './entries-version.ts'
 import { foldSlots, slotPlace } from './fold-slots.ts'
-import { hotKey, keySpaces, partitionPart, textPart, timePart } from './hot-keys.ts'
+import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { countsPart, namedCounts, readHead } from './partition-head.ts'
 import { SeriesCounters } from './series-counters.ts'
 import { frontierOf, type SlotPlace } from './slots-in-order.ts'
-import { noVersion, type ScopeRecord, type SubjectRecords } from './subject-record.ts'
+import { noVersion, type SubjectRecords } from './subject-record.ts'
+import { noteEnds } from './window-ends.ts'
 
 type Place = {
   readonly partition: Buffer
@@ -18,7 +19,8 @@ type Place = {
 }
 
 /**
- * Takes one step of a publication; 'more' when the same call is to go on. Call inside a write transaction.
+ * Takes one step of a publication; 'more' when the same call is to go on. Call inside a write transaction that raises the
+ * version of all entries.
  *
  * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and
  * what is counted behind that goes on waiting. So each step leaves counts that are right for the windows as they are
@@ -62,8 +64,7 @@ export function putEntry(
   record.set(at.scope, { version: entry.version, windows, isUnfinished: false })
   subjects.write(place.subjectKey, record)
   store.putSync(place.entryKey, Buffer.from(entry.document))
-  raiseEntriesVersion(store)
-  noteEnds(store, place, at.scope, stored, windows)
+  noteEnds(store, { partition, subject, scope: at.scope }, stored, windows)
   return 'done'
 }
 
@@ -99,23 +100,6 @@ function slotPlaces(counts: Buffer, subject: Buffer, scope: string): SlotPlace[]
   return scope === '' ? [unscoped] : [unscoped, slotPlace(counts, subject, scope)]
 }
 
-/** Lets the sweep find each window when it has ended; while a publication is not finished it ends too early. */
-function noteEnds(
-  store: LmdbStore,
-  { partition, subject, scope }: Place,
-  scopeName: string,
-  stored: ScopeRecord | undefined,
-  windows: readonly Window[],
-): void {
-  const noted = stored === undefined || stored.isUnfinished ? [] : stored.windows
-  for (const { id, toSecond } of windows) {
-    if (noted.some((old) => old.id === id && old.toSecond === toSecond)) continue
-    const end = timePart(toSecond)
-    const key = hotKey(keySpaces.windowEnd, partition, end, subject, scope, textPart(id))
-    store.putSync(key, Buffer.from(JSON.stringify([scopeName, id])))
-  }
-}
-
 function isAmong(windows: readonly Window[], id: string): boolean {
   return windows.some((window) => window.id === id)
 }
@@ -124,8 +108,12 @@ function isAmong(windows: readonly Window[], id: string): boolean {
 export function deleteEntry(store: LmdbStore, subjects: SubjectRecords, at: EntryAddress): void {
   const place = placeOf(at)
   const record = new Map(subjects.read(place.subjectKey))
-  if (!record.delete(at.scope)) return
+  const stored = record.get(at.scope)
+  if (stored === undefined) return
+  record.delete(at.scope)
   subjects.write(place.subjectKey, record)
+  const { partition, subject } = place
+  noteEnds(store, { partition, subject, scope: at.scope }, stored, [])
   store.removeSync(place.entryKey)
   raiseEntriesVersion(store)
 }

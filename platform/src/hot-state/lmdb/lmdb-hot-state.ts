@@ -16,7 +16,6 @@ import type {
   SpansNotTaken,
   SweepLimits,
 } from '../hot-state.ts'
-import { putOneByOne } from '../put-one-by-one.ts'
 import {
   checkReserveRequest,
   type ReserveOutcome,
@@ -27,6 +26,7 @@ import {
 } from '../reservations.ts'
 import { applyBatch } from './apply-batch.ts'
 import { deleteEntry, putEntry } from './entries.ts'
+import { raiseEntriesVersion } from './entries-version.ts'
 import { EntryReader } from './entry-reader.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { claimMarks } from './claim-marks.ts'
@@ -118,14 +118,34 @@ class LmdbHotState implements HotState {
     return bytes === undefined ? undefined : Buffer.from(bytes).toString('utf8')
   }
 
-  async putEntry(at: EntryAddress, entry: Entry): Promise<void> {
-    const step = () => putEntry(this.#store, this.#subjects, at, entry, this.#foldedMinutesMax)
-    while ((await this.#durably(step)) === 'more');
+  async putEntry({ space, partition, ...name }: EntryAddress, entry: Entry): Promise<void> {
+    await this.putEntries(space, partition, [{ ...name, ...entry }])
   }
 
-  /** Together they wait for the disk once. */
-  putEntries(space: string, partition: number, entries: readonly NamedEntry[]): Promise<void> {
-    return putOneByOne(this, space, partition, entries)
+  async putEntries(
+    space: string,
+    partition: number,
+    entries: readonly NamedEntry[],
+  ): Promise<void> {
+    let left = entries
+    while (left.length > 0) {
+      const step = left
+      left = await this.#durably(() => this.#putStep(space, partition, step))
+    }
+  }
+
+  /** One step of each entry, and of no other one of a subject before that has taken all of its steps. What is left. */
+  #putStep(space: string, partition: number, entries: readonly NamedEntry[]): NamedEntry[] {
+    const begun = new Set<string>()
+    const left = entries.filter(({ subject, scope, ...entry }) => {
+      if (begun.has(subject)) return true
+      const at = { space, partition, subject, scope }
+      const outcome = putEntry(this.#store, this.#subjects, at, entry, this.#foldedMinutesMax)
+      if (outcome === 'more') begun.add(subject)
+      return outcome === 'more'
+    })
+    raiseEntriesVersion(this.#store)
+    return left
   }
 
   async deleteEntry(at: EntryAddress): Promise<void> {

@@ -42,14 +42,24 @@ export class SubjectRecords {
     }
     const copy = Buffer.from(Uint8Array.prototype.slice.call(bytes, 0, bytes.length))
     const record = decode(copy)
-    if (this.#cache.size >= cachedSubjectsMax) this.#cache.clear()
-    this.#cache.set(name, { bytes: copy, record })
+    this.#remember(name, copy, record)
     return record
   }
 
+  /** The record is not changed afterwards. */
   write(key: Buffer, record: SubjectRecord): void {
-    if (record.size === 0) this.#store.removeSync(key)
-    else this.#store.putSync(key, encode(record))
+    if (record.size === 0) {
+      this.#store.removeSync(key)
+      return
+    }
+    const bytes = encode(record)
+    this.#store.putSync(key, bytes)
+    this.#remember(key.toString('latin1'), bytes, record)
+  }
+
+  #remember(name: string, bytes: Buffer, record: SubjectRecord): void {
+    if (this.#cache.size >= cachedSubjectsMax) this.#cache.clear()
+    this.#cache.set(name, { bytes, record })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
-import type { SlotLimits, SweepLimits } from '../hot-state.ts'
+import type { SlotLimits, SweepLimits, Window } from '../hot-state.ts'
 import { asideId, decodeCounter, encodeCounter } from './counter-format.ts'
 import {
   hotKey,
@@ -17,6 +17,7 @@ import { markKey } from './marks.ts'
 import { dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
 import { settledBefore } from './settled-slots.ts'
 import type { SubjectRecords } from './subject-record.ts'
+import { findEnded, noteFirstEnd, type EndNote } from './window-ends.ts'
 
 /** Slot keys a sweep may look at for each one it may delete: those of unknown customers stay longer and are passed by. */
 const lookedAtPerKey = 4
@@ -66,41 +67,33 @@ export class Sweeper {
   }
 
   #sweepWindows(partition: Buffer, endedBeforeSecond: number, keysMax: number): number {
-    const prefix = hotKey(keySpaces.windowEnd, partition)
-    const end = Buffer.concat([prefix, timePart(endedBeforeSecond)])
     let swept = 0
     while (swept < keysMax) {
-      const [ended] = this.#entries(prefix, end, 1)
+      const ended = findEnded(this.#store, partition, endedBeforeSecond)
       if (ended === undefined) break
-      const [scope, id] = JSON.parse(ended.value.toString('utf8')) as [string, string]
-      const subjectAt = prefix.length + timePartBytes
-      const subjectEnd = subjectAt + textPartBytes(ended.key, subjectAt)
-      const subject = ended.key.subarray(subjectAt, subjectEnd)
-      const toSecond = readTimePart(ended.key, prefix.length)
       this.#store.removeSync(ended.key)
-      swept += 1 + this.#dropWindow(partition, subject, scope, id, toSecond)
+      swept += 1 + this.#dropWindow(ended)
     }
     return swept
   }
 
-  #dropWindow(
-    partition: Buffer,
-    subject: Buffer,
-    scope: string,
-    id: string,
-    toSecond: number,
-  ): number {
+  #dropWindow(ended: EndNote): number {
+    const { partition, subject, scope, id, toSecond } = ended
     const subjectKey = hotKey(keySpaces.subject, partition, subject)
     const record = new Map(this.#subjects.read(subjectKey))
     const published = record.get(scope)
-    const current = published?.windows.find((window) => window.id === id)
-    // The window was published again with a later end, and has another key for that, or will have.
-    if (current !== undefined && current.toSecond > toSecond) return 0
+    // Its end is noted when the publication is finished.
     if (published?.isUnfinished === true) return 0
-    if (published !== undefined && current !== undefined) {
-      const windows = published.windows.filter((window) => window !== current)
-      record.set(scope, { ...published, windows })
-      this.#subjects.write(subjectKey, record)
+    if (published !== undefined) {
+      const isOver = (window: Window): boolean => window.id === id && window.toSecond <= toSecond
+      const windows = published.windows.filter((window) => !isOver(window))
+      if (windows.length < published.windows.length) {
+        record.set(scope, { ...published, windows })
+        this.#subjects.write(subjectKey, record)
+      }
+      noteFirstEnd(this.#store, ended, windows)
+      // The window was published again with a later end.
+      if (windows.some((window) => window.id === id)) return 0
     }
     let dropped = 0
     for (const counts of namedCounts(readHead(this.#store, partition))) {

@@ -19,7 +19,7 @@ import type {
   TakenQuery,
   TakenReading,
 } from '../reservations.ts'
-import { putOneByOne } from '../put-one-by-one.ts'
+import { putOneByOne } from './put-one-by-one.ts'
 import type { AcknowledgedHeads } from '../../event-log/acknowledged-heads.ts'
 import { ApplyListener } from './apply-listener.ts'
 import { packIncrements, packMarkIds, packMarks, packSpans } from './batch-format.ts'

@@ -1,4 +1,4 @@
-import type { HotState, NamedEntry } from './hot-state.ts'
+import type { HotState, NamedEntry } from '../hot-state.ts'
 
 /** Puts those of one subject one after the other, and those of different ones at the same time. */
 export async function putOneByOne(

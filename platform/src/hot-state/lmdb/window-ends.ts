@@ -1,0 +1,94 @@
+import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { Window } from '../hot-state.ts'
+import {
+  hotKey,
+  keySpaces,
+  readTimePart,
+  textPart,
+  textPartBytes,
+  timePart,
+  timePartBytes,
+} from './hot-keys.ts'
+import type { ScopeRecord } from './subject-record.ts'
+
+/*
+ * Notes in order of time, by which the sweep finds windows when they have ended. Of an entry the first window to end is
+ * noted, and the next one when that is swept. A window that is withdrawn is listed nowhere any more, so it has a note of
+ * its own. More notes than these do no harm: states of earlier releases have one for each window.
+ */
+
+export type EntryPlace = {
+  readonly partition: Buffer
+  readonly subject: Buffer
+  readonly scope: string
+}
+
+export type EndNote = EntryPlace & {
+  readonly key: Buffer
+  readonly id: string
+  readonly toSecond: number
+}
+
+/**
+ * For an entry that had the windows of `stored` and has these now. While a publication is not finished its windows end too
+ * early, so what is noted of them says nothing.
+ */
+export function noteEnds(
+  store: LmdbStore,
+  place: EntryPlace,
+  stored: ScopeRecord | undefined,
+  windows: readonly Window[],
+): void {
+  const before = stored?.windows ?? []
+  for (const window of before) {
+    if (!windows.some(({ id }) => id === window.id)) noteEnd(store, place, window)
+  }
+  const first = firstToEnd(windows)
+  const noted = stored?.isUnfinished === false ? firstToEnd(before) : undefined
+  if (first === undefined) return
+  if (first.id !== noted?.id || first.toSecond !== noted.toSecond) noteEnd(store, place, first)
+}
+
+export function noteFirstEnd(
+  store: LmdbStore,
+  place: EntryPlace,
+  windows: readonly Window[],
+): void {
+  const first = firstToEnd(windows)
+  if (first !== undefined) noteEnd(store, place, first)
+}
+
+/** The note of the partition's earliest end before that second. */
+export function findEnded(
+  store: LmdbStore,
+  partition: Buffer,
+  beforeSecond: number,
+): EndNote | undefined {
+  const prefix = hotKey(keySpaces.windowEnd, partition)
+  const end = Buffer.concat([prefix, timePart(beforeSecond)])
+  const subjectAt = prefix.length + timePartBytes
+  for (const found of store.getRange({ start: prefix, end, limit: 1 })) {
+    // Copied, because whoever asks changes what was read.
+    const key = Buffer.from(found.key)
+    const [scope, id] = JSON.parse(found.value.toString('utf8')) as [string, string]
+    const subject = key.subarray(subjectAt, subjectAt + textPartBytes(key, subjectAt))
+    return { partition, subject, scope, key, id, toSecond: readTimePart(key, prefix.length) }
+  }
+  return undefined
+}
+
+function noteEnd(
+  store: LmdbStore,
+  { partition, subject, scope }: EntryPlace,
+  { id, toSecond }: Window,
+): void {
+  const end = timePart(toSecond)
+  const key = hotKey(keySpaces.windowEnd, partition, end, subject, textPart(scope), textPart(id))
+  store.putSync(key, Buffer.from(JSON.stringify([scope, id])))
+}
+
+function firstToEnd(windows: readonly Window[]): Window | undefined {
+  let first = windows[0]
+  for (const window of windows) if (window.toSecond < first!.toSecond) first = window
+  return first
+}
