@@ -94,7 +94,8 @@ describe('the tables', () => {
       // The log itself.
       ...['audit_log', 'audit_seals'],
       // What follows from a change that is audited, or machines do for each call of a customer.
-      ...['outbox', 'publications', 'customer_sessions', 'checkout_sessions'],
+      ...['outbox', 'publications', 'customer_publications'],
+      ...['customer_sessions', 'checkout_sessions'],
       // What follows from a transaction of the ledger.
       ...['wallets', 'ledger_entries', 'credit_grants', 'credit_burns'],
     ]

@@ -227,19 +227,24 @@ export function selectNames(sql: Queryable, customers: readonly CustomerName[]):
 }
 
 /**
- * Counts one more publication of each customer and keeps the rows locked until the transaction ends. The versions, by
- * the customer's own reference; customers that do not exist are left out.
+ * Counts one more publication of each customer and keeps the customers' rows locked until the transaction ends. The
+ * versions, by the customer's own reference; customers that do not exist are left out.
  */
 export async function raisePublicationVersions(
   sql: Queryable,
   customers: readonly CustomerName[],
 ): Promise<Map<string, number>> {
-  const rows = await sql<{ reference: string; publication_version: bigint }[]>`
-    update customers
-    set publication_version = greatest(publication_version + 1, nextval('publication_versions'))
-    where (provider_id, reference) in (${selectNames(sql, customers)})
-    returning reference, publication_version`
-  return new Map(rows.map((row) => [row.reference, Number(row.publication_version)]))
+  const rows = await sql<{ customer_ref: string; version: bigint }[]>`
+    with locked as (
+      select provider_id, reference from customers
+      where (provider_id, reference) in (${selectNames(sql, customers)}) for no key update
+    )
+    insert into customer_publications as last (provider_id, customer_ref, version)
+    select provider_id, reference, nextval('publication_versions') from locked
+    on conflict (provider_id, customer_ref)
+      do update set version = greatest(last.version + 1, excluded.version)
+    returning customer_ref, version`
+  return new Map(rows.map((row) => [row.customer_ref, Number(row.version)]))
 }
 
 export function customerFromRow(row: CustomerRow): Customer {
