@@ -98,6 +98,9 @@ describe('the tables', () => {
       ...['customer_sessions', 'checkout_sessions'],
       // What follows from a transaction of the ledger.
       ...['wallets', 'ledger_entries', 'credit_grants', 'credit_burns'],
+      // What an invoice or a credit note consists of, or leaves behind.
+      ...['invoice_lines', 'billed_periods', 'credit_note_lines'],
+      ...['document_numbers', 'carried_amounts'],
     ]
     expect(tables.map(({ place }) => place).sort()).toEqual(
       [

@@ -18,6 +18,8 @@ export const referencePrefixes = {
   paymentIntent: 'pi_',
   checkoutSession: 'cs_',
   transaction: 'txn_',
+  invoice: 'inv_',
+  creditNote: 'crn_',
   dispute: 'dp_',
   payout: 'po_',
   refund: 're_',

@@ -3,21 +3,69 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { jsonb } from '../postgres/jsonb.ts'
 
+/** One line of a transaction; the entries of a transaction add up to nothing, in each unit by itself. */
+export type LedgerEntry = CreditEntry | MoneyEntry
+
 /** Credits are counted in 10^-6 of one. */
-export type LedgerEntry = {
+type CreditEntry = {
   readonly account: 'wallet' | 'granted' | 'used' | 'written_off'
-  /** Never nothing; the entries of a transaction add up to nothing. */
+  /** Never nothing. */
   readonly amountMicros: bigint
 }
 
+/** What each account holds is said in `domain/migrations/environment/0023-money-ledger.sql`. */
+export type MoneyAccount =
+  | 'receivable'
+  | 'carried'
+  | 'revenue'
+  | 'prepaid'
+  | 'clearing'
+  | 'bank'
+  | 'fees'
+  | 'fx'
+  | 'refunds'
+  | 'refunds_due'
+  | 'disputes'
+  | 'written_off'
+  | 'rounding'
+
+export type MoneyEntry = {
+  readonly account: MoneyAccount
+  /** ISO 4217, upper case. */
+  readonly currency: string
+  /** Never nothing. Minor units; what we have or are owed is positive. */
+  readonly amountMinor: bigint
+}
+
+export type CreditKind = 'grant' | 'usage' | 'write_off'
+
+export const moneyKinds = [
+  'invoice_issued',
+  'invoice_carried',
+  'invoice_voided',
+  'invoice_written_off',
+  'credit_note',
+  'payment_succeeded',
+  'payment_settled',
+  'refund_pending',
+  'refund_succeeded',
+  'refund_failed',
+  'dispute_withdrawn',
+  'dispute_reinstated',
+  'payout_paid',
+  'payout_failed',
+] as const
+export type MoneyKind = (typeof moneyKinds)[number]
+
 export type LedgerTransaction = {
   readonly reference: string
-  readonly kind: 'grant' | 'usage' | 'write_off'
+  readonly kind: CreditKind | MoneyKind
   /** Unique for the provider: a second posting with this key is a repetition of the first. */
   readonly key: string
   /** What was asked for, to tell a repetition from another use of the key. */
   readonly inputSha256: string
-  readonly customerRef: string
+  /** Null where it is nobody's: a payout. */
+  readonly customerRef: string | null
   readonly reason: string | null
   /** What the caller is told, now and whenever it repeats the call. */
   readonly result: JsonObject
@@ -40,16 +88,21 @@ export async function insertTransaction(
        created_at)
     values (${providerId}, ${reference}, ${kind}, ${key}, ${inputSha256}, ${customerRef},
       ${reason}, ${jsonb(sql, result)}, ${createdAt})`
-  const rows = entries.map(({ account, amountMicros }, line) => ({
+  const rows = entries.map((entry, line) => ({
     provider_id: providerId,
     transaction_ref: reference,
     line,
-    account,
+    account: entry.account,
     customer_ref: customerRef,
-    unit: 'credits',
-    amount: amountMicros.toString(),
+    ...amountOf(entry),
   }))
   await sql`insert into ledger_entries ${sql(rows)}`
+}
+
+function amountOf(entry: LedgerEntry): { unit: string; amount: string } {
+  return 'currency' in entry
+    ? { unit: entry.currency, amount: entry.amountMinor.toString() }
+    : { unit: 'credits', amount: entry.amountMicros.toString() }
 }
 
 export async function findPostedTransaction(

@@ -1,18 +1,16 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { PageRange } from '../postgres/select-page.ts'
-import type { LedgerTransaction } from './ledger.ts'
+import { moneyKinds, type CreditKind, type LedgerTransaction } from './ledger.ts'
 
-export type WalletMovement = Pick<
-  LedgerTransaction,
-  'reference' | 'kind' | 'reason' | 'createdAt'
-> & {
+export type WalletMovement = Pick<LedgerTransaction, 'reference' | 'reason' | 'createdAt'> & {
+  readonly kind: CreditKind
   /** Of the wallet: positive was put in, negative taken out. 10^-6 credits. */
   readonly amountMicros: bigint
 }
 
 type MovementRow = {
   reference: string
-  kind: LedgerTransaction['kind']
+  kind: CreditKind
   reason: string | null
   created_at: Date
   amount: string
@@ -25,6 +23,7 @@ export async function listMovements(
   customerRef: string,
   { limit, offset }: PageRange,
 ): Promise<{ movements: WalletMovement[]; total: number }> {
+  const ofCredits = sql`kind not in ${sql(moneyKinds)}`
   const rows = await sql<MovementRow[]>`
     select page.reference, kind, reason, created_at, coalesce((
       select sum(amount) from ledger_entries
@@ -33,13 +32,13 @@ export async function listMovements(
     ), 0) as amount
     from (
       select reference, kind, reason, created_at from ledger_transactions
-      where provider_id = ${providerId} and customer_ref = ${customerRef}
+      where provider_id = ${providerId} and customer_ref = ${customerRef} and ${ofCredits}
       order by created_at desc, reference desc limit ${limit} offset ${offset}
     ) as page
     order by created_at desc, reference desc`
   const [counted] = await sql<{ total: number }[]>`
     select count(*)::int as total from ledger_transactions
-    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+    where provider_id = ${providerId} and customer_ref = ${customerRef} and ${ofCredits}`
   const movements = rows.map(({ created_at: createdAt, amount, ...row }) => ({
     ...row,
     createdAt,

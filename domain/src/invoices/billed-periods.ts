@@ -1,0 +1,59 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { ChargedPeriod } from '../pricing/invoice-line.ts'
+import type { ChargedPart } from '../pricing/split-charges.ts'
+
+export type PeriodClaim = {
+  readonly part: ChargedPart
+  readonly period: ChargedPeriod
+}
+
+/**
+ * Makes the periods this invoice's, in the transaction that makes the invoice. False, and none is, where any moment of one
+ * was billed before, or is about to be: of two at once the second one waits for the first one's transaction.
+ */
+export async function claimPeriods(
+  sql: Queryable,
+  providerId: string,
+  purchaseRef: string,
+  claims: readonly PeriodClaim[],
+  invoiceRef: string,
+  now: Date,
+): Promise<boolean> {
+  if (claims.length === 0) return true
+  const rows = claims.map(({ part, period }) => ({
+    provider_id: providerId,
+    purchase_ref: purchaseRef,
+    part,
+    period_start: period.start,
+    period_end: period.end,
+    invoice_ref: invoiceRef,
+    billed_at: now,
+  }))
+  const claimed = await sql`
+    insert into billed_periods ${sql(rows)} on conflict do nothing returning 1`
+  if (claimed.length === claims.length) return true
+  await sql`
+    delete from billed_periods where provider_id = ${providerId} and invoice_ref = ${invoiceRef}`
+  return false
+}
+
+export type BilledPeriod = ChargedPeriod & { readonly invoiceRef: string }
+
+/** Newest first. */
+export async function listBilledPeriods(
+  sql: Queryable,
+  providerId: string,
+  purchaseRef: string,
+  part: ChargedPart,
+  rowsMax: number,
+): Promise<BilledPeriod[]> {
+  const rows = await sql<{ period_start: Date; period_end: Date; invoice_ref: string }[]>`
+    select period_start, period_end, invoice_ref from billed_periods
+    where provider_id = ${providerId} and purchase_ref = ${purchaseRef} and part = ${part}
+    order by period_start desc limit ${rowsMax}`
+  return rows.map((row) => ({
+    start: row.period_start,
+    end: row.period_end,
+    invoiceRef: row.invoice_ref,
+  }))
+}

@@ -1,0 +1,69 @@
+import { carriedInLines } from '../pricing/charges.ts'
+import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
+import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { claimPeriods, type PeriodClaim } from './billed-periods.ts'
+import { takeCarried } from './carried-amounts.ts'
+import type { InvoiceWithLines } from './invoice.ts'
+import { insertLines } from './lines.ts'
+import { insertInvoice } from './repository.ts'
+
+export type InvoiceRequest = {
+  readonly customerRef: string
+  /** Null where nothing was bought but credits. */
+  readonly purchaseRef: string | null
+  readonly planSnapshot: PlanSnapshot | null
+  /** ISO 4217, upper case; of all lines. */
+  readonly currency: string
+  readonly lines: readonly InvoiceLine[]
+  /** What the lines charge, of a purchase that is billed by periods. */
+  readonly claims: readonly PeriodClaim[]
+}
+
+export type MadeInvoice =
+  | { readonly kind: 'made'; readonly invoice: InvoiceWithLines }
+  /** Another invoice charges one of the periods, and nothing was made. */
+  | { readonly kind: 'billed-already' }
+
+/**
+ * Makes a draft: claims its periods, takes over what waits for the customer's next invoice, and keeps the lines with all
+ * they were priced from. All of it commits together, so a crash leaves a period unbilled or billed, and nothing between.
+ */
+export async function makeInvoice(work: UnitOfWork, request: InvoiceRequest): Promise<MadeInvoice> {
+  const { sql, providerId, now } = work
+  const { customerRef, purchaseRef, planSnapshot, currency, claims } = request
+  const reference = drawReference('invoice')
+  if (claims.length > 0) {
+    if (purchaseRef === null) throw new Error('periods are billed of a purchase')
+    const isOurs = await claimPeriods(sql, providerId, purchaseRef, claims, reference, now)
+    if (!isOurs) return { kind: 'billed-already' }
+  }
+  const carriedIn = await takeCarried(sql, providerId, { customerRef, currency }, now)
+  const lines = [...request.lines, ...carriedInLines(carriedIn)]
+  const invoice: InvoiceWithLines = {
+    reference,
+    number: null,
+    status: 'draft',
+    customerRef,
+    purchaseRef,
+    planSnapshot,
+    currency,
+    totalMinor: totalOf(lines),
+    carriedMinor: 0n,
+    paidMinor: 0n,
+    creditedMinor: 0n,
+    refundedMinor: 0n,
+    isHeld: false,
+    parties: null,
+    issuedAt: null,
+    paidAt: null,
+    closedAt: null,
+    createdAt: now,
+    updatedAt: now,
+    lines,
+  }
+  await insertInvoice(sql, providerId, invoice)
+  await insertLines(sql, providerId, reference, lines)
+  return { kind: 'made', invoice }
+}

@@ -1,0 +1,29 @@
+import { priceLine } from '../pricing/price-line.ts'
+import type { InvoiceLine } from '../pricing/invoice-line.ts'
+import type { InvoiceWithLines } from './invoice.ts'
+
+export type Discrepancy =
+  /** Priced again, line `line` comes to another amount. */
+  | { readonly kind: 'line'; readonly line: number; readonly amountMinor: bigint }
+  | { readonly kind: 'total'; readonly totalMinor: bigint }
+
+/** Prices an invoice again from what is stored with its lines. Empty, if all is well: to the cent, and to what was rounded. */
+export function recompute(invoice: Pick<InvoiceWithLines, 'lines' | 'totalMinor'>): Discrepancy[] {
+  const found: Discrepancy[] = []
+  let totalMinor = 0n
+  for (const [line, stored] of invoice.lines.entries()) {
+    const { amountMinor, exact, residualNumerator } = priceLine(stored.inputs)
+    totalMinor += amountMinor
+    const isSame =
+      amountMinor === stored.amountMinor &&
+      isSameFraction(exact, stored.exact) &&
+      residualNumerator * stored.exact.denominator === stored.residualNumerator * exact.denominator
+    if (!isSame) found.push({ kind: 'line', line, amountMinor })
+  }
+  if (totalMinor !== invoice.totalMinor) found.push({ kind: 'total', totalMinor })
+  return found
+}
+
+function isSameFraction(one: InvoiceLine['exact'], other: InvoiceLine['exact']): boolean {
+  return one.numerator * other.denominator === other.numerator * one.denominator
+}

@@ -1,0 +1,44 @@
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { findPostedTransaction, insertTransaction, sha256OfInput } from '../wallet/ledger.ts'
+import type { Posting } from './postings.ts'
+
+/** A key that was posted with other entries: two things go by one name, and neither may be believed. */
+export class PostedOtherwiseError extends Error {
+  override readonly name = 'PostedOtherwiseError'
+}
+
+/**
+ * Posts it in the caller's transaction. Says `repeated`, and changes nothing, where it was posted before; of two at once
+ * the second one breaks the unique constraint, and finds it posted when its unit of work runs again.
+ */
+export async function postMoney(
+  { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
+  posting: Posting,
+): Promise<'posted' | 'repeated' | 'nothing'> {
+  if (posting.entries.length === 0) return 'nothing'
+  const inputSha256 = sha256OfInput([posting.customerRef, entriesText(posting)])
+  const posted = await findPostedTransaction(sql, providerId, posting.key)
+  if (posted !== undefined) {
+    if (posted.inputSha256 === inputSha256) return 'repeated'
+    throw new PostedOtherwiseError(`${posting.key} was posted with other entries`)
+  }
+  await insertTransaction(sql, providerId, {
+    reference: drawReference('transaction'),
+    kind: posting.kind,
+    key: posting.key,
+    inputSha256,
+    customerRef: posting.customerRef,
+    reason: null,
+    result: {},
+    createdAt: now,
+    entries: posting.entries,
+  })
+  return 'posted'
+}
+
+function entriesText({ entries }: Posting): string {
+  return JSON.stringify(
+    entries.map(({ account, currency, amountMinor }) => [account, currency, `${amountMinor}`]),
+  )
+}
