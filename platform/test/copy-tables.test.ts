@@ -31,3 +31,30 @@ it('leaves the connection that it read from usable, however much was in the tabl
     await Promise.all([from.end({ timeout: 1 }), to.end({ timeout: 1 })])
   }
 })
+
+it('copies what points elsewhere and may do so until the transaction ends', async () => {
+  const from = postgres(source.url, { max: 1 })
+  const to = postgres(target.url, { max: 1 })
+  try {
+    for (const sql of [from, to]) {
+      await sql`create table books (id int primary key)`
+      await sql`
+        create table pages (book int references books (id) deferrable initially deferred)`
+      await sql`alter table pages enable row level security, force row level security`
+    }
+    await from`insert into books values (1)`
+    await from`insert into pages values (1), (1)`
+    await to.begin(async (sql) => {
+      for (const table of ['books', 'pages']) await copyTable(from, sql, table)
+    })
+    expect(await to`select count(*)::int as rows from pages`).toEqual([{ rows: 2 }])
+    const strays = to.begin(async (sql) => {
+      await sql`delete from pages`
+      await sql`delete from books`
+      await copyTable(from, sql, 'pages')
+    })
+    await expect(strays).rejects.toMatchObject({ code: '23503' })
+  } finally {
+    await Promise.all([from.end({ timeout: 1 }), to.end({ timeout: 1 })])
+  }
+})

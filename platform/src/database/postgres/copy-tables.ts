@@ -55,6 +55,8 @@ export async function copyTable(from: Queryable, to: TransactionSql, table: stri
   const source = await from`copy ${from(table)} (${names}) to stdout`.readable()
   await pipeline(source, target)
   letFlow(source)
+  // What is asked of rows only at the end of a transaction is asked now: until then the table could not be altered.
+  await to`set constraints all immediate`
   if (isHeld) await to`alter table ${to(table)} force row level security`
   await to`alter table ${to(table)} enable trigger user`
 }
