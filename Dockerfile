@@ -84,6 +84,7 @@ COPY domain/migrations domain/migrations
 COPY --from=build /app/ingest/dist ingest/dist
 COPY --from=build /app/aggregator/dist aggregator/dist
 COPY --from=build /app/control-plane/dist control-plane/dist
+COPY control-plane/public control-plane/public
 COPY deploy/healthcheck.mjs LICENSE ./
 
 # Without a digest of its own the file of the lock file's package is the one to load.

@@ -13,7 +13,7 @@ export default tseslint.config(
   { ignores: ['**/dist/', '**/node_modules/', '**/.turbo/', '**/.tollgate*/'] },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: {
       // One program of all workspaces: with one for each, what they share is checked anew in every one.
@@ -40,7 +40,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     ignores: environmentReaders,
     rules: {
       'no-restricted-properties': [

@@ -172,6 +172,12 @@ export const controlPlaneSettings = {
     168,
     { min: 0, max: 87_600 },
   ),
+  portalOpenMinutes: integerSetting(
+    'TOLLGATE_PORTAL_OPEN_MINUTES',
+    'Minutes that the customer portal stays open after its link was used',
+    30,
+    { min: 1, max: 1_440 },
+  ),
   purchasesMax: integerSetting(
     'TOLLGATE_PURCHASES_MAX',
     'Purchases in one list, the newest ones',

@@ -103,7 +103,7 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
       },
       outboundRules: { allowed: config.outboundAllowed, ports: config.outboundPorts },
       mcpProxyUrls: { sandbox: config.mcpSandboxUrl, live: config.mcpLiveUrl },
-      limits: config,
+      limits: { ...config, portalOpenMs: config.portalOpenMinutes * 60_000 },
     },
     config,
     createRequestSeconds(metrics),

@@ -82,6 +82,7 @@ export function buildTestApp(
         purchasesMax: 1,
         mcpDiscoveryTimeoutMs: 1_000,
         bucketsMax: 1,
+        portalOpenMs: 1,
       },
     },
     {

@@ -61,7 +61,7 @@ export type TestStack = {
     raw: RequestInit,
   ): Promise<Answer<Body>>
   /** Without a key, and the answer as it is. */
-  fetch(path: string): Promise<Response>
+  fetch(path: string, init?: RequestInit): Promise<Response>
   /** Usage as the data plane and the counters leave it behind: in the log, and counted. */
   countUsage(usage: CountedUsage): Promise<void>
   /** Another service on the same stores, not started. */
@@ -150,7 +150,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     callRaw,
     call: (key, method, path, body) =>
       callRaw(key, method, path, body === undefined ? {} : { body: JSON.stringify(body) }),
-    fetch: (path) => fetch(`http://127.0.0.1:${service.port}${path}`),
+    fetch: (path, init) => fetch(`http://127.0.0.1:${service.port}${path}`, init),
     countUsage: (usage) => countUsage(eventLog, hotState, clock, usage),
     createService,
     stop: async () => {

@@ -61,4 +61,6 @@ export type AppLimits = {
   readonly purchasesMax: number
   /** Buckets in one usage answer. */
   readonly bucketsMax: number
+  /** How long the portal stays open after its link was used. */
+  readonly portalOpenMs: number
 }

@@ -4,6 +4,7 @@ import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-
 import type { RequestSeconds } from '../metrics.ts'
 import type { ApiServer } from './api-server.ts'
 import type { AppParts } from './app-parts.ts'
+import { registerPages } from '../pages/register-pages.ts'
 import { offerToConsole } from './offer-to-console.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installBodyParser } from './plugins/body-parser.ts'
@@ -101,6 +102,7 @@ export async function buildApp(
   registerApiDescriptionRoute(app)
   await installApiPage(app)
   registerPublicAssetRoutes(app, parts.publisher.database)
+  await registerPages(app, parts)
   registerSignInRoutes(app, parts)
   registerOpenCliSessionRoutes(app, parts)
   await app.register((instance, _options, done) => {

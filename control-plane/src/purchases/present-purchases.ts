@@ -28,9 +28,23 @@ export async function fullPurchasesOf(
   caller: Caller,
   filter: Partial<PurchaseFilter>,
 ): Promise<PurchaseBody[]> {
+  const shown = await shownPurchasesOf(parts, caller, filter)
+  return shown.map(({ purchase, usage }) => purchaseToHttp(purchase, usage))
+}
+
+export type ShownPurchase = {
+  readonly purchase: Purchase
+  readonly usage: PurchaseUsageBody | undefined
+}
+
+export async function shownPurchasesOf(
+  parts: AppParts,
+  caller: Caller,
+  filter: Partial<PurchaseFilter>,
+): Promise<ShownPurchase[]> {
   const { purchases, references } = await loadPurchases(parts, caller, filter)
   const usages = await usageShown(parts, caller, purchases, references)
-  return purchases.map((purchase) => purchaseToHttp(purchase, usages.get(purchase.reference)))
+  return purchases.map((purchase) => ({ purchase, usage: usages.get(purchase.reference) }))
 }
 
 /** One page of them, and how many there are in all. */

@@ -23,7 +23,8 @@ export type RolledUpQuery = {
   readonly providerId: string
   /** Undefined: all, which only makes sense beside each other. */
   readonly meterName: string | undefined
-  readonly productRef: string | undefined
+  /** '' is usage of no product in particular. */
+  readonly productRefs: readonly string[] | undefined
   readonly customerRefs: readonly string[] | undefined
   /** Whole hours. */
   readonly range: TimeRange
@@ -79,7 +80,7 @@ export async function listUsageGroups(
 }
 
 function hoursOf(query: RolledUpQuery): string {
-  const { meterName, productRef, customerRefs } = query
+  const { meterName, productRefs, customerRefs } = query
   return `
     SELECT value, records, customer_ref, product_ref, meter_name, hour AS at
     FROM ${query.environment}.usage_by_hour
@@ -87,18 +88,18 @@ function hoursOf(query: RolledUpQuery): string {
       AND hour >= fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')
       AND hour < fromUnixTimestamp64Milli({endMs:Int64}, 'UTC')
       ${meterName === undefined ? '' : 'AND meter_name = {meterName:String}'}
-      ${productRef === undefined ? '' : 'AND product_ref = {productRef:String}'}
+      ${productRefs === undefined ? '' : 'AND product_ref IN {productRefs:Array(String)}'}
       ${customerRefs === undefined ? '' : 'AND customer_ref IN {customerRefs:Array(String)}'}`
 }
 
 function parametersOf(query: RolledUpQuery): Record<string, unknown> {
-  const { providerId, meterName, productRef, customerRefs, range } = query
+  const { providerId, meterName, productRefs, customerRefs, range } = query
   return {
     providerId,
     startMs: storable(range.startMs),
     endMs: storable(range.endMs),
     ...(meterName === undefined ? {} : { meterName }),
-    ...(productRef === undefined ? {} : { productRef }),
+    ...(productRefs === undefined ? {} : { productRefs }),
     ...(customerRefs === undefined ? {} : { customerRefs }),
   }
 }

@@ -2,7 +2,7 @@ import type { TransactionSql } from 'postgres'
 
 /** Who changes something, for the audit log. */
 export type Actor = {
-  /** `key:<key id>`, `user:<user id>` of the console, `job:<name>` or `cli:<user>`. */
+  /** `key:<key id>`, `user:<user id>` of the console, `customer:<reference>`, `job:<name>` or `cli:<user>`. */
   readonly name: string
   /** The route, the job or the command. */
   readonly operation: string
@@ -16,6 +16,11 @@ export type ActorOrigin = Omit<Actor, 'name'>
 
 export function userActor(userId: string, origin: ActorOrigin): Actor {
   return { ...origin, name: `user:${userId}` }
+}
+
+/** A customer on a hosted page. */
+export function customerActor(customerRef: string, origin: ActorOrigin): Actor {
+  return { ...origin, name: `customer:${customerRef}` }
 }
 
 /** A job of ours, which nobody asked for. */

@@ -60,10 +60,10 @@ export function processorMinimumOf(currency: string): bigint {
   return BigInt(processorMinimumMinor[currency] ?? otherMinimumMinor)
 }
 
-/** For people, in English: `$0.53`, `SEK 99.99`, `¥500`. The amount is in minor units. */
-export function formatMoney(amountMinor: bigint, currency: string): string {
+/** For people: `$0.53`, `SEK 99.99`, `¥500` in English. The amount is in minor units. */
+export function formatMoney(amountMinor: bigint, currency: string, locale = 'en-US'): string {
   const digits = minorPerMajor(currency) === 1n ? 0 : 2
-  const format = new Intl.NumberFormat('en-US', {
+  const format = new Intl.NumberFormat(locale, {
     style: 'currency',
     currency,
     minimumFractionDigits: digits,

@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { drawSessionId, sessionMs } from './hosted-pages.ts'
+import { digestOf, drawCookieToken, drawSessionId, sessionMs } from './hosted-pages.ts'
 
 export type CustomerSession = {
   readonly sessionId: string
@@ -43,6 +43,66 @@ export async function openCustomerSession(
     values (${providerId}, ${session.sessionId}, ${session.customerRef}, ${session.productRef},
       ${session.status}, ${session.expiresAt}, ${session.createdAt}, ${session.updatedAt})`
   return session
+}
+
+/** What a browser showed of a session, or a link names, and whose it turned out to be. */
+export type PlacedCustomerSession = {
+  readonly providerId: string
+  readonly session: CustomerSession
+}
+
+/** Of any provider: nobody knows yet whose link it is. */
+export async function placeCustomerSession(
+  sql: Queryable,
+  sessionId: string,
+): Promise<PlacedCustomerSession | undefined> {
+  const [row] = await sql<(CustomerSessionRow & { provider_id: string })[]>`
+    select * from customer_sessions where session_id = ${sessionId}`
+  return row === undefined ? undefined : { providerId: row.provider_id, session: fromRow(row) }
+}
+
+/** The portal that a browser has open. Of any provider. */
+export async function findOpenPortal(
+  sql: Queryable,
+  cookieToken: string,
+  now: Date,
+): Promise<PlacedCustomerSession | undefined> {
+  const [row] = await sql<(CustomerSessionRow & { provider_id: string })[]>`
+    select * from customer_sessions
+    where cookie_sha256 = ${digestOf(cookieToken)} and open_until > ${now}`
+  return row === undefined ? undefined : { providerId: row.provider_id, session: fromRow(row) }
+}
+
+/**
+ * Lets in whoever comes first with the link; nobody after that. Returns what the browser is known by from now on, of
+ * which we keep the digest alone; undefined when the link was used, or its time is up.
+ */
+export async function openPortal(
+  sql: Queryable,
+  providerId: string,
+  sessionId: string,
+  openUntil: Date,
+  now: Date,
+): Promise<string | undefined> {
+  const cookieToken = drawCookieToken()
+  const opened = await sql`
+    update customer_sessions set status = 'used', cookie_sha256 = ${digestOf(cookieToken)},
+      open_until = ${openUntil}, updated_at = ${now}
+    where provider_id = ${providerId} and session_id = ${sessionId} and status = 'active'
+      and expires_at > ${now}`
+  return opened.count === 1 ? cookieToken : undefined
+}
+
+/** The customer is done, on this device. */
+export async function closePortal(
+  sql: Queryable,
+  providerId: string,
+  sessionId: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update customer_sessions set open_until = ${now}, updated_at = ${now}
+    where provider_id = ${providerId} and session_id = ${sessionId} and open_until > ${now}`
 }
 
 export async function findCustomerSession(

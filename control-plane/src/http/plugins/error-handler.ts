@@ -31,6 +31,11 @@ export function answerUnrouted(error: Error, _request: FastifyRequest, reply: Fa
   void sendRefusal(refusalOf(error), reply)
 }
 
+/** What the caller is told about it. */
+export function statusOf(error: Error): number {
+  return error instanceof InvalidRequestError ? 400 : refusalOf(error).statusCode
+}
+
 function refusalOf(error: Error): RefusalError {
   if (error instanceof RefusalError) return error
   if (error instanceof SecretKeysMissingError) return refusals.secretsUnavailable()

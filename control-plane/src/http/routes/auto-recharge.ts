@@ -1,12 +1,9 @@
-import { decideTerms, shownMinor } from '@tollgate/domain/auto-recharge/decide-terms'
+import { shownMinor } from '@tollgate/domain/auto-recharge/decide-terms'
 import {
   disableAutoRecharge,
   findAutoRecharge,
-  saveAutoRecharge,
   type AutoRecharge,
 } from '@tollgate/domain/auto-recharge/repository'
-import { findCard } from '@tollgate/domain/cards/repository'
-import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import {
   autoRechargeDeletedResponseSchema,
@@ -17,6 +14,7 @@ import {
   type AutoRechargeConfigBody,
   type AutoRechargeDisplayBody,
 } from '@tollgate/schemas/http/auto-recharge'
+import { saveAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
@@ -90,40 +88,19 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
     },
     async (request) => {
       const operation = operationOf(request, parts.clock)
-      const { providerId, environment } = operation
       const { customerRef: given, ...asked } = request.body
       const { reference: customerRef } = await requireCustomer(parts, operation, given)
-      const currency = asked.currency.toUpperCase()
-      const displayRate = await displayRateOf(parts, operation)
-      const found = await read(parts, operation, async (sql) => ({
-        merchant: await findMerchant(sql, providerId),
-        stored: await findAutoRecharge(sql, providerId, customerRef),
-        topupRate: await findExchangeRate(sql, providerId, currency),
-        card: await findCard(sql, providerId, customerRef),
-      }))
-      const decision = decideTerms(
-        {
-          enabled: asked.enabled,
-          currency,
-          thresholdAmountMajor: asked.thresholdAmountMajor,
-          topupAmountMajor: asked.topupAmountMajor,
-          maxMonthlySpendMajor: asked.maxMonthlySpendMajor,
-        },
-        {
-          stored: found.stored,
-          supportedCurrencies: [displayRate.currency, ...found.merchant.topupCurrencies],
-          displayRate,
-          topupRate: found.topupRate,
-          hasReusableCard: found.card?.reusable ?? false,
-        },
-      )
-      if (decision.kind === 'refuse') throw refusals.autoRechargeInvalid(decision.reason)
-      const saved = await commit(parts, operation, ({ sql, now }) =>
-        saveAutoRecharge(sql, providerId, customerRef, decision.terms, now),
-      )
-      const publishableKey = parts.publishableKeys[environment]
+      const outcome = await saveAskedTerms(parts, operation, customerRef, {
+        enabled: asked.enabled,
+        currency: asked.currency.toUpperCase(),
+        thresholdAmountMajor: asked.thresholdAmountMajor,
+        topupAmountMajor: asked.topupAmountMajor,
+        maxMonthlySpendMajor: asked.maxMonthlySpendMajor,
+      })
+      if (outcome.kind === 'refused') throw refusals.autoRechargeInvalid(outcome.reason)
+      const publishableKey = parts.publishableKeys[operation.environment]
       return {
-        ...(await present(parts, operation, saved)),
+        ...(await present(parts, operation, outcome.recharge)),
         ...(publishableKey === '' ? {} : { publishableKey }),
       }
     },

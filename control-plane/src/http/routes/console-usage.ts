@@ -105,7 +105,7 @@ async function recentUsage(
   const query = {
     ...caller,
     meterName: requestsMeterName,
-    productRef: undefined,
+    productRefs: undefined,
     customerRefs: undefined,
     range: { startMs: endMs - shownDays * dayMs, endMs },
   }
@@ -127,7 +127,7 @@ async function toQuery(parts: AppParts, caller: Caller, asked: Asked): Promise<R
   return {
     ...caller,
     meterName: meterRef ? await meterNameOf(parts, caller, meterRef) : undefined,
-    productRef: productRef || undefined,
+    productRefs: productRef ? [productRef] : undefined,
     customerRefs: customerRef ? await referencesOf(parts, caller, customerRef) : undefined,
     range: wholeHours(range),
   }

@@ -1,0 +1,60 @@
+import {
+  decideTerms,
+  type AutoRechargeContext,
+  type AutoRechargeRequest,
+} from '@tollgate/domain/auto-recharge/decide-terms'
+import {
+  findAutoRecharge,
+  saveAutoRecharge,
+  type AutoRecharge,
+} from '@tollgate/domain/auto-recharge/repository'
+import { findCard } from '@tollgate/domain/cards/repository'
+import { findMerchant } from '@tollgate/domain/merchants/repository'
+import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { AppParts } from '../http/app-parts.ts'
+import { commit } from '../http/commit.ts'
+import { read } from '../http/read.ts'
+import { displayRateOf } from '../http/require.ts'
+
+export type AskedTerms =
+  | { readonly kind: 'saved'; readonly recharge: AutoRecharge }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** Keeps what the customer asks for, if it can be had. */
+export async function saveAskedTerms(
+  parts: AppParts,
+  operation: Operation,
+  customerRef: string,
+  asked: AutoRechargeRequest,
+): Promise<AskedTerms> {
+  const { providerId } = operation
+  const context = await readContext(parts, operation, customerRef, asked.currency)
+  const decision = decideTerms(asked, context)
+  if (decision.kind === 'refuse') return { kind: 'refused', reason: decision.reason }
+  const recharge = await commit(parts, operation, ({ sql, now }) =>
+    saveAutoRecharge(sql, providerId, customerRef, decision.terms, now),
+  )
+  return { kind: 'saved', recharge }
+}
+
+async function readContext(
+  parts: AppParts,
+  operation: Operation,
+  customerRef: string,
+  currency: string,
+): Promise<AutoRechargeContext> {
+  const { providerId } = operation
+  const displayRate = await displayRateOf(parts, operation)
+  return read(parts, operation, async (sql) => {
+    const merchant = await findMerchant(sql, providerId)
+    const card = await findCard(sql, providerId, customerRef)
+    return {
+      stored: await findAutoRecharge(sql, providerId, customerRef),
+      supportedCurrencies: [displayRate.currency, ...merchant.topupCurrencies],
+      displayRate,
+      topupRate: await findExchangeRate(sql, providerId, currency),
+      hasReusableCard: card?.reusable ?? false,
+    }
+  })
+}

@@ -1,0 +1,84 @@
+import type { FastifyRequest } from 'fastify'
+import { findAssetNames } from '@tollgate/domain/merchants/assets'
+import { findMerchant } from '@tollgate/domain/merchants/repository'
+import { findProvider } from '@tollgate/domain/providers/repository'
+import type { AppParts } from '../http/app-parts.ts'
+import type { Caller } from '../http/plugins/authentication.ts'
+import { read, readControl } from '../http/read.ts'
+import { assetsPath } from '../http/translate/merchant.ts'
+import { formatsFor, type Formats } from './formats.ts'
+import type { StaticFiles } from './static-files.ts'
+
+/** The provider as its customers see it. */
+export type ShownMerchant = {
+  readonly name: string
+  readonly legalName: string
+  readonly supportEmail: string | null
+  readonly supportUrl: string | null
+  readonly termsUrl: string | null
+  readonly privacyUrl: string | null
+  /** Paths of pictures that we serve. */
+  readonly logo: string | null
+  readonly icon: string | null
+}
+
+/** What surrounds every page. */
+export type Frame = {
+  /** What comes before our paths where the installation is not at the root of its address. */
+  readonly basePath: string
+  readonly files: StaticFiles
+  readonly formats: Formats
+  /** Undefined while nobody knows whose page it is. */
+  readonly merchant: ShownMerchant | undefined
+  readonly isSandbox: boolean
+}
+
+/** What all pages of this process have in common. */
+export type PageParts = AppParts & {
+  readonly basePath: string
+  readonly files: StaticFiles
+}
+
+export function anonymousFrame(pages: PageParts, request: FastifyRequest): Frame {
+  return {
+    basePath: pages.basePath,
+    files: pages.files,
+    formats: formatsFor(request.headers['accept-language']),
+    merchant: undefined,
+    isSandbox: false,
+  }
+}
+
+export async function frameOf(
+  pages: PageParts,
+  request: FastifyRequest,
+  caller: Caller,
+): Promise<Frame> {
+  return {
+    ...anonymousFrame(pages, request),
+    merchant: await merchantOf(pages, caller),
+    isSandbox: caller.environment === 'sandbox',
+  }
+}
+
+async function merchantOf(pages: PageParts, caller: Caller): Promise<ShownMerchant | undefined> {
+  const { providerId } = caller
+  const provider = await readControl(pages, caller, (sql) => findProvider(sql, providerId))
+  if (provider === undefined) return undefined
+  const { merchant, assets } = await read(pages, caller, async (sql) => ({
+    merchant: await findMerchant(sql, providerId),
+    assets: await findAssetNames(sql, providerId),
+  }))
+  const pathOf = (sha256: string | undefined): string | null =>
+    sha256 === undefined ? null : `${pages.basePath}${assetsPath}/${sha256}`
+  return {
+    name: provider.name,
+    legalName: merchant.legalName ?? provider.name,
+    supportEmail: merchant.supportEmail ?? provider.email,
+    supportUrl: merchant.supportUrl,
+    termsUrl: merchant.termsUrl,
+    privacyUrl: merchant.privacyUrl,
+    logo: pathOf(assets.get('logo')),
+    icon: pathOf(assets.get('icon')),
+  }
+}

@@ -1,0 +1,125 @@
+import type { FastifyReply } from 'fastify'
+import type { ReactElement, ReactNode } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import type { Frame, ShownMerchant } from './frame.ts'
+
+/** Answers with a page. */
+export function sendPage(reply: FastifyReply, status: number, page: ReactElement): FastifyReply {
+  return reply
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .send(`<!doctype html>${renderToStaticMarkup(page)}`)
+}
+
+export type PageProps = {
+  readonly frame: Frame
+  /** Of the tab; the page's own heading is among the children. */
+  readonly title: string
+  readonly navigation?: ReactNode
+  /** One column, for what is one task. */
+  readonly narrow?: boolean
+  readonly scripts?: readonly string[]
+  readonly children: ReactNode
+}
+
+export function Page({
+  frame,
+  title,
+  navigation,
+  narrow,
+  scripts,
+  children,
+}: PageProps): ReactElement {
+  const { merchant, files, isSandbox } = frame
+  return (
+    <html lang="en">
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{merchant === undefined ? title : `${title} · ${merchant.name}`}</title>
+        <link rel="stylesheet" href={files.stylesheet} />
+        <link rel="icon" href={merchant?.icon ?? files.icon} />
+        {scripts?.map((source) => (
+          <script key={source} src={source} defer />
+        ))}
+      </head>
+      <body>
+        <a className="skip" href="#main">
+          Skip to the content
+        </a>
+        <header className="top">
+          {isSandbox && <p className="sandbox">Test mode: nothing here is charged</p>}
+          <div className="wide row">
+            <Brand merchant={merchant} />
+          </div>
+          {navigation}
+        </header>
+        <main id="main" className={narrow ? 'narrow' : 'wide'} tabIndex={-1}>
+          {children}
+        </main>
+        <Footer merchant={merchant} />
+      </body>
+    </html>
+  )
+}
+
+function Brand({ merchant }: { readonly merchant: ShownMerchant | undefined }): ReactElement {
+  if (merchant === undefined) return <span className="brand">Billing</span>
+  const { logo, icon, name } = merchant
+  if (logo !== null) {
+    return (
+      <span className="brand">
+        <img className="logo" src={logo} alt={name} />
+      </span>
+    )
+  }
+  return (
+    <span className="brand">
+      {icon !== null && <img className="icon" src={icon} alt="" />}
+      {name}
+    </span>
+  )
+}
+
+function Footer({
+  merchant,
+}: {
+  readonly merchant: ShownMerchant | undefined
+}): ReactElement | null {
+  if (merchant === undefined) return null
+  const { legalName, supportEmail, supportUrl, termsUrl, privacyUrl } = merchant
+  return (
+    <footer className="bottom">
+      <div className="wide row">
+        <span>{legalName}</span>
+        <ul className="links">
+          {supportEmail !== null && (
+            <li>
+              <a href={`mailto:${supportEmail}`}>{supportEmail}</a>
+            </li>
+          )}
+          <OutsideLink href={supportUrl} label="Support" />
+          <OutsideLink href={termsUrl} label="Terms" />
+          <OutsideLink href={privacyUrl} label="Privacy" />
+        </ul>
+      </div>
+    </footer>
+  )
+}
+
+function OutsideLink({ href, label }: { readonly href: string | null; readonly label: string }) {
+  if (href === null || !isWebAddress(href)) return null
+  return (
+    <li>
+      <a href={href} rel="noreferrer">
+        {label}
+      </a>
+    </li>
+  )
+}
+
+/** What is in the record came from the provider; a link that runs something is none. */
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}

@@ -1,0 +1,20 @@
+import type { AutoRecharge } from '@tollgate/domain/auto-recharge/repository'
+import type { ExchangeRate } from '@tollgate/domain/money/exchange-rates'
+import type { WalletMovement } from '@tollgate/domain/wallet/list-movements'
+
+/** What the page of credits shows. */
+export type CreditsView = {
+  /** 10^-6 credits. */
+  readonly leftMicros: bigint
+  readonly displayRate: ExchangeRate
+  readonly movements: readonly WalletMovement[]
+  readonly total: number
+  /** From 1. */
+  readonly pageNumber: number
+  readonly recharge: AutoRecharge | undefined
+  /** In which credits can be bought; the provider's own first. */
+  readonly currencies: readonly string[]
+  readonly hasReusableCard: boolean
+}
+
+export const movementsPerPage = 20

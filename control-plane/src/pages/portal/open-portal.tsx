@@ -1,0 +1,112 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ReactElement } from 'react'
+import {
+  customerSessionStatus,
+  openPortal,
+  placeCustomerSession,
+  type PlacedCustomerSession,
+} from '@tollgate/domain/sessions/customer-sessions'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { ApiServer } from '../../http/api-server.ts'
+import { cookieOptions, handleOf } from '../cookies.ts'
+import { frameOf, type Frame, type PageParts } from '../frame.ts'
+import { Page, sendPage } from '../page.tsx'
+import { ProblemError, problems } from '../problem.tsx'
+import { formFields, parseCookie, portalCookie, portalPath, writeCookie } from './portal.ts'
+
+/**
+ * The link shows a page whose form uses it up; a script sends the form at once. Mail scanners and chat programs that
+ * look at links do neither, so they do not take it from the customer. Afterwards the session is in no address any more.
+ */
+export function registerPortalOpening(app: ApiServer, pages: PageParts): void {
+  app.get(portalPath, { schema: { hide: true } }, async (request, reply) => {
+    const { id } = request.query as { readonly id?: unknown }
+    const found = await requireLink(pages, id)
+    const handle = handleOf(found.session.sessionId)
+    // Reloaded, or opened again where it is open already.
+    if (parseCookie(request.cookies[portalCookie(handle)]) !== undefined) {
+      return reply.redirect(`${pages.basePath}${portalPath}/${handle}`, 303)
+    }
+    const frame = await frameOf(pages, request, found)
+    refuseUnlessActive(pages, found, frame)
+    return sendPage(reply, 200, <OpeningPage frame={frame} sessionId={found.session.sessionId} />)
+  })
+
+  app.post(portalPath, { schema: { hide: true } }, async (request, reply) => {
+    const found = await requireLink(pages, formFields(request)['id'])
+    const frame = await frameOf(pages, request, found)
+    refuseUnlessActive(pages, found, frame)
+    const token = await useUp(pages, found)
+    if (token === undefined) throw new ProblemError(problems.linkUsed, frame)
+    return letIn(pages, request, reply, found, token)
+  })
+}
+
+type FoundLink = PlacedCustomerSession & { readonly environment: Environment }
+
+async function requireLink(pages: PageParts, sessionId: unknown): Promise<FoundLink> {
+  if (typeof sessionId === 'string' && /^[0-9a-f]{32}$/.test(sessionId)) {
+    for (const environment of environments) {
+      const placed = await placeCustomerSession(pages.publisher.database.in(environment), sessionId)
+      if (placed !== undefined) return { ...placed, environment }
+    }
+  }
+  throw new ProblemError(problems.noSuchLink)
+}
+
+function refuseUnlessActive(pages: PageParts, { session }: FoundLink, frame: Frame): void {
+  const status = customerSessionStatus(session, new Date(pages.clock.now()))
+  if (status === 'used') throw new ProblemError(problems.linkUsed, frame)
+  if (status === 'expired') throw new ProblemError(problems.linkExpired, frame)
+}
+
+function useUp(pages: PageParts, found: FoundLink): Promise<string | undefined> {
+  const { providerId, environment, session } = found
+  const now = new Date(pages.clock.now())
+  const openUntil = new Date(now.getTime() + pages.limits.portalOpenMs)
+  return pages.database
+    .of(providerId)
+    .in(environment)
+    .write((sql) => openPortal(sql, providerId, session.sessionId, openUntil, now))
+}
+
+function letIn(
+  pages: PageParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { session, environment }: FoundLink,
+  token: string,
+): FastifyReply {
+  const handle = handleOf(session.sessionId)
+  const path = `${pages.basePath}${portalPath}`
+  const isSecure = new URL(pages.hostedUrl).protocol === 'https:'
+  request.log.info({ handle }, 'a portal was opened')
+  return reply
+    .setCookie(portalCookie(handle), writeCookie(environment, token), {
+      ...cookieOptions(path, isSecure),
+      maxAge: Math.floor(pages.limits.portalOpenMs / 1_000),
+    })
+    .redirect(`${path}/${handle}`, 303)
+}
+
+function OpeningPage(props: { readonly frame: Frame; readonly sessionId: string }): ReactElement {
+  const { frame, sessionId } = props
+  const name = frame.merchant?.name
+  return (
+    <Page frame={frame} title="Your account" narrow scripts={[frame.files.script]}>
+      <form
+        className="card centred"
+        method="post"
+        action={`${frame.basePath}${portalPath}`}
+        data-send="at-once"
+      >
+        <h1>{name === undefined ? 'Your account' : `Your account with ${name}`}</h1>
+        <p>Plans, usage, credits and payments.</p>
+        <input type="hidden" name="id" value={sessionId} />
+        <button className="button main" type="submit">
+          Continue
+        </button>
+      </form>
+    </Page>
+  )
+}

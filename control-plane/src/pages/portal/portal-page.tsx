@@ -1,0 +1,94 @@
+import type { ReactElement, ReactNode } from 'react'
+import { Page } from '../page.tsx'
+import type { Portal } from './portal.ts'
+
+/** The parts of the portal, in the order of their links. */
+const sections = [
+  { name: 'plans', label: 'Plans', path: '' },
+  { name: 'credits', label: 'Credits', path: '/credits' },
+  { name: 'payment', label: 'Payment', path: '/payment' },
+] as const
+
+type SectionName = (typeof sections)[number]['name']
+
+type PortalPageProps = {
+  readonly portal: Portal
+  readonly section: SectionName
+  readonly title: string
+  /** What was just done, or could not be. */
+  readonly notice?: Notice | undefined
+  readonly children: ReactNode
+}
+
+export type Notice = { readonly tone: 'good' | 'bad'; readonly text: string }
+
+export function PortalPage({
+  portal,
+  section,
+  title,
+  notice,
+  children,
+}: PortalPageProps): ReactElement {
+  const { frame } = portal
+  return (
+    <Page
+      frame={frame}
+      title={title}
+      navigation={<Navigation portal={portal} section={section} />}
+      scripts={[frame.files.script]}
+    >
+      {notice !== undefined && (
+        <p className={`notice ${notice.tone}`} role={notice.tone === 'bad' ? 'alert' : 'status'}>
+          {notice.text}
+        </p>
+      )}
+      {children}
+    </Page>
+  )
+}
+
+function Navigation(props: {
+  readonly portal: Portal
+  readonly section: SectionName
+}): ReactElement {
+  const { portal, section } = props
+  return (
+    <nav className="wide row tabs" aria-label="Your account">
+      <ul>
+        {sections.map(({ name, label, path }) => (
+          <li key={name}>
+            <a href={portal.path + path} aria-current={name === section ? 'page' : undefined}>
+              {label}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <PostForm portal={portal} path="/sign-out">
+        <button
+          className="button plain"
+          type="submit"
+          title={`Signed in as ${portal.customer.email}`}
+        >
+          Sign out
+        </button>
+      </PostForm>
+    </nav>
+  )
+}
+
+type PostFormProps = {
+  readonly portal: Portal
+  /** Under the portal's own. */
+  readonly path: string
+  readonly children: ReactNode
+}
+
+/** Every form of the portal is one of these. */
+export function PostForm({ portal, path, children }: PostFormProps): ReactElement {
+  return (
+    <form method="post" action={portal.path + path}>
+      <input type="hidden" name="formToken" value={portal.formToken} />
+      {children}
+    </form>
+  )
+}

@@ -1,0 +1,113 @@
+import type { FastifyRequest } from 'fastify'
+import { customerActor } from '@tollgate/domain/audit/actor'
+import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
+import {
+  findOpenPortal,
+  type CustomerSession,
+  type PlacedCustomerSession,
+} from '@tollgate/domain/sessions/customer-sessions'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import { originOf, type Caller } from '../../http/plugins/authentication.ts'
+import { read } from '../../http/read.ts'
+import { formTokenOf, handleOf, isFormToken } from '../cookies.ts'
+import { frameOf, type Frame, type PageParts } from '../frame.ts'
+import { ProblemError, problems } from '../problem.tsx'
+
+/** The portal as one customer has it open. */
+export type Portal = {
+  readonly caller: Caller
+  readonly customer: Customer
+  readonly session: CustomerSession
+  /** Where its pages are. */
+  readonly path: string
+  /** For its forms. */
+  readonly formToken: string
+  readonly frame: Frame
+}
+
+export const portalPath = '/customer/manage'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the portal's hook. Read it through `portalOf`. */
+    portal: Portal | null
+  }
+}
+
+export function portalOf(request: FastifyRequest): Portal {
+  if (request.portal === null) throw new Error(`${request.url} is served without a portal`)
+  return request.portal
+}
+
+/** What the customer does, for the audit log and the outbox. */
+export function operationOfPortal(pages: PageParts, request: FastifyRequest): Operation {
+  const { caller, customer } = portalOf(request)
+  return {
+    ...caller,
+    now: new Date(pages.clock.now()),
+    actor: customerActor(customer.reference, originOf(request)),
+    requestId: request.id,
+    idempotencyKey: null,
+  }
+}
+
+export function portalCookie(handle: string): string {
+  return `portal_${handle}`
+}
+
+/**
+ * Whoever has the page's cookie is its customer; a form must have come from such a page as well. The environment is
+ * part of the cookie, so that no other one is asked.
+ */
+export async function requirePortal(
+  pages: PageParts,
+  request: FastifyRequest,
+  handle: string,
+): Promise<Portal> {
+  const cookie = parseCookie(request.cookies[portalCookie(handle)])
+  if (cookie === undefined) throw new ProblemError(problems.signedOut)
+  const { environment, token } = cookie
+  const sql = pages.publisher.database.in(environment)
+  const placed = await findOpenPortal(sql, token, new Date(pages.clock.now()))
+  if (placed === undefined || handleOf(placed.session.sessionId) !== handle) {
+    throw new ProblemError(problems.signedOut)
+  }
+  const caller = { providerId: placed.providerId, environment }
+  const frame = await frameOf(pages, request, caller)
+  const customer = await customerOf(pages, caller, placed)
+  if (customer === undefined) throw new ProblemError(problems.signedOut, frame)
+  if (request.method === 'POST' && !isFormToken(token, formFields(request)['formToken'])) {
+    throw new ProblemError(problems.staleForm, frame)
+  }
+  const path = `${pages.basePath}${portalPath}/${handle}`
+  return { caller, customer, session: placed.session, path, formToken: formTokenOf(token), frame }
+}
+
+function customerOf(
+  pages: PageParts,
+  caller: Caller,
+  { session }: PlacedCustomerSession,
+): Promise<Customer | undefined> {
+  return read(pages, caller, (sql) => findCustomer(sql, caller.providerId, session.customerRef))
+}
+
+export function writeCookie(environment: Environment, token: string): string {
+  return `${environment}.${token}`
+}
+
+export function parseCookie(
+  value: string | undefined,
+): { readonly environment: Environment; readonly token: string } | undefined {
+  const [name, token] = value?.split('.', 2) ?? []
+  const environment = environments.find((each) => each === name)
+  return environment === undefined || !token ? undefined : { environment, token }
+}
+
+/** What a form sent: each field once, as text. */
+export function formFields(request: FastifyRequest): Readonly<Record<string, string>> {
+  const { body } = request
+  if (typeof body !== 'object' || body === null) return {}
+  const fields = Object.entries(body).filter(([, value]) => typeof value === 'string')
+  return Object.fromEntries(fields)
+}

@@ -1,0 +1,123 @@
+import type { ReactElement } from 'react'
+import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
+import { effectiveCap } from '@tollgate/domain/plans/plan-cap'
+import { decideCancel } from '@tollgate/domain/purchases/decide-cancel'
+import { refusalOf } from '@tollgate/domain/purchases/reactivate-purchase'
+import type { ShownPurchase } from '../../purchases/present-purchases.ts'
+import type { Formats } from '../formats.ts'
+import { priceWords, purchaseWords } from '../purchase-words.ts'
+import type { Portal } from './portal.ts'
+import { PostForm } from './portal-page.tsx'
+
+type PurchaseCardProps = {
+  readonly portal: Portal
+  readonly shown: ShownPurchase
+  readonly now: Date
+  /** False on the purchase's own page. */
+  readonly hasLink?: boolean
+}
+
+export function PurchaseCard({
+  portal,
+  shown,
+  now,
+  hasLink = true,
+}: PurchaseCardProps): ReactElement {
+  const { purchase } = shown
+  const { formats } = portal.frame
+  const words = purchaseWords(purchase, now)
+  const path = purchasePath(portal, purchase.reference)
+  const planName = purchase.planSnapshot?.name
+  return (
+    <article className="card" aria-label={purchase.productName}>
+      <div className="row spread">
+        <div>
+          <h2>{hasLink ? <a href={path}>{purchase.productName}</a> : planName}</h2>
+          {hasLink && <p className="quiet">{planName}</p>}
+        </div>
+        <span className={`badge ${words.tone}`}>{words.label}</span>
+      </div>
+      <dl className="facts">
+        {purchase.planSnapshot !== null && (
+          <div>
+            <dt>Price</dt>
+            <dd>{priceWords(purchase.planSnapshot, formats)}</dd>
+          </div>
+        )}
+        {words.date !== undefined && (
+          <div>
+            <dt>{words.date.label}</dt>
+            <dd>
+              <time dateTime={words.date.on.toISOString()}>{formats.date(words.date.on)}</time>
+            </dd>
+          </div>
+        )}
+      </dl>
+      <UsageMeter shown={shown} formats={formats} />
+      <PurchaseActions portal={portal} shown={shown} now={now} />
+    </article>
+  )
+}
+
+export function purchasePath({ path }: Portal, reference: string): string {
+  return `${path}/purchases/${encodeURIComponent(reference)}`
+}
+
+function UsageMeter(props: { readonly shown: ShownPurchase; readonly formats: Formats }) {
+  const { purchase, usage } = props.shown
+  const { count, date } = props.formats
+  if (usage === undefined || purchase.planSnapshot === null) return null
+  const capMicros = effectiveCap(purchase.planSnapshot)
+  const resets = usage.periodEnd === undefined ? '' : `, until ${date(new Date(usage.periodEnd))}`
+  if (capMicros === null) return <p className="quiet">{`${count(usage.used)} requests${resets}`}</p>
+  const cap = numberFromMicros(capMicros)
+  const isFull = BigInt(microsFromNumber(usage.used) ?? 0) >= capMicros
+  const id = `usage-${purchase.reference}`
+  return (
+    <div className="usage">
+      <label htmlFor={id}>{`${count(usage.used)} of ${count(cap)} requests${resets}`}</label>
+      <progress
+        id={id}
+        className={isFull ? 'full' : ''}
+        value={Math.min(usage.used, cap)}
+        max={cap}
+      />
+      {isFull && <p className="bad-text">The limit of this period is reached.</p>}
+    </div>
+  )
+}
+
+function PurchaseActions({ portal, shown: { purchase }, now }: PurchaseCardProps) {
+  const path = `/purchases/${encodeURIComponent(purchase.reference)}`
+  const decision = decideCancel(purchase, now)
+  const isCancellable = decision.kind === 'schedule' || decision.kind === 'end-now'
+  const isReactivable = refusalOf(purchase, now) === undefined
+  const isChangeable = purchase.status === 'active' || purchase.status === 'trialing'
+  if (!isCancellable && !isReactivable && !isChangeable) return null
+  return (
+    <div className="actions">
+      {isReactivable && (
+        <PostForm portal={portal} path={`${path}/reactivate`}>
+          <button className="button main" type="submit">
+            Keep this plan
+          </button>
+        </PostForm>
+      )}
+      {isChangeable && (
+        <PostForm
+          portal={portal}
+          path={`/products/${encodeURIComponent(purchase.productRef)}/plans`}
+        >
+          <button className="button" type="submit">
+            Change plan
+          </button>
+        </PostForm>
+      )}
+      {isCancellable && (
+        <a className="button plain" href={`${portal.path}${path}/cancel`}>
+          Cancel plan
+        </a>
+      )}
+    </div>
+  )
+}

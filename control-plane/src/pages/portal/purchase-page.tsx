@@ -1,0 +1,138 @@
+import type { ReactElement } from 'react'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { CancelDecision } from '@tollgate/domain/purchases/decide-cancel'
+import type { ShownPurchase } from '../../purchases/present-purchases.ts'
+import type { Formats } from '../formats.ts'
+import { UsageChart, type ChartBar } from '../usage-chart.tsx'
+import { PurchaseCard, purchasePath } from './purchase-card.tsx'
+import type { Portal } from './portal.ts'
+import { PortalPage, PostForm, type Notice } from './portal-page.tsx'
+
+type PurchasePageProps = {
+  readonly portal: Portal
+  readonly shown: ShownPurchase
+  /** Undefined where usage cannot be read now. */
+  readonly bars: readonly ChartBar[] | undefined
+  readonly now: Date
+  readonly notice: Notice | undefined
+}
+
+export function PurchasePage({
+  portal,
+  shown,
+  bars,
+  now,
+  notice,
+}: PurchasePageProps): ReactElement {
+  const { purchase } = shown
+  return (
+    <PortalPage portal={portal} section="plans" title={purchase.productName} notice={notice}>
+      <p>
+        <a href={portal.path}>← All plans</a>
+      </p>
+      <h1>{purchase.productName}</h1>
+      <PurchaseCard portal={portal} shown={shown} now={now} hasLink={false} />
+      <section className="card">
+        <h2>Usage</h2>
+        {bars === undefined ? (
+          <p className="quiet">Usage over time cannot be shown at the moment.</p>
+        ) : (
+          <UsageChart title="Requests" bars={bars} now={now} formats={portal.frame.formats} />
+        )}
+      </section>
+      <PurchaseFacts purchase={purchase} formats={portal.frame.formats} />
+    </PortalPage>
+  )
+}
+
+function PurchaseFacts(props: {
+  readonly purchase: Purchase
+  readonly formats: Formats
+}): ReactElement {
+  const { purchase, formats } = props
+  const { freeUnits, limit, creditsPerUnit } = purchase.planSnapshot?.terms ?? {}
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Reference', purchase.reference],
+    ['Started', formats.date(purchase.startDate)],
+    ['Last paid', purchase.paidAt === null ? undefined : formats.date(purchase.paidAt)],
+    ['Free requests', positive(freeUnits, formats)],
+    ['Limit', positive(limit, formats)],
+    ['Credits per request', positive(creditsPerUnit, formats)],
+    ['Reason given', purchase.cancellationReason ?? undefined],
+  ]
+  return (
+    <section className="card">
+      <h2>Details</h2>
+      <dl className="facts">
+        {facts.map(([label, text]) =>
+          text === undefined ? null : (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{text}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+    </section>
+  )
+}
+
+function positive(value: number | undefined, { count }: Formats): string | undefined {
+  return value === undefined || value <= 0 ? undefined : count(value)
+}
+
+type CancelPageProps = {
+  readonly portal: Portal
+  readonly purchase: Purchase
+  readonly decision: Extract<CancelDecision, { kind: 'schedule' | 'end-now' }>
+}
+
+export function CancelPage({ portal, purchase, decision }: CancelPageProps): ReactElement {
+  const path = `/purchases/${encodeURIComponent(purchase.reference)}/cancel`
+  const name = purchase.planSnapshot?.name ?? purchase.productName
+  return (
+    <PortalPage portal={portal} section="plans" title="Cancel plan">
+      <div className="card narrow">
+        <h1>{`Cancel ${name}?`}</h1>
+        <Consequences decision={decision} formats={portal.frame.formats} />
+        <PostForm portal={portal} path={path}>
+          <label htmlFor="reason">
+            Why do you leave? <span className="quiet">(optional)</span>
+          </label>
+          <textarea id="reason" name="reason" rows={3} maxLength={500} />
+          <div className="actions">
+            <button className="button danger" type="submit">
+              Cancel plan
+            </button>
+            <a className="button" href={purchasePath(portal, purchase.reference)}>
+              Keep it
+            </a>
+          </div>
+        </PostForm>
+      </div>
+    </PortalPage>
+  )
+}
+
+function Consequences(props: {
+  readonly decision: CancelPageProps['decision']
+  readonly formats: Formats
+}): ReactElement {
+  const { decision, formats } = props
+  if (decision.kind === 'end-now') {
+    return (
+      <p>
+        <strong>It ends at once.</strong> You cannot use it any more from that moment on, and this
+        cannot be taken back.
+      </p>
+    )
+  }
+  const day = formats.date(decision.endDate)
+  return (
+    <ul>
+      <li>{`You can go on using it until ${day}.`}</li>
+      <li>It does not renew after that, and nothing more is charged for it.</li>
+      <li>{`Until ${day} you can change your mind.`}</li>
+    </ul>
+  )
+}

@@ -1,0 +1,134 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
+import { decideCancel } from '@tollgate/domain/purchases/decide-cancel'
+import { reactivatePurchase } from '@tollgate/domain/purchases/reactivate-purchase'
+import { findProduct } from '@tollgate/domain/products/repository'
+import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
+import { longText, requiredReference } from '@tollgate/schemas/http/fields'
+import type { ApiServer } from '../../http/api-server.ts'
+import { commit } from '../../http/commit.ts'
+import { read } from '../../http/read.ts'
+import { shownPurchasesOf, type ShownPurchase } from '../../purchases/present-purchases.ts'
+import type { PageParts } from '../frame.ts'
+import { sendPage } from '../page.tsx'
+import { ProblemError, problems } from '../problem.tsx'
+import { OverviewPage, readOverview } from './overview.tsx'
+import type { Notice } from './portal-page.tsx'
+import { formFields, operationOfPortal, portalOf, portalPath } from './portal.ts'
+import { purchasePath } from './purchase-card.tsx'
+import { CancelPage, PurchasePage } from './purchase-page.tsx'
+import { purchaseUsageChart } from './purchase-usage-chart.ts'
+
+const params = z.object({ handle: z.string(), purchaseRef: requiredReference })
+const schema = { hide: true, params }
+const purchasesPath = `${portalPath}/:handle/purchases/:purchaseRef`
+
+/** What a page says after it was changed, by the `done` of its address. */
+const notices: Readonly<Record<string, Notice>> = {
+  cancelled: { tone: 'good', text: 'Your plan is cancelled.' },
+  reactivated: { tone: 'good', text: 'Your plan goes on as before.' },
+  refused: { tone: 'bad', text: 'That is not possible any more: the plan has changed meanwhile.' },
+}
+
+export function registerPurchasePages(app: ApiServer, pages: PageParts): void {
+  app.get(`${portalPath}/:handle`, { schema: { hide: true } }, async (request, reply) => {
+    const portal = portalOf(request)
+    const now = new Date(pages.clock.now())
+    const overview = await readOverview(pages, portal, now)
+    return sendPage(reply, 200, OverviewPage({ portal, overview, now, notice: noticeOf(request) }))
+  })
+
+  app.get(purchasesPath, { schema }, async (request, reply) => {
+    const portal = portalOf(request)
+    const shown = await requirePurchase(pages, request, request.params.purchaseRef)
+    const bars = await purchaseUsageChart(pages, portal.caller, shown.purchase)
+    const now = new Date(pages.clock.now())
+    const notice = noticeOf(request)
+    return sendPage(reply, 200, PurchasePage({ portal, shown, bars, now, notice }))
+  })
+
+  registerChanges(app, pages)
+  registerPlanChoice(app, pages)
+}
+
+function registerChanges(app: ApiServer, pages: PageParts): void {
+  app.get(`${purchasesPath}/cancel`, { schema }, async (request, reply) => {
+    const portal = portalOf(request)
+    const { purchase } = await requirePurchase(pages, request, request.params.purchaseRef)
+    const decision = decideCancel(purchase, new Date(pages.clock.now()))
+    if (decision.kind === 'done' || decision.kind === 'refuse') {
+      return reply.redirect(purchasePath(portal, purchase.reference), 303)
+    }
+    return sendPage(reply, 200, CancelPage({ portal, purchase, decision }))
+  })
+
+  app.post(`${purchasesPath}/cancel`, { schema }, async (request, reply) => {
+    const { purchase } = await requirePurchase(pages, request, request.params.purchaseRef)
+    const reason = longText.safeParse(formFields(request)['reason']?.trim())
+    const given = reason.success && reason.data !== '' ? reason.data : null
+    const outcome = await commit(pages, operationOfPortal(pages, request), (work) =>
+      cancelPurchase(work, purchase.reference, given),
+    )
+    return redirectTo(request, reply, purchase.reference, outcome.kind)
+  })
+
+  app.post(`${purchasesPath}/reactivate`, { schema }, async (request, reply) => {
+    const { purchase } = await requirePurchase(pages, request, request.params.purchaseRef)
+    const outcome = await commit(pages, operationOfPortal(pages, request), (work) =>
+      reactivatePurchase(work, purchase.reference),
+    )
+    return redirectTo(request, reply, purchase.reference, outcome.kind)
+  })
+}
+
+/** To a checkout of its own, in which a plan is chosen. */
+function registerPlanChoice(app: ApiServer, pages: PageParts): void {
+  const path = `${portalPath}/:handle/products/:productRef/plans`
+  const named = z.object({ handle: z.string(), productRef: requiredReference })
+  app.post(path, { schema: { hide: true, params: named } }, async (request, reply) => {
+    const { caller, customer, frame } = portalOf(request)
+    const { productRef } = request.params
+    const product = await read(pages, caller, (sql) =>
+      findProduct(sql, caller.providerId, productRef),
+    )
+    if (product?.status !== 'active') throw new ProblemError(problems.notFound, frame)
+    const { sessionId } = await commit(pages, operationOfPortal(pages, request), (work) =>
+      openCheckoutSession(work, pages.hostedUrl, {
+        customerRef: customer.reference,
+        purpose: 'product',
+        productRef: product.reference,
+        plan: undefined,
+        returnUrl: null,
+      }),
+    )
+    return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)
+  })
+}
+
+/** One of this customer's own: of others it is not said that they exist. */
+async function requirePurchase(
+  pages: PageParts,
+  request: FastifyRequest,
+  reference: string,
+): Promise<ShownPurchase> {
+  const { caller, customer, frame } = portalOf(request)
+  const filter = { reference, customerRef: customer.reference }
+  const [shown] = await shownPurchasesOf(pages, caller, filter)
+  if (shown === undefined) throw new ProblemError(problems.notFound, frame)
+  return shown
+}
+
+function redirectTo(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  purchaseRef: string,
+  done: string,
+): FastifyReply {
+  return reply.redirect(`${purchasePath(portalOf(request), purchaseRef)}?done=${done}`, 303)
+}
+
+function noticeOf({ query }: FastifyRequest): Notice | undefined {
+  const { done } = query as { readonly done?: unknown }
+  return typeof done === 'string' && Object.hasOwn(notices, done) ? notices[done] : undefined
+}

@@ -1,0 +1,77 @@
+import { listReferences } from '@tollgate/domain/customers/repository'
+import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { Granularity } from '@tollgate/schemas/http/meters'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { bucketsOf, type TimeRange } from '../../domain/usage-buckets.ts'
+import { read } from '../../http/read.ts'
+import type { Caller } from '../../http/plugins/authentication.ts'
+import { sumRolledUpByBucket } from '../../usage/query-rolled-up-usage.ts'
+import { wholeHours } from '../../usage/usage-over-time.ts'
+import type { PageParts } from '../frame.ts'
+import type { ChartBar } from '../usage-chart.tsx'
+
+const dayMs = 86_400_000
+
+/** A picture with more bars than that says nothing. */
+const barsMax = 62
+
+/** Of a purchase whose period is as long as it lasts. */
+const recentDays = 30
+
+/**
+ * What the purchase used in its period, for a picture: as far as it is stored, which a moment ago may be missing from.
+ * Undefined while the store cannot say.
+ */
+export async function purchaseUsageChart(
+  pages: PageParts,
+  caller: Caller,
+  purchase: Purchase,
+): Promise<readonly ChartBar[] | undefined> {
+  const range = chartedRange(purchase, new Date(pages.clock.now()))
+  if (range === undefined) return undefined
+  const granularity = granularityOf(range)
+  const buckets = bucketsOf(range, granularity, barsMax)
+  if (buckets === undefined) return undefined
+  const customerRefs = await read(pages, caller, (sql) =>
+    listReferences(sql, caller.providerId, purchase.customerRef),
+  )
+  const query = {
+    ...caller,
+    meterName: requestsMeterName,
+    productRefs: ['', purchase.productRef],
+    customerRefs,
+    range,
+  }
+  try {
+    const { buckets: sums } = await sumRolledUpByBucket(pages.usageStore, query, granularity)
+    return buckets.map(({ startMs }) => ({
+      start: new Date(startMs),
+      value: Number(sums.get(startMs)?.total ?? 0),
+    }))
+  } catch (error) {
+    pages.logger.warn({ err: error }, 'a purchase is shown without its chart')
+    return undefined
+  }
+}
+
+function chartedRange(purchase: Purchase, now: Date): TimeRange | undefined {
+  const { planSnapshot } = purchase
+  if (planSnapshot === null) return undefined
+  const endedMs = (purchase.endedAt ?? purchase.endDate)?.getTime() ?? Infinity
+  const shownMs = Math.min(now.getTime(), endedMs - 1)
+  const { start, end } = purchasePeriodAt(purchase, planSnapshot, new Date(shownMs))
+  const lastDayMs = (Math.floor(shownMs / dayMs) + 1) * dayMs
+  const isCyclic = planSnapshot.terms.billingCycle !== undefined
+  return wholeHours(
+    isCyclic
+      ? { startMs: start.getTime(), endMs: Math.min(end.getTime(), endedMs) }
+      : { startMs: Math.max(start.getTime(), lastDayMs - recentDays * dayMs), endMs: lastDayMs },
+  )
+}
+
+function granularityOf({ startMs, endMs }: TimeRange): Granularity {
+  const days = (endMs - startMs) / dayMs
+  if (days <= barsMax - 1) return 'day'
+  return days <= (barsMax - 1) * 7 ? 'week' : 'month'
+}

@@ -1,0 +1,48 @@
+import { closePortal } from '@tollgate/domain/sessions/customer-sessions'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { ApiServer } from '../../http/api-server.ts'
+import { handleOf } from '../cookies.ts'
+import type { PageParts } from '../frame.ts'
+import { sendPage } from '../page.tsx'
+import { ProblemPage, problems } from '../problem.tsx'
+import { registerCreditPages } from './credits-routes.ts'
+import { registerPortalOpening } from './open-portal.tsx'
+import { portalCookie, portalOf, portalPath, requirePortal } from './portal.ts'
+import { registerPurchasePages } from './purchase-routes.ts'
+
+const params = z.object({ handle: z.string() })
+
+/** Where customers see and change what they have: plans, usage, credits and payments. */
+export function registerPortal(app: ApiServer, pages: PageParts): void {
+  registerPortalOpening(app, pages)
+  void app.register((instance, _options, done) => {
+    const portal = instance.withTypeProvider<ZodTypeProvider>()
+    portal.decorateRequest('portal', null)
+    // After the body has come: a form is believed by what it carries.
+    portal.addHook('preHandler', async (request) => {
+      const { handle } = params.parse(request.params)
+      request.portal = await requirePortal(pages, request, handle)
+    })
+    registerPurchasePages(portal, pages)
+    registerCreditPages(portal, pages)
+    registerSignOut(portal, pages)
+    done()
+  })
+}
+
+function registerSignOut(app: ApiServer, pages: PageParts): void {
+  app.post(`${portalPath}/:handle/sign-out`, { schema: { hide: true } }, async (request, reply) => {
+    const { caller, session, frame } = portalOf(request)
+    const { providerId, environment } = caller
+    const now = new Date(pages.clock.now())
+    await pages.database
+      .of(providerId)
+      .in(environment)
+      .write((sql) => closePortal(sql, providerId, session.sessionId, now))
+    void reply.clearCookie(portalCookie(handleOf(session.sessionId)), {
+      path: pages.basePath + portalPath,
+    })
+    return sendPage(reply, 200, ProblemPage({ frame, problem: problems.closed }))
+  })
+}

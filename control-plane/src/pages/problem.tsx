@@ -1,0 +1,92 @@
+import type { ReactElement } from 'react'
+import type { Frame } from './frame.ts'
+import { Page } from './page.tsx'
+
+export type Problem = {
+  readonly status: number
+  readonly title: string
+  readonly text: string
+}
+
+/** Ends a request with a page that says why. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError'
+  readonly problem: Problem
+  readonly frame: Frame | undefined
+
+  constructor(problem: Problem, frame?: Frame) {
+    super(problem.title)
+    this.problem = problem
+    this.frame = frame
+  }
+}
+
+/** Every way in which a page is refused. */
+export const problems = {
+  noSuchLink: {
+    status: 404,
+    title: 'This link is not valid',
+    text: 'It may have been cut off. Open it again from where you found it.',
+  },
+  linkUsed: {
+    status: 410,
+    title: 'This link was used already',
+    text: 'It opens once. Ask for a new one where you found it.',
+  },
+  linkExpired: {
+    status: 410,
+    title: 'This link has expired',
+    text: 'It is good for fifteen minutes. Ask for a new one where you found it.',
+  },
+  signedOut: {
+    status: 401,
+    title: 'You are signed out',
+    text: 'This page is open for a while only, to keep your account safe. Open it again from where you came.',
+  },
+  closed: {
+    status: 200,
+    title: 'You are signed out',
+    text: 'You can close this window.',
+  },
+  staleForm: {
+    status: 403,
+    title: 'That did not come from this page',
+    text: 'Nothing was changed. Go back, reload the page and try again.',
+  },
+  notFound: {
+    status: 404,
+    title: 'There is nothing here',
+    text: 'The page may have moved, or what it showed is gone.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'This does not work right now',
+    text: 'Nothing was changed. Please try again in a minute.',
+  },
+  broken: {
+    status: 500,
+    title: 'Something went wrong on our side',
+    text: 'We have made a note of it. Please try again in a minute.',
+  },
+} as const satisfies Record<string, Problem>
+
+export function ProblemPage(props: {
+  readonly frame: Frame
+  readonly problem: Problem
+}): ReactElement {
+  const { frame, problem } = props
+  return (
+    <Page frame={frame} title={problem.title} narrow>
+      <div className="card centred">
+        <h1>{problem.title}</h1>
+        <p>{problem.text}</p>
+        {frame.merchant?.supportEmail && (
+          <p className="quiet">
+            Questions?{' '}
+            <a href={`mailto:${frame.merchant.supportEmail}`}>{frame.merchant.supportEmail}</a>
+          </p>
+        )}
+      </div>
+    </Page>
+  )
+}

@@ -1,0 +1,92 @@
+import type { BillingCycle } from '@tollgate/schemas/http/plan-terms'
+import type { PlanCore } from '@tollgate/domain/plans/plan'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { isEnding } from '@tollgate/domain/purchases/transitions'
+import { isLapsed } from '@tollgate/domain/purchases/access'
+import type { Formats } from './formats.ts'
+
+/** What a purchase's state is to its customer. */
+export type PurchaseWords = {
+  readonly label: string
+  readonly tone: 'good' | 'warning' | 'bad' | 'quiet'
+  /** What happens next, or happened last. */
+  readonly date?: { readonly label: string; readonly on: Date }
+}
+
+type Worded = Pick<
+  Purchase,
+  | 'status'
+  | 'cancelledAt'
+  | 'endDate'
+  | 'nextBillingDate'
+  | 'endedAt'
+  | 'isRecurring'
+  | 'amountMinor'
+>
+
+export function purchaseWords(purchase: Worded, now: Date): PurchaseWords {
+  if (isLapsed(purchase, now)) return { label: 'Ended', tone: 'quiet', ...ended(purchase) }
+  switch (purchase.status) {
+    case 'pending':
+      return { label: 'Waiting for payment', tone: 'warning' }
+    case 'trialing':
+      return { label: 'Trial', tone: 'good', ...upcoming(purchase, 'Trial ends') }
+    case 'active':
+      return isEnding(purchase)
+        ? { label: 'Cancelled', tone: 'warning', ...dated('Yours until', purchase.endDate) }
+        : { label: 'Active', tone: 'good', ...upcoming(purchase, 'Renews') }
+    case 'past_due':
+      return { label: 'Payment failed', tone: 'bad', ...upcoming(purchase, 'Was due') }
+    case 'suspended':
+      return { label: 'Paused', tone: 'bad' }
+    case 'refunded':
+      return { label: 'Refunded', tone: 'quiet', ...ended(purchase) }
+    case 'cancelled':
+    case 'expired':
+      return { label: 'Ended', tone: 'quiet', ...ended(purchase) }
+  }
+}
+
+function upcoming(purchase: Worded, label: string): Pick<PurchaseWords, 'date'> {
+  if (purchase.nextBillingDate !== null) return dated(label, purchase.nextBillingDate)
+  return dated('Ends', purchase.endDate)
+}
+
+function ended({ endedAt, endDate }: Worded): Pick<PurchaseWords, 'date'> {
+  return dated('Ended', endedAt ?? endDate)
+}
+
+function dated(label: string, on: Date | null): Pick<PurchaseWords, 'date'> {
+  return on === null ? {} : { date: { label, on } }
+}
+
+const cycleWords: Readonly<Record<Exclude<BillingCycle, 'custom'>, string>> = {
+  weekly: 'week',
+  monthly: 'month',
+  quarterly: 'quarter',
+  yearly: 'year',
+}
+
+export type Priced = PlanCore & { readonly currency: string }
+
+/** What a plan costs, in a few words. */
+export function priceWords(plan: Priced, { money, count }: Formats): string {
+  const { type, terms, currency } = plan
+  const each = terms.creditsPerUnit ?? 0
+  const perUnit = each > 0 ? `${count(each)} ${each === 1 ? 'credit' : 'credits'} per request` : ''
+  const base = type === 'hybrid' ? (plan.basePriceMinor ?? plan.priceMinor) : plan.priceMinor
+  const price = base > 0 ? `${money(BigInt(base), currency)}${everyWords(plan)}` : ''
+  const usage = type === 'hybrid' && perUnit === '' && hasTiers(plan) ? 'usage' : perUnit
+  return [price, usage].filter((text) => text !== '').join(' + ') || 'Free'
+}
+
+function everyWords({ type, terms }: Priced): string {
+  if (type === 'one-time' || terms.billingCycle === undefined) return ''
+  const { billingCycle, billingCycleDays } = terms
+  if (billingCycle === 'custom') return ` every ${billingCycleDays ?? 30} days`
+  return ` / ${cycleWords[billingCycle]}`
+}
+
+function hasTiers({ terms }: Priced): boolean {
+  return (terms.usageTiers?.length ?? 0) > 0
+}

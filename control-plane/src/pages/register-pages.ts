@@ -1,0 +1,57 @@
+import cookie from '@fastify/cookie'
+import formbody from '@fastify/formbody'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { ApiServer } from '../http/api-server.ts'
+import type { AppParts } from '../http/app-parts.ts'
+import { statusOf } from '../http/plugins/error-handler.ts'
+import { anonymousFrame, type PageParts } from './frame.ts'
+import { sendPage } from './page.tsx'
+import { registerPortal } from './portal/register-portal.ts'
+import { ProblemError, ProblemPage, problems, type Problem } from './problem.tsx'
+import { noForeignOrigins, securityHeaders } from './security-headers.ts'
+import { registerStaticFiles } from './static-files.ts'
+
+/** The pages that customers see, under `/customer`. What goes wrong there is told as a page, too. */
+export async function registerPages(app: ApiServer, parts: AppParts): Promise<void> {
+  const basePath = new URL(parts.hostedUrl).pathname.replace(/\/$/, '')
+  const files = registerStaticFiles(app, basePath)
+  const pages: PageParts = { ...parts, basePath, files }
+  await app.register(async (instance) => {
+    const scope = instance.withTypeProvider<ZodTypeProvider>()
+    await scope.register(cookie)
+    await scope.register(formbody)
+    const headers = securityHeaders(noForeignOrigins)
+    scope.addHook('onRequest', (_request, reply, done) => {
+      void reply.headers(headers)
+      done()
+    })
+    installProblemPages(scope, pages)
+    registerPortal(scope, pages)
+  })
+}
+
+function installProblemPages(app: ApiServer, pages: PageParts): void {
+  const send = (request: FastifyRequest, reply: FastifyReply, error: Error): FastifyReply => {
+    const { problem, frame } = asProblem(error)
+    if (problem.status >= 500) request.log.error({ err: error }, 'a page failed')
+    if (problem.status === 503) void reply.header('retry-after', 5)
+    const shown = frame ?? anonymousFrame(pages, request)
+    return sendPage(reply, problem.status, ProblemPage({ frame: shown, problem }))
+  }
+  app.setErrorHandler((error: Error, request, reply) => send(request, reply, error))
+  app.get('/customer/*', { schema: { hide: true } }, () => {
+    throw new ProblemError(problems.notFound)
+  })
+}
+
+function asProblem(error: Error): Pick<ProblemError, 'problem' | 'frame'> {
+  if (error instanceof ProblemError) return error
+  return { problem: problemOfStatus(statusOf(error)), frame: undefined }
+}
+
+function problemOfStatus(status: number): Problem {
+  if (status < 500) return { ...problems.notFound, status }
+  if (status === 503) return problems.unavailable
+  return problems.broken
+}

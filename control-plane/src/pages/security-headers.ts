@@ -1,0 +1,42 @@
+/** Of other origins, what a page needs. */
+export type ForeignOrigins = {
+  readonly scripts: readonly string[]
+  readonly frames: readonly string[]
+  readonly connections: readonly string[]
+  /** Where a form's answer may redirect to: a bank's page. */
+  readonly forms: readonly string[]
+}
+
+export const noForeignOrigins: ForeignOrigins = {
+  scripts: [],
+  frames: [],
+  connections: [],
+  forms: [],
+}
+
+/** Nothing inline, nothing from elsewhere, in nobody's frame, and nothing of it kept or told to others. */
+export function securityHeaders(foreign: ForeignOrigins): Readonly<Record<string, string>> {
+  return {
+    'content-security-policy': [
+      "default-src 'none'",
+      "style-src 'self'",
+      "img-src 'self'",
+      sources('script-src', foreign.scripts),
+      sources('connect-src', foreign.connections),
+      sources('form-action', foreign.forms),
+      ...(foreign.frames.length === 0 ? [] : [`frame-src ${foreign.frames.join(' ')}`]),
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-robots-tag': 'noindex, nofollow',
+    'cross-origin-opener-policy': 'same-origin',
+    'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  }
+}
+
+function sources(directive: string, foreign: readonly string[]): string {
+  return [directive, "'self'", ...foreign].join(' ')
+}

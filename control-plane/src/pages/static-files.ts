@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { ApiServer } from '../http/api-server.ts'
+
+/** Where each of our own files is served, with what is in it as part of the address. */
+export type StaticFiles = {
+  readonly stylesheet: string
+  readonly script: string
+  /** Of the tab, where the provider has none. */
+  readonly icon: string
+}
+
+type StaticFile = { readonly path: string; readonly type: string; readonly text: string }
+
+/** The address changes with the file. */
+const cacheControl = 'public, max-age=31536000, immutable'
+
+/** Serves what the pages load. */
+export function registerStaticFiles(app: ApiServer, basePath: string): StaticFiles {
+  const stylesheet = fileOf('pages.css', 'text/css; charset=utf-8')
+  const script = fileOf('pages.js', 'text/javascript; charset=utf-8')
+  const icon = fileOf('icon.svg', 'image/svg+xml')
+  for (const { path, type, text } of [stylesheet, script, icon]) {
+    app.get(path, { schema: { hide: true } }, (_request, reply) =>
+      reply.type(type).header('cache-control', cacheControl).send(text),
+    )
+  }
+  return {
+    stylesheet: basePath + stylesheet.path,
+    script: basePath + script.path,
+    icon: basePath + icon.path,
+  }
+}
+
+function fileOf(name: string, type: string): StaticFile {
+  const text = readFileSync(new URL(`../../public/${name}`, import.meta.url), 'utf8')
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 16)
+  return { path: `/customer/files/${digest}/${name}`, type, text }
+}

@@ -1,0 +1,137 @@
+import { scaleBand, scaleLinear } from 'd3-scale'
+import type { ReactElement } from 'react'
+import type { Formats } from './formats.ts'
+
+export type ChartBar = { readonly start: Date; readonly value: number }
+
+/*
+ * All coordinates are per cent of the picture, which is as wide as there is room: text and lines keep their size, on a
+ * phone as on a desk.
+ */
+const left = 10
+const right = 100
+const top = 8
+const bottom = 88
+const gridLinesMax = 4
+
+type ChartProps = {
+  readonly title: string
+  readonly bars: readonly ChartBar[]
+  /** What begins later is in the picture, which shows the whole period, and not in the table. */
+  readonly now: Date
+  readonly formats: Formats
+}
+
+/** Usage over time as a picture, and as a table for whoever cannot or will not look at it. */
+export function UsageChart({ title, bars, now, formats }: ChartProps): ReactElement {
+  const highest = Math.max(1, ...bars.map(({ value }) => value))
+  const y = scaleLinear().domain([0, highest]).nice(gridLinesMax).range([bottom, top])
+  const x = scaleBand<number>()
+    .domain(bars.map((_, index) => index))
+    .range([left, right])
+    .padding(0.2)
+  return (
+    <figure className="chart">
+      <figcaption>{title}</figcaption>
+      <svg width="100%" height="220" role="img" aria-label={summaryOf(title, bars, formats)}>
+        {y.ticks(gridLinesMax).map((tick) => (
+          <g key={tick}>
+            <line
+              className="grid"
+              x1={per(left)}
+              x2={per(right)}
+              y1={per(y(tick))}
+              y2={per(y(tick))}
+            />
+            <text
+              className="label"
+              x={per(left - 1.5)}
+              y={per(y(tick))}
+              dy="0.35em"
+              textAnchor="end"
+            >
+              {shortCount(tick, formats)}
+            </text>
+          </g>
+        ))}
+        {bars.map(({ start, value }, index) => (
+          <rect
+            key={index}
+            className="bar"
+            x={per(x(index) ?? left)}
+            width={per(x.bandwidth())}
+            y={per(y(value))}
+            height={per(bottom - y(value))}
+            rx="2"
+          >
+            <title>{`${formats.date(start)}: ${formats.count(value)}`}</title>
+          </rect>
+        ))}
+        <DateLabels bars={bars} formats={formats} />
+      </svg>
+      <details>
+        <summary>Show as a table</summary>
+        <UsageTable
+          title={title}
+          bars={bars.filter(({ start }) => start <= now)}
+          formats={formats}
+        />
+      </details>
+    </figure>
+  )
+}
+
+function DateLabels({ bars, formats }: Pick<ChartProps, 'bars' | 'formats'>): ReactElement {
+  const [first, last] = [bars[0], bars.at(-1)]
+  return (
+    <>
+      {first !== undefined && (
+        <text className="label" x={per(left)} y="98%">
+          {formats.shortDate(first.start)}
+        </text>
+      )}
+      {last !== undefined && last !== first && (
+        <text className="label" x={per(right)} y="98%" textAnchor="end">
+          {formats.shortDate(last.start)}
+        </text>
+      )}
+    </>
+  )
+}
+
+function UsageTable({ title, bars, formats }: Omit<ChartProps, 'now'>): ReactElement {
+  return (
+    <table>
+      <caption className="hidden">{title}</caption>
+      <thead>
+        <tr>
+          <th scope="col">From</th>
+          <th scope="col" className="number">
+            Used
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {bars.map(({ start, value }) => (
+          <tr key={start.getTime()}>
+            <td>{formats.date(start)}</td>
+            <td className="number">{formats.count(value)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function summaryOf(title: string, bars: readonly ChartBar[], { count }: Formats): string {
+  const total = bars.reduce((sum, { value }) => sum + value, 0)
+  return `${title}: ${count(total)} in all`
+}
+
+function shortCount(value: number, { locale }: Formats): string {
+  return new Intl.NumberFormat(locale, { notation: 'compact' }).format(value)
+}
+
+function per(cent: number): string {
+  return `${Number(cent.toFixed(3))}%`
+}

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { CustomerBody } from '@tollgate/schemas/http/customers'
+import type { ProductBody } from '@tollgate/schemas/http/products'
+import type { PlanBody } from '@tollgate/schemas/http/plans'
+import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+/* Who is let into the portal, and what a page of it can be made to do. What it looks like is seen in a browser. */
+
+let stack: TestStack
+let tenant: Tenant
+let productRef: string
+let planRef: string
+
+beforeAll(async () => {
+  stack = await startTestStack({
+    settings: { TOLLGATE_HOSTED_URL: 'https://pay.example/billing/' },
+  })
+  tenant = await stack.createTenant()
+  productRef = (await call<ProductBody>('POST', '/v1/sdk/products', { name: 'API' })).reference
+  const plan = { name: 'Free', type: 'recurring', price: 0, limit: 10 }
+  planRef = (await call<PlanBody>('POST', `/v1/sdk/products/${productRef}/plans`, plan)).reference
+})
+afterAll(() => stack.stop())
+beforeEach(() => stack.clock.set('2026-03-01T00:00:00Z'))
+
+async function call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+  const answer = await stack.call<Body>(tenant.sandboxKey, method, path, body)
+  expect(answer.status).toBeLessThan(300)
+  return answer.body
+}
+
+let customers = 0
+
+async function createCustomer(): Promise<{ customerRef: string; purchaseRef: string }> {
+  const email = `customer${customers++}@example.com`
+  const { reference } = await call<CustomerBody>('POST', '/v1/sdk/customers', { email })
+  const of = { customerRef: reference, productRef, planRef }
+  const { purchaseRef } = await call<{ purchaseRef: string }>('POST', '/v1/sdk/activate', of)
+  return { customerRef: reference, purchaseRef }
+}
+
+async function createLink(customerRef: string): Promise<string> {
+  const path = '/v1/sdk/customers/customer-sessions'
+  return (await call<{ sessionId: string }>('POST', path, { customerRef })).sessionId
+}
+
+type Opened = { readonly status: number; readonly path: string; readonly cookie: string }
+
+function post(path: string, fields: Record<string, string>, cookie = ''): Promise<Response> {
+  const body = new URLSearchParams(fields)
+  return stack.fetch(path, { method: 'POST', body, headers: { cookie }, redirect: 'manual' })
+}
+
+async function open(sessionId: string): Promise<Opened> {
+  const answer = await post('/customer/manage', { id: sessionId })
+  const [cookie = ''] = answer.headers.get('set-cookie')?.split(';') ?? []
+  const path = (answer.headers.get('location') ?? '').replace(/^\/billing/, '')
+  return { status: answer.status, path, cookie }
+}
+
+function get({ path, cookie }: Opened, below = ''): Promise<Response> {
+  return stack.fetch(path + below, { headers: { cookie }, redirect: 'manual' })
+}
+
+async function formTokenOf(opened: Opened): Promise<string> {
+  const text = await (await get(opened)).text()
+  return /name="formToken" value="([^"]+)"/.exec(text)?.[1] ?? ''
+}
+
+describe('the link', () => {
+  test('lets in one of those who come at once', async () => {
+    const { customerRef } = await createCustomer()
+    const sessionId = await createLink(customerRef)
+    const opened = await Promise.all(Array.from({ length: 20 }, () => open(sessionId)))
+    expect(opened.map(({ status }) => status).sort()).toEqual([
+      303,
+      ...Array.from({ length: 19 }, () => 410),
+    ])
+  })
+
+  test('is exchanged for a cookie that scripts, other sites and other pages do not get', async () => {
+    const { customerRef } = await createCustomer()
+    const answer = await post('/customer/manage', { id: await createLink(customerRef) })
+    expect(answer.headers.get('location')).toMatch(/^\/billing\/customer\/manage\/[0-9a-f]{20}$/)
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^portal_[0-9a-f]{20}=sandbox\.[\w-]{43}; Max-Age=1800; Path=\/billing\/customer\/manage; HttpOnly; Secure; SameSite=Lax$/,
+    )
+  })
+
+  test('is looked at by whoever likes, which does not use it up', async () => {
+    const { customerRef } = await createCustomer()
+    const sessionId = await createLink(customerRef)
+    for (let times = 0; times < 3; times += 1) {
+      expect((await stack.fetch(`/customer/manage?id=${sessionId}`)).status).toBe(200)
+    }
+    expect((await open(sessionId)).status).toBe(303)
+    expect((await stack.fetch(`/customer/manage?id=${sessionId}`)).status).toBe(410)
+  })
+})
+
+describe('an open portal', () => {
+  test('closes after half an hour', async () => {
+    const { customerRef } = await createCustomer()
+    const opened = await open(await createLink(customerRef))
+    stack.clock.set('2026-03-01T00:29:59Z')
+    expect((await get(opened)).status).toBe(200)
+    stack.clock.set('2026-03-01T00:30:00Z')
+    expect((await get(opened)).status).toBe(401)
+  })
+
+  test('closes when its customer is deleted', async () => {
+    const { customerRef } = await createCustomer()
+    const opened = await open(await createLink(customerRef))
+    await call('DELETE', `/v1/ui/customers/${customerRef}`)
+    expect((await get(opened)).status).toBe(401)
+  })
+
+  test('shows no more of anybody else than of nobody', async () => {
+    const [one, other] = [await createCustomer(), await createCustomer()]
+    const opened = await open(await createLink(one.customerRef))
+    expect((await get(opened, `/purchases/${one.purchaseRef}`)).status).toBe(200)
+    for (const reference of [other.purchaseRef, 'pur_NONE', '%00', '..%2f']) {
+      const answer = await get(opened, `/purchases/${reference}`)
+      expect([400, 404], reference).toContain(answer.status)
+    }
+    const formToken = await formTokenOf(opened)
+    const cancel = `${opened.path}/purchases/${other.purchaseRef}/cancel`
+    expect((await post(cancel, { formToken }, opened.cookie)).status).toBe(404)
+    const theirs = await open(await createLink(other.customerRef))
+    expect((await get({ ...theirs, cookie: opened.cookie })).status).toBe(401)
+    expect(
+      (await get({ ...opened, cookie: opened.cookie.replace('sandbox', 'live') })).status,
+    ).toBe(401)
+  })
+
+  test('does nothing for a form that came from elsewhere', async () => {
+    const { customerRef, purchaseRef } = await createCustomer()
+    const opened = await open(await createLink(customerRef))
+    const cancel = `${opened.path}/purchases/${purchaseRef}/cancel`
+    const other = await open(await createLink(customerRef))
+    for (const formToken of ['', 'x', await formTokenOf(other)]) {
+      expect((await post(cancel, { formToken }, opened.cookie)).status).toBe(403)
+    }
+    const still = await call<PurchaseBody>('GET', `/v1/sdk/purchases/${purchaseRef}`)
+    expect(still).not.toHaveProperty('cancelledAt')
+    const formToken = await formTokenOf(opened)
+    expect((await post(cancel, { formToken }, opened.cookie)).status).toBe(303)
+    const ended = await call<PurchaseBody>('GET', `/v1/sdk/purchases/${purchaseRef}`)
+    expect(ended.cancelledAt).toBe('2026-03-01T00:00:00.000Z')
+  })
+
+  test('is kept by nobody, framed by nobody and told to nobody', async () => {
+    const { customerRef } = await createCustomer()
+    const opened = await open(await createLink(customerRef))
+    const { headers } = await get(opened)
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy':
+        "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; " +
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    })
+  })
+
+  test('loads what does not change under the same address', async () => {
+    const { customerRef } = await createCustomer()
+    const opened = await open(await createLink(customerRef))
+    const text = await (await get(opened)).text()
+    const files = [...text.matchAll(/"\/billing(\/customer\/files\/[^"]+)"/g)].map(
+      ([, path]) => path!,
+    )
+    expect(files).toHaveLength(3)
+    for (const path of files) {
+      const { status, headers } = await stack.fetch(path)
+      expect([status, headers.get('cache-control')]).toEqual([
+        200,
+        'public, max-age=31536000, immutable',
+      ])
+    }
+  })
+})

@@ -1,0 +1,291 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Browser } from 'playwright-core'
+import type { TollgateClient } from '../../src/client/tollgate-client.ts'
+import { createManualClock, type ManualClock } from '../manual-clock.ts'
+import { startStack, type Stack } from '../stack.ts'
+import { launchChromium } from './chromium.ts'
+import { createVisitor, type Visitor } from './visitor.ts'
+
+/* The customer portal in a real browser, on all services. */
+
+const start = '2026-03-20T12:00:00Z'
+const logo = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+let clock: ManualClock
+let stack: Stack
+let browser: Browser
+let client: TollgateClient
+let secretKey: string
+let productRef: string
+let customerRef: string
+let purchaseRef: string
+
+beforeAll(async () => {
+  clock = createManualClock('2026-03-09T12:00:00Z')
+  ;[stack, browser] = await Promise.all([startStack({ clock }), launchChromium()])
+  const provider = await stack.createProvider()
+  client = provider.sandbox
+  secretKey = provider.keys.sandbox
+  await post('PATCH', '/v1/ui/merchant', {
+    legalName: 'Weatherly Data Ltd',
+    supportEmail: 'help@weatherly.example',
+    termsUrl: 'https://weatherly.example/terms',
+    privacyUrl: 'https://weatherly.example/privacy',
+    supportedTopupCurrencies: ['EUR'],
+  })
+  productRef = (await client.createProduct({ name: 'Weather API' })).reference
+  const plan = await client.createPlan(productRef, {
+    name: 'Starter',
+    type: 'recurring',
+    billingCycle: 'monthly',
+    price: 0,
+    limit: 1_000,
+  })
+  customerRef = (await client.createCustomer({ email: 'ada@example.com', name: 'Ada Lovelace' }))
+    .reference
+  const activated = await post('POST', '/v1/sdk/activate', {
+    customerRef,
+    productRef,
+    planRef: plan.reference,
+  })
+  purchaseRef = activated['purchaseRef'] as string
+  for (let day = 9; day <= 19; day += 1) {
+    const at = `2026-03-${String(day).padStart(2, '0')}T12:00:00Z`
+    clock.set(at)
+    await client.recordUsages(
+      Array.from({ length: 3 }, (_, index) => ({
+        customerRef,
+        productRef,
+        units: (day * 7 * (index + 1)) % 41,
+        timestamp: at,
+      })),
+    )
+  }
+  await post('POST', `/v1/sdk/customers/${customerRef}/credits`, {
+    credits: 250_000,
+    reason: 'Welcome gift',
+  })
+  clock.set(start)
+  for (let index = 0; index < 25; index += 1) {
+    await post('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits: 100 + index })
+  }
+})
+
+afterAll(async () => {
+  await browser.close()
+  await stack.stop()
+})
+
+async function post(method: string, path: string, body: unknown): Promise<Record<string, unknown>> {
+  const answer = await client.send(method, path, body)
+  expect([path, answer.status, answer.body]).toEqual([
+    path,
+    expect.toSatisfy((status: number) => status < 300),
+    expect.anything(),
+  ])
+  return answer.body as Record<string, unknown>
+}
+
+/** Where the browser finds it, whatever the public address of the installation is. */
+async function portalLink(of: Record<string, unknown> = {}): Promise<string> {
+  const given = { customerRef, ...of }
+  const { customerUrl } = await post('POST', '/v1/sdk/customers/customer-sessions', given)
+  const { pathname, search } = new URL(customerUrl as string)
+  return stack.baseUrl + pathname + search
+}
+
+async function openPortal(visitor: Visitor): Promise<string> {
+  const link = await portalLink()
+  await visitor.page.goto(link)
+  await visitor.page.getByRole('heading', { name: 'Your plans' }).waitFor()
+  return link
+}
+
+describe('the link', () => {
+  test('opens the portal, and then is in no address and good for nobody else', async () => {
+    const [ada, eve] = [await createVisitor(browser), await createVisitor(browser)]
+    const link = await openPortal(ada)
+    expect(ada.page.url()).toMatch(/\/customer\/manage\/[0-9a-f]{20}$/)
+    await eve.page.goto(link)
+    await eve.page.getByRole('heading', { name: 'This link was used already' }).waitFor()
+    await eve.inspect('portal-link-used')
+    await eve.page.goto(ada.page.url())
+    await eve.page.getByRole('heading', { name: 'You are signed out' }).waitFor()
+    await ada.page.goto(link)
+    await ada.page.getByRole('heading', { name: 'Your plans' }).waitFor()
+    await ada.close()
+    await eve.close()
+  })
+
+  test('waits for whoever has no scripts, and for whatever only looks at links', async () => {
+    const visitor = await createVisitor(browser, { javaScriptEnabled: false })
+    const link = await portalLink()
+    for (const method of ['GET', 'HEAD']) expect((await fetch(link, { method })).status).toBe(200)
+    await visitor.page.goto(link)
+    await visitor.page.getByRole('button', { name: 'Continue' }).click()
+    await visitor.page.getByRole('heading', { name: 'Your plans' }).waitFor()
+    await visitor.close()
+  })
+
+  test('is good for a quarter of an hour', async () => {
+    const link = await portalLink()
+    clock.set('2026-03-20T12:15:00Z')
+    const visitor = await createVisitor(browser)
+    await visitor.page.goto(link)
+    await visitor.page.getByRole('heading', { name: 'This link has expired' }).waitFor()
+    await visitor.inspect('portal-link-expired')
+    clock.set(start)
+    await visitor.close()
+  })
+
+  test.each(['', '?id=', '?id=0123', `?id=${'f'.repeat(32)}`, '?id[]=1', '/0123', '/0123/credits'])(
+    'that nobody was given leads nowhere: %j',
+    async (query) => {
+      const answer = await fetch(`${stack.baseUrl}/customer/manage${query}`)
+      expect([401, 404]).toContain(answer.status)
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(await answer.text()).toMatch(/This link is not valid|You are signed out/)
+    },
+  )
+})
+
+describe('the portal', () => {
+  let visitor: Visitor
+
+  beforeAll(async () => {
+    visitor = await createVisitor(browser)
+    await openPortal(visitor)
+  })
+  afterAll(() => visitor.close())
+
+  test('shows what the customer has', async () => {
+    const card = visitor.page.getByRole('article', { name: 'Weather API' })
+    await expect(card.innerText()).resolves.toMatch(/Starter[^]*Active[^]*Free[^]*Apr 9, 2026/)
+    await expect(card.innerText()).resolves.toMatch(/\d+ of 1,000 requests/)
+    await visitor.inspect('portal-plans')
+  })
+
+  test('shows usage as a picture and as a table', async () => {
+    await visitor.page.getByRole('link', { name: 'Weather API' }).click()
+    await visitor.page.getByRole('img', { name: /Requests: \d/ }).waitFor()
+    await visitor.page.getByText('Show as a table').click()
+    await visitor.page.getByRole('cell', { name: 'Mar 19, 2026' }).waitFor()
+    await visitor.inspect('portal-purchase')
+  })
+
+  test('lets a plan be cancelled, says what that means, and lets it be taken back', async () => {
+    const { page } = visitor
+    await page.getByRole('link', { name: 'Cancel plan' }).click()
+    await page.getByText('You can go on using it until Apr 9, 2026.').waitFor()
+    await visitor.inspect('portal-cancel')
+    await page.getByLabel('Why do you leave?').fill('Too <b>windy</b>')
+    await page.getByRole('button', { name: 'Cancel plan' }).click()
+    await page.getByText('Your plan is cancelled.').waitFor()
+    await page.getByText('Too <b>windy</b>').waitFor()
+    await visitor.inspect('portal-cancelled')
+    const { body } = await client.send('GET', `/v1/sdk/purchases/${purchaseRef}`)
+    expect(body).toMatchObject({
+      status: 'active',
+      cancellationReason: 'Too <b>windy</b>',
+      endDate: '2026-04-09T12:00:00.000Z',
+    })
+    await page.getByRole('button', { name: 'Keep this plan' }).click()
+    await page.getByText('Your plan goes on as before.').waitFor()
+    const again = await client.send('GET', `/v1/sdk/purchases/${purchaseRef}`)
+    expect(again.body).not.toHaveProperty('cancelledAt')
+  })
+
+  test('says who did it, in the audit log', async () => {
+    const { body } = await client.send('GET', `/v1/ui/audit-log?reference=${purchaseRef}`)
+    const { entries } = body as { entries: { actor: string; operation: string }[] }
+    expect(entries.map(({ actor, operation }) => `${actor} ${operation}`)).toEqual(
+      expect.arrayContaining([
+        `customer:${customerRef} POST /customer/manage/:handle/purchases/:purchaseRef/cancel`,
+        `customer:${customerRef} POST /customer/manage/:handle/purchases/:purchaseRef/reactivate`,
+      ]),
+    )
+  })
+
+  test('shows credits and what moved them', async () => {
+    const { page } = visitor
+    await page.getByRole('link', { name: 'Credits' }).click()
+    await page.getByText('252,800 credits').waitFor()
+    await page.getByText('worth $25.28').waitFor()
+    await visitor.inspect('portal-credits')
+    await page.getByRole('link', { name: 'Older' }).click()
+    await page.getByText('Welcome gift').waitFor()
+    await page.getByText('Page 2 of 2').waitFor()
+  })
+
+  test('keeps what is asked of automatic top-up, and says why it cannot be had', async () => {
+    const { page } = visitor
+    await page.getByRole('link', { name: 'Credits' }).click()
+    await page.getByLabel('When the balance falls below').fill('20')
+    await page.getByLabel('Buy credits for').fill('10')
+    await page.getByRole('button', { name: 'Turn on' }).click()
+    const alert = page.getByRole('alert')
+    await expect(alert.innerText()).resolves.toMatch(
+      'The amount to buy credits for must not be less than the balance',
+    )
+    await visitor.inspect('portal-credits-refused')
+    await expect(page.getByLabel('Buy credits for').inputValue()).resolves.toBe('10')
+    await page.getByLabel('Buy credits for').fill('25,50')
+    await page.getByLabel('At most in a month').fill('100')
+    await page.getByRole('button', { name: 'Turn on' }).click()
+    await page.getByText('Automatic top-up is saved.').waitFor()
+    await page.getByText('Waiting for a card').waitFor()
+    const { body } = await client.send('GET', `/v1/sdk/auto-recharge?customerRef=${customerRef}`)
+    expect(body).toMatchObject({
+      config: {
+        status: 'pending_setup',
+        topup: { amountMinor: 2_550, currency: 'USD' },
+        trigger: { thresholdAmountMinor: 2_000 },
+        maxMonthlySpendMinor: 10_000,
+      },
+    })
+    await page.getByRole('button', { name: 'Turn off' }).click()
+    await page.getByText('Automatic top-up is saved.').waitFor()
+  })
+
+  test('shows that no card is saved', async () => {
+    await visitor.page.getByRole('link', { name: 'Payment' }).click()
+    await visitor.page.getByText('No card is saved.').waitFor()
+    await visitor.inspect('portal-payment')
+  })
+
+  test('speaks of money and days as the visitor does', async () => {
+    const german = await createVisitor(browser, { locale: 'de-DE' })
+    await openPortal(german)
+    await german.page.getByText('09.04.2026').first().waitFor()
+    await german.page.getByRole('link', { name: 'Credits' }).click()
+    await german.page.getByText('252.800 credits').waitFor()
+    await german.close()
+  })
+
+  test('shows the provider’s picture', async () => {
+    const headers = { 'content-type': 'image/png', authorization: `Bearer ${secretKey}` }
+    const answer = await fetch(`${stack.baseUrl}/v1/ui/merchant/logo`, {
+      method: 'PUT',
+      headers,
+      body: logo,
+    })
+    expect(answer.status).toBe(200)
+    await visitor.page.reload()
+    await visitor.page.getByRole('img', { name: 'Test', exact: true }).waitFor()
+    const width = "document.querySelector('header img').naturalWidth"
+    await expect(visitor.page.evaluate(width)).resolves.toBe(1)
+  })
+
+  test('ends with signing out', async () => {
+    const { page } = visitor
+    const address = page.url()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You can close this window.').waitFor()
+    await visitor.inspect('portal-signed-out')
+    await page.goto(address)
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
+  })
+})

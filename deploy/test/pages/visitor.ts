@@ -1,0 +1,69 @@
+import axe from 'axe-core'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+const screenshots = fileURLToPath(new URL('../../screenshots', import.meta.url))
+
+const phone = { width: 360, height: 740 }
+const desk = { width: 1280, height: 800 }
+
+/** Somebody with a browser of their own. */
+export type Visitor = {
+  readonly page: Page
+  /** Looks at the page as it is: by rules of accessibility, on a phone and a desk, in light and dark; keeps pictures. */
+  inspect(name: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** What goes wrong in the browser fails the next inspection: a script's error, and what the page's policy forbids. */
+export async function createVisitor(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  await mkdir(screenshots, { recursive: true })
+  const context = await browser.newContext({ locale: 'en-US', viewport: desk, ...options })
+  context.setDefaultTimeout(10_000)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !isOfStatus(message.text())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  return {
+    page,
+    inspect: async (name) => {
+      for (const [size, viewport] of Object.entries({ phone, desk })) {
+        await page.setViewportSize(viewport)
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          const path = join(screenshots, `${name}-${size}-${colorScheme}.png`)
+          await page.screenshot({ path, fullPage: true })
+          expect(await violationsOf(page), `${name} on a ${size}, ${colorScheme}`).toEqual([])
+        }
+        const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+        expect(width, `${name} is as wide as the ${size}`).toBeLessThanOrEqual(viewport.width)
+      }
+      expect(complaints, `${name}: what the browser complained about`).toEqual([])
+    },
+    close: () => context.close(),
+  }
+}
+
+/** A page that was refused is a page all the same. */
+function isOfStatus(text: string): boolean {
+  return text.startsWith('Failed to load resource: the server responded with a status of 4')
+}
+
+/** One line for each element that breaks a rule of WCAG 2.2 AA. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<axe.AxeResults>(
+    `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+  )
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`),
+  )
+}
