@@ -73,4 +73,11 @@ export default tseslint.config(
       },
     },
   },
+  {
+    files: ['control-plane/public/**/*.js'],
+    languageOptions: {
+      sourceType: 'script',
+      globals: { addEventListener: 'readonly', document: 'readonly' },
+    },
+  },
 )
