@@ -91,15 +91,30 @@ async function recordDecided(
   decided: readonly Decided[],
 ): Promise<RecordedUsage[]> {
   const { environment } = caller.holder
-  const isPaid = decided.some(({ decision }) => decision.kind === 'due')
-  if (isPaid) {
-    if (parts.paidPause.isOn) throw new UnavailableError('Usage cannot be recorded now')
-    parts.recorder.expectRoom(placed.length)
+  const toRecord = placed.map((each, index) => placeOf(parts, environment, each, decided[index]!))
+  if (decided.some(({ decision }) => decision.kind === 'due')) {
+    return await recordPaid(parts, caller, toRecord, decided)
   }
+  const outcomes = await parts.recorder.recordAll(environment, toRecord)
+  return outcomes.map((outcome, index) => {
+    if (outcome === 'duplicate') return duplicate
+    return { outcome, debit: toldOf(decided[index]!.decision) }
+  })
+}
+
+async function recordPaid(
+  parts: UsageRecordingParts,
+  caller: UsageCaller,
+  placed: readonly PlacedEvent[],
+  decided: readonly Decided[],
+): Promise<RecordedUsage[]> {
+  if (parts.paidPause.isOn) throw new UnavailableError('Usage cannot be recorded now')
+  parts.recorder.expectRoom(placed.length)
   const paid = await pay(parts, caller, placed, decided)
+  const { environment } = caller.holder
   const toRecord = paid.map((each) => each.placed)
   const outcomes = await parts.recorder.recordAll(environment, toRecord).catch((error: unknown) => {
-    if (isPaid) parts.paidPause.begin()
+    parts.paidPause.begin()
     throw error
   })
   return outcomes.map((outcome, index) =>
@@ -113,13 +128,23 @@ async function decideAll(
   holder: KeyHolder,
   placed: readonly PlacedEvent[],
 ): Promise<Decided[]> {
-  const decisions = new Map<string, Decided | Promise<Decided>>()
-  const groups = placed.map(({ event }) => groupOf(event))
-  placed.forEach((each, index) => {
-    const group = groups[index]!
-    if (!decisions.has(group)) decisions.set(group, debits.decide(holder, each))
+  const groups = new Map<string, number>()
+  const decided: Decided[] = []
+  const pending: Promise<void>[] = []
+  const decidedAt = placed.map((each) => {
+    const group = groupOf(each.event)
+    const known = groups.get(group)
+    if (known !== undefined) return known
+    const at = groups.size
+    groups.set(group, at)
+    const answer = debits.decide(holder, each)
+    // Mostly all of them are at hand, and a promise for each would cost more than deciding.
+    if (answer instanceof Promise) pending.push(answer.then((then) => void (decided[at] = then)))
+    else decided[at] = answer
+    return at
   })
-  return await Promise.all(groups.map(async (group) => decisions.get(group)!))
+  if (pending.length > 0) await Promise.all(pending)
+  return decidedAt.map((at) => decided[at]!)
 }
 
 /** No part is free of any separator: lengths keep them apart, and no product is told from every product. */
@@ -138,23 +163,22 @@ async function pay(
   decided: readonly Decided[],
 ): Promise<Paid[]> {
   const { environment, providerId } = holder
-  const toRecord = placed.map((each, index) => placeOf(parts, environment, each, decided[index]!))
   const due = new Map<number, DueDebit>()
   decided.forEach(({ decision }, index) => {
     if (decision.kind !== 'due') return
     const { customerRef, creditsPerUnit } = decision
-    const { id: usageRef, value } = toRecord[index]!.event
+    const { id: usageRef, value } = placed[index]!.event
     const dueMicros = BigInt(value) * BigInt(creditsPerUnit)
     due.set(index, { environment, providerId, customerRef, usageRef, dueMicros })
   })
   if (due.size > 0) {
-    const keyed = [...due.keys()].map((index) => toRecord[index]!)
+    const keyed = [...due.keys()].map((index) => placed[index]!)
     const known = await parts.recorder.listKnown(environment, keyed)
     for (const [index, { usageRef }] of due) if (known.has(usageRef)) due.delete(index)
   }
   const taken = due.size === 0 ? [] : await parts.wallets.take(authorization, [...due.values()])
   const takenAt = new Map([...due.keys()].map((index, at) => [index, taken[at]!]))
-  return toRecord.map((each, index) => {
+  return placed.map((each, index) => {
     const credits = takenAt.get(index)
     if (credits === undefined) return { placed: each, debit: toldOf(decided[index]!.decision) }
     return { placed: payWith(each, credits), debit: debitOf(decided[index]!, credits) }
@@ -178,7 +202,10 @@ function toldOf(decision: DebitDecision): CreditDebit | undefined {
   return decision.kind === 'refused' ? decision.creditDebit : undefined
 }
 
-/** Usage that a wallet pays is recorded under the customer's own reference. */
+/**
+ * Usage that a wallet pays is recorded under the customer's own reference. Other usage stays where it is: only with a key is
+ * it asked whether a wallet had paid for it there.
+ */
 function placeOf(
   { place }: UsageRecordingParts,
   environment: KeyHolder['environment'],
@@ -187,6 +214,7 @@ function placeOf(
 ): PlacedEvent {
   const { event, partition } = placed
   if (ownRef === undefined || ownRef === event.customerRef) return placed
+  if (decision.kind !== 'due' && event.idempotencyKey === null) return placed
   const own = place(environment, { ...event, customerRef: ownRef })
   return decision.kind === 'due'
     ? { ...own, otherPartition: partition }
