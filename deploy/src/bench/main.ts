@@ -9,7 +9,7 @@ import { brokerAddresses, measuredTopic } from './engines/measure-kafka.ts'
 import { clientsText } from './kafka-clients/clients-text.ts'
 import type { ClientRates } from './kafka-clients/client-rates.ts'
 import { engineCeilingsText, reportText } from './report.ts'
-import { runBench, type BenchOptions } from './run-bench.ts'
+import { benchParts, runBench, type BenchOptions } from './run-bench.ts'
 import { startCeiling } from './start-ceiling.ts'
 import { requireWrk } from './wrk.ts'
 
@@ -31,6 +31,7 @@ const program = new Command('npm run bench --')
     wholeNumber(100, 1_000_000),
     100_000,
   )
+  .addOption(new Option('--only <part>', 'one of the parts alone').choices(benchParts))
   .option('--engines', 'on Kafka, Redis, PostgreSQL and ClickHouse, which are measured too', false)
   .addOption(
     new Option('--brokers <count>', 'with --engines: Kafka brokers, and copies of the log')
@@ -61,16 +62,23 @@ const instance = await startInstance({
 try {
   const processes = engines?.processes ?? {}
   const result = await runBench(instance, processes, ceiling.baseUrl, folder.path, options, say)
-  const ceilings = engines && (await measureEngineCeilings(engines, options.backlog, say))
-  const clients = engines && (await measureKafkaClients(engines))
+  const { dataPlane } = result
+  const beside = engines && dataPlane && (await measureEnginesAlone(engines))
   say(`\n${reportText(result)}`)
-  if (ceilings) say(`\n${engineCeilingsText(result, ceilings)}`)
-  if (ceilings && clients) say(`\n${clientsText(clients, ceilings.kafkaRecordsPerSecond)}`)
+  if (beside) {
+    say(`\n${engineCeilingsText(dataPlane, beside.ceilings)}`)
+    say(`\n${clientsText(beside.clients, beside.ceilings.kafkaRecordsPerSecond)}`)
+  }
 } finally {
   ceiling.stop()
   await instance.stop()
   await engines?.stop()
   await folder.remove()
+}
+
+async function measureEnginesAlone(engines: BenchEngines) {
+  const ceilings = await measureEngineCeilings(engines, options.backlog, say)
+  return { ceilings, clients: await measureKafkaClients(engines) }
 }
 
 /** The other clients are there for development alone, as this measurement is. */

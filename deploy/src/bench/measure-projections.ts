@@ -24,7 +24,7 @@ export type BacklogOptions = {
 const bulkSize = 1_000
 const postersMax = 4
 const pollMs = 20
-const patienceMs = 120_000
+const patienceMs = 300_000
 
 const projections = {
   counters: { service: 'aggregator-counters', engine: undefined },

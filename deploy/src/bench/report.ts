@@ -4,10 +4,18 @@ import { bulkSize } from './bodies.ts'
 import type { ContestResult } from './compare-servers.ts'
 import type { EngineCeilings } from './engines/engine-ceilings.ts'
 import type { UsageContests } from './contests.ts'
-import type { BenchResult } from './run-bench.ts'
+import type { BenchResult, DataPlaneResult } from './run-bench.ts'
 
 /** Rates beside the ceiling of the same run; a rate alone says more about the machine than about us. */
-export function reportText(result: BenchResult): string {
+export function reportText({ dataPlane, management }: BenchResult): string {
+  return [
+    `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; load generator and all parts included`,
+    ...(dataPlane === undefined ? [] : [dataPlaneText(dataPlane)]),
+    ...(management.length === 0 ? [] : [managementText(management)]),
+  ].join('\n\n')
+}
+
+function dataPlaneText(result: DataPlaneResult): string {
   const { counters, sink, visibility, limits } = result
   const contests = [
     ...usageRows('', result.usage),
@@ -35,15 +43,9 @@ export function reportText(result: BenchResult): string {
     ['checks that missed an acked unit', String(visibility.wrong), '0'],
   ]
   const header = ['path', 'ceiling', 'ceiling/s', 'ours/s', 'ratio', 'budget', 'p99 ms', 'errors']
-  return [
-    `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; load generator and all parts included`,
-    '',
-    formatTable(header, contests),
-    '',
-    formatTable(['measure', 'ours', 'budget'], rows),
-    '',
-    managementText(result.management),
-  ].join('\n')
+  return [formatTable(header, contests), formatTable(['measure', 'ours', 'budget'], rows)].join(
+    '\n\n',
+  )
 }
 
 /** Beside the same statements made directly on PostgreSQL, in the same run. */
@@ -63,7 +65,7 @@ function managementText(management: BenchResult['management']): string {
 }
 
 /** Beside what each engine does by itself: what is lost there is ours. */
-export function engineCeilingsText(result: BenchResult, ceilings: EngineCeilings): string {
+export function engineCeilingsText(result: DataPlaneResult, ceilings: EngineCeilings): string {
   const { usage, limits, sink } = result
   const row = (name: string, tool: string, ceiling: number, ours: number): string[] => [
     name,

@@ -1,14 +1,20 @@
-import { createMeasuredProduct } from '../client/measured-product.ts'
-import { createTollgateClient } from '../client/tollgate-client.ts'
+import { createMeasuredProduct, type MeasuredProduct } from '../client/measured-product.ts'
+import { createTollgateClient, type TollgateClient } from '../client/tollgate-client.ts'
 import type { Instance } from '../instance/instance.ts'
+import type { RunFile } from '../standalone/run-file.ts'
 import { writeBodyFiles } from './bodies.ts'
 import type { ContestResult } from './compare-servers.ts'
 import { contestLimits, contestUsage, type UsageContests } from './contests.ts'
 import { measureManagement, type ManagementResult } from './measure-management.ts'
-import { measureProjections, type ProjectionRate } from './measure-projections.ts'
+import { measureProjections, untilCaughtUp, type ProjectionRate } from './measure-projections.ts'
 import { measureVisibility, type Visibility } from './measure-visibility.ts'
 
+export const benchParts = ['data-plane', 'management'] as const
+export type BenchPart = (typeof benchParts)[number]
+
 export type BenchOptions = {
+  /** All parts where none is named. */
+  readonly only?: BenchPart
   readonly seconds: number
   readonly repeats: number
   readonly backlog: number
@@ -17,6 +23,11 @@ export type BenchOptions = {
 }
 
 export type BenchResult = {
+  readonly dataPlane: DataPlaneResult | undefined
+  readonly management: readonly ManagementResult[]
+}
+
+export type DataPlaneResult = {
   readonly limits: ContestResult
   readonly visibility: Visibility
   readonly usage: UsageContests
@@ -24,7 +35,16 @@ export type BenchResult = {
   readonly usageAlone: UsageContests
   readonly counters: ProjectionRate
   readonly sink: ProjectionRate
-  readonly management: readonly ManagementResult[]
+}
+
+/** What the measurements are made on. */
+type Bench = {
+  readonly instance: Instance
+  readonly client: TollgateClient
+  readonly runFile: RunFile
+  readonly product: MeasuredProduct
+  readonly options: BenchOptions
+  readonly say: (line: string) => void
 }
 
 const measuredCustomers = 100
@@ -44,40 +64,59 @@ export async function runBench(
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
   try {
     const product = await createMeasuredProduct(client, Date.now().toString(36), measuredCustomers)
-    const { productRef, customerRefs } = product
-    // The first check of a customer makes the purchase; it is not what is measured.
-    for (const customerRef of customerRefs) await client.checkLimit(customerRef, productRef)
-    const files = await writeBodyFiles(folder, productRef, customerRefs)
-    const arena = { ceilingUrl, baseUrl, key, files, ...options }
-
-    say('measuring limit checks ...')
-    const limits = await contestLimits(arena)
-    const [customerRef = ''] = customerRefs
-    const visibility = await measureVisibility(client, productRef, customerRef, visibilitySamples)
-    say('measuring usage calls ...')
-    const usage = await contestUsage(arena)
-    say('measuring the projections ...')
     const found = await instance.runFile()
     const runFile = { ...found, processes: { ...processes, ...found.processes } }
-    const backlog = { client, runFile, productRef, customerRefs, records: options.backlog }
-    const projections = await measureProjections(backlog)
-    say('measuring ingest alone ...')
-    const pids = behindTheLog.flatMap((name) => runFile.processes[name] ?? [])
-    const usageAlone = await whileStopped(pids, () => contestUsage(arena))
-    say('measuring the management API ...')
+    const bench = { instance, client, runFile, product, options, say }
+    const { only } = options
+    const dataPlane =
+      only === 'management' ? undefined : await runDataPlane(bench, ceilingUrl, folder)
     // Last: so many customers are published meanwhile.
-    const management = await measureManagement({
-      client,
-      databaseUrl: found.environment['TOLLGATE_DATABASE_URL'] ?? '',
-      productRef,
-      customers: options.customers,
-      seconds: options.seconds,
-      say,
-    })
-    return { limits, visibility, usage, usageAlone, ...projections, management }
+    return { dataPlane, management: only === 'data-plane' ? [] : await runManagement(bench) }
   } finally {
     client.close()
   }
+}
+
+async function runDataPlane(
+  { instance, client, runFile, product, options, say }: Bench,
+  ceilingUrl: string,
+  folder: string,
+): Promise<DataPlaneResult> {
+  const { baseUrl, sandboxKey: key } = instance.credentials
+  const { productRef, customerRefs } = product
+  // The first check of a customer makes the purchase; it is not what is measured.
+  for (const customerRef of customerRefs) await client.checkLimit(customerRef, productRef)
+  const files = await writeBodyFiles(folder, productRef, customerRefs)
+  const arena = { ceilingUrl, baseUrl, key, files, ...options }
+
+  say('measuring limit checks ...')
+  const limits = await contestLimits(arena)
+  const [customerRef = ''] = customerRefs
+  const visibility = await measureVisibility(client, productRef, customerRef, visibilitySamples)
+  say('measuring usage calls ...')
+  const usage = await contestUsage(arena)
+  say('measuring the projections ...')
+  const backlog = { client, runFile, productRef, customerRefs, records: options.backlog }
+  const projections = await measureProjections(backlog)
+  say('measuring ingest alone ...')
+  const pids = behindTheLog.flatMap((name) => runFile.processes[name] ?? [])
+  const usageAlone = await whileStopped(pids, () => contestUsage(arena))
+  return { limits, visibility, usage, usageAlone, ...projections }
+}
+
+async function runManagement({
+  client,
+  runFile,
+  product,
+  options,
+  say,
+}: Bench): Promise<ManagementResult[]> {
+  say('measuring the management API ...')
+  // Nothing is answered of a customer whose usage is not counted yet.
+  await untilCaughtUp(runFile)
+  const databaseUrl = runFile.environment['TOLLGATE_DATABASE_URL'] ?? ''
+  const { productRef } = product
+  return measureManagement({ client, databaseUrl, productRef, ...options, say })
 }
 
 async function whileStopped<Result>(

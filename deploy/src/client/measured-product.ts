@@ -3,12 +3,18 @@ import type { TollgateClient } from './tollgate-client.ts'
 /** Far above what a run can use, so that what is left of it tells exactly what was counted. */
 export const measuredCap = 1_000_000_000
 
+export type MeasuredProduct = {
+  readonly productRef: string
+  readonly meterRef: string
+  readonly customerRefs: readonly string[]
+}
+
 /** A product with its free plan, and customers of which half are counted under our own reference, half under theirs. */
 export async function createMeasuredProduct(
   client: TollgateClient,
   run: string,
   customers: number,
-): Promise<{ productRef: string; meterRef: string; customerRefs: string[] }> {
+): Promise<MeasuredProduct> {
   const product = await client.createProduct({ name: `Measured ${run}` })
   await client.createPlan(product.reference, {
     name: 'Free',

@@ -25,6 +25,8 @@ export function serverArguments({ dataFolder, port, isDurable }: ServerArguments
     max_parallel_maintenance_workers: '0',
     io_method: 'sync',
     jit: 'off',
+    // As long as it knows nothing of new rows, it reads all of a provider to find one of them.
+    autovacuum_naptime: '10s',
     // Nothing replicates from here, and less is written so.
     wal_level: 'minimal',
     max_wal_senders: '0',

@@ -59,6 +59,8 @@ export async function copyTable(from: Queryable, to: TransactionSql, table: stri
   await to`set constraints all immediate`
   if (isHeld) await to`alter table ${to(table)} force row level security`
   await to`alter table ${to(table)} enable trigger user`
+  // As long as it knows nothing of what is there, the server reads all rows of a provider to find one of them.
+  await to`analyze ${to(table)}`
 }
 
 /**
