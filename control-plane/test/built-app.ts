@@ -95,8 +95,8 @@ export function buildTestApp(
   )
 }
 
-/** Every route that may change something, as `POST /v1/sdk/products`: as the server itself knows them. */
-export function changingRoutes(app: ApiServer): string[] {
+/** Every route, as `GET /v1/sdk/products`: as the server itself knows them. */
+export function routesOf(app: ApiServer): string[] {
   const above: string[] = []
   return app
     .printRoutes({ commonPrefix: false })
@@ -110,7 +110,12 @@ export function changingRoutes(app: ApiServer): string[] {
       const path = above.join('')
       return methods
         .split(', ')
-        .filter((method) => !['GET', 'HEAD', 'OPTIONS'].includes(method))
+        .filter((method) => !['HEAD', 'OPTIONS'].includes(method))
         .map((method) => `${method} ${path}`)
     })
+}
+
+/** Those that may change something. */
+export function changingRoutes(app: ApiServer): string[] {
+  return routesOf(app).filter((route) => !route.startsWith('GET '))
 }

@@ -24,6 +24,7 @@ const names = [
   'meterRef',
   'sessionId',
   'eventId',
+  'keyId',
 ] as const
 type Name = (typeof names)[number]
 /** In a body these point at nothing: everybody chooses their own. */
@@ -84,6 +85,7 @@ async function furnish(key: string, word: string): Promise<Refs> {
     meterRef: meter.reference,
     sessionId: session.sessionId,
     eventId: events.body.events[0]!.id,
+    keyId: (await make<{ keyId: string }>('/v1/ui/api-keys', { name: word })).keyId,
   }
 }
 
@@ -98,6 +100,7 @@ const unknown: Refs = {
   meterRef: 'mtr_NOBODYS00000',
   sessionId: '0'.repeat(32),
   eventId: 'evt_NOBODYS00000',
+  keyId: 'key_NOBODYS00000',
 }
 
 /** What an operation needs beside references to get as far as looking them up. */
@@ -122,6 +125,7 @@ type Description = {
     Record<
       string,
       {
+        security: unknown[]
         parameters?: { in: string; name: string }[]
         requestBody?: { content: Record<string, { schema: { properties?: object } }> }
       }
@@ -130,29 +134,37 @@ type Description = {
 }
 
 /**
- * All but those of the data plane, for which every customer reference is as good as any other, and of command lines, whose
- * sessions belong to no provider.
+ * All but those of the data plane, for which every customer reference is as good as any other, of command lines, whose
+ * sessions belong to no provider, and what is there for everybody.
  */
 async function describedOperations(): Promise<Operation[]> {
   const { body } = await stack.call<Description>(undefined, 'GET', '/v1/openapi.json')
   return Object.entries(body.paths)
     .filter(([path]) => !/^\/v1\/sdk\/(usages|meter-events)|\/cli-init\//.test(path))
     .flatMap(([path, methods]) =>
-      Object.entries(methods).map(([verb, { parameters = [], requestBody }]) => {
-        const method = verb.toUpperCase()
-        const named = (place: string): Name[] =>
-          names.filter((name) => parameters.some((each) => each.in === place && each.name === name))
-        const properties = requestBody?.content['application/json']?.schema.properties ?? {}
-        return {
-          method,
-          path,
-          pathNames: named('path'),
-          queryNames: named('query'),
-          bodyNames: names.filter((name) => name in properties && !chosen.has(name)),
-          fixed: { query: '', body: {}, ...fixedParts[`${method} ${path}`] },
-        }
-      }),
+      Object.entries(methods)
+        .filter(isForCallers)
+        .map(([verb, { parameters = [], requestBody }]) => {
+          const method = verb.toUpperCase()
+          const named = (place: string): Name[] =>
+            names.filter((name) =>
+              parameters.some((each) => each.in === place && each.name === name),
+            )
+          const properties = requestBody?.content['application/json']?.schema.properties ?? {}
+          return {
+            method,
+            path,
+            pathNames: named('path'),
+            queryNames: named('query'),
+            bodyNames: names.filter((name) => name in properties && !chosen.has(name)),
+            fixed: { query: '', body: {}, ...fixedParts[`${method} ${path}`] },
+          }
+        }),
     )
+}
+
+function isForCallers([, { security }]: [string, { security: unknown[] }]): boolean {
+  return security.length > 0
 }
 
 type Call = { readonly operation: Operation; readonly elsewhereNames: readonly Name[] }

@@ -1,5 +1,7 @@
+import { describedAnswers, describedRequestBodies } from './described-bodies.ts'
 import { refusalResponses } from './described-errors.ts'
 import { describedOperations } from './described-operations.ts'
+import { withExamples, type ExampledOperation } from './with-examples.ts'
 
 /** An operation as far as it follows from the route's schemas. */
 export type GeneratedOperation = {
@@ -17,7 +19,7 @@ type RequestBody = {
 }
 
 /**
- * Adds the name, the words and the refusals of an operation.
+ * Adds the name, the words, the refusals and the examples of an operation.
  *
  * @param name method and path, as in `get /v1/sdk/products`
  */
@@ -33,18 +35,21 @@ export function describeOperation(name: string, operation: GeneratedOperation): 
     needsKey: security.length > 0,
     isMcp: operation.tags?.includes('MCP') ?? false,
   }
-  return {
+  const complete = {
     ...operation,
     operationId,
     summary,
     security,
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: { ...answersOf(operation), ...refusalResponses(request, refusals) },
+    responses: { ...answersOf(name, operation), ...refusalResponses(request, refusals) },
   }
+  return withExamples(operationId, complete as ExampledOperation)
 }
 
 /** Of answers, the generator knows no more than the schema. */
-function answersOf({ responses = {} }: GeneratedOperation): Record<string, Response> {
+function answersOf(name: string, { responses = {} }: GeneratedOperation): Record<string, object> {
+  const answer = describedAnswers[name]
+  if (answer !== undefined) return { '200': answer }
   const described = Object.entries(responses).map(([status, response]): [string, Response] => {
     const isUndescribed = response.description === 'Default Response'
     const description = status === '201' ? 'Created' : 'Done'
@@ -75,22 +80,8 @@ function securityOf(name: string, { tags }: GeneratedOperation): object[] {
     : [{ secretKey: [] }]
 }
 
-const picture = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } }
-
-/** Bytes have no schema that a route could be given. */
-const pictureUpload = {
-  required: true,
-  content: {
-    'image/png': picture,
-    'image/jpeg': picture,
-    'image/webp': picture,
-    'image/gif': picture,
-  },
-}
-
 function requestBodyOf(name: string, { requestBody }: GeneratedOperation): object | undefined {
-  if (name === 'put /v1/ui/merchant/{kind}') return pictureUpload
-  return requestBody === undefined ? undefined : withItsNeed(requestBody)
+  return describedRequestBodies[name] ?? (requestBody && withItsNeed(requestBody))
 }
 
 /** The generator calls every body required; one that may be null may be left out as well. */

@@ -1,5 +1,7 @@
 import { errorSchema, mcpErrorSchema, validationErrorSchema } from '@tollgate/schemas/http/errors'
+import { errorExamples } from '@tollgate/schemas/http/examples/errors'
 import { describedSchema } from './described-schema.ts'
+import { examplesIn } from './with-examples.ts'
 
 const errorRef = { $ref: '#/components/schemas/Error' }
 const validationErrorRef = { $ref: '#/components/schemas/ValidationError' }
@@ -13,21 +15,41 @@ export const errorComponents = {
     McpError: describedSchema(mcpErrorSchema, 'output'),
   },
   responses: {
-    BadRequest: refusal('The request broke its schema, or a rule', {
+    BadRequest: refusal('BadRequest', 'The request broke its schema, or a rule', {
       anyOf: [validationErrorRef, errorRef],
     }),
-    BadMcpRequest: refusal('The request broke its schema, or a rule; `code` says which', {
-      anyOf: [validationErrorRef, mcpErrorRef, errorRef],
-    }),
-    Unauthorized: refusal('The key or token is missing, unknown, revoked or expired', errorRef),
-    Forbidden: refusal('The key or token is valid, and may not do this', errorRef),
-    NotFound: refusal('What the request names does not exist for the provider', errorRef),
-    Conflict: refusal('It contradicts what there is already', errorRef),
-    BodyTooLarge: refusal('The body is larger than the service takes', errorRef),
-    UnsupportedMediaType: refusal('The body is not of the type that is expected', errorRef),
-    BadGateway: refusal('A server that had to be asked gave no useful answer', errorRef),
-    TooManyAttempts: retryable('It was tried too often', errorRef),
-    Unavailable: retryable('A part of the service is down or behind', errorRef),
+    BadMcpRequest: refusal(
+      'BadMcpRequest',
+      'The request broke its schema, or a rule; `code` says which',
+      {
+        anyOf: [validationErrorRef, mcpErrorRef, errorRef],
+      },
+    ),
+    Unauthorized: refusal(
+      'Unauthorized',
+      'The key or token is missing, unknown, revoked or expired',
+      errorRef,
+    ),
+    Forbidden: refusal('Forbidden', 'The key or token is valid, and may not do this', errorRef),
+    NotFound: refusal(
+      'NotFound',
+      'What the request names does not exist for the provider',
+      errorRef,
+    ),
+    Conflict: refusal('Conflict', 'It contradicts what there is already', errorRef),
+    BodyTooLarge: refusal('BodyTooLarge', 'The body is larger than the service takes', errorRef),
+    UnsupportedMediaType: refusal(
+      'UnsupportedMediaType',
+      'The body is not of the type that is expected',
+      errorRef,
+    ),
+    BadGateway: refusal(
+      'BadGateway',
+      'A server that had to be asked gave no useful answer',
+      errorRef,
+    ),
+    TooManyAttempts: retryable('TooManyAttempts', 'It was tried too often', errorRef),
+    Unavailable: retryable('Unavailable', 'A part of the service is down or behind', errorRef),
   },
 }
 
@@ -69,9 +91,11 @@ function responseRef(name: keyof (typeof errorComponents)['responses']): { $ref:
   return { $ref: `#/components/responses/${name}` }
 }
 
-function retryable(description: string, schema: object): object {
+type RefusalName = keyof typeof errorExamples
+
+function retryable(name: RefusalName, description: string, schema: object): object {
   return {
-    ...refusal(description, schema),
+    ...refusal(name, description, schema),
     headers: {
       'Retry-After': {
         description: 'Seconds after which to try again; missing where that would not help',
@@ -81,6 +105,7 @@ function retryable(description: string, schema: object): object {
   }
 }
 
-function refusal(description: string, schema: object): object {
-  return { description, content: { 'application/json': { schema } } }
+function refusal(name: RefusalName, description: string, schema: object): object {
+  const json = { schema, ...examplesIn(errorExamples[name]) }
+  return { description, content: { 'application/json': json } }
 }

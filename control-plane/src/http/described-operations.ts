@@ -218,6 +218,11 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'Change what customers are told about the provider',
   ),
   'put /v1/ui/merchant/{kind}': operation('uploadMerchantPicture', 'Upload the logo or icon'),
+  'get /v1/files/public/provider-assets/{sha256}': operation(
+    'getMerchantPicture',
+    'The logo or icon of a provider, for everybody',
+    404,
+  ),
   'get /v1/sdk/platform-config': operation(
     'getPlatformConfig',
     'What pages in a browser need to take payments',
@@ -290,6 +295,8 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
 
   'get /v1/ui/events': operation('listEvents', 'List what happened, the newest first'),
   'get /v1/ui/events/{eventId}': operation('getEvent', 'Get an event with what it tells', 404),
+
+  'get /v1/openapi.json': operation('getApiDescription', 'This description, for programs'),
 }
 
 /** In the order in which they are read. */
@@ -310,4 +317,5 @@ export const describedTags = [
   { name: 'Keys', description: 'Secret keys of the provider' },
   { name: 'Console', description: "Who may use the provider's console, and signing in to it" },
   { name: 'Audit log', description: 'Who changed what, when and from where' },
+  { name: 'Description', description: 'What the API says of itself' },
 ]

@@ -32,13 +32,13 @@ export type Shop = {
 }
 
 export type Offer = { readonly productRef: string; readonly planRef: string }
-export type Changed = { readonly success: boolean; readonly purchase: PurchaseBriefBody }
+type Changed = { readonly success: boolean; readonly purchase: PurchaseBriefBody }
 type Made = { readonly reference: string }
 type EventData = {
   readonly object: Readonly<Record<string, unknown>>
   readonly previous_attributes: object | null
 }
-export type ToldEvent = EventData & { readonly type: string }
+type ToldEvent = EventData & { readonly type: string }
 
 export function openShop(client: TollgateClient): Shop {
   const send = async <Body>(

@@ -60,7 +60,8 @@ function withCommonParts<Document extends Description>(document: Document): Docu
 
 /** Needs no key. */
 export function registerApiDescriptionRoute(app: ApiServer): void {
-  app.get('/v1/openapi.json', { schema: { hide: true } }, () => app.swagger())
+  const schema = { tags: ['Description'], security: [] }
+  app.get('/v1/openapi.json', { schema }, () => app.swagger())
 }
 
 /** The description as a page, for people. All that it loads comes from here. */

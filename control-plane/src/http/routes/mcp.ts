@@ -72,7 +72,6 @@ export function registerMcpRoutes(app: ApiServer, parts: AppParts): void {
       schema: {
         tags,
         params,
-        body: z.unknown(),
         response: { 200: mcpDiscoveredSchema },
       },
     },

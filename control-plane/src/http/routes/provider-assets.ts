@@ -13,12 +13,17 @@ import { assetsPath, assetUrl } from '../translate/merchant.ts'
 /** A day would do; the address changes with the picture. */
 const cacheControl = 'public, max-age=31536000, immutable'
 
-/** Pictures of providers, for everybody. The second path is how an older console asks for them. */
+/** Pictures of providers, for everybody. The second path is how older clients ask for them. */
 export function registerPublicAssetRoutes(app: ApiServer, database: Database): void {
+  const shared = {
+    tags: ['Merchant'],
+    security: [],
+    params: z.object({ sha256: requiredReference }),
+  }
   for (const path of [assetsPath, assetsPath.replace('/v1/', '/v1/ui/')]) {
     app.get(
       `${path}/:sha256`,
-      { schema: { hide: true, params: z.object({ sha256: requiredReference }) } },
+      { schema: { ...shared, hide: path !== assetsPath } },
       async (request, reply) => {
         const { sha256 } = request.params
         const asset =

@@ -1,0 +1,45 @@
+/* Bodies that no schema of a route tells of, by the operation's method and path. */
+
+const picture = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } }
+
+const pictures = {
+  'image/png': picture,
+  'image/jpeg': picture,
+  'image/webp': picture,
+  'image/gif': picture,
+}
+
+export const describedRequestBodies: Readonly<Record<string, object>> = {
+  'put /v1/ui/merchant/{kind}': { required: true, content: pictures },
+}
+
+const described = { type: 'object', additionalProperties: true }
+
+export const describedAnswers: Readonly<Record<string, object>> = {
+  'get /v1/files/public/provider-assets/{sha256}': {
+    description: 'The picture. It never changes: another one has another address',
+    content: pictures,
+  },
+  'get /v1/openapi.json': {
+    description: 'This description',
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          required: ['openapi', 'info', 'paths'],
+          properties: {
+            openapi: { type: 'string' },
+            info: described,
+            paths: described,
+            components: described,
+          },
+        },
+        examples: {
+          'Its beginning': {
+            value: { openapi: '3.1.0', info: { title: 'Tollgate', version: '1.0' }, paths: {} },
+          },
+        },
+      },
+    },
+  },
+}

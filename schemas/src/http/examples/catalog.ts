@@ -1,0 +1,102 @@
+import {
+  deletedResponseSchema,
+  planCreateSchema,
+  planSchema,
+  plansResponseSchema,
+  planUpdateSchema,
+} from '../plans.ts'
+import {
+  productCloneSchema,
+  productCreateSchema,
+  productDeletedResponseSchema,
+  productSchema,
+  productsResponseSchema,
+  productUpdateSchema,
+} from '../products.ts'
+import { examplesOf } from './example.ts'
+import { creditPlan, freePlan, instants, product, proPlan } from './story.ts'
+
+const fresh = { ...product, balance: 0, totalTransactions: 0, updatedAt: instants.created }
+
+export const catalogExamples = {
+  listProducts: {
+    answer: examplesOf(productsResponseSchema, {
+      'One page': { products: [product], total: 1, limit: 50, offset: 0 },
+    }),
+  },
+  createProduct: {
+    body: examplesOf(productCreateSchema, {
+      'An API': {
+        name: 'Search API',
+        description: 'Full-text search over your documents',
+        productType: 'api',
+        config: { deliveryMethod: 'api', fulfillmentType: 'digital' },
+        metadata: { team: 'search' },
+      },
+    }),
+    answer: examplesOf(productSchema, { 'Without plans yet': { ...fresh, plans: [] } }),
+  },
+  getProduct: { answer: examplesOf(productSchema, { 'With its plans': product }) },
+  updateProduct: {
+    body: examplesOf(productUpdateSchema, {
+      'Another description': { description: 'Full-text search over your documents' },
+      'Not for sale any more': { status: 'inactive' },
+    }),
+    answer: examplesOf(productSchema, { Changed: product }),
+  },
+  deleteProduct: {
+    answer: examplesOf(productDeletedResponseSchema, {
+      'In sandbox': { success: true, action: 'deleted' },
+      'In live, never bought': { success: true, action: 'soft_deleted' },
+      'In live, bought by somebody': { success: true, action: 'deactivated' },
+    }),
+  },
+  cloneProduct: {
+    body: examplesOf(productCloneSchema, { 'With a name of its own': { name: 'Search API EU' } }),
+    answer: examplesOf(productSchema, {
+      'With references of its own': {
+        ...fresh,
+        reference: 'prd_3VX9TQ1MB6KZ',
+        name: 'Search API EU',
+        plans: [{ ...freePlan, reference: 'pln_7HD2WX5QK8NV' }],
+      },
+    }),
+  },
+  listPlans: {
+    answer: examplesOf(plansResponseSchema, {
+      'One page': { plans: [freePlan, proPlan, creditPlan], total: 3, limit: 50, offset: 0 },
+    }),
+  },
+  createPlan: {
+    body: examplesOf(planCreateSchema, {
+      'Free, for everybody': { name: 'Free', price: 0, limit: 1_000, default: true },
+      'A month for 49 dollars': {
+        name: 'Pro',
+        description: 'For teams: 100,000 searches a month',
+        type: 'recurring',
+        billingCycle: 'monthly',
+        price: 4_900,
+        limit: 100_000,
+        features: { support: 'email', seats: 5 },
+      },
+      'A cent for each call': {
+        name: 'Pay as you go',
+        type: 'usage-based',
+        billingModel: 'pre-paid',
+        creditsPerUnit: 100,
+      },
+    }),
+    answer: examplesOf(planSchema, { 'A month for 49 dollars': proPlan }),
+  },
+  getPlan: { answer: examplesOf(planSchema, { 'A month for 49 dollars': proPlan }) },
+  updatePlan: {
+    body: examplesOf(planUpdateSchema, {
+      'Another price': { price: 5_900 },
+      'Only by direct assignment': { hidden: true },
+    }),
+    answer: examplesOf(planSchema, {
+      'Another price': { ...proPlan, price: 5_900, updatedAt: instants.changed },
+    }),
+  },
+  deletePlan: { answer: examplesOf(deletedResponseSchema, { Deleted: { success: true } }) },
+}

@@ -1,0 +1,124 @@
+import {
+  customersResponseSchema,
+  eventSchema,
+  eventsResponseSchema,
+  movementsResponseSchema,
+  purchasesPageSchema,
+  type EventSummaryBody,
+} from '../console-lists.ts'
+import { overviewSchema, usageBreakdownSchema, usageOverTimeSchema } from '../console-usage.ts'
+import { examplesOf } from './example.ts'
+import { customerSummary, instants, purchase, refs } from './story.ts'
+
+const page = { total: 1, limit: 50, offset: 0 }
+const range = { from: '2026-03-01T00:00:00.000Z', to: '2026-03-03T00:00:00.000Z' }
+const middle = '2026-03-02T00:00:00.000Z'
+const usage = {
+  meterName: 'requests',
+  ...range,
+  total: 250,
+  count: 250,
+  buckets: [
+    { start: range.from, end: middle, value: 180, count: 180 },
+    { start: middle, end: range.to, value: 70, count: 70 },
+  ],
+}
+
+const event: EventSummaryBody = {
+  id: refs.event,
+  type: 'purchase.created',
+  livemode: false,
+  createdAt: instants.created,
+  requestId: 'req_5d0c7e9a1b3f4c6d8e2a4b6c8d0e1f2a',
+}
+
+export const consoleListExamples = {
+  getOverview: {
+    answer: examplesOf(overviewSchema, {
+      'With the usage of 30 days': {
+        customers: 1,
+        products: 1,
+        purchases: {
+          pending: 0,
+          active: 1,
+          trialing: 0,
+          past_due: 0,
+          cancelled: 0,
+          expired: 0,
+          suspended: 0,
+          refunded: 0,
+        },
+        usage,
+      },
+    }),
+  },
+  listCustomers: {
+    answer: examplesOf(customersResponseSchema, {
+      'One page': { customers: [customerSummary], ...page },
+    }),
+  },
+  listCreditTransactions: {
+    answer: examplesOf(movementsResponseSchema, {
+      'A grant and a debit': {
+        transactions: [
+          {
+            reference: 'txn_9KX3QZ7MB1WV',
+            kind: 'usage',
+            credits: '-100',
+            createdAt: instants.now,
+          },
+          {
+            reference: 'txn_2WB8NT5QX6ZK',
+            kind: 'grant',
+            credits: '50000',
+            reason: 'Welcome',
+            createdAt: instants.created,
+          },
+        ],
+        ...page,
+        total: 2,
+      },
+    }),
+  },
+  listPurchasesByPage: {
+    answer: examplesOf(purchasesPageSchema, { 'One page': { purchases: [purchase], ...page } }),
+  },
+  getUsage: { answer: examplesOf(usageOverTimeSchema, { 'By day': usage }) },
+  getUsageBreakdown: {
+    answer: examplesOf(usageBreakdownSchema, {
+      'By customer': {
+        by: 'customer',
+        ...range,
+        groups: [{ reference: refs.customer, name: 'Ada Lovelace', value: 250, count: 250 }],
+      },
+    }),
+  },
+  listEvents: {
+    answer: examplesOf(eventsResponseSchema, {
+      'One page': { events: [event], hasMore: false },
+    }),
+  },
+  getEvent: {
+    answer: examplesOf(eventSchema, {
+      'A purchase': {
+        ...event,
+        data: {
+          object: {
+            id: refs.purchase,
+            reference: refs.purchase,
+            status: 'active',
+            customer: refs.customer,
+            plan: refs.freePlan,
+            product: refs.product,
+            amount: 0,
+            currency: 'usd',
+            billingCycle: 'monthly',
+            isRecurring: true,
+            created: 1_772_357_400,
+          },
+          previous_attributes: null,
+        },
+      },
+    }),
+  },
+}

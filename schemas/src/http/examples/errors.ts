@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import {
+  errorSchema,
+  mcpErrorSchema,
+  validationErrorSchema,
+  type ErrorBody,
+  type ValidationErrorBody,
+} from '../errors.ts'
+import { examplesOf, type Examples } from './example.ts'
+import { instants, refs } from './story.ts'
+
+const invalid: ValidationErrorBody = {
+  statusCode: 400,
+  error: 'Bad Request',
+  message: 'Validation failed',
+  errors: [
+    {
+      code: 'invalid_type',
+      path: ['customerRef'],
+      message: 'Required',
+      expected: 'string',
+      received: 'undefined',
+    },
+  ],
+  timestamp: instants.now,
+  path: '/v1/sdk/limits',
+}
+
+const refusal = (statusCode: number, error: string, message: string): ErrorBody => ({
+  statusCode,
+  error,
+  message,
+})
+
+const rule = refusal(400, 'Bad Request', `Purchase ${refs.purchase} is not pending cancellation`)
+
+function errors(values: Record<string, ErrorBody>): Examples {
+  return examplesOf(errorSchema, values)
+}
+
+/** By the name that the refusal has in the API description. */
+export const errorExamples = {
+  BadRequest: examplesOf(z.union([validationErrorSchema, errorSchema]), {
+    'A field is missing': invalid,
+    'A rule is broken': rule,
+  }),
+  BadMcpRequest: examplesOf(z.union([validationErrorSchema, mcpErrorSchema]), {
+    'A field is missing': { ...invalid, path: '/v1/sdk/products/mcp/bootstrap' },
+    'A rule is broken': {
+      statusCode: 400,
+      code: 'UNKNOWN_PLAN_KEY',
+      message: 'Tool search names the plan key team, which no plan has',
+    },
+  }),
+  Unauthorized: errors({
+    'The key is none': refusal(401, 'Unauthorized', 'Invalid or expired secret key'),
+  }),
+  Forbidden: errors({
+    'A scope is missing': refusal(403, 'Forbidden', 'This key does not have the scope manage'),
+  }),
+  NotFound: errors({
+    'No such product': refusal(
+      404,
+      'Not Found',
+      `Product with reference ${refs.product} not found`,
+    ),
+  }),
+  Conflict: errors({
+    'An address that is taken': refusal(
+      409,
+      'Conflict',
+      'Customer with identifier email ada@initech.example already exists',
+    ),
+  }),
+  BodyTooLarge: errors({
+    'More than 1 MiB': refusal(
+      413,
+      'Payload Too Large',
+      'The body must not be larger than 1048576 bytes',
+    ),
+  }),
+  UnsupportedMediaType: errors({
+    'No JSON': refusal(415, 'Unsupported Media Type', 'Unsupported Media Type'),
+  }),
+  BadGateway: errors({
+    'An MCP server that does not answer': refusal(
+      502,
+      'Bad Gateway',
+      'The origin did not tell its tools. It did not answer in time',
+    ),
+  }),
+  TooManyAttempts: errors({
+    'Signing in, once more': refusal(
+      429,
+      'Too Many Requests',
+      'Too many attempts to sign in. Wait a while',
+    ),
+  }),
+  Unavailable: errors({
+    'For a moment': refusal(
+      503,
+      'Service Unavailable',
+      'A part of the service is not available. Retry in a moment',
+    ),
+  }),
+} as const

@@ -1,0 +1,27 @@
+import { catalogExamples } from './catalog.ts'
+import { consoleListExamples } from './console-lists.ts'
+import { consoleExamples } from './console.ts'
+import { creditExamples } from './credits.ts'
+import { customerExamples } from './customers.ts'
+import type { OperationExamples } from './example.ts'
+import { mcpExamples } from './mcp.ts'
+import { meterExamples } from './meters.ts'
+import { providerExamples } from './provider.ts'
+import { purchaseExamples } from './purchases.ts'
+import { usageExamples } from './usage.ts'
+import { webhookExamples } from './webhooks.ts'
+
+/** By the operation's id in the API description, which shows them. Every operation with a JSON answer has some. */
+export const operationExamples: Readonly<Record<string, OperationExamples>> = {
+  ...usageExamples,
+  ...customerExamples,
+  ...creditExamples,
+  ...catalogExamples,
+  ...purchaseExamples,
+  ...meterExamples,
+  ...mcpExamples,
+  ...providerExamples,
+  ...consoleExamples,
+  ...consoleListExamples,
+  ...webhookExamples,
+}

@@ -1,0 +1,50 @@
+import { pictureSha256 } from './provider.ts'
+import { customer, refs } from './story.ts'
+
+/** Values of path and query parameters, by their name. */
+const byName: Readonly<Record<string, unknown>> = {
+  reference: refs.customer,
+  externalRef: refs.externalRef,
+  email: customer.email,
+  customerRef: refs.externalRef,
+  productRef: refs.product,
+  planRef: refs.proPlan,
+  purchaseRef: refs.purchase,
+  meterRef: refs.requestsMeter,
+  sessionId: refs.session,
+  eventId: refs.event,
+  keyId: refs.key,
+  userId: refs.user,
+  actor: `user:${refs.user}`,
+  sha256: pictureSha256,
+  kind: 'logo',
+  currency: 'SEK',
+
+  search: 'search',
+  status: 'active',
+  type: 'purchase.created',
+  isMcpPay: 'false',
+  includeFree: 'false',
+  from: '2026-03-01',
+  to: '2026-03-03',
+  granularity: 'day',
+  outcome: 'success',
+  by: 'customer',
+  before: refs.event,
+  limit: 50,
+  offset: 0,
+}
+
+/** Where a name means something else. */
+const byOperation: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  listCustomers: { search: 'ada' },
+  listAuditEntries: {
+    reference: refs.proPlan,
+    before: '1773476130125000-sandbox-1842',
+    limit: '50',
+  },
+}
+
+export function parameterExample(operationId: string, name: string): unknown {
+  return byOperation[operationId]?.[name] ?? byName[name]
+}

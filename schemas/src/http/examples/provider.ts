@@ -1,0 +1,129 @@
+import {
+  apiKeyCreateSchema,
+  apiKeyRotateSchema,
+  apiKeySchema,
+  apiKeysResponseSchema,
+  issuedApiKeySchema,
+  type ApiKeyBody,
+} from '../api-keys.ts'
+import { auditLogResponseSchema } from '../audit-log.ts'
+import {
+  assetAddressSchema,
+  merchantSchema,
+  merchantUpdateSchema,
+  platformConfigSchema,
+  type MerchantBody,
+} from '../merchants.ts'
+import { examplesOf } from './example.ts'
+import { hosted, instants, refs } from './story.ts'
+
+export const pictureSha256 = '9f2b6d0c4e8a1735b9d1f3e5a7c9081b2d4f6e8a0c1b3d5f7e9a2c4b6d8f0e1a'
+
+const logoUrl = `${hosted}/v1/files/public/provider-assets/${pictureSha256}`
+
+const merchant: MerchantBody = {
+  name: 'Acme',
+  displayName: 'Acme',
+  legalName: 'Acme Search Ltd',
+  supportContact: 'help@acme.example',
+  supportEmail: 'help@acme.example',
+  termsUrl: 'https://acme.example/terms',
+  privacyUrl: 'https://acme.example/privacy',
+  country: 'GB',
+  vatNumber: 'GB123456789',
+  defaultCurrency: 'USD',
+  supportedTopupCurrencies: ['USD', 'EUR'],
+  statementDescriptor: 'ACME SEARCH',
+  logoUrl,
+}
+
+const key: ApiKeyBody = {
+  keyId: refs.key,
+  environment: 'sandbox',
+  name: 'Gateway',
+  scopes: ['ingest', 'read'],
+  last4: 'x7Qd',
+  status: 'active',
+  createdAt: instants.created,
+}
+const issued = {
+  ...key,
+  secretKey: 'sk_sandbox_00000000000000000000000000000000000000000000x7Qd',
+}
+
+export const providerExamples = {
+  getMerchant: { answer: examplesOf(merchantSchema, { Acme: merchant }) },
+  updateMerchant: {
+    body: examplesOf(merchantUpdateSchema, {
+      'Where to ask': { supportEmail: 'help@acme.example', supportUrl: null },
+      'Top-ups in euros too': { supportedTopupCurrencies: ['USD', 'EUR'] },
+    }),
+    answer: examplesOf(merchantSchema, { Acme: merchant }),
+  },
+  uploadMerchantPicture: { answer: examplesOf(assetAddressSchema, { Kept: { url: logoUrl } }) },
+  getPlatformConfig: {
+    answer: examplesOf(platformConfigSchema, {
+      'With payments': { stripePublishableKey: 'pk_test_51SAMPLE' },
+      Without: {},
+    }),
+  },
+  listApiKeys: {
+    answer: examplesOf(apiKeysResponseSchema, {
+      'One in use, one revoked': {
+        apiKeys: [
+          key,
+          {
+            ...key,
+            keyId: 'key_1BX6QV8ZM3WT',
+            last4: 'p0Wn',
+            status: 'revoked',
+            revokedAt: instants.changed,
+          },
+        ],
+      },
+    }),
+  },
+  createApiKey: {
+    body: examplesOf(apiKeyCreateSchema, {
+      'For a gateway': { name: 'Gateway', scopes: ['ingest', 'read'] },
+      'Until the end of 2030': { name: 'Trial run', expiresAt: '2031-01-01T00:00:00.000Z' },
+    }),
+    answer: examplesOf(issuedApiKeySchema, { 'The secret is told once': issued }),
+  },
+  rotateApiKey: {
+    body: examplesOf(apiKeyRotateSchema, {
+      'Two days for both': { overlapHours: 48 },
+      'At once': { overlapHours: 0 },
+    }),
+    answer: examplesOf(issuedApiKeySchema, { 'The successor': issued }),
+  },
+  revokeApiKey: {
+    answer: examplesOf(apiKeySchema, {
+      Revoked: { ...key, status: 'revoked', revokedAt: instants.now },
+    }),
+  },
+  listAuditEntries: {
+    answer: examplesOf(auditLogResponseSchema, {
+      'A price was changed': {
+        entries: [
+          {
+            id: 'sandbox-1842',
+            at: instants.now,
+            environment: 'sandbox',
+            actor: `user:${refs.user}`,
+            operation: 'PUT /v1/ui/products/:productRef/plans/:planRef',
+            requestId: 'req_5d0c7e9a1b3f4c6d8e2a4b6c8d0e1f2a',
+            ip: '203.0.113.7',
+            kind: 'plans',
+            reference: refs.proPlan,
+            action: 'update',
+            changedColumns: ['price', 'updated_at'],
+            beforeSha256: '1c7d5e9f3b8a2046d1f0c9e8b7a6958473625140f1e2d3c4b5a69788796a5b4c',
+            afterSha256: 'a3f1d9c7b5e2084613579bdf02468ace13579bdf02468ace13579bdf02468ace',
+          },
+        ],
+        next: null,
+      },
+    }),
+  },
+}

@@ -1,0 +1,198 @@
+import type { CustomerBody } from '../customers.ts'
+import type { MeterBody } from '../meters.ts'
+import type { PlanBody } from '../plans.ts'
+import type { ProductBody } from '../products.ts'
+import type { PurchaseBody, PurchaseBriefBody } from '../purchases.ts'
+
+/*
+ * The examples tell one story: Acme sells a search API, with a free plan, a monthly one and one that is paid by the call.
+ * Ada, whom Acme knows as user_1042, uses the free plan and then buys credits.
+ */
+
+export const refs = {
+  product: 'prd_8KQ2MZ4XW7RT',
+  freePlan: 'pln_F3N7QK9XB2LM',
+  proPlan: 'pln_P5V8TJ2WD6HC',
+  creditPlan: 'pln_C9R4ZL6YK1SG',
+  customer: 'cus_4h7kq2m9x3bt',
+  externalRef: 'user_1042',
+  purchase: 'pur_6WD3NX8KQ1ZV',
+  requestsMeter: 'mtr_R2K6YB9LM4TQ',
+  storageMeter: 'mtr_S7J1VD5HX8PN',
+  usage: 'usage_06b9k3qv7m2xw8t4n1hz5cj0dr',
+  session: '3f1c9a7e5b2d4860a1c3e5f7092b4d6e',
+  event: 'evt_2M9XK4TQ7BHW',
+  key: 'key_7TQ4MZ9WX2KB',
+  user: 'usr_5LK8QZ1XN3VD',
+  provider: 'prv_1AC8ME5TQ9ZX',
+  reservation: 'rsv_9m4kx2qv7t1zw8b3n6hc5jd0ea.cus_4h7kq2m9x3bt.prd_8KQ2MZ4XW7RT',
+} as const
+
+export const hosted = 'https://billing.acme.example'
+
+export const instants = {
+  created: '2026-03-01T09:30:00.000Z',
+  changed: '2026-03-02T14:05:12.480Z',
+  periodEnd: '2026-04-01T09:30:00.000Z',
+  now: '2026-03-14T08:15:30.125Z',
+} as const
+
+const planFields = {
+  currency: 'USD',
+  currencySymbol: '$',
+  isActive: true,
+  hidden: false,
+  default: false,
+  status: 'active',
+  createdAt: instants.created,
+  updatedAt: instants.created,
+} as const
+
+export const freePlan: PlanBody = {
+  ...planFields,
+  reference: refs.freePlan,
+  name: 'Free',
+  type: 'recurring',
+  price: 0,
+  requiresPayment: false,
+  default: true,
+  billingCycle: 'monthly',
+  limit: 1_000,
+}
+
+export const proPlan: PlanBody = {
+  ...planFields,
+  reference: refs.proPlan,
+  name: 'Pro',
+  description: 'For teams: 100,000 searches a month',
+  type: 'recurring',
+  price: 4_900,
+  requiresPayment: true,
+  billingCycle: 'monthly',
+  limit: 100_000,
+  features: { support: 'email', seats: 5 },
+}
+
+export const creditPlan: PlanBody = {
+  ...planFields,
+  reference: refs.creditPlan,
+  name: 'Pay as you go',
+  type: 'usage-based',
+  price: 0,
+  requiresPayment: true,
+  billingModel: 'pre-paid',
+  creditsPerUnit: 100,
+  freeUnits: 0,
+  measures: 'requests',
+  meterRef: refs.requestsMeter,
+}
+
+export const product: ProductBody = {
+  reference: refs.product,
+  name: 'Search API',
+  description: 'Full-text search over your documents',
+  status: 'active',
+  balance: 14_700,
+  totalTransactions: 3,
+  isMcpPay: false,
+  productType: 'api',
+  config: { deliveryMethod: 'api', fulfillmentType: 'digital' },
+  metadata: { team: 'search' },
+  plans: [freePlan, proPlan, creditPlan],
+  createdAt: instants.created,
+  updatedAt: instants.changed,
+}
+
+const purchaseFields = {
+  reference: refs.purchase,
+  status: 'active',
+  startDate: instants.created,
+  amount: 0,
+  currency: 'USD',
+  isRecurring: true,
+  billingCycle: 'monthly',
+  nextBillingDate: instants.periodEnd,
+  metadata: {},
+  origin: 'free_default',
+  planSnapshot: {
+    reference: refs.freePlan,
+    name: 'Free',
+    price: 0,
+    currency: 'USD',
+    planType: 'recurring',
+    billingCycle: 'monthly',
+    features: null,
+    limits: null,
+    limit: 1_000,
+  },
+  usage: {
+    used: 250,
+    overageUnits: 0,
+    overageCost: 0,
+    periodStart: instants.created,
+    periodEnd: instants.periodEnd,
+  },
+} as const
+
+export const purchase: PurchaseBody = {
+  ...purchaseFields,
+  customerRef: refs.customer,
+  customerEmail: 'ada@initech.example',
+  productRef: refs.product,
+  productName: 'Search API',
+  autoRenew: true,
+  createdAt: instants.created,
+}
+
+/** The same as it stands inside a customer. */
+export const purchaseBrief: PurchaseBriefBody = {
+  ...purchaseFields,
+  productRef: refs.product,
+  productName: 'Search API',
+  planRef: refs.freePlan,
+  planType: 'recurring',
+}
+
+const { nextBillingDate: _, ...endingPurchase } = purchaseBrief
+
+export const cancelledPurchase: PurchaseBriefBody = {
+  ...endingPurchase,
+  cancelledAt: instants.now,
+  cancellationReason: 'Found something else',
+  endDate: instants.periodEnd,
+}
+
+export const customer: CustomerBody = {
+  reference: refs.customer,
+  name: 'Ada Lovelace',
+  email: 'ada@initech.example',
+  externalRef: refs.externalRef,
+  status: 'active',
+  created: instants.created,
+  metadata: { company: 'Initech' },
+  purchases: [purchaseBrief],
+}
+
+const { purchases: __, ...summary } = customer
+
+/** As it stands in lists. */
+export const customerSummary = summary
+
+export const requestsMeter: MeterBody = {
+  reference: refs.requestsMeter,
+  name: 'requests',
+  displayName: 'Requests',
+  aggregation: 'count',
+  unit: 'requests',
+  status: 'active',
+}
+
+export const storageMeter: MeterBody = {
+  reference: refs.storageMeter,
+  name: 'gigabyte_hours',
+  displayName: 'Storage',
+  description: 'Gigabytes of index, by the hour',
+  aggregation: 'sum',
+  unit: 'GB·h',
+  status: 'active',
+}
