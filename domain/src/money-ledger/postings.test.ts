@@ -1,0 +1,217 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { MoneyAccount } from '../wallet/ledger.ts'
+import {
+  creditNoteIssued,
+  disputeReinstated,
+  disputeWithdrawn,
+  invoiceCarried,
+  invoiceIssued,
+  invoiceVoided,
+  invoiceWrittenOff,
+  paymentSettled,
+  paymentSucceeded,
+  payoutFailed,
+  payoutPaid,
+  refundFailed,
+  refundPending,
+  refundSucceeded,
+  type Posting,
+} from './postings.ts'
+
+const customerRef = 'cus_1'
+const currency = 'USD'
+const invoiceRef = 'inv_1'
+const issued = { reference: invoiceRef, customerRef, currency }
+
+/** Sums by account and currency; those that hold nothing are left out. */
+function balances(postings: readonly Posting[]): Record<string, bigint> {
+  const sums = new Map<string, bigint>()
+  for (const { entries } of postings) {
+    for (const entry of entries) {
+      const name =
+        entry.currency === currency ? entry.account : `${entry.account} ${entry.currency}`
+      sums.set(name, (sums.get(name) ?? 0n) + entry.amountMinor)
+    }
+  }
+  return Object.fromEntries([...sums].filter(([, sum]) => sum !== 0n))
+}
+
+/** One of each, of an amount. */
+function all(amountMinor: bigint, fee: bigint, name = '1'): Posting[] {
+  const money = { customerRef, currency, amountMinor }
+  const dispute = { ...money, disputeRef: `dp_${name}`, feeMinor: fee }
+  const refund = { ...money, refundRef: `re_${name}` }
+  const payout = { currency, amountMinor, payoutRef: `po_${name}`, clearedMinor: amountMinor + 1n }
+  const invoice = {
+    ...issued,
+    reference: `inv_${name}`,
+    chargedMinor: amountMinor,
+    carriedInMinor: -fee,
+  }
+  const ofInvoice = { ...money, invoiceRef: invoice.reference }
+  return [
+    invoiceIssued(invoice),
+    invoiceVoided(invoice),
+    invoiceCarried({ ...ofInvoice, step: 'issue' }),
+    invoiceWrittenOff(ofInvoice),
+    ...(['invoice', 'balance', 'refund'] as const).map((settles) =>
+      creditNoteIssued({ ...money, reference: `crn_${name}_${settles}`, settles }),
+    ),
+    ...(['receivable', 'written_off', 'prepaid'] as const).map((pays) =>
+      paymentSucceeded({ ...money, chargeRef: `ch_${name}_${pays}`, pays }),
+    ),
+    paymentSettled({
+      customerRef,
+      chargeRef: `ch_${name}_settled`,
+      charged: { currency, amountMinor },
+      settled: { currency: 'EUR', amountMinor: amountMinor - 1n },
+      feeMinor: fee,
+    }),
+    refundPending(refund),
+    refundSucceeded(refund),
+    refundFailed({ ...refund, hadSucceeded: true }),
+    disputeWithdrawn({ ...dispute, step: 'txn_1' }),
+    disputeReinstated({ ...dispute, step: 'txn_2' }),
+    payoutPaid(payout),
+    payoutFailed(payout),
+  ]
+}
+
+const amounts = fc.bigInt({ min: 2n, max: 10n ** 12n })
+
+test('every posting adds up to nothing in each currency, and has no empty line', () => {
+  fc.assert(
+    fc.property(amounts, amounts, (amount, fee) => {
+      for (const posting of all(amount, fee)) {
+        const sums = new Map<string, bigint>()
+        for (const entry of posting.entries) {
+          expect(entry.amountMinor).not.toBe(0n)
+          sums.set(entry.currency, (sums.get(entry.currency) ?? 0n) + entry.amountMinor)
+        }
+        expect([...sums.values()].every((sum) => sum === 0n)).toBe(true)
+      }
+    }),
+  )
+})
+
+test('each has a key of its own, and the same one when it is told again', () => {
+  const keys = ['1', '2'].flatMap((name) => all(100n, 3n, name).map(({ key }) => key))
+  expect(new Set(keys).size).toBe(keys.length)
+  // Another amount is no other thing, but a contradiction: whoever posts it finds out.
+  expect(all(999n, 1n, '1').map(({ key }) => key)).toEqual(keys.slice(0, keys.length / 2))
+})
+
+describe('what undoes another leaves nothing', () => {
+  const money = { customerRef, currency, amountMinor: 500n }
+  const refund = { ...money, refundRef: 're_1' }
+  const dispute = { ...money, disputeRef: 'dp_1', step: 'txn_1', feeMinor: 15n }
+  const payout = { currency, amountMinor: 500n, payoutRef: 'po_1', clearedMinor: 501n }
+  const invoice = { ...issued, chargedMinor: 700n, carriedInMinor: -200n }
+
+  test.each<[string, Posting[]]>([
+    ['an invoice that is void', [invoiceIssued(invoice), invoiceVoided(invoice)]],
+    [
+      'a refund that failed',
+      [refundPending(refund), refundFailed({ ...refund, hadSucceeded: false })],
+    ],
+    [
+      'a refund that failed after it had succeeded',
+      [
+        refundPending(refund),
+        refundSucceeded(refund),
+        refundFailed({ ...refund, hadSucceeded: true }),
+      ],
+    ],
+    ['a dispute that was won', [disputeWithdrawn(dispute), disputeReinstated(dispute)]],
+    ['a payout that failed', [payoutPaid(payout), payoutFailed(payout)]],
+  ])('%s', (_, postings) => {
+    expect(balances(postings)).toEqual({})
+  })
+})
+
+test('where nothing happens nothing is posted', () => {
+  expect(invoiceIssued({ ...issued, chargedMinor: 0n, carriedInMinor: 0n }).entries).toEqual([])
+  const same = { currency, amountMinor: 100n }
+  const settled = { customerRef, chargeRef: 'ch_1', charged: same, settled: same, feeMinor: 0n }
+  expect(paymentSettled(settled).entries).toEqual([])
+})
+
+test('a month: what is paid out clears what was paid in, less what was taken on the way', () => {
+  const sale = fc.record({
+    amount: fc.bigInt({ min: 50n, max: 10n ** 7n }),
+    becomes: fc.constantFrom('paid', 'refunded', 'refund-failed', 'disputed', 'won', 'unpaid'),
+    isForeign: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(fc.array(sale, { maxLength: 30 }), (sales) => {
+      const month = sales.flatMap(({ amount, becomes, isForeign }, at) => {
+        const money = { customerRef, currency, amountMinor: amount }
+        const postings = [
+          invoiceIssued({
+            ...issued,
+            reference: `inv_${at}`,
+            chargedMinor: amount,
+            carriedInMinor: 0n,
+          }),
+        ]
+        if (becomes === 'unpaid') {
+          return [...postings, invoiceWrittenOff({ ...money, invoiceRef: `inv_${at}` })]
+        }
+        const paid = [
+          ...postings,
+          paymentSucceeded({ ...money, chargeRef: `ch_${at}`, pays: 'receivable' }),
+          paymentSettled({
+            customerRef,
+            chargeRef: `ch_${at}`,
+            charged: money,
+            settled: isForeign ? { currency: 'EUR', amountMinor: amount / 2n + 1n } : money,
+            feeMinor: amount / 40n,
+          }),
+        ]
+        const refund = { ...money, refundRef: `re_${at}` }
+        const dispute = { ...money, disputeRef: `dp_${at}`, feeMinor: 15n }
+        switch (becomes) {
+          case 'refunded':
+            return [...paid, refundPending(refund), refundSucceeded(refund)]
+          case 'refund-failed':
+            return [
+              ...paid,
+              refundPending(refund),
+              refundSucceeded(refund),
+              refundFailed({ ...refund, hadSucceeded: true }),
+            ]
+          case 'disputed':
+            return [...paid, disputeWithdrawn({ ...dispute, step: 'out' })]
+          case 'won':
+            return [
+              ...paid,
+              disputeWithdrawn({ ...dispute, step: 'out' }),
+              disputeReinstated({ ...dispute, step: 'in' }),
+            ]
+          default:
+            return paid
+        }
+      })
+      const before = balances(month)
+      const payouts = (['USD', 'EUR'] as const).map((paidIn) => {
+        const account: MoneyAccount = 'clearing'
+        const amountMinor = before[paidIn === currency ? account : `${account} ${paidIn}`] ?? 0n
+        return payoutPaid({
+          currency: paidIn,
+          amountMinor,
+          clearedMinor: amountMinor,
+          payoutRef: `po_${paidIn}`,
+        })
+      })
+      const after = balances([...month, ...payouts])
+      expect([after['clearing'], after['clearing EUR'], after['receivable']]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ])
+      const sold = sales.reduce((sum, { amount }) => sum + amount, 0n)
+      expect(-(after['revenue'] ?? 0n)).toBe(sold)
+    }),
+  )
+})

@@ -1,0 +1,212 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { minorPerMajor } from '../money/currencies.ts'
+import { microsOfDecimal } from '../money/decimal.ts'
+import {
+  chargeableMinor,
+  chargeMaxMinor,
+  chargeMinMinor,
+  fromProcessorAmount,
+  processorUnitsOf,
+  toProcessorAmount,
+} from '../money/processor-amounts.ts'
+import { decideDue } from './decide-due.ts'
+import type { LineInputs } from './line-inputs.ts'
+import { priceLine } from './price-line.ts'
+import { billableMicros, priceUsage } from './price-usage.ts'
+import type { Rate, UsageTerms } from './usage-terms.ts'
+
+/* What is true of all prices, whatever the plan says. */
+
+const units = fc.nat(5_000).map(String)
+const upToNone = fc.option(units)
+const rates = fc.integer({ min: 0, max: 400 }).map((tenths) => (tenths / 10).toFixed(1))
+
+const tiers = fc
+  .tuple(
+    fc.uniqueArray(fc.integer({ min: 1, max: 5_000 }), { maxLength: 4 }),
+    fc.array(rates, { minLength: 5, maxLength: 5 }),
+  )
+  .map(([ends, each]) =>
+    [...ends.toSorted((one, other) => one - other).map(String), null].map((upTo, at) => ({
+      upTo,
+      creditsPerUnit: each[at]!,
+    })),
+  )
+
+const flat = rates.map((creditsPerUnit): Rate => ({ kind: 'flat', creditsPerUnit }))
+const graduated = tiers.map((given): Rate => ({ kind: 'graduated', tiers: given }))
+const volume = tiers.map((given): Rate => ({ kind: 'volume', tiers: given }))
+
+const termsWith = (rate: fc.Arbitrary<Rate>): fc.Arbitrary<UsageTerms> =>
+  fc.record(
+    {
+      limit: upToNone,
+      freeUnits: units,
+      overage: fc.record({ maxUnits: upToNone }),
+      unitsPerPackage: fc.integer({ min: 1, max: 500 }).map(String),
+      rate,
+    },
+    { requiredKeys: ['limit', 'freeUnits', 'rate'] },
+  )
+
+const used = fc.bigInt({ min: 0n, max: 20_000_000_000n })
+
+describe('usage', () => {
+  test('that is more costs no less, but by volume', () => {
+    fc.assert(
+      fc.property(termsWith(fc.oneof(flat, graduated)), used, used, (terms, one, more) => {
+        expect(priceUsage(terms, one + more) >= priceUsage(terms, one)).toBe(true)
+      }),
+    )
+  })
+
+  test('costs the same in one piece as bit by bit, each at its place', () => {
+    const bits = fc.array(used, { minLength: 1, maxLength: 6 })
+    fc.assert(
+      fc.property(termsWith(fc.oneof(flat, graduated, volume)), bits, (terms, each) => {
+        let before = 0n
+        let sum = 0n
+        for (const micros of each) {
+          const late: LineInputs = lateInputs(terms, before, micros)
+          const { exact } = priceLine(late)
+          sum += exact.numerator
+          before += micros
+        }
+        expect(sum).toBe(priceUsage(terms, before) * 100n)
+      }),
+    )
+  })
+
+  test('never costs less than nothing, nor anything within what is free', () => {
+    fc.assert(
+      fc.property(termsWith(fc.oneof(flat, graduated, volume)), used, (terms, micros) => {
+        expect(priceUsage(terms, micros) >= 0n).toBe(true)
+        if (micros <= microsOfDecimal(terms.freeUnits)) expect(priceUsage(terms, micros)).toBe(0n)
+      }),
+    )
+  })
+
+  test('that is priced is no more than what was used, and than what may be', () => {
+    fc.assert(
+      fc.property(termsWith(flat), used, used, (terms, micros, carriedOver) => {
+        const billable = billableMicros(terms, micros, carriedOver)
+        expect(billable >= 0n && billable <= micros).toBe(true)
+        const most = terms.overage === undefined ? terms.limit : terms.overage.maxUnits
+        const widened = terms.overage === undefined ? carriedOver : 0n
+        if (most !== null) expect(billable <= microsOfDecimal(most) + widened).toBe(true)
+      }),
+    )
+  })
+})
+
+/** Dollars: a fraction of which the numerator is 10^-12 credits times a hundred. */
+function lateInputs(terms: UsageTerms, before: bigint, late: bigint): LineInputs {
+  const text = (micros: bigint): string => {
+    const digits = micros.toString().padStart(7, '0')
+    return `${digits.slice(0, -6)}.${digits.slice(-6)}`
+  }
+  return {
+    kind: 'late_usage',
+    terms,
+    usedUnits: text(before),
+    lateUnits: text(late),
+    carriedOverUnits: '0',
+    conversion: { currency: 'USD', unitsPerDollar: '1' },
+    reading: { meterName: 'requests', watermark: '2026-07-01T00:00:00.000Z', nextOffsets: {} },
+  }
+}
+
+describe('proration', () => {
+  const prices = fc.nat(10_000_000).map(String)
+  const proportional = (
+    oldMinor: string,
+    newMinor: string,
+    secondsLeft: number,
+    secondsInPeriod: number,
+  ) =>
+    priceLine({
+      kind: 'proration',
+      policy: 'proportional',
+      oldMinor,
+      newMinor,
+      secondsLeft,
+      secondsInPeriod,
+    }).amountMinor
+  const times = fc
+    .tuple(fc.integer({ min: 1, max: 32_000_000 }), fc.nat(1_000))
+    .map(([whole, part]) => [Math.floor((whole * part) / 1_000), whole] as const)
+
+  test('there and back again costs nothing', () => {
+    fc.assert(
+      fc.property(prices, prices, times, (one, other, [left, whole]) => {
+        expect(proportional(one, other, left, whole)).toBe(-proportional(other, one, left, whole))
+      }),
+    )
+  })
+
+  test('of a whole period is the whole difference, and of none of it nothing', () => {
+    fc.assert(
+      fc.property(prices, prices, times, (one, other, [, whole]) => {
+        expect(proportional(one, other, whole, whole)).toBe(BigInt(other) - BigInt(one))
+        expect(proportional(one, other, 0, whole)).toBe(0n)
+      }),
+    )
+  })
+})
+
+describe('currencies', () => {
+  // All that ISO 4217 counts otherwise than by hundredths, and some that it does not.
+  const unusual =
+    'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF UGX VND VUV XAF XOF XPF ISK BHD JOD KWD OMR TND'
+  const usual =
+    'USD EUR GBP SEK NOK DKK CHF CAD AUD PLN CZK HUF MXN HKD SGD NZD BRL INR AED RON MYR THB TWD'
+  const all = [...unusual.split(' '), ...usual.split(' ')]
+
+  test.each(all)('%s: there and back again is the same', (currency) => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 9n }), (amount) => {
+        const chargeable = chargeableMinor(amount, currency)
+        expect(amount - chargeable >= 0n).toBe(true)
+        const asked = toProcessorAmount(chargeable, currency)
+        const { perMajor, step } = processorUnitsOf(currency)
+        expect(asked % step).toBe(0n)
+        expect(fromProcessorAmount(asked, currency)).toBe(chargeable)
+        expect(asked * minorPerMajor(currency)).toBe(chargeable * perMajor)
+        // No more could have been asked for.
+        expect((amount - chargeable) * perMajor < step * minorPerMajor(currency)).toBe(true)
+      }),
+    )
+  })
+
+  test.each(all)('%s: what is due can be charged, and nothing is lost', (currency) => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(10n ** 6n), max: 10n ** 11n }), (total) => {
+        const { dueMinor, carriedMinor, isHeld } = decideDue(total, currency)
+        expect(dueMinor + carriedMinor).toBe(total)
+        if (total < chargeMinMinor(currency)) expect(dueMinor).toBe(0n)
+        expect(isHeld).toBe(dueMinor > chargeMaxMinor(currency))
+        const asked = toProcessorAmount(dueMinor, currency)
+        if (!isHeld) expect(asked.toString().length).toBeLessThanOrEqual(8)
+      }),
+    )
+  })
+
+  test.each([
+    ['USD', 1_234n, 1_234n],
+    ['JPY', 500n, 500n],
+    ['KWD', 512n, 5_120n],
+    ['ISK', 500n, 500n],
+    ['UGX', 5n, 500n],
+    ['HUF', 1_045n, 1_045n],
+  ])('%s: %i of ours are %i of the processor', (currency, ours, theirs) => {
+    expect(toProcessorAmount(ours, currency)).toBe(theirs)
+    expect(fromProcessorAmount(theirs, currency)).toBe(ours)
+  })
+
+  test('what cannot be charged, or is no whole amount of ours, is refused', () => {
+    expect(() => toProcessorAmount(501n, 'ISK')).toThrow('cannot be charged')
+    expect(() => fromProcessorAmount(5_124n, 'KWD')).toThrow('too many digits')
+    expect(() => microsOfDecimal('0.0000001')).toThrow('six decimals')
+  })
+})
