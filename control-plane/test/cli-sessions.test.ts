@@ -23,7 +23,6 @@ beforeAll(async () => {
     settings: {
       ...quickPasswords,
       TOLLGATE_PUBLISH_INTERVAL_MS: '3600000',
-      TOLLGATE_HOUSEKEEPING_INTERVAL_MS: '3600000',
     },
   })
 })

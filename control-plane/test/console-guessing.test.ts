@@ -17,7 +17,6 @@ beforeAll(async () => {
       ...quickPasswords,
       TOLLGATE_CONSOLE_SIGN_INS_PER_EMAIL_MAX: '3',
       TOLLGATE_CONSOLE_SIGN_INS_PER_ADDRESS_MAX: '6',
-      TOLLGATE_HOUSEKEEPING_INTERVAL_MS: '3600000',
     },
   })
 })

@@ -19,7 +19,6 @@ beforeAll(async () => {
   stack = await startTestStack({
     settings: {
       ...quickPasswords,
-      TOLLGATE_HOUSEKEEPING_INTERVAL_MS: '3600000',
     },
   })
 })

@@ -21,7 +21,7 @@ let sequence = 0
 
 beforeAll(async () => {
   // What time alone brings about is not told in between.
-  stack = await startTestStack({ settings: { TOLLGATE_HOUSEKEEPING_INTERVAL_MS: '3600000' } })
+  stack = await startTestStack()
   tenant = await stack.createTenant()
 })
 afterAll(() => stack.stop())

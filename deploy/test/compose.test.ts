@@ -70,6 +70,7 @@ describe('deploy/compose.yaml', () => {
 
   it('runs every service of the product', () => {
     expect(ours.map(([name]) => name).sort()).toEqual([
+      'billing-runner',
       'control-plane',
       'counters',
       'ingest',

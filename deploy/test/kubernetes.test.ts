@@ -85,7 +85,7 @@ describe.skipIf(spawnSync('helm', ['version']).status !== 0)(
       const deployments = parseAllDocuments(rendered)
         .map((document) => document.toJS() as Deployment | null)
         .filter((each) => each?.kind === 'Deployment')
-      expect(deployments).toHaveLength(4)
+      expect(deployments).toHaveLength(5)
       for (const deployment of deployments) {
         const [container] = deployment!.spec.template.spec.containers
         const given = container!.env.map(({ name, value = 'secret' }) => [name, value])

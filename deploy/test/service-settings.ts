@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { aggregatorSettings } from '@tollgate/aggregator/config'
+import { billingRunnerSettings } from '@tollgate/billing-runner/config'
 import { controlPlaneSettings } from '@tollgate/control-plane/config'
 import { ingestSettings } from '@tollgate/ingest/config'
 import type { Settings } from '@tollgate/platform/config/settings'
@@ -10,6 +11,7 @@ const settingsByProgram: Readonly<Record<string, Settings>> = {
   'ingest/dist/main.js': ingestSettings,
   'aggregator/dist/main.js': aggregatorSettings,
   'control-plane/dist/main.js': controlPlaneSettings,
+  'billing-runner/dist/main.js': billingRunnerSettings,
 }
 
 const allSettings: readonly Settings[] = [...Object.values(settingsByProgram), tracingSettings]

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readAggregatorConfig } from '@tollgate/aggregator/config'
 import { createAggregator } from '@tollgate/aggregator/service'
+import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
+import { createBillingRunner } from '@tollgate/billing-runner/service'
 import { readControlPlaneConfig } from '@tollgate/control-plane/config'
 import { createControlPlane } from '@tollgate/control-plane/service'
 import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
@@ -66,6 +68,8 @@ type StackOptions = {
   readonly ingestHotState?: HotState
   /** Beyond those of an embedded installation, or instead of them. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Scheduled jobs, which would add to what other tests look at. */
+  readonly hasBillingRunner?: boolean
   /** Nothing, where a test makes the services complain. Default: errors. */
   readonly logLevel?: 'silent'
 }
@@ -118,6 +122,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     { ...parts, schemaId, hotState: options.ingestHotState ?? hotState },
   )
   await ingest.start()
+  const jobs: Service[] = options.hasBillingRunner
+    ? [createBillingRunner(readBillingRunnerConfig(environment), { ...parts, database })]
+    : []
+  for (const service of jobs) await service.start()
   const baseUrl = `http://127.0.0.1:${ingest.port}`
 
   const clients: TollgateClient[] = []
@@ -151,7 +159,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     },
     async stop() {
       for (const client of clients) client.close()
-      const services: Service[] = [ingest, controlPlane]
+      const services: Service[] = [...jobs, ingest, controlPlane]
       for (const service of services) await service.stop()
       await stopProjections()
       await eventLog.close()

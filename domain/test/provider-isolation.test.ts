@@ -96,6 +96,8 @@ describe('the tables', () => {
       // What follows from a change that is audited, or machines do for each call of a customer.
       ...['outbox', 'publications', 'customer_publications'],
       ...['customer_sessions', 'checkout_sessions'],
+      // What jobs have in hand, and how many of what they did; what they change is audited.
+      ...['job_claims', 'billing_runs'],
       // What follows from a transaction of the ledger.
       ...['wallets', 'ledger_entries', 'credit_grants', 'credit_burns'],
       // What an invoice or a credit note consists of, or leaves behind.
@@ -120,6 +122,8 @@ describe('the tables', () => {
       // Of people who are not signed in yet.
       'control.sign_in_attempts',
       'control.cli_sessions',
+      // When jobs ran.
+      ...schemas.map((schema) => `${schema}.job_slots`),
       // How far the log was read, by partition.
       ...environments.map((environment) => `${environment}.debit_positions`),
     ]

@@ -7,7 +7,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openHotState, type HotStateConfig } from '@tollgate/platform/hot-state/open-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { openSecrets, type Secrets } from '@tollgate/platform/secrets/open-secrets'
-import { withoutSlash } from '../hosted-url.ts'
+import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 
 /** What the commands work with. They talk to the stores themselves, so no service has to be running. */
 export type CliParts = {

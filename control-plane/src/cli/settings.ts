@@ -3,7 +3,7 @@ import { databaseSettings } from '@tollgate/platform/database/postgres/database-
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
 import { consoleSettings } from '@tollgate/domain/console/console-settings'
-import { hostedUrlSetting } from '../hosted-url.ts'
+import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 
 /** Where the commands find the stores, and what they tell. */
 export const cliSettings = {

@@ -27,6 +27,7 @@ import {
   registerAnswerCliSessionRoutes,
   registerOpenCliSessionRoutes,
 } from './routes/cli-sessions.ts'
+import { registerBillingRunRoutes } from './routes/billing-runs.ts'
 import { registerEventRoutes } from './routes/console-events.ts'
 import { registerConsoleListRoutes } from './routes/console-lists.ts'
 import { registerConsoleUsageRoutes } from './routes/console-usage.ts'
@@ -137,6 +138,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerConsoleListRoutes(app, parts)
   registerConsoleUsageRoutes(app, parts)
   registerEventRoutes(app, parts)
+  registerBillingRunRoutes(app, parts)
   registerAuditLogRoute(app, parts)
   registerMerchantRoutes(app, parts)
   registerAssetUploadRoute(app, parts)

@@ -293,6 +293,10 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   'get /v1/sdk/webhooks/event-types': operation('listEventTypes', 'What webhooks tell of'),
   'get /v1/sdk/webhooks/event-schema': operation('getSampleEvent', 'An event as webhooks send it'),
 
+  'get /v1/ui/billing/runs': operation(
+    'listBillingRuns',
+    'List what scheduled jobs did, the newest first',
+  ),
   'get /v1/ui/events': operation('listEvents', 'List what happened, the newest first'),
   'get /v1/ui/events/{eventId}': operation('getEvent', 'Get an event with what it tells', 404),
 
@@ -312,6 +316,7 @@ export const describedTags = [
   { name: 'MCP', description: 'MCP servers as products' },
   { name: 'Meters', description: 'What is counted' },
   { name: 'Merchant', description: 'The provider, as its customers see it' },
+  { name: 'Billing', description: 'What scheduled jobs do' },
   { name: 'Events', description: 'What happened, as webhooks tell of it' },
   { name: 'Webhooks', description: 'What is sent to the endpoints of a provider' },
   { name: 'Keys', description: 'Secret keys of the provider' },

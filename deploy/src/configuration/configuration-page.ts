@@ -1,4 +1,5 @@
 import { aggregatorSettings } from '@tollgate/aggregator/config'
+import { billingRunnerSettings } from '@tollgate/billing-runner/config'
 import { controlPlaneSettings } from '@tollgate/control-plane/config'
 import { ingestSettings } from '@tollgate/ingest/config'
 import type { Setting, Settings } from '@tollgate/platform/config/settings'
@@ -19,6 +20,7 @@ const sections: readonly {
   { title: 'ingest', lead: 'The public address.', settings: ingestSettings },
   { title: 'aggregator', lead: 'The two projections.', settings: aggregatorSettings },
   { title: 'control-plane', lead: 'The management API.', settings: controlPlaneSettings },
+  { title: 'billing-runner', lead: 'Scheduled work.', settings: billingRunnerSettings },
   {
     title: 'Traces',
     lead:

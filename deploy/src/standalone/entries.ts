@@ -5,6 +5,7 @@ const find = createRequire(import.meta.url)
 /** The built program of each service, found the way any importer would find its package. */
 export const entries = {
   chdbGateway: find.resolve('@tollgate/platform/chdb-gateway/main'),
+  billingRunner: find.resolve('@tollgate/billing-runner/main'),
   controlPlane: find.resolve('@tollgate/control-plane/main'),
   aggregator: find.resolve('@tollgate/aggregator/main'),
   ingest: find.resolve('@tollgate/ingest/main'),

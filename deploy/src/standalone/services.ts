@@ -16,7 +16,13 @@ export type Addresses = {
   readonly adminPorts: Readonly<Record<AdminService, number>>
 }
 
-const adminServices = ['control-plane', 'aggregator-counters', 'aggregator-sink', 'ingest'] as const
+const adminServices = [
+  'control-plane',
+  'aggregator-counters',
+  'aggregator-sink',
+  'ingest',
+  'billing-runner',
+] as const
 type AdminService = (typeof adminServices)[number]
 
 export async function chooseAddresses(publicPort: number): Promise<Addresses> {
@@ -98,6 +104,7 @@ const ownSettings: Record<AdminService, (addresses: Addresses) => Record<string,
   'aggregator-counters': () => ({ TOLLGATE_PROJECTION: 'counters' }),
   'aggregator-sink': () => ({ TOLLGATE_PROJECTION: 'sink' }),
   ingest: ({ publicPort }) => ({ TOLLGATE_PORT: String(publicPort) }),
+  'billing-runner': () => ({}),
 }
 
 const entryOf: Record<AdminService, string> = {
@@ -105,6 +112,7 @@ const entryOf: Record<AdminService, string> = {
   'aggregator-counters': entries.aggregator,
   'aggregator-sink': entries.aggregator,
   ingest: entries.ingest,
+  'billing-runner': entries.billingRunner,
 }
 
 export function servicePart(

@@ -72,13 +72,14 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     counters: service('aggregator-counters'),
     sink: service('aggregator-sink'),
     ingest: service('ingest'),
+    billingRunner: service('billing-runner'),
   }
 
   /** Ingest first: the projections see everything it took before they stop, and nobody asks a part that is gone. */
   const stop = async (): Promise<void> => {
     await parts.ingest.stop()
     await Promise.all([parts.sink.stop(), parts.counters.stop()])
-    await parts.controlPlane.stop()
+    await Promise.all([parts.billingRunner.stop(), parts.controlPlane.stop()])
     await parts.clickhouse?.stop()
     await parts.postgres?.stop()
     await removeRunFile(folder.runFile)
@@ -89,7 +90,9 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     parts.counters.start(),
     parts.sink.start(),
     parts.clickhouse?.start() ?? nothing,
-    (parts.postgres?.start() ?? nothing).then(() => parts.controlPlane.start()),
+    (parts.postgres?.start() ?? nothing)
+      .then(() => parts.controlPlane.start())
+      .then(() => parts.billingRunner.start()),
   ]
   try {
     await Promise.all(starts)

@@ -11,7 +11,10 @@ const [command, ...parameters] = process.argv.slice(2)
 if (command === 'migrate') process.exit(await runMigrateCommand(parameters, process.env))
 
 /** The operator's commands, against what runs on the data folder, or against what the environment names. */
-const program = createRequire(import.meta.url).resolve('@tollgate/control-plane/cli/main')
+const isBilling = command === 'billing'
+const program = createRequire(import.meta.url).resolve(
+  isBilling ? '@tollgate/billing-runner/cli/main' : '@tollgate/control-plane/cli/main',
+)
 const isHelp = command === undefined || ['help', '--help', '-h'].includes(command)
 const { dataDir } = readSettings(standaloneSettings, process.env)
 const running = await readRunFile(dataFolderAt(resolve(dataDir)).runFile)
@@ -21,11 +24,16 @@ if (!isHelp && !running && process.env['TOLLGATE_DATABASE_URL'] === undefined) {
   )
   process.exit(1)
 }
-const { status } = spawnSync(process.execPath, [program, ...process.argv.slice(2)], {
-  stdio: 'inherit',
-  env: { ...process.env, ...running?.environment },
-})
+const { status } = spawnSync(
+  process.execPath,
+  [program, ...(isBilling ? parameters : process.argv.slice(2))],
+  {
+    stdio: 'inherit',
+    env: { ...process.env, ...running?.environment },
+  },
+)
 if (isHelp) {
+  console.log('\nBilling:\n  billing run       Do now what is due')
   console.log('\nMoving:\n  migrate           Move an embedded installation to the engines')
 }
 process.exit(status ?? 1)

@@ -113,9 +113,14 @@ export async function deleteAccessTokens(
 }
 
 /** Of any provider, some at a time. */
-export async function sweepAccessTokens(sql: Queryable, now: Date, rowsMax: number): Promise<void> {
-  await sql`
+export async function sweepAccessTokens(
+  sql: Queryable,
+  now: Date,
+  rowsMax: number,
+): Promise<number> {
+  const rows = await sql`
     delete from access_tokens where sha256 in (
       select sha256 from access_tokens where expires_at <= ${now}
       order by expires_at limit ${rowsMax})`
+  return rows.count
 }

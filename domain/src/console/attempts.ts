@@ -52,11 +52,12 @@ export async function uncountAttempt(
     where kind = ${kind} and subject = lower(${subject}) and window_ends_at = ${windowEndsAt}`
 }
 
-export async function sweepAttempts(sql: Queryable, now: Date, rowsMax: number): Promise<void> {
-  await sql`
+export async function sweepAttempts(sql: Queryable, now: Date, rowsMax: number): Promise<number> {
+  const rows = await sql`
     delete from sign_in_attempts where (kind, subject) in (
       select kind, subject from sign_in_attempts where window_ends_at <= ${now}
       order by window_ends_at limit ${rowsMax})`
+  return rows.count
 }
 
 function maxOf(kind: AttemptsOf['kind'], limits: AttemptLimits): number {

@@ -113,9 +113,10 @@ export async function sweepCliSessions(
   sql: Queryable,
   expiredBefore: Date,
   rowsMax: number,
-): Promise<void> {
-  await sql`
+): Promise<number> {
+  const rows = await sql`
     delete from cli_sessions where session_id in (
       select session_id from cli_sessions where expires_at < ${expiredBefore}
       order by expires_at limit ${rowsMax})`
+  return rows.count
 }

@@ -27,6 +27,7 @@ const purchase = (anchor: string, endDate: string | null = null) => ({
   customerRef: 'cus_a',
   anchor: new Date(anchor),
   cycleMode: 'calendar' as const,
+  startDate: new Date(anchor),
   endDate: endDate === null ? null : new Date(endDate),
 })
 
@@ -121,11 +122,15 @@ describe('compileEntitlement', () => {
         anchors,
         fc.nat(500_000_000),
         fc.option(fc.constantFrom(...billingCycles), { nil: undefined }),
-        (anchorSecond, later, billingCycle) => {
+        fc.constantFrom(0, 86_400, 14 * 86_400, 40 * 86_400),
+        (anchorSecond, later, billingCycle, trialDaySeconds) => {
+          // What has no periods has no trial.
+          const trialSeconds = billingCycle === undefined ? 0 : trialDaySeconds
           const now = new Date((anchorSecond + later) * 1000)
           const given = {
             ...purchase('2025-01-01T00:00:00Z'),
-            anchor: new Date(anchorSecond * 1000),
+            anchor: new Date((anchorSecond + trialSeconds) * 1000),
+            startDate: new Date(anchorSecond * 1000),
           }
           const terms = billingCycle === undefined ? {} : { billingCycle }
           const entitlement = compileEntitlement(given, plan(terms), { now, customerRefs: [] })

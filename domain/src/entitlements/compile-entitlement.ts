@@ -1,6 +1,6 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import type { Cycle, CycleMode, Period } from '../periods/periods.ts'
-import { periodIndexAt, periodOf, periodsFrom, unixSecond } from '../periods/periods.ts'
+import { unixSecond, usagePeriodAt, usagePeriodOf } from '../periods/periods.ts'
 import { effectiveCap } from '../plans/plan-cap.ts'
 import { isCreditBased } from '../plans/plan.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
@@ -12,6 +12,8 @@ export type EntitledPurchase = {
   readonly customerRef: string
   readonly anchor: Date
   readonly cycleMode: CycleMode
+  /** Before the anchor where the purchase began as a trial. */
+  readonly startDate: Date
   readonly endDate: Date | null
 }
 
@@ -49,7 +51,7 @@ export function compileEntitlement(
     credit: isCreditBased(plan)
       ? { creditsPerUnit: plan.terms.creditsPerUnit ?? 0, currency: plan.currency }
       : null,
-    firstPeriodStartSecond: unixSecond(purchase.anchor),
+    firstPeriodStartSecond: unixSecond(purchase.startDate),
     periods: countedPeriods(purchase, plan, context.now).map(toSeconds),
     customerRefs: context.customerRefs,
   }
@@ -63,18 +65,19 @@ export function purchasePeriodAt(
 ): Period {
   const cycle = cycleOf(purchase, plan)
   if (cycle === undefined) return wholeTerm(purchase)
-  return periodOf(cycle, Math.max(0, periodIndexAt(cycle, instant)))
+  return usagePeriodAt(cycle, purchase.startDate, instant)
 }
 
 function countedPeriods(purchase: EntitledPurchase, plan: PlanSnapshot, now: Date): Period[] {
   const cycle = cycleOf(purchase, plan)
   if (cycle === undefined) return [wholeTerm(purchase)]
   // A purchase that starts later is published from its first period on.
-  const current = Math.max(0, periodIndexAt(cycle, now))
-  const first = Math.max(0, current - periodsBehind)
+  const { startDate } = purchase
+  const current = usagePeriodAt(cycle, startDate, now).index
+  const first = usagePeriodOf(cycle, startDate, current - periodsBehind).index
   const count = current - first + 1 + periodsAhead
   const end = purchase.endDate ?? farFuture
-  return periodsFrom(cycle, first, count)
+  return Array.from({ length: count }, (_, next) => usagePeriodOf(cycle, startDate, first + next))
     .filter((period) => period.start < end)
     .map((period) => (period.end <= end ? period : { ...period, end }))
 }

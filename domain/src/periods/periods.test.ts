@@ -1,7 +1,7 @@
 import { billingCycles } from '@tollgate/schemas/http/plan-terms'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { periodAt, periodIndexAt, periodOf, periodsFrom, wholeSecond } from './periods.ts'
+import { periodAt, periodIndexAt, periodOf, usagePeriodAt, wholeSecond } from './periods.ts'
 import type { Cycle } from './periods.ts'
 
 const cycles: fc.Arbitrary<Cycle> = fc.record({
@@ -131,13 +131,24 @@ describe('the periods of any anchor', () => {
       }),
     )
   })
+})
 
-  it('come in order', () => {
-    const periods = periodsFrom(monthly('2025-01-31T00:00:00Z'), 1, 2)
-    expect(periods.map(({ start }) => start.toISOString().slice(0, 10))).toEqual([
-      '2025-02-28',
-      '2025-03-31',
-    ])
+describe('periods in which usage counts', () => {
+  const cycle = monthly('2025-01-31T00:00:00Z')
+  const days = (start: string, at: string) => {
+    const period = usagePeriodAt(cycle, new Date(start), new Date(at))
+    return [period.start, period.end].map((bound) => bound.toISOString().slice(0, 10))
+  }
+
+  it.each([
+    ['2025-01-31', '2025-03-01', ['2025-02-28', '2025-03-31']],
+    ['2025-01-31', '2025-01-30', ['2025-01-31', '2025-02-28']],
+    ['2025-01-17', '2025-01-30', ['2025-01-17', '2025-01-31']],
+    ['2025-01-17', '2025-01-01', ['2025-01-17', '2025-01-31']],
+    ['2025-01-17', '2025-01-31', ['2025-01-31', '2025-02-28']],
+    ['2024-11-01', '2025-01-01', ['2024-11-01', '2025-01-31']],
+  ])('of what starts on %s, on %s', (start, at, bounds) => {
+    expect(days(start, at)).toEqual(bounds)
   })
 })
 

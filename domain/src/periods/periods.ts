@@ -80,9 +80,19 @@ export function periodIndexAt(cycle: Cycle, instant: Date): number {
   return boundaryMs(anchor, step, index) <= instant.getTime() ? index : index - 1
 }
 
-/** `count` periods from the one with that index on, in order. */
-export function periodsFrom(cycle: Cycle, firstIndex: number, count: number): Period[] {
-  return Array.from({ length: count }, (_, offset) => periodOf(cycle, firstIndex + offset))
+/**
+ * The period in which a purchase counts what happens at that instant. A purchase that starts before its anchor has a
+ * trial until then, which is a period of its own, with the index -1.
+ */
+export function usagePeriodAt(cycle: Cycle, start: Date, instant: Date): Period {
+  return usagePeriodOf(cycle, start, periodIndexAt(cycle, instant))
+}
+
+/** The one with that index, or the first one. */
+export function usagePeriodOf(cycle: Cycle, start: Date, index: number): Period {
+  if (index >= 0) return periodOf(cycle, index)
+  const hasTrial = start < cycle.anchor
+  return hasTrial ? { index: -1, start, end: cycle.anchor } : periodOf(cycle, 0)
 }
 
 function boundaryMs(anchor: Date, step: Step, index: number): number {

@@ -37,6 +37,20 @@ export function publish(
   return publishAll(parts, environment, target.kind, [target], when)
 }
 
+/** The same for what a batch of changes left to publish, in as few steps as their kinds need. */
+export async function publishTogether(
+  parts: PublisherParts,
+  environment: Environment,
+  targets: readonly PublicationTarget[],
+): Promise<void> {
+  for (const kind of publishedKinds) {
+    const ofKind = targets.filter((target) => target.kind === kind)
+    for (const batch of batchesOf(ofKind)) {
+      await publishAll(parts, environment, kind, batch, 'pending')
+    }
+  }
+}
+
 async function publishAll(
   parts: PublisherParts,
   space: PublicationSpace,

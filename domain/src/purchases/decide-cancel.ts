@@ -24,13 +24,14 @@ export function decideCancel(purchase: Purchase, now: Date): CancelDecision {
 }
 
 /**
- * The end of the last period that is paid, which lies behind us while a renewal is due. What costs nothing is paid for
- * the period that runs. Undefined without periods.
+ * The end of the last period that is paid, which lies behind us while a renewal is due; of a trial its end. What costs
+ * nothing is paid for the period that runs. Undefined without periods.
  */
 function paidUntil(purchase: Purchase, now: Date): Date | undefined {
   if (purchase.endDate !== null) return purchase.endDate
   const cycle = cycleOf(purchase)
   if (cycle === undefined) return undefined
-  if (purchase.amountMinor > 0 && purchase.nextBillingDate !== null) return purchase.nextBillingDate
+  const isCharged = purchase.amountMinor > 0 || purchase.status === 'trialing'
+  if (isCharged && purchase.nextBillingDate !== null) return purchase.nextBillingDate
   return periodAt(cycle, now).end
 }

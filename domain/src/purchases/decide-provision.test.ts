@@ -166,6 +166,8 @@ function aPurchase(fields: Partial<Purchase>): Purchase {
     cancellationReason: null,
     endedAt: null,
     metadata: {},
+    remindedOf: null,
+    nextResetAt: null,
     createdAt: start,
     updatedAt: start,
     ...fields,

@@ -7,7 +7,13 @@ import { canMove, transitions, type PurchaseTrigger } from './transitions.ts'
 export type PurchaseChange = Partial<
   Pick<
     Purchase,
-    'autoRenew' | 'endDate' | 'nextBillingDate' | 'cancelledAt' | 'cancellationReason' | 'endedAt'
+    | 'autoRenew'
+    | 'endDate'
+    | 'nextBillingDate'
+    | 'paidAt'
+    | 'cancelledAt'
+    | 'cancellationReason'
+    | 'endedAt'
   >
 >
 

@@ -2,6 +2,7 @@ import type { PurchaseOrigin } from '@tollgate/schemas/http/purchases'
 import type { Customer } from '../customers/repository.ts'
 import { periodOf, wholeSecond, type CycleMode } from '../periods/periods.ts'
 import type { Plan } from '../plans/plan.ts'
+import { trialEnd } from '../pricing/trial.ts'
 import type { Product } from '../products/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { cycleOf } from './access.ts'
@@ -49,14 +50,44 @@ export function unpaidPurchase(given: UnpaidPurchase): Purchase {
     cancellationReason: null,
     endedAt: null,
     metadata: {},
+    remindedOf: null,
+    nextResetAt: null,
     createdAt: now,
     updatedAt: now,
   }
   const cycle = cycleOf(purchase)
   const firstPeriodEnd = cycle === undefined ? null : periodOf(cycle, 0).end
-  return purchase.autoRenew
-    ? { ...purchase, nextBillingDate: firstPeriodEnd }
-    : { ...purchase, endDate: firstPeriodEnd ?? accessEnd(plan, anchor) }
+  if (!purchase.autoRenew)
+    return { ...purchase, endDate: firstPeriodEnd ?? accessEnd(plan, anchor) }
+  return { ...purchase, nextBillingDate: firstPeriodEnd, nextResetAt: firstPeriodEnd }
+}
+
+/** Whether the plan can be tried before it is paid. What has no periods has none that could begin after the trial. */
+export function hasTrial({ terms }: Pick<Plan, 'terms'>): boolean {
+  return (terms.trialDays ?? 0) > 0 && terms.billingCycle !== undefined
+}
+
+/**
+ * A purchase that begins with the plan's trial. Its periods are counted from the end of the trial, where it is charged
+ * for the first time.
+ */
+export function trialPurchase(given: Omit<UnpaidPurchase, 'origin'>): Purchase {
+  const { plan, now } = given
+  const endsAt = trialEnd(plan.terms.trialDays, now) ?? now
+  const afterTrial = unpaidPurchase({
+    ...given,
+    origin: 'paid',
+    now: endsAt,
+  })
+  return {
+    ...afterTrial,
+    status: 'trialing',
+    startDate: wholeSecond(now),
+    nextBillingDate: afterTrial.anchor,
+    nextResetAt: afterTrial.anchor,
+    createdAt: now,
+    updatedAt: now,
+  }
 }
 
 const dayMs = 86_400_000

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
+import type { Period } from '../periods/periods.ts'
 import type { Purchase } from './repository.ts'
 
 /** `data.object` of most purchase events; the status is the new one. */
@@ -29,5 +30,31 @@ export function planChangedObject(purchase: Purchase): JsonObject {
     plan: purchase.planRef,
     product: purchase.productRef,
     created: unixSeconds(purchase.createdAt),
+  }
+}
+
+/** `data.object` of purchase.trial_ending. */
+export function trialEndingObject(purchase: Purchase, trialEndsAt: Date): JsonObject {
+  return { ...purchaseObject(purchase), trialEndsAt: unixSeconds(trialEndsAt) }
+}
+
+/** `data.object` of purchase.renewal_reminder. */
+export function renewalReminderObject(purchase: Purchase, nextBillingAt: Date): JsonObject {
+  return { ...purchaseObject(purchase), nextBillingAt: unixSeconds(nextBillingAt) }
+}
+
+/** `data.object` of usage.reset. */
+export function usageResetObject(purchase: Purchase, period: Period, now: Date): JsonObject {
+  return {
+    id: purchase.reference,
+    reference: purchase.reference,
+    customer: purchase.customerRef,
+    product: purchase.productRef,
+    purchase: purchase.reference,
+    periodStart: unixSeconds(period.start),
+    periodEnd: unixSeconds(period.end),
+    // Nothing is carried over into the next period so far.
+    carriedOverUnits: 0,
+    created: unixSeconds(now),
   }
 }

@@ -38,6 +38,10 @@ export type Purchase = {
   readonly cancellationReason: string | null
   readonly endedAt: Date | null
   readonly metadata: JsonObject
+  /** The billing date, or the end of the trial, that was told of beforehand. */
+  readonly remindedOf: Date | null
+  /** Where the period ends in which usage counts now; null: there is no next one. */
+  readonly nextResetAt: Date | null
   readonly createdAt: Date
   readonly updatedAt: Date
 }
@@ -69,6 +73,8 @@ type PurchaseRow = {
   cancellation_reason: string | null
   ended_at: Date | null
   metadata: JsonObject
+  reminded_of: Date | null
+  next_reset_at: Date | null
   created_at: Date
   updated_at: Date
 }
@@ -101,14 +107,15 @@ export async function insertPurchase(
       (provider_id, reference, customer_ref, product_ref, plan_ref, plan_snapshot, status, origin,
        amount, original_amount, currency, exchange_rate, anchor, cycle_mode, billing_cycle,
        is_recurring, auto_renew, start_date, end_date, next_billing_date, paid_at, metadata,
-       created_at, updated_at)
+       next_reset_at, created_at, updated_at)
     values (${providerId}, ${purchase.reference}, ${purchase.customerRef}, ${purchase.productRef},
       ${purchase.planRef}, ${jsonb(sql, purchase.planSnapshot)}, ${purchase.status},
       ${purchase.origin}, ${purchase.amountMinor}, ${purchase.originalAmountMinor},
       ${purchase.currency}, ${purchase.exchangeRate}, ${purchase.anchor}, ${purchase.cycleMode},
       ${purchase.billingCycle}, ${purchase.isRecurring}, ${purchase.autoRenew},
       ${purchase.startDate}, ${purchase.endDate}, ${purchase.nextBillingDate}, ${purchase.paidAt},
-      ${jsonb(sql, purchase.metadata)}, ${purchase.createdAt}, ${purchase.updatedAt})`
+      ${jsonb(sql, purchase.metadata)}, ${purchase.nextResetAt}, ${purchase.createdAt},
+      ${purchase.updatedAt})`
 }
 
 /** Everything about a purchase that changes in its life. */
@@ -124,6 +131,21 @@ export async function updatePurchase(
       cancellation_reason = ${purchase.cancellationReason}, ended_at = ${purchase.endedAt},
       updated_at = ${purchase.updatedAt}
     where provider_id = ${providerId} and reference = ${purchase.reference}`
+}
+
+/** What machines move, and what changes nothing for anybody else. */
+export async function updateCalendar(
+  sql: Queryable,
+  providerId: string,
+  {
+    reference,
+    remindedOf,
+    nextResetAt,
+  }: Pick<Purchase, 'reference' | 'remindedOf' | 'nextResetAt'>,
+): Promise<void> {
+  await sql`
+    update purchases set reminded_of = ${remindedOf}, next_reset_at = ${nextResetAt}
+    where provider_id = ${providerId} and reference = ${reference}`
 }
 
 /** Newest first. */
@@ -196,21 +218,6 @@ export async function findLastOfPlan(
   return purchase
 }
 
-export type PurchaseName = { readonly providerId: string; readonly reference: string }
-
-/** Purchases of any provider whose end has passed and whose status does not say so, the longest ended first. */
-export async function listLapsed(
-  sql: Queryable,
-  now: Date,
-  rowsMax: number,
-): Promise<PurchaseName[]> {
-  const rows = await sql<{ provider_id: string; reference: string }[]>`
-    select provider_id, reference from purchases
-    where end_date <= ${now} and status in ('active', 'trialing', 'past_due')
-    order by end_date limit ${rowsMax}`
-  return rows.map((row) => ({ providerId: row.provider_id, reference: row.reference }))
-}
-
 /** Whoever changes a purchase locks it first, and decides by what is found then. */
 export async function lockPurchase(
   sql: Queryable,
@@ -255,6 +262,7 @@ export type EntitlingPurchase = Pick<
   | 'status'
   | 'anchor'
   | 'cycleMode'
+  | 'startDate'
   | 'endDate'
   | 'endedAt'
   | 'updatedAt'
@@ -267,8 +275,8 @@ export async function listDecidingPurchases(
 ): Promise<Map<string, EntitlingPurchase[]>> {
   const rows = await sql<EntitlingRow[]>`
     select distinct on (provider_id, customer_ref, product_ref)
-      reference, customer_ref, product_ref, plan_snapshot, status, anchor, cycle_mode, end_date,
-      ended_at, updated_at
+      reference, customer_ref, product_ref, plan_snapshot, status, anchor, cycle_mode, start_date,
+      end_date, ended_at, updated_at
     from purchases
     where (provider_id, customer_ref) in (${selectNames(sql, customers)}) and plan_ref is not null
     order by provider_id, customer_ref, product_ref, ${decidingFirst(sql)}`
@@ -296,6 +304,7 @@ type EntitlingRow = Pick<
   | 'status'
   | 'anchor'
   | 'cycle_mode'
+  | 'start_date'
   | 'end_date'
   | 'ended_at'
   | 'updated_at'
@@ -310,6 +319,7 @@ function toEntitling(row: EntitlingRow): EntitlingPurchase {
     status: row.status,
     anchor: row.anchor,
     cycleMode: row.cycle_mode,
+    startDate: row.start_date,
     endDate: row.end_date,
     endedAt: row.ended_at,
     updatedAt: row.updated_at,
@@ -330,12 +340,13 @@ function fromRow(row: PurchaseRow): Purchase {
     billingCycle: row.billing_cycle,
     isRecurring: row.is_recurring,
     autoRenew: row.auto_renew,
-    startDate: row.start_date,
     nextBillingDate: row.next_billing_date,
     paidAt: row.paid_at,
     cancelledAt: row.cancelled_at,
     cancellationReason: row.cancellation_reason,
     metadata: row.metadata,
+    remindedOf: row.reminded_of,
+    nextResetAt: row.next_reset_at,
     createdAt: row.created_at,
   }
 }

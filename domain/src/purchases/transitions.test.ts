@@ -12,6 +12,7 @@ const rows: readonly Row[] = [
   ['pending', 'paid', 'active'],
   ['suspended', 'paid', 'active'],
   ['trialing', 'trial-converted', 'active'],
+  ['trialing', 'trial-ended-free', 'active'],
   ['trialing', 'trial-unpaid', 'suspended'],
   ['trialing ending', 'trial-unpaid', 'suspended'],
   ['active', 'renewed', 'active'],

@@ -4,6 +4,7 @@ import type { PurchaseStatus } from '@tollgate/schemas/http/purchases'
 export type PurchaseTrigger =
   | 'paid'
   | 'trial-converted'
+  | 'trial-ended-free'
   | 'trial-unpaid'
   | 'renewed'
   | 'renewal-failed'
@@ -34,6 +35,13 @@ export const transitions: Readonly<Record<PurchaseTrigger, Transition>> = {
     pendingCancellation: false,
     to: 'active',
     event: 'purchase.trial_converted',
+  },
+  // Nothing was to be paid, so nothing was converted.
+  'trial-ended-free': {
+    from: ['trialing'],
+    pendingCancellation: false,
+    to: 'active',
+    event: 'purchase.updated',
   },
   'trial-unpaid': { from: ['trialing'], to: 'suspended', event: 'purchase.suspended' },
   renewed: {

@@ -94,33 +94,23 @@ async function insertCheckoutSession(
       ${session.createdAt}, ${session.updatedAt})`
 }
 
-export type CheckoutName = { readonly providerId: string; readonly sessionId: string }
-
-/** Checkouts of all providers that nobody completed in time and nobody has told of, the oldest first. */
-export async function listAbandonedCheckouts(
-  sql: Queryable,
-  now: Date,
-  rowsMax: number,
-): Promise<CheckoutName[]> {
-  const rows = await sql<{ provider_id: string; session_id: string }[]>`
-    select provider_id, session_id from checkout_sessions
-    where status = 'active' and expires_at <= ${now} order by expires_at limit ${rowsMax}`
-  return rows.map((row) => ({ providerId: row.provider_id, sessionId: row.session_id }))
-}
-
-/** Gives a checkout whose time is up the status that it has since then, and tells of it: once, whoever else looks. */
+/**
+ * Gives a checkout whose time is up the status that it has since then, and tells of it: once, whoever else looks. False:
+ * there is nothing to tell.
+ */
 export async function expireCheckoutSession(
   work: UnitOfWork,
   hostedUrl: string,
   sessionId: string,
-): Promise<void> {
+): Promise<boolean> {
   const [row] = await work.sql<CheckoutSessionRow[]>`
     update checkout_sessions set status = 'expired', updated_at = ${work.now}
     where provider_id = ${work.providerId} and session_id = ${sessionId}
       and status = 'active' and expires_at <= ${work.now}
     returning *`
-  if (row === undefined) return
+  if (row === undefined) return false
   await recordEvent(work, 'checkout_session.expired', checkoutObject(fromRow(row), hostedUrl))
+  return true
 }
 
 /** Nobody can pay on the customer's open checkouts any more: their time is up. */

@@ -2,6 +2,7 @@
 {{- define "tollgate.components" -}}
 ingest: ingest/dist/main.js
 controlPlane: control-plane/dist/main.js
+billingRunner: billing-runner/dist/main.js
 counters: aggregator/dist/main.js
 sink: aggregator/dist/main.js
 {{- end }}
@@ -66,7 +67,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- $_ := set $environment "TOLLGATE_CLICKHOUSE_INSERT_QUORUM" $values.clickhouse.insertQuorum }}
 {{- end }}
 {{- end }}
-{{- if eq .component "controlPlane" }}
+{{- if has .component (list "controlPlane" "billingRunner") }}
 {{- with $values.hostedUrl }}
 {{- $_ := set $environment "TOLLGATE_HOSTED_URL" . }}
 {{- end }}
@@ -121,7 +122,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: redis-url }
 {{- end }}
-{{- if eq .component "controlPlane" }}
+{{- if has .component (list "controlPlane" "billingRunner") }}
 - name: TOLLGATE_DATABASE_URL
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: database-url }
@@ -131,6 +132,8 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 - name: TOLLGATE_DATABASE_OWNER_URL
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: database-owner-url, optional: true }
+{{- end }}
+{{- if eq .component "controlPlane" }}
 - name: TOLLGATE_SECRET_KEYS
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: secret-keys, optional: true }

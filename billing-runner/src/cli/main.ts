@@ -1,0 +1,31 @@
+import { readSettings, SettingsError } from '@tollgate/platform/config/settings'
+import { billingRunnerSettings } from '../config.ts'
+import { createProgram } from './program.ts'
+import { CommandError, runJobs } from './run-jobs.ts'
+
+const stopping = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
+
+const program = createProgram(async (asked) => {
+  const config = readSettings(billingRunnerSettings, process.env)
+  await runJobs(config, asked, {
+    print: (line) => process.stdout.write(`${line}\n`),
+    stopping: stopping.signal,
+  })
+})
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`)
+  process.exitCode = 1
+}
+
+function explain(error: unknown): string {
+  if (error instanceof CommandError || error instanceof SettingsError) return error.message
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  if (code === 'ECONNREFUSED' || code === 'CONNECT_TIMEOUT') {
+    return 'PostgreSQL does not answer: is Tollgate running?'
+  }
+  return String(message ?? error)
+}

@@ -1,0 +1,114 @@
+import { dataDirSetting } from '@tollgate/platform/config/data-dir'
+import {
+  choiceSetting,
+  integerSetting,
+  readSettings,
+  textSetting,
+  type SettingValues,
+} from '@tollgate/platform/config/settings'
+import {
+  databaseOwnerSettings,
+  databaseSettings,
+} from '@tollgate/platform/database/postgres/database-settings'
+import { eventLogSettings } from '@tollgate/platform/event-log/event-log-settings'
+import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
+import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
+import { scheduleSettings } from './schedule/schedule-settings.ts'
+
+const milliseconds = { min: 1, max: 3_600_000 }
+
+/** Everything the billing runner can be told. Limits and intervals are safe as they are. */
+export const billingRunnerSettings = {
+  ...databaseSettings,
+  ...databaseOwnerSettings,
+  dataDir: dataDirSetting,
+  ...eventLogSettings,
+  ...hotStateSettings,
+  adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
+  adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, {
+    min: 0,
+    max: 65_535,
+  }),
+  logLevel: choiceSetting(
+    'TOLLGATE_LOG_LEVEL',
+    'Least severe level that is logged',
+    ['trace', 'debug', 'info', 'warn', 'error'],
+    'info',
+  ),
+  databaseConnectionsMax: integerSetting(
+    'TOLLGATE_DATABASE_CONNECTIONS_MAX',
+    'Connections to each of the three schemas of PostgreSQL, for reading what is due and for changing it each',
+    8,
+    { min: 1, max: 500 },
+  ),
+  hostedUrl: hostedUrlSetting,
+  ...scheduleSettings,
+  remindersAheadHours: integerSetting(
+    'TOLLGATE_REMINDERS_AHEAD_HOURS',
+    'Hours before the end of a trial or a period in which it is told of',
+    72,
+    { min: 1, max: 8_760 },
+  ),
+  lookIntervalMs: integerSetting(
+    'TOLLGATE_SCHEDULE_LOOK_MS',
+    'Milliseconds between two looks at the schedules and at what other runners left undone',
+    1_000,
+    milliseconds,
+  ),
+  batchItemsMax: integerSetting(
+    'TOLLGATE_BILLING_BATCH_ITEMS_MAX',
+    'Purchases or sessions that a runner claims at a time',
+    500,
+    { min: 1, max: 10_000 },
+  ),
+  itemsInFlightMax: integerSetting(
+    'TOLLGATE_BILLING_ITEMS_IN_FLIGHT_MAX',
+    'How many of them it works on at a time, in each environment and job',
+    8,
+    { min: 1, max: 500 },
+  ),
+  claimLeaseMs: integerSetting(
+    'TOLLGATE_BILLING_CLAIM_LEASE_MS',
+    'Milliseconds after which another runner takes over what one has claimed and not finished; longer than a batch takes',
+    120_000,
+    { min: 100, max: 3_600_000 },
+  ),
+  triesMax: integerSetting(
+    'TOLLGATE_BILLING_TRIES_MAX',
+    'How often something that fails is tried before it waits for the next run of its job',
+    3,
+    { min: 1, max: 100 },
+  ),
+  retryPauseMs: integerSetting(
+    'TOLLGATE_BILLING_RETRY_PAUSE_MS',
+    'Milliseconds between two tries',
+    30_000,
+    milliseconds,
+  ),
+  stuckAfterMs: integerSetting(
+    'TOLLGATE_BILLING_STUCK_AFTER_MS',
+    'Milliseconds a run may stand still before this runner is unhealthy',
+    600_000,
+    { min: 1_000, max: 86_400_000 },
+  ),
+  sessionsKeptHours: integerSetting(
+    'TOLLGATE_SESSIONS_KEPT_HOURS',
+    'Hours that a customer session can be looked up after it has expired',
+    168,
+    { min: 0, max: 87_600 },
+  ),
+  runsKeptDays: integerSetting(
+    'TOLLGATE_BILLING_RUNS_KEPT_DAYS',
+    'Days that it can be looked up what a job did',
+    90,
+    { min: 1, max: 3_650 },
+  ),
+}
+
+export type BillingRunnerConfig = SettingValues<typeof billingRunnerSettings>
+
+export function readBillingRunnerConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+): BillingRunnerConfig {
+  return readSettings(billingRunnerSettings, environment)
+}

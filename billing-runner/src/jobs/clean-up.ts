@@ -1,0 +1,50 @@
+import { sweepRuns } from '@tollgate/domain/calendar/runs'
+import { sweepSlots } from '@tollgate/domain/calendar/slots'
+import { sweepAccessTokens } from '@tollgate/domain/console/access-tokens'
+import { sweepAttempts } from '@tollgate/domain/console/attempts'
+import { sweepCliSessions } from '@tollgate/domain/console/cli-sessions'
+import { sweepCustomerSessions } from '@tollgate/domain/sessions/customer-sessions'
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { SweepJob } from './job.ts'
+
+export type KeptTimes = {
+  /** How long a session is kept after it has expired, so that whoever asks is told that it has. */
+  readonly sessionsMs: number
+  /** How long it can be looked up what jobs did. */
+  readonly runsMs: number
+}
+
+/** Rows that one statement deletes: whoever needs one of them waits for no more than that. */
+const rowsMax = 1_000
+
+/** Sessions of command lines that have expired are told so for that long. */
+const cliSessionsMs = 3_600_000
+
+/** Deletes old sessions, what signing in to the console leaves behind, and records of runs. */
+export function createCleanUp(kept: KeptTimes): SweepJob {
+  return {
+    kind: 'sweep',
+    name: 'clean-up',
+    spaces: ['sandbox', 'live', 'control'],
+    sweep: async (pool, space, now) => {
+      const before = (ms: number): Date => new Date(now.getTime() - ms)
+      const runs = await sweepSlots(pool, before(kept.runsMs), rowsMax)
+      const others =
+        space === 'control'
+          ? await sweepConsole(pool, now, before(cliSessionsMs))
+          : [
+              await sweepRuns(pool, before(kept.runsMs), rowsMax),
+              await sweepCustomerSessions(pool, before(kept.sessionsMs), rowsMax),
+            ]
+      return [runs, ...others].some((rows) => rows >= rowsMax)
+    },
+  }
+}
+
+async function sweepConsole(control: Queryable, now: Date, cliBefore: Date): Promise<number[]> {
+  return [
+    await sweepAccessTokens(control, now, rowsMax),
+    await sweepAttempts(control, now, rowsMax),
+    await sweepCliSessions(control, cliBefore, rowsMax),
+  ]
+}

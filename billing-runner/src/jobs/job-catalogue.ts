@@ -1,0 +1,43 @@
+import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
+import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
+import { environments } from '@tollgate/schemas/environment'
+import type { BillingRunnerConfig } from '../config.ts'
+import type { Schedule } from '../schedule/schedule.ts'
+import { createCleanUp } from './clean-up.ts'
+import { createEndedPurchases } from './end-purchases.ts'
+import { createTrialExpiry } from './end-trials.ts'
+import { createAbandonedCheckouts } from './expire-checkouts.ts'
+import type { Job } from './job.ts'
+import { createReminders } from './remind.ts'
+import { createRenewals } from './renew.ts'
+import { createUsageReset } from './reset-usage.ts'
+
+export type ScheduledJob = {
+  readonly job: Job
+  /** Undefined: it never runs by itself. */
+  readonly schedule: Schedule | undefined
+  /** Where it has work. */
+  readonly spaces: readonly PublicationSpace[]
+}
+
+/** Every job, in the order in which a run by hand goes through them. */
+export function createJobs(config: BillingRunnerConfig): ScheduledJob[] {
+  const hourMs = 3_600_000
+  const dayMs = 24 * hourMs
+  const cleanUp = createCleanUp({
+    sessionsMs: config.sessionsKeptHours * hourMs,
+    runsMs: config.runsKeptDays * dayMs,
+  })
+  const ofPurchases: readonly (readonly [Job, Schedule | undefined])[] = [
+    [createEndedPurchases(), config.endedPurchases],
+    [createReminders(config.remindersAheadHours * hourMs), config.reminders],
+    [createTrialExpiry(), config.trialExpiry],
+    [createRenewals(), config.renewals],
+    [createUsageReset(), config.usageReset],
+    [createAbandonedCheckouts(withoutSlash(config.hostedUrl)), config.abandonedCheckouts],
+  ]
+  return [
+    ...ofPurchases.map(([job, schedule]) => ({ job, schedule, spaces: environments })),
+    { job: cleanUp, schedule: config.cleanUp, spaces: cleanUp.spaces },
+  ]
+}

@@ -1,0 +1,31 @@
+import { selectRemindable } from '@tollgate/domain/calendar/due-purchases'
+import { decideReminder } from '@tollgate/domain/purchases/decide-reminder'
+import { renewalReminderObject, trialEndingObject } from '@tollgate/domain/purchases/purchase-event'
+import { updateCalendar } from '@tollgate/domain/purchases/repository'
+import { recordEvent } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { ItemJob } from './job.ts'
+import { purchaseJob } from './purchase-job.ts'
+
+/** Tells of ends of trials and of renewals some days before, of each once. */
+export function createReminders(aheadMs: number): ItemJob {
+  return purchaseJob({
+    name: 'reminders',
+    selectDue: selectRemindable(aheadMs),
+    decide: ({ now }, purchase) => decideReminder(purchase, now, aheadMs),
+    act: async (work, purchase, decision) => {
+      if (decision.kind === 'nothing') return 'nothing'
+      const { date } = decision
+      await updateCalendar(work.sql, work.providerId, { ...purchase, remindedOf: date })
+      if (decision.of === 'trial-end') {
+        await recordEvent(work, 'purchase.trial_ending', trialEndingObject(purchase, date))
+      } else {
+        await recordEvent(work, 'purchase.renewal_reminder', renewalReminderObject(purchase, date))
+      }
+      return 'done'
+    },
+    describe: (decision) =>
+      decision.kind === 'nothing'
+        ? 'nothing'
+        : `tell of the ${decision.of === 'trial-end' ? 'end of its trial' : 'renewal'} on ${decision.date.toISOString()}`,
+  })
+}

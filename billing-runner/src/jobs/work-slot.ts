@@ -1,0 +1,80 @@
+import { claimDue, type ClaimLimits } from '@tollgate/domain/calendar/claims'
+import { endSlot, openSlot, type Slot } from '@tollgate/domain/calendar/slots'
+import { poolOf, type PublicationSpace } from '@tollgate/domain/publications/publisher'
+import type { ItemJob, Job, SweepJob } from './job.ts'
+import { runBatch, type BatchParts, type TriedOutcome } from './run-batch.ts'
+
+export type SlotParts = BatchParts & {
+  readonly limits: BatchParts['limits'] & {
+    readonly batchItemsMax: number
+    readonly claimLeaseMs: number
+  }
+}
+
+/** Hears of every batch when it is done. */
+export type OnBatch = (outcomes: ReadonlyMap<TriedOutcome, number>, seconds: number) => void
+
+/** `waiting`: other runners are at work in it, or something that failed is to be tried again. */
+export type SlotOutcome = 'ended' | 'waiting' | 'stopped'
+
+/**
+ * Works in one slot of a job until nothing is left that nobody has, or until it is told to stop, which it does after the
+ * batch in hand. Any number of runners may do so at once; the one that finds everything done ends the slot.
+ */
+export async function workSlot(
+  parts: SlotParts,
+  job: Job,
+  space: PublicationSpace,
+  when: Pick<Slot, 'at' | 'isByHand'>,
+  stopping: AbortSignal,
+  onBatch: OnBatch,
+): Promise<SlotOutcome> {
+  const slot: Slot = { job: job.name, ...when }
+  const isOpen = await openSlot(poolOf(parts.publisher, space), slot, parts.publisher.now())
+  if (!isOpen) return 'ended'
+  if (job.kind === 'sweep') return sweepAll(parts, job, space, slot, stopping)
+  return space === 'control' ? 'ended' : workItems(parts, job, space, slot, stopping, onBatch)
+}
+
+async function workItems(
+  parts: SlotParts,
+  job: ItemJob,
+  environment: Exclude<PublicationSpace, 'control'>,
+  slot: Slot,
+  stopping: AbortSignal,
+  onBatch: OnBatch,
+): Promise<SlotOutcome> {
+  const { publisher, limits } = parts
+  const pool = publisher.database.in(environment)
+  const claimLimits: ClaimLimits = {
+    itemsMax: limits.batchItemsMax,
+    leaseMs: limits.claimLeaseMs,
+    triesMax: limits.triesMax,
+  }
+  while (!stopping.aborted) {
+    const beganMs = performance.now()
+    const claimed = await pool.begin((sql) =>
+      claimDue(sql, slot, job.selectDue, claimLimits, publisher.now()),
+    )
+    if (claimed.kind !== 'claimed') return claimed.kind
+    const outcomes = await runBatch(parts, environment, job, slot, claimed.items)
+    onBatch(outcomes, (performance.now() - beganMs) / 1_000)
+  }
+  return 'stopped'
+}
+
+/** Rows that several delete at once are deleted by one of them. */
+async function sweepAll(
+  { publisher }: SlotParts,
+  job: SweepJob,
+  space: PublicationSpace,
+  slot: Slot,
+  stopping: AbortSignal,
+): Promise<SlotOutcome> {
+  const pool = poolOf(publisher, space)
+  while (await job.sweep(pool, space, publisher.now())) {
+    if (stopping.aborted) return 'stopped'
+  }
+  await endSlot(pool, slot, publisher.now())
+  return 'ended'
+}

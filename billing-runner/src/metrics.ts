@@ -1,0 +1,36 @@
+import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/observability/metrics'
+
+export type JobMetrics = ReturnType<typeof createJobMetrics>
+
+/** The numbers an operator watches; described where they are declared. `space` is an environment, or `control`. */
+export function createJobMetrics(registry: Registry) {
+  const registers = [registry]
+  const labelNames = ['job', 'space'] as const
+  return {
+    items: new Counter({
+      name: 'tollgate_billing_items_total',
+      help: 'Purchases and sessions that jobs looked at, by what became of them; failed: a try failed',
+      labelNames: ['job', 'space', 'outcome'] as const,
+      registers,
+    }),
+    batchSeconds: new Histogram({
+      name: 'tollgate_billing_batch_seconds',
+      help: 'Time from the claim of a batch to its last effect',
+      labelNames,
+      buckets: [0.01, 0.05, 0.2, 1, 5, 20, 60],
+      registers,
+    }),
+    lagSeconds: new Gauge({
+      name: 'tollgate_billing_lag_seconds',
+      help: 'How long ago the latest run of the job was due that is not finished; 0: it is',
+      labelNames,
+      registers,
+    }),
+    failures: new Counter({
+      name: 'tollgate_billing_job_failures_total',
+      help: 'Runs that broke off and are taken up again',
+      labelNames,
+      registers,
+    }),
+  }
+}

@@ -1,0 +1,36 @@
+import { scheduleSetting } from './schedule.ts'
+
+/** When each job runs. What a runner missed, it makes up when it starts. */
+export const scheduleSettings = {
+  reminders: scheduleSetting(
+    'TOLLGATE_SCHEDULE_REMINDERS',
+    'the coming end of trials and periods is told of',
+    '0 * * * *',
+  ),
+  trialExpiry: scheduleSetting(
+    'TOLLGATE_SCHEDULE_TRIAL_EXPIRY',
+    'trials that have ended are converted or suspended',
+    '0 8 * * *',
+  ),
+  renewals: scheduleSetting('TOLLGATE_SCHEDULE_RENEWALS', 'purchases are renewed', '0 10 * * *'),
+  usageReset: scheduleSetting(
+    'TOLLGATE_SCHEDULE_USAGE_RESET',
+    'the beginning of periods is told of',
+    '*/30 * * * *',
+  ),
+  endedPurchases: scheduleSetting(
+    'TOLLGATE_SCHEDULE_ENDED_PURCHASES',
+    'purchases whose end has passed become cancelled or expired; access ends by itself, and to the second',
+    '* * * * *',
+  ),
+  abandonedCheckouts: scheduleSetting(
+    'TOLLGATE_SCHEDULE_ABANDONED_CHECKOUTS',
+    'checkouts expire that nobody completed',
+    '* * * * *',
+  ),
+  cleanUp: scheduleSetting(
+    'TOLLGATE_SCHEDULE_CLEAN_UP',
+    'old sessions, tokens and records of runs are deleted',
+    '15 * * * *',
+  ),
+}

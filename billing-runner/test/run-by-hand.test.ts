@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { createProgram } from '../src/cli/program.ts'
+import { runJobs } from '../src/cli/run-jobs.ts'
+import { startRunnerStack, type RunnerStack, type Shop } from './runner-stack.ts'
+
+let stack: RunnerStack
+let shop: Shop
+let purchase: Purchase
+
+beforeAll(async () => {
+  stack = await startRunnerStack()
+})
+afterAll(() => stack.stop())
+beforeEach(async () => {
+  stack.clock.set('2026-01-31T12:00:00Z')
+  shop = await stack.openShop()
+  const plan = await stack.addPlan(shop, { price: 0, billingCycle: 'monthly' })
+  purchase = await stack.buy(shop, plan)
+  return () => stack.database.in('sandbox')`update purchases set status = 'expired'`
+})
+
+/** What `tollgate billing run` prints with these parameters. */
+async function run(...parameters: string[]): Promise<string[]> {
+  const printed: string[] = []
+  const program = createProgram((asked) =>
+    runJobs(stack.config(), asked, {
+      print: (line) => printed.push(line),
+      stopping: new AbortController().signal,
+      parts: stack.parts,
+    }),
+  )
+  await program.parseAsync(['node', 'tollgate billing', 'run', ...parameters])
+  return printed
+}
+
+const renewals = ['--job', 'renewals', '--environment', 'sandbox']
+
+test('says what it would do at that time, and does nothing', async () => {
+  const printed = await run(...renewals, '--at', '2026-03-01T10:00:00Z', '--dry-run')
+  expect(printed).toEqual([
+    'sandbox renewals: 1 due',
+    `  ${shop.providerId} ${purchase.reference}: renew until 2026-03-31T12:00:00.000Z`,
+  ])
+  expect(await stack.events(shop)).toEqual([])
+})
+
+test('does it, with progress, and again there is nothing to do', async () => {
+  const at = ['--at', '2026-03-01T10:00:00Z']
+  expect(await run(...renewals, ...at)).toEqual([
+    'sandbox renewals: 1 done so far',
+    'sandbox renewals: 1 done',
+  ])
+  expect(await run(...renewals, ...at)).toEqual(['sandbox renewals: nothing to do'])
+  expect((await stack.events(shop)).map(({ type }) => type)).toEqual(['purchase.renewed'])
+})
+
+test('does every job without a name', async () => {
+  stack.clock.set('2026-03-01T10:00:00Z')
+  const printed = await run()
+  expect(printed).toContain('sandbox renewals: 1 done')
+  expect(printed).toContain('live renewals: nothing to do')
+  expect(printed).toContain('control clean-up: nothing to do')
+})
+
+test('does nothing of live before its time', async () => {
+  const at = ['--at', '2026-03-01T10:00:00Z']
+  await expect(run('--job', 'renewals', ...at)).rejects.toThrow('before its time')
+  await expect(run(...renewals, '--at', 'soon')).rejects.toThrow('--at soon')
+  await expect(run('--job', 'nap')).rejects.toThrow('there is no job nap; there are')
+})

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { jobActor } from '@tollgate/domain/audit/actor'
+import { createOrLinkCustomer } from '@tollgate/domain/customers/create-or-link-customer'
+import type { Customer } from '@tollgate/domain/customers/repository'
+import { listOutboxEvents, type OutboxEvent } from '@tollgate/domain/outbox/repository'
+import { createPlan } from '@tollgate/domain/plans/create-plan'
+import type { Plan } from '@tollgate/domain/plans/plan'
+import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
+import { createProduct } from '@tollgate/domain/products/create-product'
+import type { Product } from '@tollgate/domain/products/repository'
+import { createProvider } from '@tollgate/domain/providers/create-provider'
+import { createPurchase } from '@tollgate/domain/purchases/create-purchase'
+import { trialPurchase, unpaidPurchase } from '@tollgate/domain/purchases/new-purchase'
+import { listPurchases, type Purchase } from '@tollgate/domain/purchases/repository'
+import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
+import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Database } from '@tollgate/platform/database/database'
+import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { readBillingRunnerConfig, type BillingRunnerConfig } from '../src/config.ts'
+import type { Parts } from '../src/open-parts.ts'
+import { createBillingRunner, type BillingRunner } from '../src/service.ts'
+
+/** A clock that stands where the test puts it. */
+type TestClock = Clock & { set(iso: string): void }
+
+export type Shop = { readonly providerId: string; readonly product: Product }
+
+export type RunnerStack = {
+  readonly database: Database
+  readonly hotState: HotState
+  readonly clock: TestClock
+  readonly folder: string
+  readonly databaseUrl: string
+  readonly parts: Parts
+  /** What a runner of its own process is told, to work on the same stores. */
+  environment(settings?: Record<string, string>): Record<string, string>
+  config(settings?: Record<string, string>): BillingRunnerConfig
+  /** Not started. */
+  createRunner(settings?: Record<string, string>): BillingRunner
+  /** A provider with a product. */
+  openShop(): Promise<Shop>
+  addPlan(shop: Shop, input: Partial<PlanCreateInput>): Promise<Plan>
+  /** A new customer of the shop buys the plan now. */
+  buy(shop: Shop, plan: Plan, change?: Partial<Purchase>): Promise<Purchase>
+  /** The same with the plan's trial. */
+  tryOut(shop: Shop, plan: Plan): Promise<Purchase>
+  purchase(shop: Shop, reference: string): Promise<Purchase>
+  /** Events of the provider, without those of setting the test up. */
+  events(shop: Shop, of?: RegExp): Promise<OutboxEvent[]>
+  within<Result>(shop: Shop, body: (work: UnitOfWork) => Promise<Result>): Promise<Result>
+  stop(): Promise<void>
+}
+
+/** Schedules of everything: nothing runs that a test did not ask for. */
+const nothingScheduled = Object.fromEntries(
+  [
+    'REMINDERS',
+    'TRIAL_EXPIRY',
+    'RENEWALS',
+    'USAGE_RESET',
+    'ENDED_PURCHASES',
+    'ABANDONED_CHECKOUTS',
+    'CLEAN_UP',
+  ].map((name) => [`TOLLGATE_SCHEDULE_${name}`, 'off']),
+)
+
+export async function startRunnerStack(): Promise<RunnerStack> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-billing-runner-'))
+  const testDatabase = await startTestDatabase(migrationsFolder)
+  const { database } = testDatabase
+  const hotState = await openLmdbHotState({ folder: join(folder, 'hot'), role: 'projection' })
+  const eventLog = await openFileEventLog({
+    logFolder: join(folder, 'log'),
+    groupsFolder: join(folder, 'groups'),
+    role: 'writer',
+    topics: { [usageTopic('sandbox')]: 2, [usageTopic('live')]: 2 },
+  })
+  const clock = testClock()
+  const logger = createLogger('billing-runner', 'silent')
+  const parts: Parts = { clock, database, hotState, eventLog, logger, tracing: undefined }
+  const environment = (settings: Record<string, string> = {}): Record<string, string> => ({
+    TOLLGATE_DATA_DIR: folder,
+    TOLLGATE_DATABASE_URL: testDatabase.url,
+    TOLLGATE_LOG_PARTITIONS: '2',
+    TOLLGATE_SCHEDULE_LOOK_MS: '20',
+    ...nothingScheduled,
+    ...settings,
+  })
+  const config = (settings?: Record<string, string>): BillingRunnerConfig =>
+    readBillingRunnerConfig(environment(settings))
+
+  const within: RunnerStack['within'] = async ({ providerId }, body) => {
+    const now = new Date(clock.now())
+    const actor = jobActor('test')
+    const operation = { providerId, environment: 'sandbox', now, actor } as const
+    const whole = { ...operation, requestId: null, idempotencyKey: null }
+    return (await runUnitOfWork(database, whole, body)).result
+  }
+  const keep = async (
+    shop: Shop,
+    make: (customer: Customer, now: Date) => Purchase,
+  ): Promise<Purchase> =>
+    within(shop, async (work) => {
+      const purchase = make(await newCustomer(work), work.now)
+      await createPurchase(work, purchase)
+      return purchase
+    })
+  return {
+    database,
+    hotState,
+    clock,
+    folder,
+    databaseUrl: testDatabase.url,
+    parts,
+    environment,
+    config,
+    createRunner: (settings) => createBillingRunner(config(settings), parts),
+    openShop: async () => {
+      const fields = { name: 'Acme', email: null, defaultCurrency: 'USD' } as const
+      const actor = jobActor('test')
+      const { providerId } = await createProvider(
+        database,
+        hotState,
+        actor,
+        { ...fields, cycleMode: 'calendar' },
+        new Date(clock.now()),
+      )
+      const product = await within({ providerId, product: undefined as never }, (work) =>
+        createProduct(work, {
+          name: 'API',
+          description: null,
+          imageUrl: null,
+          productType: null,
+          isMcpPay: false,
+          config: null,
+          metadata: {},
+          taxBehavior: null,
+        }),
+      )
+      return { providerId, product }
+    },
+    addPlan: (shop, input) =>
+      within(shop, async (work) => {
+        const { reference } = shop.product
+        const given = { name: 'Plan', type: 'recurring', ...input } as PlanCreateInput
+        const outcome = await createPlan(work, reference, given, 'USD')
+        if (outcome.kind !== 'plan') throw new Error(JSON.stringify(outcome))
+        return outcome.plan
+      }),
+    buy: (shop, plan, change = {}) =>
+      keep(shop, (customer, now) => ({
+        ...unpaidPurchase({ customer, plan, ...termsOf(shop), origin: 'manual', now }),
+        ...change,
+      })),
+    tryOut: (shop, plan) =>
+      keep(shop, (customer, now) => trialPurchase({ customer, plan, ...termsOf(shop), now })),
+    purchase: async ({ providerId }, reference) => {
+      const filter = { reference, rowsMax: 1 }
+      const [purchase] = await listPurchases(database.in('sandbox'), providerId, filter)
+      return purchase!
+    },
+    events: async ({ providerId }, of = /^(purchase|usage|checkout_session)\.(?!created$)/) => {
+      const events = await listOutboxEvents(database.in('sandbox'), providerId, 10_000)
+      return events.filter(({ type }) => of.test(type))
+    },
+    within,
+    stop: async () => {
+      await eventLog.close()
+      await hotState.close()
+      await testDatabase.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function termsOf({ product }: Shop) {
+  return { product, cycleMode: 'calendar' } as const
+}
+
+async function newCustomer(work: UnitOfWork): Promise<Customer> {
+  const outcome = await createOrLinkCustomer(work, {
+    email: `${randomUUID()}@example.com`,
+    name: null,
+    telephone: null,
+    externalRef: null,
+    metadata: {},
+  })
+  if (outcome.kind !== 'customer') throw new Error(outcome.kind)
+  return outcome.customer
+}
+
+function testClock(): TestClock {
+  let fixedMs: number | undefined
+  return {
+    now: () => fixedMs ?? Date.now(),
+    set: (iso) => (fixedMs = Date.parse(iso)),
+  }
+}

@@ -1,0 +1,49 @@
+import { countRuns, listRuns, type BillingRun } from '@tollgate/domain/calendar/runs'
+import {
+  billingRunsQuerySchema,
+  billingRunsResponseSchema,
+  type BillingRunBody,
+} from '@tollgate/schemas/http/billing-runs'
+import { clampPage } from '@tollgate/schemas/http/fields'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { callerOf } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
+import { present } from '../translate/present.ts'
+
+/** What scheduled jobs did for the caller. A run that found nothing to do leaves nothing here. */
+export function registerBillingRunRoutes(app: ApiServer, parts: AppParts): void {
+  app.get(
+    '/v1/ui/billing/runs',
+    {
+      schema: {
+        tags: ['Billing'],
+        querystring: billingRunsQuerySchema,
+        response: { 200: billingRunsResponseSchema },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const page = clampPage(request.query)
+      const job = request.query.job || undefined
+      const filter = { job, rowsMax: page.limit, offset: page.offset }
+      return read(parts, caller, async (sql) => {
+        const runs = await listRuns(sql, caller.providerId, filter)
+        const total = await countRuns(sql, caller.providerId, job)
+        return { runs: runs.map(runToHttp), total, ...page }
+      })
+    },
+  )
+}
+
+function runToHttp(run: BillingRun): BillingRunBody {
+  const { job, slot, startedAt, endedAt, done, postponed, failed, failure } = run
+  return {
+    job,
+    slot: slot.toISOString(),
+    startedAt: startedAt.toISOString(),
+    endedAt: endedAt.toISOString(),
+    counts: { done, postponed, failed },
+    ...present({ failure }),
+  }
+}

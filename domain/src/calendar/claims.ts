@@ -1,0 +1,130 @@
+import type { Fragment, TransactionSql } from 'postgres'
+import type { Queryable } from '@tollgate/platform/database/database'
+import { endSlot, lockSlot, type Slot } from './slots.ts'
+
+/** Something of a provider that a job has to see to: a purchase, a session. */
+export type DueItem = { readonly providerId: string; readonly item: string }
+
+/** Selects `provider_id`, `item` and `due_at` of what is due at that instant, of all providers. */
+export type SelectDue = (sql: Queryable, now: Date) => Fragment
+
+export type ClaimLimits = {
+  readonly itemsMax: number
+  /** After that long without a word a runner counts as dead, and another one takes over. */
+  readonly leaseMs: number
+  /** How often something is tried in one slot. */
+  readonly triesMax: number
+}
+
+export type Claimed =
+  | { readonly kind: 'claimed'; readonly items: readonly DueItem[] }
+  /** Others are at work, or something that failed waits to be tried again. */
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'ended' }
+
+/**
+ * Takes the longest due items that nobody has, or ends the slot when there are none and none is under way. Who claims
+ * holds the slot's row, so two runners never take the same item, and an end is not overtaken by a claim.
+ */
+export async function claimDue(
+  sql: TransactionSql,
+  slot: Slot,
+  selectDue: SelectDue,
+  { itemsMax, leaseMs, triesMax }: ClaimLimits,
+  now: Date,
+): Promise<Claimed> {
+  if (!(await lockSlot(sql, slot))) return { kind: 'ended' }
+  const { job, at } = slot
+  const rows = await sql<{ provider_id: string; item: string }[]>`
+    insert into job_claims (provider_id, job, item, slot, claimed_until)
+    select due.provider_id, ${job}, due.item, ${at}, ${leaseEnd(sql, leaseMs)}
+    from (${selectDue(sql, now)}) as due
+    left join job_claims as held
+      on held.provider_id = due.provider_id and held.job = ${job} and held.item = due.item
+    where held.item is null or (
+      held.claimed_until <= clock_timestamp()
+      and (held.slot <> ${at} or (not held.is_left and held.failures < ${triesMax})))
+    order by due.due_at, due.item
+    limit ${itemsMax}
+    on conflict (provider_id, job, item) do update set
+      slot = excluded.slot, claimed_until = excluded.claimed_until, is_left = false,
+      failures = case when job_claims.slot = excluded.slot then job_claims.failures else 0 end
+    returning provider_id, item`
+  if (rows.length > 0) {
+    return {
+      kind: 'claimed',
+      items: rows.map((row) => ({ providerId: row.provider_id, item: row.item })),
+    }
+  }
+  // What nobody sees to any more although it is no longer due holds up nothing: its time is up.
+  const underWay = await sql`
+    select 1 from job_claims
+    where job = ${job} and slot = ${at} and claimed_until > clock_timestamp()
+      and not is_left and failures < ${triesMax}
+    limit 1`
+  if (underWay.length > 0) return { kind: 'waiting' }
+  await endSlot(sql, slot, now)
+  await sql`
+    delete from job_claims
+    where job = ${job} and slot <= ${at} and claimed_until <= clock_timestamp()`
+  return { kind: 'ended' }
+}
+
+/** What was seen to, and what the next slot has to look at again. */
+export async function settleClaims(
+  sql: Queryable,
+  job: string,
+  seenTo: readonly DueItem[],
+  left: readonly DueItem[],
+): Promise<void> {
+  if (seenTo.length > 0) {
+    await sql`
+      delete from job_claims where job = ${job} and (provider_id, item) in (${namesOf(sql, seenTo)})`
+  }
+  if (left.length > 0) {
+    await sql`
+      update job_claims set is_left = true, claimed_until = clock_timestamp()
+      where job = ${job} and (provider_id, item) in (${namesOf(sql, left)})`
+  }
+}
+
+/** Says that a try failed; the next one is after the pause. Returns how often it failed in this slot. */
+export async function failClaim(
+  sql: Queryable,
+  job: string,
+  { providerId, item }: DueItem,
+  pauseMs: number,
+): Promise<number> {
+  const [row] = await sql<{ failures: number }[]>`
+    update job_claims set failures = failures + 1, claimed_until = ${leaseEnd(sql, pauseMs)}
+    where provider_id = ${providerId} and job = ${job} and item = ${item}
+    returning failures`
+  return row?.failures ?? 0
+}
+
+function leaseEnd(sql: Queryable, leaseMs: number): Fragment {
+  return sql`clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'`
+}
+
+function namesOf(sql: Queryable, items: readonly DueItem[]): Fragment {
+  return sql`
+    select * from unnest(
+      ${items.map(({ providerId }) => providerId)}::text[],
+      ${items.map(({ item }) => item)}::text[])`
+}
+
+/** For people: how many items are due, and the longest due of them. */
+export async function listDue(
+  sql: Queryable,
+  selectDue: SelectDue,
+  now: Date,
+  itemsMax: number,
+): Promise<{ readonly total: number; readonly items: readonly DueItem[] }> {
+  const [counted] = await sql<{ total: number }[]>`
+    select count(*)::int as total from (${selectDue(sql, now)}) as due`
+  const rows = await sql<{ provider_id: string; item: string }[]>`
+    select provider_id, item from (${selectDue(sql, now)}) as due
+    order by due_at, item limit ${itemsMax}`
+  const items = rows.map((row) => ({ providerId: row.provider_id, item: row.item }))
+  return { total: counted!.total, items }
+}

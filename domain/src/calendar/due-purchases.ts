@@ -1,0 +1,34 @@
+import type { SelectDue } from './claims.ts'
+
+/*
+ * Which purchases a job has to look at. The condition finds them by an index and may find some that turn out to be not
+ * due; whether one is, is decided about the purchase itself, under its lock.
+ */
+
+/** Trials and periods whose end is no further away than that, and that nobody was told of yet. */
+export function selectRemindable(aheadMs: number): SelectDue {
+  return (sql, now) => sql`
+    select provider_id, reference as item, next_billing_date as due_at from purchases
+    where next_billing_date > ${now}
+      and next_billing_date <= ${new Date(now.getTime() + aheadMs)}
+      and status in ('active', 'trialing') and cancelled_at is null
+      and (status = 'trialing' or auto_renew)
+      and reminded_of is distinct from next_billing_date`
+}
+
+export const selectEndedTrials: SelectDue = (sql, now) => sql`
+  select provider_id, reference as item, next_billing_date as due_at from purchases
+  where next_billing_date <= ${now} and status = 'trialing' and cancelled_at is null`
+
+export const selectDueRenewals: SelectDue = (sql, now) => sql`
+  select provider_id, reference as item, next_billing_date as due_at from purchases
+  where next_billing_date <= ${now} and status = 'active' and auto_renew and cancelled_at is null`
+
+export const selectDueResets: SelectDue = (sql, now) => sql`
+  select provider_id, reference as item, next_reset_at as due_at from purchases
+  where next_reset_at <= ${now} and status in ('active', 'trialing', 'past_due')`
+
+/** Those whose end has passed and whose status does not say so. */
+export const selectLapsed: SelectDue = (sql, now) => sql`
+  select provider_id, reference as item, end_date as due_at from purchases
+  where end_date <= ${now} and status in ('active', 'trialing', 'past_due')`

@@ -1,0 +1,48 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+
+/** One run of a job: at a time of its schedule, or when somebody asked for it. */
+export type Slot = { readonly job: string; readonly at: Date; readonly isByHand: boolean }
+
+type SlotName = Pick<Slot, 'job' | 'at'>
+
+/** Makes the slot known. False: it has been worked off already. */
+export async function openSlot(
+  sql: Queryable,
+  { job, at, isByHand }: Slot,
+  now: Date,
+): Promise<boolean> {
+  await sql`
+    insert into job_slots (job, slot, is_by_hand, started_at)
+    values (${job}, ${at}, ${isByHand}, ${now})
+    on conflict do nothing`
+  const rows = await sql`
+    select 1 from job_slots where job = ${job} and slot = ${at} and ended_at is null`
+  return rows.length > 0
+}
+
+/** Runners that look for work of one slot take turns. False: it has been worked off. */
+export async function lockSlot(sql: Queryable, { job, at }: SlotName): Promise<boolean> {
+  const rows = await sql`
+    select 1 from job_slots where job = ${job} and slot = ${at} and ended_at is null for update`
+  return rows.length > 0
+}
+
+/** Nothing is left of it, nor of those of the schedule before it: each looks for all that is due. */
+export async function endSlot(
+  sql: Queryable,
+  { job, at, isByHand }: Slot,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update job_slots set ended_at = ${now}
+    where job = ${job} and ended_at is null
+      and (slot = ${at} or (slot < ${at} and not is_by_hand and not ${isByHand}))`
+}
+
+/** Deletes what is known of slots before that time, some at a time. Returns how many. */
+export async function sweepSlots(sql: Queryable, before: Date, rowsMax: number): Promise<number> {
+  const rows = await sql`
+    delete from job_slots where (job, slot) in (
+      select job, slot from job_slots where slot < ${before} and ended_at is not null limit ${rowsMax})`
+  return rows.count
+}

@@ -1,0 +1,27 @@
+import { periodAt, type Period } from '../periods/periods.ts'
+import { pricesIn } from '../pricing/plan-prices.ts'
+import { cycleOf } from './access.ts'
+import type { Purchase } from './repository.ts'
+import { canMove } from './transitions.ts'
+
+export type RenewalDecision =
+  /** Not due, or not any more. */
+  | { readonly kind: 'nothing' }
+  /** Costs nothing beforehand. */
+  | { readonly kind: 'renew'; readonly period: Period }
+  /** Begins when the amount, in minor units of the purchase's currency, is paid. */
+  | { readonly kind: 'charge'; readonly period: Period; readonly amountMinor: bigint }
+
+/** What the billing date of a purchase brings: one period, also where several have passed since. */
+export function decideRenewal(purchase: Purchase, now: Date): RenewalDecision {
+  const { planSnapshot, nextBillingDate, autoRenew } = purchase
+  const cycle = cycleOf(purchase)
+  if (purchase.status !== 'active' || !autoRenew || !canMove(purchase, 'renewed')) {
+    return { kind: 'nothing' }
+  }
+  if (planSnapshot === null || cycle === undefined) return { kind: 'nothing' }
+  if (nextBillingDate === null || nextBillingDate > now) return { kind: 'nothing' }
+  const period = periodAt(cycle, nextBillingDate)
+  const amountMinor = pricesIn(planSnapshot, purchase.currency)?.priceMinor ?? 0n
+  return amountMinor > 0n ? { kind: 'charge', period, amountMinor } : { kind: 'renew', period }
+}

@@ -1,0 +1,13 @@
+import type { Period } from '../periods/periods.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { movePurchase } from './move-purchase.ts'
+import type { Purchase } from './repository.ts'
+
+/** The period has begun, and all that was due beforehand is paid. The caller has locked the row. */
+export function renewPurchase(
+  work: UnitOfWork,
+  purchase: Purchase,
+  period: Period,
+): Promise<Purchase> {
+  return movePurchase(work, purchase, 'renewed', { nextBillingDate: period.end })
+}
