@@ -6,6 +6,7 @@ import {
 } from '@tollgate/domain/money/exchange-rates'
 import { findProduct, type Product } from '@tollgate/domain/products/repository'
 import { findProvider, type Provider } from '@tollgate/domain/providers/repository'
+import type { Queryable } from '@tollgate/platform/database/database'
 import { refusals } from '../errors.ts'
 import type { AppParts } from './app-parts.ts'
 import type { Caller } from './plugins/authentication.ts'
@@ -16,26 +17,39 @@ import { read, readControl } from './read.ts'
 type Stores = Pick<AppParts, 'database'>
 
 /** By the customer's own reference or any that was ever linked. */
-export async function requireCustomer(
+export function requireCustomer(
   stores: Stores,
   caller: Caller,
   anyReference: string,
 ): Promise<Customer> {
-  const customer = await read(stores, caller, (sql) =>
-    findCustomer(sql, caller.providerId, anyReference),
-  )
+  return read(stores, caller, (sql) => getCustomer(sql, caller, anyReference))
+}
+
+/** The same, in a read in which more is to be found. */
+export async function getCustomer(
+  sql: Queryable,
+  { providerId }: Caller,
+  anyReference: string,
+): Promise<Customer> {
+  const customer = await findCustomer(sql, providerId, anyReference)
   if (customer === undefined) throw refusals.customerNotFound(anyReference)
   return customer
 }
 
-export async function requireProduct(
+export function requireProduct(
   stores: Stores,
   caller: Caller,
   reference: string,
 ): Promise<Product> {
-  const product = await read(stores, caller, (sql) =>
-    findProduct(sql, caller.providerId, reference),
-  )
+  return read(stores, caller, (sql) => getProduct(sql, caller, reference))
+}
+
+export async function getProduct(
+  sql: Queryable,
+  { providerId }: Caller,
+  reference: string,
+): Promise<Product> {
+  const product = await findProduct(sql, providerId, reference)
   if (product === undefined) throw refusals.productNotFound(reference)
   return product
 }

@@ -4,27 +4,40 @@ import { userUsage } from '@tollgate/domain/entitlements/usage-view'
 import { unixSecond } from '@tollgate/domain/periods/periods'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import { entitlementOf } from '@tollgate/domain/purchases/entitlement-of'
-import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
+import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import type { Queryable } from '@tollgate/platform/database/database'
 import type { UserInfoResponse } from '@tollgate/schemas/http/user-info'
 import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from '../http/plugins/authentication.ts'
-import { read } from '../http/read.ts'
 
 type HeldPurchase = NonNullable<UserInfoResponse['purchase']>
 
-/** The purchase that lets the customer use the product now, with its usage; undefined when there is none. */
-export async function heldPurchase(
-  parts: AppParts,
-  caller: Caller,
+export type LoadedPurchase = {
+  readonly purchase: Purchase | undefined
+  readonly customerRefs: readonly string[]
+}
+
+/** The purchase that decides whether the customer may use the product, and all that the customer is counted under. */
+export async function loadDecidingPurchase(
+  sql: Queryable,
+  { providerId }: Caller,
   customerRef: string,
   productRef: string,
+): Promise<LoadedPurchase> {
+  const [purchase, customerRefs] = await Promise.all([
+    findDecidingPurchase(sql, providerId, customerRef, productRef),
+    listReferences(sql, providerId, customerRef),
+  ])
+  return { purchase, customerRefs }
+}
+
+/** The same as it is shown while it gives access, with its usage; undefined when it does not. */
+export async function heldPurchase(
+  parts: AppParts,
+  { environment, providerId }: Caller,
+  { purchase, customerRefs }: LoadedPurchase,
 ): Promise<HeldPurchase | undefined> {
-  const { environment, providerId } = caller
   const now = new Date(parts.clock.now())
-  const { purchase, customerRefs } = await read(parts, caller, async (sql) => ({
-    purchase: await findDecidingPurchase(sql, providerId, customerRef, productRef),
-    customerRefs: await listReferences(sql, providerId, customerRef),
-  }))
   const plan = purchase?.planSnapshot ?? undefined
   if (purchase === undefined || plan === undefined || !givesAccess(purchase, now)) return undefined
 
@@ -32,6 +45,7 @@ export async function heldPurchase(
   if (entitlement === undefined) return undefined
   const period = purchasePeriodAt(purchase, plan, now)
   const periodStartSecond = unixSecond(period.start)
+  const { productRef } = purchase
   const counted = { environment, providerId, productRef, entitlement, periodStartSecond }
   const usedMicros = await parts.usage.read(counted)
   return {

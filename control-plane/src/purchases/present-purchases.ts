@@ -16,6 +16,7 @@ import type {
   PurchaseBriefBody,
   PurchaseUsageBody,
 } from '@tollgate/schemas/http/purchases'
+import type { Queryable } from '@tollgate/platform/database/database'
 import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from '../http/plugins/authentication.ts'
 import { read } from '../http/read.ts'
@@ -28,7 +29,16 @@ export async function fullPurchasesOf(
   caller: Caller,
   filter: Partial<PurchaseFilter>,
 ): Promise<PurchaseBody[]> {
-  const shown = await shownPurchasesOf(parts, caller, filter)
+  const loaded = await read(parts, caller, (sql) => loadPurchases(parts, sql, caller, filter))
+  return presentFully(parts, caller, loaded)
+}
+
+export async function presentFully(
+  parts: AppParts,
+  caller: Caller,
+  loaded: LoadedPurchases,
+): Promise<PurchaseBody[]> {
+  const shown = await withUsage(parts, caller, loaded)
   return shown.map(({ purchase, usage }) => purchaseToHttp(purchase, usage))
 }
 
@@ -42,7 +52,15 @@ export async function shownPurchasesOf(
   caller: Caller,
   filter: Partial<PurchaseFilter>,
 ): Promise<ShownPurchase[]> {
-  const { purchases, references } = await loadPurchases(parts, caller, filter)
+  const loaded = await read(parts, caller, (sql) => loadPurchases(parts, sql, caller, filter))
+  return withUsage(parts, caller, loaded)
+}
+
+async function withUsage(
+  parts: AppParts,
+  caller: Caller,
+  { purchases, references }: LoadedPurchases,
+): Promise<ShownPurchase[]> {
   const usages = await usageShown(parts, caller, purchases, references)
   return purchases.map((purchase) => ({ purchase, usage: usages.get(purchase.reference) }))
 }
@@ -65,8 +83,22 @@ export async function briefPurchasesOf(
   caller: Caller,
   customerRef: string,
 ): Promise<PurchaseBriefBody[]> {
-  const filter = { customerRef, statuses: statusesWithAccess }
-  const { purchases: loaded, references } = await loadPurchases(parts, caller, filter)
+  const loaded = await read(parts, caller, (sql) =>
+    loadPurchases(parts, sql, caller, withAccess(customerRef)),
+  )
+  return presentBriefly(parts, caller, loaded)
+}
+
+/** What of a customer's purchases may give access. */
+export function withAccess(customerRef: string): Partial<PurchaseFilter> {
+  return { customerRef, statuses: statusesWithAccess }
+}
+
+export async function presentBriefly(
+  parts: AppParts,
+  caller: Caller,
+  { purchases: loaded, references }: LoadedPurchases,
+): Promise<PurchaseBriefBody[]> {
   const now = new Date(parts.clock.now())
   const purchases = loaded.filter((purchase) => givesAccess(purchase, now))
   const usages = await usageShown(parts, caller, purchases, references)
@@ -89,21 +121,29 @@ export async function briefPurchaseOf(
 /** By customer. */
 type References = ReadonlyMap<string, readonly string[]>
 
-type LoadedPurchases = { readonly purchases: readonly Purchase[]; readonly references: References }
+export type LoadedPurchases = {
+  readonly purchases: readonly Purchase[]
+  readonly references: References
+}
 
-function loadPurchases(
-  parts: AppParts,
-  caller: Caller,
+/** With the references that the customers are counted under. Where the customer is known, both are asked for together. */
+export async function loadPurchases(
+  { limits }: Pick<AppParts, 'limits'>,
+  sql: Queryable,
+  { providerId }: Caller,
   filter: Partial<PurchaseFilter>,
 ): Promise<LoadedPurchases> {
-  const bounded = { rowsMax: parts.limits.purchasesMax, ...filter }
-  return read(parts, caller, async (sql) => {
-    const purchases = await listPurchases(sql, caller.providerId, bounded)
-    if (purchases.length === 0) return { purchases, references: new Map() }
-    const customers = purchases.map((purchase) => purchase.customerRef)
-    const references = await listReferencesByCustomer(sql, caller.providerId, customers)
+  const listing = listPurchases(sql, providerId, { rowsMax: limits.purchasesMax, ...filter })
+  if (filter.customerRef !== undefined) {
+    const [purchases, references] = await Promise.all([
+      listing,
+      listReferencesByCustomer(sql, providerId, [filter.customerRef]),
+    ])
     return { purchases, references }
-  })
+  }
+  const purchases = await listing
+  const customers = purchases.map((purchase) => purchase.customerRef)
+  return { purchases, references: await listReferencesByCustomer(sql, providerId, customers) }
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   findCustomerByEmail,
   type Customer,
 } from '@tollgate/domain/customers/repository'
+import type { Queryable } from '@tollgate/platform/database/database'
 import {
   customerCreateSchema,
   customerQuerySchema,
@@ -27,10 +28,15 @@ import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
-import { requireCustomer } from '../require.ts'
+import { getCustomer } from '../require.ts'
 import { InvalidRequestError } from '../plugins/validation.ts'
 import { customerToHttp } from '../translate/customer.ts'
-import { briefPurchasesOf } from '../../purchases/present-purchases.ts'
+import {
+  briefPurchasesOf,
+  loadPurchases,
+  presentBriefly,
+  withAccess,
+} from '../../purchases/present-purchases.ts'
 
 const params = z.object({ reference: requiredReference })
 const tags = ['Customers']
@@ -44,9 +50,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: AppParts): void {
     { schema: { tags, querystring: customerQuerySchema, response: { 200: customerSchema } } },
     async (request) => {
       const caller = callerOf(request)
-      const customer = await findByQuery(parts, caller, request.query)
-      if (customer === undefined) throw refusals.customerQueryNotFound()
-      return answer(caller, customer)
+      return answerFound(parts, caller, finderOf(caller, request.query))
     },
   )
 
@@ -79,7 +83,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const caller = callerOf(request)
       const { reference } = request.params
-      return answer(caller, await requireCustomer(parts, caller, reference))
+      return answerFound(parts, caller, (sql) => getCustomer(sql, caller, reference))
     },
   )
 
@@ -147,17 +151,31 @@ function customerOf(
   }
 }
 
-async function findByQuery(
+/** Refuses where there is none. */
+type FindCustomer = (sql: Queryable) => Promise<Customer>
+
+async function answerFound(
   parts: AppParts,
   caller: Caller,
-  query: CustomerQuery,
-): Promise<Customer | undefined> {
+  find: FindCustomer,
+): Promise<CustomerBody> {
+  const { customer, loaded } = await read(parts, caller, async (sql) => {
+    const customer = await find(sql)
+    const held = withAccess(customer.reference)
+    return { customer, loaded: await loadPurchases(parts, sql, caller, held) }
+  })
+  return customerToHttp(customer, await presentBriefly(parts, caller, loaded))
+}
+
+/** The query is refused before anything is asked. */
+function finderOf({ providerId }: Caller, query: CustomerQuery): FindCustomer {
   const given = Object.values(query).filter((value) => value !== undefined && value !== '')
   if (given.length !== 1) throw refusals.customerQueryAmbiguous()
-  const { providerId } = caller
-  return read(parts, caller, (sql) =>
-    query.email
-      ? findCustomerByEmail(sql, providerId, query.email)
-      : findCustomer(sql, providerId, query.reference || query.externalRef || ''),
-  )
+  return async (sql) => {
+    const customer = query.email
+      ? await findCustomerByEmail(sql, providerId, query.email)
+      : await findCustomer(sql, providerId, query.reference || query.externalRef || '')
+    if (customer === undefined) throw refusals.customerQueryNotFound()
+    return customer
+  }
 }

@@ -10,12 +10,12 @@ import {
   type PurchasesQuery,
 } from '@tollgate/schemas/http/purchases'
 import { refusals } from '../../errors.ts'
-import { fullPurchasesOf } from '../../purchases/present-purchases.ts'
+import { fullPurchasesOf, loadPurchases, presentFully } from '../../purchases/present-purchases.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { callerOf, type Caller } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
-import { requireCustomer, requireProduct } from '../require.ts'
+import { getCustomer, getProduct } from '../require.ts'
 
 const tags = ['Purchases']
 
@@ -64,10 +64,12 @@ export function registerPurchaseRoutes(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const caller = callerOf(request)
       const { customerRef } = request.params
-      const customer = await requireCustomer(parts, caller, customerRef)
       const withoutFree = request.query.includeFree === 'false'
-      const filter = { customerRef: customer.reference, withoutFree }
-      return { purchases: await fullPurchasesOf(parts, caller, filter) }
+      const loaded = await read(parts, caller, async (sql) => {
+        const { reference } = await getCustomer(sql, caller, customerRef)
+        return loadPurchases(parts, sql, caller, { customerRef: reference, withoutFree })
+      })
+      return { purchases: await presentFully(parts, caller, loaded) }
     },
   )
 
@@ -83,8 +85,11 @@ export function registerPurchaseRoutes(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const caller = callerOf(request)
       const { productRef } = request.params
-      await requireProduct(parts, caller, productRef)
-      return { purchases: await fullPurchasesOf(parts, caller, { productRef }) }
+      const loaded = await read(parts, caller, async (sql) => {
+        await getProduct(sql, caller, productRef)
+        return loadPurchases(parts, sql, caller, { productRef })
+      })
+      return { purchases: await presentFully(parts, caller, loaded) }
     },
   )
 }

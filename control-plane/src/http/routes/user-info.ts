@@ -1,14 +1,21 @@
+import { findCustomer } from '@tollgate/domain/customers/repository'
 import { usageSummary } from '@tollgate/domain/entitlements/usage-view'
+import { findProduct } from '@tollgate/domain/products/repository'
 import { openCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import { customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import { userInfoRequestSchema, userInfoResponseSchema } from '@tollgate/schemas/http/user-info'
-import { heldPurchase } from '../../purchases/held-purchase.ts'
+import {
+  userInfoRequestSchema,
+  userInfoResponseSchema,
+  type UserInfoRequest,
+} from '@tollgate/schemas/http/user-info'
+import { refusals } from '../../errors.ts'
+import { heldPurchase, loadDecidingPurchase } from '../../purchases/held-purchase.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
-import { apiKeyOf, operationOf } from '../plugins/authentication.ts'
-import { requireCustomer, requireProduct } from '../require.ts'
+import { apiKeyOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
 
 export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
   app.post(
@@ -23,10 +30,9 @@ export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
     },
     async (request) => {
       const operation = operationOf(request, parts.clock)
-      const { customerRef, productRef } = request.body
-      const customer = await requireCustomer(parts, operation, customerRef)
-      const product = await requireProduct(parts, operation, productRef)
-      const purchase = await heldPurchase(parts, operation, customer.reference, productRef)
+      const { productRef } = request.body
+      const { customer, product, loaded } = await load(parts, operation, request.body)
+      const purchase = await heldPurchase(parts, operation, loaded)
       // The portal changes things, so a key that may only look leads to none.
       const isManaging = apiKeyOf(request).scopes.includes('manage')
       const opened = { customerRef: customer.reference, productRef }
@@ -44,6 +50,21 @@ export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
       }
     },
   )
+}
+
+/** All in one transaction, and together what does not wait for each other: each costs more than what it asks. */
+function load(parts: AppParts, caller: Caller, { customerRef, productRef }: UserInfoRequest) {
+  const { providerId } = caller
+  return read(parts, caller, async (sql) => {
+    const [customer, product] = await Promise.all([
+      findCustomer(sql, providerId, customerRef),
+      findProduct(sql, providerId, productRef),
+    ])
+    if (customer === undefined) throw refusals.customerNotFound(customerRef)
+    if (product === undefined) throw refusals.productNotFound(productRef)
+    const loaded = await loadDecidingPurchase(sql, caller, customer.reference, productRef)
+    return { customer, product, loaded }
+  })
 }
 
 async function openPortal(
