@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { CookieSerializeOptions } from '@fastify/cookie'
+import { environments, type Environment } from '@tollgate/schemas/environment'
 
 /*
  * Each page that is open has a cookie of its own, named for it: two accounts in one browser do not get into each
@@ -14,6 +15,19 @@ export function handleOf(sessionId: string): string {
 export function cookieOptions(path: string, isSecure: boolean): CookieSerializeOptions {
   // Lax: whoever comes back from a bank's page is still known.
   return { path, httpOnly: true, sameSite: 'lax', secure: isSecure }
+}
+
+/** The environment is part of it, so that no other one is asked. */
+export function writeCookie(environment: Environment, token: string): string {
+  return `${environment}.${token}`
+}
+
+export function parseCookie(
+  value: string | undefined,
+): { readonly environment: Environment; readonly token: string } | undefined {
+  const [name, token] = value?.split('.', 2) ?? []
+  const environment = environments.find((each) => each === name)
+  return environment === undefined || !token ? undefined : { environment, token }
 }
 
 /** What every form of an open page carries: other sites can send forms to us, but cannot know this. */

@@ -120,6 +120,6 @@ function OutsideLink({ href, label }: { readonly href: string | null; readonly l
 }
 
 /** What is in the record came from the provider; a link that runs something is none. */
-function isWebAddress(text: string): boolean {
+export function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }

@@ -38,6 +38,11 @@ export const problems = {
     title: 'This link has expired',
     text: 'It is good for fifteen minutes. Ask for a new one where you found it.',
   },
+  checkoutDone: {
+    status: 410,
+    title: 'This is done already',
+    text: 'The checkout was completed. You can close this window.',
+  },
   signedOut: {
     status: 401,
     title: 'You are signed out',
@@ -47,6 +52,16 @@ export const problems = {
     status: 200,
     title: 'You are signed out',
     text: 'You can close this window.',
+  },
+  notForSale: {
+    status: 410,
+    title: 'This is not for sale any more',
+    text: 'The product or the plan is not offered at the moment.',
+  },
+  noPayments: {
+    status: 409,
+    title: 'Payments are not possible here yet',
+    text: 'Nothing was charged. Please get in touch to buy this.',
   },
   staleForm: {
     status: 403,

@@ -13,16 +13,7 @@ export type PurchaseWords = {
   readonly date?: { readonly label: string; readonly on: Date }
 }
 
-type Worded = Pick<
-  Purchase,
-  | 'status'
-  | 'cancelledAt'
-  | 'endDate'
-  | 'nextBillingDate'
-  | 'endedAt'
-  | 'isRecurring'
-  | 'amountMinor'
->
+type Worded = Pick<Purchase, 'status' | 'cancelledAt' | 'endDate' | 'nextBillingDate' | 'endedAt'>
 
 export function purchaseWords(purchase: Worded, now: Date): PurchaseWords {
   if (isLapsed(purchase, now)) return { label: 'Ended', tone: 'quiet', ...ended(purchase) }

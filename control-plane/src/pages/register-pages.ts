@@ -7,6 +7,7 @@ import type { AppParts } from '../http/app-parts.ts'
 import { statusOf } from '../http/plugins/error-handler.ts'
 import { anonymousFrame, type PageParts } from './frame.ts'
 import { sendPage } from './page.tsx'
+import { registerCheckout } from './checkout/register-checkout.tsx'
 import { registerPortal } from './portal/register-portal.ts'
 import { ProblemError, ProblemPage, problems, type Problem } from './problem.tsx'
 import { noForeignOrigins, securityHeaders } from './security-headers.ts'
@@ -28,6 +29,7 @@ export async function registerPages(app: ApiServer, parts: AppParts): Promise<vo
     })
     installProblemPages(scope, pages)
     registerPortal(scope, pages)
+    registerCheckout(scope, pages)
   })
 }
 

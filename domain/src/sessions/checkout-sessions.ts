@@ -94,6 +94,21 @@ async function insertCheckoutSession(
       ${session.createdAt}, ${session.updatedAt})`
 }
 
+export type PlacedCheckoutSession = {
+  readonly providerId: string
+  readonly session: CheckoutSession
+}
+
+/** Of any provider: nobody knows yet whose link it is. */
+export async function placeCheckoutSession(
+  sql: Queryable,
+  sessionId: string,
+): Promise<PlacedCheckoutSession | undefined> {
+  const [row] = await sql<(CheckoutSessionRow & { provider_id: string })[]>`
+    select * from checkout_sessions where session_id = ${sessionId}`
+  return row === undefined ? undefined : { providerId: row.provider_id, session: fromRow(row) }
+}
+
 /**
  * Gives a checkout whose time is up the status that it has since then, and tells of it: once, whoever else looks. False:
  * there is nothing to tell.
@@ -113,6 +128,29 @@ export async function expireCheckoutSession(
   return true
 }
 
+/** What was paid on it: minor units of the currency, and the plan that the customer has chosen. */
+export type CheckoutResult = Pick<CheckoutSession, 'planRef' | 'amountMinor' | 'currency'>
+
+/**
+ * Uses the checkout up, and tells of it; nothing where it was used before. One that was told of as abandoned is completed
+ * all the same: whoever opened the page in time may pay after that.
+ */
+export async function completeCheckoutSession(
+  work: UnitOfWork,
+  hostedUrl: string,
+  sessionId: string,
+  { planRef, amountMinor, currency }: CheckoutResult,
+): Promise<void> {
+  const { sql, providerId, now } = work
+  const [row] = await sql<CheckoutSessionRow[]>`
+    update checkout_sessions set status = 'used', plan_ref = ${planRef}, amount = ${amountMinor},
+      currency = ${currency}, updated_at = ${now}
+    where provider_id = ${providerId} and session_id = ${sessionId} and status <> 'used'
+    returning *`
+  if (row === undefined) return
+  await recordEvent(work, 'checkout_session.completed', checkoutObject(fromRow(row), hostedUrl))
+}
+
 /** Nobody can pay on the customer's open checkouts any more: their time is up. */
 export async function endCheckoutSessions(
   sql: Queryable,
@@ -124,6 +162,14 @@ export async function endCheckoutSessions(
     update checkout_sessions set expires_at = ${now}, updated_at = ${now}
     where provider_id = ${providerId} and customer_ref = ${customerRef} and status = 'active'
       and expires_at > ${now}`
+}
+
+/** What the session is at that instant. */
+export function checkoutSessionStatus(
+  { status, expiresAt }: CheckoutSession,
+  now: Date,
+): CheckoutSession['status'] {
+  return status === 'active' && expiresAt <= now ? 'expired' : status
 }
 
 /** `data.object` of the checkout_session events. */

@@ -6,7 +6,8 @@ import type { Formats } from '../formats.ts'
 import { movementsPerPage, type CreditsView } from './credits-view.ts'
 import { AutoRechargeForm, type AutoRechargeFields } from './auto-recharge-form.tsx'
 import type { Portal } from './portal.ts'
-import { PortalPage, PostForm, type Notice } from './portal-page.tsx'
+import type { Notice } from '../notice.tsx'
+import { PortalPage, PostForm } from './portal-page.tsx'
 
 type CreditsPageProps = {
   readonly portal: Portal

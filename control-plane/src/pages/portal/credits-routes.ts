@@ -10,14 +10,15 @@ import { commit } from '../../http/commit.ts'
 import { read } from '../../http/read.ts'
 import { displayRateOf } from '../../http/require.ts'
 import { majorOf } from '../amount.ts'
+import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import type { AutoRechargeFields } from './auto-recharge-form.tsx'
 import { CreditsPage } from './credits-page.tsx'
 import { movementsPerPage, type CreditsView } from './credits-view.ts'
 import { PaymentPage } from './payment-page.tsx'
-import type { Notice } from './portal-page.tsx'
-import { formFields, operationOfPortal, portalOf, portalPath } from './portal.ts'
+import type { Notice } from '../notice.tsx'
+import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 
 const schema = { hide: true }
 const creditsPath = `${portalPath}/:handle/credits`
@@ -56,14 +57,14 @@ export function registerCreditPages(app: ApiServer, pages: PageParts): void {
   })
 
   app.post(`${portalPath}/:handle/top-up`, { schema }, async (request, reply) => {
-    const { customer } = portalOf(request)
+    const { customer, path } = portalOf(request)
     const { sessionId } = await commit(pages, operationOfPortal(pages, request), (work) =>
       openCheckoutSession(work, pages.hostedUrl, {
         customerRef: customer.reference,
         purpose: 'credit_topup',
         productRef: null,
         plan: undefined,
-        returnUrl: null,
+        returnUrl: new URL(path, pages.hostedUrl).href,
       }),
     )
     return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)

@@ -8,11 +8,12 @@ import {
 } from '@tollgate/domain/sessions/customer-sessions'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { ApiServer } from '../../http/api-server.ts'
-import { cookieOptions, handleOf } from '../cookies.ts'
+import { cookieOptions, handleOf, parseCookie, writeCookie } from '../cookies.ts'
+import { formFields } from '../form-fields.ts'
 import { frameOf, type Frame, type PageParts } from '../frame.ts'
 import { Page, sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
-import { formFields, parseCookie, portalCookie, portalPath, writeCookie } from './portal.ts'
+import { portalCookie, portalPath } from './portal.ts'
 
 /**
  * The link shows a page whose form uses it up; a script sends the form at once. Mail scanners and chat programs that

@@ -9,7 +9,8 @@ import type { PageParts } from '../frame.ts'
 import { purchaseWords } from '../purchase-words.ts'
 import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
-import { PortalPage, PostForm, type Notice } from './portal-page.tsx'
+import type { Notice } from '../notice.tsx'
+import { PortalPage, PostForm } from './portal-page.tsx'
 
 /** A product that the portal was opened for and that the customer has no plan of. */
 type OfferedProduct = { readonly reference: string; readonly name: string }

@@ -1,4 +1,5 @@
 import type { ReactElement, ReactNode } from 'react'
+import { NoticeLine, type Notice } from '../notice.tsx'
 import { Page } from '../page.tsx'
 import type { Portal } from './portal.ts'
 
@@ -15,12 +16,9 @@ type PortalPageProps = {
   readonly portal: Portal
   readonly section: SectionName
   readonly title: string
-  /** What was just done, or could not be. */
   readonly notice?: Notice | undefined
   readonly children: ReactNode
 }
-
-export type Notice = { readonly tone: 'good' | 'bad'; readonly text: string }
 
 export function PortalPage({
   portal,
@@ -37,11 +35,7 @@ export function PortalPage({
       navigation={<Navigation portal={portal} section={section} />}
       scripts={[frame.files.script]}
     >
-      {notice !== undefined && (
-        <p className={`notice ${notice.tone}`} role={notice.tone === 'bad' ? 'alert' : 'status'}>
-          {notice.text}
-        </p>
-      )}
+      <NoticeLine notice={notice} />
       {children}
     </Page>
   )

@@ -7,10 +7,10 @@ import {
   type PlacedCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import { environments, type Environment } from '@tollgate/schemas/environment'
 import { originOf, type Caller } from '../../http/plugins/authentication.ts'
 import { read } from '../../http/read.ts'
-import { formTokenOf, handleOf, isFormToken } from '../cookies.ts'
+import { formTokenOf, handleOf, isFormToken, parseCookie } from '../cookies.ts'
+import { formFields } from '../form-fields.ts'
 import { frameOf, type Frame, type PageParts } from '../frame.ts'
 import { ProblemError, problems } from '../problem.tsx'
 
@@ -90,24 +90,4 @@ function customerOf(
   { session }: PlacedCustomerSession,
 ): Promise<Customer | undefined> {
   return read(pages, caller, (sql) => findCustomer(sql, caller.providerId, session.customerRef))
-}
-
-export function writeCookie(environment: Environment, token: string): string {
-  return `${environment}.${token}`
-}
-
-export function parseCookie(
-  value: string | undefined,
-): { readonly environment: Environment; readonly token: string } | undefined {
-  const [name, token] = value?.split('.', 2) ?? []
-  const environment = environments.find((each) => each === name)
-  return environment === undefined || !token ? undefined : { environment, token }
-}
-
-/** What a form sent: each field once, as text. */
-export function formFields(request: FastifyRequest): Readonly<Record<string, string>> {
-  const { body } = request
-  if (typeof body !== 'object' || body === null) return {}
-  const fields = Object.entries(body).filter(([, value]) => typeof value === 'string')
-  return Object.fromEntries(fields)
 }

@@ -6,7 +6,8 @@ import type { Formats } from '../formats.ts'
 import { UsageChart, type ChartBar } from '../usage-chart.tsx'
 import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
-import { PortalPage, PostForm, type Notice } from './portal-page.tsx'
+import type { Notice } from '../notice.tsx'
+import { PortalPage, PostForm } from './portal-page.tsx'
 
 type PurchasePageProps = {
   readonly portal: Portal

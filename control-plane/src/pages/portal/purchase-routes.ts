@@ -10,12 +10,13 @@ import type { ApiServer } from '../../http/api-server.ts'
 import { commit } from '../../http/commit.ts'
 import { read } from '../../http/read.ts'
 import { shownPurchasesOf, type ShownPurchase } from '../../purchases/present-purchases.ts'
+import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { OverviewPage, readOverview } from './overview.tsx'
-import type { Notice } from './portal-page.tsx'
-import { formFields, operationOfPortal, portalOf, portalPath } from './portal.ts'
+import type { Notice } from '../notice.tsx'
+import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 import { purchasePath } from './purchase-card.tsx'
 import { CancelPage, PurchasePage } from './purchase-page.tsx'
 import { purchaseUsageChart } from './purchase-usage-chart.ts'
@@ -84,10 +85,10 @@ function registerChanges(app: ApiServer, pages: PageParts): void {
 
 /** To a checkout of its own, in which a plan is chosen. */
 function registerPlanChoice(app: ApiServer, pages: PageParts): void {
-  const path = `${portalPath}/:handle/products/:productRef/plans`
+  const route = `${portalPath}/:handle/products/:productRef/plans`
   const named = z.object({ handle: z.string(), productRef: requiredReference })
-  app.post(path, { schema: { hide: true, params: named } }, async (request, reply) => {
-    const { caller, customer, frame } = portalOf(request)
+  app.post(route, { schema: { hide: true, params: named } }, async (request, reply) => {
+    const { caller, customer, frame, path } = portalOf(request)
     const { productRef } = request.params
     const product = await read(pages, caller, (sql) =>
       findProduct(sql, caller.providerId, productRef),
@@ -99,7 +100,7 @@ function registerPlanChoice(app: ApiServer, pages: PageParts): void {
         purpose: 'product',
         productRef: product.reference,
         plan: undefined,
-        returnUrl: null,
+        returnUrl: new URL(path, pages.hostedUrl).href,
       }),
     )
     return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)

@@ -1,0 +1,41 @@
+import type { ReactElement, ReactNode } from 'react'
+import { Page } from '../page.tsx'
+import type { Notice } from '../notice.tsx'
+import { NoticeLine } from '../notice.tsx'
+import type { Checkout } from './checkout.ts'
+
+type CheckoutPageProps = {
+  readonly checkout: Checkout
+  readonly title: string
+  readonly notice?: Notice | undefined
+  readonly scripts?: readonly string[]
+  readonly children: ReactNode
+}
+
+export function CheckoutPage(props: CheckoutPageProps): ReactElement {
+  const { checkout, title, notice, scripts = [], children } = props
+  const { frame, customer } = checkout
+  return (
+    <Page frame={frame} title={title} narrow scripts={[frame.files.script, ...scripts]}>
+      <NoticeLine notice={notice} />
+      {children}
+      <p className="quiet small">{`For ${customer.email}`}</p>
+    </Page>
+  )
+}
+
+type CheckoutFormProps = {
+  readonly checkout: Checkout
+  /** Under the checkout's own. */
+  readonly path: string
+  readonly children: ReactNode
+}
+
+export function CheckoutForm({ checkout, path, children }: CheckoutFormProps): ReactElement {
+  return (
+    <form method="post" action={checkout.path + path}>
+      <input type="hidden" name="formToken" value={checkout.formToken} />
+      {children}
+    </form>
+  )
+}

@@ -1,0 +1,85 @@
+import type { FastifyRequest } from 'fastify'
+import { customerActor } from '@tollgate/domain/audit/actor'
+import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
+import {
+  checkoutSessionStatus,
+  placeCheckoutSession,
+  type CheckoutSession,
+} from '@tollgate/domain/sessions/checkout-sessions'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { originOf, type Caller } from '../../http/plugins/authentication.ts'
+import { read } from '../../http/read.ts'
+import { formTokenOf, isFormToken, parseCookie } from '../cookies.ts'
+import { formFields } from '../form-fields.ts'
+import { frameOf, type Frame, type PageParts } from '../frame.ts'
+import { ProblemError, problems } from '../problem.tsx'
+
+/** A checkout as its customer has it open. */
+export type Checkout = {
+  readonly caller: Caller
+  readonly customer: Customer
+  readonly session: CheckoutSession
+  /** What the session is now: an expired one is refused. */
+  readonly status: 'active' | 'used'
+  /** Where its pages are. */
+  readonly path: string
+  /** For its forms. */
+  readonly formToken: string
+  readonly frame: Frame
+}
+
+export const checkoutPath = '/customer/checkout'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the checkout's hook. Read it through `checkoutOf`. */
+    checkout: Checkout | null
+  }
+}
+
+export function checkoutOf(request: FastifyRequest): Checkout {
+  if (request.checkout === null) throw new Error(`${request.url} is served without a checkout`)
+  return request.checkout
+}
+
+export function operationOfCheckout(pages: PageParts, request: FastifyRequest): Operation {
+  const { caller, customer } = checkoutOf(request)
+  return {
+    ...caller,
+    now: new Date(pages.clock.now()),
+    actor: customerActor(customer.reference, originOf(request)),
+    requestId: request.id,
+    idempotencyKey: null,
+  }
+}
+
+export function checkoutCookie(reference: string): string {
+  return `checkout_${reference}`
+}
+
+/** As the portal does it: by the cookie, and by what forms carry. */
+export async function requireCheckout(
+  pages: PageParts,
+  request: FastifyRequest,
+  reference: string,
+): Promise<Checkout> {
+  const cookie = parseCookie(request.cookies[checkoutCookie(reference)])
+  if (cookie === undefined) throw new ProblemError(problems.signedOut)
+  const { environment, token } = cookie
+  const placed = await placeCheckoutSession(pages.publisher.database.in(environment), token)
+  if (placed?.session.reference !== reference) throw new ProblemError(problems.signedOut)
+  const { providerId, session } = placed
+  const caller = { providerId, environment }
+  const frame = await frameOf(pages, request, caller)
+  const status = checkoutSessionStatus(session, new Date(pages.clock.now()))
+  if (status === 'expired') throw new ProblemError(problems.linkExpired, frame)
+  const customer = await read(pages, caller, (sql) =>
+    findCustomer(sql, providerId, session.customerRef),
+  )
+  if (customer === undefined) throw new ProblemError(problems.signedOut, frame)
+  if (request.method === 'POST' && !isFormToken(token, formFields(request)['formToken'])) {
+    throw new ProblemError(problems.staleForm, frame)
+  }
+  const path = `${pages.basePath}${checkoutPath}/${reference}`
+  return { caller, customer, session, status, path, formToken: formTokenOf(token), frame }
+}

@@ -1,0 +1,68 @@
+import type { ReactElement } from 'react'
+import type { Plan } from '@tollgate/domain/plans/plan'
+import type { Formats } from '../formats.ts'
+import { priceWords } from '../purchase-words.ts'
+import type { Checkout } from './checkout.ts'
+import { CheckoutPage } from './checkout-page.tsx'
+import { planFacts } from './plan-facts.ts'
+import type { Choice } from './read-choice.ts'
+
+type ChoosePlanProps = { readonly checkout: Checkout; readonly choice: Choice }
+
+export function ChoosePlanPage({ checkout, choice }: ChoosePlanProps): ReactElement {
+  const { product, plans, held } = choice
+  const { formats } = checkout.frame
+  return (
+    <CheckoutPage checkout={checkout} title={`Plans of ${product.name}`}>
+      <h1>{`Choose a plan for ${product.name}`}</h1>
+      {product.description !== null && <p className="quiet">{product.description}</p>}
+      {plans.length === 0 && (
+        <p className="card quiet">There is no plan to choose at the moment.</p>
+      )}
+      {plans.map((plan) => (
+        <PlanCard
+          key={plan.reference}
+          plan={plan}
+          formats={formats}
+          href={`${checkout.path}?plan=${encodeURIComponent(plan.reference)}`}
+          isHeld={held?.planRef === plan.reference}
+        />
+      ))}
+    </CheckoutPage>
+  )
+}
+
+type PlanCardProps = {
+  readonly plan: Plan
+  readonly formats: Formats
+  readonly href: string
+  readonly isHeld: boolean
+}
+
+function PlanCard({ plan, formats, href, isHeld }: PlanCardProps): ReactElement {
+  const facts = planFacts(plan, formats)
+  return (
+    <article className="card" aria-label={plan.name}>
+      <div className="row spread">
+        <h2>{plan.name}</h2>
+        {isHeld && <span className="badge good">Your plan</span>}
+      </div>
+      <p className="price">{priceWords(plan, formats)}</p>
+      {plan.description !== null && <p className="quiet">{plan.description}</p>}
+      {facts.length > 0 && (
+        <ul>
+          {facts.map((fact) => (
+            <li key={fact}>{fact}</li>
+          ))}
+        </ul>
+      )}
+      {!isHeld && (
+        <div className="actions">
+          <a className="button main" href={href} aria-label={`Choose ${plan.name}`}>
+            Choose
+          </a>
+        </div>
+      )}
+    </article>
+  )
+}

@@ -1,0 +1,36 @@
+import { displayMinor } from '@tollgate/domain/money/credits'
+import { dollarRate, toFraction } from '@tollgate/domain/money/exchange-rates'
+import { isCreditBased, type Plan } from '@tollgate/domain/plans/plan'
+import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
+import type { Formats } from '../formats.ts'
+
+/** What a customer should know before choosing, beside the price. */
+export function planFacts(plan: Plan, { count, money }: Formats): string[] {
+  const { terms, setupFeeMinor, currency } = plan
+  const { trialDays = 0, freeUnits = 0, limit = 0, accessExpiryDays = 0 } = terms
+  const others = currenciesOf(plan).slice(1)
+  const facts: readonly (string | false)[] = [
+    isCreditBased(plan) && `${count(exampleUnits)} requests cost ${exampleWords(plan, money)}`,
+    trialDays > 0 && `${count(trialDays)} ${trialDays === 1 ? 'day' : 'days'} free to try`,
+    freeUnits > 0 && `${count(freeUnits)} requests free in each period`,
+    limit > 0 && `${limitWords(plan)} ${count(limit)} requests in each period`,
+    (setupFeeMinor ?? 0) > 0 &&
+      `${money(BigInt(setupFeeMinor ?? 0), currency)} once for the set-up`,
+    accessExpiryDays > 0 && plan.type === 'one-time' && `Yours for ${count(accessExpiryDays)} days`,
+    others.length > 0 && `Also in ${others.join(', ')}`,
+  ]
+  return facts.filter((fact) => fact !== false)
+}
+
+/** What a request costs is mostly far below a cent. */
+const exampleUnits = 1_000
+
+function exampleWords({ terms }: Plan, money: Formats['money']): string {
+  const credits = BigInt(terms.creditsPerUnit ?? 0) * BigInt(exampleUnits)
+  return money(displayMinor(credits, 'USD', toFraction(dollarRate)), 'USD')
+}
+
+/** With overage the limit is what the price includes; else it is where the plan ends. */
+function limitWords({ terms }: Plan): string {
+  return terms.overagePolicy?.allowOverage === true ? 'Includes' : 'Up to'
+}

@@ -1,0 +1,70 @@
+import { isOffered } from '@tollgate/domain/plans/plan-offer'
+import { requiresPayment, type Plan } from '@tollgate/domain/plans/plan'
+import { listPlans } from '@tollgate/domain/plans/repository'
+import { findProduct, type Product } from '@tollgate/domain/products/repository'
+import { givesAccess } from '@tollgate/domain/purchases/access'
+import {
+  decideActivation,
+  type ActivationDecision,
+} from '@tollgate/domain/purchases/decide-activation'
+import {
+  findDecidingPurchase,
+  findLastOfPlan,
+  type Purchase,
+} from '@tollgate/domain/purchases/repository'
+import { read } from '../../http/read.ts'
+import type { PageParts } from '../frame.ts'
+import type { Checkout } from './checkout.ts'
+
+/** What a customer can choose from. */
+export type Choice = {
+  readonly product: Product
+  readonly plans: readonly Plan[]
+  /** What the customer has of the product now. */
+  readonly held: Purchase | undefined
+}
+
+/** Undefined where nothing is for sale any more. */
+export function readChoice(
+  pages: PageParts,
+  { caller, customer, session }: Checkout,
+): Promise<Choice | undefined> {
+  const { providerId } = caller
+  const { productRef } = session
+  const now = new Date(pages.clock.now())
+  return read(pages, caller, async (sql) => {
+    const product = productRef === null ? undefined : await findProduct(sql, providerId, productRef)
+    if (product?.status !== 'active') return undefined
+    const plans = (await listPlans(sql, providerId, [product.reference]))
+      .filter(isOffered)
+      .sort(cheapestFirst)
+    const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
+    const held = last !== undefined && givesAccess(last, now) ? last : undefined
+    return { product, plans, held }
+  })
+}
+
+function cheapestFirst(one: Plan, other: Plan): number {
+  const byPayment = Number(requiresPayment(one)) - Number(requiresPayment(other))
+  const byPrice = one.priceMinor - other.priceMinor
+  return byPayment || byPrice || one.name.localeCompare(other.name)
+}
+
+/** What taking the plan comes to, as far as it can be said beforehand. */
+export function readDecision(
+  pages: PageParts,
+  { caller, customer }: Checkout,
+  { product, plans }: Choice,
+  planRef: string,
+): Promise<ActivationDecision & { readonly isFirst: boolean }> {
+  const { providerId } = caller
+  const of = { customerRef: customer.reference, productRef: product.reference, planRef }
+  const plan = plans.find(({ reference }) => reference === planRef)
+  const now = new Date(pages.clock.now())
+  return read(pages, caller, async (sql) => {
+    const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
+    const lastOfPlan = await findLastOfPlan(sql, providerId, of)
+    const decision = decideActivation({ product, plan, last, lastOfPlan, now })
+    return { ...decision, isFirst: lastOfPlan === undefined }
+  })
+}

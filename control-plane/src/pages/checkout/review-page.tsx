@@ -1,0 +1,72 @@
+import type { ReactElement, ReactNode } from 'react'
+import type { Plan } from '@tollgate/domain/plans/plan'
+import type { Product } from '@tollgate/domain/products/repository'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { Notice } from '../notice.tsx'
+import { priceWords } from '../purchase-words.ts'
+import type { Checkout } from './checkout.ts'
+import { CheckoutForm, CheckoutPage } from './checkout-page.tsx'
+import { planFacts } from './plan-facts.ts'
+
+type ReviewProps = {
+  readonly checkout: Checkout
+  readonly product: Product
+  readonly plan: Plan
+  /** Of the product; ends when the chosen one begins. */
+  readonly held: Purchase | undefined
+  readonly notice: Notice | undefined
+  /** How the plan is taken. */
+  readonly children: ReactNode
+}
+
+/** The chosen plan, before it is taken. */
+export function ReviewPage(props: ReviewProps): ReactElement {
+  const { checkout, product, plan, held, notice, children } = props
+  const { formats } = checkout.frame
+  const facts = planFacts(plan, formats)
+  const replaced = held?.planSnapshot?.name
+  return (
+    <CheckoutPage checkout={checkout} title={plan.name} notice={notice}>
+      {checkout.session.planRef === null && (
+        <p>
+          <a href={checkout.path}>← All plans</a>
+        </p>
+      )}
+      <div>
+        <p className="quiet">{product.name}</p>
+        <h1>{plan.name}</h1>
+      </div>
+      <section className="card" aria-label="What you get">
+        <p className="price">{priceWords(plan, formats)}</p>
+        {facts.length > 0 && (
+          <ul>
+            {facts.map((fact) => (
+              <li key={fact}>{fact}</li>
+            ))}
+          </ul>
+        )}
+        {replaced !== undefined && (
+          <p>{`It takes the place of ${replaced}, which ends at that moment.`}</p>
+        )}
+      </section>
+      {children}
+    </CheckoutPage>
+  )
+}
+
+/** For a plan that nothing is paid for beforehand. */
+export function ActivateForm(props: { readonly checkout: Checkout; readonly plan: Plan }) {
+  const { checkout, plan } = props
+  const isCharged = plan.type === 'usage-based' && (plan.terms.creditsPerUnit ?? 0) > 0
+  return (
+    <CheckoutForm checkout={checkout} path="/activate">
+      <input type="hidden" name="plan" value={plan.reference} />
+      {isCharged && (
+        <p className="quiet">Nothing is charged now. What you use is paid from your credits.</p>
+      )}
+      <button className="button main broad" type="submit">
+        Start now
+      </button>
+    </CheckoutForm>
+  )
+}

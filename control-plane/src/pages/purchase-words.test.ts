@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { formatsFor } from './formats.ts'
+import { priceWords, purchaseWords, type Priced } from './purchase-words.ts'
+
+const now = new Date('2026-03-10T00:00:00Z')
+const later = new Date('2026-04-01T00:00:00Z')
+const before = new Date('2026-03-01T00:00:00Z')
+
+type Worded = Parameters<typeof purchaseWords>[0]
+
+const purchase = (of: Partial<Worded>): Worded => ({
+  status: 'active',
+  cancelledAt: null,
+  endDate: null,
+  nextBillingDate: null,
+  endedAt: null,
+  ...of,
+})
+
+describe('the state of a purchase', () => {
+  test.each<[string, Partial<Purchase>, string, string | undefined]>([
+    ['renewing', { nextBillingDate: later }, 'Active', 'Renews'],
+    ['ending by itself', { endDate: later }, 'Active', 'Ends'],
+    ['without an end', {}, 'Active', undefined],
+    ['cancelled, still running', { cancelledAt: now, endDate: later }, 'Cancelled', 'Yours until'],
+    ['lapsed, and nobody said so yet', { endDate: before }, 'Ended', 'Ended'],
+    ['on trial', { status: 'trialing', nextBillingDate: later }, 'Trial', 'Trial ends'],
+    ['unpaid', { status: 'past_due', nextBillingDate: before }, 'Payment failed', 'Was due'],
+    ['suspended', { status: 'suspended' }, 'Paused', undefined],
+    ['waiting', { status: 'pending' }, 'Waiting for payment', undefined],
+    ['cancelled for good', { status: 'cancelled', endedAt: before }, 'Ended', 'Ended'],
+    ['refunded', { status: 'refunded', endedAt: before }, 'Refunded', 'Ended'],
+  ])('%s', (_, of, label, dateLabel) => {
+    const words = purchaseWords(purchase(of), now)
+    expect([words.label, words.date?.label]).toEqual([label, dateLabel])
+  })
+})
+
+describe('a price', () => {
+  test.each<[string, Partial<Priced>]>([
+    ['Free', { type: 'recurring', terms: { billingCycle: 'monthly' } }],
+    ['$12.50 / month', { priceMinor: 1_250, terms: { billingCycle: 'monthly' } }],
+    [
+      '$12.50 every 10 days',
+      { priceMinor: 1_250, terms: { billingCycle: 'custom', billingCycleDays: 10 } },
+    ],
+    ['¥500 / year', { priceMinor: 500, currency: 'JPY', terms: { billingCycle: 'yearly' } }],
+    ['$99.00', { type: 'one-time', priceMinor: 9_900, terms: {} }],
+    ['1 credit per request', { type: 'usage-based', terms: { creditsPerUnit: 1 } }],
+    [
+      '$49.00 / month + 25 credits per request',
+      {
+        type: 'hybrid',
+        basePriceMinor: 4_900,
+        terms: { billingCycle: 'monthly', creditsPerUnit: 25 },
+      },
+    ],
+    [
+      '$49.00 / month + usage',
+      {
+        type: 'hybrid',
+        basePriceMinor: 4_900,
+        terms: { billingCycle: 'monthly', usageTiers: [{ minUsage: 0, creditsPerUnit: 3 }] },
+      },
+    ],
+  ])('%s', (words, of) => {
+    const plan: Priced = {
+      type: 'recurring',
+      priceMinor: 0,
+      basePriceMinor: null,
+      currency: 'USD',
+      terms: {},
+      ...of,
+    }
+    expect(priceWords(plan, formatsFor('en-US'))).toBe(words)
+  })
+})
