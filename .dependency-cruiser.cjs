@@ -15,7 +15,7 @@ const clients = [
   ['fastify', '^control-plane/'],
   ['undici', '^platform/src/outbound/|^ingest/src/http/'],
   ['@modelcontextprotocol', '^control-plane/(src/mcp|test)/'],
-  ['stripe', '^platform/src/payments/stripe/|^deploy/test/'],
+  ['stripe', '^platform/src/payments/stripe/'],
   ['croner', '^billing-runner/src/schedule/'],
   ['@opentelemetry', '^platform/src/observability/'],
 ]

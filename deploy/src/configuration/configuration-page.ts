@@ -6,6 +6,7 @@ import type { Setting, Settings } from '@tollgate/platform/config/settings'
 import { tracingSettings } from '@tollgate/platform/observability/open-tracing'
 import { engineSettings } from '../engines/settings.ts'
 import { standaloneSettings } from '../standalone/settings.ts'
+import { simulatorSettings } from '../stripe-simulator/config.ts'
 
 const sections: readonly {
   readonly title: string
@@ -21,6 +22,11 @@ const sections: readonly {
   { title: 'aggregator', lead: 'The two projections.', settings: aggregatorSettings },
   { title: 'control-plane', lead: 'The management API.', settings: controlPlaneSettings },
   { title: 'billing-runner', lead: 'Scheduled work.', settings: billingRunnerSettings },
+  {
+    title: 'stripe-simulator',
+    lead: 'The local Stripe of `npm start` (`deploy/src/stripe-simulator`).',
+    settings: simulatorSettings,
+  },
   {
     title: 'Traces',
     lead:

@@ -9,4 +9,5 @@ export const entries = {
   controlPlane: find.resolve('@tollgate/control-plane/main'),
   aggregator: find.resolve('@tollgate/aggregator/main'),
   ingest: find.resolve('@tollgate/ingest/main'),
+  stripeSimulator: find.resolve('@tollgate/deploy/stripe-simulator/main'),
 }

@@ -13,6 +13,7 @@ export type Addresses = {
   readonly postgresPort: number
   readonly clickhousePort: number
   readonly controlPlanePort: number
+  readonly stripeSimulatorPort: number
   readonly adminPorts: Readonly<Record<AdminService, number>>
 }
 
@@ -22,6 +23,7 @@ const adminServices = [
   'aggregator-sink',
   'ingest',
   'billing-runner',
+  'stripe-simulator',
 ] as const
 type AdminService = (typeof adminServices)[number]
 
@@ -35,6 +37,7 @@ export async function chooseAddresses(publicPort: number): Promise<Addresses> {
     postgresPort: await free(),
     clickhousePort: await free(),
     controlPlanePort: await free(),
+    stripeSimulatorPort: await free(),
     adminPorts,
   }
 }
@@ -46,11 +49,13 @@ export type Shared = {
   /** Of our own PostgreSQL: empty until it runs; nothing that needs it is launched before. */
   databaseUrl: string
   readonly clickhousePassword: string
+  /** Of the simulator; undefined where payments are not simulated. */
+  readonly stripeWebhookSecret: string | undefined
 }
 
 /** The settings all services share; each gets its own ports on top. Stores that are not ours keep what they were given. */
 export function sharedEnvironment(shared: Shared): Record<string, string> {
-  const { folder, addresses, own, databaseUrl, clickhousePassword } = shared
+  const { folder, addresses, own, databaseUrl, clickhousePassword, stripeWebhookSecret } = shared
   return {
     TOLLGATE_DATA_DIR: folder.root,
     ...(own.postgres && { TOLLGATE_DATABASE_URL: databaseUrl }),
@@ -59,11 +64,27 @@ export function sharedEnvironment(shared: Shared): Record<string, string> {
       TOLLGATE_CLICKHOUSE_USERNAME: 'default',
       TOLLGATE_CLICKHOUSE_PASSWORD: clickhousePassword,
     }),
+    ...(stripeWebhookSecret !== undefined && stripeEnvironment(addresses, stripeWebhookSecret)),
     TOLLGATE_CONTROL_PLANE_URL: `http://${host}:${addresses.controlPlanePort}`,
     TOLLGATE_HOSTED_URL: `http://${host}:${addresses.publicPort}`,
     TOLLGATE_HOST: host,
     TOLLGATE_CONTROL_PLANE_HOST: host,
     TOLLGATE_ADMIN_HOST: host,
+  }
+}
+
+/** Both environments pay at the simulator, under keys that open nothing else. */
+function stripeEnvironment(addresses: Addresses, webhookSecret: string): Record<string, string> {
+  const url = `http://${host}:${addresses.stripeSimulatorPort}`
+  return {
+    TOLLGATE_STRIPE_SANDBOX_URL: url,
+    TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_simulator',
+    TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY: 'pk_test_simulator',
+    TOLLGATE_STRIPE_SANDBOX_WEBHOOK_SECRETS: webhookSecret,
+    TOLLGATE_STRIPE_LIVE_URL: url,
+    TOLLGATE_STRIPE_LIVE_SECRET_KEY: 'sk_live_simulator',
+    TOLLGATE_STRIPE_LIVE_PUBLISHABLE_KEY: 'pk_live_simulator',
+    TOLLGATE_STRIPE_LIVE_WEBHOOK_SECRETS: webhookSecret,
   }
 }
 
@@ -75,6 +96,11 @@ export function adminUrls(addresses: Addresses): Record<AdminService, string> {
 /** The password lives as long as one run: the gateway keeps none, and both ends are started here. */
 export function newClickhousePassword(): string {
   return randomBytes(24).toString('base64url')
+}
+
+/** As long-lived: the simulator signs with what it is started with, events of earlier runs too. */
+export function newStripeWebhookSecret(): string {
+  return `whsec_${randomBytes(24).toString('hex')}`
 }
 
 export function clickhousePart(
@@ -105,6 +131,14 @@ const ownSettings: Record<AdminService, (addresses: Addresses) => Record<string,
   'aggregator-sink': () => ({ TOLLGATE_PROJECTION: 'sink' }),
   ingest: ({ publicPort }) => ({ TOLLGATE_PORT: String(publicPort) }),
   'billing-runner': () => ({}),
+  'stripe-simulator': ({ stripeSimulatorPort, controlPlanePort }) => {
+    const webhooks = `http://${host}:${controlPlanePort}/webhooks/stripe`
+    return {
+      TOLLGATE_STRIPE_SIMULATOR_PORT: String(stripeSimulatorPort),
+      TOLLGATE_STRIPE_SIMULATOR_SANDBOX_WEBHOOK_URL: `${webhooks}/sandbox`,
+      TOLLGATE_STRIPE_SIMULATOR_LIVE_WEBHOOK_URL: `${webhooks}/live`,
+    }
+  },
 }
 
 const entryOf: Record<AdminService, string> = {
@@ -113,6 +147,7 @@ const entryOf: Record<AdminService, string> = {
   'aggregator-sink': entries.aggregator,
   ingest: entries.ingest,
   'billing-runner': entries.billingRunner,
+  'stripe-simulator': entries.stripeSimulator,
 }
 
 export function servicePart(

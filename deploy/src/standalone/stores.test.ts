@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ownStores } from './stores.ts'
+import { ownStores, simulatesStripe } from './stores.ts'
 
 test('runs every store itself unless it is told where another one is', () => {
   const all = { log: true, hotState: true, postgres: true, clickhouse: true }
@@ -9,4 +9,11 @@ test('runs every store itself unless it is told where another one is', () => {
   expect(ownStores({ TOLLGATE_HOT_STATE: 'redis' })).toEqual({ ...all, hotState: false })
   expect(ownStores({ TOLLGATE_DATABASE_URL: 'postgres://x' })).toEqual({ ...all, postgres: false })
   expect(ownStores({ TOLLGATE_CLICKHOUSE_URL: 'http://x' })).toEqual({ ...all, clickhouse: false })
+})
+
+test('simulates Stripe in both environments or in none', () => {
+  expect(simulatesStripe({})).toBe(true)
+  expect(simulatesStripe({ TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: '' })).toBe(true)
+  expect(simulatesStripe({ TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1' })).toBe(false)
+  expect(simulatesStripe({ TOLLGATE_STRIPE_LIVE_SECRET_KEY: 'sk_live_1' })).toBe(false)
 })

@@ -16,3 +16,14 @@ export function ownStores(environment: Readonly<Record<string, string | undefine
     clickhouse: !isGiven('TOLLGATE_CLICKHOUSE_URL'),
   }
 }
+
+/**
+ * Whether payments are simulated. With a key of Stripe for one environment alone, the other takes no payments: nothing
+ * pretends to be paid beside what is.
+ */
+export function simulatesStripe(
+  environment: Readonly<Record<string, string | undefined>>,
+): boolean {
+  const keys = ['TOLLGATE_STRIPE_SANDBOX_SECRET_KEY', 'TOLLGATE_STRIPE_LIVE_SECRET_KEY']
+  return keys.every((name) => (environment[name] ?? '') === '')
+}

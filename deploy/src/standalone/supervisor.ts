@@ -7,11 +7,13 @@ import {
   chooseAddresses,
   clickhousePart,
   newClickhousePassword,
+  newStripeWebhookSecret,
   servicePart,
   sharedEnvironment,
+  type Addresses,
   type Shared,
 } from './services.ts'
-import { ownStores } from './stores.ts'
+import { ownStores, simulatesStripe } from './stores.ts'
 import { supervise, type Part, type SupervisedPart } from './supervise.ts'
 
 export type Supervisor = {
@@ -40,9 +42,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   if (options.port !== 0) await requireFreePort(options.port, 'TOLLGATE_PORT')
   const addresses = await chooseAddresses(options.port)
   const baseUrl = `http://${host}:${addresses.publicPort}`
-  const own = ownStores(options.environment)
-  const clickhousePassword = newClickhousePassword()
-  const shared: Shared = { folder, addresses, own, databaseUrl: '', clickhousePassword }
+  const shared = newShared(options, addresses)
   const environment = (): Record<string, string | undefined> => ({
     ...options.environment,
     ...sharedEnvironment(shared),
@@ -73,6 +73,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     sink: service('aggregator-sink'),
     ingest: service('ingest'),
     billingRunner: service('billing-runner'),
+    stripe: shared.stripeWebhookSecret !== undefined ? service('stripe-simulator') : undefined,
   }
 
   /** Ingest first: the projections see everything it took before they stop, and nobody asks a part that is gone. */
@@ -80,6 +81,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     await parts.ingest.stop()
     await Promise.all([parts.sink.stop(), parts.counters.stop()])
     await Promise.all([parts.billingRunner.stop(), parts.controlPlane.stop()])
+    await parts.stripe?.stop()
     await parts.clickhouse?.stop()
     await parts.postgres?.stop()
     await removeRunFile(folder.runFile)
@@ -90,6 +92,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     parts.counters.start(),
     parts.sink.start(),
     parts.clickhouse?.start() ?? nothing,
+    parts.stripe?.start() ?? nothing,
     (parts.postgres?.start() ?? nothing)
       .then(() => parts.controlPlane.start())
       .then(() => parts.billingRunner.start()),
@@ -107,6 +110,18 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
 }
 
 const nothing = Promise.resolve()
+
+/** Passwords live as long as one run. */
+function newShared({ folder, environment }: SupervisorOptions, addresses: Addresses): Shared {
+  return {
+    folder,
+    addresses,
+    own: ownStores(environment),
+    databaseUrl: '',
+    clickhousePassword: newClickhousePassword(),
+    stripeWebhookSecret: simulatesStripe(environment) ? newStripeWebhookSecret() : undefined,
+  }
+}
 
 /** The stores that this process runs. */
 function storeParts(

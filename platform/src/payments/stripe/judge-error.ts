@@ -55,6 +55,11 @@ function standing<Intent extends PaymentIntent | SetupIntent>(
   return judged.reason === 'unexpected_state' && (isFinal || isMoving) ? outcomeOf(intent) : judged
 }
 
+/** What was asked for is not there. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeError && error.code === 'resource_missing'
+}
+
 /** 402 is also the answer to what failed without a card being asked. */
 function judgeCardError(error: Stripe.errors.StripeError): CardDeclined | Refused {
   if (error.rawType !== 'card_error') return refused('invalid', error)

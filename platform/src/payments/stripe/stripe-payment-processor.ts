@@ -36,7 +36,7 @@ import {
   setupIntentFrom,
 } from './from-stripe.ts'
 import { inTime } from './in-time.ts'
-import { judgeError, judgePaymentError, judgeSetupError } from './judge-error.ts'
+import { isMissing, judgeError, judgePaymentError, judgeSetupError } from './judge-error.ts'
 import { openStripe, type OpenStripe } from './open-stripe.ts'
 import type { StripeAccess } from './stripe-settings.ts'
 import {
@@ -229,8 +229,8 @@ export class StripePaymentProcessor implements PaymentProcessor {
     try {
       return await this.#call(call)
     } catch (error) {
+      if (isMissing(error)) return undefined
       const judged = judgeError(error)
-      if (judged.outcome === 'refused' && judged.reason === 'not_found') return undefined
       if (judged.outcome !== 'unknown') throw error
       throw new PaymentProcessorUnavailableError(judged.message, { cause: error })
     }
@@ -246,8 +246,13 @@ function keyed(idempotencyKey: string): Keyed {
 }
 
 async function findCustomer(stripe: Stripe, id: string): Promise<ProcessorCustomer | undefined> {
-  const customer = await stripe.customers.retrieve(id)
-  return customer.deleted === true ? undefined : customerFrom(customer)
+  try {
+    const customer = await stripe.customers.retrieve(id)
+    return customer.deleted === true ? undefined : customerFrom(customer)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
 }
 
 function isAsDescribed(known: ProcessorCustomer, described: CustomerDescription): boolean {

@@ -1,0 +1,208 @@
+import { z } from 'zod'
+import { missing, StripeApiError } from '../errors.ts'
+import { ok, type Answer } from '../http/answer.ts'
+import type { Faults } from '../http/faults.ts'
+import { closeDispute, openDispute } from '../objects/disputes.ts'
+import { authenticatePayment, settlePayment } from '../objects/payment-intents.ts'
+import { failPayout, movePayout } from '../objects/payouts.ts'
+import { present } from '../objects/present.ts'
+import type { Kind } from '../objects/records.ts'
+import { endRefund } from '../objects/refunds.ts'
+import { authenticateSetup } from '../objects/setup-intents.ts'
+import { tokenNames } from '../objects/test-cards.ts'
+import { runDue } from '../run-due.ts'
+import type { Pages } from '../store/pages.ts'
+import type { SimulatedClock } from '../store/simulated-clock.ts'
+import { World } from '../store/world.ts'
+import type { WebhookSender } from '../webhooks/send-webhooks.ts'
+
+export type AdminParts = {
+  readonly pages: Pages
+  readonly clock: SimulatedClock
+  readonly faults: Faults
+  readonly webhooks: WebhookSender
+}
+
+const clockChange = z.strictObject({
+  /** Unix seconds. */
+  now: z.int().optional(),
+  advanceSeconds: z.int().min(0).optional(),
+  isHeld: z.boolean().default(false),
+})
+const fault = z.strictObject({
+  kind: z.enum([
+    'error_before',
+    'error_after',
+    'reset_before',
+    'reset_after',
+    'hang_before',
+    'hang_after',
+    'rate_limit',
+    'slow',
+  ]),
+  method: z.enum(['GET', 'POST', 'DELETE']).optional(),
+  path: z.string().optional(),
+  times: z.int().min(1).default(1),
+  delayMs: z.int().min(0).max(60_000).optional(),
+})
+const habits = z
+  .strictObject({
+    isHeld: z.boolean(),
+    delayMs: z.int().min(0),
+    order: z.enum(['created', 'reversed', 'shuffled']),
+    copies: z.int().min(1).max(10),
+    dropNext: z.int().min(0),
+  })
+  .partial()
+
+/** What happens to one object that nobody asked for over the API: the bank decides, the customer answers. */
+type Happening = {
+  readonly kind: Kind
+  readonly happen: (world: World, id: string, body: unknown) => Answer | object | void
+}
+
+const accepted = z.strictObject({ isAccepted: z.boolean() })
+const happenings: Readonly<Record<string, Happening>> = {
+  'payment_intents/authenticate': {
+    kind: 'payment_intent',
+    happen: (world, id, body) =>
+      void authenticatePayment(world, id, accepted.parse(body).isAccepted),
+  },
+  'payment_intents/settle': {
+    kind: 'payment_intent',
+    happen: (world, id, body) =>
+      settlePayment(world, id, z.strictObject({ isPaid: z.boolean() }).parse(body).isPaid),
+  },
+  'setup_intents/authenticate': {
+    kind: 'setup_intent',
+    happen: (world, id, body) => void authenticateSetup(world, id, accepted.parse(body).isAccepted),
+  },
+  'charges/dispute': {
+    kind: 'charge',
+    happen: (world, id, body) => {
+      const wanted = z
+        .strictObject({
+          reason: z.string().default('fraudulent'),
+          isInquiry: z.boolean().default(false),
+        })
+        .parse(body)
+      return openDispute(world, id, wanted)
+    },
+  },
+  'disputes/close': {
+    kind: 'dispute',
+    happen: (world, id, body) => {
+      const { ending } = z
+        .strictObject({ ending: z.enum(['won', 'lost', 'warning_closed']) })
+        .parse(body)
+      return closeDispute(world, id, ending)
+    },
+  },
+  'refunds/end': {
+    kind: 'refund',
+    happen: (world, id, body) => {
+      const { status } = z.strictObject({ status: z.enum(['succeeded', 'failed']) }).parse(body)
+      return endRefund(world, id, status)
+    },
+  },
+  'payouts/move': {
+    kind: 'payout',
+    happen: (world, id, body) => {
+      const { status } = z
+        .strictObject({ status: z.enum(['in_transit', 'paid', 'failed']) })
+        .parse(body)
+      return status === 'failed' ? failPayout(world, id) : movePayout(world, id, status)
+    },
+  },
+  'events/resend': {
+    kind: 'event',
+    happen: (world, id) => {
+      for (const { id: endpoint } of world.list('webhook_endpoint')) {
+        world.deliver({ event: id, endpoint, attempts: 0 })
+      }
+    },
+  },
+}
+
+/** `path` is what follows `/_simulator/`. Throws a ZodError for a body that is not understood. */
+export async function serveAdmin(
+  parts: AdminParts,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<Answer> {
+  const { clock, faults, webhooks } = parts
+  switch (`${method} ${path}`) {
+    case 'GET state':
+      return ok(stateOf(parts))
+    case 'POST clock':
+      moveClock(parts, clockChange.parse(body))
+      return ok({ now: Math.floor(clock.now() / 1_000) })
+    case 'POST faults':
+      faults.arm(fault.parse(body))
+      return ok({ faults: faults.list() })
+    case 'DELETE faults':
+      faults.clear()
+      return ok({ faults: [] })
+    case 'POST webhooks':
+      webhooks.habits = { ...webhooks.habits, ...withoutUndefined(habits.parse(body)) }
+      return ok(webhooks.habits)
+    case 'POST webhooks/flush':
+      return ok({ sent: await webhooks.flush() })
+    default:
+      return method === 'POST' ? happenTo(parts, path, body) : notKnown(method, path)
+  }
+}
+
+function stateOf({ clock, faults, webhooks }: AdminParts): object {
+  return {
+    now: Math.floor(clock.now() / 1_000),
+    faults: faults.list(),
+    webhooks: webhooks.habits,
+    paymentMethods: tokenNames,
+  }
+}
+
+/** What comes due on the way has happened when this is answered. */
+function moveClock({ clock, pages }: AdminParts, change: z.infer<typeof clockChange>): void {
+  const from = change.now === undefined ? clock.now() : change.now * 1_000
+  try {
+    clock.moveTo(from + (change.advanceSeconds ?? 0) * 1_000, change.isHeld)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new StripeApiError(400, { type: 'invalid_request_error', message: error.message })
+  }
+  runDue(pages, clock.now())
+}
+
+function happenTo({ pages, clock }: AdminParts, path: string, body: unknown): Answer {
+  const [plural = '', id = '', verb = ''] = path.split('/')
+  const happening = Object.hasOwn(happenings, `${plural}/${verb}`)
+    ? happenings[`${plural}/${verb}`]
+    : undefined
+  if (happening === undefined) return notKnown('POST', path)
+  for (const mode of ['test', 'live'] as const) {
+    const world = new World({ pages, mode, nowMs: clock.now() })
+    if (world.find(happening.kind, id) === undefined) continue
+    const result = happening.happen(world, id, body)
+    const shown = present(result ?? world.require(happening.kind, id))
+    world.commit()
+    return ok(shown)
+  }
+  throw missing(happening.kind, id)
+}
+
+function notKnown(method: string, path: string): Answer {
+  const message = `The simulator has no ${method} ${path}.`
+  return { status: 404, body: { error: { type: 'invalid_request_error', message } } }
+}
+
+function withoutUndefined<Fields extends object>(
+  fields: Fields,
+): {
+  [Name in keyof Fields]?: Exclude<Fields[Name], undefined>
+} {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]?: Exclude<Fields[Name], undefined>
+  }
+}

@@ -1,0 +1,51 @@
+import { dataDirSetting } from '@tollgate/platform/config/data-dir'
+import {
+  choiceSetting,
+  integerSetting,
+  readSettings,
+  textSetting,
+  type SettingValues,
+} from '@tollgate/platform/config/settings'
+import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
+
+const port = { min: 0, max: 65_535 }
+const { stripeSandboxWebhookSecrets, stripeLiveWebhookSecrets } = stripeSettings
+
+/** Everything the simulator can be told. */
+export const simulatorSettings = {
+  dataDir: dataDirSetting,
+  host: textSetting(
+    'TOLLGATE_STRIPE_SIMULATOR_HOST',
+    'Address the simulator listens on, which anybody who reaches it can use',
+    '127.0.0.1',
+  ),
+  port: integerSetting('TOLLGATE_STRIPE_SIMULATOR_PORT', 'Its port; 0 takes any free one', 0, port),
+  sandboxWebhookUrl: textSetting(
+    'TOLLGATE_STRIPE_SIMULATOR_SANDBOX_WEBHOOK_URL',
+    'Where events of sandbox are sent, signed with the first of its webhook secrets; empty sends none',
+    '',
+  ),
+  liveWebhookUrl: textSetting(
+    'TOLLGATE_STRIPE_SIMULATOR_LIVE_WEBHOOK_URL',
+    'The same for live',
+    '',
+  ),
+  stripeSandboxWebhookSecrets,
+  stripeLiveWebhookSecrets,
+  adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
+  adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, port),
+  logLevel: choiceSetting(
+    'TOLLGATE_LOG_LEVEL',
+    'Least severe level that is logged',
+    ['trace', 'debug', 'info', 'warn', 'error'],
+    'info',
+  ),
+}
+
+export type SimulatorConfig = SettingValues<typeof simulatorSettings>
+
+export function readSimulatorConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+): SimulatorConfig {
+  return readSettings(simulatorSettings, environment)
+}

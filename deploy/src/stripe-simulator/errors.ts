@@ -1,0 +1,53 @@
+/** The `error` of an answer, as Stripe writes it. */
+export type ErrorBody = {
+  readonly type: 'invalid_request_error' | 'card_error' | 'idempotency_error' | 'api_error'
+  readonly message: string
+  readonly code?: string
+  readonly decline_code?: string
+  readonly advice_code?: string
+  readonly param?: string
+  readonly charge?: string
+  readonly payment_intent?: object
+  readonly setup_intent?: object
+  readonly payment_method?: object
+}
+
+/** Nothing was changed. */
+export class StripeApiError extends Error {
+  override readonly name = 'StripeApiError'
+  readonly status: number
+  readonly body: ErrorBody
+  /** Whether the idempotency key remembers it: Stripe had begun to work on the request. */
+  readonly isRemembered: boolean
+
+  constructor(status: number, body: ErrorBody, isRemembered = true) {
+    super(body.message)
+    this.status = status
+    this.body = body
+    this.isRemembered = isRemembered
+  }
+}
+
+export function invalid(message: string, more: Partial<ErrorBody> = {}): StripeApiError {
+  return new StripeApiError(400, { type: 'invalid_request_error', message, ...more })
+}
+
+/** What is wrong with the request itself, seen before anything else. */
+export function invalidParameter(message: string, more: Partial<ErrorBody>): StripeApiError {
+  return new StripeApiError(400, { type: 'invalid_request_error', message, ...more }, false)
+}
+
+export function missing(kind: string, id: string, param = 'id'): StripeApiError {
+  const message = `No such ${kind}: '${id}'`
+  const status = param === 'id' ? 404 : 400
+  return new StripeApiError(status, {
+    type: 'invalid_request_error',
+    code: 'resource_missing',
+    message,
+    param,
+  })
+}
+
+export function unauthorized(message: string): StripeApiError {
+  return new StripeApiError(401, { type: 'invalid_request_error', message }, false)
+}

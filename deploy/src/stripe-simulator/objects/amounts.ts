@@ -1,0 +1,50 @@
+import { invalid } from '../errors.ts'
+
+/** The least that can be charged, in minor units; Stripe turns its minimum of half a dollar into round amounts. */
+const minimums: Readonly<Record<string, number>> = {
+  ...{ usd: 50, eur: 50, gbp: 30, sek: 300, nok: 300, dkk: 250, chf: 50, cad: 50, aud: 50 },
+  ...{ nzd: 50, sgd: 50, brl: 50, inr: 50, jpy: 50, krw: 500, hkd: 400, pln: 200, mxn: 1000 },
+  ...{ aed: 200, ron: 200, myr: 200, thb: 1000, czk: 1500, huf: 17_500 },
+}
+const otherMinimum = 50
+/** Eight digits. */
+const maximum = 99_999_999
+
+/** Amounts of these must be divisible: their last digits are there for the looks. */
+const divisors: Readonly<Record<string, number>> = {
+  ...{ isk: 100, ugx: 100 },
+  ...{ bhd: 10, jod: 10, kwd: 10, omr: 10, tnd: 10 },
+}
+
+const currencies = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()))
+
+export function requireChargeable(amount: number, currency: string): void {
+  if (!currencies.has(currency)) {
+    throw invalid(`Invalid currency: ${currency}.`, { param: 'currency' })
+  }
+  const minimum = minimums[currency] ?? otherMinimum
+  if (amount < minimum) {
+    throw invalid(`Amount must be at least ${minimum} ${currency}, in its smallest unit.`, {
+      code: 'amount_too_small',
+      param: 'amount',
+    })
+  }
+  if (amount > maximum) {
+    throw invalid(`Amount must be no more than ${maximum} ${currency}, in its smallest unit.`, {
+      code: 'amount_too_large',
+      param: 'amount',
+    })
+  }
+  const divisor = divisors[currency] ?? 1
+  if (amount % divisor !== 0) {
+    throw invalid(`Amounts in ${currency} must be divisible by ${divisor}.`, {
+      code: 'invalid_charge_amount',
+      param: 'amount',
+    })
+  }
+}
+
+/** 2.9 percent and 30 of the smallest unit. */
+export function feeOf(amount: number): number {
+  return Number((BigInt(amount) * 29n + 500n) / 1_000n) + 30
+}

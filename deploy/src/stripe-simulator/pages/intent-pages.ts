@@ -1,0 +1,181 @@
+import { StripeApiError } from '../errors.ts'
+import { authenticatePayment, confirmPaymentIntent } from '../objects/payment-intents.ts'
+import { createPaymentMethod } from '../objects/payment-methods.ts'
+import type { PaymentIntent, SetupIntent } from '../objects/records.ts'
+import { authenticateSetup, confirmSetupIntent } from '../objects/setup-intents.ts'
+import type { Pages } from '../store/pages.ts'
+import type { SimulatedClock } from '../store/simulated-clock.ts'
+import { World } from '../store/world.ts'
+import { escapeHtml, hidden, page } from './html.ts'
+
+export type PageParts = { readonly pages: Pages; readonly clock: SimulatedClock }
+
+export type PageAnswer =
+  | { readonly kind: 'page'; readonly status: number; readonly html: string }
+  | { readonly kind: 'redirect'; readonly url: string }
+
+/** What the person's browser sends: the query of a page, or the fields of its form. */
+export type Fields = Readonly<Record<string, unknown>>
+
+type Open = { readonly world: World; readonly intent: PaymentIntent | SetupIntent }
+
+/** The bank asks its customer. */
+export function showAuthentication(parts: PageParts, id: string, fields: Fields): PageAnswer {
+  const open = findIntent(parts, id, fields)
+  if (open === undefined) return noIntent()
+  const { intent } = open
+  if (intent.status !== 'requires_action') return alreadyEnded(intent)
+  const secret = hidden({ client_secret: intent.client_secret })
+  const button = (answer: string, words: string): string =>
+    `<button name="answer" value="${answer}">${words}</button>`
+  return shown(
+    page(
+      'Your bank asks',
+      `<p>${escapeHtml(question(intent))}</p>
+<form method="post">${secret}${button('accept', 'Yes, it is me')}${button('refuse', 'No')}</form>`,
+    ),
+  )
+}
+
+export function answerAuthentication(parts: PageParts, id: string, fields: Fields): PageAnswer {
+  const open = findIntent(parts, id, fields)
+  if (open === undefined) return noIntent()
+  const { world, intent } = open
+  if (intent.status !== 'requires_action') return alreadyEnded(intent)
+  const isAccepted = fields['answer'] === 'accept'
+  if (intent.object === 'payment_intent') authenticatePayment(world, id, isAccepted)
+  else authenticateSetup(world, id, isAccepted)
+  const ended = world.require(intent.object, id)
+  world.commit()
+  return leave(ended, ended.simulator.returnUrl)
+}
+
+/** Stands in for the processor's own form, which a browser library shows: `return_url` is where it leads to. */
+export function showCardForm(
+  parts: PageParts,
+  id: string,
+  fields: Fields,
+  complaint?: string,
+): PageAnswer {
+  const open = findIntent(parts, id, fields)
+  if (open === undefined) return noIntent()
+  const { intent } = open
+  if (!isOpen(intent)) return alreadyEnded(intent)
+  const returnUrl = returnUrlOf(fields)
+  const kept = hidden({
+    client_secret: intent.client_secret,
+    ...(returnUrl !== null && { return_url: returnUrl }),
+  })
+  const wrong = complaint === undefined ? '' : `<p class="wrong">${escapeHtml(complaint)}</p>`
+  return shown(
+    page(
+      intent.object === 'payment_intent' ? 'Pay by card' : 'Save a card',
+      `<p>${escapeHtml(question(intent))}</p>${wrong}
+<form method="post">${kept}
+<label>Card number <input name="number" inputmode="numeric" value="4242 4242 4242 4242" required></label>
+<label>Month <input name="exp_month" inputmode="numeric" value="12" required></label>
+<label>Year <input name="exp_year" inputmode="numeric" value="${yearAfter(parts)}" required></label>
+<label>Security code <input name="cvc" inputmode="numeric" value="123" required></label>
+<button>${intent.object === 'payment_intent' ? 'Pay' : 'Save'}</button></form>`,
+    ),
+    complaint === undefined ? 200 : 402,
+  )
+}
+
+export function submitCardForm(parts: PageParts, id: string, fields: Fields): PageAnswer {
+  const open = findIntent(parts, id, fields)
+  if (open === undefined) return noIntent()
+  const { world, intent } = open
+  if (!isOpen(intent)) return alreadyEnded(intent)
+  const returnUrl = returnUrlOf(fields)
+  try {
+    const card = {
+      number: textOf(fields['number']),
+      exp_month: Number(fields['exp_month']),
+      exp_year: Number(fields['exp_year']),
+    }
+    const confirmation = {
+      payment_method: createPaymentMethod(world, card).id,
+      return_url: returnUrl ?? undefined,
+    }
+    if (intent.object === 'payment_intent') confirmPaymentIntent(world, id, confirmation)
+    else confirmSetupIntent(world, id, confirmation)
+  } catch (error) {
+    if (!(error instanceof StripeApiError)) throw error
+    return showCardForm(parts, id, fields, error.message)
+  }
+  const tried = world.require(intent.object, id)
+  world.commit()
+  if (tried.status === 'requires_action') {
+    return { kind: 'redirect', url: `/_simulator/3ds/${id}?client_secret=${tried.client_secret}` }
+  }
+  const { message } = lastErrorOf(tried) ?? {}
+  if (message !== undefined) return showCardForm(parts, id, fields, message)
+  return leave(tried, returnUrl)
+}
+
+function findIntent({ pages, clock }: PageParts, id: string, fields: Fields): Open | undefined {
+  for (const mode of ['test', 'live'] as const) {
+    const world = new World({ pages, mode, nowMs: clock.now() })
+    const intent = world.find('payment_intent', id) ?? world.find('setup_intent', id)
+    if (intent !== undefined && intent.client_secret === fields['client_secret']) {
+      return { world, intent }
+    }
+  }
+  return undefined
+}
+
+/** Back to whoever sent the person here, with what Stripe adds to the address. */
+function leave(intent: PaymentIntent | SetupIntent, returnUrl: string | null): PageAnswer {
+  if (returnUrl === null) return alreadyEnded(intent)
+  const url = new URL(returnUrl)
+  const isDone = intent.status === 'succeeded' || intent.status === 'processing'
+  url.searchParams.set(intent.object, intent.id)
+  url.searchParams.set(`${intent.object}_client_secret`, intent.client_secret)
+  url.searchParams.set('redirect_status', isDone ? 'succeeded' : 'failed')
+  return { kind: 'redirect', url: url.href }
+}
+
+function question(intent: PaymentIntent | SetupIntent): string {
+  if (intent.object === 'setup_intent') return 'Your card is to be saved for later payments.'
+  return `A payment of ${intent.amount} ${intent.currency.toUpperCase()}, in the smallest unit.`
+}
+
+function lastErrorOf(intent: PaymentIntent | SetupIntent): { readonly message: string } | null {
+  return intent.object === 'payment_intent' ? intent.last_payment_error : intent.last_setup_error
+}
+
+function isOpen({ status }: PaymentIntent | SetupIntent): boolean {
+  return status === 'requires_payment_method' || status === 'requires_confirmation'
+}
+
+/** An address of the web alone: a script in it would run as the page it is clicked on. */
+function returnUrlOf(fields: Fields): string | null {
+  const url = textOf(fields['return_url'])
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function yearAfter({ clock }: PageParts): number {
+  return new Date(clock.now()).getUTCFullYear() + 1
+}
+
+function alreadyEnded({ status }: PaymentIntent | SetupIntent): PageAnswer {
+  return shown(
+    page('Nothing to do', `<p>It is ${escapeHtml(status)}. You can close this page.</p>`),
+  )
+}
+
+function noIntent(): PageAnswer {
+  return shown(
+    page('Not found', '<p>There is no such payment, or the link is not complete.</p>'),
+    404,
+  )
+}
+
+function shown(html: string, status = 200): PageAnswer {
+  return { kind: 'page', status, html }
+}

@@ -1,0 +1,57 @@
+import { openEnvironment, type LmdbStore } from '@tollgate/platform/lmdb/environment'
+import type { Order, Pages } from './pages.ts'
+
+/** Sorts after every key that begins the same: keys are ASCII. */
+const end = '\x7f'
+
+/** Pages in a folder. What was committed survives the end of the process, however it ends. */
+export class LmdbPages implements Pages {
+  readonly #store: LmdbStore
+
+  private constructor(store: LmdbStore) {
+    this.#store = store
+  }
+
+  static async open(folder: string): Promise<LmdbPages> {
+    return new LmdbPages(
+      await openEnvironment({
+        folder,
+        content: 'state of the Stripe simulator',
+        formatVersion: 1,
+        access: 'write',
+        syncLater: true,
+        createdWithinMs: 0,
+      }),
+    )
+  }
+
+  get(key: string): string | undefined {
+    return this.#store.getBinary(Buffer.from(key))?.toString()
+  }
+
+  *range(prefix: string, order: Order, past?: string): Iterable<readonly [string, string]> {
+    const first = Buffer.from(prefix)
+    const last = Buffer.from(prefix + end)
+    const isUp = order === 'ascending'
+    const entries = this.#store.getRange({
+      start: past === undefined ? (isUp ? first : last) : Buffer.from(past),
+      end: isUp ? last : first,
+      reverse: !isUp,
+      exclusiveStart: past !== undefined,
+    })
+    for (const { key, value } of entries) yield [key.toString(), value.toString()]
+  }
+
+  commit(changes: ReadonlyMap<string, string | undefined>): void {
+    this.#store.transactionSync(() => {
+      for (const [key, value] of changes) {
+        if (value === undefined) this.#store.removeSync(Buffer.from(key))
+        else this.#store.putSync(Buffer.from(key), Buffer.from(value))
+      }
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#store.close()
+  }
+}

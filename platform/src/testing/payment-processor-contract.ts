@@ -1,0 +1,282 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { PaymentOutcome } from '../payments/payment-outcomes.ts'
+import type {
+  NewPaymentIntent,
+  PaymentConfirmation,
+  PaymentProcessor,
+} from '../payments/payment-processor.ts'
+
+/**
+ * What holds for a payment processor in test mode, with the payment methods that Stripe has for tests. Nothing here needs
+ * more than the port, so that it also runs against Stripe itself.
+ */
+export function paymentProcessorContract(open: () => PaymentProcessor): void {
+  const newKey = (): string => `contract-${randomUUID()}`
+  const offSession = (paymentMethodId: string): PaymentConfirmation => ({
+    paymentMethodId,
+    presence: 'off_session',
+  })
+
+  async function newCustomer(): Promise<string> {
+    const made = await open().ensureCustomer(
+      { email: 'ada@example.com', name: 'Ada', metadata: { customer: 'cus_1' } },
+      newKey(),
+    )
+    if (made.outcome !== 'done') throw new Error(made.message)
+    return made.value.id
+  }
+
+  async function newCard(customerId: string, token: string): Promise<string> {
+    const attached = await open().attachPaymentMethod(token, customerId, newKey())
+    if (attached.outcome !== 'done') throw new Error(attached.outcome)
+    return attached.value.id
+  }
+
+  async function pay(
+    customerId: string,
+    more: Partial<NewPaymentIntent>,
+    key = newKey(),
+  ): Promise<PaymentOutcome> {
+    const metadata = { invoice: 'inv_1' }
+    const payment = { amountMinor: 1_999n, currency: 'USD', customerId, metadata, ...more }
+    return await open().createPaymentIntent(payment, key)
+  }
+
+  async function paid(customerId: string, token: string): Promise<string> {
+    const outcome = await pay(customerId, { confirm: offSession(await newCard(customerId, token)) })
+    if (outcome.outcome !== 'succeeded') throw new Error(outcome.outcome)
+    return outcome.intent.id
+  }
+
+  test('keeps a customer, changes it where it differs, and makes it anew when it is gone', async () => {
+    const processor = open()
+    const id = await newCustomer()
+    const described = { id, email: 'ada@example.org', metadata: { customer: 'cus_1' } }
+    const changed = await processor.ensureCustomer(described, newKey())
+    expect(changed).toMatchObject({ outcome: 'done', value: { id, email: 'ada@example.org' } })
+    expect(await processor.retrieveCustomer(id)).toMatchObject({
+      email: 'ada@example.org',
+      name: 'Ada',
+      metadata: { customer: 'cus_1' },
+    })
+    const anew = await processor.ensureCustomer({ ...described, id: 'cus_gone' }, newKey())
+    expect(anew.outcome).toBe('done')
+    expect(anew).not.toMatchObject({ value: { id } })
+    expect(await processor.retrieveCustomer('cus_gone')).toBeUndefined()
+  })
+
+  test('keeps, shows, prefers and forgets cards', async () => {
+    const processor = open()
+    const customerId = await newCustomer()
+    const first = await newCard(customerId, 'pm_card_visa')
+    const second = await newCard(customerId, 'pm_card_mastercard')
+    const cards = await processor.listPaymentMethods(customerId)
+    expect(cards.map(({ id }) => id)).toEqual([second, first])
+    expect(cards[0]?.card).toMatchObject({ brand: 'mastercard', last4: '4444' })
+    const preferred = await processor.setDefaultPaymentMethod(customerId, second, newKey())
+    expect(preferred).toMatchObject({ value: { defaultPaymentMethodId: second } })
+    expect(await processor.detachPaymentMethod(second, newKey())).toMatchObject({
+      outcome: 'done',
+      value: { customerId: undefined },
+    })
+    expect(await processor.retrieveCustomer(customerId)).toMatchObject({
+      defaultPaymentMethodId: undefined,
+    })
+    expect(await processor.listPaymentMethods(customerId)).toHaveLength(1)
+    expect(await processor.attachPaymentMethod(second, customerId, newKey())).toMatchObject({
+      outcome: 'refused',
+    })
+    const cleared = await processor.setDefaultPaymentMethod(customerId, undefined, newKey())
+    expect(cleared).toMatchObject({ value: { defaultPaymentMethodId: undefined } })
+  })
+
+  test('says so when the bank does not let a card be kept', async () => {
+    const customerId = await newCustomer()
+    const token = 'pm_card_chargeDeclined'
+    expect(await open().attachPaymentMethod(token, customerId, newKey())).toMatchObject({
+      outcome: 'declined',
+      decline: { code: 'card_declined' },
+    })
+  })
+
+  test('waits for the browser, with a secret for it, when nothing is confirmed', async () => {
+    const processor = open()
+    const customerId = await newCustomer()
+    const created = await pay(customerId, { keepsCard: true })
+    expect(created).toMatchObject({
+      outcome: 'open',
+      intent: {
+        status: 'open',
+        amountMinor: 1_999n,
+        receivedMinor: 0n,
+        currency: 'USD',
+        customerId,
+      },
+    })
+    if (created.outcome !== 'open') return
+    const { id, clientSecret } = created.intent
+    expect(clientSecret).toContain(`${id}_secret_`)
+    const setup = await processor.createSetupIntent({ customerId, metadata: {} }, newKey())
+    expect(setup).toMatchObject({ outcome: 'open', intent: { kind: 'setup_intent', customerId } })
+    const changed = await processor.changePaymentIntent(id, { amountMinor: 2_500n }, newKey())
+    expect(changed).toMatchObject({ outcome: 'open', intent: { amountMinor: 2_500n } })
+  })
+
+  test('charges a kept card while the customer is away', async () => {
+    const processor = open()
+    const customerId = await newCustomer()
+    const intentId = await paid(customerId, 'pm_card_visa')
+    const intent = await processor.retrieve('payment_intent', intentId)
+    expect(intent).toMatchObject({ status: 'succeeded', receivedMinor: 1_999n })
+    const charge = await processor.retrieve('charge', intent?.chargeId ?? '')
+    expect(charge).toMatchObject({
+      status: 'succeeded',
+      amountMinor: 1_999n,
+      refundedMinor: 0n,
+      paymentIntentId: intentId,
+      card: { brand: 'visa', last4: '4242' },
+    })
+  })
+
+  test.each([
+    ['pm_card_chargeCustomerFail', { code: 'card_declined', isHard: false, needsCustomer: false }],
+    ['pm_card_authenticationRequired', { code: 'authentication_required', needsCustomer: true }],
+  ])(
+    'tells why %s is turned down, and lets another card pay the same intent',
+    async (token, decline) => {
+      const processor = open()
+      const customerId = await newCustomer()
+      const card = await newCard(customerId, token)
+      const declined = await pay(customerId, { confirm: offSession(card) })
+      expect(declined).toMatchObject({ outcome: 'declined', decline, intent: { status: 'open' } })
+      if (declined.outcome !== 'declined' || declined.intent === undefined) return
+      const { id } = declined.intent
+      expect(await processor.retrieve('payment_intent', id)).toMatchObject({ lastDecline: decline })
+      const other = await newCard(customerId, 'pm_card_visa')
+      const retried = await processor.confirmPaymentIntent(id, offSession(other), newKey())
+      expect(retried).toMatchObject({ outcome: 'succeeded', intent: { id, receivedMinor: 1_999n } })
+      const again = await processor.confirmPaymentIntent(id, offSession(other), newKey())
+      expect(again).toMatchObject({ outcome: 'succeeded', intent: { id } })
+    },
+  )
+
+  test('leads the customer to their bank, and to nowhere else', async () => {
+    const customerId = await newCustomer()
+    const confirm = {
+      paymentMethodId: 'pm_card_authenticationRequired',
+      presence: 'on_session',
+      returnUrl: 'https://example.com/back',
+    } as const
+    const asked = await pay(customerId, { confirm })
+    expect(asked).toMatchObject({ outcome: 'requires_action', nextAction: { kind: 'redirect' } })
+    const { returnUrl: _, ...withoutUrl } = confirm
+    const inPage = await pay(customerId, { confirm: withoutUrl })
+    expect(inPage).toMatchObject({ outcome: 'requires_action', nextAction: { kind: 'browser' } })
+  })
+
+  test('cancels what is open, and answers how the rest has ended', async () => {
+    const processor = open()
+    const customerId = await newCustomer()
+    const created = await pay(customerId, {})
+    if (created.outcome !== 'open') throw new Error(created.outcome)
+    const { id } = created.intent
+    expect(await processor.cancelPaymentIntent(id, newKey())).toMatchObject({ outcome: 'canceled' })
+    expect(await processor.cancelPaymentIntent(id, newKey())).toMatchObject({ outcome: 'canceled' })
+    const confirmed = await processor.confirmPaymentIntent(id, offSession('pm_card_visa'), newKey())
+    expect(confirmed).toMatchObject({ outcome: 'canceled' })
+    const intentId = await paid(customerId, 'pm_card_visa')
+    expect(await processor.cancelPaymentIntent(intentId, newKey())).toMatchObject({
+      outcome: 'succeeded',
+    })
+  })
+
+  test('does a thing once under one key, and refuses other words under it', async () => {
+    const processor = open()
+    const customerId = await newCustomer()
+    const confirm = offSession(await newCard(customerId, 'pm_card_visa'))
+    const key = newKey()
+    const first = await pay(customerId, { confirm }, key)
+    const second = await pay(customerId, { confirm }, key)
+    expect(second).toEqual(first)
+    const other = await pay(customerId, { confirm, amountMinor: 2_000n }, key)
+    expect(other).toMatchObject({ outcome: 'refused', reason: 'key_reused' })
+    const from = new Date(Date.now() - 3_600_000)
+    const found = []
+    for await (const each of processor.findPaymentIntents({ customerId, createdFrom: from })) {
+      found.push(each.id)
+    }
+    expect(found).toHaveLength(1)
+  })
+
+  test('finds payments by customer, time and metadata at once', async () => {
+    const processor = open()
+    const customerId = await newCustomer()
+    const createdFrom = new Date(Date.now() - 3_600_000)
+    for (const invoice of ['a', 'b', 'a']) await pay(customerId, { metadata: { invoice } })
+    const find = async (search: { invoice?: string; createdTo?: Date }): Promise<number> => {
+      const { createdTo, ...metadata } = search
+      let count = 0
+      for await (const { metadata: found } of processor.findPaymentIntents({
+        customerId,
+        createdFrom,
+        createdTo,
+        metadata,
+      })) {
+        expect(found).toMatchObject(metadata)
+        count++
+      }
+      return count
+    }
+    expect(await find({})).toBe(3)
+    expect(await find({ invoice: 'a' })).toBe(2)
+    expect(await find({ invoice: 'c' })).toBe(0)
+    expect(await find({ createdTo: createdFrom })).toBe(0)
+  })
+
+  test.each([
+    [{ amountMinor: 10n }, 'amount_too_small'],
+    [{ amountMinor: 100_000_000n }, 'amount_too_large'],
+    [{ amountMinor: 10n ** 20n }, 'amount_too_large'],
+    [{ currency: 'XXY' }, 'invalid'],
+    [{ customerId: 'cus_gone' }, 'not_found'],
+    [{ confirm: offSession('pm_gone') }, 'not_found'],
+  ])('refuses %o: %s', async (more, reason) => {
+    const customerId = await newCustomer()
+    expect(await pay(customerId, more)).toMatchObject({ outcome: 'refused', reason })
+  })
+
+  test('gives back in parts, never more than was paid', async () => {
+    const processor = open()
+    const paymentIntentId = await paid(await newCustomer(), 'pm_card_visa')
+    const give = (amountMinor?: bigint): ReturnType<PaymentProcessor['createRefund']> =>
+      processor.createRefund(
+        { paymentIntentId, amountMinor, metadata: { refund: 'rf_1' } },
+        newKey(),
+      )
+    const part = await give(999n)
+    expect(part).toMatchObject({
+      outcome: 'done',
+      value: { status: 'succeeded', amountMinor: 999n, currency: 'USD', paymentIntentId },
+    })
+    expect(await give(1_001n)).toMatchObject({ outcome: 'refused', reason: 'invalid' })
+    const rest = await give()
+    expect(rest).toMatchObject({ outcome: 'done', value: { amountMinor: 1_000n } })
+    expect(await give()).toMatchObject({ outcome: 'refused', reason: 'already_refunded' })
+    if (rest.outcome !== 'done') return
+    expect(await processor.retrieve('refund', rest.value.id)).toMatchObject({
+      id: rest.value.id,
+      metadata: { refund: 'rf_1' },
+    })
+    expect(await processor.retrieve('charge', rest.value.chargeId ?? '')).toMatchObject({
+      refundedMinor: 1_999n,
+    })
+  })
+
+  test.each(['payment_intent', 'setup_intent', 'charge', 'refund', 'dispute', 'payout'] as const)(
+    'knows of no %s that is not there',
+    async (kind) => {
+      expect(await open().retrieve(kind, 'xx_gone')).toBeUndefined()
+    },
+  )
+}
