@@ -141,6 +141,11 @@ export type Entry = {
   readonly version: number
   readonly document: string
   readonly windows: readonly Window[]
+  /**
+   * Reservations kept at the same place that end in the step in which the document changes, and are forgotten: what they
+   * held is in the document from then on. Those that are not held are passed over.
+   */
+  readonly endedReservations?: readonly string[]
 }
 
 /** An entry with what names it within its partition. */

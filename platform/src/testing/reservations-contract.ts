@@ -155,6 +155,30 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       expect(await reserve(undefined)).toMatchObject({ kind: 'admitted', taken: { reserved: 1n } })
     })
 
+    it('end in the step that publishes what they held, and in no earlier one', async () => {
+      await publish()
+      for (const id of ['a', 'b', 'c']) await hotState().reserve(request(id, { units: 30n }))
+      const put = (version: number, document: string, ended: readonly string[]) => {
+        const entry = { version, document, windows: [window], endedReservations: ended }
+        const { subject, scope, space } = at
+        return hotState().putEntries(space, partition, [
+          { subject: '4:prov_other', scope, version, document, windows: [window] },
+          { subject, scope, ...entry },
+        ])
+      }
+      await put(3, '{"cap":70}', ['a', 'unknown'])
+      const reserve = (id: string, document: string) =>
+        hotState().reserve(request(id, { document, cap: 70n, units: 10n }))
+      expect(await reserve('d', '{"cap":70}')).toMatchObject({ taken: { reserved: 70n } })
+      await put(2, '{"cap":100}', ['b'])
+      expect(await reserve('e', '{"cap":70}')).toMatchObject({ kind: 'denied' })
+      await put(3, '{"cap":70}', ['a'])
+      await put(4, '{"cap":40}', ['b', 'c'])
+      expect(await reserve('e', '{"cap":40}')).toMatchObject({ taken: { reserved: 20n } })
+      // The id may be used again.
+      expect(await reserve('a', '{"cap":40}')).toMatchObject({ taken: { reserved: 30n } })
+    })
+
     it('that were used up elsewhere are held against whoever has read that before', async () => {
       await publish()
       const settle = (reservationId: string, nextOffset: number) =>

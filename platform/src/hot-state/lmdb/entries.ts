@@ -1,10 +1,12 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
+import { endedWith } from '../ended-reservations.ts'
 import type { Entry, EntryAddress, Window } from '../hot-state.ts'
 import { addedTime, listedMeanwhile, type AddedTime } from './added-time.ts'
 import { raiseEntriesVersion } from './entries-version.ts'
 import { foldSlots, slotPlace } from './fold-slots.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { countsPart, namedCounts, readHead } from './partition-head.ts'
+import { settle } from './reservations.ts'
 import { SeriesCounters } from './series-counters.ts'
 import { frontierOf, type SlotPlace } from './slots-in-order.ts'
 import { noVersion, type SubjectRecords } from './subject-record.ts'
@@ -35,6 +37,7 @@ export function putEntry(
   at: EntryAddress,
   entry: Entry,
   foldedMinutesMax: number,
+  nowMs: number,
 ): 'done' | 'more' {
   const place = placeOf(at)
   const { partition, subject, scope } = place
@@ -64,6 +67,7 @@ export function putEntry(
   record.set(at.scope, { version: entry.version, windows, isUnfinished: false })
   subjects.write(place.subjectKey, record)
   store.putSync(place.entryKey, Buffer.from(entry.document))
+  settle(store, at, endedWith(at, entry), nowMs)
   noteEnds(store, { partition, subject, scope: at.scope }, stored, windows)
   return 'done'
 }

@@ -137,10 +137,11 @@ class LmdbHotState implements HotState {
   /** One step of each entry, and of no other one of a subject before that has taken all of its steps. What is left. */
   #putStep(space: string, partition: number, entries: readonly NamedEntry[]): NamedEntry[] {
     const begun = new Set<string>()
+    const now = Date.now()
     const left = entries.filter(({ subject, scope, ...entry }) => {
       if (begun.has(subject)) return true
       const at = { space, partition, subject, scope }
-      const outcome = putEntry(this.#store, this.#subjects, at, entry, this.#foldedMinutesMax)
+      const outcome = putEntry(this.#store, this.#subjects, at, entry, this.#foldedMinutesMax, now)
       if (outcome === 'more') begun.add(subject)
       return outcome === 'more'
     })

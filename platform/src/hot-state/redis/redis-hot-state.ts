@@ -20,6 +20,7 @@ import type {
   TakenReading,
 } from '../reservations.ts'
 import { putOneByOne } from './put-one-by-one.ts'
+import { endedWith } from '../ended-reservations.ts'
 import type { AcknowledgedHeads } from '../../event-log/acknowledged-heads.ts'
 import { ApplyListener } from './apply-listener.ts'
 import { packIncrements, packMarkIds, packMarks, packSpans } from './batch-format.ts'
@@ -147,7 +148,13 @@ class RedisHotState implements HotState {
 
   async putEntry(at: EntryAddress, entry: Entry): Promise<void> {
     const names = [namePart(at.subject), namePart(at.scope)]
-    const args = [...names, entry.document, packWindows(entry), `${this.#foldedMinutesMax}`]
+    const args = [
+      ...names,
+      entry.document,
+      packWindows(entry),
+      `${this.#foldedMinutesMax}`,
+      packSettled(endedWith(at, entry)),
+    ]
     while ((await this.#run(at, putEntryScript, args)) === 1);
   }
 
@@ -156,15 +163,24 @@ class RedisHotState implements HotState {
     partition: number,
     entries: readonly NamedEntry[],
   ): Promise<void> {
-    if (entries.length === 0) return
+    // Those of one subject keep their order, so all of a subject go one by one where one of them does.
+    const ending = new Set(entries.filter(endsReservations).map(({ subject }) => subject))
+    const plain = entries.filter(({ subject }) => !ending.has(subject))
+    const left = await this.#putPlainEntries(space, partition, plain)
+    const others = entries.filter(({ subject }) => ending.has(subject))
+    await putOneByOne(this, space, partition, [...left, ...others])
+  }
+
+  /** Those that were not taken. */
+  async #putPlainEntries(
+    space: string,
+    partition: number,
+    entries: readonly NamedEntry[],
+  ): Promise<NamedEntry[]> {
+    if (entries.length === 0) return []
     const args = entries.flatMap(packPlainEntry)
     const left = (await this.#run({ space, partition }, putPlainEntriesScript, args)) as number[]
-    await putOneByOne(
-      this,
-      space,
-      partition,
-      left.map((place) => entries[place - 1]!),
-    )
+    return left.map((place) => entries[place - 1]!)
   }
 
   async deleteEntry(at: EntryAddress): Promise<void> {
@@ -340,6 +356,10 @@ function packPlainEntry(entry: NamedEntry): (string | Buffer)[] {
     windows.subarray(laterAt),
     firstEndText(entry),
   ]
+}
+
+function endsReservations({ endedReservations = [] }: Entry): boolean {
+  return endedReservations.length > 0
 }
 
 function entryName({ subject, scope }: EntryAddress): string {

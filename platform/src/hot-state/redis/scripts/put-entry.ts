@@ -2,12 +2,14 @@ import { addAmounts, moveLarger } from './amounts.ts'
 import { tallyAmounts } from './tally.ts'
 import { openPartition, openShadow, splitNames, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
+import { settleReservations } from './kept-reservations.ts'
 import { eachSlot } from './slots.ts'
 import { findWindow, rewriteWindows } from './windows.ts'
 
 /*
- * ARGV: subject, scope, document, windows, how many minutes of slots to fold of each kind. Answers 1 when there is more
- * to fold: the same call then goes on, with whatever waits by then.
+ * ARGV: subject, scope, document, windows, how many minutes of slots to fold of each kind, and the reservations that end
+ * with the document, as settleReservations takes them. Answers 1 when there is more to fold: the same call then goes on,
+ * with whatever waits by then.
  *
  * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and
  * what is counted behind that goes on waiting. So each step leaves counts that are right for the windows as they are
@@ -28,6 +30,7 @@ export const putEntryScript = createScript(
   findWindow,
   rewriteWindows,
   eachSlot,
+  settleReservations,
   `
 local subject, scope, windows, minutesMax = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
 local name = subject .. scope
@@ -129,6 +132,7 @@ if isLast then
   end
   storeWindows(subject, scope, string.sub(windows, 1, windowsAt - 1) .. table.concat(next))
   call('SET', data .. 'entry:' .. name, ARGV[3])
+  settleReservations(cmsgpack.unpack(ARGV[6]))
 else
   storeWindows(subject, scope, unfinishedHeader(storedVersion) .. table.concat(next))
 end

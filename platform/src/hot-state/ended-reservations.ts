@@ -1,0 +1,12 @@
+import type { Entry, EntryAddress } from './hot-state.ts'
+import type { SettledReservation } from './reservations.ts'
+
+/** Those that end with the document of the entry. */
+export function endedWith(
+  { subject, scope }: Pick<EntryAddress, 'subject' | 'scope'>,
+  { endedReservations = [] }: Pick<Entry, 'endedReservations'>,
+): SettledReservation[] {
+  return endedReservations.map((reservationId) => {
+    return { subject, scope, reservationId, isForgotten: true }
+  })
+}
