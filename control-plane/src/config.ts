@@ -154,6 +154,12 @@ export const controlPlaneSettings = {
     1_000,
     milliseconds,
   ),
+  creditExpiryIntervalMs: integerSetting(
+    'TOLLGATE_CREDIT_EXPIRY_INTERVAL_MS',
+    'Milliseconds between two looks for credits that have expired',
+    1_000,
+    milliseconds,
+  ),
   auditSealIntervalMs: integerSetting(
     'TOLLGATE_AUDIT_SEAL_INTERVAL_MS',
     'Milliseconds between two looks for entries of the audit log that are not sealed yet',

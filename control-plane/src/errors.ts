@@ -118,6 +118,9 @@ export const refusals = {
   idempotencyKeyReused: () => conflict('This idempotency key was used with another request'),
   walletFull: (creditsMax: string) =>
     badRequest(`A wallet is given no more than ${creditsMax} credits in all`),
+  walletTooSmall: (balance: number) =>
+    badRequest(`No more than the ${balance} credits of the wallet can be taken out`),
+  creditsExpireInThePast: () => badRequest('expiresAt is in the past'),
   autoRechargeInvalid: (message: string) => badRequest(message),
   dollarHasNoRate: () => badRequest('USD is what other currencies are counted in'),
 

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import { createAdminServer, type AdminServer } from '@tollgate/platform/service/admin-server'
 import type { HealthCheck } from '@tollgate/platform/service/health'
+import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import type { Service } from '@tollgate/platform/service/service'
 import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import { Passwords } from '@tollgate/domain/console/passwords'
@@ -11,6 +12,7 @@ import type { ControlPlaneConfig } from './config.ts'
 import type { ApiServer } from './http/api-server.ts'
 import { buildApp } from './http/app.ts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
+import { createCreditExpiry } from './jobs/expire-credits.ts'
 import { createDebitPosting } from './jobs/post-debits.ts'
 import { createAuditSealing } from './jobs/seal-audit-log.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
@@ -76,17 +78,24 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   const hostedUrl = withoutSlash(config.hostedUrl)
   const job = createPublishPendingJob(publisher, parts.logger, config.publishIntervalMs)
   const debitPosting = createDebitPosting({ ...parts, publisher }, config.ledgerIntervalMs)
+  const wallets = new Wallets({ ...parts, limits: walletLimits(config) })
+  const creditExpiry = createCreditExpiry(
+    { ...parts, publisher, wallets },
+    config.creditExpiryIntervalMs,
+  )
   const auditSealing = createAuditSealing({ ...parts, publisher }, config.auditSealIntervalMs)
-  const jobs = [auditSealing, debitPosting, job]
+  const jobs = [auditSealing, creditExpiry, debitPosting, job]
   const metrics = createMetrics('control-plane')
   const answers = createPeriodUsageAnswers(metrics)
+  const { hotState, dataDir } = config
   const app = await buildApp(
     {
       ...parts,
       publisher,
       partitionCount: publisher.partitionCount,
       usage: new PeriodUsage({ ...parts, limits: config, answers }),
-      wallets: new Wallets({ ...parts, limits: walletLimits(config) }),
+      wallets,
+      folderSecret: hotState === 'embedded' ? await readFolderSecret(dataDir) : undefined,
       console: consoleParts(config, parts),
       hostedUrl,
       publishableKeys: {
@@ -105,6 +114,7 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
     await parts.database.ping()
     await job.start()
     await debitPosting.start()
+    await creditExpiry.start()
     await auditSealing.start()
     await app.listen({ host: config.host, port: config.port })
     await admin.start()

@@ -62,7 +62,6 @@ describe('every route that changes something', () => {
     'POST /v1/sdk/user-info',
     'POST /v1/sdk/limits',
     'POST /v1/sdk/limits/release',
-    'POST /v1/sdk/credit-holds',
     // It ends a session, as time does.
     'POST /v1/ui/auth/sign-out',
     // Of a command line that has no key yet; whoever gives it one is told of.
@@ -97,6 +96,8 @@ describe('every route that changes something', () => {
     },
     'PATCH /v1/sdk/customers/:reference': (path) => make(path, { name: 'Ada' }, 'PATCH'),
     'POST /v1/sdk/customers/:reference/credits': (path) => make(path, { credits: 100 }),
+    'POST /v1/ui/customers/:reference/credits/adjustments': (path) =>
+      make(path, { amount: -40, reason: 'a mistake' }),
     'POST /v1/sdk/activate': async (path) => {
       const { productRef, planRef, reference: customerRef } = refs
       refs['purchaseRef'] = (await make(path, { customerRef, productRef, planRef }))['purchaseRef']!

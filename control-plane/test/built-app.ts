@@ -49,6 +49,7 @@ export function buildTestApp(
         logger,
         limits: { waitMs: 1, heldMs: 1_000, heldMax: 1, tailRecordsMax: 1 },
       }),
+      folderSecret: undefined,
       console: {
         database,
         passwords: new Passwords(10),

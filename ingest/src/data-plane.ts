@@ -1,4 +1,5 @@
 import { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
+import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import type { Registry } from '@tollgate/platform/observability/metrics'
 import type { IngestConfig } from './config.ts'
 import type { DebitDecider } from './domain/debit-decider.ts'
@@ -84,7 +85,7 @@ export async function openDataPlane(
       nowMs,
       payersMax: config.cachedEntitlementsMax,
     }),
-    wallets: openWallets(config, parts, elsewhere),
+    wallets: await openWallets(config, parts, elsewhere),
     place: createEventPlacer(log),
     paidPause: new PauseAfterFailure(),
     limits: new CounterLimitChecker({ ...checking, counts, tailRecordsMax: config.tailRecordsMax }),
@@ -110,12 +111,14 @@ export type ControlPlaneCalls = {
   readonly askControlPlane: AskControlPlane
 }
 
-function openWallets(
+async function openWallets(
   config: IngestConfig,
   { eventLog: log, hotState }: OpenedParts,
   { askControlPlane }: ControlPlaneCalls,
-): Wallets {
-  if (!hotState.canReserve()) return new ControlPlaneWallets(askControlPlane)
+): Promise<Wallets> {
+  if (!hotState.canReserve()) {
+    return new ControlPlaneWallets(askControlPlane, await readFolderSecret(config.dataDir))
+  }
   return new HotWallets(
     { log, hotState },
     {

@@ -24,7 +24,8 @@ beforeEach(async () => {
   key = await installation.createKey()
   const credited = { creditsPerUnit: 5, currency: 'USD' }
   await publishEntitlement(installation, { cap: null, credit: credited })
-  await installation.hotState.putEntry(at, { version: 1, ...walletEntry(100n * credit) })
+  const published = walletEntry({ grantedMicros: 100n * credit, removedMicros: 0n }, [])
+  await installation.hotState.putEntry(at, { version: 1, ...published })
 })
 afterEach(() => installation.remove())
 

@@ -65,6 +65,9 @@ export const countMax = 1_000_000_000
 /** Credits of one grant: a hundred million dollars. */
 export const grantCreditsMax = 1_000_000_000_000
 
+/** How far the priority of a grant may be from 0, either way. */
+export const grantPriorityMax = 1_000
+
 /** Tools of one MCP server: each has a meter, and all meters of a provider are one document of the hot state. */
 export const mcpToolsMax = 500
 

@@ -30,6 +30,8 @@ export type AppParts = {
   readonly usageStore: UsageStore
   readonly usage: PeriodUsage
   readonly wallets: Wallets
+  /** What the services of one data folder know each other by; undefined where the hot state is in none. */
+  readonly folderSecret: string | undefined
   /** What providers entrust to us is sealed with it. */
   readonly secrets: Secrets
   /** The way to addresses that providers give, and what of them can be refused at once. */

@@ -33,6 +33,8 @@ import { registerConsoleListRoutes } from './routes/console-lists.ts'
 import { registerConsoleUsageRoutes } from './routes/console-usage.ts'
 import { registerConsoleUserRoutes } from './routes/console-users.ts'
 import { registerSignInRoutes } from './routes/console-sign-in.ts'
+import { registerCreditAdjustmentRoute } from './routes/credit-adjustments.ts'
+import { registerCreditHoldsRoute } from './routes/credit-holds.ts'
 import { registerCreditRoutes } from './routes/credits.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
 import { registerExchangeRateRoutes } from './routes/exchange-rates.ts'
@@ -106,6 +108,9 @@ export async function buildApp(
   await registerPages(app, parts)
   registerSignInRoutes(app, parts)
   registerOpenCliSessionRoutes(app, parts)
+  if (parts.folderSecret !== undefined) {
+    registerCreditHoldsRoute(app, parts, parts.folderSecret)
+  }
   await app.register((instance, _options, done) => {
     const authenticated = instance.withTypeProvider<ZodTypeProvider>()
     installAuthentication(authenticated, parts.publisher.database, parts.clock)
@@ -122,6 +127,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerMcpRoutes(app, parts)
   registerCustomerRoutes(app, parts)
   registerCreditRoutes(app, parts)
+  registerCreditAdjustmentRoute(app, parts)
   registerSessionRoutes(app, parts)
   registerPurchaseRoutes(app, parts)
   registerPurchaseChangeRoutes(app, parts)

@@ -283,6 +283,12 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     "What was put into a customer's wallet and taken out of it",
     404,
   ),
+  'post /v1/ui/customers/{reference}/credits/adjustments': operation(
+    'adjustCredits',
+    'Change by hand what is in the wallet of a customer',
+    404,
+    409,
+  ),
   'get /v1/ui/purchases': operation('listPurchasesByPage', 'List purchases, a page at a time'),
   'get /v1/ui/usage': operation('getUsage', 'Usage over time, in all or of one customer', 404),
   'get /v1/ui/usage/breakdown': operation(

@@ -1,13 +1,14 @@
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { leftMicros, readWallet, type HotWallet } from '@tollgate/domain/wallet/read-wallet'
+import { createHoldCredits, type HoldCredits } from '@tollgate/domain/wallet/hold-credits'
 import { findWallet } from '@tollgate/domain/wallet/repository'
 import {
   takeAllCredits,
-  WalletFullError,
   type DueDebit,
   type TakenCredits,
   type WalletLimits,
 } from '@tollgate/domain/wallet/take-credits'
+import { WalletFullError } from '@tollgate/domain/wallet/wallet-full-error'
 import type { WalletName, WalletParts } from '@tollgate/domain/wallet/hot-wallet'
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
@@ -32,10 +33,14 @@ export type WalletsParts = {
 export class Wallets {
   readonly #parts: WalletsParts
   readonly #hot: WalletParts
+  /** Takes credits out otherwise than for usage. Throws a refusal with 503 when it cannot be done now. */
+  readonly hold: HoldCredits
 
   constructor(parts: WalletsParts) {
     this.#parts = parts
     this.#hot = { log: parts.eventLog, hotState: parts.hotState }
+    const hold = createHoldCredits(this.#hot, parts.limits)
+    this.hold = (...request) => refusingLate(() => hold(...request))
   }
 
   /**
@@ -43,7 +48,7 @@ export class Wallets {
    * that cannot say it from the ledger, ClickHouse and the log. Throws a refusal with 503 when it cannot be said now.
    */
   async read(name: WalletName): Promise<bigint> {
-    const hot = await this.#readHot(name)
+    const hot = await this.readHot(name)
     if (hot !== undefined) return leftMicros(hot)
     const { environment, providerId, customerRef } = name
     try {
@@ -60,22 +65,13 @@ export class Wallets {
     }
   }
 
-  /** What usage has taken, 10^-6 credits; undefined while only the ledger could say it, which learns of it later. */
-  async spent(name: WalletName): Promise<bigint | undefined> {
-    return (await this.#readHot(name))?.spentMicros
-  }
-
   /** Takes credits for usage records that are about to be written. */
   async take(due: readonly DueDebit[]): Promise<TakenCredits[]> {
-    try {
-      return await takeAllCredits(this.#hot, due, this.#parts.limits)
-    } catch (error) {
-      const isLate = error instanceof UsageBehindError || error instanceof WalletFullError
-      throw isLate ? refusals.countersBehind() : error
-    }
+    return await refusingLate(() => takeAllCredits(this.#hot, due, this.#parts.limits))
   }
 
-  async #readHot(name: WalletName): Promise<HotWallet | undefined> {
+  /** As the hot state has it; undefined while only the ledger could say it, which learns of usage later. */
+  async readHot(name: WalletName): Promise<HotWallet | undefined> {
     try {
       return await readWallet(this.#hot, name, this.#parts.limits.waitMs)
     } catch (error) {
@@ -91,6 +87,15 @@ export class Wallets {
     const { tailRecordsMax } = this.#parts.limits
     const query = { environment, providerId, customerRefs: [customerRef], tailRecordsMax }
     return readStoredDebits(this.#parts, query)
+  }
+}
+
+async function refusingLate<Result>(act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act()
+  } catch (error) {
+    const isLate = error instanceof UsageBehindError || error instanceof WalletFullError
+    throw isLate ? refusals.countersBehind() : error
   }
 }
 

@@ -8,7 +8,8 @@ import type { TargetName } from '../publications/repository.ts'
 import { entitlementOf } from '../purchases/entitlement-of.ts'
 import { listDecidingPurchases, type EntitlingPurchase } from '../purchases/repository.ts'
 import { walletEntry } from '../wallet/hot-wallet.ts'
-import { listGranted } from '../wallet/repository.ts'
+import { removalsHeldMsMax } from '../wallet/hold-credits.ts'
+import { listPublishedWallets } from '../wallet/repository.ts'
 import { listReferencesOf, raisePublicationVersions } from './repository.ts'
 import { writeCustomers, type PublishedCustomer } from './write-customers.ts'
 
@@ -33,13 +34,14 @@ async function readCustomers(
   const names = targets.map(({ providerId, target }) => ({ providerId, customerRef: target }))
   // In this order: the rows that are raised are locked, and what is read after that is what the version stands for.
   const versions = await raisePublicationVersions(sql, names)
+  const now = parts.now()
+  const removedSince = new Date(now.getTime() - 2 * removalsHeldMsMax)
   // All at once, in the order in which they are sent.
-  const [references, purchases, granted] = await Promise.all([
+  const [references, purchases, wallets] = await Promise.all([
     listReferencesOf(sql, names),
     listDecidingPurchases(sql, names),
-    listGranted(sql, names),
+    listPublishedWallets(sql, names, removedSince),
   ])
-  const now = parts.now()
   return names.flatMap(({ providerId, customerRef }) => {
     const version = versions.get(customerRef)
     if (version === undefined) return []
@@ -47,12 +49,14 @@ async function readCustomers(
     const entitlements = entitlementsOf(purchases.get(customerRef) ?? [], known, now)
     // An empty wallet is said to be empty where one has to pay, so that nobody takes it for a lost one.
     const pays = entitlements.some(({ entitlement }) => entitlement.credit !== null)
-    const micros = granted.get(customerRef) ?? (pays ? 0n : undefined)
-    const wallet = micros === undefined ? undefined : walletEntry(micros)
+    const sums = wallets.get(customerRef) ?? (pays ? emptyWallet : undefined)
+    const wallet = sums === undefined ? undefined : walletEntry(sums, sums.removals)
     const held = entitlements.map(heldProduct)
     return [{ providerId, customerRef, version, references: known, held, wallet }]
   })
 }
+
+const emptyWallet = { grantedMicros: 0n, removedMicros: 0n, removals: [] }
 
 type HeldEntitlement = { readonly productRef: string; readonly entitlement: Entitlement }
 

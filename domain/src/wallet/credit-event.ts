@@ -10,7 +10,7 @@ export type CreditMovement = {
   readonly productRef: string | null
 }
 
-export type CreditEvent = 'granted' | 'debited' | 'low_balance' | 'exhausted'
+export type CreditEvent = 'granted' | 'adjusted' | 'debited' | 'low_balance' | 'exhausted'
 
 export async function recordCreditEvent(
   work: UnitOfWork,

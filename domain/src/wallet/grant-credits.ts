@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { decimalFromMicros, microsPerUnit } from '@tollgate/schemas/quantity'
+import { microsPerUnit } from '@tollgate/schemas/quantity'
 import type { CreditsGrantedBody } from '@tollgate/schemas/http/credits'
 import { lockCustomer } from '../customers/repository.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
-import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { recordCreditEvent } from './credit-event.ts'
-import { insertGrant } from './grants.ts'
-import { findPostedTransaction, insertTransaction, sha256OfInput } from './ledger.ts'
-import { leftMicros } from './read-wallet.ts'
-import { lockWallet, updateWallet } from './repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { findPostedTransaction, sha256OfInput } from './ledger.ts'
+import { putIn } from './put-in.ts'
+import type { HotWallet } from './read-wallet.ts'
+import { lockWallet } from './repository.ts'
 import { wholeCredits } from './whole-credits.ts'
 
 export type GrantRequest = {
@@ -16,6 +14,10 @@ export type GrantRequest = {
   /** Whole credits, more than none. */
   readonly credits: number
   readonly reason: string | undefined
+  /** Undefined: never. */
+  readonly expiresAt?: Date | undefined
+  /** The smallest is used first; 0 where nothing is said. */
+  readonly priority?: number | undefined
 }
 
 export type GrantOutcome =
@@ -24,29 +26,23 @@ export type GrantOutcome =
   | { readonly kind: 'customer-not-found' }
   /** The idempotency key was used with another request. */
   | { readonly kind: 'key-reused' }
-  /** A wallet holds no more than this. */
+  /** They would expire before they can be used. */
+  | { readonly kind: 'expired' }
+  /** A wallet is given no more than this in all. */
   | { readonly kind: 'full'; readonly creditsMax: string }
 
 /**
- * Credits that one wallet is ever given, in 10^-6: what the hot state can add up and reserve at once, less than half of
- * it. Some 200 million dollars.
- */
-const grantedMicrosMax = 2_000_000_000_000n * BigInt(microsPerUnit)
-
-/**
  * Puts credits into a wallet. A repetition of the caller's idempotency key is answered as the first call was, to the
- * letter, and puts nothing in.
- *
- * `spentMicros` is what usage has taken up to now by the hot state, where the ledger learns of it later; undefined where
- * that cannot be said, and then the answer goes by the ledger.
+ * letter, and puts nothing in. `hot` is the wallet as the hot state has it; undefined where that cannot be said.
  */
 export async function grantCredits(
   work: UnitOfWork,
-  { customerRef, credits, reason }: GrantRequest,
-  spentMicros: bigint | undefined,
+  grant: GrantRequest,
+  hot: HotWallet | undefined,
 ): Promise<GrantOutcome> {
   const { sql, providerId, now, idempotencyKey } = work
-  const inputSha256 = sha256OfInput([customerRef, String(credits), reason ?? null])
+  const { customerRef, credits, reason, expiresAt, priority } = grant
+  const inputSha256 = inputOf(grant)
   const key = `grant:${idempotencyKey ?? randomUUID()}`
   if ((await lockCustomer(sql, providerId, customerRef)) === undefined) {
     return { kind: 'customer-not-found' }
@@ -57,51 +53,36 @@ export async function grantCredits(
     if (posted.inputSha256 !== inputSha256) return { kind: 'key-reused' }
     return { kind: 'granted', body: posted.result as CreditsGrantedBody }
   }
-
-  const amountMicros = BigInt(credits) * BigInt(microsPerUnit)
-  const grantedMicros = wallet.grantedMicros + amountMicros
-  if (grantedMicros > grantedMicrosMax) {
-    return { kind: 'full', creditsMax: decimalFromMicros(grantedMicrosMax) }
-  }
-  const balanceMicros = wallet.balanceMicros + amountMicros
-  const left =
-    spentMicros === undefined ? balanceMicros : leftMicros({ grantedMicros, spentMicros })
-  const body: CreditsGrantedBody = {
+  if (expiresAt !== undefined && expiresAt <= now) return { kind: 'expired' }
+  const put = {
+    customerRef,
+    amountMicros: BigInt(credits) * BigInt(microsPerUnit),
+    kind: 'grant',
+    key,
+    inputSha256,
+    reason: reason ?? null,
+    from: 'granted',
+    event: 'granted',
+    priority: priority ?? 0,
+    expiresAt: expiresAt ?? null,
+  } as const
+  const outcome = await putIn(work, wallet, hot, put, (left): CreditsGrantedBody => ({
     success: true,
     customerRef,
     credits,
     balance: wholeCredits(left),
     ...(reason === undefined ? {} : { reason }),
+    ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
+    ...(priority === undefined ? {} : { priority }),
+  }))
+  return outcome.kind === 'put-in' ? { kind: 'granted', body: outcome.body } : outcome
+}
+
+/** What is said of no expiry and priority is left out: so a key that was used before there were any is still known. */
+function inputOf({ customerRef, credits, reason, expiresAt, priority }: GrantRequest): string {
+  const input = [customerRef, String(credits), reason ?? null]
+  if (expiresAt !== undefined || priority !== undefined) {
+    input.push(expiresAt?.toISOString() ?? null, priority?.toString() ?? null)
   }
-  const reference = drawReference('transaction')
-  await insertTransaction(sql, providerId, {
-    reference,
-    kind: 'grant',
-    key,
-    inputSha256,
-    customerRef,
-    reason: reason ?? null,
-    result: body,
-    createdAt: now,
-    entries: [
-      { account: 'wallet', amountMicros },
-      { account: 'granted', amountMicros: -amountMicros },
-    ],
-  })
-  await updateWallet(sql, providerId, customerRef, { grantedMicros, balanceMicros }, now)
-  await insertGrant(sql, providerId, customerRef, {
-    reference,
-    remainingMicros: amountMicros,
-    priority: 0,
-    expiresAt: null,
-    createdAt: now,
-  })
-  await recordCreditEvent(work, 'granted', {
-    customerRef,
-    balanceMicros,
-    amountMicros,
-    productRef: null,
-  })
-  await queuePublication(work, 'customer', customerRef)
-  return { kind: 'granted', body }
+  return sha256OfInput(input)
 }

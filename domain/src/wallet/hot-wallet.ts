@@ -8,6 +8,7 @@ import {
   walletWindow,
   type PublishedWallet,
 } from '@tollgate/schemas/hot-state/wallets'
+import type { Wallet } from './repository.ts'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 
@@ -46,21 +47,40 @@ export function addressOf({ log }: Pick<WalletParts, 'log'>, name: WalletName): 
   return walletAddress(name, log.partitionCount(usageTopic(name.environment)))
 }
 
-/** What is published of a wallet. */
-export function walletEntry(grantedMicros: bigint): Omit<Entry, 'version'> {
-  const document: PublishedWallet = { grantedMicros: grantedMicros.toString() }
-  return { document: JSON.stringify(document), windows: [walletWindow] }
+/**
+ * What is published of a wallet. `removals` names what was held in the hot state for what was taken out of it since: the
+ * document has that, so it is held no more.
+ */
+export function walletEntry(
+  { grantedMicros, removedMicros }: WalletSums,
+  removals: readonly string[],
+): Omit<Entry, 'version'> {
+  const document: PublishedWallet = {
+    grantedMicros: grantedMicros.toString(),
+    ...(removedMicros === 0n ? {} : { removedMicros: removedMicros.toString() }),
+  }
+  return {
+    document: JSON.stringify(document),
+    windows: [walletWindow],
+    endedReservations: removals,
+  }
 }
 
-/**
- * 10^-6 credits; nothing was put in where nothing is published. Undefined: it was lost, and is not published again yet.
- */
-export async function grantedMicrosOf(
+/** 10^-6 credits. */
+export type WalletSums = Pick<Wallet, 'grantedMicros' | 'removedMicros'>
+
+export function publishedSums(document: string): WalletSums {
+  const { grantedMicros, removedMicros } = JSON.parse(document) as PublishedWallet
+  return { grantedMicros: BigInt(grantedMicros), removedMicros: BigInt(removedMicros ?? 0) }
+}
+
+/** Nothing was put in where nothing is published. Undefined: it was lost, and is not published again yet. */
+export async function sumsOf(
   { hotState }: Pick<WalletParts, 'hotState'>,
   { space, partition }: EntryAddress,
   document: string | undefined,
-): Promise<bigint | undefined> {
-  if (document !== undefined) return BigInt((JSON.parse(document) as PublishedWallet).grantedMicros)
+): Promise<WalletSums | undefined> {
+  if (document !== undefined) return publishedSums(document)
   const isPublished = await areCustomersPublished(hotState, space as Environment, partition)
-  return isPublished ? 0n : undefined
+  return isPublished ? { grantedMicros: 0n, removedMicros: 0n } : undefined
 }

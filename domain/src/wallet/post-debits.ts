@@ -8,7 +8,9 @@ import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { recordCreditEvent } from './credit-event.ts'
 import { crossingsOf } from './crossings.ts'
-import { allocateBurn, listGrantsLeft, recordBurns } from './grants.ts'
+import { allocateBurn, burn } from './burn-order.ts'
+import { insertBurns } from './burns.ts'
+import { listGrantsLeft, updateGrants } from './grants.ts'
 import { insertTransaction, sha256OfInput } from './ledger.ts'
 import { WarningLevels } from './warning-levels.ts'
 import { lockWallet, updateWallet } from './repository.ts'
@@ -93,14 +95,18 @@ export async function postDebits(
   return { kind: 'posted', publications, strangers }
 }
 
-/** Those that are there, under their names. */
+/**
+ * Those that are there, under their names. They are locked as the postings' keys will lock them: customers always come
+ * before their wallets.
+ */
 async function findCustomers(
   sql: TransactionSql,
   debits: readonly StoredDebit[],
 ): Promise<ReadonlySet<string>> {
   const rows = await sql<{ provider_id: string; reference: string }[]>`
     select provider_id, reference from customers
-    where (provider_id, reference) in (${selectNames(sql, debits)})`
+    where (provider_id, reference) in (${selectNames(sql, debits)})
+    order by provider_id, reference for key share`
   return new Set(rows.map((row) => JSON.stringify([row.provider_id, row.reference])))
 }
 
@@ -138,7 +144,8 @@ async function postWallet(
   if (amountMicros > wallet.balanceMicros) {
     wallet = await writeOff(work, customerRef, wallet, amountMicros - wallet.balanceMicros)
   }
-  const burns = allocateBurn(await listGrantsLeft(sql, providerId, customerRef), amountMicros)
+  const grants = await listGrantsLeft(sql, providerId, customerRef)
+  const burns = allocateBurn(grants, amountMicros)
   const reference = drawReference('transaction')
   await insertTransaction(sql, providerId, {
     reference,
@@ -155,7 +162,8 @@ async function postWallet(
       { account: 'used', amountMicros },
     ],
   })
-  await recordBurns(sql, providerId, reference, burns)
+  await updateGrants(sql, providerId, grants, burn(grants, burns))
+  await insertBurns(sql, providerId, reference, burns)
   const balanceMicros = wallet.balanceMicros - amountMicros
   await updateWallet(sql, providerId, customerRef, { ...wallet, balanceMicros }, now)
   await tell(work, customerRef, wallet.balanceMicros, byProduct, warnings)

@@ -1,13 +1,18 @@
 import { walletSeries, walletWindow } from '@tollgate/schemas/hot-state/wallets'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
-import { addressOf, grantedMicrosOf, type WalletName, type WalletParts } from './hot-wallet.ts'
+import { addressOf, sumsOf, type WalletName, type WalletParts } from './hot-wallet.ts'
 
 /** 10^-6 credits. */
-export type HotWallet = {
+export type WalletReading = {
   readonly grantedMicros: bigint
   /** By usage that was acknowledged before, and held for usage on its way. */
   readonly spentMicros: bigint
+}
+
+export type HotWallet = WalletReading & {
+  /** What was taken out otherwise than by usage: what was taken out since is still held, and so among what is spent. */
+  readonly removedMicros: bigint
 }
 
 /**
@@ -25,10 +30,9 @@ export async function readWallet(
   const query = { at, series: walletSeries, windowId: walletWindow.id, minOffset }
   for (;;) {
     const view = await parts.hotState.readTaken(query)
-    const grantedMicros =
-      view.kind === 'taken' ? await grantedMicrosOf(parts, at, view.document) : undefined
-    if (view.kind === 'taken' && grantedMicros !== undefined) {
-      return { grantedMicros, spentMicros: view.taken.used + view.taken.reserved }
+    const sums = view.kind === 'taken' ? await sumsOf(parts, at, view.document) : undefined
+    if (view.kind === 'taken' && sums !== undefined) {
+      return { ...sums, spentMicros: view.taken.used + view.taken.reserved }
     }
     const leftMs = deadline - performance.now()
     if (leftMs <= 0) throw new UsageBehindError(0)
@@ -40,6 +44,6 @@ export async function readWallet(
 const readAgainAfterMs = 20
 
 /** What can be spent. Never less than nothing: a hot state that lost its last moments may have given something out twice. */
-export function leftMicros({ grantedMicros, spentMicros }: HotWallet): bigint {
+export function leftMicros({ grantedMicros, spentMicros }: WalletReading): bigint {
   return spentMicros < grantedMicros ? grantedMicros - spentMicros : 0n
 }

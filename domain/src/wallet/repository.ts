@@ -5,11 +5,13 @@ import { selectNames, type CustomerName } from '../customers/repository.ts'
 export type Wallet = {
   /** All that was ever put in, less what was taken out otherwise than by usage. */
   readonly grantedMicros: bigint
+  /** All that was ever taken out otherwise than by usage. */
+  readonly removedMicros: bigint
   /** What is left by the ledger, where usage is posted a little later than it happens. */
   readonly balanceMicros: bigint
 }
 
-type WalletRow = { granted_micros: string; balance_micros: string }
+type WalletRow = { granted_micros: string; removed_micros: string; balance_micros: string }
 
 /** Made if there is none. Orders all postings of the wallet. */
 export async function lockWallet(
@@ -22,7 +24,7 @@ export async function lockWallet(
     insert into wallets (provider_id, customer_ref, created_at, updated_at)
     values (${providerId}, ${customerRef}, ${now}, ${now}) on conflict do nothing`
   const [row] = await sql<WalletRow[]>`
-    select granted_micros, balance_micros from wallets
+    select granted_micros, removed_micros, balance_micros from wallets
     where provider_id = ${providerId} and customer_ref = ${customerRef} for update`
   return fromRow(row!)
 }
@@ -33,7 +35,7 @@ export async function findWallet(
   customerRef: string,
 ): Promise<Wallet | undefined> {
   const [row] = await sql<WalletRow[]>`
-    select granted_micros, balance_micros from wallets
+    select granted_micros, removed_micros, balance_micros from wallets
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
   return row === undefined ? undefined : fromRow(row)
 }
@@ -42,12 +44,12 @@ export async function updateWallet(
   sql: Queryable,
   providerId: string,
   customerRef: string,
-  { grantedMicros, balanceMicros }: Wallet,
+  { grantedMicros, removedMicros, balanceMicros }: Wallet,
   now: Date,
 ): Promise<void> {
   await sql`
     update wallets set granted_micros = ${grantedMicros.toString()},
-      balance_micros = ${balanceMicros.toString()}, updated_at = ${now}
+      removed_micros = ${removedMicros.toString()}, balance_micros = ${balanceMicros.toString()}, updated_at = ${now}
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }
 
@@ -57,17 +59,42 @@ export async function hasWallets(sql: Queryable): Promise<boolean> {
   return row!.found
 }
 
-/** Of those customers that have a wallet: what was put in, by the customer's own reference. */
-export async function listGranted(
+/** What is published of those customers that have a wallet, by the customer's own reference. */
+export async function listPublishedWallets(
   sql: Queryable,
   customers: readonly CustomerName[],
-): Promise<Map<string, bigint>> {
-  const rows = await sql<{ customer_ref: string; granted_micros: string }[]>`
-    select customer_ref, granted_micros from wallets
+  removedSince: Date,
+): Promise<Map<string, PublishedSums>> {
+  const rows = await sql<
+    { customer_ref: string; granted_micros: string; removed_micros: string; removals: string[] }[]
+  >`
+    select customer_ref, granted_micros, removed_micros, array(
+      select transaction_key from ledger_transactions as removed
+      where removed.provider_id = wallets.provider_id
+        and removed.customer_ref = wallets.customer_ref and kind in ('adjustment', 'expiry')
+        and removed.created_at > ${removedSince}
+      order by removed.created_at
+    ) as removals
+    from wallets
     where (provider_id, customer_ref) in (${selectNames(sql, customers)})`
-  return new Map(rows.map((row) => [row.customer_ref, BigInt(row.granted_micros)]))
+  return new Map(
+    rows.map(({ customer_ref, granted_micros, removed_micros, removals }) => {
+      const grantedMicros = BigInt(granted_micros)
+      const removedMicros = BigInt(removed_micros)
+      return [customer_ref, { grantedMicros, removedMicros, removals }]
+    }),
+  )
 }
 
-function fromRow({ granted_micros, balance_micros }: WalletRow): Wallet {
-  return { grantedMicros: BigInt(granted_micros), balanceMicros: BigInt(balance_micros) }
+export type PublishedSums = Pick<Wallet, 'grantedMicros' | 'removedMicros'> & {
+  /** Keys of the transactions that took something out otherwise than by usage since then, and put in by hand. */
+  readonly removals: readonly string[]
+}
+
+function fromRow({ granted_micros, removed_micros, balance_micros }: WalletRow): Wallet {
+  return {
+    grantedMicros: BigInt(granted_micros),
+    removedMicros: BigInt(removed_micros),
+    balanceMicros: BigInt(balance_micros),
+  }
 }

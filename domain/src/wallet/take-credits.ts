@@ -3,8 +3,9 @@ import type { ReserveOutcome, ReserveRequest } from '@tollgate/platform/hot-stat
 import { walletSeries, walletSubject, walletWindow } from '@tollgate/schemas/hot-state/wallets'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
-import { addressOf, grantedMicrosOf, type WalletName, type WalletParts } from './hot-wallet.ts'
+import { addressOf, sumsOf, type WalletName, type WalletParts } from './hot-wallet.ts'
 import { leftMicros, readWallet } from './read-wallet.ts'
+import { WalletFullError } from './wallet-full-error.ts'
 
 /** What a usage record costs. */
 export type DueDebit = WalletName & {
@@ -55,7 +56,7 @@ export async function takeCredits(
   let pauseMs = readAgainAfterMs
   for (;;) {
     const document = await parts.hotState.readEntryDocument(at)
-    const grantedMicros = await grantedMicrosOf(parts, at, document)
+    const grantedMicros = (await sumsOf(parts, at, document))?.grantedMicros
     if (grantedMicros === 0n) return { takenMicros: 0n, leftMicros: 0n }
     if (due.dueMicros === 0n) {
       const wallet = await readWallet(parts, due, limits.waitMs)
@@ -136,7 +137,7 @@ function takenOf(outcome: ReserveOutcome, grantedMicros: bigint): TakenCredits |
     case 'behind':
       return 'behind'
     case 'full':
-      throw new WalletFullError('Credits of too many records are held in this wallet')
+      throw new WalletFullError()
     case 'admitted':
     case 'denied': {
       const spentMicros = outcome.taken.used + outcome.taken.reserved
@@ -151,8 +152,3 @@ function takenOf(outcome: ReserveOutcome, grantedMicros: bigint): TakenCredits |
 /** Behind may also mean that another document has been published, for which nobody rings. */
 const readAgainAfterMs = 5
 const readAgainAfterMsMax = 200
-
-/** The projection is far behind: what is held is not counted yet. */
-export class WalletFullError extends Error {
-  override readonly name = 'WalletFullError'
-}

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { crossingsOf, warningMicrosOf } from './crossings.ts'
-import { allocateBurn, type CreditGrant } from './grants.ts'
+import { allocateBurn } from './burn-order.ts'
+import type { CreditGrant } from './grants.ts'
 
 const credit = 1_000_000n
 
@@ -53,6 +54,7 @@ describe('from which grants an amount is taken', () => {
   const grant = (reference: string, more: Partial<CreditGrant> = {}): CreditGrant => ({
     reference,
     remainingMicros: 10n,
+    inFlightMicros: 0n,
     priority: 0,
     expiresAt: null,
     createdAt: new Date(1_000),

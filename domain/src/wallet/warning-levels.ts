@@ -8,10 +8,10 @@ export class WarningLevels {
   readonly #ownCredits = new Map<string, Promise<bigint | null>>()
 
   /** 10^-6 credits. */
-  async read(work: UnitOfWork, customerRef: string, productRef: string): Promise<bigint> {
+  async read(work: UnitOfWork, customerRef: string, productRef: string | null): Promise<bigint> {
     const { sql, providerId } = work
     const ownCredits = await this.#ownOf(work)
-    if (ownCredits !== null) return warningMicrosOf(ownCredits, undefined)
+    if (ownCredits !== null || productRef === null) return warningMicrosOf(ownCredits, undefined)
     const purchase = await findDecidingPurchase(sql, providerId, customerRef, productRef)
     return warningMicrosOf(null, purchase?.planSnapshot?.terms.creditsPerUnit)
   }

@@ -32,6 +32,7 @@ export async function writeOff(
     ],
   })
   const wallet = {
+    ...before,
     grantedMicros: before.grantedMicros + amountMicros,
     balanceMicros: before.balanceMicros + amountMicros,
   }

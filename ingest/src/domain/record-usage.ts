@@ -20,11 +20,6 @@ export type UsageRecordingParts = {
   readonly paidPause: PauseAfterFailure
 }
 
-export type UsageCaller = {
-  readonly holder: KeyHolder
-  readonly authorization: string
-}
-
 /** What became of one usage call; no `debit`: nothing is said of a wallet. */
 export type RecordedUsage = {
   readonly outcome: RecordOutcome
@@ -43,28 +38,28 @@ const duplicate: RecordedUsage = {
  */
 export function recordUsage(
   parts: UsageRecordingParts,
-  caller: UsageCaller,
+  holder: KeyHolder,
   event: MeterEvent,
 ): Promise<RecordedUsage> {
-  const { environment } = caller.holder
+  const { environment } = holder
   const placed = parts.place(environment, event)
-  const decided = parts.debits.decide(caller.holder, placed)
+  const decided = parts.debits.decide(holder, placed)
   if (decided instanceof Promise) {
-    return decided.then((then) => recordOne(parts, caller, placed, then))
+    return decided.then((then) => recordOne(parts, holder, placed, then))
   }
-  return recordOne(parts, caller, placed, decided)
+  return recordOne(parts, holder, placed, decided)
 }
 
 function recordOne(
   parts: UsageRecordingParts,
-  caller: UsageCaller,
+  holder: KeyHolder,
   placed: PlacedEvent,
   decided: Decided,
 ): Promise<RecordedUsage> {
-  const { environment } = caller.holder
+  const { environment } = holder
   const { decision } = decided
   if (decision.kind === 'due') {
-    return recordDecided(parts, caller, [placed], [decided]).then(([recorded]) => recorded!)
+    return recordDecided(parts, holder, [placed], [decided]).then(([recorded]) => recorded!)
   }
   const debit = toldOf(decision)
   return parts.recorder
@@ -75,25 +70,25 @@ function recordOne(
 /** The same for many, all of which are recorded or none. */
 export async function recordAllUsage(
   parts: UsageRecordingParts,
-  caller: UsageCaller,
+  holder: KeyHolder,
   events: readonly MeterEvent[],
 ): Promise<RecordedUsage[]> {
-  const { environment } = caller.holder
+  const { environment } = holder
   const placed = events.map((event) => parts.place(environment, event))
-  const decided = await decideAll(parts.debits, caller.holder, placed)
-  return await recordDecided(parts, caller, placed, decided)
+  const decided = await decideAll(parts.debits, holder, placed)
+  return await recordDecided(parts, holder, placed, decided)
 }
 
 async function recordDecided(
   parts: UsageRecordingParts,
-  caller: UsageCaller,
+  holder: KeyHolder,
   placed: readonly PlacedEvent[],
   decided: readonly Decided[],
 ): Promise<RecordedUsage[]> {
-  const { environment } = caller.holder
+  const { environment } = holder
   const toRecord = placed.map((each, index) => placeOf(parts, environment, each, decided[index]!))
   if (decided.some(({ decision }) => decision.kind === 'due')) {
-    return await recordPaid(parts, caller, toRecord, decided)
+    return await recordPaid(parts, holder, toRecord, decided)
   }
   const outcomes = await parts.recorder.recordAll(environment, toRecord)
   return outcomes.map((outcome, index) => {
@@ -104,14 +99,14 @@ async function recordDecided(
 
 async function recordPaid(
   parts: UsageRecordingParts,
-  caller: UsageCaller,
+  holder: KeyHolder,
   placed: readonly PlacedEvent[],
   decided: readonly Decided[],
 ): Promise<RecordedUsage[]> {
   if (parts.paidPause.isOn) throw new UnavailableError('Usage cannot be recorded now')
   parts.recorder.expectRoom(placed.length)
-  const paid = await pay(parts, caller, placed, decided)
-  const { environment } = caller.holder
+  const paid = await pay(parts, holder, placed, decided)
+  const { environment } = holder
   const toRecord = paid.map((each) => each.placed)
   const outcomes = await parts.recorder.recordAll(environment, toRecord).catch((error: unknown) => {
     parts.paidPause.begin()
@@ -158,7 +153,7 @@ type Paid = { readonly placed: PlacedEvent; readonly debit: CreditDebit | undefi
 /** Takes the credits. What was recorded before costs nothing, and what a wallet does not pay stays as it is. */
 async function pay(
   parts: UsageRecordingParts,
-  { holder, authorization }: UsageCaller,
+  holder: KeyHolder,
   placed: readonly PlacedEvent[],
   decided: readonly Decided[],
 ): Promise<Paid[]> {
@@ -176,7 +171,7 @@ async function pay(
     const known = await parts.recorder.listKnown(environment, keyed)
     for (const [index, { usageRef }] of due) if (known.has(usageRef)) due.delete(index)
   }
-  const taken = due.size === 0 ? [] : await parts.wallets.take(authorization, [...due.values()])
+  const taken = due.size === 0 ? [] : await parts.wallets.take([...due.values()])
   const takenAt = new Map([...due.keys()].map((index, at) => [index, taken[at]!]))
   return placed.map((each, index) => {
     const credits = takenAt.get(index)

@@ -3,8 +3,8 @@ import type { DueDebit, TakenCredits } from '@tollgate/domain/wallet/take-credit
 /** Takes what usage costs out of customers' wallets. */
 export interface Wallets {
   /**
-   * For records that are about to be written, all of one caller, whose Authorization header it is. Rejects with
-   * UnavailableError; what was taken until then is given back after a while.
+   * For records that are about to be written, all of one provider and environment. Rejects with UnavailableError; what
+   * was taken until then is given back after a while.
    */
-  take(authorization: string, due: readonly DueDebit[]): Promise<TakenCredits[]>
+  take(due: readonly DueDebit[]): Promise<TakenCredits[]>
 }

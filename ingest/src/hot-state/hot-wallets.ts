@@ -18,7 +18,7 @@ export class HotWallets implements Wallets {
     this.#limits = limits
   }
 
-  async take(_authorization: string, due: readonly DueDebit[]): Promise<TakenCredits[]> {
+  async take(due: readonly DueDebit[]): Promise<TakenCredits[]> {
     try {
       return await takeAllCredits(this.#parts, due, this.#limits)
     } catch (cause) {

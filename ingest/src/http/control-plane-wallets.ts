@@ -11,20 +11,25 @@ import type { Wallets } from '../domain/wallets.ts'
 /** Lets the control plane take the credits, where this process must not write to the hot state (decision 14). */
 export class ControlPlaneWallets implements Wallets {
   readonly #ask: AskControlPlane
+  readonly #authorization: string
 
-  constructor(ask: AskControlPlane) {
+  /** With the secret of the data folder that both are on. */
+  constructor(ask: AskControlPlane, folderSecret: string) {
     this.#ask = ask
+    this.#authorization = `Bearer ${folderSecret}`
   }
 
-  async take(authorization: string, due: readonly DueDebit[]): Promise<TakenCredits[]> {
-    const holds: CreditHoldsInput = {
-      holds: due.map(({ customerRef, usageRef, dueMicros }) => {
-        return { customerRef, usageRef, dueMicros: dueMicros.toString() }
-      }),
-    }
-    const { status, body } = await this.#ask(creditHoldsPath, authorization, JSON.stringify(holds))
-    if (status !== 200) throw new UnavailableError('No wallet can pay now, try again')
-    const { taken } = creditHoldsResponseSchema.parse(JSON.parse(body))
+  async take(due: readonly DueDebit[]): Promise<TakenCredits[]> {
+    const [first] = due
+    if (first === undefined) return []
+    const { environment, providerId } = first
+    const holds = due.map(({ customerRef, usageRef, dueMicros }) => {
+      return { customerRef, usageRef, dueMicros: dueMicros.toString() }
+    })
+    const asked: CreditHoldsInput = { environment, providerId, holds }
+    const answer = await this.#ask(creditHoldsPath, this.#authorization, JSON.stringify(asked))
+    if (answer.status !== 200) throw new UnavailableError('No wallet can pay now, try again')
+    const { taken } = creditHoldsResponseSchema.parse(JSON.parse(answer.body))
     return taken.map(({ takenMicros, leftMicros }) => {
       return { takenMicros: BigInt(takenMicros), leftMicros: BigInt(leftMicros) }
     })

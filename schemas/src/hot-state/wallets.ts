@@ -10,6 +10,8 @@ import { subjectKey } from '../subject.ts'
 export type PublishedWallet = {
   /** All that was ever put in, less what was taken out otherwise than by usage: 10^-6 credits as decimal text. */
   readonly grantedMicros: string
+  /** All that was ever taken out so, in the same way; absent: nothing. */
+  readonly removedMicros?: string
 }
 
 /** No subject of usage begins with a letter. */

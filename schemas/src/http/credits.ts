@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { grantCreditsMax } from '../limits.ts'
-import { longText } from './fields.ts'
+import { environments } from '../environment.ts'
+import { grantCreditsMax, grantPriorityMax } from '../limits.ts'
+import { instantText, longText } from './fields.ts'
 
 /* `GET /v1/sdk/customers/{reference}/balance` and `POST /v1/sdk/customers/{reference}/credits`. */
 
@@ -27,6 +28,10 @@ export type BalanceBody = z.infer<typeof balanceSchema>
 export const grantCreditsSchema = z.object({
   credits: z.int().min(1).max(grantCreditsMax),
   reason: longText.optional(),
+  /** When what is left of them is gone. Default: never. */
+  expiresAt: instantText.optional(),
+  /** Of a wallet's grants the one with the smallest number is used first, then what expires first, then the oldest. */
+  priority: z.int().min(-grantPriorityMax).max(grantPriorityMax).optional(),
 })
 
 export const creditsGrantedSchema = z.object({
@@ -37,12 +42,46 @@ export const creditsGrantedSchema = z.object({
   /** What there is now. */
   balance: z.number(),
   reason: z.string().optional(),
+  expiresAt: z.string().optional(),
+  priority: z.int().optional(),
 })
 
 export type CreditsGrantedBody = z.infer<typeof creditsGrantedSchema>
 
-/** `POST /v1/sdk/credit-holds`: the data plane's own, where it cannot write to the hot state. Amounts as decimal text. */
+/* `POST /v1/ui/customers/{reference}/credits/adjustments`. */
+
+export const adjustCreditsSchema = z.object({
+  /** Put in, or taken out where it is negative. */
+  amount: z
+    .int()
+    .min(-grantCreditsMax)
+    .max(grantCreditsMax)
+    .refine((amount) => amount !== 0, 'An adjustment of nothing changes nothing'),
+  /** For whoever wonders later. */
+  reason: longText.min(1),
+})
+
+export const creditsAdjustedSchema = z.object({
+  success: z.literal(true),
+  customerRef: z.string(),
+  /** What was put in; negative: taken out. */
+  credits: z.number(),
+  /** What there is now. */
+  balance: z.number(),
+  reason: z.string(),
+})
+
+export type CreditsAdjustedBody = z.infer<typeof creditsAdjustedSchema>
+
+/**
+ * The data plane's own, where it cannot write to the hot state: with the secret of the data folder as its bearer, and of
+ * no contract with clients. Amounts as decimal text.
+ */
+export const creditHoldsPath = '/internal/credit-holds'
+
 export const creditHoldsSchema = z.object({
+  environment: z.enum(environments),
+  providerId: z.string().min(1),
   holds: z
     .array(
       z.object({
@@ -56,8 +95,6 @@ export const creditHoldsSchema = z.object({
 })
 
 export type CreditHoldsInput = z.infer<typeof creditHoldsSchema>
-
-export const creditHoldsPath = '/v1/sdk/credit-holds'
 
 export const creditHoldsResponseSchema = z.object({
   taken: z.array(z.object({ takenMicros: z.string(), leftMicros: z.string() })),

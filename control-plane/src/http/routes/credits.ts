@@ -2,9 +2,6 @@ import { z } from 'zod'
 import { grantCredits } from '@tollgate/domain/wallet/grant-credits'
 import {
   balanceSchema,
-  creditHoldsPath,
-  creditHoldsResponseSchema,
-  creditHoldsSchema,
   creditsGrantedSchema,
   grantCreditsSchema,
 } from '@tollgate/schemas/http/credits'
@@ -40,12 +37,12 @@ export function registerCreditRoutes(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const customer = await requireCustomer(parts, operation, request.params.reference)
-      const { credits, reason } = request.body
-      const grant = { customerRef: customer.reference, credits, reason }
-      const spentMicros = await parts.wallets.spent({ ...operation, ...grant })
-      const outcome = await commit(parts, operation, (work) =>
-        grantCredits(work, grant, spentMicros),
-      )
+      const { credits, reason, priority } = request.body
+      const customerRef = customer.reference
+      const expiresAt = request.body.expiresAt && new Date(request.body.expiresAt)
+      const grant = { customerRef, credits, reason, priority, expiresAt: expiresAt || undefined }
+      const hot = await parts.wallets.readHot({ ...operation, customerRef })
+      const outcome = await commit(parts, operation, (work) => grantCredits(work, grant, hot))
       switch (outcome.kind) {
         case 'granted':
           return outcome.body
@@ -53,33 +50,10 @@ export function registerCreditRoutes(app: ApiServer, parts: AppParts): void {
           throw refusals.customerNotFound(request.params.reference)
         case 'key-reused':
           throw refusals.idempotencyKeyReused()
+        case 'expired':
+          throw refusals.creditsExpireInThePast()
         case 'full':
           throw refusals.walletFull(outcome.creditsMax)
-      }
-    },
-  )
-
-  app.post(
-    creditHoldsPath,
-    {
-      config: { scope: 'ingest' },
-      schema: {
-        hide: true,
-        body: creditHoldsSchema,
-        response: { 200: creditHoldsResponseSchema },
-      },
-    },
-    async (request) => {
-      const { environment, providerId } = callerOf(request)
-      const due = request.body.holds.map(({ customerRef, usageRef, dueMicros }) => {
-        return { environment, providerId, customerRef, usageRef, dueMicros: BigInt(dueMicros) }
-      })
-      const taken = await parts.wallets.take(due)
-      return {
-        taken: taken.map(({ takenMicros, leftMicros }) => ({
-          takenMicros: takenMicros.toString(),
-          leftMicros: leftMicros.toString(),
-        })),
       }
     },
   )

@@ -10,7 +10,7 @@ import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
 import type { KeyHolder } from '../../domain/key-holder.ts'
 import { faultOfMeter, isBornMeter, meterEvent } from '../../domain/meter-events.ts'
-import { recordAllUsage, type UsageCaller } from '../../domain/record-usage.ts'
+import { recordAllUsage } from '../../domain/record-usage.ts'
 import { jsonAnswer } from '../answers.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
@@ -34,22 +34,22 @@ export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
       const listName = input.events === undefined ? 'records' : 'events'
       const bulk = bulkEvents(bulkItems(input), listName, (item) => meterEvent(item, receipt))
       if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
-      return recordIfMetersAreActive(parts, call, bulk.events, listName)
+      return recordIfMetersAreActive(parts, call.holder, bulk.events, listName)
     },
   })
 }
 
 async function recordIfMetersAreActive(
   parts: RecordingParts,
-  caller: UsageCaller,
+  holder: KeyHolder,
   events: readonly MeterEvent[],
   listName: string,
 ): Promise<Answer> {
-  const issues = await faultsOfMeters(parts, caller.holder, events, listName)
+  const issues = await faultsOfMeters(parts, holder, events, listName)
   if (issues.length > 0) {
     return validationAnswer({ path: meterEventsBulkPath, nowMs: parts.nowMs }, issues)
   }
-  await recordAllUsage(parts, caller, events)
+  await recordAllUsage(parts, holder, events)
   const body: MeterEventsBulkResponse = { success: true, inserted: events.length }
   return jsonAnswer(200, body)
 }

@@ -2,7 +2,8 @@ import { acceptMeterEvent } from '@tollgate/schemas/http/accept-meter-event'
 import { meterEventSchema, type MeterEventInput } from '@tollgate/schemas/http/meter-events'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../../domain/bulk-events.ts'
-import { recordUsage, type UsageCaller } from '../../domain/record-usage.ts'
+import type { KeyHolder } from '../../domain/key-holder.ts'
+import { recordUsage } from '../../domain/record-usage.ts'
 import { faultOfMeter, isBornMeter, meterEvent } from '../../domain/meter-events.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
@@ -23,26 +24,26 @@ export function meterEventsRoute(parts: RecordingParts): HotRoute {
     handle: (call) => {
       const built = meterEvent(call.input, receiptOf(parts, call.holder))
       if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
-      if (isBornMeter(built.meterName)) return record(parts, call, built)
-      return recordIfMeterIsActive(parts, call, built)
+      if (isBornMeter(built.meterName)) return record(parts, call.holder, built)
+      return recordIfMeterIsActive(parts, call.holder, built)
     },
   })
 }
 
 async function recordIfMeterIsActive(
   parts: RecordingParts,
-  caller: UsageCaller,
+  holder: KeyHolder,
   event: MeterEvent,
 ): Promise<Answer> {
-  const [status] = await parts.meters.statusOf(caller.holder, [event.meterName])
+  const [status] = await parts.meters.statusOf(holder, [event.meterName])
   const fault = faultOfMeter(event.meterName, status!, [])
-  if (fault === undefined) return record(parts, caller, event)
+  if (fault === undefined) return record(parts, holder, event)
   return validationAnswer({ path: meterEventsPath, nowMs: parts.nowMs }, [fault])
 }
 
 /** A wallet may pay, though the answer does not tell. */
-function record(parts: RecordingParts, caller: UsageCaller, event: MeterEvent): Promise<Answer> {
-  return recordUsage(parts, caller, event).then(() => success)
+function record(parts: RecordingParts, holder: KeyHolder, event: MeterEvent): Promise<Answer> {
+  return recordUsage(parts, holder, event).then(() => success)
 }
 
 const success: Answer = { status: 200, body: '{"success":true}' }

@@ -3,7 +3,8 @@ import { bulkItems } from '@tollgate/schemas/http/bulk'
 import { usagesBulkSchema, type UsagesBulkInput } from '@tollgate/schemas/http/usages'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
-import { recordAllUsage, type UsageCaller } from '../../domain/record-usage.ts'
+import type { KeyHolder } from '../../domain/key-holder.ts'
+import { recordAllUsage } from '../../domain/record-usage.ts'
 import { usageEvent } from '../../domain/usage-events.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
@@ -28,17 +29,17 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
       const listName = input.events === undefined ? 'records' : 'events'
       const bulk = bulkEvents(bulkItems(input), listName, (item) => usageEvent(item, receipt))
       if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
-      return record(parts, call, bulk.events)
+      return record(parts, call.holder, bulk.events)
     },
   })
 }
 
 async function record(
   parts: RecordingParts,
-  caller: UsageCaller,
+  holder: KeyHolder,
   events: readonly MeterEvent[],
 ): Promise<Answer> {
-  const recorded = await recordAllUsage(parts, caller, events)
+  const recorded = await recordAllUsage(parts, holder, events)
   const inserted = recorded.filter(({ outcome }) => outcome === 'recorded').length
   const results = recorded.map(({ debit }, index) => `{${resultFields(events[index]!.id, debit)}}`)
   const body = `{"success":true,"inserted":${inserted},"results":[${results.join(',')}]}`

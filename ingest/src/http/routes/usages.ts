@@ -23,7 +23,7 @@ export function usagesRoute(parts: RecordingParts): HotRoute {
     handle: (call) => {
       const built = usageEvent(call.input, receiptOf(parts, call.holder))
       if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
-      return recordUsage(parts, call, built).then(({ debit }) => success(built.id, debit))
+      return recordUsage(parts, call.holder, built).then(({ debit }) => success(built.id, debit))
     },
   })
 }

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { adjustCredits, type AdjustmentOutcome } from '@tollgate/domain/wallet/adjust-credits'
+import { adjustCreditsSchema, creditsAdjustedSchema } from '@tollgate/schemas/http/credits'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { commit } from '../commit.ts'
+import { operationOf } from '../plugins/authentication.ts'
+import { requireCustomer } from '../require.ts'
+
+/** What is in a wallet is changed by hand. */
+export function registerCreditAdjustmentRoute(app: ApiServer, parts: AppParts): void {
+  app.post(
+    '/v1/ui/customers/:reference/credits/adjustments',
+    {
+      schema: {
+        tags: ['Credits'],
+        params: z.object({ reference: requiredReference }),
+        body: adjustCreditsSchema,
+        response: { 200: creditsAdjustedSchema },
+      },
+    },
+    async (request) => {
+      const operation = operationOf(request, parts.clock)
+      const customer = await requireCustomer(parts, operation, request.params.reference)
+      const customerRef = customer.reference
+      const { amount: credits, reason } = request.body
+      // Drawn outside of the transaction, which may be tried again: each try then holds the same credits.
+      const idempotencyKey = operation.idempotencyKey ?? randomUUID()
+      const adjustment = { customerRef, credits, reason, idempotencyKey }
+      // Waits for the counters, where they are behind, before anything is locked.
+      const hot = await parts.wallets.readHot({ ...operation, customerRef })
+      const outcome = await commit(parts, operation, (work) =>
+        adjustCredits(work, adjustment, hot, parts.wallets.hold),
+      )
+      return bodyOf(outcome, request.params.reference)
+    },
+  )
+}
+
+function bodyOf(outcome: AdjustmentOutcome, reference: string) {
+  switch (outcome.kind) {
+    case 'adjusted':
+      return outcome.body
+    case 'customer-not-found':
+      throw refusals.customerNotFound(reference)
+    case 'key-reused':
+      throw refusals.idempotencyKeyReused()
+    case 'too-little':
+      throw refusals.walletTooSmall(outcome.balance)
+    case 'full':
+      throw refusals.walletFull(outcome.creditsMax)
+  }
+}

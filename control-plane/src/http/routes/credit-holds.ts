@@ -1,0 +1,47 @@
+import {
+  creditHoldsPath,
+  creditHoldsResponseSchema,
+  creditHoldsSchema,
+} from '@tollgate/schemas/http/credits'
+import { isSecret } from '@tollgate/platform/service/folder-secret'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { bearerToken } from '../plugins/authentication.ts'
+
+/**
+ * Takes credits for ingest, which does not write to an embedded hot state. To whoever does not know the secret of the data
+ * folder there is nothing here.
+ */
+export function registerCreditHoldsRoute(
+  app: ApiServer,
+  parts: Pick<AppParts, 'wallets'>,
+  folderSecret: string,
+): void {
+  app.post(
+    creditHoldsPath,
+    {
+      onRequest: (request, _reply, done) => {
+        if (isSecret(folderSecret, bearerToken(request) ?? '')) done()
+        else done(refusals.routeNotFound(request.method, request.url))
+      },
+      schema: {
+        hide: true,
+        body: creditHoldsSchema,
+        response: { 200: creditHoldsResponseSchema },
+      },
+    },
+    async ({ body: { environment, providerId, holds } }) => {
+      const due = holds.map(({ customerRef, usageRef, dueMicros }) => {
+        return { environment, providerId, customerRef, usageRef, dueMicros: BigInt(dueMicros) }
+      })
+      const taken = await parts.wallets.take(due)
+      return {
+        taken: taken.map(({ takenMicros, leftMicros }) => ({
+          takenMicros: takenMicros.toString(),
+          leftMicros: leftMicros.toString(),
+        })),
+      }
+    },
+  )
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import { microsPerUnit } from '@tollgate/schemas/quantity'
+import type { CreditsAdjustedBody } from '@tollgate/schemas/http/credits'
+import { lockCustomer } from '../customers/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { allocateRemoval, sayInFlight } from './burn-order.ts'
+import { listGrantsLeft, updateGrants } from './grants.ts'
+import type { HoldCredits } from './hold-credits.ts'
+import { findPostedTransaction, sha256OfInput } from './ledger.ts'
+import { putIn } from './put-in.ts'
+import { leftMicros, type HotWallet } from './read-wallet.ts'
+import { lockWallet, type Wallet } from './repository.ts'
+import { takeOut } from './take-out.ts'
+import { wholeCredits } from './whole-credits.ts'
+
+export type AdjustmentRequest = {
+  readonly customerRef: string
+  /** Whole credits: positive puts in, negative takes out; never nothing. */
+  readonly credits: number
+  readonly reason: string
+  /** The caller's idempotency key, or one that was drawn for this call. */
+  readonly idempotencyKey: string
+}
+
+export type AdjustmentOutcome =
+  | { readonly kind: 'adjusted'; readonly body: CreditsAdjustedBody }
+  /** The customer was deleted meanwhile. */
+  | { readonly kind: 'customer-not-found' }
+  /** The idempotency key was used with another request. */
+  | { readonly kind: 'key-reused' }
+  /** There is less in the wallet than was to be taken out: whole credits. */
+  | { readonly kind: 'too-little'; readonly balance: number }
+  /** A wallet is given no more than this in all. */
+  | { readonly kind: 'full'; readonly creditsMax: string }
+
+/**
+ * Changes by hand what is in a wallet. A repetition of the idempotency key is answered as the first call was, to the
+ * letter, and changes nothing. No more is taken out than nobody has used by now, held credits included.
+ */
+export async function adjustCredits(
+  work: UnitOfWork,
+  adjustment: AdjustmentRequest,
+  hot: HotWallet | undefined,
+  holdCredits: HoldCredits,
+): Promise<AdjustmentOutcome> {
+  const { sql, providerId, now } = work
+  const { customerRef, credits, reason } = adjustment
+  const inputSha256 = sha256OfInput([customerRef, String(credits), reason])
+  const key = `adjustment:${createHash('sha256').update(adjustment.idempotencyKey).digest('hex')}`
+  if ((await lockCustomer(sql, providerId, customerRef)) === undefined) {
+    return { kind: 'customer-not-found' }
+  }
+  const wallet = await lockWallet(sql, providerId, customerRef, now)
+  const posted = await findPostedTransaction(sql, providerId, key)
+  if (posted !== undefined) {
+    if (posted.inputSha256 !== inputSha256) return { kind: 'key-reused' }
+    return { kind: 'adjusted', body: posted.result as CreditsAdjustedBody }
+  }
+  const change = { customerRef, kind: 'adjustment', key, inputSha256, reason } as const
+  const bodyOf = (left: bigint): CreditsAdjustedBody => {
+    return { success: true, customerRef, credits, balance: wholeCredits(left), reason }
+  }
+  const amountMicros = BigInt(credits) * BigInt(microsPerUnit)
+  if (amountMicros > 0n) {
+    const from = { from: 'adjusted', event: 'adjusted', priority: 0, expiresAt: null } as const
+    const outcome = await putIn(work, wallet, hot, { ...change, ...from, amountMicros }, bodyOf)
+    return outcome.kind === 'put-in' ? { kind: 'adjusted', body: outcome.body } : outcome
+  }
+  return await takeOutByHand(work, wallet, -amountMicros, change, bodyOf, holdCredits)
+}
+
+async function takeOutByHand(
+  work: UnitOfWork,
+  wallet: Wallet,
+  amountMicros: bigint,
+  change: Pick<AdjustmentRequest, 'customerRef' | 'reason'> & {
+    readonly kind: 'adjustment'
+    readonly key: string
+    readonly inputSha256: string
+  },
+  bodyOf: (leftMicros: bigint) => CreditsAdjustedBody,
+  holdCredits: HoldCredits,
+): Promise<AdjustmentOutcome> {
+  const { sql, providerId } = work
+  const { customerRef, key } = change
+  const { grantedMicros, balanceMicros } = wallet
+  if (grantedMicros === 0n) return { kind: 'too-little', balance: 0 }
+  const { heldMicros, spentMicros } = await holdCredits({ ...work, customerRef }, wallet, {
+    key,
+    micros: amountMicros,
+    upToMicros: undefined,
+    takes: 'all',
+    heldMs: heldMsOfAdjustments,
+  })
+  if (heldMicros === 0n) {
+    return { kind: 'too-little', balance: wholeCredits(leftMicros({ grantedMicros, spentMicros })) }
+  }
+  // An earlier try of the key, which came to no end, asked for another amount.
+  if (heldMicros !== amountMicros) return { kind: 'key-reused' }
+  const inFlightMicros = spentMicros - (grantedMicros - balanceMicros)
+  const before = await listGrantsLeft(sql, providerId, customerRef)
+  const grants = sayInFlight(before, inFlightMicros)
+  await updateGrants(sql, providerId, before, grants)
+  const left = leftMicros({ grantedMicros: grantedMicros - amountMicros, spentMicros })
+  const result = bodyOf(left)
+  const out = { ...change, to: 'adjusted', result } as const
+  await takeOut(work, wallet, grants, allocateRemoval(grants, amountMicros), out)
+  return { kind: 'adjusted', body: result }
+}
+
+/** Of what a process took that died before its commit: nobody may ever ask again. */
+const heldMsOfAdjustments = 10 * 60 * 1000

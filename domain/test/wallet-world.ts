@@ -1,0 +1,249 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Database } from '@tollgate/platform/database/database'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { walletScope, walletSeries, walletSubject } from '@tollgate/schemas/hot-state/wallets'
+import { jobActor } from '../src/audit/actor.ts'
+import { publish } from '../src/publications/publisher.ts'
+import type { PublisherParts } from '../src/publications/publisher-parts.ts'
+import { runUnitOfWork } from '../src/unit-of-work/run-unit-of-work.ts'
+import type { UnitOfWork } from '../src/unit-of-work/unit-of-work.ts'
+import { adjustCredits } from '../src/wallet/adjust-credits.ts'
+import { expireCredits } from '../src/wallet/expire-credits.ts'
+import { claimExpiringWallets, listDueGrants } from '../src/wallet/expiring-grants.ts'
+import { grantCredits } from '../src/wallet/grant-credits.ts'
+import { createHoldCredits } from '../src/wallet/hold-credits.ts'
+import type { WalletParts } from '../src/wallet/hot-wallet.ts'
+import { postDebits } from '../src/wallet/post-debits.ts'
+import { leftMicros, readWallet } from '../src/wallet/read-wallet.ts'
+import { takeCredits } from '../src/wallet/take-credits.ts'
+
+const providerId = 'prv_1'
+const environment = 'sandbox'
+const micros = (credits: number): bigint => BigInt(credits) * 1_000_000n
+const limits = { waitMs: 5_000, heldMs: 3_600_000, heldMax: 10_000 }
+
+type LogRecord = { readonly usageRef: string; readonly micros: bigint }
+type Dies = 'nowhere' | 'before the commit' | 'before it publishes'
+
+/**
+ * One wallet on a real PostgreSQL and a real hot state, with a log that is a list: what ingest, the projection and the
+ * control plane do, step by step, and where they die. Amounts are whole credits.
+ */
+export class WalletWorld {
+  readonly customerRef: string
+  nowMs = Date.UTC(2026, 4, 1)
+  readonly #database: Database
+  readonly #partition: number
+  readonly #log: LogRecord[] = []
+  #counted = 0
+  #posted = 0
+  #usages = 0
+  #isGiven = false
+  #folder = ''
+  #hot!: HotState
+
+  private constructor(database: Database, number: number) {
+    this.#database = database
+    this.#partition = number
+    this.customerRef = `cus_world_${number}`
+  }
+
+  static async open(database: Database, number: number): Promise<WalletWorld> {
+    const world = new WalletWorld(database, number)
+    const { customerRef } = world
+    const now = new Date(world.nowMs)
+    await database.in(environment)`
+      insert into customers (provider_id, reference, email, status, created_at, updated_at)
+      values (${providerId}, ${customerRef}, ${`${customerRef}@example.com`}, 'active', ${now}, ${now})`
+    await database.in(environment)`
+      insert into customer_references (provider_id, reference, customer_ref, linked_at)
+      values (${providerId}, ${customerRef}, ${customerRef}, ${now})`
+    await world.#openHot()
+    return world
+  }
+
+  /** Where credits run out, what there is. */
+  async use(credits: number, diesBeforeTheRecord = false): Promise<number> {
+    this.#usages += 1
+    const usageRef = `usage_${this.#usages}`
+    const due = { ...this.#name, usageRef, dueMicros: micros(credits) }
+    const { takenMicros } = await takeCredits(this.#parts, due, limits)
+    if (!diesBeforeTheRecord && takenMicros > 0n) this.#log.push({ usageRef, micros: takenMicros })
+    return Number(takenMicros) / 1e6
+  }
+
+  /** The projection counts so many more records. */
+  async count(records = Infinity): Promise<void> {
+    const counted = this.#log.slice(this.#counted, this.#counted + records)
+    const next = this.#counted + counted.length
+    const subject = walletSubject(providerId, this.customerRef)
+    const at = { subject, scope: walletScope }
+    await this.#hot.apply({
+      space: environment,
+      partition: 0,
+      expectedOffset: this.#counted,
+      nextOffset: next,
+      marks: [],
+      increments: counted.map(({ micros: amount }) => {
+        return { ...at, series: walletSeries, second: 1, amount }
+      }),
+      settled: counted.map(({ usageRef: reservationId }) => ({ ...at, reservationId })),
+    })
+    this.#counted = next
+  }
+
+  /** The ledger learns of so many more records. */
+  async post(records = Infinity): Promise<void> {
+    const toOffset = Math.min(this.#log.length, this.#posted + records)
+    const debits = this.#log.slice(this.#posted, toOffset).map((record) => {
+      const { customerRef } = this
+      return { providerId, customerRef, productRef: 'prd_1', micros: record.micros }
+    })
+    const batch = { partition: this.#partition, fromOffset: this.#posted, toOffset, debits }
+    await this.#database
+      .in(environment)
+      .begin((sql) => postDebits(sql, environment, batch, new Date(this.nowMs)))
+    this.#posted = toOffset
+    await this.publish()
+  }
+
+  /** The reference of the grant. */
+  async grant(credits: number, priority: number, expiresInMs: number | undefined): Promise<string> {
+    const { customerRef } = this
+    const expiresAt = expiresInMs === undefined ? undefined : new Date(this.nowMs + expiresInMs)
+    const grant = { customerRef, credits, reason: undefined, priority, expiresAt }
+    const hot = this.#isGiven ? await readWallet(this.#parts, this.#name, limits.waitMs) : undefined
+    this.#isGiven = true
+    await this.#commit('nowhere', (work) => grantCredits(work, grant, hot))
+    const [newest] = await this.#database.in(environment)<{ reference: string }[]>`
+      select reference from ledger_transactions
+      where customer_ref = ${customerRef} and kind = 'grant' order by xmin::text::bigint desc limit 1`
+    return newest!.reference
+  }
+
+  async adjust(credits: number, idempotencyKey: string, dies: Dies): Promise<string> {
+    const { customerRef } = this
+    const ownKey = `${customerRef} ${idempotencyKey}`
+    const adjustment = { customerRef, credits, reason: 'why', idempotencyKey: ownKey }
+    const hot = await readWallet(this.#parts, this.#name, limits.waitMs)
+    const outcome = await this.#commit(dies, (work) =>
+      adjustCredits(work, adjustment, hot, this.#hold),
+    )
+    return outcome?.kind ?? 'died'
+  }
+
+  /** References of the grants that have expired and were looked at. */
+  async expire(dies: Dies): Promise<string[]> {
+    const sql = this.#database.in(environment)
+    const now = new Date(this.nowMs)
+    const nextLookAt = new Date(this.nowMs + 30_000)
+    const { wallets } = await claimExpiringWallets(sql, now, nextLookAt, 1_000)
+    if (!wallets.some(({ customerRef }) => customerRef === this.customerRef)) return []
+    const due = await listDueGrants(sql, providerId, this.customerRef, now)
+    await this.#commit(dies, (work) => expireCredits(work, this.customerRef, this.#hold))
+    return due.map(({ grantRef }) => grantRef)
+  }
+
+  /** Everything that the hot state had is gone, and made again of PostgreSQL and the log. */
+  async wipe(): Promise<void> {
+    await this.close()
+    await this.#openHot()
+    await publish(this.#publisher, environment, this.#target, 'always')
+    this.#counted = 0
+    await this.count()
+  }
+
+  publish(): Promise<void> {
+    return publish(this.#publisher, environment, this.#target, 'pending')
+  }
+
+  /** What the customer is told. */
+  async left(): Promise<number> {
+    return Number(leftMicros(await readWallet(this.#parts, this.#name, limits.waitMs))) / 1e6
+  }
+
+  /** What is left by the ledger: in all, and of each grant. */
+  async ledger(): Promise<{ balance: number; grants: Map<string, number>; breakage: number }> {
+    const sql = this.#database.in(environment)
+    const [wallet] = await sql<{ balance: string; breakage: string }[]>`
+      select balance_micros as balance, (
+        select coalesce(sum(amount), 0) from ledger_entries
+        where account = 'breakage' and customer_ref = ${this.customerRef}
+      ) as breakage from wallets where customer_ref = ${this.customerRef}`
+    const grants = await sql<{ reference: string; remaining: string }[]>`
+      select transaction_ref as reference, remaining_micros as remaining from credit_grants
+      where customer_ref = ${this.customerRef}`
+    return {
+      balance: Number(wallet!.balance) / 1e6,
+      breakage: Number(wallet!.breakage) / 1e6,
+      grants: new Map(
+        grants.map(({ reference, remaining }) => [reference, Number(remaining) / 1e6]),
+      ),
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#hot.close()
+    await rm(this.#folder, { recursive: true })
+  }
+
+  async #openHot(): Promise<void> {
+    this.#folder = await mkdtemp(join(tmpdir(), 'tollgate-wallet-'))
+    this.#hot = await openLmdbHotState({ folder: this.#folder, role: 'projection' })
+  }
+
+  async #commit<Result>(
+    dies: Dies,
+    body: (work: UnitOfWork) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    const operation = {
+      providerId,
+      environment,
+      now: new Date(this.nowMs),
+      actor: jobActor('test'),
+      requestId: null,
+      idempotencyKey: null,
+    } as const
+    const killed = new Error('killed')
+    const committed = await runUnitOfWork(this.#database, operation, async (work) => {
+      const result = await body(work)
+      if (dies === 'before the commit') throw killed
+      return result
+    }).catch((error: unknown) => {
+      if (error !== killed) throw error
+      return undefined
+    })
+    if (committed === undefined) return undefined
+    if (dies === 'nowhere') await this.publish()
+    return committed.result
+  }
+
+  get #parts(): WalletParts {
+    const log = { head: () => Promise.resolve(this.#log.length), partitionCount: () => 1 }
+    return { log, hotState: this.#hot }
+  }
+
+  get #hold() {
+    return createHoldCredits(this.#parts, limits)
+  }
+
+  get #name() {
+    return { environment, providerId, customerRef: this.customerRef } as const
+  }
+
+  get #target() {
+    return { kind: 'customer', providerId, target: this.customerRef } as const
+  }
+
+  get #publisher(): PublisherParts {
+    return {
+      database: this.#database,
+      hotState: this.#hot,
+      partitionCount: () => 1,
+      now: () => new Date(this.nowMs),
+    }
+  }
+}
