@@ -76,15 +76,8 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
     now: () => new Date(parts.clock.now()),
   }
   const hostedUrl = withoutSlash(config.hostedUrl)
-  const job = createPublishPendingJob(publisher, parts.logger, config.publishIntervalMs)
-  const debitPosting = createDebitPosting({ ...parts, publisher }, config.ledgerIntervalMs)
   const wallets = new Wallets({ ...parts, limits: walletLimits(config) })
-  const creditExpiry = createCreditExpiry(
-    { ...parts, publisher, wallets },
-    config.creditExpiryIntervalMs,
-  )
-  const auditSealing = createAuditSealing({ ...parts, publisher }, config.auditSealIntervalMs)
-  const jobs = [auditSealing, creditExpiry, debitPosting, job]
+  const jobs = createJobs(config, { ...parts, publisher, wallets })
   const metrics = createMetrics('control-plane')
   const answers = createPeriodUsageAnswers(metrics)
   const { hotState, dataDir } = config
@@ -112,10 +105,7 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   const admin = createAdmin(config, parts, metrics)
   try {
     await parts.database.ping()
-    await job.start()
-    await debitPosting.start()
-    await creditExpiry.start()
-    await auditSealing.start()
+    for (const job of jobs) await job.start()
     await app.listen({ host: config.host, port: config.port })
     await admin.start()
   } catch (error) {
@@ -130,6 +120,18 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
       await parts.close()
     },
   }
+}
+
+type JobParts = Parameters<typeof createCreditExpiry>[0]
+
+/** In the order in which they are started. */
+function createJobs(config: ControlPlaneConfig, parts: OpenedParts & JobParts): Service[] {
+  return [
+    createPublishPendingJob(parts.publisher, parts.logger, config.publishIntervalMs),
+    createDebitPosting(parts, config.ledgerIntervalMs),
+    createCreditExpiry(parts, config.creditExpiryIntervalMs),
+    createAuditSealing(parts, config.auditSealIntervalMs),
+  ]
 }
 
 function walletLimits(config: ControlPlaneConfig): WalletsParts['limits'] {
@@ -164,7 +166,7 @@ async function stopAll(
   jobs: readonly Service[],
 ): Promise<void> {
   await app.close()
-  for (const job of jobs) await job.stop()
+  for (const job of jobs.toReversed()) await job.stop()
   await admin.stop()
 }
 

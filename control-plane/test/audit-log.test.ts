@@ -69,7 +69,6 @@ describe('every route that changes something', () => {
     'POST /v1/ui/provider/auth/cli-init/sessions/:sessionId/exchange',
     'POST /v1/ui/provider/auth/cli-init/sessions/:sessionId/cancel',
   ]
-
   /** What they need is made by those before them. */
   const refs: Record<string, string> = { sessionId: 'none-yet' }
   const email = 'owner@example.com'

@@ -118,6 +118,19 @@ it('takes once what was held by a process that died, though the grant is used up
     expect([balance, grants.get(lasting), breakage]).toEqual([10, 10, 40])
   }))
 
+it('takes what is held by now for usage of no grant that comes after it', () =>
+  inWorld(async (world) => {
+    const expiring = await world.grant(50, 0, minute)
+    world.nowMs += minute
+    await world.expire('before the commit')
+    const second = await world.grant(1, 0, 1)
+    world.nowMs += 31_000
+    await world.expire('nowhere')
+    expect(await world.left()).toBe(0)
+    const { grants, breakage } = await world.ledger()
+    expect([grants.get(expiring), grants.get(second), breakage]).toEqual([0, 0, 51])
+  }))
+
 it('looks no more at what has nothing left', () =>
   inWorld(async (world) => {
     await world.grant(40, 0, minute)

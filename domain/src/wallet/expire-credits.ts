@@ -80,7 +80,7 @@ async function holdAll(
       inFlightMicros = spentMicros - heldBefore - postedMicros
       return heldMicros
     }
-    const line = setAside(grants, held).line
+    const line = held.length === 0 ? grants : setAside(believed(grants, inFlightMicros), held).line
     let micros = await holdRest(line)
     // What was said to be in flight may have come back: usage that was never recorded.
     if (micros === 0n && inFlightMicros < inFlightOf(line)) {
@@ -100,8 +100,7 @@ async function post(
   inFlightMicros: bigint,
 ): Promise<void> {
   const { sql, providerId } = work
-  const isTooMuch = inFlightMicros < inFlightOf(before)
-  const { line, burns } = setAside(isTooMuch ? sayInFlight(before, inFlightMicros) : before, held)
+  const { line, burns } = setAside(believed(before, inFlightMicros), held)
   let grants = putBack(sayInFlight(line, inFlightMicros), burns.flat())
   await updateGrants(sql, providerId, before, grants)
   let left = wallet
@@ -119,6 +118,11 @@ async function post(
     grants = remove(grants, burns[index]!)
     await addExpiredMicros(sql, providerId, grantRef, micros)
   }
+}
+
+/** What was said to be in flight may be too much: it is no more than this. */
+function believed(grants: readonly CreditGrant[], inFlightMicros: bigint): readonly CreditGrant[] {
+  return inFlightMicros < inFlightOf(grants) ? sayInFlight(grants, inFlightMicros) : grants
 }
 
 /**
