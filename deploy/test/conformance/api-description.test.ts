@@ -12,8 +12,11 @@ const examples = Number(process.env['TOLLGATE_TEST_API_EXAMPLES'] ?? 3)
 const phases = process.env['TOLLGATE_TEST_API_PHASES'] ?? 'fuzzing,stateful'
 const timeoutMs = 600_000
 
+/** What it reads the description from is left out by itself; the control plane's own tests look at that. */
+const leftOut = [...skippedOperationIds, 'getApiDescription']
+
 const names = Object.entries(describedOperations)
-  .filter(([, { operationId }]) => !skippedOperationIds.includes(operationId))
+  .filter(([, { operationId }]) => !leftOut.includes(operationId))
   .map(([name]) => name.replace(/^\S+/, (method) => method.toUpperCase()))
 
 describe.skipIf(!hasPython)('the API keeps its description (python3 on the PATH)', () => {

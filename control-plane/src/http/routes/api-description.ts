@@ -9,7 +9,7 @@ import {
   type GeneratedOperation,
 } from '../describe-operation.ts'
 import { errorComponents } from '../described-errors.ts'
-import { describedTags } from '../described-operations.ts'
+import { describedOperations, describedTags } from '../described-operations.ts'
 import { leaveOpen } from '../described-schema.ts'
 
 /** Describes the routes that are registered after it. */
@@ -41,7 +41,7 @@ type Description = {
 /** Adds what the data plane serves, and to every operation what its schemas do not tell. */
 function withCommonParts<Document extends Description>(document: Document): Document {
   const paths = Object.entries({ ...document.paths, ...dataPlanePaths() }).map(
-    ([path, methods]) => [
+    ([path, methods]): Path => [
       path,
       Object.fromEntries(
         Object.entries(methods ?? {}).map(([method, operation]: [string, GeneratedOperation]) => [
@@ -54,8 +54,19 @@ function withCommonParts<Document extends Description>(document: Document): Docu
   return {
     ...document,
     components: { ...document.components, ...errorComponents },
-    paths: Object.fromEntries(paths) as Description['paths'],
+    paths: Object.fromEntries(
+      paths.sort((one, other) => placeOf(one) - placeOf(other)),
+    ) as Description['paths'],
   }
+}
+
+type Path = [path: string, methods: Record<string, object>]
+
+const order = Object.keys(describedOperations)
+
+/** Pages show paths as they come: in the order that the operations are described in. */
+function placeOf([path, methods]: Path): number {
+  return Math.min(...Object.keys(methods).map((method) => order.indexOf(`${method} ${path}`)))
 }
 
 /** Needs no key. */

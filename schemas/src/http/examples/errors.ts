@@ -80,7 +80,11 @@ export const errorExamples = {
     ),
   }),
   UnsupportedMediaType: errors({
-    'No JSON': refusal(415, 'Unsupported Media Type', 'Unsupported Media Type'),
+    'No JSON': refusal(
+      415,
+      'Unsupported Media Type',
+      'Send a JSON body with Content-Type: application/json',
+    ),
   }),
   BadGateway: errors({
     'An MCP server that does not answer': refusal(
