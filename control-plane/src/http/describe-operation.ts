@@ -1,6 +1,6 @@
 import { describedAnswers, describedRequestBodies } from './described-bodies.ts'
 import { refusalResponses } from './described-errors.ts'
-import { describedOperations } from './described-operations.ts'
+import { describedOperations, idempotentOperations } from './described-operations.ts'
 import { withExamples, type ExampledOperation } from './with-examples.ts'
 
 /** An operation as far as it follows from the route's schemas. */
@@ -40,10 +40,28 @@ export function describeOperation(name: string, operation: GeneratedOperation): 
     operationId,
     summary,
     security,
+    ...parametersOf(operationId, operation),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: { ...answersOf(name, operation), ...refusalResponses(request, refusals) },
   }
   return withExamples(operationId, complete as ExampledOperation)
+}
+
+/** No route has a schema for the header: all take it, and most make no difference of it. */
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A repeated request with the same key is answered as the first one was, and done once',
+  schema: { type: 'string' },
+}
+
+function parametersOf(
+  operationId: string,
+  { parameters = [] }: GeneratedOperation,
+): { parameters?: readonly object[] } {
+  if (idempotentOperations.has(operationId)) return { parameters: [...parameters, idempotencyKey] }
+  return parameters.length === 0 ? {} : { parameters }
 }
 
 /** Of answers, the generator knows no more than the schema. */
@@ -68,6 +86,11 @@ export const securitySchemes = {
     type: 'http' as const,
     scheme: 'bearer',
     description: 'What signing in to the console gives',
+  },
+  pollToken: {
+    type: 'http' as const,
+    scheme: 'bearer',
+    description: 'What opening a session for a command line gives',
   },
 }
 

@@ -309,6 +309,9 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   'get /v1/openapi.json': operation('getApiDescription', 'This description, for programs'),
 }
 
+/** Done once for each `Idempotency-Key`, however often they are asked for. */
+export const idempotentOperations: ReadonlySet<string> = new Set(['grantCredits'])
+
 /** In the order in which they are read. */
 export const describedTags = [
   { name: 'Usage', description: 'Record what customers use' },

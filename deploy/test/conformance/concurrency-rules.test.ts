@@ -133,6 +133,17 @@ describe('after it was answered, a write is seen by the very next request:', () 
     expect(await shop.check(customerRef, productRef)).toMatchObject({ remaining: 1 })
   })
 
+  test('usage of a client whose clock is slow or fast', async () => {
+    const { customerRef, productRef } = await holder(free)
+    const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+    for (const timestamp of [inMinutes(-4), inMinutes(0), inMinutes(23 * 60)]) {
+      await shop.post('/v1/sdk/usages', { customerRef, productRef, timestamp })
+    }
+    // From before the purchase, more than clocks go wrong by.
+    await shop.post('/v1/sdk/usages', { customerRef, productRef, timestamp: inMinutes(-6) })
+    expect((await shop.check(customerRef, productRef)).remaining).toBe(97)
+  })
+
   test('a new meter, and one that is in use again', async () => {
     const name = 'gigabytes'
     const event = { customerRef: 'anybody', meterName: name, value: 2 }

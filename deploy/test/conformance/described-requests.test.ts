@@ -1,4 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { storageMeter } from '@tollgate/schemas/http/examples/story'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startStack, type Stack } from '../stack.ts'
 
@@ -37,6 +38,10 @@ beforeAll(async () => {
   stack = await startStack()
   const { sandbox, keys } = await stack.createProvider()
   key = keys.sandbox
+  // All else that the examples name is missing here; a meter that is missing would be an error of the body.
+  expect((await sandbox.send('POST', '/v1/ui/meters', { name: storageMeter.name })).status).toBe(
+    201,
+  )
   description = (await sandbox.send('GET', '/v1/openapi.json')).body as typeof description
   operations = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -79,7 +84,7 @@ describe('the examples of the description', () => {
   })
 })
 
-/** The request of the examples; nothing that they name exists here. */
+/** With the parameters of the examples. */
 function addressOf({ path, operation }: Described): string {
   const query = new URLSearchParams()
   let filled = path

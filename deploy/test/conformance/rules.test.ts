@@ -1,38 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { text } from './shapes.ts'
+import { openShop, type Shop } from './shop.ts'
 import { startWorld, type World } from './world.ts'
 
 /* The rules that clients depend on, a table for each, through the public address. */
 
 let world: World
+let shop: Shop
 
 beforeAll(async () => {
   world = await startWorld()
+  shop = openShop(world.client)
 })
 afterAll(() => world.stack.stop())
-
-let made = 0
-
-/** A product with one plan. */
-async function sell(plan: object): Promise<{ productRef: string; planRef: string }> {
-  const productRef = await referenceOf('POST /v1/sdk/products', { name: 'Product' })
-  const planRef = await referenceOf(`POST /v1/sdk/products/${productRef}/plans`, {
-    name: 'Plan',
-    ...plan,
-  })
-  return { productRef, planRef }
-}
-
-async function newCustomer(): Promise<string> {
-  made += 1
-  return referenceOf('POST /v1/sdk/customers', { email: `rule${made}@acme.example` })
-}
-
-async function referenceOf(row: string, body: object): Promise<string> {
-  const { status, body: answer } = await world.call(row, body)
-  expect([status, answer]).toEqual([201, expect.anything()])
-  return (answer as { reference: string }).reference
-}
 
 async function answerTo(row: string, body: object, status = 200): Promise<unknown> {
   const answer = await world.call(row, body)
@@ -104,8 +84,8 @@ describe('what the cap of a plan is', () => {
     [{ type: 'one-time', price: 0, limits: { maxTransactions: 4 } }, 4],
   ]
   test.each(rows)('%j: %i', async (plan, remaining) => {
-    const { productRef, planRef } = await sell(plan)
-    const customerRef = await newCustomer()
+    const { productRef, planRef } = await shop.sell(plan)
+    const customerRef = await shop.newCustomer()
     const activated = await answerTo('POST /v1/sdk/activate', { customerRef, productRef, planRef })
     expect(activated).toMatchObject({ status: 'activated' })
     const check = () => answerTo('POST /v1/sdk/limits', { customerRef, productRef })
@@ -147,8 +127,8 @@ describe('a limit check without a purchase', () => {
     ],
   ]
   test.each(rows)('%s', async (_what, plan, answer) => {
-    const { productRef } = await sell(plan)
-    const asked = { customerRef: await newCustomer(), productRef }
+    const { productRef } = await shop.sell(plan)
+    const asked = { customerRef: await shop.newCustomer(), productRef }
     const plain = await answerTo('POST /v1/sdk/limits', asked)
     // Polling opens no sessions.
     for (const field of ['checkoutUrl', 'checkoutSessionId', 'confirmationUrl']) {
@@ -159,8 +139,8 @@ describe('a limit check without a purchase', () => {
   })
 
   test('gives one purchase to parallel first calls', async () => {
-    const { productRef } = await sell({ price: 0, default: true })
-    const customerRef = await newCustomer()
+    const { productRef } = await shop.sell({ price: 0, default: true })
+    const customerRef = await shop.newCustomer()
     const asked = { customerRef, productRef }
     await Promise.all(Array.from({ length: 5 }, () => answerTo('POST /v1/sdk/limits', asked)))
     const { body } = await world.call(`GET /v1/sdk/purchases/customer/${customerRef}`)

@@ -65,8 +65,14 @@ const checks = [
 /** They would end the key that the run goes on with: it names what it has seen in lists. */
 export const skippedOperationIds = ['revokeApiKey', 'rotateApiKey']
 
-/** What went wrong by operation, as in `POST /v1/sdk/products`; '' where nothing did. */
-export async function runSchemathesis(options: SchemathesisOptions): Promise<Map<string, string>> {
+export type SchemathesisOutcome = {
+  /** What went wrong by operation, as in `POST /v1/sdk/products`; '' where nothing did. */
+  readonly failures: ReadonlyMap<string, string>
+  /** What it says of how much it did. */
+  readonly figures: string
+}
+
+export async function runSchemathesis(options: SchemathesisOptions): Promise<SchemathesisOutcome> {
   const folder = await makeTemporaryFolder('schemathesis')
   const report = join(folder.path, 'report.xml')
   const parameters = [
@@ -89,7 +95,10 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<Map
     throw new Error(`schemathesis made no report:\n${stdout}`)
   })
   await folder.remove()
-  return casesOf(xml)
+  return {
+    failures: casesOf(xml),
+    figures: /API Operations:[^]*?(?=\nReports:)/.exec(stdout)?.[0] ?? '',
+  }
 }
 
 const outputBytesMax = 64 * 1_048_576

@@ -61,6 +61,25 @@ describe('a product', () => {
   })
 })
 
+test('a product that is an MCP server says where that is', async () => {
+  const originUrl = 'https://mcp.acme.example/mcp'
+  const asked = { originUrl, name: 'Tools', mcpDomain: 'tools', tools: [{ name: 'search' }] }
+  const path = '/v1/sdk/products/mcp/bootstrap'
+  const { product, mcpServer } = await shop.post<{
+    product: { reference: string; plans: { reference: string }[] }
+    mcpServer: { reference: string }
+  }>(path, asked, 201)
+  const mcp = {
+    mcpServerRef: mcpServer.reference,
+    mcpSubdomain: 'tools',
+    mcpProxyUrl: expect.stringMatching(/^https?:\/\/.*tools.*\/mcp$/) as unknown,
+    originUrl,
+    defaultPlanRef: product.plans[0]?.reference,
+  }
+  expect(product).toMatchObject({ isMcpPay: true, mcp })
+  expect(await shop.get(`/v1/sdk/products/${product.reference}`)).toEqual(product)
+})
+
 describe('a plan', () => {
   const bare = {
     reference: startingWith('pln_'),

@@ -56,7 +56,7 @@ function withCommonParts<Document extends Description>(document: Document): Docu
     components: { ...document.components, ...errorComponents },
     paths: Object.fromEntries(
       paths.sort((one, other) => placeOf(one) - placeOf(other)),
-    ) as Description['paths'],
+    ),
   }
 }
 

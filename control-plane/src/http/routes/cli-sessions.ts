@@ -51,7 +51,8 @@ export function registerOpenCliSessionRoutes(app: ApiServer, parts: AppParts): v
     {
       schema: {
         tags,
-        description: 'The bearer token is the poll token. The secret key is told once.',
+        security: [{ pollToken: [] }],
+        description: 'The secret key is told once.',
         params,
         response: { 200: cliSessionExchangeSchema },
       },

@@ -20,6 +20,7 @@ const byName: Readonly<Record<string, unknown>> = {
   kind: 'logo',
   currency: 'SEK',
 
+  'Idempotency-Key': 'welcome-user_1042',
   search: 'search',
   status: 'active',
   type: 'purchase.created',
