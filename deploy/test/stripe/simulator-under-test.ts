@@ -6,7 +6,7 @@ import {
   type SimulatorOptions,
 } from '../../src/stripe-simulator/simulator.ts'
 
-const webhookSecret = 'whsec_test'
+export const webhookSecret = 'whsec_test'
 
 export type SimulatorUnderTest = {
   readonly simulator: Simulator
@@ -34,7 +34,7 @@ export async function openSimulator(
   }
 }
 
-function processorAt(url: string, timeoutMs = 5_000): PaymentProcessor {
+export function processorAt(url: string, timeoutMs = 5_000): PaymentProcessor {
   return new StripePaymentProcessor({
     url: new URL(url),
     secretKey: 'sk_test_1',

@@ -54,24 +54,33 @@ const limited: Answer = {
 /** One request to Stripe's API. Its effect, its events and what its key remembers become durable together, or not at all. */
 export async function serveApi(parts: ApiParts, request: ApiRequest): Promise<Reply> {
   const requestId = newId('req_')
-  const answered = (answer: Answer, isReplay = false): Reply => ({
+  const answered = (answer: Answer): Reply => ({
     kind: 'answer',
     answer,
     requestId,
-    isReplay,
+    isReplay: false,
   })
   try {
     const call = readCall(parts, request)
     const fault = parts.faults.take(request.method, call.route.path)
     if (fault?.kind === 'rate_limit') return answered(limited)
-    if (call.storedKey === undefined)
-      return await work(parts, request, call, fault, answered, requestId)
+    if (fault?.kind === 'reset_before') return { kind: 'reset' }
+    if (fault?.kind === 'hang_before') return { kind: 'hang' }
+    if (call.storedKey === undefined) return await work(parts, request, call, fault, requestId)
     if (parts.inUse.has(call.storedKey)) throw keyInUse()
     const earlier = recall(parts.pages, call.storedKey, call.fingerprint, parts.clock.now())
-    if (earlier !== undefined) return answered({ status: earlier.status, body: earlier.body }, true)
+    if (earlier !== undefined) {
+      const { status, body } = earlier
+      return afterwards(fault, {
+        kind: 'answer',
+        answer: { status, body },
+        requestId,
+        isReplay: true,
+      })
+    }
     parts.inUse.add(call.storedKey)
     try {
-      return await work(parts, request, call, fault, answered, requestId)
+      return await work(parts, request, call, fault, requestId)
     } finally {
       parts.inUse.delete(call.storedKey)
     }
@@ -132,35 +141,30 @@ async function work(
   request: ApiRequest,
   call: Call,
   fault: Fault | undefined,
-  answered: (answer: Answer) => Reply,
   requestId: string,
 ): Promise<Reply> {
-  switch (fault?.kind) {
-    case 'slow':
-      await sleep(fault.delayMs ?? 0)
-      break
-    case 'reset_before':
-      return { kind: 'reset' }
-    case 'hang_before':
-      return { kind: 'hang' }
-    case 'error_before': {
-      const world = worldOf(parts, request, call, requestId)
-      remember(world, call, broken)
-      world.commit()
-      return answered(broken)
-    }
-    default:
-  }
-  const answer = act(
-    parts,
-    request,
-    call,
+  const answered = (answer: Answer): Reply => ({
+    kind: 'answer',
+    answer,
     requestId,
-    fault?.kind === 'error_after' ? broken : undefined,
-  )
+    isReplay: false,
+  })
+  if (fault?.kind === 'slow') await sleep(fault.delayMs ?? 0)
+  if (fault?.kind === 'error_before') {
+    const world = worldOf(parts, request, call, requestId)
+    remember(world, call, broken)
+    world.commit()
+    return answered(broken)
+  }
+  const instead = fault?.kind === 'error_after' ? broken : undefined
+  return afterwards(fault, answered(act(parts, request, call, requestId, instead)))
+}
+
+/** What still goes wrong once the answer is there. */
+function afterwards(fault: Fault | undefined, reply: Reply): Reply {
   if (fault?.kind === 'reset_after') return { kind: 'reset' }
   if (fault?.kind === 'hang_after') return { kind: 'hang' }
-  return answered(answer)
+  return reply
 }
 
 /** The effect, and what is answered: `instead`, where that is given. */
