@@ -56,6 +56,13 @@ beforeAll(async () => {
     ],
   })
   await client.createPlan(productRef, {
+    name: 'Team',
+    type: 'recurring',
+    billingCycle: 'monthly',
+    price: 9_900,
+    trialDays: 14,
+  })
+  await client.createPlan(productRef, {
     name: 'Secret',
     type: 'recurring',
     price: 0,
@@ -107,7 +114,7 @@ describe('choosing a plan', () => {
     )
     expect(page.url()).toMatch(/\/customer\/checkout\/cs_[A-Z0-9]+$/)
     const names = await page.getByRole('heading', { level: 2 }).allInnerTexts()
-    expect(names).toEqual(['Free', 'Pay as you go', 'Professional'])
+    expect(names).toEqual(['Free', 'Pay as you go', 'Professional', 'Team'])
     const professional = page.getByRole('article', { name: 'Professional' })
     await expect(professional.innerText()).resolves.toMatch(
       /\$49\.00 \/ month[^]*Up to 50,000 requests[^]*\$10\.00 once for the set-up[^]*Also in EUR/,
@@ -185,6 +192,28 @@ describe('the link', () => {
     expect(await purchasesOf(customerRef)).toHaveLength(1)
     await visitor.close()
   })
+})
+
+test('a plan is tried once, without a card', async () => {
+  const customerRef = await createCustomer(client)
+  const visitor = await createVisitor(browser)
+  const { page } = visitor
+  await page.goto(await checkoutLink({ customerRef, productRef }))
+  await page.getByRole('link', { name: 'Choose Team' }).click()
+  await page.getByText('Nothing is charged today. $99.00 is due on Apr 3, 2026').waitFor()
+  await visitor.inspect('checkout-trial')
+  await page.getByRole('button', { name: 'Start the free trial' }).click()
+  await page.getByRole('heading', { name: 'Done' }).waitFor()
+  expect(await purchasesOf(customerRef)).toMatchObject([
+    { status: 'trialing', amount: 0, nextBillingDate: '2026-04-03T12:00:00.000Z' },
+  ])
+  await page.goto(await checkoutLink({ customerRef, productRef }))
+  await page.getByRole('link', { name: 'Choose Free' }).click()
+  await page.getByRole('button', { name: 'Start now' }).click()
+  await page.goto(await checkoutLink({ customerRef, productRef }))
+  await page.getByRole('link', { name: 'Choose Team' }).click()
+  await page.getByRole('heading', { name: 'Payments are not possible here yet' }).waitFor()
+  await visitor.close()
 })
 
 test('two customers in one browser do not buy in each other’s name', async () => {

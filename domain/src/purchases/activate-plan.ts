@@ -65,7 +65,7 @@ export async function activatePlan(
 }
 
 /** A customer has one open purchase of a product. The one that gave access until now, if any. */
-async function endPrevious(
+export async function endPrevious(
   work: UnitOfWork,
   last: Purchase | undefined,
 ): Promise<Purchase | undefined> {
@@ -75,7 +75,7 @@ async function endPrevious(
   return endNow(work, previous, 'expired')
 }
 
-async function tellOfPlanChange(
+export async function tellOfPlanChange(
   work: UnitOfWork,
   purchase: Purchase,
   replaced: Purchase | undefined,

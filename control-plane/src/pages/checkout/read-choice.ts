@@ -12,6 +12,7 @@ import {
   findLastOfPlan,
   type Purchase,
 } from '@tollgate/domain/purchases/repository'
+import { mayTry } from '@tollgate/domain/purchases/start-trial'
 import { read } from '../../http/read.ts'
 import type { PageParts } from '../frame.ts'
 import type { Checkout } from './checkout.ts'
@@ -50,21 +51,24 @@ function cheapestFirst(one: Plan, other: Plan): number {
   return byPayment || byPrice || one.name.localeCompare(other.name)
 }
 
-/** What taking the plan comes to, as far as it can be said beforehand. */
-export function readDecision(
+/** What taking a plan comes to. */
+export type Step = ActivationDecision | { readonly kind: 'try'; readonly plan: Plan }
+
+/** As far as it can be said beforehand: whoever takes the plan has it decided again. */
+export function readStep(
   pages: PageParts,
   { caller, customer }: Checkout,
   { product, plans }: Choice,
   planRef: string,
-): Promise<ActivationDecision & { readonly isFirst: boolean }> {
+): Promise<Step> {
   const { providerId } = caller
   const of = { customerRef: customer.reference, productRef: product.reference, planRef }
   const plan = plans.find(({ reference }) => reference === planRef)
   const now = new Date(pages.clock.now())
-  return read(pages, caller, async (sql) => {
+  return read(pages, caller, async (sql): Promise<Step> => {
     const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
     const lastOfPlan = await findLastOfPlan(sql, providerId, of)
-    const decision = decideActivation({ product, plan, last, lastOfPlan, now })
-    return { ...decision, isFirst: lastOfPlan === undefined }
+    const input = { product, plan, last, lastOfPlan, now }
+    return plan !== undefined && mayTry(input) ? { kind: 'try', plan } : decideActivation(input)
   })
 }

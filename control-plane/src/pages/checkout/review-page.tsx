@@ -1,5 +1,7 @@
 import type { ReactElement, ReactNode } from 'react'
 import type { Plan } from '@tollgate/domain/plans/plan'
+import { pricesIn } from '@tollgate/domain/pricing/plan-prices'
+import { trialEnd } from '@tollgate/domain/pricing/trial'
 import type { Product } from '@tollgate/domain/products/repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Notice } from '../notice.tsx'
@@ -66,6 +68,33 @@ export function ActivateForm(props: { readonly checkout: Checkout; readonly plan
       )}
       <button className="button main broad" type="submit">
         Start now
+      </button>
+    </CheckoutForm>
+  )
+}
+
+type TrialFormProps = {
+  readonly checkout: Checkout
+  readonly plan: Plan
+  readonly now: Date
+}
+
+/** For a plan that is tried before it is paid; no card is asked for. */
+export function TrialForm({ checkout, plan, now }: TrialFormProps): ReactElement {
+  const { date, money } = checkout.frame.formats
+  const prices = pricesIn(plan, plan.currency)
+  const ends = trialEnd(plan.terms.trialDays, now)
+  const firstMinor = (prices?.priceMinor ?? 0n) + (prices?.setupFeeMinor ?? 0n)
+  return (
+    <CheckoutForm checkout={checkout} path="/trial">
+      <input type="hidden" name="plan" value={plan.reference} />
+      {ends !== undefined && (
+        <p className="quiet">
+          {`Nothing is charged today. ${money(firstMinor, plan.currency)} is due on ${date(ends)}, unless you cancel before; without a card on file the plan pauses then.`}
+        </p>
+      )}
+      <button className="button main broad" type="submit">
+        Start the free trial
       </button>
     </CheckoutForm>
   )

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { CustomerBody } from '@tollgate/schemas/http/customers'
+import type { PlanBody } from '@tollgate/schemas/http/plans'
+import type { ProductBody } from '@tollgate/schemas/http/products'
+import type { PurchasesResponse } from '@tollgate/schemas/http/purchases'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+/* What a checkout can be made to do, once and many times at once. What it looks like is seen in a browser. */
+
+let stack: TestStack
+let tenant: Tenant
+let productRef: string
+const plans: Record<string, string> = {}
+
+beforeAll(async () => {
+  stack = await startTestStack()
+  tenant = await stack.createTenant()
+  productRef = (await call<ProductBody>('POST', '/v1/sdk/products', { name: 'API' })).reference
+  for (const plan of [
+    { name: 'free', type: 'recurring', price: 0 },
+    { name: 'trial', type: 'recurring', billingCycle: 'monthly', price: 500, trialDays: 7 },
+    { name: 'paid', type: 'recurring', price: 500 },
+    { name: 'hidden', type: 'recurring', price: 0, hidden: true },
+  ]) {
+    const path = `/v1/sdk/products/${productRef}/plans`
+    plans[plan.name] = (await call<PlanBody>('POST', path, plan)).reference
+  }
+})
+afterAll(() => stack.stop())
+beforeEach(() => stack.clock.set('2026-03-01T00:00:00Z'))
+
+async function call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+  const answer = await stack.call<Body>(tenant.sandboxKey, method, path, body)
+  expect(answer.status).toBeLessThan(300)
+  return answer.body
+}
+
+let customers = 0
+
+async function createCustomer(): Promise<string> {
+  const email = `customer${customers++}@example.com`
+  return (await call<CustomerBody>('POST', '/v1/sdk/customers', { email })).reference
+}
+
+async function purchasesOf(customerRef: string): Promise<PurchasesResponse['purchases']> {
+  const path = `/v1/sdk/purchases/customer/${customerRef}`
+  return (await call<PurchasesResponse>('GET', path)).purchases
+}
+
+type Opened = { readonly path: string; readonly cookie: string; readonly formToken: string }
+
+async function open(customerRef: string): Promise<Opened> {
+  const asked = { customerRef, productRef }
+  const path = '/v1/sdk/checkout-sessions'
+  const { sessionId } = await call<{ sessionId: string }>('POST', path, asked)
+  const link = `/customer/checkout?id=${sessionId}`
+  const answer = await stack.fetch(link, { redirect: 'manual' })
+  expect(answer.status).toBe(303)
+  const [cookie = ''] = answer.headers.get('set-cookie')?.split(';') ?? []
+  const at = answer.headers.get('location') ?? ''
+  const page = await stack.fetch(`${at}?plan=${plans['free']}`, { headers: { cookie } })
+  const formToken = /name="formToken" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''
+  return { path: at, cookie, formToken }
+}
+
+async function take(opened: Opened, how: string, plan: string | undefined): Promise<number> {
+  const { path, cookie, formToken } = opened
+  const body = new URLSearchParams({ formToken, plan: plan ?? '' })
+  const init = { method: 'POST', body, headers: { cookie }, redirect: 'manual' } as const
+  return (await stack.fetch(`${path}/${how}`, init)).status
+}
+
+test.each([
+  ['activate', 'free', 'active'],
+  ['trial', 'trial', 'trialing'],
+])('pressing the button ten times at once (%s) gives one purchase', async (how, plan, status) => {
+  const customerRef = await createCustomer()
+  const opened = await open(customerRef)
+  const times = Array.from({ length: 10 }, () => take(opened, how, plans[plan]))
+  const statuses = await Promise.all(times)
+  expect(statuses).toContain(303)
+  const purchases = await purchasesOf(customerRef)
+  expect(purchases.map((purchase) => purchase.status)).toEqual([status])
+  const told = await stack.database.in('sandbox')`
+    select 1 from outbox where type = 'checkout_session.completed'
+      and object ->> 'customer' = ${customerRef}`
+  expect(told).toHaveLength(1)
+})
+
+test.each([
+  ['activate', 'paid'],
+  ['activate', 'trial'],
+  ['activate', 'hidden'],
+  ['activate', 'none'],
+  ['trial', 'paid'],
+  ['trial', 'free'],
+])('no form gives what has to be paid or is not offered: %s %s', async (how, plan) => {
+  const customerRef = await createCustomer()
+  const opened = await open(customerRef)
+  expect(await take(opened, how, plans[plan])).toBeGreaterThanOrEqual(400)
+  expect(await purchasesOf(customerRef)).toEqual([])
+})
+
+test('a plan is tried once', async () => {
+  const customerRef = await createCustomer()
+  expect(await take(await open(customerRef), 'trial', plans['trial'])).toBe(303)
+  expect(await take(await open(customerRef), 'activate', plans['free'])).toBe(303)
+  expect(await take(await open(customerRef), 'trial', plans['trial'])).toBeGreaterThanOrEqual(400)
+  const purchases = await purchasesOf(customerRef)
+  expect(purchases.map(({ status }) => status).sort()).toEqual(['active', 'expired'])
+})
+
+test('nothing is bought when the time is up, or without the page’s own token', async () => {
+  const customerRef = await createCustomer()
+  const opened = await open(customerRef)
+  expect(await take({ ...opened, formToken: 'x' }, 'activate', plans['free'])).toBe(403)
+  expect(await take({ ...opened, cookie: '' }, 'activate', plans['free'])).toBe(401)
+  stack.clock.set('2026-03-01T00:15:00Z')
+  expect(await take(opened, 'activate', plans['free'])).toBe(410)
+  expect(await purchasesOf(customerRef)).toEqual([])
+})
