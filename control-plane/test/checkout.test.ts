@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { ProductBody } from '@tollgate/schemas/http/products'
-import type { PurchasesResponse } from '@tollgate/schemas/http/purchases'
+import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /* What a checkout can be made to do, once and many times at once. What it looks like is seen in a browser. */
@@ -42,9 +42,9 @@ async function createCustomer(): Promise<string> {
   return (await call<CustomerBody>('POST', '/v1/sdk/customers', { email })).reference
 }
 
-async function purchasesOf(customerRef: string): Promise<PurchasesResponse['purchases']> {
+async function purchasesOf(customerRef: string): Promise<PurchaseBody[]> {
   const path = `/v1/sdk/purchases/customer/${customerRef}`
-  return (await call<PurchasesResponse>('GET', path)).purchases
+  return (await call<{ purchases: PurchaseBody[] }>('GET', path)).purchases
 }
 
 type Opened = { readonly path: string; readonly cookie: string; readonly formToken: string }

@@ -1,19 +1,24 @@
 import type { ReactElement } from 'react'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import type { Formats } from '../formats.ts'
+import type { Notice } from '../notice.tsx'
 import { priceWords } from '../purchase-words.ts'
 import type { Checkout } from './checkout.ts'
 import { CheckoutPage } from './checkout-page.tsx'
 import { planFacts } from './plan-facts.ts'
 import type { Choice } from './read-choice.ts'
 
-type ChoosePlanProps = { readonly checkout: Checkout; readonly choice: Choice }
+type ChoosePlanProps = {
+  readonly checkout: Checkout
+  readonly choice: Choice
+  readonly notice: Notice | undefined
+}
 
-export function ChoosePlanPage({ checkout, choice }: ChoosePlanProps): ReactElement {
+export function ChoosePlanPage({ checkout, choice, notice }: ChoosePlanProps): ReactElement {
   const { product, plans, held } = choice
   const { formats } = checkout.frame
   return (
-    <CheckoutPage checkout={checkout} title={`Plans of ${product.name}`}>
+    <CheckoutPage checkout={checkout} title={`Plans of ${product.name}`} notice={notice}>
       <h1>{`Choose a plan for ${product.name}`}</h1>
       {product.description !== null && <p className="quiet">{product.description}</p>}
       {plans.length === 0 && (

@@ -70,7 +70,8 @@ async function showStep(
   const plan = choice.plans.find(({ reference }) => reference === planRef)
   if (planRef === null || plan === undefined) {
     if (session.planRef !== null) throw new ProblemError(problems.notForSale, frame)
-    return sendPage(reply, 200, <ChoosePlanPage checkout={checkout} choice={choice} />)
+    const page = <ChoosePlanPage checkout={checkout} choice={choice} notice={notice} />
+    return sendPage(reply, statusWith(notice), page)
   }
   const step = await readStep(pages, checkout, choice, planRef)
   if (step.kind === 'already-active') {
@@ -82,9 +83,13 @@ async function showStep(
   const shown = { checkout, product: choice.product, plan, held: choice.held, notice }
   return sendPage(
     reply,
-    notice === undefined ? 200 : 409,
+    statusWith(notice),
     <ReviewPage {...shown}>{formOf(pages, checkout, step)}</ReviewPage>,
   )
+}
+
+function statusWith(notice: Notice | undefined): number {
+  return notice === undefined ? 200 : 409
 }
 
 type Takeable = Exclude<Step, { kind: 'already-active' | 'invalid' }>
