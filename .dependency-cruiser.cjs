@@ -13,6 +13,7 @@ const clients = [
   ['@platformatic/kafka', '^deploy/src/bench/kafka-clients/'],
   ['@kafkajs/confluent-schema-registry', '^platform/src/schema-registry/'],
   ['fastify', '^control-plane/'],
+  ['pdfkit', '^control-plane/src/invoices/'],
   ['undici', '^platform/src/outbound/|^ingest/src/http/'],
   ['@modelcontextprotocol', '^control-plane/(src/mcp|test)/'],
   ['stripe', '^platform/src/payments/stripe/'],

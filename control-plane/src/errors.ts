@@ -146,6 +146,7 @@ export const refusals = {
         'This installation cannot keep secrets: its operator has to set TOLLGATE_SECRET_KEYS',
     }),
 
+  invoiceNotFound: (reference: string) => notFound(`Invoice with reference ${reference} not found`),
   eventNotFound: (eventId: string) => notFound(`Event ${eventId} not found`),
   meterNotFound: (reference: string) => notFound(`Meter with reference ${reference} not found`),
   meterNameTaken: (name: string) => conflict(`Meter with name ${name} already exists`),

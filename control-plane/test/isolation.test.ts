@@ -5,6 +5,7 @@ import type { MeterBody } from '@tollgate/schemas/http/meters'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { issueSample } from './printed-invoice.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /*
@@ -25,6 +26,7 @@ const names = [
   'sessionId',
   'eventId',
   'keyId',
+  'invoiceRef',
 ] as const
 type Name = (typeof names)[number]
 /** In a body these point at nothing: everybody chooses their own. */
@@ -86,6 +88,7 @@ async function furnish(key: string, word: string): Promise<Refs> {
     sessionId: session.sessionId,
     eventId: events.body.events[0]!.id,
     keyId: (await make<{ keyId: string }>('/v1/ui/api-keys', { name: word })).keyId,
+    invoiceRef: await issueSample(stack, key, customerRef),
   }
 }
 
@@ -101,6 +104,7 @@ const unknown: Refs = {
   sessionId: '0'.repeat(32),
   eventId: 'evt_NOBODYS00000',
   keyId: 'key_NOBODYS00000',
+  invoiceRef: 'inv_NOBODYS00000',
 }
 
 /** What an operation needs beside references to get as far as looking them up. */

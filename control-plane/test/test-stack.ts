@@ -136,7 +136,8 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       },
     })
     const text = await response.text()
-    const body = (text === '' ? undefined : JSON.parse(text)) as Body & ErrorBody
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false
+    const body = (isJson ? JSON.parse(text) : undefined) as Body & ErrorBody
     return { status: response.status, headers: response.headers, body }
   }
   return {

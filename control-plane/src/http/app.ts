@@ -38,6 +38,7 @@ import { registerCreditHoldsRoute } from './routes/credit-holds.ts'
 import { registerCreditRoutes } from './routes/credits.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
 import { registerExchangeRateRoutes } from './routes/exchange-rates.ts'
+import { registerInvoiceRoutes } from './routes/invoices.ts'
 import { registerLimitRoutes } from './routes/limits.ts'
 import { registerMcpRoutes } from './routes/mcp.ts'
 import { registerMerchantRoutes } from './routes/merchant.ts'
@@ -142,6 +143,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerConsoleUserRoutes(app, parts)
   registerAnswerCliSessionRoutes(app, parts)
   registerConsoleListRoutes(app, parts)
+  registerInvoiceRoutes(app, parts)
   registerConsoleUsageRoutes(app, parts)
   registerEventRoutes(app, parts)
   registerBillingRunRoutes(app, parts)

@@ -14,6 +14,12 @@ export const describedRequestBodies: Readonly<Record<string, object>> = {
 const described = { type: 'object', additionalProperties: true }
 
 export const describedAnswers: Readonly<Record<string, object>> = {
+  'get /v1/ui/invoices/{invoiceRef}/pdf': {
+    description: 'Its pages',
+    content: {
+      'application/pdf': { schema: { type: 'string', contentMediaType: 'application/pdf' } },
+    },
+  },
   'get /v1/files/public/provider-assets/{sha256}': {
     description: 'The picture. It never changes: another one has another address',
     // Without a schema pages make no picture up.

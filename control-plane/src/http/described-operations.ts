@@ -290,6 +290,17 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     409,
   ),
   'get /v1/ui/purchases': operation('listPurchasesByPage', 'List purchases, a page at a time'),
+  'get /v1/ui/invoices': operation('listInvoices', 'List invoices, newest first'),
+  'get /v1/ui/invoices/{invoiceRef}': operation(
+    'getInvoice',
+    'Get an invoice with all that its lines were computed from',
+    404,
+  ),
+  'get /v1/ui/invoices/{invoiceRef}/pdf': operation(
+    'getInvoicePdf',
+    'Get an invoice to print or to send',
+    404,
+  ),
   'get /v1/ui/usage': operation('getUsage', 'Usage over time, in all or of one customer', 404),
   'get /v1/ui/usage/breakdown': operation(
     'getUsageBreakdown',
@@ -321,6 +332,7 @@ export const describedTags = [
   { name: 'Products', description: 'What is sold' },
   { name: 'Plans', description: 'What it costs, and how much of it there is' },
   { name: 'Purchases', description: 'Who holds which plan' },
+  { name: 'Invoices', description: 'What was charged, and what is to be paid yet' },
   { name: 'Checkout', description: 'Hosted payment pages' },
   { name: 'MCP', description: 'MCP servers as products' },
   { name: 'Meters', description: 'What is counted' },

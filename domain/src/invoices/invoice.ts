@@ -1,5 +1,7 @@
+import type { Environment } from '@tollgate/schemas/environment'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { NumberedDocument } from './numbers.ts'
 import type { InvoiceAmounts, InvoiceStatus } from './transitions.ts'
 
 /** Amounts are minor units of `currency`. */
@@ -45,7 +47,17 @@ export type InvoiceParties = {
   }
 }
 
-/** As people write it; numbers of sandbox and live are counted apart, and look apart. */
-export function invoiceNumberText(number: bigint, isLive: boolean): string {
-  return `${isLive ? 'INV' : 'TEST'}-${number.toString().padStart(6, '0')}`
+const numberPrefixes: Readonly<Record<NumberedDocument, string>> = {
+  invoice: 'INV',
+  credit_note: 'CRN',
+}
+
+/** As people write it. Numbers of sandbox and live are counted apart, and look apart. */
+export function documentNumberText(
+  kind: NumberedDocument,
+  number: bigint,
+  environment: Environment,
+): string {
+  const prefix = environment === 'live' ? '' : 'TEST-'
+  return `${prefix}${numberPrefixes[kind]}-${number.toString().padStart(6, '0')}`
 }

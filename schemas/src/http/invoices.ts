@@ -1,3 +1,6 @@
+import { z } from 'zod'
+import { jsonObject, optionalReference, pageQuery } from './fields.ts'
+
 /* `/v1/ui/invoices`. */
 
 export const invoiceStatuses = [
@@ -10,3 +13,98 @@ export const invoiceStatuses = [
   'refunded',
 ] as const
 export type InvoiceStatus = (typeof invoiceStatuses)[number]
+
+export const invoicesQuerySchema = z.object({
+  ...pageQuery,
+  status: z.enum(invoiceStatuses).optional(),
+  customerRef: optionalReference.optional(),
+  purchaseRef: optionalReference.optional(),
+})
+
+/** Amounts are minor units of `currency`, some of which are below nothing: credits. */
+const amount = z.int()
+
+export const invoiceSummarySchema = z.object({
+  reference: z.string(),
+  /** Missing for a draft. */
+  number: z.string().optional(),
+  status: z.enum(invoiceStatuses),
+  customerRef: z.string(),
+  purchaseRef: z.string().optional(),
+  currency: z.string(),
+  total: amount,
+  /** Of the total: what is to be paid yet. */
+  due: amount,
+  paid: amount,
+  /** Moved on to the customer's next invoice: too little to be charged, or a credit. */
+  carried: amount,
+  /** Taken back by credit notes before it was paid. */
+  credited: amount,
+  /** Of what was paid. */
+  refunded: amount,
+  /** More than can be charged at once: somebody has to decide how it is paid. */
+  isHeld: z.boolean(),
+  /** The total for people. */
+  formattedTotal: z.string(),
+  createdAt: z.string(),
+  issuedAt: z.string().optional(),
+  paidAt: z.string().optional(),
+  /** When it became void or uncollectible. */
+  closedAt: z.string().optional(),
+})
+
+export type InvoiceSummaryBody = z.infer<typeof invoiceSummarySchema>
+
+export const invoicesPageSchema = z.object({
+  invoices: z.array(invoiceSummarySchema),
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+})
+
+const invoiceLineSchema = z.object({
+  kind: z.string(),
+  description: z.string(),
+  /** The time it is for: from the start up to the end. */
+  periodStart: z.string().optional(),
+  periodEnd: z.string().optional(),
+  amount,
+  /** The amount before it was rounded, as a fraction of whole numbers. */
+  exact: z.object({ numerator: z.string(), denominator: z.string() }),
+  /** All that the amount was computed from. */
+  inputs: jsonObject,
+})
+
+export type InvoiceLineBody = z.infer<typeof invoiceLineSchema>
+
+const creditNoteSchema = z.object({
+  reference: z.string(),
+  number: z.string(),
+  total: amount,
+  /** Taken off what was due, kept for the next invoice, or paid back. */
+  settles: z.enum(['invoice', 'balance', 'refund']),
+  reason: z.string().optional(),
+  createdAt: z.string(),
+})
+
+export type CreditNoteBody = z.infer<typeof creditNoteSchema>
+
+const optionalText = z.string().nullable()
+
+export const invoiceSchema = invoiceSummarySchema.extend({
+  lines: z.array(invoiceLineSchema),
+  creditNotes: z.array(creditNoteSchema),
+  /** As they were when it was issued. */
+  seller: z
+    .object({
+      name: z.string(),
+      country: optionalText,
+      companyNumber: optionalText,
+      taxId: optionalText,
+      supportEmail: optionalText,
+    })
+    .optional(),
+  buyer: z.object({ reference: z.string(), name: optionalText, email: z.string() }).optional(),
+})
+
+export type InvoiceBody = z.infer<typeof invoiceSchema>

@@ -15,3 +15,5 @@ export const ownKeySchema = z.object({
   /** The key is a live one, and its provider is not live yet. */
   isMisplaced: z.boolean().optional(),
 })
+
+export type OwnKeyBody = z.infer<typeof ownKeySchema>

@@ -4,6 +4,7 @@ import { consoleExamples } from './console.ts'
 import { creditExamples } from './credits.ts'
 import { customerExamples } from './customers.ts'
 import type { OperationExamples } from './example.ts'
+import { invoiceExamples } from './invoices.ts'
 import { mcpExamples } from './mcp.ts'
 import { meterExamples } from './meters.ts'
 import { providerExamples } from './provider.ts'
@@ -18,6 +19,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...creditExamples,
   ...catalogExamples,
   ...purchaseExamples,
+  ...invoiceExamples,
   ...meterExamples,
   ...mcpExamples,
   ...providerExamples,

@@ -14,6 +14,7 @@ const byName: Readonly<Record<string, unknown>> = {
   sessionId: refs.session,
   eventId: refs.event,
   keyId: refs.key,
+  invoiceRef: refs.invoice,
   userId: refs.user,
   actor: `user:${refs.user}`,
   sha256: pictureSha256,
@@ -39,6 +40,7 @@ const byName: Readonly<Record<string, unknown>> = {
 /** Where a name means something else. */
 const byOperation: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   listCustomers: { search: 'ada' },
+  listInvoices: { status: 'open' },
   listAuditEntries: {
     reference: refs.proPlan,
     before: '1773476130125000-sandbox-1842',

@@ -25,6 +25,7 @@ export const refs = {
   key: 'key_7TQ4MZ9WX2KB',
   user: 'usr_5LK8QZ1XN3VD',
   provider: 'prv_1AC8ME5TQ9ZX',
+  invoice: 'inv_3WL7DZ9QK4NB',
   reservation: 'rsv_9m4kx2qv7t1zw8b3n6hc5jd0ea.cus_4h7kq2m9x3bt.prd_8KQ2MZ4XW7RT',
 } as const
 

@@ -1,0 +1,95 @@
+import type { CreditNote } from '@tollgate/domain/invoices/credit-notes'
+import {
+  documentNumberText,
+  type Invoice,
+  type InvoiceWithLines,
+} from '@tollgate/domain/invoices/invoice'
+import { dueMinor } from '@tollgate/domain/invoices/transitions'
+import { formatMoney } from '@tollgate/domain/money/currencies'
+import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
+import type { Environment } from '@tollgate/schemas/environment'
+import type {
+  CreditNoteBody,
+  InvoiceBody,
+  InvoiceLineBody,
+  InvoiceSummaryBody,
+} from '@tollgate/schemas/http/invoices'
+import { present } from './present.ts'
+
+export function invoiceSummaryToHttp(
+  invoice: Invoice,
+  environment: Environment,
+): InvoiceSummaryBody {
+  const { reference, number, status, customerRef, purchaseRef, currency, isHeld } = invoice
+  return {
+    reference,
+    status,
+    customerRef,
+    currency,
+    total: Number(invoice.totalMinor),
+    due: Number(dueMinor(invoice)),
+    paid: Number(invoice.paidMinor),
+    carried: Number(invoice.carriedMinor),
+    credited: Number(invoice.creditedMinor),
+    refunded: Number(invoice.refundedMinor),
+    isHeld,
+    formattedTotal: formatMoney(invoice.totalMinor, currency),
+    createdAt: invoice.createdAt.toISOString(),
+    ...present({
+      number: number === null ? null : documentNumberText('invoice', number, environment),
+      purchaseRef,
+      issuedAt: invoice.issuedAt?.toISOString(),
+      paidAt: invoice.paidAt?.toISOString(),
+      closedAt: invoice.closedAt?.toISOString(),
+    }),
+  }
+}
+
+export function invoiceToHttp(
+  invoice: InvoiceWithLines,
+  creditNotes: readonly CreditNote[],
+  environment: Environment,
+): InvoiceBody {
+  const { parties } = invoice
+  return {
+    ...invoiceSummaryToHttp(invoice, environment),
+    lines: invoice.lines.map(lineToHttp),
+    creditNotes: creditNotes.map((note) => creditNoteToHttp(note, environment)),
+    ...(parties === null ? {} : { seller: parties.seller, buyer: parties.buyer }),
+  }
+}
+
+function lineToHttp({
+  description,
+  period,
+  inputs,
+  amountMinor,
+  exact,
+}: InvoiceLine): InvoiceLineBody {
+  return {
+    kind: inputs.kind,
+    description,
+    amount: Number(amountMinor),
+    exact: {
+      numerator: exact.numerator.toString(),
+      denominator: exact.denominator.toString(),
+    },
+    inputs: { ...inputs },
+    ...present({
+      periodStart: period?.start.toISOString(),
+      periodEnd: period?.end.toISOString(),
+    }),
+  }
+}
+
+function creditNoteToHttp(note: CreditNote, environment: Environment): CreditNoteBody {
+  const { reference, number, totalMinor, settles, reason, createdAt } = note
+  return {
+    reference,
+    number: documentNumberText('credit_note', number, environment),
+    total: Number(totalMinor),
+    settles,
+    createdAt: createdAt.toISOString(),
+    ...present({ reason }),
+  }
+}

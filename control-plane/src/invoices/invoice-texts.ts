@@ -1,0 +1,154 @@
+import type { CreditNote } from '@tollgate/domain/invoices/credit-notes'
+import {
+  documentNumberText,
+  type InvoiceParties,
+  type InvoiceWithLines,
+} from '@tollgate/domain/invoices/invoice'
+import { dueMinor } from '@tollgate/domain/invoices/transitions'
+import { formatMoney } from '@tollgate/domain/money/currencies'
+import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
+import type { UsageCharge } from '@tollgate/domain/pricing/line-inputs'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { InvoiceStatus } from '@tollgate/schemas/http/invoices'
+
+/** All that stands on an invoice's pages, as people read it. */
+export type InvoiceTexts = {
+  readonly title: string
+  readonly seller: readonly string[]
+  readonly buyer: readonly string[]
+  /** Name and value. */
+  readonly facts: readonly (readonly [name: string, value: string])[]
+  readonly lines: readonly LineTexts[]
+  /** The last one is what is due. */
+  readonly sums: readonly (readonly [name: string, value: string])[]
+  readonly notes: readonly string[]
+}
+
+export type LineTexts = {
+  readonly description: string
+  /** How it was counted. */
+  readonly detail: string | null
+  readonly period: string
+  readonly amount: string
+}
+
+export type PrintedInvoice = {
+  readonly invoice: InvoiceWithLines
+  readonly creditNotes: readonly CreditNote[]
+}
+
+const statusWords: Readonly<Record<InvoiceStatus, string>> = {
+  draft: 'Draft',
+  open: 'Open',
+  paid: 'Paid',
+  void: 'Void',
+  uncollectible: 'Uncollectible',
+  partly_refunded: 'Partly refunded',
+  refunded: 'Refunded',
+}
+
+export function invoiceTexts(
+  { invoice, creditNotes }: PrintedInvoice,
+  environment: Environment,
+): InvoiceTexts {
+  const { number, status, issuedAt, paidAt, reference, parties } = invoice
+  const facts: [string, string | null][] = [
+    ['Number', number === null ? null : documentNumberText('invoice', number, environment)],
+    ['Date', issuedAt === null ? null : dateText(issuedAt)],
+    ['Status', statusWords[status]],
+    ['Paid on', paidAt === null || invoice.paidMinor === 0n ? null : dateText(paidAt)],
+    ['Reference', reference],
+  ]
+  return {
+    title: environment === 'live' ? 'Invoice' : 'Invoice (test)',
+    seller: parties === null ? [] : sellerLines(parties),
+    buyer: parties === null ? [invoice.customerRef] : buyerLines(parties),
+    facts: facts.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
+    lines: invoice.lines.map((line) => lineTexts(line, invoice.currency)),
+    sums: sumsOf(invoice),
+    notes: creditNotes.map((note) => creditNoteText(note, environment)),
+  }
+}
+
+function sellerLines({ seller }: InvoiceParties): string[] {
+  return withoutNone([
+    seller.name,
+    seller.country === null ? null : (countryNames.of(seller.country) ?? seller.country),
+    seller.companyNumber === null ? null : `Company number ${seller.companyNumber}`,
+    seller.taxId === null ? null : `Tax ID ${seller.taxId}`,
+    seller.supportEmail,
+  ])
+}
+
+function buyerLines({ buyer }: InvoiceParties): string[] {
+  return withoutNone([buyer.name, buyer.email, buyer.reference])
+}
+
+function lineTexts(line: InvoiceLine, currency: string): LineTexts {
+  const { description, period, inputs, amountMinor } = line
+  return {
+    description,
+    detail: inputs.kind === 'usage' ? usageText(inputs) : lateText(line),
+    period: period === null ? '' : `${dateText(period.start)} – ${dateText(period.end)}`,
+    amount: formatMoney(amountMinor, currency),
+  }
+}
+
+function usageText({ usedUnits, carriedOverUnits, terms, reading }: UsageCharge): string {
+  const parts = [
+    `${unitsText(usedUnits)} ${reading.meterName}`,
+    terms.freeUnits === '0' ? null : `${unitsText(terms.freeUnits)} free`,
+    terms.limit === null || terms.overage === undefined
+      ? null
+      : `${unitsText(terms.limit)} included`,
+    carriedOverUnits === '0' ? null : `${unitsText(carriedOverUnits)} carried over`,
+  ]
+  return withoutNone(parts).join(', ')
+}
+
+function lateText({ inputs }: InvoiceLine): string | null {
+  if (inputs.kind !== 'late_usage') return null
+  return `${unitsText(inputs.lateUnits)} ${inputs.reading.meterName} beyond ${unitsText(inputs.usedUnits)}`
+}
+
+function sumsOf(invoice: InvoiceWithLines): [string, string][] {
+  const { currency, totalMinor, carriedMinor, creditedMinor, paidMinor, refundedMinor } = invoice
+  const isOwed = invoice.status !== 'void' && invoice.status !== 'draft'
+  const taken: [string, bigint][] = [
+    ['To the next invoice', -carriedMinor],
+    ['Credit notes', -creditedMinor],
+    ['Paid', -paidMinor],
+    ['Refunded', refundedMinor],
+  ]
+  const money = (amountMinor: bigint): string => formatMoney(amountMinor, currency)
+  return [
+    [`Total (${currency})`, money(totalMinor)],
+    ...taken.flatMap(([name, amountMinor]): [string, string][] =>
+      amountMinor === 0n ? [] : [[name, money(amountMinor)]],
+    ),
+    ['Amount due', money(isOwed ? dueMinor(invoice) : 0n)],
+  ]
+}
+
+function creditNoteText(note: CreditNote, environment: Environment): string {
+  const { number, totalMinor, currency, createdAt, reason } = note
+  const what = `Credit note ${documentNumberText('credit_note', number, environment)} of ${dateText(createdAt)}`
+  const why = reason === null ? '' : `: ${reason}`
+  return `${what}, ${formatMoney(totalMinor, currency)}${why}`
+}
+
+/** Of decimal text, as which no digit is lost: `5,250.5`. */
+function unitsText(units: string): string {
+  return new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 }).format(units as `${number}`)
+}
+
+const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+const countryNames = new Intl.DisplayNames('en', { type: 'region' })
+
+function dateText(at: Date): string {
+  return dates.format(at)
+}
+
+function withoutNone(texts: readonly (string | null)[]): string[] {
+  return texts.filter((text) => text !== null && text !== '') as string[]
+}

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CustomerBody } from '@tollgate/schemas/http/customers'
+import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/invoices'
+import { invoiceTexts } from '../src/invoices/invoice-texts.ts'
+import { renderInvoice } from '../src/invoices/render-invoice.ts'
+import { createUser, quickPasswords, signIn } from './console-user.ts'
+import { issueSample, sampleInvoice, sampleLines, sampleNote } from './printed-invoice.ts'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+/* Invoices as the console shows them, and as they are printed. */
+
+let stack: TestStack
+let tenant: Tenant
+let token: string
+let customers: CustomerBody[]
+let references: string[]
+
+beforeAll(async () => {
+  stack = await startTestStack({ settings: quickPasswords })
+  tenant = await stack.createTenant()
+  await createUser(stack, tenant, 'member@example.com', 'member')
+  token = (await signIn(stack, 'member@example.com')).accessToken
+  customers = []
+  for (const externalRef of ['user_1', 'user_2']) {
+    const who = { email: `${externalRef}@example.com`, externalRef }
+    const path = '/v1/sdk/customers'
+    customers.push((await stack.call<CustomerBody>(tenant.sandboxKey, 'POST', path, who)).body)
+  }
+  references = []
+
+  for (const [at, lines] of [
+    sampleLines('USD').slice(0, 4),
+    [],
+    sampleLines('USD').slice(1, 2),
+  ].entries()) {
+    stack.clock.set(`2026-07-01T08:00:0${at}Z`)
+    const customer = customers[at % 2]!
+    references.push(await issueSample(stack, tenant.sandboxKey, customer.reference, lines))
+  }
+})
+afterAll(() => stack.stop())
+
+type Page = { invoices: InvoiceSummaryBody[]; total: number; limit: number; offset: number }
+
+async function list(query = ''): Promise<Page> {
+  const { status, body } = await stack.call<Page>(token, 'GET', `/v1/ui/invoices${query}`)
+  expect(status).toBe(200)
+  return body
+}
+
+describe('invoices', () => {
+  test('come newest first, a page at a time', async () => {
+    const all = await list()
+    expect(all.invoices.map(({ reference }) => reference)).toEqual(references.toReversed())
+    expect(all.invoices.map(({ number }) => number)).toEqual([
+      'TEST-INV-000003',
+      'TEST-INV-000002',
+      'TEST-INV-000001',
+    ])
+    expect(all).toMatchObject({ total: 3, limit: 50, offset: 0 })
+    const page = await list('?limit=1&offset=1')
+    expect(page.invoices.map(({ reference }) => reference)).toEqual([references[1]])
+    expect(page).toMatchObject({ total: 3, limit: 1, offset: 1 })
+  })
+
+  test('are found by state and by customer, under any of its references', async () => {
+    expect((await list('?status=open')).total).toBe(2)
+    expect((await list('?status=paid')).invoices[0]).toMatchObject({ total: 0, due: 0 })
+    expect((await list(`?customerRef=${customers[0]!.reference}`)).total).toBe(2)
+    expect((await list('?customerRef=user_2')).total).toBe(1)
+    expect((await list('?customerRef=nobody')).total).toBe(0)
+    expect((await list('?purchaseRef=pur_nobody')).total).toBe(0)
+    const { status } = await stack.call(token, 'GET', '/v1/ui/invoices?status=lost')
+    expect(status).toBe(400)
+  })
+
+  test('say what each line was computed from', async () => {
+    const path = `/v1/ui/invoices/${references[0]}`
+    const { body } = await stack.call<InvoiceBody>(token, 'GET', path)
+    expect(body).toMatchObject({
+      number: 'TEST-INV-000001',
+      status: 'open',
+      customerRef: customers[0]!.reference,
+      currency: 'USD',
+      total: 6_151,
+      due: 6_151,
+      paid: 0,
+      isHeld: false,
+      formattedTotal: '$61.51',
+      creditNotes: [],
+      seller: { name: 'Åkerlund & Żółć AB' },
+    })
+    expect(body.lines.map(({ kind, amount }) => [kind, amount])).toEqual([
+      ['recurring', 4_900],
+      ['setup_fee', 500],
+      ['usage', 750],
+      ['late_usage', 1],
+    ])
+    const [, , , late] = body.lines
+    // 1.25 cents.
+    expect(BigInt(late!.exact.numerator) * 4n).toBe(BigInt(late!.exact.denominator) * 5n)
+    expect(late!.inputs).toMatchObject({ usedUnits: '3500', lateUnits: '12.5' })
+    expect(late).toMatchObject({ periodStart: '2026-06-01T00:00:00.000Z' })
+  })
+
+  test.each(['', '/pdf'])('of nobody are not found%s', async (suffix) => {
+    const path = `/v1/ui/invoices/inv_NOBODYS00000${suffix}`
+    const { status, body } = await stack.call(token, 'GET', path)
+    expect(status).toBe(404)
+    expect(body.message).toContain('inv_NOBODYS00000')
+  })
+
+  test('can be printed', async () => {
+    const answer = await stack.fetch(`/v1/ui/invoices/${references[0]}/pdf`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('application/pdf')
+    expect(answer.headers.get('content-disposition')).toBe('inline; filename="TEST-INV-000001.pdf"')
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    expect(bytes.subarray(0, 5).toString()).toBe('%PDF-')
+    expect(bytes.subarray(-6).toString()).toContain('%%EOF')
+  })
+})
+
+describe('on paper', () => {
+  const pagesOf = (pdf: Buffer): number => pdf.toString('latin1').match(/\/Type \/Page\b/g)!.length
+
+  test('stands what is owed, and what was settled otherwise', () => {
+    const invoice = sampleInvoice({
+      creditedMinor: 500n,
+      carriedMinor: 81n,
+      paidMinor: 5_600n,
+      status: 'paid',
+      paidAt: new Date('2026-07-03T00:00:00Z'),
+    })
+    const texts = invoiceTexts({ invoice, creditNotes: [sampleNote] }, 'live')
+    expect(texts.title).toBe('Invoice')
+    expect(texts.facts).toEqual([
+      ['Number', 'INV-000042'],
+      ['Date', '1 Jul 2026'],
+      ['Status', 'Paid'],
+      ['Paid on', '3 Jul 2026'],
+      ['Reference', 'inv_ABCDEFGH1234'],
+    ])
+    expect(texts.seller).toContain('Sweden')
+    expect(texts.lines[2]).toEqual({
+      description: 'Pro, usage',
+      detail: '3,500 requests, 1,000 included',
+      period: '1 Jun 2026 – 1 Jul 2026',
+      amount: '$7.50',
+    })
+    expect(texts.lines[3]!.detail).toBe('12.5 requests beyond 3,500')
+    expect(texts.sums).toEqual([
+      ['Total (USD)', '$61.81'],
+      ['To the next invoice', '-$0.81'],
+      ['Credit notes', '-$5.00'],
+      ['Paid', '-$56.00'],
+      ['Amount due', '$0.00'],
+    ])
+    expect(texts.notes).toEqual([
+      'Credit note CRN-000001 of 2 Jul 2026, $5.00: The set-up fee was waived',
+    ])
+  })
+
+  test.each(['draft', 'void'] as const)('nothing is due of one that is %s', (status) => {
+    const invoice = sampleInvoice({ status, number: null, parties: null, issuedAt: null })
+    const texts = invoiceTexts({ invoice, creditNotes: [] }, 'sandbox')
+    expect(texts.title).toBe('Invoice (test)')
+    expect(texts.sums.at(-1)).toEqual(['Amount due', '$0.00'])
+    expect(texts.buyer).toEqual([invoice.customerRef])
+  })
+
+  test('the same invoice is the same bytes', async () => {
+    const printed = { invoice: sampleInvoice(), creditNotes: [sampleNote] }
+    const [one, other] = await Promise.all([
+      renderInvoice(printed, 'live'),
+      renderInvoice(printed, 'live'),
+    ])
+    expect(one.equals(other)).toBe(true)
+    expect(pagesOf(one)).toBe(1)
+  })
+
+  test('many lines, long names and letters from anywhere have their room', async () => {
+    const [line] = sampleLines('JPY')
+    const lines = Array.from({ length: 90 }, (_, at) => ({
+      ...line!,
+      description: `${at} ${'Ж'.repeat(at * 6)} \u{1f600} 漢字 \u0007`,
+    }))
+    const invoice = sampleInvoice({ lines, currency: 'JPY' })
+    expect(pagesOf(await renderInvoice({ invoice, creditNotes: [] }, 'live'))).toBeGreaterThan(5)
+  })
+})

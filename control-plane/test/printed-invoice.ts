@@ -1,0 +1,131 @@
+import type { CreditNote } from '@tollgate/domain/invoices/credit-notes'
+import { jobActor } from '@tollgate/domain/audit/actor'
+import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
+import { issueInvoice } from '@tollgate/domain/invoices/issue-invoice'
+import { makeInvoice } from '@tollgate/domain/invoices/make-invoice'
+import { invoiceLine, totalOf, type InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
+
+import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
+import { ownKeyPath, type OwnKeyBody } from '@tollgate/schemas/http/own-key'
+import type { TestStack } from './test-stack.ts'
+
+const period = { start: new Date('2026-06-01T00:00:00Z'), end: new Date('2026-07-01T00:00:00Z') }
+const reading = {
+  meterName: 'requests',
+  watermark: '2026-07-01T00:05:00.000Z',
+  nextOffsets: { '0': '17' },
+}
+
+const tiers = [
+  { upTo: '500', creditsPerUnit: '50' },
+  { upTo: '2000', creditsPerUnit: '30' },
+  { upTo: null, creditsPerUnit: '10' },
+]
+
+/** Of each kind of line one, in the contract's own example, in the currency. */
+export function sampleLines(currency: string): InvoiceLine[] {
+  const terms = {
+    limit: '1000',
+    freeUnits: '0',
+    overage: { maxUnits: null },
+    rate: { kind: 'graduated', tiers },
+  } as const
+  const counted = {
+    terms,
+    carriedOverUnits: '0',
+    conversion: { currency, unitsPerDollar: '1' },
+    reading,
+  } as const
+  return [
+    invoiceLine({ kind: 'recurring', amountMinor: '4900' }, 'Pro', period),
+    invoiceLine({ kind: 'setup_fee', amountMinor: '500' }, 'Pro, set-up fee', null),
+    invoiceLine({ kind: 'usage', usedUnits: '3500', ...counted }, 'Pro, usage', period),
+    invoiceLine(
+      { kind: 'late_usage', usedUnits: '3500', lateUnits: '12.5', ...counted },
+      'Pro, usage recorded late',
+      period,
+    ),
+    invoiceLine({ kind: 'carried_in', amountMinor: '30' }, 'From earlier invoices', null),
+  ]
+}
+
+export function sampleInvoice(change: Partial<InvoiceWithLines> = {}): InvoiceWithLines {
+  const { currency = 'USD' } = change
+  const lines = change.lines ?? sampleLines(currency)
+  const issuedAt = new Date('2026-07-01T08:00:00Z')
+  return {
+    reference: 'inv_ABCDEFGH1234',
+    number: 42n,
+    status: 'open',
+    customerRef: 'cus_abcdefgh1234',
+    purchaseRef: 'pur_1',
+    planSnapshot: null,
+    currency,
+    totalMinor: totalOf(lines),
+    carriedMinor: 0n,
+    paidMinor: 0n,
+    creditedMinor: 0n,
+    refundedMinor: 0n,
+    isHeld: false,
+    parties: {
+      seller: {
+        name: 'Åkerlund & Żółć AB',
+        country: 'SE',
+        companyNumber: '556677-8899',
+        taxId: 'SE556677889901',
+        supportEmail: 'billing@example.com',
+      },
+      buyer: {
+        reference: 'cus_abcdefgh1234',
+        name: 'Ada Lovelace, Αθήνα и Киев',
+        email: 'ada@example.com',
+      },
+    },
+    issuedAt,
+    paidAt: null,
+    closedAt: null,
+    createdAt: issuedAt,
+    updatedAt: issuedAt,
+    ...change,
+    lines,
+  }
+}
+
+export const sampleNote: CreditNote = {
+  reference: 'crn_1',
+  number: 1n,
+  invoiceRef: 'inv_ABCDEFGH1234',
+  customerRef: 'cus_abcdefgh1234',
+  currency: 'USD',
+  totalMinor: 500n,
+  settles: 'invoice',
+  reason: 'The set-up fee was waived',
+  createdAt: new Date('2026-07-02T08:00:00Z'),
+  lines: [{ line: 1, amountMinor: 500n }],
+}
+
+/** Issues one to a customer of the key's provider, in the key's environment. Its reference. */
+export async function issueSample(
+  stack: TestStack,
+  key: string,
+  customerRef: string,
+  lines: readonly InvoiceLine[] = sampleLines('USD').slice(0, 4),
+): Promise<string> {
+  const { providerId, environment } = (await stack.call<OwnKeyBody>(key, 'GET', ownKeyPath)).body
+  const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
+  const operation = { providerId, environment, now: new Date(stack.clock.now()), ...by }
+  const charged = {
+    customerRef,
+    purchaseRef: null,
+    planSnapshot: null,
+    currency: 'USD',
+    claims: [],
+  }
+  const { result } = await runUnitOfWork(stack.database, operation, async (work) => {
+    const made = await makeInvoice(work, { ...charged, lines })
+    if (made.kind === 'billed-already') throw new Error('nothing else was billed')
+    const { parties } = sampleInvoice()
+    return issueInvoice(work, made.invoice, parties!)
+  })
+  return result.reference
+}
