@@ -4,6 +4,7 @@ import {
   integerSetting,
   readSettings,
   textSetting,
+  type Setting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
 import {
@@ -16,6 +17,18 @@ import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 import { scheduleSettings } from './schedule/schedule-settings.ts'
 
 const milliseconds = { min: 1, max: 3_600_000 }
+
+const retryHoursSetting: Setting<readonly number[]> = {
+  variable: 'TOLLGATE_PAYMENT_RETRY_HOURS',
+  description:
+    'Hours after a failed charge of a renewal until the next one, for each of them in turn, with commas between; after the last one the purchase is suspended',
+  defaultText: '5,24,72',
+  parse: (text) => {
+    const hours = text.split(',').map((each) => Number(each.trim() || NaN))
+    if (hours.length <= 8 && hours.every((each) => each > 0 && each <= 720)) return hours
+    throw new Error('must be up to 8 numbers of hours, each up to 720')
+  },
+}
 
 /** Everything the billing runner can be told. Limits and intervals are safe as they are. */
 export const billingRunnerSettings = {
@@ -49,6 +62,7 @@ export const billingRunnerSettings = {
     72,
     { min: 1, max: 8_760 },
   ),
+  paymentRetryHours: retryHoursSetting,
   lookIntervalMs: integerSetting(
     'TOLLGATE_SCHEDULE_LOOK_MS',
     'Milliseconds between two looks at the schedules and at what other runners left undone',

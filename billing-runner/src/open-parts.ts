@@ -15,6 +15,7 @@ import { traceHotState } from '@tollgate/platform/hot-state/trace-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { openOwned } from '@tollgate/platform/service/open-owned'
+import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
 import { refuseUnfinishedMove } from '@tollgate/domain/postgres/refuse-unfinished-move'
 import { environments } from '@tollgate/schemas/environment'
@@ -29,6 +30,8 @@ export type Parts = {
   readonly eventLog: EventLog
   readonly hotState: HotState
   readonly tracing: Tracing | undefined
+  /** Undefined: nothing can be charged. */
+  readonly charge: ChargeInvoice | undefined
 }
 
 export type OpenedParts = Parts & {
@@ -60,6 +63,7 @@ function openUntraced(
     clock: overrides.clock ?? systemClock,
     logger,
     tracing: overrides.tracing,
+    charge: overrides.charge,
     database: overrides.database ?? (await own(openDatabase(config))),
     eventLog: overrides.eventLog ?? (await own(openLog(config, logger))),
     hotState: overrides.hotState ?? (await own(openHotState(config, 'publisher', logger))),

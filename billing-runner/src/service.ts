@@ -57,7 +57,7 @@ async function run(config: BillingRunnerConfig, parts: OpenedParts): Promise<Run
       lookIntervalMs: config.lookIntervalMs,
       stuckAfterMs: config.stuckAfterMs,
     },
-    createJobs(config),
+    createJobs(config, parts.charge),
   )
   const admin = createAdminServer({
     host: config.adminHost,

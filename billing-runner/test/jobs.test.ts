@@ -6,9 +6,7 @@ import {
   findCustomerSession,
   openCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
-import { createJobs } from '../src/jobs/job-catalogue.ts'
-import { runOnce, type Totals } from '../src/jobs/run-once.ts'
-import { publisherOf } from '../src/service.ts'
+import type { Totals } from '../src/jobs/run-once.ts'
 import { startRunnerStack, type RunnerStack, type Shop } from './runner-stack.ts'
 
 let stack: RunnerStack
@@ -24,14 +22,7 @@ beforeEach(async () => {
 })
 
 /** Runs one job at that time, which the clock then has. */
-async function run(name: string, at: string): Promise<Totals> {
-  stack.clock.set(at)
-  const config = stack.config()
-  const { job } = createJobs(config).find((each) => each.job.name === name)!
-  const parts = { publisher: publisherOf(stack.parts), logger: stack.parts.logger, limits: config }
-  const never = new AbortController().signal
-  return runOnce(parts, job, 'sandbox', never, () => undefined)
-}
+const run = (name: string, at: string): Promise<Totals> => stack.runJob(name, at)
 
 async function told(): Promise<string[]> {
   return (await stack.events(shop)).map(({ type }) => type)
@@ -146,26 +137,6 @@ describe('trials', () => {
     expect((await run('trial-expiry', '2026-02-15T08:00:00Z')).size).toBe(0)
     await run('ended-purchases', '2026-02-15T08:00:01Z')
     expect(await now(purchase)).toMatchObject({ status: 'cancelled' })
-  })
-
-  test('with a card wait until it can be charged', async () => {
-    const purchase = await stack.tryOut(shop, await stack.addPlan(shop, paid))
-    await stack.within(
-      shop,
-      (work) => work.sql`
-        insert into customer_cards ${work.sql({
-          provider_id: shop.providerId,
-          customer_ref: purchase.customerRef,
-          brand: 'visa',
-          last4: '4242',
-          exp_month: 12,
-          exp_year: 2030,
-          reusable: true,
-          updated_at: work.now,
-        })}`,
-    )
-    expect([...(await run('trial-expiry', '2026-02-15T08:00:00Z'))]).toEqual([['postponed', 1]])
-    expect(await now(purchase)).toMatchObject({ status: 'trialing' })
   })
 })
 

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { jobActor } from '@tollgate/domain/audit/actor'
+import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
 import { createOrLinkCustomer } from '@tollgate/domain/customers/create-or-link-customer'
 import type { Customer } from '@tollgate/domain/customers/repository'
 import { listOutboxEvents, type OutboxEvent } from '@tollgate/domain/outbox/repository'
@@ -27,8 +28,10 @@ import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { readBillingRunnerConfig, type BillingRunnerConfig } from '../src/config.ts'
+import { createJobs } from '../src/jobs/job-catalogue.ts'
+import { runOnce, type Totals } from '../src/jobs/run-once.ts'
 import type { Parts } from '../src/open-parts.ts'
-import { createBillingRunner, type BillingRunner } from '../src/service.ts'
+import { createBillingRunner, publisherOf, type BillingRunner } from '../src/service.ts'
 
 /** A clock that stands where the test puts it. */
 type TestClock = Clock & { set(iso: string): void }
@@ -54,6 +57,15 @@ export type RunnerStack = {
   buy(shop: Shop, plan: Plan, change?: Partial<Purchase>): Promise<Purchase>
   /** The same with the plan's trial. */
   tryOut(shop: Shop, plan: Plan): Promise<Purchase>
+  /** A card that can be charged with nobody there. */
+  keepCard(shop: Shop, customerRef: string): Promise<void>
+  /** Runs one job at that time, which the clock then has. */
+  runJob(
+    name: string,
+    at: string,
+    charge?: ChargeInvoice,
+    settings?: Record<string, string>,
+  ): Promise<Totals>
   purchase(shop: Shop, reference: string): Promise<Purchase>
   /** Events of the provider, without those of setting the test up. */
   events(shop: Shop, of?: RegExp): Promise<OutboxEvent[]>
@@ -67,6 +79,7 @@ const nothingScheduled = Object.fromEntries(
     'REMINDERS',
     'TRIAL_EXPIRY',
     'RENEWALS',
+    'PAYMENT_RETRIES',
     'USAGE_RESET',
     'ENDED_PURCHASES',
     'ABANDONED_CHECKOUTS',
@@ -87,7 +100,15 @@ export async function startRunnerStack(): Promise<RunnerStack> {
   })
   const clock = testClock()
   const logger = createLogger('billing-runner', 'silent')
-  const parts: Parts = { clock, database, hotState, eventLog, logger, tracing: undefined }
+  const parts: Parts = {
+    clock,
+    database,
+    hotState,
+    eventLog,
+    logger,
+    tracing: undefined,
+    charge: undefined,
+  }
   const environment = (settings: Record<string, string> = {}): Record<string, string> => ({
     TOLLGATE_DATA_DIR: folder,
     TOLLGATE_DATABASE_URL: testDatabase.url,
@@ -164,6 +185,27 @@ export async function startRunnerStack(): Promise<RunnerStack> {
       })),
     tryOut: (shop, plan) =>
       keep(shop, (customer, now) => trialPurchase({ customer, plan, ...termsOf(shop), now })),
+    keepCard: ({ providerId }, customerRef) =>
+      within({ providerId, product: undefined as never }, async ({ sql, now }) => {
+        await sql`insert into customer_cards ${sql({
+          provider_id: providerId,
+          customer_ref: customerRef,
+          brand: 'visa',
+          last4: '4242',
+          exp_month: 12,
+          exp_year: 2030,
+          reusable: true,
+          updated_at: now,
+        })}`
+      }),
+    runJob: async (name, at, charge, settings) => {
+      clock.set(at)
+      const limits = config(settings)
+      const { job } = createJobs(limits, charge).find((each) => each.job.name === name)!
+      const never = new AbortController().signal
+      const slotParts = { publisher: publisherOf(parts), logger, limits }
+      return runOnce(slotParts, job, 'sandbox', never, () => undefined)
+    },
     purchase: async ({ providerId }, reference) => {
       const filter = { reference, rowsMax: 1 }
       const [purchase] = await listPurchases(database.in('sandbox'), providerId, filter)

@@ -31,9 +31,9 @@ export async function runJobs(
   { print, stopping, parts: overrides = {} }: RunSurroundings,
 ): Promise<void> {
   const at = asked.at === undefined ? undefined : parseTime(asked.at)
-  const jobs = chosenJobs(createJobs(config), asked)
   const parts = await openParts({ ...config, logLevel: 'error' }, overrides)
   try {
+    const jobs = chosenJobs(createJobs(config, parts.charge), asked)
     const isFuture = at !== undefined && at.getTime() > parts.clock.now()
     const touchesLive = asked.environment !== 'sandbox'
     if (isFuture && touchesLive && asked.dryRun !== true) {

@@ -2,45 +2,44 @@ import { selectEndedTrials } from '@tollgate/domain/calendar/due-purchases'
 import { findCard } from '@tollgate/domain/cards/repository'
 import { decideTrialEnd } from '@tollgate/domain/purchases/decide-trial-end'
 import { movePurchase } from '@tollgate/domain/purchases/move-purchase'
+import { chargedJob, type Charging } from './charged-job.ts'
 import type { ItemJob } from './job.ts'
-import { purchaseJob } from './purchase-job.ts'
 
 /** Trials that have ended go on without a payment, are charged, or stop where there is nothing to charge. */
-export function createTrialExpiry(): ItemJob {
-  return purchaseJob({
-    name: 'trial-expiry',
-    selectDue: selectEndedTrials,
-    decide: async ({ sql, providerId, now }, purchase) => {
-      const card = await findCard(sql, providerId, purchase.customerRef)
-      return decideTrialEnd(purchase, card?.reusable === true, now)
-    },
-    act: async (work, purchase, decision) => {
-      switch (decision.kind) {
-        case 'nothing':
-          return 'nothing'
-        case 'charge':
-          return 'postponed'
-        case 'suspend':
-          await movePurchase(work, purchase, 'trial-unpaid')
-          return 'done'
-        case 'go-on': {
-          const { nextBillingDate } = decision
-          await movePurchase(work, purchase, 'trial-ended-free', { nextBillingDate })
-          return 'done'
+export function createTrialExpiry(charging: Charging): ItemJob {
+  return chargedJob(
+    {
+      name: 'trial-expiry',
+      selectDue: selectEndedTrials,
+      decide: async ({ sql, providerId, now }, purchase) => {
+        const card = await findCard(sql, providerId, purchase.customerRef)
+        return decideTrialEnd(purchase, card?.reusable === true, now)
+      },
+      act: async (work, purchase, decision) => {
+        switch (decision.kind) {
+          case 'nothing':
+            return 'nothing'
+          case 'suspend':
+            await movePurchase(work, purchase, 'trial-unpaid', { nextUsageBillAt: null })
+            return 'done'
+          case 'go-on': {
+            const { nextBillingDate } = decision
+            await movePurchase(work, purchase, 'trial-ended-free', { nextBillingDate })
+            return 'done'
+          }
         }
-      }
+      },
+      describe: ({ kind }) => {
+        switch (kind) {
+          case 'nothing':
+            return 'nothing'
+          case 'suspend':
+            return 'suspend: there is nothing to pay with'
+          case 'go-on':
+            return 'go on without a payment'
+        }
+      },
     },
-    describe: (decision) => {
-      switch (decision.kind) {
-        case 'nothing':
-          return 'nothing'
-        case 'charge':
-          return `charge ${decision.amountMinor} minor units and convert`
-        case 'suspend':
-          return 'suspend: there is nothing to pay with'
-        case 'go-on':
-          return 'go on without a payment'
-      }
-    },
-  })
+    charging,
+  )
 }

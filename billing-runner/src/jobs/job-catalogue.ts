@@ -1,5 +1,6 @@
 import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
+import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
 import { environments } from '@tollgate/schemas/environment'
 import type { BillingRunnerConfig } from '../config.ts'
 import type { Schedule } from '../schedule/schedule.ts'
@@ -9,7 +10,7 @@ import { createTrialExpiry } from './end-trials.ts'
 import { createAbandonedCheckouts } from './expire-checkouts.ts'
 import type { Job } from './job.ts'
 import { createReminders } from './remind.ts'
-import { createRenewals } from './renew.ts'
+import { createRenewals, createRetries } from './renew.ts'
 import { createUsageReset } from './reset-usage.ts'
 
 export type ScheduledJob = {
@@ -21,7 +22,11 @@ export type ScheduledJob = {
 }
 
 /** Every job, in the order in which a run by hand goes through them. */
-export function createJobs(config: BillingRunnerConfig): ScheduledJob[] {
+export function createJobs(
+  config: BillingRunnerConfig,
+  charge: ChargeInvoice | undefined,
+): ScheduledJob[] {
+  const charging = { charge, delays: { hours: config.paymentRetryHours } }
   const hourMs = 3_600_000
   const dayMs = 24 * hourMs
   const cleanUp = createCleanUp({
@@ -31,8 +36,9 @@ export function createJobs(config: BillingRunnerConfig): ScheduledJob[] {
   const ofPurchases: readonly (readonly [Job, Schedule | undefined])[] = [
     [createEndedPurchases(), config.endedPurchases],
     [createReminders(config.remindersAheadHours * hourMs), config.reminders],
-    [createTrialExpiry(), config.trialExpiry],
-    [createRenewals(), config.renewals],
+    [createTrialExpiry(charging), config.trialExpiry],
+    [createRenewals(charging), config.renewals],
+    [createRetries(charging), config.paymentRetries],
     [createUsageReset(), config.usageReset],
     [createAbandonedCheckouts(withoutSlash(config.hostedUrl)), config.abandonedCheckouts],
   ]

@@ -1,14 +1,20 @@
 import type { DueItem, SelectDue } from '@tollgate/domain/calendar/claims'
 import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
+import type { Provider } from '@tollgate/domain/providers/repository'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { Queryable } from '@tollgate/platform/database/database'
+import type { Environment } from '@tollgate/schemas/environment'
 
 /** `postponed`: is due and cannot be done yet; the job's next run looks again. `nothing`: was not due any more. */
 export type ItemOutcome = 'done' | 'postponed' | 'nothing'
 
 /** One item in the hands of a runner. */
 export type Turn = {
+  readonly environment: Environment
+  readonly providerId: string
   readonly now: Date
+  /** Who sells; not kept in the environment. */
+  readProvider(): Promise<Provider>
   /** One transaction in the name of the job. What it queues is published soon after. */
   commit<Result>(body: (work: UnitOfWork) => Promise<Result>): Promise<Result>
 }

@@ -1,35 +1,35 @@
-import { selectDueRenewals } from '@tollgate/domain/calendar/due-purchases'
-import { decideRenewal } from '@tollgate/domain/purchases/decide-renewal'
+import { selectDueRenewals, selectDueRetries } from '@tollgate/domain/calendar/due-purchases'
+import { decideRenewal, decideRenewalAgain } from '@tollgate/domain/purchases/decide-renewal'
 import { renewPurchase } from '@tollgate/domain/purchases/renew-purchase'
+import { chargedJob, type ChargedJob, type Charging } from './charged-job.ts'
 import type { ItemJob } from './job.ts'
-import { purchaseJob } from './purchase-job.ts'
 
-/** Begins the next period of purchases whose billing date has come. */
-export function createRenewals(): ItemJob {
-  return purchaseJob({
-    name: 'renewals',
-    selectDue: selectDueRenewals,
-    decide: ({ now }, purchase) => decideRenewal(purchase, now),
-    act: async (work, purchase, decision) => {
-      switch (decision.kind) {
-        case 'nothing':
-          return 'nothing'
-        case 'charge':
-          return 'postponed'
-        case 'renew':
-          await renewPurchase(work, purchase, decision.period)
-          return 'done'
-      }
-    },
-    describe: (decision) => {
-      switch (decision.kind) {
-        case 'nothing':
-          return 'nothing'
-        case 'charge':
-          return `charge ${decision.amountMinor} minor units for the period until ${decision.period.end.toISOString()}`
-        case 'renew':
-          return `renew until ${decision.period.end.toISOString()}`
-      }
-    },
-  })
+/** Begins the next period of purchases whose billing date has come, with a payment where it costs something. */
+export function createRenewals(charging: Charging): ItemJob {
+  const decide: Renewal['decide'] = async ({ now }, purchase) => decideRenewal(purchase, now)
+  return chargedJob(
+    { ...renewal, name: 'renewals', selectDue: selectDueRenewals, decide },
+    charging,
+  )
+}
+
+/** Tries the charges again that failed. */
+export function createRetries(charging: Charging): ItemJob {
+  const decide: Renewal['decide'] = async ({ now }, purchase) => decideRenewalAgain(purchase, now)
+  return chargedJob(
+    { ...renewal, name: 'payment-retries', selectDue: selectDueRetries, decide },
+    charging,
+  )
+}
+
+type Renewal = ChargedJob<Exclude<ReturnType<typeof decideRenewal>, { readonly kind: 'charge' }>>
+
+const renewal: Pick<Renewal, 'act' | 'describe'> = {
+  act: async (work, purchase, decision) => {
+    if (decision.kind === 'nothing') return 'nothing'
+    await renewPurchase(work, purchase, decision.period)
+    return 'done'
+  },
+  describe: (decision) =>
+    decision.kind === 'nothing' ? 'nothing' : `renew until ${decision.period.end.toISOString()}`,
 }

@@ -2,11 +2,13 @@ import { jobActor } from '@tollgate/domain/audit/actor'
 import { failClaim, settleClaims, type DueItem } from '@tollgate/domain/calendar/claims'
 import { countBatch, type BatchCounts } from '@tollgate/domain/calendar/runs'
 import type { Slot } from '@tollgate/domain/calendar/slots'
+import { findProvider, type Provider } from '@tollgate/domain/providers/repository'
 import { publishTogether } from '@tollgate/domain/publications/publisher'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import type { PublicationTarget } from '@tollgate/domain/publications/repository'
 import { workOff } from '@tollgate/domain/publications/work-off'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
+import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { ItemJob, ItemOutcome, Turn } from './job.ts'
@@ -68,7 +70,10 @@ async function tryItem(
   const { providerId, item } = due
   const now = publisher.now()
   const turn: Turn = {
+    environment,
+    providerId,
     now,
+    readProvider: () => readProvider(publisher.database, providerId),
     commit: async (body) => {
       const operation = {
         providerId,
@@ -88,7 +93,10 @@ async function tryItem(
   } catch (error) {
     // Where the database is away this fails as well, which ends the batch: that is no failure of the item.
     const pool = publisher.database.in(environment)
-    const failures = await failClaim(pool, job.name, due, limits.retryPauseMs)
+    const failures = await failClaim(pool, job.name, due, {
+      pauseMs: limits.retryPauseMs,
+      triesMax: limits.triesMax,
+    })
     const isLast = failures >= limits.triesMax
     logger.error(
       { err: error, environment, job: job.name, providerId, item, failures },
@@ -96,6 +104,13 @@ async function tryItem(
     )
     return { due, outcome: 'failed', failure: isLast ? messageOf(error) : null }
   }
+}
+
+async function readProvider(database: ProviderDatabases, providerId: string): Promise<Provider> {
+  const { control } = database.of(providerId)
+  const provider = await control.read((sql) => findProvider(sql, providerId))
+  if (provider === undefined) throw new Error(`there is no provider ${providerId}`)
+  return provider
 }
 
 /** Where the hot state does not answer, the control plane publishes it when it does. */

@@ -13,6 +13,11 @@ export const scheduleSettings = {
     '0 8 * * *',
   ),
   renewals: scheduleSetting('TOLLGATE_SCHEDULE_RENEWALS', 'purchases are renewed', '0 10 * * *'),
+  paymentRetries: scheduleSetting(
+    'TOLLGATE_SCHEDULE_PAYMENT_RETRIES',
+    'charges that failed are tried again whose time has come',
+    '*/5 * * * *',
+  ),
   usageReset: scheduleSetting(
     'TOLLGATE_SCHEDULE_USAGE_RESET',
     'the beginning of periods is told of',

@@ -88,15 +88,17 @@ export async function settleClaims(
   }
 }
 
-/** Says that a try failed; the next one is after the pause. Returns how often it failed in this slot. */
+/** Says that a try failed; the next one is after the pause, the last one leaves it to the next slot. Returns how often it failed in this one. */
 export async function failClaim(
   sql: Queryable,
   job: string,
   { providerId, item }: DueItem,
-  pauseMs: number,
+  { pauseMs, triesMax }: { readonly pauseMs: number; readonly triesMax: number },
 ): Promise<number> {
   const [row] = await sql<{ failures: number }[]>`
-    update job_claims set failures = failures + 1, claimed_until = ${leaseEnd(sql, pauseMs)}
+    update job_claims set failures = failures + 1,
+      claimed_until = case when failures + 1 < ${triesMax} then ${leaseEnd(sql, pauseMs)}
+        else clock_timestamp() end
     where provider_id = ${providerId} and job = ${job} and item = ${item}
     returning failures`
   return row?.failures ?? 0

@@ -57,3 +57,15 @@ export async function listBilledPeriods(
     invoiceRef: row.invoice_ref,
   }))
 }
+
+/** The period whose beginning the invoice charges; undefined: it charges none, but usage perhaps. */
+export async function findRecurringPeriod(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+): Promise<ChargedPeriod | undefined> {
+  const [row] = await sql<{ period_start: Date; period_end: Date }[]>`
+    select period_start, period_end from billed_periods
+    where provider_id = ${providerId} and invoice_ref = ${invoiceRef} and part = 'recurring'`
+  return row === undefined ? undefined : { start: row.period_start, end: row.period_end }
+}

@@ -9,19 +9,30 @@ export type RenewalDecision =
   | { readonly kind: 'nothing' }
   /** Costs nothing beforehand. */
   | { readonly kind: 'renew'; readonly period: Period }
-  /** Begins when the amount, in minor units of the purchase's currency, is paid. */
-  | { readonly kind: 'charge'; readonly period: Period; readonly amountMinor: bigint }
+  /** Begins when it is paid. */
+  | { readonly kind: 'charge'; readonly period: Period; readonly isFirstCharge: boolean }
 
 /** What the billing date of a purchase brings: one period, also where several have passed since. */
 export function decideRenewal(purchase: Purchase, now: Date): RenewalDecision {
+  return purchase.status === 'active' ? decide(purchase, now) : { kind: 'nothing' }
+}
+
+/** The same of one whose last charge failed, when the next one is due. */
+export function decideRenewalAgain(purchase: Purchase, now: Date): RenewalDecision {
+  const { status, nextRetryAt } = purchase
+  if (status !== 'past_due' || nextRetryAt === null || nextRetryAt > now) return { kind: 'nothing' }
+  return decide(purchase, now)
+}
+
+function decide(purchase: Purchase, now: Date): RenewalDecision {
   const { planSnapshot, nextBillingDate, autoRenew } = purchase
   const cycle = cycleOf(purchase)
-  if (purchase.status !== 'active' || !autoRenew || !canMove(purchase, 'renewed')) {
-    return { kind: 'nothing' }
-  }
+  if (!autoRenew || !canMove(purchase, 'renewed')) return { kind: 'nothing' }
   if (planSnapshot === null || cycle === undefined) return { kind: 'nothing' }
   if (nextBillingDate === null || nextBillingDate > now) return { kind: 'nothing' }
   const period = periodAt(cycle, nextBillingDate)
-  const amountMinor = pricesIn(planSnapshot, purchase.currency)?.priceMinor ?? 0n
-  return amountMinor > 0n ? { kind: 'charge', period, amountMinor } : { kind: 'renew', period }
+  const prices = pricesIn(planSnapshot, purchase.currency)
+  return prices === undefined || prices.priceMinor > 0n
+    ? { kind: 'charge', period, isFirstCharge: false }
+    : { kind: 'renew', period }
 }

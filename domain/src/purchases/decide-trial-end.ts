@@ -1,4 +1,4 @@
-import { periodOf } from '../periods/periods.ts'
+import { periodOf, type Period } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf } from './access.ts'
 import type { Purchase } from './repository.ts'
@@ -9,8 +9,8 @@ export type TrialEndDecision =
   | { readonly kind: 'nothing' }
   /** Goes on without a payment. */
   | { readonly kind: 'go-on'; readonly nextBillingDate: Date | null }
-  /** Goes on when the first period and the set-up fee are paid: minor units of the purchase's currency. */
-  | { readonly kind: 'charge'; readonly amountMinor: bigint; readonly nextBillingDate: Date | null }
+  /** Goes on when the first period and the set-up fee are paid. */
+  | { readonly kind: 'charge'; readonly period: Period; readonly isFirstCharge: boolean }
   /** A payment is needed, and there is nothing to pay with. */
   | { readonly kind: 'suspend' }
 
@@ -25,5 +25,6 @@ export function decideTrialEnd(purchase: Purchase, hasCard: boolean, now: Date):
   const prices = pricesIn(planSnapshot, purchase.currency)
   const amountMinor = (prices?.priceMinor ?? 0n) + (prices?.setupFeeMinor ?? 0n)
   if (amountMinor === 0n) return { kind: 'go-on', nextBillingDate }
-  return hasCard ? { kind: 'charge', amountMinor, nextBillingDate } : { kind: 'suspend' }
+  if (!hasCard) return { kind: 'suspend' }
+  return { kind: 'charge', period: periodOf(cycle, 0), isFirstCharge: true }
 }

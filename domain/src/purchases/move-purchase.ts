@@ -1,3 +1,4 @@
+import type { JsonObject } from '@tollgate/schemas/json-object'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { purchaseObject } from './purchase-event.ts'
 import { updatePurchase, type Purchase } from './repository.ts'
@@ -14,8 +15,14 @@ export type PurchaseChange = Partial<
     | 'cancelledAt'
     | 'cancellationReason'
     | 'endedAt'
+    | 'retryCount'
+    | 'nextRetryAt'
+    | 'nextUsageBillAt'
   >
 >
+
+/** What the event of a move tells. */
+type ToldMove = { readonly object: JsonObject; readonly previousAttributes?: JsonObject }
 
 /**
  * Moves a purchase whose row the caller has locked: changes it, tells of it, and has its access published. Throws when
@@ -26,6 +33,7 @@ export async function movePurchase(
   purchase: Purchase,
   trigger: PurchaseTrigger,
   change: PurchaseChange = {},
+  tell: (moved: Purchase) => ToldMove = (moved) => ({ object: purchaseObject(moved) }),
 ): Promise<Purchase> {
   if (!canMove(purchase, trigger)) {
     throw new Error(`purchase ${purchase.reference} is ${purchase.status}: it cannot be ${trigger}`)
@@ -33,7 +41,8 @@ export async function movePurchase(
   const { to = purchase.status, event } = transitions[trigger]
   const moved: Purchase = { ...purchase, ...change, status: to, updatedAt: work.now }
   await updatePurchase(work.sql, work.providerId, moved)
-  await recordEvent(work, event, purchaseObject(moved))
+  const { object, previousAttributes } = tell(moved)
+  await recordEvent(work, event, object, previousAttributes)
   await queuePublication(work, 'customer', purchase.customerRef)
   return moved
 }

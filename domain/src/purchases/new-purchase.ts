@@ -52,6 +52,9 @@ export function unpaidPurchase(given: UnpaidPurchase): Purchase {
     metadata: {},
     remindedOf: null,
     nextResetAt: null,
+    retryCount: 0,
+    nextRetryAt: null,
+    nextUsageBillAt: null,
     createdAt: now,
     updatedAt: now,
   }

@@ -42,6 +42,11 @@ export type Purchase = {
   readonly remindedOf: Date | null
   /** Where the period ends in which usage counts now; null: there is no next one. */
   readonly nextResetAt: Date | null
+  /** Charges in a row that failed for the period that is due, and when the next one is tried. */
+  readonly retryCount: number
+  readonly nextRetryAt: Date | null
+  /** The end of the first period whose usage is not billed yet; null: none is to be billed. */
+  readonly nextUsageBillAt: Date | null
   readonly createdAt: Date
   readonly updatedAt: Date
 }
@@ -75,6 +80,9 @@ type PurchaseRow = {
   metadata: JsonObject
   reminded_of: Date | null
   next_reset_at: Date | null
+  retry_count: number
+  next_retry_at: Date | null
+  next_usage_bill_at: Date | null
   created_at: Date
   updated_at: Date
 }
@@ -107,14 +115,14 @@ export async function insertPurchase(
       (provider_id, reference, customer_ref, product_ref, plan_ref, plan_snapshot, status, origin,
        amount, original_amount, currency, exchange_rate, anchor, cycle_mode, billing_cycle,
        is_recurring, auto_renew, start_date, end_date, next_billing_date, paid_at, metadata,
-       next_reset_at, created_at, updated_at)
+       next_reset_at, next_usage_bill_at, created_at, updated_at)
     values (${providerId}, ${purchase.reference}, ${purchase.customerRef}, ${purchase.productRef},
       ${purchase.planRef}, ${jsonb(sql, purchase.planSnapshot)}, ${purchase.status},
       ${purchase.origin}, ${purchase.amountMinor}, ${purchase.originalAmountMinor},
       ${purchase.currency}, ${purchase.exchangeRate}, ${purchase.anchor}, ${purchase.cycleMode},
       ${purchase.billingCycle}, ${purchase.isRecurring}, ${purchase.autoRenew},
       ${purchase.startDate}, ${purchase.endDate}, ${purchase.nextBillingDate}, ${purchase.paidAt},
-      ${jsonb(sql, purchase.metadata)}, ${purchase.nextResetAt}, ${purchase.createdAt},
+      ${jsonb(sql, purchase.metadata)}, ${purchase.nextResetAt}, ${purchase.nextUsageBillAt}, ${purchase.createdAt},
       ${purchase.updatedAt})`
 }
 
@@ -127,7 +135,8 @@ export async function updatePurchase(
   await sql`
     update purchases set status = ${purchase.status}, auto_renew = ${purchase.autoRenew},
       end_date = ${purchase.endDate}, next_billing_date = ${purchase.nextBillingDate},
-      paid_at = ${purchase.paidAt}, cancelled_at = ${purchase.cancelledAt},
+      paid_at = ${purchase.paidAt}, retry_count = ${purchase.retryCount},
+      next_retry_at = ${purchase.nextRetryAt}, next_usage_bill_at = ${purchase.nextUsageBillAt}, cancelled_at = ${purchase.cancelledAt},
       cancellation_reason = ${purchase.cancellationReason}, ended_at = ${purchase.endedAt},
       updated_at = ${purchase.updatedAt}
     where provider_id = ${providerId} and reference = ${purchase.reference}`
@@ -347,6 +356,9 @@ function fromRow(row: PurchaseRow): Purchase {
     metadata: row.metadata,
     remindedOf: row.reminded_of,
     nextResetAt: row.next_reset_at,
+    retryCount: row.retry_count,
+    nextRetryAt: row.next_retry_at,
+    nextUsageBillAt: row.next_usage_bill_at,
     createdAt: row.created_at,
   }
 }

@@ -1,0 +1,57 @@
+import { listBilledPeriods } from '../invoices/billed-periods.ts'
+import type { Invoice } from '../invoices/invoice.ts'
+import { issueInvoice } from '../invoices/issue-invoice.ts'
+import { makeInvoice } from '../invoices/make-invoice.ts'
+import { partiesOf } from '../invoices/parties.ts'
+import { lockInvoice } from '../invoices/repository.ts'
+import { findCustomer } from '../customers/repository.ts'
+import { findMerchant } from '../merchants/repository.ts'
+import type { Period } from '../periods/periods.ts'
+import { recurringLines } from '../pricing/charges.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+
+/** The name that a provider has, who is not kept in an environment. */
+export type Seller = { readonly name: string }
+
+/**
+ * The invoice of what a period costs beforehand, issued: the one that there is, or a new one. The caller has locked the
+ * purchase, whose plan is frozen into it.
+ */
+export async function billRecurring(
+  work: UnitOfWork,
+  purchase: Purchase,
+  period: Period,
+  isFirstCharge: boolean,
+  seller: Seller,
+): Promise<Invoice> {
+  const { sql, providerId } = work
+  const { reference, customerRef, currency, planSnapshot } = purchase
+  if (planSnapshot === null) throw new Error(`purchase ${reference} has no plan to charge for`)
+  const made = await makeInvoice(work, {
+    customerRef,
+    purchaseRef: reference,
+    planSnapshot,
+    currency,
+    lines: recurringLines(planSnapshot, currency, period, isFirstCharge),
+    claims: [{ part: 'recurring', period }],
+  })
+  if (made.kind === 'made') {
+    return issueInvoice(work, made.invoice, await readParties(work, customerRef, seller))
+  }
+  const billed = await listBilledPeriods(sql, providerId, reference, 'recurring', 12)
+  const same = billed.find(({ start }) => start.getTime() === period.start.getTime())
+  const invoice = same && (await lockInvoice(sql, providerId, same.invoiceRef))
+  if (invoice === undefined) throw new Error(`part of a period of ${reference} is billed otherwise`)
+  return invoice
+}
+
+export async function readParties(
+  { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,
+  customerRef: string,
+  seller: Seller,
+) {
+  const customer = await findCustomer(sql, providerId, customerRef)
+  if (customer === undefined) throw new Error(`there is no customer ${customerRef} to charge`)
+  return partiesOf(seller, await findMerchant(sql, providerId), customer)
+}

@@ -1,0 +1,30 @@
+import type { Environment } from '@tollgate/schemas/environment'
+
+/** What is to be collected from a customer: what is due of an invoice that is open. */
+export type InvoiceCharge = {
+  readonly environment: Environment
+  readonly providerId: string
+  readonly customerRef: string
+  readonly purchaseRef: string
+  readonly invoiceRef: string
+  /** Minor units of the currency, more than none. */
+  readonly amountMinor: bigint
+  readonly currency: string
+}
+
+export type ChargeOutcome =
+  /** The money is there, and the invoice says so itself. */
+  | { readonly kind: 'paid' }
+  | {
+      readonly kind: 'declined'
+      /** Trying it again would come to the same. */
+      readonly isFinal: boolean
+    }
+  /** On its way, or not known yet. Whoever hears of its end settles it: `settleCharge`. */
+  | { readonly kind: 'pending' }
+
+/**
+ * Charges the customer's card, with nobody there. However often it is asked for one invoice, that is charged once at
+ * most. It calls the payment processor, so no transaction may be open around it.
+ */
+export type ChargeInvoice = (charge: InvoiceCharge) => Promise<ChargeOutcome>
