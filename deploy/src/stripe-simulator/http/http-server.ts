@@ -25,7 +25,8 @@ export type ServerParts = ApiParts &
 const bodyBytesMax = 1_048_576
 
 export function createHttpServer(parts: ServerParts): Server {
-  return createServer((request, response) => {
+  // Longer than a client keeps an idle connection, so that it is never the server who hangs up first.
+  return createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     response.on('error', () => response.destroy())
     serve(parts, request, response).catch((error: unknown) => {
       parts.onError(error)

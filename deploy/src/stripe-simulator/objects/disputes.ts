@@ -28,7 +28,7 @@ export function openDispute(
     created: world.now,
     currency: charge.currency,
     enhanced_eligibility_types: [],
-    evidence: {},
+    evidence: { enhanced_evidence: {} },
     evidence_details: {
       due_by: world.now + evidenceSeconds,
       enhanced_eligibility: {},

@@ -149,7 +149,7 @@ export type Charge = Base<'charge'> & {
   readonly simulator: { readonly number: string; readonly disputedAmount: number }
 }
 
-export type Refund = Base<'refund'> & {
+export type Refund = Omit<Base<'refund'>, 'livemode'> & {
   readonly status: 'pending' | 'succeeded' | 'failed'
   readonly amount: number
   readonly currency: string

@@ -56,7 +56,6 @@ export function createRefund(world: World, wanted: NewRefund): Refund {
     charge: charge.id,
     created: world.now,
     currency: charge.currency,
-    livemode: charge.livemode,
     metadata: changedMetadata({}, wanted.metadata),
     payment_intent: charge.payment_intent,
     ...(behaviour === 'pending' && { pending_reason: 'processing' }),
