@@ -147,7 +147,7 @@ test('shows an example of every parameter, body, answer and refusal', () => {
   expect(bare).toEqual([])
 })
 
-test('leaves out no route of the API but those between our own services', async () => {
+test('leaves out no route of the API but one between our own services', async () => {
   const usageStore = createClickHouseUsageStore({
     url: 'http://127.0.0.1:9',
     username: 'default',
@@ -166,7 +166,7 @@ test('leaves out no route of the API but those between our own services', async 
   })
   await app.close()
   await usageStore.close()
-  expect(missing.sort()).toEqual(['GET /v1/sdk/key', 'POST /v1/sdk/credit-holds'])
+  expect(missing).toEqual(['GET /v1/sdk/key'])
 })
 
 test('is a page too, which loads nothing from elsewhere', async () => {

@@ -39,6 +39,7 @@ type Operation = {
   readonly pathNames: readonly Name[]
   readonly queryNames: readonly Name[]
   readonly bodyNames: readonly Name[]
+  /** What it needs beside references to get as far as looking them up: of its examples. */
   readonly fixed: { readonly query: string; readonly body: Readonly<Record<string, unknown>> }
 }
 
@@ -107,22 +108,7 @@ const unknown: Refs = {
   invoiceRef: 'inv_NOBODYS00000',
 }
 
-/** What an operation needs beside references to get as far as looking them up. */
-const fixedParts: Record<string, Partial<Operation['fixed']>> = {
-  'GET /ui/meters/{meterRef}/usage': { query: 'from=2026-01-01&to=2026-02-01' },
-  'GET /v1/ui/usage': { query: 'from=2026-01-01&to=2026-02-01' },
-  'GET /v1/ui/usage/breakdown': { query: 'from=2026-01-01&to=2026-02-01&by=product' },
-  'GET /v1/ui/meters/{meterRef}/usage': { query: 'from=2026-01-01&to=2026-02-01' },
-  'POST /v1/sdk/products/{productRef}/plans': { body: { name: 'Another' } },
-  'PUT /v1/sdk/products/{productRef}/plans/{planRef}': { body: { name: 'Renamed' } },
-  'PUT /v1/sdk/products/{productRef}': { body: { name: 'Renamed' } },
-  'PUT /v1/sdk/auto-recharge': {
-    body: { enabled: false, triggerType: 'balance', currency: 'USD' },
-  },
-  'POST /v1/sdk/customers/{reference}/credits': { body: { credits: 100 } },
-  'PATCH /v1/ui/meters/{meterRef}': { body: { displayName: 'Renamed' } },
-}
-
+type Examples = Record<string, { value: object }>
 type Description = {
   paths: Record<
     string,
@@ -130,8 +116,10 @@ type Description = {
       string,
       {
         security: unknown[]
-        parameters?: { in: string; name: string }[]
-        requestBody?: { content: Record<string, { schema: { properties?: object } }> }
+        parameters?: { in: string; name: string; required?: boolean; example?: unknown }[]
+        requestBody?: {
+          content: Record<string, { schema: { properties?: object }; examples?: Examples }>
+        }
       }
     >
   >
@@ -154,17 +142,28 @@ async function describedOperations(): Promise<Operation[]> {
             names.filter((name) =>
               parameters.some((each) => each.in === place && each.name === name),
             )
-          const properties = requestBody?.content['application/json']?.schema.properties ?? {}
+          const { schema, examples = {} } = requestBody?.content['application/json'] ?? {}
+          const properties = schema?.properties ?? {}
+          const [example] = Object.values(examples)
+          const query = new URLSearchParams()
+          for (const each of parameters) {
+            const isFixed = each.in === 'query' && each.required && !isReference(each.name)
+            if (isFixed) query.set(each.name, String(each.example))
+          }
           return {
             method,
             path,
             pathNames: named('path'),
             queryNames: named('query'),
             bodyNames: names.filter((name) => name in properties && !chosen.has(name)),
-            fixed: { query: '', body: {}, ...fixedParts[`${method} ${path}`] },
+            fixed: { query: query.toString(), body: { ...example?.value } },
           }
         }),
     )
+}
+
+function isReference(name: string): boolean {
+  return names.some((each) => each === name)
 }
 
 function isForCallers([, { security }]: [string, { security: unknown[] }]): boolean {

@@ -321,7 +321,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
 }
 
 /** Done once for each `Idempotency-Key`, however often they are asked for. */
-export const idempotentOperations: ReadonlySet<string> = new Set(['grantCredits'])
+export const idempotentOperations: ReadonlySet<string> = new Set(['grantCredits', 'adjustCredits'])
 
 /** In the order in which they are read. */
 export const describedTags = [

@@ -54,12 +54,14 @@ beforeAll(async () => {
 afterAll(() => stack.stop())
 
 describe('the examples of the description', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+
   /** What is wrong with the examples of a body, by what they show. */
   function faultsOf(title: string, body: Body | undefined): string[] {
     const json = body?.content?.['application/json']
     if (json === undefined) return []
     const schema = { ...json.schema, components: description.components }
-    const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema)
+    const validate = ajv.compile(schema)
     return Object.entries(json.examples ?? {}).flatMap(([what, { value }]) =>
       validate(value) ? [] : [`${title}, ${what}: ${JSON.stringify(validate.errors)}`],
     )

@@ -54,9 +54,7 @@ function withCommonParts<Document extends Description>(document: Document): Docu
   return {
     ...document,
     components: { ...document.components, ...errorComponents },
-    paths: Object.fromEntries(
-      paths.sort((one, other) => placeOf(one) - placeOf(other)),
-    ),
+    paths: Object.fromEntries(paths.sort((one, other) => placeOf(one) - placeOf(other))),
   }
 }
 

@@ -8,7 +8,13 @@ import {
   exchangeRatesResponseSchema,
   exchangeRateUpdateSchema,
 } from '../auto-recharge.ts'
-import { balanceSchema, creditsGrantedSchema, grantCreditsSchema } from '../credits.ts'
+import {
+  adjustCreditsSchema,
+  balanceSchema,
+  creditsAdjustedSchema,
+  creditsGrantedSchema,
+  grantCreditsSchema,
+} from '../credits.ts'
 import { examplesOf } from './example.ts'
 import { instants, refs } from './story.ts'
 
@@ -61,6 +67,12 @@ export const creditExamples = {
   grantCredits: {
     body: examplesOf(grantCreditsSchema, {
       'Five dollars to begin with': { credits: 50_000, reason: 'Welcome' },
+      'A dollar that expires, and is used first': {
+        credits: 10_000,
+        reason: 'Spring offer',
+        expiresAt: '2031-01-01T00:00:00.000Z',
+        priority: -1,
+      },
     }),
     answer: examplesOf(creditsGrantedSchema, {
       Granted: {
@@ -69,6 +81,21 @@ export const creditExamples = {
         credits: 50_000,
         balance: 52_500,
         reason: 'Welcome',
+      },
+    }),
+  },
+  adjustCredits: {
+    body: examplesOf(adjustCreditsSchema, {
+      'Taken back': { amount: -10_000, reason: 'Granted twice by mistake' },
+      'Given back': { amount: 500, reason: 'Five calls failed on our side' },
+    }),
+    answer: examplesOf(creditsAdjustedSchema, {
+      'Taken back': {
+        success: true,
+        customerRef: refs.customer,
+        credits: -10_000,
+        balance: 42_500,
+        reason: 'Granted twice by mistake',
       },
     }),
   },

@@ -19,6 +19,7 @@ const byName: Readonly<Record<string, unknown>> = {
   actor: `user:${refs.user}`,
   sha256: pictureSha256,
   kind: 'logo',
+  job: 'renewals',
   currency: 'SEK',
 
   'Idempotency-Key': 'welcome-user_1042',

@@ -7,6 +7,7 @@ import {
   type ApiKeyBody,
 } from '../api-keys.ts'
 import { auditLogResponseSchema } from '../audit-log.ts'
+import { billingRunsResponseSchema } from '../billing-runs.ts'
 import {
   assetAddressSchema,
   merchantSchema,
@@ -123,6 +124,25 @@ export const providerExamples = {
           },
         ],
         next: null,
+      },
+    }),
+  },
+  listBillingRuns: {
+    answer: examplesOf(billingRunsResponseSchema, {
+      'One renewal failed for now': {
+        runs: [
+          {
+            job: 'renewals',
+            slot: '2026-03-14T10:00:00.000Z',
+            startedAt: '2026-03-14T10:00:00.210Z',
+            endedAt: '2026-03-14T10:00:04.870Z',
+            counts: { done: 41, postponed: 1, failed: 0 },
+            failure: 'The payment processor did not answer in time',
+          },
+        ],
+        total: 1,
+        limit: 50,
+        offset: 0,
       },
     }),
   },
