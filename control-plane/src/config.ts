@@ -136,6 +136,24 @@ export const controlPlaneSettings = {
   ...consoleSettings,
   hostedUrl: hostedUrlSetting,
   ...stripeSettings,
+  paymentWaitMs: integerSetting(
+    'TOLLGATE_PAYMENT_WAIT_MS',
+    'Milliseconds a payment is waited for that the customer has confirmed',
+    10_000,
+    { min: 0, max: 25_000 },
+  ),
+  paymentsIntervalMs: integerSetting(
+    'TOLLGATE_PAYMENTS_INTERVAL_MS',
+    'Milliseconds between two looks at what the payment processor has told, at payments that are due to be looked at, and at wallets that have run low',
+    1_000,
+    milliseconds,
+  ),
+  processorEventsKeptDays: integerSetting(
+    'TOLLGATE_PROCESSOR_EVENTS_KEPT_DAYS',
+    'Days that an event of the payment processor is remembered, so that one told again is dropped',
+    30,
+    { min: 4, max: 3_660 },
+  ),
   usageStoreWaitMs: integerSetting(
     'TOLLGATE_USAGE_STORE_WAIT_MS',
     'Milliseconds a usage query waits for usage that was just accepted to be stored',

@@ -30,6 +30,7 @@ const conflict = (message: string) => new RefusalError(409, { error: 'Conflict',
 const forbidden = (message: string) => new RefusalError(403, { error: 'Forbidden', message })
 const unavailable = (message: string) =>
   new RefusalError(503, { error: 'Service Unavailable', message }, 1)
+const badGateway = (message: string) => new RefusalError(502, { error: 'Bad Gateway', message }, 1)
 const unauthorized = (message: string) => new RefusalError(401, { error: 'Unauthorized', message })
 const tooMany = (message: string, waitMs: number) =>
   new RefusalError(
@@ -121,6 +122,25 @@ export const refusals = {
   walletTooSmall: (balance: number) =>
     badRequest(`No more than the ${balance} credits of the wallet can be taken out`),
   creditsExpireInThePast: () => badRequest('expiresAt is in the past'),
+  idempotencyKeyMissing: () => badRequest('idempotency-key header is required'),
+  idempotencyKeyTooLong: (charsMax: number) =>
+    badRequest(`idempotency-key must be 1 to ${charsMax} characters long`),
+  /** Clients know it in this shape. */
+  paymentIntentNotFound: () =>
+    new RefusalError(404, {
+      success: false,
+      error: 'Payment intent not found',
+      code: 'PAYMENT_INTENT_NOT_FOUND',
+      message: 'Payment intent not found',
+    }),
+  paymentRefused: (message: string) => badRequest(message),
+  paymentNotSucceeded: (status: string) => badRequest(`Payment not succeeded. Status: ${status}`),
+  usageBillingNotOnRequest: () =>
+    badRequest('Payments of usage are made when their billing period ends'),
+  webhookRejected: (reason: string) => badRequest(`The webhook was refused: ${reason}`),
+  processorUnavailable: () => badGateway('The payment processor did not answer. Retry in a moment'),
+  paymentsNotConfigured: () =>
+    badGateway('This installation takes no payments: its operator has to set a key of Stripe'),
   autoRechargeInvalid: (message: string) => badRequest(message),
   dollarHasNoRate: () => badRequest('USD is what other currencies are counted in'),
 

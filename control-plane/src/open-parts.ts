@@ -16,6 +16,10 @@ import { traceHotState } from '@tollgate/platform/hot-state/trace-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
+import {
+  openPaymentProcessors,
+  type PaymentProcessors,
+} from '@tollgate/platform/payments/open-payment-processors'
 import { openSecrets, type Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
@@ -38,6 +42,7 @@ export type Parts = {
   readonly usageStore: UsageStore
   readonly tracing: Tracing | undefined
   readonly secrets: Secrets
+  readonly processors: PaymentProcessors
   /** The way to MCP servers of providers. */
   readonly outbound: GuardedHttp
 }
@@ -76,6 +81,8 @@ function openUntraced(config: ControlPlaneConfig, overrides: Partial<Parts>): Pr
       database,
       eventLog: withHeadsOf(hotState, log, config),
       hotState,
+      processors:
+        overrides.processors ?? (await own(Promise.resolve(openPaymentProcessors(config)))),
       secrets: overrides.secrets ?? (await openSecrets(config, logger)),
       outbound: overrides.outbound ?? (await own(openOutbound(config, logger))),
       usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),

@@ -6,14 +6,17 @@ import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import type { Service } from '@tollgate/platform/service/service'
 import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import { Passwords } from '@tollgate/domain/console/passwords'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
 import type { ApiServer } from './http/api-server.ts'
 import { buildApp } from './http/app.ts'
+import { commit } from './http/commit.ts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 import { createCreditExpiry } from './jobs/expire-credits.ts'
 import { createDebitPosting } from './jobs/post-debits.ts'
+import { createPaymentJobs } from './jobs/payments.ts'
 import { createAuditSealing } from './jobs/seal-audit-log.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
 import { PeriodUsage } from './limits/period-usage.ts'
@@ -77,7 +80,8 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   }
   const hostedUrl = withoutSlash(config.hostedUrl)
   const wallets = new Wallets({ ...parts, limits: walletLimits(config) })
-  const jobs = createJobs(config, { ...parts, publisher, wallets })
+  const payments = paymentParts(parts, publisher, hostedUrl)
+  const jobs = createJobs(config, { ...parts, publisher, wallets }, payments)
   const metrics = createMetrics('control-plane')
   const answers = createPeriodUsageAnswers(metrics)
   const { hotState, dataDir } = config
@@ -87,6 +91,7 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
       publisher,
       partitionCount: publisher.partitionCount,
       usage: new PeriodUsage({ ...parts, limits: config, answers }),
+      payments,
       wallets,
       folderSecret: hotState === 'embedded' ? await readFolderSecret(dataDir) : undefined,
       console: consoleParts(config, parts),
@@ -125,13 +130,36 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
 type JobParts = Parameters<typeof createCreditExpiry>[0]
 
 /** In the order in which they are started. */
-function createJobs(config: ControlPlaneConfig, parts: OpenedParts & JobParts): Service[] {
+function createJobs(
+  config: ControlPlaneConfig,
+  parts: OpenedParts & JobParts,
+  payments: PaymentParts,
+): Service[] {
+  const { publisher, logger, database: everyone } = parts
+  const paymentJobs = createPaymentJobs(
+    { ...payments, everyone, now: publisher.now, logger },
+    {
+      intervalMs: config.paymentsIntervalMs,
+      eventsKeptMs: config.processorEventsKeptDays * 86_400_000,
+    },
+  )
   return [
-    createPublishPendingJob(parts.publisher, parts.logger, config.publishIntervalMs),
+    createPublishPendingJob(publisher, logger, config.publishIntervalMs),
     createDebitPosting(parts, config.ledgerIntervalMs),
     createCreditExpiry(parts, config.creditExpiryIntervalMs),
     createAuditSealing(parts, config.auditSealIntervalMs),
+    paymentJobs,
   ]
+}
+
+function paymentParts(parts: Parts, publisher: PublisherParts, hostedUrl: string): PaymentParts {
+  const { database, processors } = parts
+  return {
+    database,
+    processors,
+    commit: (operation, body) => commit({ ...parts, publisher }, operation, body),
+    hostedUrl,
+  }
 }
 
 function walletLimits(config: ControlPlaneConfig): WalletsParts['limits'] {

@@ -50,6 +50,12 @@ export function buildTestApp(
         limits: { waitMs: 1, heldMs: 1_000, heldMax: 1, tailRecordsMax: 1 },
       }),
       folderSecret: undefined,
+      payments: {
+        database,
+        processors: { of: () => undefined },
+        commit: () => Promise.reject(new Error('takes no payments')),
+        hostedUrl: '',
+      },
       console: {
         database,
         passwords: new Passwords(10),
@@ -81,6 +87,7 @@ export function buildTestApp(
         reservationSecondsMax: 1,
         reservationsMax: 1,
         purchasesMax: 1,
+        paymentWaitMs: 1,
         mcpDiscoveryTimeoutMs: 1_000,
         bucketsMax: 1,
         portalOpenMs: 1,

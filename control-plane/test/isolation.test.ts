@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { MeterBody } from '@tollgate/schemas/http/meters'
@@ -27,6 +29,7 @@ const names = [
   'eventId',
   'keyId',
   'invoiceRef',
+  'paymentIntentRef',
 ] as const
 type Name = (typeof names)[number]
 /** In a body these point at nothing: everybody chooses their own. */
@@ -78,6 +81,7 @@ async function furnish(key: string, word: string): Promise<Refs> {
   const session = await make<{ sessionId: string }>(sessions, { customerRef })
   const eventsPath = '/v1/ui/events'
   const events = await stack.call<{ events: { id: string }[] }>(key, 'GET', eventsPath)
+  const paymentIntentRef = await keepPaymentIntent(key, customerRef)
   return {
     ...who,
     productRef: product.reference,
@@ -90,7 +94,24 @@ async function furnish(key: string, word: string): Promise<Refs> {
     eventId: events.body.events[0]!.id,
     keyId: (await make<{ keyId: string }>('/v1/ui/api-keys', { name: word })).keyId,
     invoiceRef: await issueSample(stack, key, customerRef),
+    paymentIntentRef,
   }
+}
+
+/** As one that the processor has refused: nothing more is asked of the processor. */
+async function keepPaymentIntent(key: string, customerRef: string): Promise<string> {
+  const environment = key.startsWith('sk_live_') ? 'live' : 'sandbox'
+  const sql = stack.database.in(environment)
+  const reference = drawReference('transaction')
+  await sql`
+    insert into payment_intents
+      (provider_id, reference, purpose, customer_ref, cycle_mode, keeps_card, status, amount,
+       original_amount, currency, exchange_rate, processor_customer_id, failure_reason,
+       idempotency_key, input_sha256, expires_at, created_at, updated_at)
+    select provider_id, ${reference}, 'credit_topup', reference, 'calendar', false, 'failed', 100,
+      100, 'USD', 1, 'cus_processor', 'amount_too_small', ${reference}, '', now(), now(), now()
+    from customers where reference = ${customerRef}`
+  return reference
 }
 
 const unknown: Refs = {
@@ -106,6 +127,7 @@ const unknown: Refs = {
   eventId: 'evt_NOBODYS00000',
   keyId: 'key_NOBODYS00000',
   invoiceRef: 'inv_NOBODYS00000',
+  paymentIntentRef: 'txn_NOBODYS00000',
 }
 
 type Examples = Record<string, { value: object }>
@@ -196,11 +218,14 @@ async function ask({ operation, elsewhereNames }: Call, foreign: Refs): Promise<
   for (const name of queryNames) if (elsewhereNames.includes(name)) query.set(name, refs[name])
   const hasBody = method !== 'GET' && method !== 'DELETE'
   const body = { ...fixed.body, ...Object.fromEntries(bodyNames.map((name) => [name, refs[name]])) }
-  const answer = await stack.call<unknown>(
+  const answer = await stack.callRaw<unknown>(
     tenant.sandboxKey,
     method,
     `${path}?${query.toString()}`,
-    hasBody ? body : undefined,
+    {
+      headers: { 'idempotency-key': randomUUID() },
+      ...(hasBody ? { body: JSON.stringify(body) } : {}),
+    },
   )
   let text = `${answer.status} ${JSON.stringify(answer.body)}`
   for (const name of names) text = text.replaceAll(refs[name], `<${name}>`)
@@ -214,6 +239,7 @@ async function ask({ operation, elsewhereNames }: Call, foreign: Refs): Promise<
 const tables = [
   ...['products', 'plans', 'customers', 'customer_references', 'purchases', 'meters'],
   ...['outbox', 'publications', 'customer_sessions', 'checkout_sessions', 'auto_recharges'],
+  ...['payment_intents', 'payment_attempts', 'processor_customers'],
 ]
 
 /** All rows that the caller has no business with. */

@@ -60,6 +60,8 @@ export type TestStack = {
     path: string,
     raw: RequestInit,
   ): Promise<Answer<Body>>
+  /** Where the service listens. */
+  readonly baseUrl: string
   /** Without a key, and the answer as it is. */
   fetch(path: string, init?: RequestInit): Promise<Response>
   /** Usage as the data plane and the counters leave it behind: in the log, and counted. */
@@ -149,6 +151,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     folder,
     createTenant: (currency) => createTenant(database, hotState, currency),
     callRaw,
+    baseUrl: `http://127.0.0.1:${service.port}`,
     call: (key, method, path, body) =>
       callRaw(key, method, path, body === undefined ? {} : { body: JSON.stringify(body) }),
     fetch: (path, init) => fetch(`http://127.0.0.1:${service.port}${path}`, init),

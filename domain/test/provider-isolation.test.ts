@@ -100,6 +100,8 @@ describe('the tables', () => {
       ...['job_claims', 'billing_runs'],
       // What follows from a transaction of the ledger.
       ...['wallets', 'ledger_entries', 'credit_grants', 'credit_burns'],
+      // The calls that carry out what a payment is to become.
+      'payment_attempts',
       // What an invoice or a credit note consists of, or leaves behind.
       ...['invoice_lines', 'billed_periods', 'credit_note_lines'],
       ...['document_numbers', 'carried_amounts'],
@@ -126,6 +128,8 @@ describe('the tables', () => {
       ...schemas.map((schema) => `${schema}.job_slots`),
       // How far the log was read, by partition.
       ...environments.map((environment) => `${environment}.debit_positions`),
+      // An event of the payment processor names an object, and that its provider.
+      ...environments.map((environment) => `${environment}.processor_events`),
     ]
     expect(new Set(places.map(({ place }) => place))).toEqual(new Set(known))
     for (const { place } of places) {

@@ -79,3 +79,10 @@ export const passwordCharsMin = 10
 
 /** Hashing a password reads all of it. */
 export const passwordCharsMax = 256
+
+/** Minor units of one top-up, as clients know them. */
+export const topUpMinorMin = 100
+export const topUpMinorMax = 10_000_000
+
+/** Characters of an `Idempotency-Key` header. */
+export const idempotencyKeyCharsMax = 256

@@ -1,6 +1,7 @@
 import {
   decideTerms,
   type AutoRechargeContext,
+  type AutoRechargeDecision,
   type AutoRechargeRequest,
 } from '@tollgate/domain/auto-recharge/decide-terms'
 import {
@@ -29,13 +30,22 @@ export async function saveAskedTerms(
   asked: AutoRechargeRequest,
 ): Promise<AskedTerms> {
   const { providerId } = operation
-  const context = await readContext(parts, operation, customerRef, asked.currency)
-  const decision = decideTerms(asked, context)
+  const decision = await decideAskedTerms(parts, operation, customerRef, asked)
   if (decision.kind === 'refuse') return { kind: 'refused', reason: decision.reason }
   const recharge = await commit(parts, operation, ({ sql, now }) =>
     saveAutoRecharge(sql, providerId, customerRef, decision.terms, now),
   )
   return { kind: 'saved', recharge }
+}
+
+/** What the customer asks for, as it would be kept; or why it cannot be had. */
+export async function decideAskedTerms(
+  parts: AppParts,
+  operation: Operation,
+  customerRef: string,
+  asked: AutoRechargeRequest,
+): Promise<AutoRechargeDecision> {
+  return decideTerms(asked, await readContext(parts, operation, customerRef, asked.currency))
 }
 
 async function readContext(

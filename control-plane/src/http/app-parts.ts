@@ -9,6 +9,7 @@ import type { UrlRules } from '@tollgate/platform/outbound/judge-url'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { PeriodUsage } from '../limits/period-usage.ts'
@@ -32,6 +33,7 @@ export type AppParts = {
   readonly wallets: Wallets
   /** What the services of one data folder know each other by; undefined where the hot state is in none. */
   readonly folderSecret: string | undefined
+  readonly payments: PaymentParts
   /** What providers entrust to us is sealed with it. */
   readonly secrets: Secrets
   /** The way to addresses that providers give, and what of them can be refused at once. */
@@ -53,6 +55,8 @@ export type AppLimits = {
   readonly countersWaitMs: number
   /** How long a usage query waits for the store to reach what was acknowledged before it. */
   readonly usageStoreWaitMs: number
+  /** How long a payment is waited for that the customer has confirmed. */
+  readonly paymentWaitMs: number
   /** How long an MCP server may take to tell all its tools. */
   readonly mcpDiscoveryTimeoutMs: number
   /** Seconds that a reservation may be held. */

@@ -45,8 +45,11 @@ import { registerMerchantRoutes } from './routes/merchant.ts'
 import { registerMeterUsageRoutes } from './routes/meter-usage.ts'
 import { registerMeterRoutes } from './routes/meters.ts'
 import { registerOwnKeyRoute } from './routes/own-key.ts'
+import { registerPaymentIntentRoutes } from './routes/payment-intents.ts'
 import { registerPaymentMethodRoute } from './routes/payment-method.ts'
 import { registerPlanRoutes } from './routes/plans.ts'
+import { registerProcessPaymentRoute } from './routes/process-payment.ts'
+import { registerProcessorWebhookRoutes } from './routes/processor-webhooks.ts'
 import { registerProductRoutes } from './routes/products.ts'
 import { registerAssetUploadRoute, registerPublicAssetRoutes } from './routes/provider-assets.ts'
 import { registerPurchaseChangeRoutes } from './routes/purchase-changes.ts'
@@ -107,6 +110,7 @@ export async function buildApp(
   await installApiPage(app)
   registerPublicAssetRoutes(app, parts.publisher.database)
   await registerPages(app, parts)
+  await registerProcessorWebhookRoutes(app, parts)
   registerSignInRoutes(app, parts)
   registerOpenCliSessionRoutes(app, parts)
   if (parts.folderSecret !== undefined) {
@@ -152,6 +156,8 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerAssetUploadRoute(app, parts)
   registerAutoRechargeRoutes(app, parts)
   registerPaymentMethodRoute(app, parts)
+  registerPaymentIntentRoutes(app, parts)
+  registerProcessPaymentRoute(app, parts)
   registerExchangeRateRoutes(app, parts)
   registerWebhookCatalogueRoutes(app)
 }

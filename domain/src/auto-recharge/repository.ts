@@ -97,6 +97,105 @@ export async function findAutoRecharge(
   return row === undefined ? undefined : fromRow(row)
 }
 
+/** The one that a payment is under way for. */
+export async function lockRechargeInFlight(
+  sql: Queryable,
+  providerId: string,
+  { customerRef, reference }: { readonly customerRef: string; readonly reference: string },
+): Promise<AutoRecharge | undefined> {
+  const [row] = await sql<AutoRechargeRow[]>`
+    select * from auto_recharges
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and in_flight_payment_intent_id = ${reference}
+    for update`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** Whoever charges locks it first: one payment is under way at a time. */
+export async function lockAutoRecharge(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<AutoRecharge | undefined> {
+  const [row] = await sql<AutoRechargeRow[]>`
+    select * from auto_recharges
+    where provider_id = ${providerId} and customer_ref = ${customerRef} for update`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** What charging changes. */
+export async function updateRecharge(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  recharge: AutoRecharge,
+): Promise<void> {
+  await sql`
+    update auto_recharges set status = ${recharge.status},
+      monthly_spend_minor = ${recharge.monthlySpendMinor.toString()},
+      monthly_spend_period = ${recharge.monthlySpendPeriod},
+      failure_count = ${recharge.failureCount},
+      in_flight_payment_intent_id = ${recharge.inFlightPaymentIntentId},
+      last_charge_at = ${recharge.lastChargeAt}, lock_acquired_at = ${recharge.lockAcquiredAt},
+      updated_at = ${recharge.updatedAt}
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+}
+
+/** Where a card is being set up: asked about until one is there, should nobody tell. */
+export async function noteSetup(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  setupIntentId: string,
+): Promise<void> {
+  await sql`
+    update auto_recharges set setup_intent_id = ${setupIntentId}
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+}
+
+/** There is a card that may be charged: what waits for one begins, and what gave up on another card begins again. */
+export async function armRecharge(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  paymentMethodId: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update auto_recharges set status = 'active', failure_count = 0,
+      payment_method_id = ${paymentMethodId}, updated_at = ${now}
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and (status = 'pending_setup'
+        or (status = 'failed' and payment_method_id is distinct from ${paymentMethodId}))`
+}
+
+export type RechargeName = { readonly providerId: string; readonly customerRef: string }
+
+/**
+ * Takes recharges of any provider whose wallet was moved since somebody looked at them, or that were not looked at for
+ * long, and notes that they are looked at: exchange rates change, and months. The longest waiting first.
+ */
+export async function claimRechargesToLookAt(
+  sql: Queryable,
+  now: Date,
+  lookedBefore: Date,
+  rowsMax: number,
+): Promise<RechargeName[]> {
+  const rows = await sql<{ provider_id: string; customer_ref: string }[]>`
+    update auto_recharges set looked_at = ${now}
+    where (provider_id, customer_ref) in (
+      select provider_id, customer_ref from auto_recharges
+      where status = 'active' and in_flight_payment_intent_id is null
+        and (looked_at is null or looked_at < ${lookedBefore} or exists (
+          select from wallets
+          where wallets.provider_id = auto_recharges.provider_id
+            and wallets.customer_ref = auto_recharges.customer_ref
+            and wallets.updated_at >= auto_recharges.looked_at))
+      order by looked_at nulls first limit ${rowsMax} for update skip locked)
+    returning provider_id, customer_ref`
+  return rows.map((row) => ({ providerId: row.provider_id, customerRef: row.customer_ref }))
+}
+
 function fromRow(row: AutoRechargeRow): AutoRecharge {
   return {
     status: row.status,

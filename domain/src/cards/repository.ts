@@ -10,6 +10,9 @@ export type Card = {
   readonly reusable: boolean
 }
 
+/** As the processor told of it. */
+export type SeenCard = Card & { readonly paymentMethodId: string }
+
 type CardRow = {
   brand: string
   last4: string
@@ -29,6 +32,41 @@ export async function findCard(
   if (row === undefined) return undefined
   const { brand, last4, reusable } = row
   return { brand, last4, expMonth: row.exp_month, expYear: row.exp_year, reusable }
+}
+
+/** One that may be charged again gives way only to another such one. */
+export async function keepCard(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  { paymentMethodId, ...card }: SeenCard,
+  now: Date,
+): Promise<void> {
+  const { brand, last4, expMonth, expYear, reusable } = card
+  await sql`
+    insert into customer_cards
+      (provider_id, customer_ref, brand, last4, exp_month, exp_year, reusable, payment_method_id,
+       updated_at)
+    values (${providerId}, ${customerRef}, ${brand}, ${last4}, ${expMonth}, ${expYear}, ${reusable},
+      ${paymentMethodId}, ${now})
+    on conflict (provider_id, customer_ref) do update set brand = excluded.brand,
+      last4 = excluded.last4, exp_month = excluded.exp_month, exp_year = excluded.exp_year,
+      reusable = excluded.reusable, payment_method_id = excluded.payment_method_id,
+      updated_at = excluded.updated_at
+    where excluded.reusable or not customer_cards.reusable`
+}
+
+/** The payment method that may be charged without its holder. */
+export async function findReusablePaymentMethod(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<string | undefined> {
+  const [row] = await sql<{ payment_method_id: string }[]>`
+    select payment_method_id from customer_cards
+    where provider_id = ${providerId} and customer_ref = ${customerRef} and reusable
+      and payment_method_id is not null`
+  return row?.payment_method_id
 }
 
 export async function removeCard(

@@ -6,6 +6,8 @@ import { listPurchases, lockPurchase } from '../purchases/repository.ts'
 import { settleLapsed } from '../purchases/settle-lapsed.ts'
 import { transitions } from '../purchases/transitions.ts'
 import { endCheckoutSessions } from '../sessions/checkout-sessions.ts'
+import { withdrawIntentsOf } from '../payments/intents-repository.ts'
+import { removeProcessorCustomer } from '../payments/processor-customers.ts'
 import { removeCustomerSessions } from '../sessions/customer-sessions.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
@@ -41,6 +43,8 @@ export async function deleteCustomer(
   await endCheckoutSessions(sql, providerId, reference, now)
   await removeAutoRecharge(sql, providerId, reference)
   await removeCard(sql, providerId, reference)
+  await withdrawIntentsOf(sql, providerId, reference, now)
+  await removeProcessorCustomer(sql, providerId, reference)
   await eraseCustomer(sql, providerId, reference, now)
   await releaseExternalRefs(sql, providerId, reference, now)
   const created = unixSeconds(customer.createdAt)

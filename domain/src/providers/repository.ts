@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import type { Environment } from '@tollgate/schemas/environment'
 import type { CycleMode } from '../periods/periods.ts'
 
 export type Provider = {
@@ -60,4 +61,15 @@ function fromRow(row: ProviderRow): Provider {
     isLive: row.is_live,
     createdAt: row.created_at,
   }
+}
+
+/** The one provider of the environment; undefined where there are several, or none. */
+export async function findSoleProvider(
+  sql: Queryable,
+  environment: Environment,
+): Promise<string | undefined> {
+  const rows = await sql<{ provider_id: string }[]>`
+    select provider_id from providers
+    ${environment === 'live' ? sql`where is_live` : sql``} limit 2`
+  return rows.length === 1 ? rows[0]!.provider_id : undefined
 }

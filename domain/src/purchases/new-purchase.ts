@@ -1,22 +1,37 @@
 import type { PurchaseOrigin } from '@tollgate/schemas/http/purchases'
 import type { Customer } from '../customers/repository.ts'
 import { periodOf, wholeSecond, type CycleMode } from '../periods/periods.ts'
-import type { Plan } from '../plans/plan.ts'
 import { trialEnd } from '../pricing/trial.ts'
 import type { Product } from '../products/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { cycleOf } from './access.ts'
-import { snapshotOf } from './plan-snapshot.ts'
-import type { Purchase } from './repository.ts'
+import { snapshotOf, type PlanSnapshot } from './plan-snapshot.ts'
+import { topUpName, type Purchase } from './repository.ts'
 
 export type UnpaidPurchase = {
   readonly customer: Customer
-  readonly product: Product
-  readonly plan: Plan
+  readonly product: Pick<Product, 'reference' | 'name'>
+  readonly plan: PlanSnapshot
   readonly cycleMode: CycleMode
   readonly origin: PurchaseOrigin
   readonly now: Date
 }
+
+/** Of a purchase that has just begun. */
+const nothingHappened = {
+  endDate: null,
+  nextBillingDate: null,
+  paidAt: null,
+  cancelledAt: null,
+  cancellationReason: null,
+  endedAt: null,
+  metadata: {},
+  remindedOf: null,
+  nextResetAt: null,
+  retryCount: 0,
+  nextRetryAt: null,
+  nextUsageBillAt: null,
+} as const
 
 /** A purchase that starts now and for which nothing is paid beforehand. */
 export function unpaidPurchase(given: UnpaidPurchase): Purchase {
@@ -43,18 +58,7 @@ export function unpaidPurchase(given: UnpaidPurchase): Purchase {
     isRecurring,
     autoRenew: isRecurring && (plan.terms.autoRenew ?? true),
     startDate: anchor,
-    endDate: null,
-    nextBillingDate: null,
-    paidAt: null,
-    cancelledAt: null,
-    cancellationReason: null,
-    endedAt: null,
-    metadata: {},
-    remindedOf: null,
-    nextResetAt: null,
-    retryCount: 0,
-    nextRetryAt: null,
-    nextUsageBillAt: null,
+    ...nothingHappened,
     createdAt: now,
     updatedAt: now,
   }
@@ -66,7 +70,7 @@ export function unpaidPurchase(given: UnpaidPurchase): Purchase {
 }
 
 /** Whether the plan can be tried before it is paid. What has no periods has none that could begin after the trial. */
-export function hasTrial({ terms }: Pick<Plan, 'terms'>): boolean {
+export function hasTrial({ terms }: Pick<PlanSnapshot, 'terms'>): boolean {
   return (terms.trialDays ?? 0) > 0 && terms.billingCycle !== undefined
 }
 
@@ -93,9 +97,63 @@ export function trialPurchase(given: Omit<UnpaidPurchase, 'origin'>): Purchase {
   }
 }
 
+export type PurchasePrice = Pick<
+  Purchase,
+  'amountMinor' | 'originalAmountMinor' | 'currency' | 'exchangeRate'
+>
+
+/** A purchase whose first payment is there, and which becomes active with the move `paid`. */
+export function paidPurchase(
+  given: Omit<UnpaidPurchase, 'origin'>,
+  price: PurchasePrice,
+): Purchase {
+  const origin = given.plan.type === 'one-time' ? 'one_time' : 'paid'
+  return { ...unpaidPurchase({ ...given, origin }), ...price, status: 'pending', paidAt: given.now }
+}
+
+/** What a top-up is recorded as: it gives access to nothing, and does not end. */
+export function topUpPurchase(
+  customer: Customer,
+  paid: { readonly productRef: string | null; readonly amountMinor: bigint } & {
+    readonly originalAmountMinor: bigint
+    readonly currency: string
+    readonly exchangeRate: string
+    readonly cycleMode: CycleMode
+  },
+  now: Date,
+): Purchase {
+  const anchor = wholeSecond(now)
+  return {
+    reference: drawReference('purchase'),
+    customerRef: customer.reference,
+    customerEmail: customer.email,
+    productRef: paid.productRef ?? '',
+    productName: topUpName,
+    planRef: null,
+    planSnapshot: null,
+    status: 'active',
+    origin: 'credit_topup',
+    amountMinor: Number(paid.amountMinor),
+    originalAmountMinor: Number(paid.originalAmountMinor),
+    currency: paid.currency,
+    exchangeRate: paid.exchangeRate,
+    anchor,
+    cycleMode: paid.cycleMode,
+    billingCycle: null,
+    isRecurring: false,
+    autoRenew: false,
+    startDate: anchor,
+    ...nothingHappened,
+    paidAt: now,
+    metadata: { purpose: 'credit_topup' },
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
 const dayMs = 86_400_000
 
-function accessEnd(plan: Plan, start: Date): Date | null {
+function accessEnd(plan: PlanSnapshot, start: Date): Date | null {
   const days = plan.terms.accessExpiryDays ?? 0
   return days > 0 ? new Date(start.getTime() + days * dayMs) : null
 }

@@ -14,7 +14,7 @@ export type PlanSnapshot = Pick<
   | 'terms'
 >
 
-export function snapshotOf(plan: Plan): PlanSnapshot {
+export function snapshotOf(plan: PlanSnapshot): PlanSnapshot {
   return {
     reference: plan.reference,
     name: plan.name,

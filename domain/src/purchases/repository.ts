@@ -11,6 +11,7 @@ export type Purchase = {
   readonly reference: string
   readonly customerRef: string
   readonly customerEmail: string
+  /** '' for a top-up of no product. */
   readonly productRef: string
   readonly productName: string
   /** Null for a credit top-up, like the snapshot. */
@@ -55,8 +56,8 @@ type PurchaseRow = {
   reference: string
   customer_ref: string
   customer_email: string
-  product_ref: string
-  product_name: string
+  product_ref: string | null
+  product_name: string | null
   plan_ref: string | null
   plan_snapshot: PlanSnapshot | null
   status: PurchaseStatus
@@ -101,6 +102,9 @@ export type PurchaseFilter = {
   readonly offset?: number | undefined
 }
 
+/** What a top-up of no product is called. */
+export const topUpName = 'Credit top-up'
+
 /** The states in which a purchase gives access to its product. */
 export const statusesWithAccess = ['active', 'trialing', 'past_due'] as const
 
@@ -116,7 +120,8 @@ export async function insertPurchase(
        amount, original_amount, currency, exchange_rate, anchor, cycle_mode, billing_cycle,
        is_recurring, auto_renew, start_date, end_date, next_billing_date, paid_at, metadata,
        next_reset_at, next_usage_bill_at, created_at, updated_at)
-    values (${providerId}, ${purchase.reference}, ${purchase.customerRef}, ${purchase.productRef},
+    values (${providerId}, ${purchase.reference}, ${purchase.customerRef},
+      ${purchase.productRef || null},
       ${purchase.planRef}, ${jsonb(sql, purchase.planSnapshot)}, ${purchase.status},
       ${purchase.origin}, ${purchase.amountMinor}, ${purchase.originalAmountMinor},
       ${purchase.currency}, ${purchase.exchangeRate}, ${purchase.anchor}, ${purchase.cycleMode},
@@ -168,7 +173,7 @@ export async function listPurchases(
     from purchases
     join customers on customers.provider_id = purchases.provider_id
       and customers.reference = purchases.customer_ref
-    join products on products.provider_id = purchases.provider_id
+    left join products on products.provider_id = purchases.provider_id
       and products.reference = purchases.product_ref
     where ${matchingPurchases(sql, providerId, filter)}
     order by purchases.start_date desc, purchases.created_at desc, purchases.reference
@@ -252,7 +257,7 @@ export async function findDecidingPurchase(
     from purchases
     join customers on customers.provider_id = purchases.provider_id
       and customers.reference = purchases.customer_ref
-    join products on products.provider_id = purchases.provider_id
+    left join products on products.provider_id = purchases.provider_id
       and products.reference = purchases.product_ref
     where purchases.provider_id = ${providerId} and purchases.customer_ref = ${customerRef}
       and purchases.product_ref = ${productRef} and purchases.plan_ref is not null
@@ -323,7 +328,7 @@ function toEntitling(row: EntitlingRow): EntitlingPurchase {
   return {
     reference: row.reference,
     customerRef: row.customer_ref,
-    productRef: row.product_ref,
+    productRef: row.product_ref ?? '',
     planSnapshot: row.plan_snapshot,
     status: row.status,
     anchor: row.anchor,
@@ -339,7 +344,7 @@ function fromRow(row: PurchaseRow): Purchase {
   return {
     ...toEntitling(row),
     customerEmail: row.customer_email,
-    productName: row.product_name,
+    productName: row.product_name ?? topUpName,
     planRef: row.plan_ref,
     origin: row.origin,
     amountMinor: Number(row.amount),

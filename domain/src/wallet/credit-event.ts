@@ -10,7 +10,8 @@ export type CreditMovement = {
   readonly productRef: string | null
 }
 
-export type CreditEvent = 'granted' | 'adjusted' | 'debited' | 'low_balance' | 'exhausted'
+export type CreditEvent =
+  'granted' | 'topped_up' | 'adjusted' | 'debited' | 'low_balance' | 'exhausted'
 
 export async function recordCreditEvent(
   work: UnitOfWork,

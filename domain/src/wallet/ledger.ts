@@ -6,7 +6,8 @@ import { jsonb } from '../postgres/jsonb.ts'
 /** One line of a transaction; the entries of a transaction add up to nothing, in each unit by itself. */
 export type LedgerEntry = CreditEntry | MoneyEntry
 
-export type CreditAccount = 'wallet' | 'granted' | 'used' | 'written_off' | 'adjusted' | 'breakage'
+export type CreditAccount =
+  'wallet' | 'granted' | 'purchased' | 'used' | 'written_off' | 'adjusted' | 'breakage'
 
 /** Credits are counted in 10^-6 of one. */
 type CreditEntry = {
@@ -39,7 +40,7 @@ export type MoneyEntry = {
   readonly amountMinor: bigint
 }
 
-export type CreditKind = 'grant' | 'usage' | 'write_off' | 'adjustment' | 'expiry'
+export type CreditKind = 'grant' | 'top_up' | 'usage' | 'write_off' | 'adjustment' | 'expiry'
 
 export const moneyKinds = [
   'invoice_issued',

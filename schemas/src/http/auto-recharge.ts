@@ -20,6 +20,8 @@ export const autoRechargeUpdateSchema = z.object({
   customerName: shortText.optional(),
 })
 
+export type AutoRechargeUpdate = z.infer<typeof autoRechargeUpdateSchema>
+
 const autoRechargeConfigSchema = z.object({
   enabled: z.boolean(),
   trigger: z.object({ type: z.literal('balance'), thresholdAmountMinor: z.number() }),
@@ -66,6 +68,8 @@ export type AutoRechargeResponse = z.infer<typeof autoRechargeResponseSchema>
 export const autoRechargeUpdatedResponseSchema = z.object({
   config: autoRechargeConfigSchema,
   display: autoRechargeDisplaySchema.optional(),
+  /** For the customer's browser, where a card has to be set up first. */
+  setupClientSecret: z.string().optional(),
   publishableKey: z.string().optional(),
 })
 

@@ -4,6 +4,9 @@ import type { Clock } from '@tollgate/platform/clock/clock'
 import { EventLogUnavailableError } from '@tollgate/platform/event-log/event-log'
 import { RedisUnavailableError } from '@tollgate/platform/hot-state/redis/redis-unavailable-error'
 import { SecretKeysMissingError } from '@tollgate/platform/secrets/secret-errors'
+import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
+import { PaymentsNotConfiguredError } from '@tollgate/domain/payments/payment-parts'
+import { PaymentUnknownError } from '@tollgate/domain/payments/payment-unknown-error'
 import { PasswordsBusyError } from '@tollgate/domain/console/passwords'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import { validationErrorBody } from '@tollgate/schemas/http/validation-error'
@@ -39,6 +42,10 @@ export function statusOf(error: Error): number {
 function refusalOf(error: Error): RefusalError {
   if (error instanceof RefusalError) return error
   if (error instanceof SecretKeysMissingError) return refusals.secretsUnavailable()
+  if (error instanceof PaymentsNotConfiguredError) return refusals.paymentsNotConfigured()
+  if (error instanceof PaymentProcessorUnavailableError || error instanceof PaymentUnknownError) {
+    return refusals.processorUnavailable()
+  }
   if (isUnavailable(error)) return refusals.partUnavailable()
   const { statusCode = 500 } = error as FastifyError
   if (statusCode < 400 || statusCode > 499) {

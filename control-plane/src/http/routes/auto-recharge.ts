@@ -2,9 +2,13 @@ import { shownMinor } from '@tollgate/domain/auto-recharge/decide-terms'
 import {
   disableAutoRecharge,
   findAutoRecharge,
+  noteSetup,
   type AutoRecharge,
 } from '@tollgate/domain/auto-recharge/repository'
+import { setUpCard } from '@tollgate/domain/cards/set-up-card'
+import type { Customer } from '@tollgate/domain/customers/repository'
 import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import {
   autoRechargeDeletedResponseSchema,
   autoRechargeQuerySchema,
@@ -23,6 +27,7 @@ import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts
 import { read } from '../read.ts'
 import { displayRateOf, requireCustomer } from '../require.ts'
 import {
+  askedTerms,
   autoRechargeDisplay,
   autoRechargeToHttp,
   autoRechargeValidation,
@@ -31,7 +36,7 @@ import {
 const path = '/v1/sdk/auto-recharge'
 const tags = ['Credits']
 
-/** What a customer wants to be charged for when credits run low. The charging itself is the billing runner's. */
+/** What a customer wants to be charged for when credits run low. */
 export function registerAutoRechargeRoutes(app: ApiServer, parts: AppParts): void {
   app.get(
     path,
@@ -89,22 +94,37 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const { customerRef: given, ...asked } = request.body
-      const { reference: customerRef } = await requireCustomer(parts, operation, given)
-      const outcome = await saveAskedTerms(parts, operation, customerRef, {
-        enabled: asked.enabled,
-        currency: asked.currency.toUpperCase(),
-        thresholdAmountMajor: asked.thresholdAmountMajor,
-        topupAmountMajor: asked.topupAmountMajor,
-        maxMonthlySpendMajor: asked.maxMonthlySpendMajor,
-      })
+      const customer = await requireCustomer(parts, operation, given)
+      const outcome = await saveAskedTerms(parts, operation, customer.reference, askedTerms(asked))
       if (outcome.kind === 'refused') throw refusals.autoRechargeInvalid(outcome.reason)
+      const saved = outcome.recharge
+      const needsCard = saved.status === 'pending_setup' && asked.deferSetupIntent !== true
+      const setupClientSecret = needsCard
+        ? await setUpRechargeCard(parts, operation, customer, saved)
+        : undefined
       const publishableKey = parts.publishableKeys[operation.environment]
       return {
-        ...(await present(parts, operation, outcome.recharge)),
+        ...(await present(parts, operation, saved)),
+        ...(setupClientSecret === undefined ? {} : { setupClientSecret }),
         ...(publishableKey === '' ? {} : { publishableKey }),
       }
     },
   )
+}
+
+/** An installation that takes no payments keeps what is asked for, as it does while the card is missing. */
+async function setUpRechargeCard(
+  { payments }: AppParts,
+  operation: Operation,
+  customer: Customer,
+  { updatedAt }: AutoRecharge,
+): Promise<string | undefined> {
+  if (payments.processors.of(operation.environment) === undefined) return undefined
+  const setup = await setUpCard(payments, operation, customer, updatedAt.toISOString())
+  await payments.commit(operation, ({ sql, providerId }) =>
+    noteSetup(sql, providerId, customer.reference, setup.setupIntentId),
+  )
+  return setup.clientSecret
 }
 
 /** Amounts of a currency that nobody knows a rate for any more are shown as they are, and the top-up not at all. */

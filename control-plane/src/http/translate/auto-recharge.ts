@@ -1,3 +1,5 @@
+import type { AutoRechargeRequest } from '@tollgate/domain/auto-recharge/decide-terms'
+import type { AutoRechargeUpdate } from '@tollgate/schemas/http/auto-recharge'
 import { rechargeMajorMax } from '@tollgate/domain/auto-recharge/decide-terms'
 import type { AutoRecharge } from '@tollgate/domain/auto-recharge/repository'
 import { formatMoney, majorText, processorMinimumMinor } from '@tollgate/domain/money/currencies'
@@ -58,5 +60,15 @@ export function autoRechargeDisplay(
     },
     exchangeRate: Number(unitsPerDollar),
     rateSource: source,
+  }
+}
+
+export function askedTerms(asked: Omit<AutoRechargeUpdate, 'customerRef'>): AutoRechargeRequest {
+  return {
+    enabled: asked.enabled,
+    currency: asked.currency.toUpperCase(),
+    thresholdAmountMajor: asked.thresholdAmountMajor,
+    topupAmountMajor: asked.topupAmountMajor,
+    maxMonthlySpendMajor: asked.maxMonthlySpendMajor,
   }
 }

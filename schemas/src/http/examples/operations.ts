@@ -7,6 +7,7 @@ import type { OperationExamples } from './example.ts'
 import { invoiceExamples } from './invoices.ts'
 import { mcpExamples } from './mcp.ts'
 import { meterExamples } from './meters.ts'
+import { paymentExamples } from './payments.ts'
 import { providerExamples } from './provider.ts'
 import { purchaseExamples } from './purchases.ts'
 import { usageExamples } from './usage.ts'
@@ -20,6 +21,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...catalogExamples,
   ...purchaseExamples,
   ...invoiceExamples,
+  ...paymentExamples,
   ...meterExamples,
   ...mcpExamples,
   ...providerExamples,

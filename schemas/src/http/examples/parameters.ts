@@ -15,6 +15,8 @@ const byName: Readonly<Record<string, unknown>> = {
   eventId: refs.event,
   keyId: refs.key,
   invoiceRef: refs.invoice,
+  paymentIntentRef: 'pi_3QabcdTollgate0001',
+  'idempotency-key': '5f0c8e3a-order-1042',
   userId: refs.user,
   actor: `user:${refs.user}`,
   sha256: pictureSha256,

@@ -1,0 +1,198 @@
+import { z } from 'zod'
+import type { AutoRechargeTerms } from '@tollgate/domain/auto-recharge/repository'
+import { createPayment, type CreateOutcome } from '@tollgate/domain/payments/create-payment'
+import { findIntent, listIntents } from '@tollgate/domain/payments/intents-repository'
+import { lookAtPayment } from '@tollgate/domain/payments/look-at-payment'
+import { applyLook } from '@tollgate/domain/payments/apply-look'
+import { processorOf } from '@tollgate/domain/payments/payment-parts'
+import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
+import { isFinal } from '@tollgate/domain/payments/transitions'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
+import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  paymentIntentCreateSchema,
+  paymentIntentSchema,
+  paymentIntentsQuerySchema,
+  paymentIntentsResponseSchema,
+  type PaymentIntentBody,
+  type PaymentIntentCreate,
+} from '@tollgate/schemas/http/payment-intents'
+import { idempotencyKeyCharsMax } from '@tollgate/schemas/limits'
+import { decideAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
+import { requireCustomer } from '../require.ts'
+import { askedTerms } from '../translate/auto-recharge.ts'
+import { paymentIntentSummary, paymentIntentToHttp } from '../translate/payment-intent.ts'
+
+const path = '/v1/sdk/payment-intents'
+const tags = ['Payments']
+
+export function registerPaymentIntentRoutes(app: ApiServer, parts: AppParts): void {
+  app.get(
+    path,
+    {
+      schema: {
+        tags,
+        querystring: paymentIntentsQuerySchema,
+        response: { 200: paymentIntentsResponseSchema },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const page = clampPage(request.query)
+      const intents = await read(parts, caller, (sql) => listIntents(sql, caller.providerId, page))
+      return { paymentIntents: intents.map(paymentIntentSummary), total: intents.length }
+    },
+  )
+
+  registerCreation(app, parts)
+
+  app.get(
+    `${path}/:paymentIntentRef`,
+    {
+      schema: {
+        tags,
+        params: z.object({ paymentIntentRef: requiredReference }),
+        response: { 200: paymentIntentSchema },
+      },
+    },
+    async (request) => {
+      const operation = operationOf(request, parts.clock)
+      const intent = await requirePaymentIntent(parts, operation, request.params.paymentIntentRef)
+      const seen = await lookAgain(parts, operation, intent)
+      return toBody(parts, operation, seen.intent, seen.clientSecret)
+    },
+  )
+}
+
+function registerCreation(app: ApiServer, parts: AppParts): void {
+  app.post(
+    path,
+    {
+      schema: {
+        tags,
+        headers: z.looseObject({
+          'idempotency-key': z.string().optional().meta({
+            description: 'Required. A repetition is answered with the same payment',
+          }),
+        }),
+        body: paymentIntentCreateSchema,
+        response: { 201: paymentIntentSchema },
+      },
+    },
+    async (request, reply) => {
+      const operation = operationOf(request, parts.clock)
+      const { idempotencyKey } = operation
+      if (idempotencyKey === null || idempotencyKey === '') throw refusals.idempotencyKeyMissing()
+      if (idempotencyKey.length > idempotencyKeyCharsMax) {
+        throw refusals.idempotencyKeyTooLong(idempotencyKeyCharsMax)
+      }
+      const { body } = request
+      const purpose = body.purpose ?? 'product'
+      if (purpose === 'usage_billing') throw refusals.usageBillingNotOnRequest()
+      const customer = await requireCustomer(parts, operation, body.customerRef)
+      const recharge = await rechargeTermsOf(parts, operation, customer.reference, body)
+      const outcome = await createPayment(parts.payments, operation, {
+        customer,
+        purpose,
+        productRef: body.productRef || undefined,
+        planRef: body.planRef || undefined,
+        amountMinor: body.amount === undefined ? undefined : BigInt(body.amount),
+        currency: body.currency?.toUpperCase(),
+        description: body.description,
+        checkoutSessionId: undefined,
+        keepsCard: false,
+        recharge,
+        idempotencyKey,
+      })
+      const { intent, clientSecret } = requireCreated(outcome, body)
+      return reply.code(201).send(toBody(parts, operation, intent, clientSecret))
+    },
+  )
+}
+
+/** What is to be bought on the card of this payment from then on. */
+async function rechargeTermsOf(
+  parts: AppParts,
+  operation: Operation,
+  customerRef: string,
+  { autoRecharge }: PaymentIntentCreate,
+): Promise<AutoRechargeTerms | undefined> {
+  if (autoRecharge === undefined) return undefined
+  const decision = await decideAskedTerms(parts, operation, customerRef, askedTerms(autoRecharge))
+  if (decision.kind === 'refuse') throw refusals.autoRechargeInvalid(decision.reason)
+  return decision.terms
+}
+
+function requireCreated(
+  outcome: CreateOutcome,
+  asked: { readonly productRef?: string | undefined; readonly planRef?: string | undefined },
+): Extract<CreateOutcome, { kind: 'created' }> {
+  switch (outcome.kind) {
+    case 'created':
+      return outcome
+    case 'product-not-found':
+      throw refusals.productNotFound(asked.productRef ?? '')
+    case 'plan-not-found':
+      throw refusals.planNotFound(asked.planRef ?? '')
+    case 'refused':
+      throw refusals.paymentRefused(outcome.reason)
+    case 'key-reused':
+      throw refusals.idempotencyKeyReused()
+    case 'unknown':
+      throw refusals.processorUnavailable()
+  }
+}
+
+export async function requirePaymentIntent(
+  parts: AppParts,
+  caller: Caller,
+  anyReference: string,
+): Promise<PaymentIntent> {
+  const intent = await read(parts, caller, (sql) =>
+    findIntent(sql, caller.providerId, anyReference),
+  )
+  if (intent === undefined) throw refusals.paymentIntentNotFound()
+  return intent
+}
+
+/** As the processor has it now. One that has ended is told of without it as well. */
+async function lookAgain(
+  { payments }: AppParts,
+  operation: Operation,
+  intent: PaymentIntent,
+): Promise<{ intent: PaymentIntent; clientSecret: string | undefined }> {
+  const { processorPaymentId, reference } = intent
+  if (processorPaymentId === null) return { intent, clientSecret: undefined }
+  try {
+    const processor = processorOf(payments, operation.environment)
+    const look = await lookAtPayment(processor, processorPaymentId)
+    if (look === undefined) return { intent, clientSecret: undefined }
+    const { clientSecret } = look.payment
+    if (isFinal(intent.status)) return { intent, clientSecret }
+    const applied = await payments.commit(operation, (work) =>
+      applyLook(work, reference, look, payments.hostedUrl),
+    )
+    return { intent: applied, clientSecret }
+  } catch (error) {
+    if (error instanceof PaymentProcessorUnavailableError && isFinal(intent.status)) {
+      return { intent, clientSecret: undefined }
+    }
+    throw error
+  }
+}
+
+function toBody(
+  parts: AppParts,
+  { environment }: Caller,
+  intent: PaymentIntent,
+  clientSecret: string | undefined,
+): PaymentIntentBody {
+  const publishableKey = parts.publishableKeys[environment]
+  return paymentIntentToHttp(intent, { clientSecret, publishableKey })
+}

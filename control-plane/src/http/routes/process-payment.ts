@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
+import { settlePayment } from '@tollgate/domain/payments/settle-payment'
+import { listPurchases, type Purchase } from '@tollgate/domain/purchases/repository'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  processedPaymentSchema,
+  processPaymentSchema,
+  type ProcessedPaymentBody,
+} from '@tollgate/schemas/http/payment-intents'
+import { refusals } from '../../errors.ts'
+import { briefPurchaseOf } from '../../purchases/present-purchases.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { operationOf, type Caller } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
+import { present } from '../translate/present.ts'
+import { requirePaymentIntent } from './payment-intents.ts'
+
+const lateMessage =
+  'The payment has not been settled in time. Retry later; if it stays like this, the webhooks of the payment processor may not arrive'
+
+/**
+ * Waits for a payment that the customer has confirmed. Whoever sees its success first, this, a webhook or a job, books it:
+ * once, whatever else looks at the same moment.
+ */
+export function registerProcessPaymentRoute(app: ApiServer, parts: AppParts): void {
+  app.post(
+    '/v1/sdk/payment-intents/:paymentIntentRef/process',
+    {
+      schema: {
+        tags: ['Payments'],
+        params: z.object({ paymentIntentRef: requiredReference }),
+        body: processPaymentSchema,
+        response: { 200: processedPaymentSchema },
+      },
+    },
+    async (request): Promise<ProcessedPaymentBody> => {
+      const operation = operationOf(request, parts.clock)
+      const intent = await requirePaymentIntent(parts, operation, request.params.paymentIntentRef)
+      const { payments, limits } = parts
+      const waitMs = limits.paymentWaitMs
+      const settled = await settlePayment(payments, operation, intent.reference, waitMs)
+      switch (settled.kind) {
+        case 'succeeded':
+          return succeeded(parts, operation, settled.intent)
+        case 'processing':
+        case 'failed':
+          return { status: settled.kind }
+        case 'canceled':
+          return { status: 'cancelled' }
+        case 'late':
+          return { status: 'timeout', message: lateMessage }
+        case 'unconfirmed':
+          throw refusals.paymentNotSucceeded('requires_payment_method')
+      }
+    },
+  )
+}
+
+async function succeeded(
+  parts: AppParts,
+  caller: Caller,
+  intent: PaymentIntent,
+): Promise<ProcessedPaymentBody> {
+  const { purchaseRef, purpose, refundWanted, planSnapshot } = intent
+  // Paid for nothing that could be given: it is being paid back.
+  if (refundWanted) return { status: 'failed' }
+  if (purpose !== 'product' || purchaseRef === null) return { status: 'succeeded' }
+  const [purchase] = await read(parts, caller, (sql) =>
+    listPurchases(sql, caller.providerId, { reference: purchaseRef, rowsMax: 1 }),
+  )
+  if (purchase === undefined) return { status: 'succeeded' }
+  const brief = await briefPurchaseOf(parts, caller, purchase)
+  if (planSnapshot?.type !== 'one-time') {
+    return { status: 'succeeded', type: 'recurring', purchase: brief }
+  }
+  const oneTimePurchase = toOneTime(purchase, intent)
+  return { status: 'succeeded', type: 'one-time', oneTimePurchase, purchase: brief }
+}
+
+function toOneTime(purchase: Purchase, { credits, succeededAt }: PaymentIntent) {
+  return {
+    reference: purchase.reference,
+    productRef: purchase.productRef,
+    amount: purchase.amountMinor,
+    currency: purchase.currency,
+    completedAt: (succeededAt ?? purchase.createdAt).toISOString(),
+    ...present({ creditsAdded: credits === null ? undefined : Number(credits) }),
+  }
+}

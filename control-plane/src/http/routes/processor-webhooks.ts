@@ -1,0 +1,51 @@
+import { receiveEvent } from '@tollgate/domain/payments/inbox-repository'
+import { processorOf } from '@tollgate/domain/payments/payment-parts'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+
+/**
+ * Where Stripe tells that something happened. An event is kept and answered, once however often it is told; what it is
+ * about is looked at later, by whoever works the inbox off. Only the signature over the bytes, as they came, says who is
+ * telling.
+ */
+export async function registerProcessorWebhookRoutes(
+  app: ApiServer,
+  parts: AppParts,
+): Promise<void> {
+  await app.register((instance, _options, done) => {
+    instance.removeAllContentTypeParsers()
+    instance.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => {
+      parsed(null, body)
+    })
+    for (const environment of environments) {
+      instance.post(
+        `/webhooks/stripe/${environment}`,
+        { schema: { hide: true } },
+        async ({ body, headers }) => {
+          const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+          const signature = headers['stripe-signature']
+          await receive(parts, environment, bytes, typeof signature === 'string' ? signature : '')
+          return { received: true }
+        },
+      )
+    }
+    done()
+  })
+}
+
+async function receive(
+  { payments, publisher, clock, logger }: AppParts,
+  environment: Environment,
+  bytes: Uint8Array,
+  signature: string,
+): Promise<void> {
+  const now = new Date(clock.now())
+  const told = processorOf(payments, environment).verifyWebhook(bytes, signature, now)
+  if (told.verdict === 'rejected') {
+    logger.warn({ reason: told.reason, environment }, 'a webhook of the processor was refused')
+    throw refusals.webhookRejected(told.reason)
+  }
+  await receiveEvent(publisher.database.in(environment), told.event, now)
+}

@@ -1,0 +1,33 @@
+import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
+import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
+import { present } from './present.ts'
+
+export function paymentIntentToHttp(
+  intent: PaymentIntent,
+  browser: { readonly clientSecret: string | undefined; readonly publishableKey: string },
+): PaymentIntentBody {
+  return {
+    ...paymentIntentSummary(intent),
+    customerRef: intent.customerRef,
+    originalAmount: Number(intent.originalAmountMinor),
+    exchangeRate: Number(intent.exchangeRate),
+    publishableKey: browser.publishableKey,
+    transactionId: intent.reference,
+    expiresAt: intent.expiresAt.toISOString(),
+    ...present({ clientSecret: browser.clientSecret }),
+  }
+}
+
+/** As it stands in lists. */
+export function paymentIntentSummary(intent: PaymentIntent) {
+  const { status, planRef } = intent
+  return {
+    processorPaymentId: intent.processorPaymentId ?? intent.reference,
+    amount: Number(intent.amountMinor),
+    currency: intent.currency.toLowerCase(),
+    // A moment before the processor has told, it waits for the customer all the same.
+    status: status === 'creating' ? ('requires_payment_method' as const) : status,
+    createdAt: intent.createdAt.toISOString(),
+    ...present({ planRef }),
+  }
+}

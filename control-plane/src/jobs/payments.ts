@@ -1,0 +1,49 @@
+import type { Service } from '@tollgate/platform/service/service'
+import { rechargeWallets } from '@tollgate/domain/auto-recharge/recharge-wallets'
+import { sweepEvents } from '@tollgate/domain/payments/inbox-repository'
+import { reconcilePayments } from '@tollgate/domain/payments/reconcile-payments'
+import { workOffInbox, type PaymentJobParts } from '@tollgate/domain/payments/work-off-inbox'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import { repeating } from './repeating.ts'
+
+export type PaymentJobLimits = {
+  readonly intervalMs: number
+  /** How long an event of the processor is remembered. */
+  readonly eventsKeptMs: number
+}
+
+/** Events of one round and environment that are forgotten: a stop waits for no more than that. */
+const rowsPerRoundMax = 500
+
+/**
+ * Follows what the payment processor tells, looks at payments of which it has told nothing, and charges for wallets that
+ * have run low. Several processes may do it at once: each takes what no other has.
+ */
+export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimits): Service {
+  const telling = async (environment: Environment, act: () => Promise<unknown>): Promise<void> => {
+    try {
+      await act()
+    } catch (error) {
+      parts.logger.error({ err: error, environment }, 'payments wait for the next round')
+    }
+  }
+  const round = async (): Promise<void> => {
+    for (const environment of environments) {
+      if (parts.processors.of(environment) === undefined) continue
+      await telling(environment, () => workOffInbox(parts, environment))
+      await telling(environment, () => reconcilePayments(parts, environment))
+      await telling(environment, () => rechargeWallets(parts, environment))
+      await telling(environment, () => sweep(parts, environment, limits.eventsKeptMs))
+    }
+  }
+  return repeating(round, limits.intervalMs)
+}
+
+async function sweep(
+  { everyone, now }: PaymentJobParts,
+  environment: Environment,
+  keptMs: number,
+): Promise<void> {
+  const settledBefore = new Date(now().getTime() - keptMs)
+  await sweepEvents(everyone.in(environment), settledBefore, rowsPerRoundMax)
+}

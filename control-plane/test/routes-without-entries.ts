@@ -1,0 +1,23 @@
+/** They open pages for customers, hold usage, or ask: machines call them for each call of their own customers. */
+export const unauditedRoutes = [
+  'POST /v1/sdk/checkout-sessions',
+  'POST /v1/sdk/customers/customer-sessions',
+  'POST /v1/sdk/user-info',
+  'POST /v1/sdk/limits',
+  'POST /v1/sdk/limits/release',
+  // It ends a session, as time does.
+  'POST /v1/ui/auth/sign-out',
+  // Of a command line that has no key yet; whoever gives it one is told of.
+  'POST /v1/ui/provider/auth/cli-init/sessions',
+  'POST /v1/ui/provider/auth/cli-init/sessions/:sessionId/exchange',
+  'POST /v1/ui/provider/auth/cli-init/sessions/:sessionId/cancel',
+]
+
+/** They need a payment processor: what they leave behind is tested where there is one. */
+export const payingRoutes = [
+  'POST /v1/sdk/payment-intents',
+  'POST /v1/sdk/payment-intents/:paymentIntentRef/process',
+  // Takes no key, but a signature.
+  'POST /webhooks/stripe/sandbox',
+  'POST /webhooks/stripe/live',
+]

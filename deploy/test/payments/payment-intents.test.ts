@@ -1,0 +1,331 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import type { PaymentMethodBody } from '@tollgate/schemas/http/auto-recharge'
+import type {
+  PaymentIntentBody,
+  ProcessedPaymentBody,
+} from '@tollgate/schemas/http/payment-intents'
+import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { PaymentStack } from './payment-stack.ts'
+
+/* Payments over HTTP, against the simulator of Stripe, without a webhook: what is told comes of asking. */
+
+let payments: PaymentStack
+let customerRef: string
+let sequence = 0
+
+beforeAll(async () => {
+  payments = await PaymentStack.start()
+})
+afterAll(() => payments.stop())
+beforeEach(async () => {
+  customerRef = await payments.createCustomer()
+})
+
+function key(): string {
+  sequence += 1
+  return `order-${sequence}`
+}
+
+async function planIntent(planRef: string, more: object = {}): Promise<PaymentIntentBody> {
+  const asked = { customerRef, productRef: payments.productRef, planRef, ...more }
+  const { status, body } = await payments.createIntent(key(), asked)
+  expect([status, body]).toEqual([201, body])
+  return body
+}
+
+async function purchasesOf(): Promise<PurchaseBody[]> {
+  const path = `/v1/sdk/purchases/customer/${customerRef}`
+  return (await payments.call<{ purchases: PurchaseBody[] }>('GET', path)).body.purchases
+}
+
+describe('a plan', () => {
+  test('is paid and held', async () => {
+    const planRef = await payments.createPlan({ price: 1900, setupFee: 500 })
+    const intent = await planIntent(planRef)
+    expect(intent).toEqual({
+      processorPaymentId: expect.stringMatching(/^pi_/) as string,
+      planRef,
+      customerRef,
+      amount: 2400,
+      originalAmount: 2400,
+      currency: 'usd',
+      exchangeRate: 1,
+      status: 'requires_payment_method',
+      clientSecret: expect.stringMatching(/^pi_.*_secret_/) as string,
+      publishableKey: 'pk_test_payments',
+      transactionId: expect.stringMatching(/^txn_/) as string,
+      expiresAt: expect.any(String) as string,
+      createdAt: expect.any(String) as string,
+    })
+    const { processorPaymentId } = intent
+    expect(Date.parse(intent.expiresAt!) - Date.parse(intent.createdAt!)).toBe(86_400_000)
+
+    const early = await payments.process(processorPaymentId, customerRef)
+    expect([early.status, early.body.message]).toEqual([
+      400,
+      'Payment not succeeded. Status: requires_payment_method',
+    ])
+    await payments.confirm(processorPaymentId)
+    const { body } = await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)
+    expect(body).toMatchObject({
+      status: 'succeeded',
+      type: 'recurring',
+      purchase: {
+        status: 'active',
+        origin: 'paid',
+        planRef,
+        amount: 2400,
+        originalAmount: 2400,
+        exchangeRate: 1,
+        currency: 'USD',
+        paidAt: expect.any(String) as string,
+        nextBillingDate: expect.any(String) as string,
+      },
+    })
+    expect(await payments.eventsOf(customerRef)).toEqual([
+      'customer.created',
+      'payment.succeeded',
+      'purchase.created',
+      'purchase.activated',
+    ])
+    const card = await payments.call<PaymentMethodBody>(
+      'GET',
+      `/v1/sdk/payment-method?customerRef=${customerRef}`,
+    )
+    expect(card.body).toMatchObject({ kind: 'card', brand: 'visa', last4: '4242', reusable: false })
+    const found = await payments.call<PaymentIntentBody>(
+      'GET',
+      `/v1/sdk/payment-intents/${intent.transactionId}`,
+    )
+    expect(found.body).toEqual({ ...intent, status: 'succeeded' })
+  })
+
+  test('that is held already is not sold again', async () => {
+    const planRef = await payments.createPlan({ price: 1900 })
+    const { processorPaymentId } = await planIntent(planRef)
+    await payments.confirm(processorPaymentId)
+    await payments.process(processorPaymentId, customerRef)
+    const asked = { customerRef, productRef: payments.productRef, planRef }
+    const again = await payments.createIntent(key(), asked)
+    expect(again.status).toBe(400)
+    expect(again.body.message).toContain('already')
+  })
+
+  test('takes the place of another one of the product', async () => {
+    const first = await payments.createPlan({ price: 0 })
+    const second = await payments.createPlan({ price: 900 })
+    const body = { customerRef, productRef: payments.productRef, planRef: first }
+    await payments.call('POST', '/v1/sdk/activate', body)
+    const { processorPaymentId } = await planIntent(second)
+    await payments.confirm(processorPaymentId)
+    await payments.process(processorPaymentId, customerRef)
+    const held = await purchasesOf()
+    expect(
+      held.map(({ status, planSnapshot }) => [planSnapshot?.reference, status]).sort(),
+    ).toEqual(
+      [
+        [first, 'expired'],
+        [second, 'active'],
+      ].sort(),
+    )
+    expect(await payments.eventsOf(customerRef)).toEqual(
+      expect.arrayContaining(['purchase.expired', 'purchase.plan_changed']),
+    )
+  })
+
+  test('in another currency costs what its option says', async () => {
+    const planRef = await payments.createPlan({
+      price: 1000,
+      currency: 'USD',
+      pricingOptions: [
+        { currency: 'USD', price: 1000, default: true },
+        { currency: 'EUR', price: 920 },
+      ],
+    })
+    const intent = await planIntent(planRef, { currency: 'eur' })
+    expect(intent).toMatchObject({
+      amount: 1000,
+      originalAmount: 920,
+      currency: 'eur',
+      exchangeRate: 1.0869565217,
+    })
+    const asked = { customerRef, productRef: payments.productRef, planRef, currency: 'SEK' }
+    const refused = await payments.createIntent(key(), asked)
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      'Currency SEK is not supported. Available: USD, EUR',
+    ])
+  })
+
+  test('of one time tells of what it was', async () => {
+    const planRef = await payments.createPlan({ type: 'one-time', price: 700 })
+    const { processorPaymentId } = await planIntent(planRef)
+    await payments.confirm(processorPaymentId)
+    const { body } = await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)
+    expect(body).toMatchObject({
+      status: 'succeeded',
+      type: 'one-time',
+      oneTimePurchase: { productRef: payments.productRef, amount: 700, currency: 'USD' },
+      purchase: { planSnapshot: { planType: 'one-time' } },
+    })
+  })
+
+  test('that is paid by credits takes the least that buys whole units', async () => {
+    const planRef = await payments.createPlan({ type: 'usage-based', creditsPerUnit: 700 })
+    const intent = await planIntent(planRef)
+    // 50 cents are 5,000 credits: 8 units of 700 are the first whole units above that.
+    expect(intent.amount).toBe(56)
+    await payments.confirm(intent.processorPaymentId)
+    await payments.process(intent.processorPaymentId, customerRef)
+    const balance = await payments.call<BalanceBody>(
+      'GET',
+      `/v1/sdk/customers/${customerRef}/balance`,
+    )
+    expect(balance.body.credits).toBe(5600)
+    expect((await purchasesOf()).map(({ status }) => status)).toEqual(['active'])
+  })
+})
+
+describe('credits', () => {
+  const topUp = { purpose: 'credit_topup', amount: 2000, currency: 'usd' }
+
+  test('are bought once, however often and by whom it is seen', async () => {
+    const { body } = await payments.createIntent(key(), { customerRef, ...topUp })
+    await payments.confirm(body.processorPaymentId)
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        payments.process<ProcessedPaymentBody>(body.processorPaymentId, customerRef),
+      ),
+    )
+    expect(new Set(answers.map((answer) => JSON.stringify(answer.body)))).toEqual(
+      new Set(['{"status":"succeeded"}']),
+    )
+    const balance = await payments.call<BalanceBody>(
+      'GET',
+      `/v1/sdk/customers/${customerRef}/balance`,
+    )
+    expect(balance.body.credits).toBe(200_000)
+    expect(await payments.eventsOf(customerRef)).toEqual([
+      'customer.created',
+      'payment.succeeded',
+      'customer.credit.topped_up',
+    ])
+    const [purchase, ...others] = await purchasesOf()
+    expect(others).toEqual([])
+    expect(purchase).toMatchObject({
+      origin: 'credit_topup',
+      metadata: { purpose: 'credit_topup' },
+      amount: 2000,
+    })
+    expect(purchase).not.toHaveProperty('planSnapshot')
+    expect(await payments.succeededCharges(body.processorPaymentId)).toBe(1)
+  })
+
+  test.each([
+    ['no amount', { amount: undefined }, 'amount is required'],
+    ['too little', { amount: 99 }, 'Validation failed'],
+    ['too much', { amount: 10_000_001 }, 'Validation failed'],
+    ['a currency that is not offered', { currency: 'SEK' }, 'Available: USD'],
+  ])('%s: 400', async (_, change, message) => {
+    const answer = await payments.createIntent(key(), { customerRef, ...topUp, ...change })
+    expect(answer.status).toBe(400)
+    expect(answer.body.message).toContain(message)
+  })
+})
+
+describe('an idempotency key', () => {
+  test('is needed', async () => {
+    const answer = await payments.call('POST', '/v1/sdk/payment-intents', { customerRef })
+    expect([answer.status, answer.body.message]).toEqual([
+      400,
+      'idempotency-key header is required',
+    ])
+  })
+
+  test('gives the same payment to whoever asks for the same, also at once', async () => {
+    const asked = { customerRef, purpose: 'credit_topup', amount: 500, currency: 'USD' }
+    const same = key()
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => payments.createIntent(same, asked)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
+    const again = await payments.createIntent(same, asked)
+    expect(new Set([...answers, again].map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    const other = await payments.createIntent(same, { ...asked, amount: 501 })
+    expect(other.status).toBe(409)
+    const list = await payments.stripe('GET', 'payment_intents', { limit: '100' })
+    const named = list.body.data!.filter(
+      ({ metadata }) => metadata['tollgate_payment'] === again.body.transactionId,
+    )
+    expect(named).toHaveLength(1)
+  })
+})
+
+describe('what does not go well', () => {
+  test('a decline is told once for each try, and another card pays', async () => {
+    const planRef = await payments.createPlan({ price: 1900 })
+    const { processorPaymentId } = await planIntent(planRef)
+    const declined = 'pm_card_visa_chargeDeclinedInsufficientFunds'
+    for (let tries = 0; tries < 2; tries++) {
+      expect((await payments.confirm(processorPaymentId, declined)).isDone).toBe(false)
+      for (let looks = 0; looks < 2; looks++) {
+        const { body } = await payments.process(processorPaymentId, customerRef)
+        expect(body).toEqual({ status: 'failed' })
+      }
+    }
+    await payments.confirm(processorPaymentId)
+    const { body } = await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)
+    expect(body.status).toBe('succeeded')
+    expect((await payments.eventsOf(customerRef)).slice(1, 4)).toEqual([
+      'payment.failed',
+      'payment.failed',
+      'payment.succeeded',
+    ])
+  })
+
+  test('3-D Secure that nobody answers in time', async () => {
+    const planRef = await payments.createPlan({ price: 1900 })
+    const { processorPaymentId } = await planIntent(planRef)
+    await payments.confirm(processorPaymentId, 'pm_card_authenticationRequired')
+    const late = await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)
+    expect(late.body.status).toBe('timeout')
+    expect(late.body.message).toContain('webhooks')
+    await payments.simulate(`payment_intents/${processorPaymentId}/authenticate`, {
+      isAccepted: true,
+    })
+    const { body } = await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)
+    expect(body.status).toBe('succeeded')
+  })
+
+  test('a bank that takes its time', async () => {
+    const planRef = await payments.createPlan({ price: 1900 })
+    const { processorPaymentId } = await planIntent(planRef)
+    await payments.confirm(processorPaymentId, 'pm_card_simulator_processing')
+    const { body } = await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)
+    expect(['processing', 'succeeded']).toContain(body.status)
+  })
+
+  test('a payment that was withdrawn', async () => {
+    const planRef = await payments.createPlan({ price: 1900 })
+    const { processorPaymentId } = await planIntent(planRef)
+    await payments.stripe('POST', `payment_intents/${processorPaymentId}/cancel`)
+    const { body } = await payments.process(processorPaymentId, customerRef)
+    expect(body).toEqual({ status: 'cancelled' })
+    expect(await payments.eventsOf(customerRef)).toEqual(['customer.created', 'payment.canceled'])
+  })
+
+  test('a payment that is not there', async () => {
+    const answer = await payments.call('GET', '/v1/sdk/payment-intents/pi_nobody')
+    expect([answer.status, answer.body]).toEqual([
+      404,
+      {
+        statusCode: 404,
+        success: false,
+        error: 'Payment intent not found',
+        code: 'PAYMENT_INTENT_NOT_FOUND',
+        message: 'Payment intent not found',
+      },
+    ])
+  })
+})

@@ -1,0 +1,183 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
+import type { CustomerBody } from '@tollgate/schemas/http/customers'
+import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
+import type { PlanBody } from '@tollgate/schemas/http/plans'
+import type { ProductBody } from '@tollgate/schemas/http/products'
+import {
+  startTestStack,
+  type Tenant,
+  type TestStack,
+} from '../../../control-plane/test/test-stack.ts'
+import { openSimulator, type SimulatorUnderTest } from '../stripe/simulator-under-test.ts'
+
+const secretKey = 'sk_test_1'
+export const webhookSecret = 'whsec_payments'
+
+export type PaymentStackOptions = {
+  /** Beyond those that payments need. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Whether the simulator tells the service what happens. */
+  readonly hasWebhooks?: boolean
+}
+
+type ProcessorAnswer = {
+  readonly isDone: boolean
+  readonly body: ProcessorObject & { readonly data?: readonly ProcessorObject[] }
+}
+
+type ProcessorObject = {
+  readonly id: string
+  readonly status: string
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+/** The management API on real parts, with the simulator of Stripe as its processor and a provider that sells. */
+export class PaymentStack {
+  readonly stack: TestStack
+  readonly simulator: SimulatorUnderTest
+  readonly tenant: Tenant
+  readonly productRef: string
+  private count = 0
+
+  private constructor(
+    stack: TestStack,
+    simulator: SimulatorUnderTest,
+    tenant: Tenant,
+    productRef: string,
+  ) {
+    this.stack = stack
+    this.simulator = simulator
+    this.tenant = tenant
+    this.productRef = productRef
+  }
+
+  static async start({ settings, hasWebhooks }: PaymentStackOptions = {}): Promise<PaymentStack> {
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}/webhooks/stripe/sandbox`
+    const simulator = await openSimulator(
+      hasWebhooks === true ? { webhooks: { test: { url, secret: webhookSecret } } } : {},
+    )
+    const stack = await startTestStack({
+      settings: {
+        TOLLGATE_CONTROL_PLANE_PORT: String(port),
+        TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
+        TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: secretKey,
+        TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY: 'pk_test_payments',
+        TOLLGATE_STRIPE_SANDBOX_WEBHOOK_SECRETS: webhookSecret,
+        TOLLGATE_PAYMENTS_INTERVAL_MS: '50',
+        TOLLGATE_PAYMENT_WAIT_MS: '1500',
+        ...settings,
+      },
+    })
+    const tenant = await stack.createTenant()
+    const product = { name: 'API' }
+    const { body } = await stack.call<ProductBody>(
+      tenant.sandboxKey,
+      'POST',
+      '/v1/sdk/products',
+      product,
+    )
+    return new PaymentStack(stack, simulator, tenant, body.reference)
+  }
+
+  async stop(): Promise<void> {
+    await this.stack.stop()
+    await this.simulator.close()
+  }
+
+  call<Body>(method: string, path: string, body?: unknown) {
+    return this.stack.call<Body>(this.tenant.sandboxKey, method, path, body)
+  }
+
+  async createCustomer(): Promise<string> {
+    this.count += 1
+    const email = `c${this.count}@example.com`
+    const { body } = await this.call<CustomerBody>('POST', '/v1/sdk/customers', { email })
+    return body.reference
+  }
+
+  async createPlan(fields: object): Promise<string> {
+    const path = `/v1/sdk/products/${this.productRef}/plans`
+    const { body } = await this.call<PlanBody>('POST', path, { name: 'Plan', ...fields })
+    return body.reference
+  }
+
+  createIntent(key: string, body: object) {
+    return this.stack.callRaw<PaymentIntentBody>(
+      this.tenant.sandboxKey,
+      'POST',
+      '/v1/sdk/payment-intents',
+      { headers: { 'idempotency-key': key }, body: JSON.stringify(body) },
+    )
+  }
+
+  process<Body>(processorPaymentId: string, customerRef: string) {
+    const path = `/v1/sdk/payment-intents/${processorPaymentId}/process`
+    return this.call<Body>('POST', path, { customerRef })
+  }
+
+  /** What the customer's browser does, or a person at the processor's dashboard: a call of its API. */
+  async stripe(
+    method: 'GET' | 'POST',
+    path: string,
+    fields: Readonly<Record<string, string>> = {},
+  ): Promise<ProcessorAnswer> {
+    const form = new URLSearchParams(fields)
+    const query = method === 'GET' ? `?${form.toString()}` : ''
+    const answer = await fetch(`${this.simulator.simulator.url}/v1/${path}${query}`, {
+      method,
+      headers: { authorization: `Bearer ${secretKey}` },
+      ...(method === 'POST' ? { body: form } : {}),
+    })
+    return { isDone: answer.ok, body: (await answer.json()) as ProcessorAnswer['body'] }
+  }
+
+  confirm(processorPaymentId: string, card = 'pm_card_visa'): Promise<ProcessorAnswer> {
+    return this.stripe('POST', `payment_intents/${processorPaymentId}/confirm`, {
+      payment_method: card,
+      return_url: 'https://shop.example/back',
+    })
+  }
+
+  /** Something happens at the processor that nobody asks for over its API, or its habits change. */
+  simulate(path: string, body: object = {}): Promise<Readonly<Record<string, unknown>>> {
+    return this.simulator.admin(path, body)
+  }
+
+  /** Types of the events of a customer or an object, in the order they were told of. */
+  async eventsOf(named: string): Promise<string[]> {
+    const pool = this.stack.database.in('sandbox')
+    const events = await listOutboxEvents(pool, this.tenant.providerId, 100_000)
+    return events
+      .filter(({ object }) => JSON.stringify(object).includes(named))
+      .map(({ type }) => type)
+  }
+
+  /** Of a payment: what matters in the end. */
+  async succeededCharges(processorPaymentId: string): Promise<number> {
+    const { body } = await this.stripe('GET', 'charges', { payment_intent: processorPaymentId })
+    return body.data!.filter(({ status }) => status === 'succeeded').length
+  }
+}
+
+/** Waits until it does not throw any more; fails with what it threw last. */
+export async function eventually(check: () => Promise<void>, waitMs = 10_000): Promise<void> {
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    try {
+      return await check()
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

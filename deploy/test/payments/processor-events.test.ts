@@ -1,0 +1,184 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type {
+  PaymentIntentBody,
+  ProcessedPaymentBody,
+} from '@tollgate/schemas/http/payment-intents'
+import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { eventually, PaymentStack, webhookSecret } from './payment-stack.ts'
+
+/* What Stripe tells over its webhooks, signed and over HTTP: in order, in disorder, twice, late and not at all. */
+
+let payments: PaymentStack
+let customerRef: string
+let planRef: string
+let sequence = 0
+
+beforeAll(async () => {
+  payments = await PaymentStack.start({ hasWebhooks: true })
+  planRef = await payments.createPlan({ price: 1900 })
+})
+afterAll(() => payments.stop())
+beforeEach(async () => {
+  customerRef = await payments.createCustomer()
+  await payments.simulate('webhooks', { isHeld: false, order: 'created', copies: 1, dropNext: 0 })
+})
+
+async function intentOf(): Promise<PaymentIntentBody> {
+  sequence += 1
+  const asked = { customerRef, productRef: payments.productRef, planRef }
+  return (await payments.createIntent(`events-${sequence}`, asked)).body
+}
+
+async function paid(card?: string): Promise<string> {
+  const { processorPaymentId } = await intentOf()
+  await payments.confirm(processorPaymentId, card)
+  const { body } = await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)
+  expect(body.status).toBe('succeeded')
+  return processorPaymentId
+}
+
+async function refundOf(
+  paymentId: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<{ readonly id: string }> {
+  const asked = { payment_intent: paymentId, ...fields }
+  return (await payments.stripe('POST', 'refunds', asked)).body
+}
+
+async function statusOfPurchase(): Promise<string | undefined> {
+  const path = `/v1/sdk/purchases/customer/${customerRef}`
+  const { body } = await payments.call<{ purchases: PurchaseBody[] }>('GET', path)
+  return body.purchases[0]?.status
+}
+
+/** Of the payment that is paid by that processor's id, once nothing is waiting to be worked off. */
+async function told(type: RegExp, named: string): Promise<string[]> {
+  const types = await payments.eventsOf(named)
+  return types.filter((each) => type.test(each))
+}
+
+test('a payment is booked by what is told of it, without anybody asking', async () => {
+  const { processorPaymentId } = await intentOf()
+  await payments.confirm(processorPaymentId)
+  await eventually(async () => expect(await statusOfPurchase()).toBe('active'))
+})
+
+test.each([
+  ['told in reverse', { order: 'reversed' }],
+  ['told three times each, shuffled', { order: 'shuffled', copies: 3 }],
+])('a history %s comes to the same end', async (_, habits) => {
+  await payments.simulate('webhooks', { isHeld: true, ...habits })
+  const { processorPaymentId } = await intentOf()
+  await payments.confirm(processorPaymentId, 'pm_card_visa_chargeDeclined')
+  await payments.confirm(processorPaymentId)
+  const refund = await refundOf(processorPaymentId)
+  await payments.simulate('webhooks/flush')
+  await eventually(async () => expect(await statusOfPurchase()).toBe('refunded'))
+  expect(await payments.eventsOf(customerRef)).toEqual([
+    'customer.created',
+    'payment.succeeded',
+    'purchase.created',
+    'purchase.activated',
+    'purchase.refunded',
+  ])
+  expect(await told(/refund/, refund.id)).toEqual(['payment.refunded'])
+})
+
+describe('refunds', () => {
+  test('in part leave what was bought, in full take it', async () => {
+    const paymentId = await paid()
+    const part = await refundOf(paymentId, { amount: '900' })
+    await eventually(async () =>
+      expect(await told(/payment/, part.id)).toEqual(['payment.refunded']),
+    )
+    expect(await statusOfPurchase()).toBe('active')
+    await refundOf(paymentId)
+    await eventually(async () => expect(await statusOfPurchase()).toBe('refunded'))
+  })
+
+  test('that are pending are told of, and take nothing until they succeed', async () => {
+    const paymentId = await paid('pm_card_pendingRefund')
+    const refund = await refundOf(paymentId)
+    await eventually(async () =>
+      expect(await told(/payment/, refund.id)).toContain('payment.refund_pending'),
+    )
+    await payments.simulate(`refunds/${refund.id}/end`, { status: 'succeeded' })
+    await eventually(async () => expect(await statusOfPurchase()).toBe('refunded'))
+    expect(await told(/payment/, refund.id)).toEqual(['payment.refund_pending', 'payment.refunded'])
+  })
+
+  test('can fail after they had succeeded', async () => {
+    const paymentId = await paid()
+    const refund = await refundOf(paymentId)
+    await eventually(async () =>
+      expect(await told(/payment/, refund.id)).toEqual(['payment.refunded']),
+    )
+    await payments.simulate(`refunds/${refund.id}/end`, { status: 'failed' })
+    await eventually(async () =>
+      expect(await told(/payment/, refund.id)).toEqual([
+        'payment.refunded',
+        'payment.refund_failed',
+      ]),
+    )
+  })
+})
+
+test.each(['won', 'lost'])('a dispute is opened, and %s', async (ending) => {
+  const paymentId = await paid()
+  const charges = await payments.stripe('GET', 'charges', { payment_intent: paymentId })
+  const happened = await payments.simulate(`charges/${charges.body.data![0]!.id}/dispute`, {})
+  const id = String(happened['id'])
+  await eventually(async () => expect(await told(/dispute/, id)).toEqual(['payment.disputed']))
+  await payments.simulate(`disputes/${id}/close`, { ending })
+  await eventually(async () =>
+    expect(await told(/dispute/, id)).toEqual(['payment.disputed', 'payment.dispute_closed']),
+  )
+})
+
+test('a payout arrives, and fails days later', async () => {
+  const paid = await payments.stripe('POST', 'payment_intents', {
+    amount: '500000',
+    currency: 'usd',
+    payment_method: 'pm_card_bypassPending',
+    return_url: 'https://shop.example/back',
+    confirm: 'true',
+  })
+  expect(paid.body.status).toBe('succeeded')
+  const { body: payout } = await payments.stripe('POST', 'payouts', {
+    amount: '1000',
+    currency: 'usd',
+  })
+  await payments.simulate(`payouts/${payout.id}/move`, { status: 'paid' })
+  await eventually(async () => expect(await told(/payout/, payout.id)).toEqual(['payout.paid']))
+  await payments.simulate(`payouts/${payout.id}/move`, { status: 'failed' })
+  await eventually(async () =>
+    expect(await told(/payout/, payout.id)).toEqual(['payout.paid', 'payout.failed']),
+  )
+})
+
+test('what nobody told of is found by looking', async () => {
+  await payments.simulate('webhooks', { dropNext: 1_000 })
+  const { processorPaymentId } = await intentOf()
+  await payments.confirm(processorPaymentId)
+  await payments.stack.database.in('sandbox')`
+    update payment_intents set next_look_at = now() - interval '1 second'
+    where processor_payment_id = ${processorPaymentId}`
+  await eventually(async () => expect(await statusOfPurchase()).toBe('active'))
+})
+
+test('only Stripe may tell', async () => {
+  const event = JSON.stringify({ id: 'evt_1', object: 'event', type: 'payout.paid' })
+  const post = (signature: string) =>
+    payments.stack.callRaw(undefined, 'POST', '/webhooks/stripe/sandbox', {
+      headers: { 'stripe-signature': signature },
+      body: event,
+    })
+  for (const signature of ['', 't=1,v1=00', 'nonsense']) {
+    expect((await post(signature)).status).toBe(400)
+  }
+  const second = Math.floor(Date.now() / 1000) - 3_600
+  const mac = createHmac('sha256', webhookSecret).update(`${second}.${event}`).digest('hex')
+  const old = `t=${second},v1=${mac}`
+  expect((await post(old)).status).toBe(400)
+})

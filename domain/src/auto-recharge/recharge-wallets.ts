@@ -1,0 +1,124 @@
+import { jobActor } from '../audit/actor.ts'
+import { findReusablePaymentMethod } from '../cards/repository.ts'
+import { lockCustomer } from '../customers/repository.ts'
+import { findExchangeRate } from '../money/exchange-rates.ts'
+import { carryOut } from '../payments/carry-out.ts'
+import { decideTopUpTerms } from '../payments/decide-terms.ts'
+import { openIntent, type OpenedIntent } from '../payments/open-intent.ts'
+import { findProcessorCustomer } from '../payments/processor-customers.ts'
+import { reconcileIntent } from '../payments/reconcile-intent.ts'
+import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
+import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { sha256OfInput } from '../wallet/ledger.ts'
+import { findWallet } from '../wallet/repository.ts'
+import type { Environment } from '@tollgate/schemas/environment'
+import { microsPerUnit } from '@tollgate/schemas/quantity'
+import { decideRecharge } from './decide-recharge.ts'
+import {
+  claimRechargesToLookAt,
+  lockAutoRecharge,
+  updateRecharge,
+  type AutoRecharge,
+  type RechargeName,
+} from './repository.ts'
+
+/** Looked at by one process at a time. */
+const rechargesPerRoundMax = 200
+
+/** A wallet that nothing moves is looked at all the same: exchange rates change, and months. */
+const unmovedMs = 600_000
+
+/** Buys credits for those whose wallets have run low, on the cards that they gave for it. Whether there may be more. */
+export async function rechargeWallets(
+  parts: PaymentJobParts,
+  environment: Environment,
+): Promise<boolean> {
+  if (parts.processors.of(environment) === undefined) return false
+  const now = parts.now()
+  const unmovedSince = new Date(now.getTime() - unmovedMs)
+  const pool = parts.everyone.in(environment)
+  const due = await claimRechargesToLookAt(pool, now, unmovedSince, rechargesPerRoundMax)
+  for (const name of due) {
+    try {
+      await recharge(parts, environment, name)
+    } catch (error) {
+      parts.logger.error({ err: error, ...name }, 'a recharge waits for its next look')
+    }
+  }
+  return due.length === rechargesPerRoundMax
+}
+
+/**
+ * Claims the charge by writing it into the customer's one row, together with the payment and its key; then charges. Of
+ * however many that notice an empty wallet at once one finds nothing under way. A crash behind the commit leaves the
+ * payment to whoever reconciles payments, and nothing else is charged until it has come to an end.
+ */
+async function recharge(
+  parts: PaymentJobParts,
+  environment: Environment,
+  { providerId, customerRef }: RechargeName,
+): Promise<void> {
+  const by = { actor: jobActor('auto-recharge'), requestId: null, idempotencyKey: null }
+  const operation: Operation = { ...by, providerId, environment, now: parts.now() }
+  const opened = await parts.commit(operation, (work) => claimCharge(work, customerRef))
+  if (opened === undefined) return
+  const carried = await carryOut(parts, operation, opened.intent, opened.attempt)
+  // Turned down: withdrawn at once, and the recharge is told to have failed.
+  if (carried.kind === 'answered' && carried.intent.cancelWanted) {
+    await reconcileIntent(parts, operation, opened.intent.reference)
+  }
+}
+
+async function claimCharge(
+  work: UnitOfWork,
+  customerRef: string,
+): Promise<OpenedIntent | undefined> {
+  const { sql, providerId, now } = work
+  const customer = await lockCustomer(sql, providerId, customerRef)
+  const recharge = await lockAutoRecharge(sql, providerId, customerRef)
+  if (customer === undefined || recharge === undefined) return undefined
+  const wallet = await findWallet(sql, providerId, customerRef)
+  const card = await findReusablePaymentMethod(sql, providerId, customerRef)
+  const paymentMethodId = recharge.paymentMethodId ?? card ?? null
+  const processorCustomerId = await findProcessorCustomer(sql, providerId, customerRef)
+  const decision = decideRecharge({
+    recharge,
+    balanceCredits: (wallet?.balanceMicros ?? 0n) / BigInt(microsPerUnit),
+    thresholdRate: await findExchangeRate(sql, providerId, recharge.thresholdCurrency),
+    hasCard: paymentMethodId !== null && processorCustomerId !== undefined,
+    now,
+  })
+  if (decision.kind === 'wait' || processorCustomerId === undefined) return undefined
+  const terms = await termsOf(work, recharge)
+  if (terms === undefined) return undefined
+  const begun = `${customerRef}:${now.toISOString()}`
+  const opened = await openIntent(work, {
+    purpose: 'credit_topup',
+    customerRef,
+    processorCustomerId,
+    productRef: null,
+    plan: undefined,
+    cycleMode: 'calendar',
+    checkoutSessionId: null,
+    paymentMethodId,
+    keepsCard: false,
+    terms,
+    description: 'Automatic top-up',
+    purchaseRef: null,
+    idempotencyKey: `auto-recharge:${begun}`,
+    inputSha256: sha256OfInput([begun]),
+  })
+  const inFlightPaymentIntentId = opened.intent.reference
+  const underWay = { ...recharge, inFlightPaymentIntentId, lockAcquiredAt: now, updatedAt: now }
+  await updateRecharge(sql, providerId, customerRef, underWay)
+  return opened
+}
+
+/** What was asked for was possible then; a currency may have lost its rate since. */
+async function termsOf({ sql, providerId }: UnitOfWork, recharge: AutoRecharge) {
+  const { topupCurrency: currency, topupMinor: amountMinor } = recharge
+  const rate = await findExchangeRate(sql, providerId, currency)
+  const asked = { amountMinor, currency, supportedCurrencies: [currency] }
+  const decision = decideTopUpTerms(asked, rate)
+  return decision.kind === 'charge' ? decision.terms : undefined
+}

@@ -1,0 +1,24 @@
+import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { afterRecharge } from './decide-recharge.ts'
+import { lockRechargeInFlight, updateRecharge } from './repository.ts'
+
+/** The customer's recharge is not under way any more: what came of its payment. Nothing for other payments. */
+export async function settleRecharge(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
+  const { sql, providerId, now } = work
+  const recharge = await lockRechargeInFlight(sql, providerId, intent)
+  if (recharge === undefined) return
+  const isPaid = intent.status === 'succeeded'
+  const charge = {
+    isPaid,
+    amountMinor: intent.originalAmountMinor,
+    chargedAt: intent.createdAt,
+  }
+  await updateRecharge(sql, providerId, intent.customerRef, afterRecharge(recharge, charge, now))
+  if (isPaid) return
+  await recordEvent(work, 'customer.credit.auto_topup_failed', {
+    customerRef: intent.customerRef,
+    paymentIntentId: intent.processorPaymentId,
+    reason: intent.failureReason ?? intent.status,
+  })
+}

@@ -1,0 +1,13 @@
+import { armRecharge } from '../auto-recharge/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { keepCard, type SeenCard } from './repository.ts'
+
+/** Keeps what is known of a card that was paid with or set up; what waits for one that may be charged again begins. */
+export async function saveCard(
+  { sql, providerId, now }: UnitOfWork,
+  customerRef: string,
+  card: SeenCard,
+): Promise<void> {
+  await keepCard(sql, providerId, customerRef, card, now)
+  if (card.reusable) await armRecharge(sql, providerId, customerRef, card.paymentMethodId, now)
+}

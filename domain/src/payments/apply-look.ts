@@ -1,0 +1,127 @@
+import { settleRecharge } from '../auto-recharge/settle-recharge.ts'
+import type { SeenCard } from '../cards/repository.ts'
+import { saveCard } from '../cards/save-card.ts'
+import type {
+  Decline,
+  PaymentIntent as ProcessorIntent,
+} from '@tollgate/platform/payments/payment-objects'
+import { outcomeOf } from '@tollgate/platform/payments/payment-outcomes'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { settleAnsweredAttempt } from './attempts-repository.ts'
+import { bookPayment } from './book-payment.ts'
+import { lockIntent, updateIntent } from './intents-repository.ts'
+import { nextLookAt } from './look-schedule.ts'
+import type { PaymentIntent } from './payment-intent.ts'
+import { recordPaymentEvent } from './payment-event.ts'
+import { canIntentMove, intentTransitions, isFinal, type IntentTrigger } from './transitions.ts'
+
+/** A payment as the processor had it at one moment. */
+export type PaymentLook = {
+  readonly payment: ProcessorIntent
+  /** What it was paid with; undefined while nothing was, or where that was no card. */
+  readonly card: SeenCard | undefined
+}
+
+/**
+ * Makes of an intent what the processor says of it, and gives what was paid for. Whoever looks, however often and in
+ * whatever order, the intent comes to the same end and each thing is told of once: the row is locked, a final state is
+ * never left, and a decline is known by its charge.
+ */
+export async function applyLook(
+  work: UnitOfWork,
+  reference: string,
+  look: PaymentLook,
+  hostedUrl: string,
+): Promise<PaymentIntent> {
+  const { sql, providerId, now } = work
+  const locked = await lockIntent(sql, providerId, reference)
+  if (locked === undefined) throw new Error(`payment ${reference} is gone`)
+  if (isFinal(locked.status)) return locked
+  requireSameMoney(locked, look.payment)
+  const found = await tellOfDecline(
+    work,
+    { ...locked, processorPaymentId: look.payment.id },
+    look.payment,
+  )
+  const trigger = triggerOf(found, look.payment)
+  if (!canIntentMove(found.status, trigger)) return found
+  const { to: status, event } = intentTransitions[trigger]
+  const moved: PaymentIntent = { ...found, status, updatedAt: now }
+  const told = event !== undefined && status !== found.status
+  if (told) await recordPaymentEvent(work, event, moved)
+  const ended =
+    trigger === 'succeeded' ? await settlePaid(work, moved, look.card, hostedUrl) : moved
+  const kept = { ...ended, nextLookAt: nextLookAt(ended, now) }
+  await updateIntent(sql, providerId, kept)
+  await settleAnsweredAttempt(sql, providerId, reference, isFinal(kept.status), now)
+  if (isFinal(kept.status)) await settleRecharge(work, kept)
+  return kept
+}
+
+async function settlePaid(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  card: SeenCard | undefined,
+  hostedUrl: string,
+): Promise<PaymentIntent> {
+  const { now } = work
+  const paid = { ...intent, succeededAt: now, failureReason: null }
+  const booking = await bookPayment(work, paid, hostedUrl)
+  if (booking.kind === 'undeliverable') {
+    return { ...paid, refundWanted: true, failureReason: booking.reason }
+  }
+  if (card !== undefined) await saveCard(work, paid.customerRef, card)
+  return { ...paid, purchaseRef: booking.purchaseRef }
+}
+
+function triggerOf({ failureReason }: PaymentIntent, payment: ProcessorIntent): IntentTrigger {
+  switch (outcomeOf(payment).outcome) {
+    case 'open':
+    case 'declined':
+      return 'opened'
+    case 'requires_action':
+      return 'action-required'
+    case 'processing':
+      return 'processing'
+    case 'succeeded':
+      return 'succeeded'
+    case 'canceled':
+      // It was told of as failed.
+      return failureReason === null ? 'canceled' : 'given-up'
+  }
+}
+
+/** Once for each charge that was turned down, and for each cause where there was no charge. */
+async function tellOfDecline(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  { lastDecline, chargeId }: ProcessorIntent,
+): Promise<PaymentIntent> {
+  if (lastDecline === undefined) return intent
+  const decline = chargeId ?? `${lastDecline.code}:${lastDecline.declineCode ?? ''}`
+  if (intent.declinedCharges.includes(decline)) return intent
+  await recordPaymentEvent(work, 'payment.failed', intent, reasonOf(lastDecline))
+  const { paymentMethodId, purpose, declinedCharges } = intent
+  const isOffSession = paymentMethodId !== null
+  return {
+    ...intent,
+    declinedCharges: [...declinedCharges, decline],
+    failureReason: isOffSession ? reasonOf(lastDecline) : null,
+    // Nobody is there to try another card, and the next recharge is another payment. An invoice is tried again.
+    cancelWanted: intent.cancelWanted || (isOffSession && purpose === 'credit_topup'),
+  }
+}
+
+export function reasonOf({ code, declineCode }: Decline): string {
+  return declineCode ?? code
+}
+
+/** What was charged is what was asked for, or nothing is given for it. */
+function requireSameMoney(intent: PaymentIntent, payment: ProcessorIntent): void {
+  const { originalAmountMinor, currency, reference } = intent
+  if (payment.amountMinor === originalAmountMinor && payment.currency === currency) return
+  const asked = `${originalAmountMinor} ${currency}`
+  throw new Error(
+    `payment ${reference} is over ${asked}, and ${payment.amountMinor} ${payment.currency} at the processor`,
+  )
+}

@@ -1,0 +1,63 @@
+import type { Payout } from '@tollgate/platform/payments/payment-objects'
+import type { Queryable } from '@tollgate/platform/database/database'
+import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+
+type PayoutStatus = Payout['status']
+
+/** One that was paid can still fail, days later; never back. */
+const rank: Readonly<Record<PayoutStatus, number>> = {
+  pending: 0,
+  in_transit: 1,
+  paid: 2,
+  failed: 3,
+  canceled: 3,
+}
+
+const eventOf: Readonly<Partial<Record<PayoutStatus, string>>> = {
+  paid: 'payout.paid',
+  failed: 'payout.failed',
+}
+
+/** Makes of a payout what the processor says of it. */
+export async function applyPayout(work: UnitOfWork, payout: Payout): Promise<void> {
+  const { sql, providerId } = work
+  const known = await lockPayout(sql, providerId, payout)
+  if (known !== undefined && rank[payout.status] <= rank[known]) return
+  await savePayout(work, payout)
+  const event = eventOf[payout.status]
+  if (event === undefined) return
+  await recordEvent(work, event, {
+    id: payout.id,
+    amount: Number(payout.amountMinor),
+    currency: payout.currency.toLowerCase(),
+    status: payout.status,
+    processor_payout: payout.id,
+    arrival_date: unixSeconds(payout.arrivalDate),
+    created: unixSeconds(payout.createdAt),
+  })
+}
+
+async function lockPayout(
+  sql: Queryable,
+  providerId: string,
+  { id }: Payout,
+): Promise<PayoutStatus | undefined> {
+  const [row] = await sql<{ status: PayoutStatus }[]>`
+    select status from payouts
+    where provider_id = ${providerId} and processor_payout_id = ${id} for update`
+  return row?.status
+}
+
+/** Two who see it first at the same moment break the key: the second one looks again. */
+async function savePayout({ sql, providerId, now }: UnitOfWork, payout: Payout): Promise<void> {
+  const changed = { status: payout.status, arrival_date: payout.arrivalDate, updated_at: now }
+  const key = { provider_id: providerId, processor_payout_id: payout.id }
+  const updated = await sql`
+    update payouts set ${sql(changed)}
+    where provider_id = ${providerId} and processor_payout_id = ${payout.id}`
+  if (updated.count > 0) return
+  const amount = payout.amountMinor.toString()
+  const row = { amount, currency: payout.currency, created_at: payout.createdAt }
+  await sql`insert into payouts ${sql({ ...changed, ...key, ...row })}`
+}

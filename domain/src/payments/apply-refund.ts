@@ -1,0 +1,89 @@
+import type { Refund } from '@tollgate/platform/payments/payment-objects'
+import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { movePurchase } from '../purchases/move-purchase.ts'
+import { lockPurchase } from '../purchases/repository.ts'
+import { canMove } from '../purchases/transitions.ts'
+import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { lockIntent } from './intents-repository.ts'
+import type { PaymentIntent } from './payment-intent.ts'
+import {
+  findRefund,
+  refundedMinorOf,
+  saveRefund,
+  type PaymentRefund,
+  type RefundState,
+} from './refunds-repository.ts'
+
+/** A refund goes on, never back: what comes late or twice changes nothing. It can fail after it had succeeded. */
+const rank: Readonly<Record<RefundState, number>> = {
+  pending: 0,
+  succeeded: 1,
+  failed: 2,
+  canceled: 2,
+}
+
+const eventOf: Readonly<Record<RefundState, string>> = {
+  pending: 'payment.refund_pending',
+  succeeded: 'payment.refunded',
+  failed: 'payment.refund_failed',
+  canceled: 'payment.refund_failed',
+}
+
+/** Makes of a refund what the processor says of it. What was paid for is taken away by a full refund that succeeded. */
+export async function applyRefund(
+  work: UnitOfWork,
+  intentRef: string,
+  refund: Refund,
+): Promise<void> {
+  const { sql, providerId, now } = work
+  const intent = await lockIntent(sql, providerId, intentRef)
+  if (intent === undefined) throw new Error(`payment ${intentRef} is gone`)
+  const known = await findRefund(sql, providerId, refund.id)
+  const status = stateOf(refund)
+  if (known !== undefined && rank[status] <= rank[known.status]) return
+  const kept: PaymentRefund = {
+    processorRefundId: refund.id,
+    intentRef,
+    amountMinor: refund.amountMinor,
+    currency: refund.currency,
+    status,
+    reason: refund.reason ?? null,
+    failureReason: refund.failureReason ?? null,
+    createdAt: refund.createdAt,
+  }
+  await saveRefund(sql, providerId, kept, now)
+  await tell(work, kept)
+  if (status === 'succeeded') await takeBack(work, intent)
+}
+
+/** Some refunds wait for the customer to say where the money shall go. */
+function stateOf({ status }: Refund): RefundState {
+  return status === 'requires_action' ? 'pending' : status
+}
+
+async function tell(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
+  const { status, failureReason, reason } = refund
+  await recordEvent(work, eventOf[status], {
+    id: refund.processorRefundId,
+    amount: Number(refund.amountMinor),
+    currency: refund.currency.toLowerCase(),
+    processor_refund: refund.processorRefundId,
+    reason: reason ?? 'requested_by_customer',
+    ...(status === 'pending' ? { status } : {}),
+    ...(rank[status] === rank.failed ? { failure_reason: failureReason ?? status } : {}),
+    created: unixSeconds(refund.createdAt),
+  })
+}
+
+/** Usage that was billed is used; a payment that gave nothing leaves nothing to take. */
+async function takeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
+  const { sql, providerId, now } = work
+  const { purchaseRef, purpose, reference } = intent
+  if (purchaseRef === null || purpose === 'usage_billing') return
+  const refundedMinor = await refundedMinorOf(sql, providerId, reference)
+  if (refundedMinor < intent.originalAmountMinor) return
+  const purchase = await lockPurchase(sql, providerId, purchaseRef)
+  if (purchase === undefined || !canMove(purchase, 'refunded')) return
+  const ended = { autoRenew: false, nextBillingDate: null, endedAt: purchase.endedAt ?? now }
+  await movePurchase(work, purchase, 'refunded', ended)
+}

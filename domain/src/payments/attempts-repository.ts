@@ -1,0 +1,129 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { jsonb } from '../postgres/jsonb.ts'
+
+export type AttemptOperation = 'create' | 'confirm' | 'change' | 'cancel' | 'refund'
+
+/** `lost`: the processor has proved not to know of it. */
+export type AttemptOutcome = 'sent' | 'unknown' | 'done' | 'declined' | 'refused' | 'lost'
+
+/** One call that changes something at the processor, written before it is made. */
+export type PaymentAttempt = {
+  readonly intentRef: string
+  readonly number: number
+  readonly operation: AttemptOperation
+  /** It is repeated with this key and these words until it is known what came of it. */
+  readonly key: string
+  readonly request: JsonObject
+  readonly outcome: AttemptOutcome
+  readonly sends: number
+  /** What was wrong the last time. */
+  readonly message: string | null
+  readonly sentAt: Date
+}
+
+type AttemptRow = {
+  intent_ref: string
+  number: number
+  operation: AttemptOperation
+  idempotency_key: string
+  request: JsonObject
+  outcome: AttemptOutcome
+  sends: number
+  message: string | null
+  sent_at: Date
+}
+
+/** The caller has locked the intent. Breaks a unique constraint while another attempt is not settled. */
+export async function insertAttempt(
+  sql: Queryable,
+  providerId: string,
+  intentRef: string,
+  { operation, request }: Pick<PaymentAttempt, 'operation' | 'request'>,
+  now: Date,
+): Promise<PaymentAttempt> {
+  const [last] = await sql<{ number: number }[]>`
+    select coalesce(max(number), 0) as number from payment_attempts
+    where provider_id = ${providerId} and intent_ref = ${intentRef}`
+  const number = last!.number + 1
+  const key = `${intentRef}:${operation}:${number}`
+  const [row] = await sql<[AttemptRow]>`
+    insert into payment_attempts
+      (provider_id, intent_ref, number, operation, idempotency_key, request, outcome, sent_at)
+    values (${providerId}, ${intentRef}, ${number}, ${operation}, ${key}, ${jsonb(sql, request)},
+      'sent', ${now})
+    returning *`
+  return fromRow(row)
+}
+
+/** What the processor was told and has not answered so that anybody knew of it. */
+export async function findOpenAttempt(
+  sql: Queryable,
+  providerId: string,
+  intentRef: string,
+): Promise<PaymentAttempt | undefined> {
+  const [row] = await sql<AttemptRow[]>`
+    select * from payment_attempts
+    where provider_id = ${providerId} and intent_ref = ${intentRef}
+      and outcome in ('sent', 'unknown')`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** Settles nothing that was settled before. */
+export async function settleAttempt(
+  sql: Queryable,
+  providerId: string,
+  { intentRef, number }: PaymentAttempt,
+  outcome: Exclude<AttemptOutcome, 'sent' | 'unknown'>,
+  message: string | null,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update payment_attempts set outcome = ${outcome}, message = ${message}, settled_at = ${now}
+    where provider_id = ${providerId} and intent_ref = ${intentRef} and number = ${number}
+      and outcome in ('sent', 'unknown')`
+}
+
+/**
+ * The payment itself has told what came of a call: that it was made, or that it has come to an end and nothing more can be
+ * done to it. What pays it back goes on.
+ */
+export async function settleAnsweredAttempt(
+  sql: Queryable,
+  providerId: string,
+  intentRef: string,
+  isFinal: boolean,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update payment_attempts set outcome = 'done', settled_at = ${now}
+    where provider_id = ${providerId} and intent_ref = ${intentRef}
+      and outcome in ('sent', 'unknown') and operation <> 'refund'
+      and (operation = 'create' or ${isFinal})`
+}
+
+export async function noteUnknown(
+  sql: Queryable,
+  providerId: string,
+  { intentRef, number }: PaymentAttempt,
+  message: string,
+): Promise<void> {
+  await sql`
+    update payment_attempts set outcome = 'unknown', message = ${message}, sends = sends + 1
+    where provider_id = ${providerId} and intent_ref = ${intentRef} and number = ${number}
+      and outcome in ('sent', 'unknown')`
+}
+
+function fromRow(row: AttemptRow): PaymentAttempt {
+  return {
+    intentRef: row.intent_ref,
+    number: row.number,
+    operation: row.operation,
+    key: row.idempotency_key,
+    request: row.request,
+    outcome: row.outcome,
+    sends: row.sends,
+    message: row.message,
+    sentAt: row.sent_at,
+  }
+}

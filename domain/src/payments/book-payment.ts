@@ -1,0 +1,66 @@
+import { lockCustomer } from '../customers/repository.ts'
+import { insertPurchase } from '../purchases/repository.ts'
+import { topUpPurchase } from '../purchases/new-purchase.ts'
+import { completeCheckoutSession } from '../sessions/checkout-sessions.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { topUpCredits } from '../wallet/top-up-credits.ts'
+import { bookPlan, type Booking } from './book-plan.ts'
+import type { PaymentIntent } from './payment-intent.ts'
+
+/** Gives what was paid for, in the transaction that says that it was paid. */
+export async function bookPayment(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  hostedUrl: string,
+): Promise<Booking> {
+  const booking = await book(work, intent)
+  if (booking.kind === 'booked' && intent.checkoutSessionId !== null) {
+    await completeCheckoutSession(work, hostedUrl, intent.checkoutSessionId, {
+      planRef: intent.planRef,
+      amountMinor: Number(intent.originalAmountMinor),
+      currency: intent.currency,
+    })
+  }
+  return booking
+}
+
+async function book(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
+  switch (intent.purpose) {
+    case 'product': {
+      const booking = await bookPlan(work, intent)
+      if (booking.kind === 'undeliverable' || intent.credits === null) return booking
+      return (await mint(work, intent, intent.credits)) ?? booking
+    }
+    case 'credit_topup':
+      return bookTopUp(work, intent)
+    case 'usage_billing':
+      // What was used was given before; the invoice that was paid is settled by whoever issued it.
+      return { kind: 'booked', purchaseRef: intent.purchaseRef }
+  }
+}
+
+/** Recorded as a purchase that gives access to nothing. */
+async function bookTopUp(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
+  const { sql, providerId, now } = work
+  const customer = await lockCustomer(sql, providerId, intent.customerRef)
+  if (customer === undefined) {
+    return { kind: 'undeliverable', reason: 'The customer was deleted' }
+  }
+  if (intent.credits === null) throw new Error(`${intent.reference} buys no credits`)
+  const refused = await mint(work, intent, intent.credits)
+  if (refused !== undefined) return refused
+  const purchase = topUpPurchase(customer, intent, now)
+  await insertPurchase(sql, providerId, purchase)
+  return { kind: 'booked', purchaseRef: purchase.reference }
+}
+
+async function mint(
+  work: UnitOfWork,
+  { reference: paymentRef, customerRef }: PaymentIntent,
+  credits: bigint,
+): Promise<Booking | undefined> {
+  const outcome = await topUpCredits(work, { customerRef, credits, paymentRef })
+  return outcome === 'full'
+    ? { kind: 'undeliverable', reason: 'The wallet takes no more credits' }
+    : undefined
+}

@@ -1,0 +1,61 @@
+import { lockCustomer } from '../customers/repository.ts'
+import { givesAccess } from '../purchases/access.ts'
+import { isPaidFor } from '../purchases/is-paid-for.ts'
+import { endPrevious, tellOfPlanChange } from '../purchases/activate-plan.ts'
+import { createPurchase } from '../purchases/create-purchase.ts'
+import { movePurchase } from '../purchases/move-purchase.ts'
+import { paidPurchase, type PurchasePrice } from '../purchases/new-purchase.ts'
+import { findDecidingPurchase } from '../purchases/repository.ts'
+import { listProductNames } from '../products/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { withdrawOtherIntents } from './intents-repository.ts'
+import type { PaymentIntent } from './payment-intent.ts'
+
+export type Booking =
+  | { readonly kind: 'booked'; readonly purchaseRef: string | null }
+  /** There is nothing to be given for the money. */
+  | { readonly kind: 'undeliverable'; readonly reason: string }
+
+/**
+ * Gives the customer the plan that was paid, in place of another one of the product. What could still be paid for the
+ * product besides is withdrawn; where two payments of one plan succeed at the same moment all the same, the second one
+ * has nothing left to give.
+ */
+export async function bookPlan(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
+  const { sql, providerId, now } = work
+  const { customerRef, productRef, planSnapshot: plan, cycleMode } = intent
+  if (productRef === null || plan === null) throw new Error(`${intent.reference} buys no plan`)
+  const customer = await lockCustomer(sql, providerId, customerRef)
+  if (customer === undefined) return undeliverable('The customer was deleted')
+  const last = await findDecidingPurchase(sql, providerId, customerRef, productRef)
+  const held = last !== undefined && givesAccess(last, now) ? last : undefined
+  if (held !== undefined && held.planRef === plan.reference) {
+    if (intent.credits !== null) return { kind: 'booked', purchaseRef: held.reference }
+    if (isPaidFor(held)) return undeliverable('The plan was paid already')
+  }
+  const replaced = await endPrevious(work, last)
+  const names = await listProductNames(sql, providerId, [productRef])
+  const product = { reference: productRef, name: names.get(productRef) ?? '' }
+  const purchase = paidPurchase({ customer, product, plan, cycleMode, now }, priceOf(intent))
+  await createPurchase(work, purchase)
+  await movePurchase(work, purchase, 'paid')
+  await tellOfPlanChange(work, purchase, replaced)
+  await withdrawOtherIntents(sql, providerId, intent, now)
+  return { kind: 'booked', purchaseRef: purchase.reference }
+}
+
+/** Money that buys credits is no price of the plan. */
+function priceOf(intent: PaymentIntent): PurchasePrice {
+  const { currency, exchangeRate } = intent
+  const isPrice = intent.credits === null
+  return {
+    amountMinor: isPrice ? Number(intent.amountMinor) : 0,
+    originalAmountMinor: isPrice ? Number(intent.originalAmountMinor) : null,
+    currency,
+    exchangeRate: isPrice ? exchangeRate : null,
+  }
+}
+
+function undeliverable(reason: string): Booking {
+  return { kind: 'undeliverable', reason }
+}

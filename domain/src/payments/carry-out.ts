@@ -1,0 +1,150 @@
+import type {
+  NewPaymentIntent,
+  PaymentProcessor,
+} from '@tollgate/platform/payments/payment-processor'
+import type { PaymentOutcome } from '@tollgate/platform/payments/payment-outcomes'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { applyLook, type PaymentLook } from './apply-look.ts'
+import { noteUnknown, settleAttempt, type PaymentAttempt } from './attempts-repository.ts'
+import { lookAtPayment, withCard } from './look-at-payment.ts'
+import { refuseIntent } from './refuse-intent.ts'
+import type { PaymentIntent } from './payment-intent.ts'
+import { processorOf, type PaymentParts } from './payment-parts.ts'
+
+export type CarriedOut =
+  /** The processor has answered, and this is what became of the intent. */
+  | {
+      readonly kind: 'answered'
+      readonly intent: PaymentIntent
+      /** For the customer's browser alone. */
+      readonly clientSecret: string | undefined
+    }
+  /** It is not known what came of it: to be asked again under the same key. */
+  | {
+      readonly kind: 'unknown'
+      readonly message: string
+      /** Somebody else is making the same call at this moment. */
+      readonly isUnderWay: boolean
+    }
+
+/**
+ * Makes the call that an attempt stands for, and keeps what came of it. A crash before the call, during it or behind it
+ * leaves the attempt as it is: whoever comes next makes the same call again, with its key and its words, and the
+ * processor does it once.
+ */
+export async function carryOut(
+  parts: PaymentParts,
+  operation: Operation,
+  intent: PaymentIntent,
+  attempt: PaymentAttempt,
+): Promise<CarriedOut> {
+  const processor = processorOf(parts, operation.environment)
+  const outcome = await call(processor, intent, attempt)
+  switch (outcome.outcome) {
+    case 'unknown': {
+      const { reason, message } = outcome
+      const told = `${reason}: ${message}`
+      await parts.commit(operation, (work) => noteUnknown(work.sql, work.providerId, attempt, told))
+      return { kind: 'unknown', message: told, isUnderWay: reason === 'in_progress' }
+    }
+    case 'refused': {
+      const told = outcome.code ?? outcome.reason
+      if (attempt.operation === 'create' && outcome.reason !== 'key_reused') {
+        return answered(await parts.commit(operation, (work) => refuseIntent(work, attempt, told)))
+      }
+      return afterRefusal(parts, operation, intent, attempt, told)
+    }
+    case 'declined':
+      if (outcome.intent === undefined) {
+        const told = outcome.decline.declineCode ?? outcome.decline.code
+        return answered(await parts.commit(operation, (work) => refuseIntent(work, attempt, told)))
+      }
+      return keep(parts, operation, attempt, await withCard(processor, outcome.intent), 'declined')
+    case 'open':
+    case 'succeeded':
+    case 'processing':
+    case 'requires_action':
+    case 'canceled':
+      return keep(parts, operation, attempt, await withCard(processor, outcome.intent), 'done')
+  }
+}
+
+/** The words of the attempt to make a payment. */
+export function wordsOf(intent: NewPaymentIntent): JsonObject {
+  return { ...intent, amountMinor: intent.amountMinor.toString() }
+}
+
+async function call(
+  processor: PaymentProcessor,
+  { processorPaymentId }: PaymentIntent,
+  { operation, request, key }: PaymentAttempt,
+): Promise<PaymentOutcome> {
+  if (operation === 'create') {
+    const words = request as unknown as NewPaymentIntent
+    const payment = { ...words, amountMinor: BigInt(words.amountMinor) }
+    return processor.createPaymentIntent(payment, key)
+  }
+  if (processorPaymentId === null) throw new Error(`attempt ${key} is about no payment`)
+  switch (operation) {
+    case 'confirm': {
+      const paymentMethodId = String(request['paymentMethodId'])
+      const confirmation = { paymentMethodId, presence: 'off_session' } as const
+      return processor.confirmPaymentIntent(processorPaymentId, confirmation, key)
+    }
+    case 'change': {
+      const amountMinor = BigInt(String(request['originalAmountMinor']))
+      return processor.changePaymentIntent(processorPaymentId, { amountMinor }, key)
+    }
+    case 'cancel':
+      return processor.cancelPaymentIntent(processorPaymentId, key)
+    case 'refund':
+      throw new Error(`attempt ${key} is a refund`)
+  }
+}
+
+function keep(
+  parts: PaymentParts,
+  operation: Operation,
+  attempt: PaymentAttempt,
+  look: PaymentLook,
+  outcome: 'done' | 'declined',
+): Promise<CarriedOut> {
+  return parts.commit(operation, async (work) => {
+    await settle(work, attempt, outcome, null)
+    const applied = await applyLook(work, attempt.intentRef, look, parts.hostedUrl)
+    return answered(applied, look.payment.clientSecret)
+  })
+}
+
+/** It cannot be done to the payment as it is now: what it is decides. */
+async function afterRefusal(
+  parts: PaymentParts,
+  operation: Operation,
+  { processorPaymentId }: PaymentIntent,
+  attempt: PaymentAttempt,
+  message: string,
+): Promise<CarriedOut> {
+  const processor = processorOf(parts, operation.environment)
+  const look =
+    processorPaymentId === null ? undefined : await lookAtPayment(processor, processorPaymentId)
+  if (look === undefined) throw new Error(`${attempt.key} was refused: ${message}`)
+  return parts.commit(operation, async (work) => {
+    await settle(work, attempt, 'refused', message)
+    const applied = await applyLook(work, attempt.intentRef, look, parts.hostedUrl)
+    return answered(applied, look.payment.clientSecret)
+  })
+}
+
+function settle(
+  { sql, providerId, now }: UnitOfWork,
+  attempt: PaymentAttempt,
+  outcome: 'done' | 'declined' | 'refused',
+  message: string | null,
+): Promise<void> {
+  return settleAttempt(sql, providerId, attempt, outcome, message, now)
+}
+
+function answered(intent: PaymentIntent, clientSecret?: string): CarriedOut {
+  return { kind: 'answered', intent, clientSecret }
+}

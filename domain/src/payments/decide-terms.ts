@@ -1,0 +1,122 @@
+import { creditsPerMinorUnit, mintCredits } from '../money/credits.ts'
+import { majorText, minorPerMajor, processorMinimumOf } from '../money/currencies.ts'
+import { divideRounded } from '../money/decimal.ts'
+import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
+import { toFraction, type ExchangeRate } from '../money/exchange-rates.ts'
+import { isCreditBased, type Plan } from '../plans/plan.ts'
+import { currenciesOf, pricesIn } from '../pricing/plan-prices.ts'
+
+/** What a payment comes to. */
+export type IntentTerms = {
+  /** USD cents. */
+  readonly amountMinor: bigint
+  /** Minor units of `currency`. */
+  readonly originalAmountMinor: bigint
+  readonly currency: string
+  readonly exchangeRate: string
+  /** Whole credits that it buys; null: none. */
+  readonly credits: bigint | null
+}
+
+export type TermsDecision =
+  | { readonly kind: 'charge'; readonly terms: IntentTerms }
+  | { readonly kind: 'refuse'; readonly reason: string }
+
+export type PlanPayment = {
+  readonly plan: Plan
+  /** Undefined: the plan's own. Upper case. */
+  readonly currency: string | undefined
+  /** What the customer wants to put into the wallet of a plan that is paid by credits. */
+  readonly amountMinor: bigint | undefined
+  /** Whether the customer never held the plan: the set-up fee is due once. */
+  readonly isFirst: boolean
+}
+
+/** What taking a plan costs. `rateOf` is undefined for a currency that nobody knows the worth of. */
+export function decidePlanTerms(
+  { plan, currency = plan.currency, amountMinor, isFirst }: PlanPayment,
+  rateOf: (currency: string) => ExchangeRate | undefined,
+): TermsDecision {
+  const prices = pricesIn(plan, currency)
+  const rate = rateOf(currency)
+  if (prices === undefined || rate === undefined) {
+    return refuse(notSupported(currency, currenciesOf(plan)))
+  }
+  const dueMinor = prices.priceMinor + (isFirst ? prices.setupFeeMinor : 0n)
+  if (isCreditBased(plan)) {
+    const perUnit = BigInt(plan.terms.creditsPerUnit ?? 0)
+    return charge(amountMinor ?? smallestTopUp(perUnit, rate), rate, { mints: true })
+  }
+  if (dueMinor === 0n) return refuse(`Plan ${plan.reference} needs no payment: activate it`)
+  return charge(dueMinor, rate, { mints: false })
+}
+
+export type TopUpPayment = {
+  readonly amountMinor: bigint | undefined
+  readonly currency: string
+  readonly supportedCurrencies: readonly string[]
+}
+
+export function decideTopUpTerms(
+  { amountMinor, currency, supportedCurrencies }: TopUpPayment,
+  rate: ExchangeRate | undefined,
+): TermsDecision {
+  if (rate === undefined || !supportedCurrencies.includes(currency)) {
+    return refuse(notSupported(currency, supportedCurrencies))
+  }
+  if (amountMinor === undefined) return refuse('amount is required for a credit top-up')
+  return charge(amountMinor, rate, { mints: true })
+}
+
+/** Eight digits. */
+const chargeMinorMax = 99_999_999n
+
+function charge(
+  originalAmountMinor: bigint,
+  rate: ExchangeRate,
+  { mints }: { readonly mints: boolean },
+): TermsDecision {
+  const { currency } = rate
+  const minimumMinor = processorMinimumOf(currency)
+  if (originalAmountMinor < minimumMinor) {
+    const least = majorText(minimumMinor, currency)
+    return refuse(`The amount must be at least ${least} ${currency}`)
+  }
+  if (originalAmountMinor > chargeMinorMax) {
+    return refuse(`The amount must not exceed ${majorText(chargeMinorMax, currency)} ${currency}`)
+  }
+  const exchangeRate = dollarsPerUnit(rate)
+  const amountMinor = dollarCents(originalAmountMinor, currency, exchangeRate)
+  const minted = mints ? mintCredits(originalAmountMinor, currency, toFraction(rate)) : 0n
+  const credits = minted > 0n ? minted : null
+  return {
+    kind: 'charge',
+    terms: { amountMinor, originalAmountMinor, currency, exchangeRate, credits },
+  }
+}
+
+/** The processor's minimum, or the first amount above it that buys whole units. */
+function smallestTopUp(creditsPerUnit: bigint, rate: ExchangeRate): bigint {
+  const minimumMinor = processorMinimumOf(rate.currency)
+  const unitsPerDollar = toFraction(rate)
+  const minimumCredits = mintCredits(minimumMinor, rate.currency, unitsPerDollar)
+  const units = ceilDivide(minimumCredits, creditsPerUnit)
+  const cents = ceilDivide(units * creditsPerUnit, creditsPerMinorUnit)
+  const minor = divideRounded(
+    cents * minorPerMajor(rate.currency) * unitsPerDollar.numerator,
+    100n * unitsPerDollar.denominator,
+  )
+  return minor > minimumMinor ? minor : minimumMinor
+}
+
+function ceilDivide(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor
+}
+
+function notSupported(currency: string, available: readonly string[]): string {
+  return `Currency ${currency} is not supported. Available: ${available.join(', ')}`
+}
+
+function refuse(reason: string): TermsDecision {
+  return { kind: 'refuse', reason }
+}

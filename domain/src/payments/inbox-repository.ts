@@ -1,0 +1,97 @@
+import type { ProcessorEvent } from '@tollgate/platform/payments/payment-processor'
+import type { ProcessorObjectKind } from '@tollgate/platform/payments/payment-objects'
+import type { Queryable } from '@tollgate/platform/database/database'
+
+/** What the processor has told of, as far as it is kept: which object something happened to. */
+export type InboxEvent = {
+  readonly eventId: string
+  readonly type: string
+  readonly objectKind: ProcessorObjectKind
+  readonly objectId: string
+  readonly tries: number
+}
+
+/** Once: what is told again is dropped. What is about nothing that we follow is settled already. */
+export async function receiveEvent(
+  sql: Queryable,
+  event: ProcessorEvent,
+  now: Date,
+): Promise<void> {
+  const { id, type, objectKind, objectId } = event
+  const row = {
+    event_id: id,
+    type,
+    object_kind: objectKind ?? null,
+    object_id: objectId,
+    received_at: now,
+    due_at: now,
+    settled_at: objectKind === undefined ? now : null,
+  }
+  await sql`insert into processor_events ${sql(row)} on conflict (event_id) do nothing`
+}
+
+/**
+ * Takes events that are due, those that wait longest first. They are put ahead, so that nobody else takes them meanwhile
+ * and somebody does should this process die.
+ */
+export async function claimEvents(
+  sql: Queryable,
+  now: Date,
+  againAt: Date,
+  rowsMax: number,
+): Promise<InboxEvent[]> {
+  const rows = await sql<
+    {
+      event_id: string
+      type: string
+      object_kind: ProcessorObjectKind
+      object_id: string
+      tries: number
+    }[]
+  >`
+    update processor_events set due_at = ${againAt}, tries = tries + 1
+    where event_id in (
+      select event_id from processor_events where settled_at is null and due_at <= ${now}
+      order by due_at limit ${rowsMax} for update skip locked)
+    returning event_id, type, object_kind, object_id, tries`
+  return rows.map((row) => ({
+    eventId: row.event_id,
+    type: row.type,
+    objectKind: row.object_kind,
+    objectId: row.object_id,
+    tries: row.tries,
+  }))
+}
+
+export async function settleEvents(
+  sql: Queryable,
+  eventIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  await sql`
+    update processor_events set settled_at = ${now}, last_error = null
+    where event_id = any(${[...eventIds]}::text[])`
+}
+
+export async function putOffEvents(
+  sql: Queryable,
+  eventIds: readonly string[],
+  dueAt: Date,
+  error: string,
+): Promise<void> {
+  await sql`
+    update processor_events set due_at = ${dueAt}, last_error = ${error}
+    where event_id = any(${[...eventIds]}::text[])`
+}
+
+/** Forgets what was settled before that instant, some at a time: the processor repeats nothing for longer than days. */
+export async function sweepEvents(
+  sql: Queryable,
+  settledBefore: Date,
+  rowsMax: number,
+): Promise<void> {
+  await sql`
+    delete from processor_events where event_id in (
+      select event_id from processor_events where settled_at < ${settledBefore}
+      order by settled_at limit ${rowsMax})`
+}

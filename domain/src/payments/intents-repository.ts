@@ -1,0 +1,228 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { CycleMode } from '../periods/periods.ts'
+import { jsonb } from '../postgres/jsonb.ts'
+import type { PageRange } from '../postgres/select-page.ts'
+import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { IntentPurpose, PaymentIntent } from './payment-intent.ts'
+import type { IntentState } from './transitions.ts'
+
+type IntentRow = {
+  provider_id: string
+  reference: string
+  purpose: IntentPurpose
+  customer_ref: string
+  product_ref: string | null
+  plan_ref: string | null
+  plan_snapshot: PlanSnapshot | null
+  cycle_mode: CycleMode
+  checkout_session_id: string | null
+  payment_method_id: string | null
+  keeps_card: boolean
+  status: IntentState
+  amount: bigint
+  original_amount: bigint
+  currency: string
+  exchange_rate: string
+  credits: bigint | null
+  description: string | null
+  processor_customer_id: string
+  processor_payment_id: string | null
+  purchase_ref: string | null
+  failure_reason: string | null
+  declined_charges: string[]
+  refund_wanted: boolean
+  cancel_wanted: boolean
+  idempotency_key: string
+  input_sha256: string
+  expires_at: Date
+  next_look_at: Date | null
+  created_at: Date
+  updated_at: Date
+  succeeded_at: Date | null
+}
+
+/** Breaks a unique constraint where the idempotency key was used. */
+export async function insertIntent(
+  sql: Queryable,
+  providerId: string,
+  intent: PaymentIntent,
+): Promise<void> {
+  await sql`
+    insert into payment_intents
+      (provider_id, reference, purpose, customer_ref, product_ref, plan_ref, plan_snapshot,
+       cycle_mode, checkout_session_id, payment_method_id, keeps_card, status, amount, original_amount,
+       currency, exchange_rate, credits, description, processor_customer_id, purchase_ref,
+       idempotency_key, input_sha256, expires_at, next_look_at, created_at, updated_at)
+    values (${providerId}, ${intent.reference}, ${intent.purpose}, ${intent.customerRef},
+      ${intent.productRef}, ${intent.planRef}, ${jsonb(sql, intent.planSnapshot)},
+      ${intent.cycleMode}, ${intent.checkoutSessionId}, ${intent.paymentMethodId}, ${intent.keepsCard},
+      ${intent.status}, ${intent.amountMinor.toString()}, ${intent.originalAmountMinor.toString()},
+      ${intent.currency}, ${intent.exchangeRate}, ${intent.credits?.toString() ?? null},
+      ${intent.description}, ${intent.processorCustomerId}, ${intent.purchaseRef},
+      ${intent.idempotencyKey}, ${intent.inputSha256}, ${intent.expiresAt}, ${intent.nextLookAt}, ${intent.createdAt},
+      ${intent.updatedAt})`
+}
+
+/** Everything about an intent that changes in its life. */
+export async function updateIntent(
+  sql: Queryable,
+  providerId: string,
+  intent: PaymentIntent,
+): Promise<void> {
+  await sql`
+    update payment_intents set status = ${intent.status}, amount = ${intent.amountMinor.toString()},
+      original_amount = ${intent.originalAmountMinor.toString()},
+      processor_payment_id = ${intent.processorPaymentId}, purchase_ref = ${intent.purchaseRef},
+      failure_reason = ${intent.failureReason}, declined_charges = ${[...intent.declinedCharges]},
+      refund_wanted = ${intent.refundWanted}, cancel_wanted = ${intent.cancelWanted},
+      next_look_at = ${intent.nextLookAt}, updated_at = ${intent.updatedAt},
+      succeeded_at = ${intent.succeededAt}
+    where provider_id = ${providerId} and reference = ${intent.reference}`
+}
+
+/** Whoever changes an intent locks it first, and decides by what is found then. */
+export async function lockIntent(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+): Promise<PaymentIntent | undefined> {
+  const [row] = await sql<IntentRow[]>`
+    select * from payment_intents
+    where provider_id = ${providerId} and reference = ${reference} for update`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** By our reference or the processor's. */
+export async function findIntent(
+  sql: Queryable,
+  providerId: string,
+  anyReference: string,
+): Promise<PaymentIntent | undefined> {
+  const [row] = await sql<IntentRow[]>`
+    select * from payment_intents where provider_id = ${providerId}
+      and (reference = ${anyReference} or processor_payment_id = ${anyReference})`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+export async function findIntentByKey(
+  sql: Queryable,
+  providerId: string,
+  idempotencyKey: string,
+): Promise<PaymentIntent | undefined> {
+  const [row] = await sql<IntentRow[]>`
+    select * from payment_intents
+    where provider_id = ${providerId} and idempotency_key = ${idempotencyKey}`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** Those that the processor knows of, the newest first. */
+export async function listIntents(
+  sql: Queryable,
+  providerId: string,
+  { limit, offset }: PageRange,
+): Promise<PaymentIntent[]> {
+  const rows = await sql<IntentRow[]>`
+    select * from payment_intents
+    where provider_id = ${providerId} and processor_payment_id is not null
+    order by created_at desc, reference limit ${limit} offset ${offset}`
+  return rows.map(fromRow)
+}
+
+/** Every other payment of the same product that the customer could still make. */
+export async function withdrawOtherIntents(
+  sql: Queryable,
+  providerId: string,
+  { reference, customerRef, productRef }: PaymentIntent,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update payment_intents set cancel_wanted = true, next_look_at = ${now}, updated_at = ${now}
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and product_ref = ${productRef} and purpose = 'product' and reference <> ${reference}
+      and status in ('creating', 'requires_payment_method', 'requires_action')
+      and not cancel_wanted`
+}
+
+/** A deleted customer pays nothing any more. */
+export async function withdrawIntentsOf(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update payment_intents set cancel_wanted = true, next_look_at = ${now}, updated_at = ${now}
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and status in ('creating', 'requires_payment_method', 'requires_action')`
+}
+
+export type IntentName = { readonly providerId: string; readonly reference: string }
+
+/** Of any provider. */
+export async function findIntentName(
+  sql: Queryable,
+  by: { readonly processorPaymentId: string } | { readonly reference: string },
+): Promise<IntentName | undefined> {
+  const condition =
+    'reference' in by
+      ? sql`reference = ${by.reference}`
+      : sql`processor_payment_id = ${by.processorPaymentId}`
+  const [row] = await sql<{ provider_id: string; reference: string }[]>`
+    select provider_id, reference from payment_intents where ${condition}`
+  return row === undefined ? undefined : { providerId: row.provider_id, reference: row.reference }
+}
+
+/**
+ * Takes intents of any provider that are due to be looked at, the longest due first. Their next look is put ahead, so
+ * that nobody else takes them meanwhile, and somebody does should this process die.
+ */
+export async function claimIntentsToLookAt(
+  sql: Queryable,
+  now: Date,
+  againAt: Date,
+  rowsMax: number,
+): Promise<IntentName[]> {
+  const rows = await sql<{ provider_id: string; reference: string }[]>`
+    update payment_intents set next_look_at = ${againAt}
+    where (provider_id, reference) in (
+      select provider_id, reference from payment_intents where next_look_at <= ${now}
+      order by next_look_at limit ${rowsMax} for update skip locked)
+    returning provider_id, reference`
+  return rows.map((row) => ({ providerId: row.provider_id, reference: row.reference }))
+}
+
+function fromRow(row: IntentRow): PaymentIntent {
+  return {
+    reference: row.reference,
+    purpose: row.purpose,
+    customerRef: row.customer_ref,
+    productRef: row.product_ref,
+    planRef: row.plan_ref,
+    planSnapshot: row.plan_snapshot,
+    cycleMode: row.cycle_mode,
+    checkoutSessionId: row.checkout_session_id,
+    paymentMethodId: row.payment_method_id,
+    keepsCard: row.keeps_card,
+    status: row.status,
+    amountMinor: row.amount,
+    originalAmountMinor: row.original_amount,
+    currency: row.currency,
+    exchangeRate: row.exchange_rate,
+    credits: row.credits,
+    description: row.description,
+    processorCustomerId: row.processor_customer_id,
+    processorPaymentId: row.processor_payment_id,
+    purchaseRef: row.purchase_ref,
+    failureReason: row.failure_reason,
+    declinedCharges: row.declined_charges,
+    refundWanted: row.refund_wanted,
+    cancelWanted: row.cancel_wanted,
+    idempotencyKey: row.idempotency_key,
+    inputSha256: row.input_sha256,
+    expiresAt: row.expires_at,
+    nextLookAt: row.next_look_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    succeededAt: row.succeeded_at,
+  }
+}

@@ -1,0 +1,88 @@
+import type { CycleMode } from '../periods/periods.ts'
+import { snapshotOf } from '../purchases/plan-snapshot.ts'
+import type { Plan } from '../plans/plan.ts'
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { insertAttempt, type PaymentAttempt } from './attempts-repository.ts'
+import { wordsOf } from './carry-out.ts'
+import type { IntentTerms } from './decide-terms.ts'
+import { insertIntent } from './intents-repository.ts'
+import {
+  intentMetadataKey,
+  payableMs,
+  providerMetadataKey,
+  type IntentPurpose,
+  type PaymentIntent,
+} from './payment-intent.ts'
+
+export type IntentDraft = {
+  readonly purpose: IntentPurpose
+  readonly customerRef: string
+  readonly processorCustomerId: string
+  readonly productRef: string | null
+  readonly plan: Plan | undefined
+  readonly cycleMode: CycleMode
+  readonly checkoutSessionId: string | null
+  readonly paymentMethodId: string | null
+  readonly keepsCard: boolean
+  readonly terms: IntentTerms
+  readonly description: string | null
+  /** The purchase whose usage or renewal it pays. */
+  readonly purchaseRef: string | null
+  readonly idempotencyKey: string
+  readonly inputSha256: string
+}
+
+export type OpenedIntent = { readonly intent: PaymentIntent; readonly attempt: PaymentAttempt }
+
+/**
+ * Keeps a payment, and the call that makes it at the processor: from the commit on, somebody carries it out. Breaks a
+ * unique constraint where the idempotency key was used.
+ */
+export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<OpenedIntent> {
+  const { sql, providerId, now } = work
+  const { terms, plan, ...asked } = draft
+  const reference = drawReference('transaction')
+  const intent: PaymentIntent = {
+    ...asked,
+    ...terms,
+    reference,
+    planRef: plan?.reference ?? null,
+    planSnapshot: plan === undefined ? null : snapshotOf(plan),
+    status: 'creating',
+    processorPaymentId: null,
+    failureReason: null,
+    declinedCharges: [],
+    refundWanted: false,
+    cancelWanted: false,
+    expiresAt: new Date(now.getTime() + payableMs),
+    // The caller carries the attempt out at once; this is for when it dies before.
+    nextLookAt: new Date(now.getTime() + firstLookMs),
+    createdAt: now,
+    updatedAt: now,
+    succeededAt: null,
+  }
+  await insertIntent(sql, providerId, intent)
+  const { paymentMethodId, description } = draft
+  const request = wordsOf({
+    amountMinor: terms.originalAmountMinor,
+    currency: terms.currency,
+    customerId: draft.processorCustomerId,
+    metadata: { [intentMetadataKey]: reference, [providerMetadataKey]: providerId },
+    keepsCard: draft.keepsCard,
+    ...(description === null ? {} : { description }),
+    ...(paymentMethodId === null
+      ? {}
+      : { confirm: { paymentMethodId, presence: 'off_session' as const } }),
+  })
+  const attempt = await insertAttempt(
+    sql,
+    providerId,
+    reference,
+    { operation: 'create', request },
+    now,
+  )
+  return { intent, attempt }
+}
+
+const firstLookMs = 60_000

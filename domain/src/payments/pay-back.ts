@@ -1,0 +1,57 @@
+import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import {
+  findOpenAttempt,
+  insertAttempt,
+  noteUnknown,
+  settleAttempt,
+  type PaymentAttempt,
+} from './attempts-repository.ts'
+import { applyRefund } from './apply-refund.ts'
+import { lockIntent, updateIntent } from './intents-repository.ts'
+import { intentMetadataKey, type PaymentIntent } from './payment-intent.ts'
+import { processorOf, type PaymentParts } from './payment-parts.ts'
+
+const refusedAgainMs = 3_600_000
+
+/**
+ * Pays back what was paid for nothing: a second payment of one plan, or one of a customer who was deleted meanwhile. The
+ * processor gives back no more than was paid, whatever the key.
+ */
+export async function payBack(
+  parts: PaymentParts,
+  operation: Operation,
+  intent: PaymentIntent,
+  open: PaymentAttempt | undefined,
+): Promise<PaymentIntent> {
+  const { reference, processorPaymentId } = intent
+  if (processorPaymentId === null) throw new Error(`${reference} was never paid`)
+  const attempt =
+    open ??
+    (await parts.commit(operation, async ({ sql, providerId, now }) => {
+      await lockIntent(sql, providerId, reference)
+      const found = await findOpenAttempt(sql, providerId, reference)
+      if (found !== undefined) return found
+      return insertAttempt(sql, providerId, reference, { operation: 'refund', request: {} }, now)
+    }))
+  const metadata = { [intentMetadataKey]: reference }
+  const refund = { paymentIntentId: processorPaymentId, reason: 'duplicate', metadata } as const
+  const made = await processorOf(parts, operation.environment).createRefund(refund, attempt.key)
+  return parts.commit(operation, async (work) => {
+    const { sql, providerId, now } = work
+    const locked = await lockIntent(sql, providerId, reference)
+    if (locked === undefined) return intent
+    if (made.outcome === 'unknown') {
+      await noteUnknown(sql, providerId, attempt, `${made.reason}: ${made.message}`)
+      return locked
+    }
+    const isDone = made.outcome === 'done' || made.reason === 'already_refunded'
+    const message = made.outcome === 'done' ? null : made.message
+    await settleAttempt(sql, providerId, attempt, isDone ? 'done' : 'refused', message, now)
+    // One that is refused now may be possible later, and must not be forgotten: the money is not ours.
+    const nextLookAt = isDone ? null : new Date(now.getTime() + refusedAgainMs)
+    const done = { ...locked, refundWanted: !isDone, nextLookAt, updatedAt: now }
+    await updateIntent(sql, providerId, done)
+    if (made.outcome === 'done') await applyRefund(work, reference, made.value)
+    return done
+  })
+}

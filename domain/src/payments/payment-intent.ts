@@ -1,0 +1,60 @@
+import type { CycleMode } from '../periods/periods.ts'
+import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { IntentState } from './transitions.ts'
+
+export type IntentPurpose = 'product' | 'credit_topup' | 'usage_billing'
+
+/** One amount that a customer is asked to pay, however often it is tried. */
+export type PaymentIntent = {
+  /** Clients know it as the transaction. */
+  readonly reference: string
+  readonly purpose: IntentPurpose
+  readonly customerRef: string
+  readonly productRef: string | null
+  readonly planRef: string | null
+  readonly planSnapshot: PlanSnapshot | null
+  readonly cycleMode: CycleMode
+  /** The hosted page that it was made on. */
+  readonly checkoutSessionId: string | null
+  /** The saved card that is charged without asking anybody; null: the customer's browser confirms the payment. */
+  readonly paymentMethodId: string | null
+  /** Whether the card is kept for later charges. */
+  readonly keepsCard: boolean
+  readonly status: IntentState
+  /** USD cents. */
+  readonly amountMinor: bigint
+  /** What is charged, in minor units of `currency`. */
+  readonly originalAmountMinor: bigint
+  /** Upper case. */
+  readonly currency: string
+  /** US dollars of one unit of `currency`, written out. */
+  readonly exchangeRate: string
+  /** Whole credits that it buys. */
+  readonly credits: bigint | null
+  readonly description: string | null
+  readonly processorCustomerId: string
+  /** Null until the processor has told. */
+  readonly processorPaymentId: string | null
+  readonly purchaseRef: string | null
+  readonly failureReason: string | null
+  /** Charges that were turned down, or causes where there was no charge: each of them was told of once. */
+  readonly declinedCharges: readonly string[]
+  /** Paid, but for nothing that could be given. */
+  readonly refundWanted: boolean
+  readonly cancelWanted: boolean
+  readonly idempotencyKey: string
+  readonly inputSha256: string
+  readonly expiresAt: Date
+  /** When the processor is asked again what became of it; null once nothing more can. */
+  readonly nextLookAt: Date | null
+  readonly createdAt: Date
+  readonly updatedAt: Date
+  readonly succeededAt: Date | null
+}
+
+/** How long a customer may take to pay. */
+export const payableMs = 24 * 3_600_000
+
+/** What the processor is told to find it again by. */
+export const intentMetadataKey = 'tollgate_payment'
+export const providerMetadataKey = 'tollgate_provider'

@@ -1,0 +1,26 @@
+import { settleRecharge } from '../auto-recharge/settle-recharge.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { settleAttempt, type PaymentAttempt } from './attempts-repository.ts'
+import { lockIntent, updateIntent } from './intents-repository.ts'
+import type { PaymentIntent } from './payment-intent.ts'
+import { recordPaymentEvent } from './payment-event.ts'
+import { canIntentMove, intentTransitions } from './transitions.ts'
+
+/** Ends a payment that the processor would not make: there is nothing at the processor that could be paid. */
+export async function refuseIntent(
+  work: UnitOfWork,
+  attempt: PaymentAttempt,
+  reason: string,
+): Promise<PaymentIntent> {
+  const { sql, providerId, now } = work
+  const intent = await lockIntent(sql, providerId, attempt.intentRef)
+  if (intent === undefined) throw new Error(`payment ${attempt.intentRef} is gone`)
+  await settleAttempt(sql, providerId, attempt, 'refused', reason, now)
+  if (!canIntentMove(intent.status, 'refused')) return intent
+  const { to: status } = intentTransitions.refused
+  const failed = { ...intent, status, failureReason: reason, nextLookAt: null, updatedAt: now }
+  await recordPaymentEvent(work, 'payment.failed', failed, reason)
+  await updateIntent(sql, providerId, failed)
+  await settleRecharge(work, failed)
+  return failed
+}

@@ -1,0 +1,36 @@
+import { microsPerUnit } from '@tollgate/schemas/quantity'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { sha256OfInput } from './ledger.ts'
+import { putIn } from './put-in.ts'
+import { lockWallet } from './repository.ts'
+
+export type TopUp = {
+  readonly customerRef: string
+  /** Whole credits, more than none. */
+  readonly credits: bigint
+  /** Of the payment that bought them. A second top-up of one payment breaks a unique constraint. */
+  readonly paymentRef: string
+}
+
+/** Puts in what was bought. The caller has locked the customer. `full`: a wallet is given no more than that. */
+export async function topUpCredits(
+  work: UnitOfWork,
+  { customerRef, credits, paymentRef }: TopUp,
+): Promise<'topped-up' | 'full'> {
+  const { sql, providerId, now } = work
+  const wallet = await lockWallet(sql, providerId, customerRef, now)
+  const put = {
+    customerRef,
+    amountMicros: credits * BigInt(microsPerUnit),
+    kind: 'top_up',
+    key: `top-up:${paymentRef}`,
+    inputSha256: sha256OfInput([customerRef, credits.toString()]),
+    reason: null,
+    from: 'purchased',
+    event: 'topped_up',
+    priority: 0,
+    expiresAt: null,
+  } as const
+  const outcome = await putIn(work, wallet, undefined, put, () => ({ payment: paymentRef }))
+  return outcome.kind === 'full' ? 'full' : 'topped-up'
+}
