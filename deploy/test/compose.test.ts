@@ -60,9 +60,9 @@ describe('deploy/compose.yaml', () => {
   })
 
   it('asks for the secrets of the example file, and for no other', () => {
-    const needed = [...withoutComments.matchAll(/\$\{(\w*(?:PASSWORD|SECRET_KEYS))\b/g)].map(
-      ([, name]) => name!,
-    )
+    const needed = [
+      ...withoutComments.matchAll(/\$\{(\w*(?:PASSWORD|SECRET_KEYS|STRIPE_\w+))\b/g),
+    ].map(([, name]) => name!)
     const offered = [...example.matchAll(/^(\w+)=/gm)].map(([, name]) => name!)
     expect(new Set(needed)).toEqual(new Set(offered))
     expect(example).not.toMatch(/^\w+=.+/m)

@@ -64,6 +64,20 @@ test('writes credentials for its owner only', async () => {
   }
 })
 
+test('pays at a simulator of Stripe, which is ready and known to browsers', async () => {
+  const { adminUrls, environment } = await instance.runFile()
+  const ready = await fetch(`${adminUrls['stripe-simulator']}/health/ready`)
+  expect(await ready.json()).toEqual({ status: 'ok', checks: { state: 'ok' } })
+  const credentials = JSON.parse(
+    await readFile(join(folder.path, 'credentials.json'), 'utf8'),
+  ) as Credentials
+  const config = await fetch(`${credentials.baseUrl}/v1/sdk/platform-config`, {
+    headers: { authorization: `Bearer ${credentials.sandboxKey}` },
+  })
+  const publishable = environment['TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY']
+  expect(await config.json()).toEqual({ stripePublishableKey: publishable })
+})
+
 test('a second start on the same folder says so in one line and stops', async () => {
   const { code, output } = await runToEnd({
     dataDir: folder.path,

@@ -50,7 +50,7 @@ const steps = fc.array(
     card: fc.constantFrom('pm_card_visa', 'pm_card_bypassPending', ...tokenNames),
     yes: fc.boolean(),
   }),
-  { minLength: 1, maxLength: 60 },
+  { minLength: 1, maxLength: 60, size: 'max' },
 )
 
 class Simulation {
@@ -170,7 +170,7 @@ function expectSound(simulation: Simulation): void {
 }
 
 test('whatever is done in whatever order, the money adds up', () => {
-  let seen = { succeeded: 0, refunds: 0, disputes: 0, payouts: 0 }
+  let seen = { succeeded: 0, refunds: 0, disputes: 0, payouts: 0, late: 0 }
   fc.assert(
     fc.property(steps, (taken) => {
       const simulation = funded()
@@ -185,6 +185,14 @@ test('whatever is done in whatever order, the money adds up', () => {
         refunds: seen.refunds + simulation.all('refund').length,
         disputes: seen.disputes + simulation.all('dispute').length,
         payouts: seen.payouts + simulation.all('payout').length,
+        late:
+          seen.late +
+          simulation
+            .all('balance_transaction')
+            .filter(
+              ({ status, created, available_on }) =>
+                status === 'available' && available_on > created,
+            ).length,
       }
     }),
     { numRuns: 150 },

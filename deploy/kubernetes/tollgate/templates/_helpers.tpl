@@ -137,6 +137,24 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 - name: TOLLGATE_SECRET_KEYS
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: secret-keys, optional: true }
+- name: TOLLGATE_STRIPE_SANDBOX_SECRET_KEY
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: stripe-sandbox-secret-key, optional: true }
+- name: TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: stripe-sandbox-publishable-key, optional: true }
+- name: TOLLGATE_STRIPE_SANDBOX_WEBHOOK_SECRETS
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: stripe-sandbox-webhook-secrets, optional: true }
+- name: TOLLGATE_STRIPE_LIVE_SECRET_KEY
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: stripe-live-secret-key, optional: true }
+- name: TOLLGATE_STRIPE_LIVE_PUBLISHABLE_KEY
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: stripe-live-publishable-key, optional: true }
+- name: TOLLGATE_STRIPE_LIVE_WEBHOOK_SECRETS
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: stripe-live-webhook-secrets, optional: true }
 {{- end }}
 {{- if ne .component "ingest" }}
 - name: TOLLGATE_CLICKHOUSE_PASSWORD

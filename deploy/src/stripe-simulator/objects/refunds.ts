@@ -19,7 +19,7 @@ export type NewRefund = {
 
 export function createRefund(world: World, wanted: NewRefund): Refund {
   const charge = requireRefundable(world, wanted)
-  const left = charge.amount - charge.amount_refunded - charge.simulator.disputedAmount
+  const left = charge.amount - charge.amount_refunded
   const amount = wanted.amount ?? left
   if (charge.refunded) {
     throw invalid(`Charge ${charge.id} has already been refunded.`, {
