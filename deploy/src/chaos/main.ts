@@ -25,6 +25,7 @@ const singles = [
   'chdb-gateway',
   'ingest',
   'control-plane',
+  'billing-runner',
   'postgres',
 ]
 

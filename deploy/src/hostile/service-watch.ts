@@ -13,6 +13,7 @@ type Sample = Readonly<Record<string, number>>
 const watched = [
   'ingest',
   'control-plane',
+  'billing-runner',
   'aggregator-counters',
   'aggregator-sink',
   'chdb-gateway',
