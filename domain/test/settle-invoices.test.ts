@@ -108,6 +108,16 @@ describe('too little to be charged', () => {
   })
 })
 
+test('of many invoices of one customer at once nothing is lost, and no number', async () => {
+  const amounts = [30, -20, 100, 45, -300, 10, 700, 49, 1, -7]
+  const references = await Promise.all([...amounts, ...amounts].map((each) => of.charge(each)))
+  const invoices = await Promise.all(references.map(of.look))
+  const owed = invoices.reduce((sum, invoice) => sum + dueMinor(invoice), 0n)
+  expect(owed + (await of.waiting())).toBe(2n * 608n)
+  const numbers = invoices.map(({ number }) => Number(number)).toSorted((one, two) => one - two)
+  expect(numbers).toEqual(references.map((_, at) => at + 1))
+})
+
 test('more than the processor takes at once is held for a person', async () => {
   expect(await of.look(await of.charge(100_000_000))).toMatchObject({
     isHeld: true,

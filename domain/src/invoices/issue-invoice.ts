@@ -5,42 +5,54 @@ import { totalOf } from '../pricing/invoice-line.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { addCarried } from './carried-amounts.ts'
 import type { Invoice, InvoiceParties, InvoiceWithLines } from './invoice.ts'
-import { moveInvoice } from './move-invoice.ts'
+import { movedInvoice } from './move-invoice.ts'
 import { takeNumber } from './numbers.ts'
-import { markIssued } from './repository.ts'
+import { markIssued, updateInvoice } from './repository.ts'
 
 /**
  * Issues a draft whose row the caller has locked or has just made: from here on it is owed, and the ledger says so. What
  * is too little to be charged, or a credit, moves on to the customer's next invoice at once. The number comes last of
- * all, since others wait for it until this transaction ends.
+ * all: others wait for its row until this transaction ends, and whoever has it waits for nobody.
  */
 export async function issueInvoice(
   work: UnitOfWork,
   draft: InvoiceWithLines,
   parties: InvoiceParties,
-): Promise<Invoice> {
+): Promise<InvoiceWithLines> {
   const { sql, providerId, now } = work
-  const { dueMinor, carriedMinor, isHeld } = decideDue(draft.totalMinor, draft.currency)
+  const { carriedMinor, isHeld } = decideDue(draft.totalMinor, draft.currency)
   await postMoney(work, invoiceIssued(issuedOf(draft)))
-  const number = await takeNumber(sql, providerId, 'invoice')
-  const issued = { ...draft, number, parties, issuedAt: now, isHeld: isHeld && dueMinor > 0n }
+  const open = movedInvoice({ ...draft, parties, issuedAt: now, isHeld }, 'issued', 0n, now)
+  const settled = carriedMinor === 0n ? open : await carry(work, open, carriedMinor, 'issue')
+  const issued = { ...settled, number: await takeNumber(sql, providerId, 'invoice') }
   await markIssued(sql, providerId, issued)
-  const open = await moveInvoice(work, issued, 'issued')
-  return carriedMinor === 0n ? open : carryOver(work, open, carriedMinor, 'issue')
+  await updateInvoice(sql, providerId, issued)
+  return issued
 }
 
 /**
  * Moves part of what is due, or a credit, on to the customer's next invoice: also where the processor refuses an amount
  * as too small that is not small by our table. `step` tells one such move of an invoice from the next.
  */
-export async function carryOver(
+export async function carryOver<Kept extends Invoice>(
   work: UnitOfWork,
-  invoice: Invoice,
+  invoice: Kept,
   amountMinor: bigint,
   step: string,
-): Promise<Invoice> {
+): Promise<Kept> {
+  const carried = await carry(work, invoice, amountMinor, step)
+  await updateInvoice(work.sql, work.providerId, carried)
+  return carried
+}
+
+async function carry<Kept extends Invoice>(
+  work: UnitOfWork,
+  invoice: Kept,
+  amountMinor: bigint,
+  step: string,
+): Promise<Kept> {
   const { reference: invoiceRef, customerRef, currency } = invoice
-  const carried = await moveInvoice(work, invoice, 'carried', amountMinor)
+  const carried = movedInvoice(invoice, 'carried', amountMinor, work.now)
   await postMoney(work, invoiceCarried({ invoiceRef, customerRef, currency, amountMinor, step }))
   await addCarried(work.sql, work.providerId, { customerRef, currency }, amountMinor, work.now)
   return carried

@@ -4,9 +4,8 @@ import { updateInvoice } from './repository.ts'
 import { decideMove, type InvoiceStatus, type InvoiceTrigger } from './transitions.ts'
 
 /**
- * Moves an invoice whose row the caller has locked. Throws where the table of transitions has no such move, or not with
- * this amount, which the caller should have found out by `decideMove`. What it does to the ledger is the caller's to post,
- * in the same transaction.
+ * Moves an invoice whose row the caller has locked. What it does to the ledger is the caller's to post, in the same
+ * transaction.
  */
 export async function moveInvoice<Kept extends Invoice>(
   work: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
@@ -14,6 +13,21 @@ export async function moveInvoice<Kept extends Invoice>(
   trigger: InvoiceTrigger,
   amountMinor = 0n,
 ): Promise<Kept> {
+  const moved = movedInvoice(invoice, trigger, amountMinor, work.now)
+  await updateInvoice(work.sql, work.providerId, moved)
+  return moved
+}
+
+/**
+ * Throws where the table of transitions has no such move, or not with this amount, which the caller should have found
+ * out by `decideMove`.
+ */
+export function movedInvoice<Kept extends Invoice>(
+  invoice: Kept,
+  trigger: InvoiceTrigger,
+  amountMinor: bigint,
+  now: Date,
+): Kept {
   const decision = decideMove(invoice, trigger, amountMinor)
   if (decision.kind !== 'moved') {
     throw new Error(
@@ -21,14 +35,12 @@ export async function moveInvoice<Kept extends Invoice>(
     )
   }
   const { status } = decision.invoice
-  const moved: Kept = {
+  return {
     ...decision.invoice,
-    paidAt: status === 'paid' ? (invoice.paidAt ?? work.now) : invoice.paidAt,
-    closedAt: invoice.closedAt ?? (isClosed(status) ? work.now : null),
-    updatedAt: work.now,
+    paidAt: status === 'paid' ? (invoice.paidAt ?? now) : invoice.paidAt,
+    closedAt: invoice.closedAt ?? (isClosed(status) ? now : null),
+    updatedAt: now,
   }
-  await updateInvoice(work.sql, work.providerId, moved)
-  return moved
 }
 
 function isClosed(status: InvoiceStatus): boolean {
