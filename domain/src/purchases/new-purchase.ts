@@ -2,6 +2,7 @@ import type { PurchaseOrigin } from '@tollgate/schemas/http/purchases'
 import type { Customer } from '../customers/repository.ts'
 import { periodOf, wholeSecond, type CycleMode } from '../periods/periods.ts'
 import { trialEnd } from '../pricing/trial.ts'
+import { usageTermsOf } from '../pricing/usage-terms.ts'
 import type { Product } from '../products/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { cycleOf } from './access.ts'
@@ -64,9 +65,10 @@ export function unpaidPurchase(given: UnpaidPurchase): Purchase {
   }
   const cycle = cycleOf(purchase)
   const firstPeriodEnd = cycle === undefined ? null : periodOf(cycle, 0).end
-  if (!purchase.autoRenew)
-    return { ...purchase, endDate: firstPeriodEnd ?? accessEnd(plan, anchor) }
-  return { ...purchase, nextBillingDate: firstPeriodEnd, nextResetAt: firstPeriodEnd }
+  const nextUsageBillAt = usageTermsOf(plan) === undefined ? null : firstPeriodEnd
+  return purchase.autoRenew
+    ? { ...purchase, nextBillingDate: firstPeriodEnd, nextResetAt: firstPeriodEnd, nextUsageBillAt }
+    : { ...purchase, endDate: firstPeriodEnd ?? accessEnd(plan, anchor), nextUsageBillAt }
 }
 
 /** Whether the plan can be tried before it is paid. What has no periods has none that could begin after the trial. */
