@@ -179,3 +179,19 @@ test('portals that were opened for the customer are closed', async () => {
   await remove(customerRef)
   expect((await call('GET', `${path}/${opened.body.sessionId}`)).status).toBe(404)
 })
+
+test('no event that was written before tells any more who it was', async () => {
+  const reference = await sign()
+  const other = await sign({ email: 'bob@customers.test', name: 'Bob' })
+  await call('PATCH', `/v1/sdk/customers/${reference}`, { name: 'Ada King' })
+  const told = [...(await eventsOf('customer.created')), ...(await eventsOf('customer.updated'))]
+  expect(JSON.stringify(told)).toContain('Ada King')
+  await remove(reference)
+  const events = await listOutboxEvents(stack.database.in('sandbox'), tenant.providerId, 1000)
+  const text = JSON.stringify(events)
+  for (const trace of ['Ada', 'ada@', '7946']) expect(text).not.toContain(trace)
+  const [created] = (await eventsOf('customer.created')).filter(({ id }) => id === reference)
+  expect(created).toMatchObject({ reference, name: null, email: '', telephone: null })
+  expect(text).toContain('bob@customers.test')
+  expect(events.some(({ object }) => object['id'] === other)).toBe(true)
+})

@@ -5,6 +5,8 @@ import { originAuthPlace } from '@tollgate/domain/mcp/repository'
 import { secretKeyFile } from '@tollgate/platform/secrets/key-file'
 import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import { parseSecretKeys, type SecretKey } from '@tollgate/platform/secrets/secret-keys'
+import { environments } from '@tollgate/schemas/environment'
+import { sealedColumns } from '@tollgate/schemas/sealed-columns'
 import { createProgram } from '../src/cli/program.ts'
 import { McpStack } from './mcp-stack.ts'
 
@@ -52,4 +54,17 @@ test('after a rotation the newest key alone opens every secret', async () => {
   expect(rows.map((row) => box.open(row.auth_key, place))).toEqual(
     secrets.map((secret) => `Bearer ${secret}`),
   )
+})
+
+test('every column that anything can be sealed for is there, under the key that it is found by', async () => {
+  for (const { schema, table, id, column } of sealedColumns) {
+    const schemas = schema === 'environment' ? environments : [schema]
+    for (const name of schemas) {
+      const columns = await mcp.stack.database.control<{ column_name: string }[]>`
+        select column_name from information_schema.columns
+        where table_schema = ${name} and table_name = ${table}
+          and column_name in ('provider_id', ${id}, ${column})`
+      expect([table, columns.length]).toEqual([table, 3])
+    }
+  }
 })

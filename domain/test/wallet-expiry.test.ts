@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import { listUnbalancedWallets } from '../src/wallet/ledger.ts'
-import { replay, type WalletEvent } from './wallet-line.ts'
+import { removalOf, replay, type WalletEvent } from './wallet-line.ts'
 import { WalletWorld } from './wallet-world.ts'
 
 let testDatabase: Awaited<ReturnType<typeof startTestDatabase>>
@@ -240,8 +240,7 @@ class Checked {
     const outcome = await this.#world.adjust(change, `key ${this.#keys}`, where)
     if (change < 0) {
       if (-change > before) return
-      const event = { kind: 'taken', credits: -change } as const
-      this.#events.push(event)
+      this.#events.push({ kind: 'removed', from: removalOf(this.#events, -change) })
       if (outcome === 'died') {
         // Whoever asked asks again.
         expect(await this.#world.adjust(change, `key ${this.#keys}`, 'nowhere')).toBe('adjusted')
@@ -293,8 +292,12 @@ it('comes to what happened to it, in all and of each grant', async () => {
         const ledger = await world.ledger()
         expect([await world.left(), ledger.balance]).toEqual([total, total])
         expect(ledger.breakage).toBe(breakage)
-        for (const [reference, credit] of left) {
-          if (ledger.grants.has(reference)) expect(ledger.grants.get(reference)).toBe(credit)
+        // What a dead process held looks like usage to a grant that is made meanwhile: which grant then paid for which
+        // usage may come out otherwise, and what is left in all may not.
+        if (!steps.some((each) => 'dies' in each && each.dies === 'before the commit')) {
+          for (const [reference, credit] of left) {
+            if (ledger.grants.has(reference)) expect(ledger.grants.get(reference)).toBe(credit)
+          }
         }
         expect(await listUnbalancedWallets(database.in('sandbox'), 10)).toEqual([])
       })

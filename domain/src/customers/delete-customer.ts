@@ -1,5 +1,6 @@
 import { removeAutoRecharge } from '../auto-recharge/repository.ts'
 import { removeCard } from '../cards/repository.ts'
+import { eraseCustomerEvents } from '../outbox/repository.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import { listPurchases, lockPurchase } from '../purchases/repository.ts'
@@ -22,8 +23,8 @@ export type DeleteCustomerOutcome = 'deleted' | 'deleted-before' | 'not-found'
 
 /**
  * Ends what the customer holds and forgets who it was. Its own reference stays taken for good, since recorded usage and
- * postings name it; its e-mail and external references may be used by somebody else from now on. Outbox events that were
- * written before keep what they tell.
+ * postings name it; its e-mail and external references may be used by somebody else from now on. Events that were written
+ * before no longer tell who it was.
  */
 export async function deleteCustomer(
   work: UnitOfWork,
@@ -47,6 +48,7 @@ export async function deleteCustomer(
   await removeProcessorCustomer(sql, providerId, reference)
   await eraseCustomer(sql, providerId, reference, now)
   await releaseExternalRefs(sql, providerId, reference, now)
+  await eraseCustomerEvents(sql, providerId, reference)
   const created = unixSeconds(customer.createdAt)
   await recordEvent(work, 'customer.deleted', { id: reference, created })
   await queuePublication(work, 'customer', reference)

@@ -36,6 +36,19 @@ export async function insertOutboxEvent(sql: Queryable, event: OutboxEvent): Pro
       ${event.idempotencyKey}, ${event.createdAt})`
 }
 
+/** Forgets, in the events that told of it, who a customer is. That they were written stays, and of whom. */
+export async function eraseCustomerEvents(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<void> {
+  await sql`
+    update outbox set previous_attributes = null,
+      object = object || '{"name": null, "email": "", "telephone": null}'
+    where provider_id = ${providerId} and object ->> 'id' = ${customerRef}
+      and type in ('customer.created', 'customer.updated')`
+}
+
 /** The provider's events in the order they were written. */
 export async function listOutboxEvents(
   sql: Queryable,

@@ -1,12 +1,13 @@
 import type { Database } from '@tollgate/platform/database/database'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { environments, type Environment } from '@tollgate/schemas/environment'
+import { sealedColumns } from '@tollgate/schemas/sealed-columns'
 import { nameActor, type Actor } from '../audit/actor.ts'
 
-/** Every column of the environments' schemas that holds sealed secrets. Its table has one row for each (provider, id). */
-const sealedColumns = [{ table: 'mcp_servers', id: 'reference', column: 'auth_key' }] as const
+/** Of each the table has one row for each (provider, id). */
+const keptColumns = sealedColumns.filter(({ schema }) => schema === 'environment')
 
-type SealedColumn = (typeof sealedColumns)[number]
+type KeptColumn = (typeof keptColumns)[number]
 
 const rowsPerRound = 200
 
@@ -21,7 +22,7 @@ export async function resealSecrets(
 ): Promise<number> {
   let resealed = 0
   for (const environment of environments) {
-    for (const sealed of sealedColumns) {
+    for (const sealed of keptColumns) {
       resealed += await resealColumn(database, environment, secrets, sealed, actor)
     }
   }
@@ -34,7 +35,7 @@ async function resealColumn(
   database: Database,
   environment: Environment,
   secrets: Secrets,
-  { table, id, column }: SealedColumn,
+  { table, id, column }: KeptColumn,
   actor: Actor,
 ): Promise<number> {
   const pool = database.in(environment)

@@ -1,11 +1,13 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { SealedColumn } from '@tollgate/schemas/sealed-columns'
 import { SecretUnreadableError } from './secret-errors.ts'
 import type { SecretKey, SecretKeys } from './secret-keys.ts'
 
-/** Where a secret belongs. One that was sealed for another place does not open: nobody can move it there. */
-export type SecretPlace = {
-  readonly table: string
-  readonly column: string
+/**
+ * Where a secret belongs: in one of the columns that are listed, so that none is forgotten when the keys change. One that
+ * was sealed for another place does not open: nobody can move it there.
+ */
+export type SecretPlace = Pick<SealedColumn, 'table' | 'column'> & {
   /** Whose it is. */
   readonly owner: string
 }

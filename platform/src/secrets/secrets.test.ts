@@ -59,7 +59,11 @@ test('what is altered anywhere, or belongs elsewhere, does not open', () => {
   ]) {
     expect(() => box.open(text, place)).toThrow(SecretUnreadableError)
   }
-  const elsewhere = [{ table: 'endpoints' }, { column: 'signing_key' }, { owner: 'prv_2' }]
+  const elsewhere: Partial<SecretPlace>[] = [
+    { table: 'cli_session_outcomes' },
+    { column: 'sealed_key' },
+    { owner: 'prv_2' },
+  ]
   for (const other of elsewhere) {
     expect(() => box.open(sealed, { ...place, ...other })).toThrow(SecretUnreadableError)
   }

@@ -1,0 +1,10 @@
+/**
+ * Every column that holds sealed secrets: nothing can be sealed for another one. `secrets rotate` seals anew what is in the
+ * environments' schemas; what is in the control schema is gone within minutes.
+ */
+export const sealedColumns = [
+  { schema: 'environment', table: 'mcp_servers', id: 'reference', column: 'auth_key' },
+  { schema: 'control', table: 'cli_session_outcomes', id: 'session_id', column: 'sealed_key' },
+] as const
+
+export type SealedColumn = (typeof sealedColumns)[number]
