@@ -1,12 +1,10 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { apiKeyDocumentKey } from '@tollgate/schemas/hot-state/documents'
 import type { CliSessionExchangeBody } from '@tollgate/schemas/http/cli-sessions'
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
 import { createUser, quickPasswords, signIn } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+import { untilDead } from './until-dead.ts'
 
 /* A command line asks for a key, somebody who is signed in lets it have one, and it fetches the key, once. */
 
@@ -154,25 +152,15 @@ test('a key is fetched though the process that made it died before it was publis
   stack.clock.set(new Date().toISOString())
   token = await signedIn('admin')
   const opened = await open()
-  const program = fileURLToPath(new URL('./dying-process.ts', import.meta.url))
-  const child = fork(program, ['before', '0'], {
-    execArgv: ['--conditions=source', '--import', 'tsx'],
-    env: {
-      PATH: process.env['PATH'],
-      TOLLGATE_DATA_DIR: stack.folder,
-      TOLLGATE_DATABASE_URL: stack.databaseUrl,
-      TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
-      TOLLGATE_LOG_LEVEL: 'error',
-    },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  const gone = once(child, 'exit')
-  const [ready] = (await Promise.race([once(child, 'message'), gone])) as [{ port?: number }]
-  const url = `http://127.0.0.1:${ready.port}${path}/${opened.sessionId}/complete`
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ environment: 'sandbox' })
-  await expect(fetch(url, { method: 'POST', headers, body })).rejects.toThrow()
-  expect(await gone).toEqual([null, 'SIGKILL'])
+  await untilDead(stack, { moment: 'before', write: 0 }, [], (port) =>
+    fetch(`http://127.0.0.1:${port}${path}/${opened.sessionId}/complete`, {
+      method: 'POST',
+      headers,
+      body,
+    }),
+  )
 
   const { status, secretKey = '' } = await exchange(opened)
   expect({ status, secretKey }).toMatchObject({ status: 'complete' })

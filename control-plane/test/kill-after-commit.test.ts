@@ -1,6 +1,4 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import type { ChildProcess } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listApiKeys } from '@tollgate/domain/api-keys/repository'
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
@@ -18,6 +16,7 @@ import type { ProductBody } from '@tollgate/schemas/http/products'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+import { untilDead as dieOn, type Death } from './until-dead.ts'
 import { waitingTargets } from './waiting-targets.ts'
 
 /*
@@ -25,8 +24,6 @@ import { waitingTargets } from './waiting-targets.ts'
  * of its row, leaves the row; the next start publishes, though nobody asks again. The kill is a real one, of a real
  * process, at exactly that write.
  */
-
-const program = fileURLToPath(new URL('./dying-process.ts', import.meta.url))
 
 let stack: TestStack
 let tenant: Tenant
@@ -41,34 +38,12 @@ afterAll(async () => {
   await stack.stop()
 })
 
-type Death = { readonly moment: 'before' | 'after'; readonly write: number }
-
-/** Runs the program to its death; with a call to make of it once it serves. */
-async function untilDead(
-  { moment, write }: Death,
+/** With a call to make of it once it serves. */
+const untilDead = (
+  death: Death,
   command: readonly string[],
-  useOf: (port: number) => Promise<unknown> = () => Promise.resolve(),
-): Promise<void> {
-  const child = fork(program, [moment, String(write), ...command], {
-    execArgv: ['--conditions=source', '--import', 'tsx'],
-    env: {
-      PATH: process.env['PATH'],
-      TOLLGATE_DATA_DIR: stack.folder,
-      TOLLGATE_DATABASE_URL: stack.databaseUrl,
-      TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
-      TOLLGATE_LOG_LEVEL: 'error',
-    },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  children.add(child)
-  const gone = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  if (command.length === 0) {
-    // One that is gone before it serves has no port, and is told by its exit below.
-    const [ready] = (await Promise.race([once(child, 'message'), gone])) as [{ port?: number }]
-    await expect(useOf(ready?.port ?? 0)).rejects.toThrow()
-  }
-  expect(await gone).toEqual([null, 'SIGKILL'])
-}
+  useOf?: (port: number) => Promise<unknown>,
+) => dieOn(stack, death, command, useOf, (child) => children.add(child))
 
 async function call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
   const answer = await stack.call<Body>(tenant.sandboxKey, method, path, body)

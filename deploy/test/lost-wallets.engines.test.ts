@@ -14,15 +14,12 @@ import {
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { TollgateClient } from '../src/client/tollgate-client.ts'
-import { createCustomer } from './offers.ts'
 import { startStack, type Stack } from './stack.ts'
+import { creditsPerUnit, WalletCaller, type Debit } from './wallet-caller.ts'
 
-const creditsPerUnit = 100
 const patienceMs = 60_000
 /** Whatever is lost is waited for, and the machine may be busy. */
 const testTimeoutMs = 180_000
-
-type Debit = { readonly debited: boolean; readonly reason?: string; readonly amount?: number }
 
 describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
   let folder: string
@@ -30,8 +27,8 @@ describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
   let hotState: HotState
   let stack: Stack
   let client: TollgateClient
+  let wallets: WalletCaller
   let productRef: string
-  let planRef: string
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollgate-lost-wallets-'))
@@ -44,9 +41,8 @@ describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
       settings: { TOLLGATE_PUBLISH_INTERVAL_MS: '100', TOLLGATE_CACHE_FRESH_MS: '50' },
     })
     client = (await stack.createProvider()).sandbox
-    productRef = (await client.createProduct({ name: 'Paid by use' })).reference
-    const plan = { name: 'By use', type: 'usage-based', billingModel: 'pre-paid', creditsPerUnit }
-    planRef = (await client.createPlan(productRef, plan)).reference
+    wallets = await WalletCaller.open(stack, client, insist)
+    productRef = wallets.productRef
   })
   afterEach(async () => {
     await stack.stop()
@@ -67,23 +63,14 @@ describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
     }
   }
 
-  async function createPayer(externalRef: string): Promise<string> {
-    const customerRef = await createCustomer(client, externalRef)
-    await insist('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
-    return customerRef
-  }
-
-  const grant = (customerRef: string, credits: number): Promise<{ balance: number }> =>
-    insist('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits })
+  const createPayer = (externalRef: string) => wallets.createPayer(externalRef)
+  const grant = (customerRef: string, credits: number) => wallets.grant(customerRef, credits)
+  const balanceOf = (customerRef: string) => wallets.balanceOf(customerRef)
+  const ledgerOf = (customerRef: string) => wallets.ledgerOf(customerRef)
 
   async function use(customerRef: string, units: number, idempotencyKey: string): Promise<Debit> {
     const usage = { customerRef, productRef, units, idempotencyKey }
     return (await insist<{ creditDebit: Debit }>('POST', '/v1/sdk/usages', usage)).creditDebit
-  }
-
-  async function balanceOf(customerRef: string): Promise<number> {
-    const path = `/v1/sdk/customers/${customerRef}/balance`
-    return (await insist<{ credits: number }>('GET', path)).credits
   }
 
   test(
@@ -158,10 +145,4 @@ describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
     },
     testTimeoutMs,
   )
-
-  async function ledgerOf(customerRef: string): Promise<number> {
-    const [wallet] = await stack.database.in('sandbox')<{ balance: string }[]>`
-      select balance_micros as balance from wallets where customer_ref = ${customerRef}`
-    return Number(wallet?.balance ?? 0) / 1_000_000
-  }
 })

@@ -5,16 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TollgateClient } from '../src/client/tollgate-client.ts'
 import { createCustomer } from './offers.ts'
 import type { StackUnderTest } from './stack-under-test.ts'
+import { creditsPerUnit, WalletCaller, type Debit } from './wallet-caller.ts'
 
-type Debit = {
-  readonly debited: boolean
-  readonly reason?: string
-  readonly amount?: number
-  readonly unitsRemaining?: number
-}
 type Used = { readonly reference: string; readonly creditDebit?: Debit }
 
-const creditsPerUnit = 100
 const ledgerTimeoutMs = 60_000
 /** The longest ones make hundreds of calls, one after the other, on a machine that may be busy. */
 const testTimeoutMs = 180_000
@@ -24,15 +18,14 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
   describe(title, () => {
     let underTest: StackUnderTest
     let client: TollgateClient
+    let wallets: WalletCaller
     let productRef: string
-    let planRef: string
 
     beforeAll(async () => {
       underTest = await createStack()
       client = (await underTest.stack.createProvider()).sandbox
-      productRef = (await client.createProduct({ name: 'Paid by use' })).reference
-      const plan = { name: 'By use', type: 'usage-based', billingModel: 'pre-paid', creditsPerUnit }
-      planRef = (await client.createPlan(productRef, plan)).reference
+      wallets = await WalletCaller.open(underTest.stack, client, send)
+      productRef = wallets.productRef
     })
     afterAll(() => underTest.remove())
 
@@ -41,29 +34,16 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
       expect([answer.status, answer.body]).toEqual([200, answer.body])
       return answer.body as Body
     }
-    const createPayer = async (externalRef?: string): Promise<string> => {
-      const customerRef = await createCustomer(client, externalRef)
-      const activated = await send('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
-      expect(activated).toMatchObject({ status: 'activated', creditBalance: 0, creditsPerUnit })
-      return customerRef
-    }
-    const grant = (customerRef: string, credits: number): Promise<{ balance: number }> =>
-      send('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits })
-    const balanceOf = async (customerRef: string): Promise<number> => {
-      const path = `/v1/sdk/customers/${customerRef}/balance`
-      return (await send<{ credits: number }>('GET', path)).credits
-    }
+    const createPayer = (externalRef?: string) => wallets.createPayer(externalRef)
+    const grant = (customerRef: string, credits: number, more: object = {}) =>
+      wallets.grant(customerRef, credits, more)
+    const balanceOf = (customerRef: string) => wallets.balanceOf(customerRef)
     const use = (customerRef: string, more: object = {}): Promise<Used> =>
       client.recordUsage({ customerRef, productRef, ...more })
     const check = (customerRef: string) =>
       send('POST', '/v1/sdk/limits', { customerRef, productRef })
 
     const rows = () => underTest.stack.database.in('sandbox')
-    const ledgerOf = async (customerRef: string): Promise<number> => {
-      const [wallet] = await rows()<{ balance: string }[]>`
-        select balance_micros as balance from wallets where customer_ref = ${customerRef}`
-      return Number(wallet?.balance ?? 0) / 1_000_000
-    }
     const eventsOf = (customerRef: string, type: string) =>
       rows()<{ object: { credits: number; amount: number; productRef: string | null } }[]>`
         select object from outbox
@@ -71,7 +51,9 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
         order by sequence`
     /** The ledger follows, and agrees with what clients are told. */
     const expectPosted = async (customerRef: string, credits: number): Promise<void> => {
-      await expect.poll(() => ledgerOf(customerRef), { timeout: ledgerTimeoutMs }).toBe(credits)
+      await expect
+        .poll(() => wallets.ledgerOf(customerRef), { timeout: ledgerTimeoutMs })
+        .toBe(credits)
       expect(await listUnbalancedWallets(rows(), 10)).toEqual([])
     }
 
@@ -144,6 +126,22 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
       await expectPosted(customerRef, 50)
     })
 
+    test('credits that expire are gone for balances and limit checks at once, and what they paid for is paid', async () => {
+      const customerRef = await createPayer()
+      const expiresAt = new Date(Date.now() + 3_000).toISOString()
+      await grant(customerRef, 500, { expiresAt })
+      await grant(customerRef, 300)
+      expect((await use(customerRef, { units: 2 })).creditDebit?.amount).toBe(200)
+      await expect.poll(() => balanceOf(customerRef), { timeout: ledgerTimeoutMs }).toBe(300)
+      expect(await check(customerRef)).toMatchObject({ creditBalance: 300, remaining: 3 })
+      expect((await use(customerRef, { units: 9 })).creditDebit?.amount).toBe(300)
+      await expectPosted(customerRef, 0)
+      const [expired] = await rows()<{ amount: string }[]>`
+        select amount from ledger_entries
+        where account = 'breakage' and customer_ref = ${customerRef}`
+      expect(Number(expired?.amount)).toBe(300_000_000)
+    })
+
     test('pays from one wallet under every reference of the customer, and a key stays used', async () => {
       const externalRef = `user-${randomUUID()}`
       const customerRef = await createPayer(externalRef)
@@ -163,7 +161,8 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
       const idempotencyKey = randomUUID()
       const before = await use(externalRef, { idempotencyKey })
       expect(before.creditDebit).toEqual({ debited: false, reason: 'no_active_purchase' })
-      await send('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
+      const activated = await wallets.activate(customerRef)
+      expect(activated).toMatchObject({ status: 'activated', creditBalance: 0, creditsPerUnit })
       await grant(customerRef, 100)
       const again = await use(externalRef, { idempotencyKey })
       expect(again).toMatchObject({

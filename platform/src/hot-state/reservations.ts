@@ -70,7 +70,8 @@ export type ReserveRequest = {
    * True: whatever counts against the cap here was reserved at this place before it was recorded. What the counters do
    * not have yet is then reserved still, and they need not have come as far as `minOffset`, but where a reservation may
    * be missing: some has expired that was not settled, or nothing was reserved in this way at the place since it was
-   * swept, or since the state may have lost what was written last.
+   * swept, or since the state may have lost what was written last. The id is the record's own: where it has a mark, the
+   * record is in the log already and nothing is reserved for it any more: it is denied, if it is not held.
    */
   readonly isReservedFirst: boolean
   readonly elsewhere: UsedElsewhere

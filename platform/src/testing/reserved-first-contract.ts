@@ -33,6 +33,25 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
   const sweep = (reservationsExpiredBeforeMs: number, keysMax = 10) =>
     hot().sweep(at.space, partition, { ...nothingExpired, reservationsExpiredBeforeMs, keysMax })
 
+  describe('a record that was reserved for first', () => {
+    it('holds nothing again once it is marked, however late a twin of its call comes', async () => {
+      await publishAt(hot(), at)
+      const [id, other] = ['usage_1', 'usage_2']
+      const first = await reserveFirst(id, { minOffset: 0, units: 5n })
+      const mark = { id, offset: 3, receivedAtMs: 1_000 }
+      const claim = { space: at.space, partition, fromOffset: 0, toOffset: 5, marks: [mark] }
+      await hot().claimMarks(claim)
+      // In the log and not counted yet: what is held is told of.
+      expect(await reserveFirst(id, { minOffset: 0, units: 7n })).toEqual(first)
+      await count(10, 5n, { settled: [id], isForgotten: true })
+      const taken = { used: 5n, reserved: 0n }
+      expect(await reserveFirst(id, { minOffset: 0 })).toEqual({ kind: 'denied', taken })
+      expect(await reserveFirst(other, { minOffset: 0 })).toMatchObject({ kind: 'admitted' })
+      // Who reserves for something else may use any name.
+      expect(await reserve(id)).toMatchObject({ kind: 'admitted' })
+    })
+  })
+
   describe('reservations of the rest', () => {
     it('take what there is room for, more than nothing', async () => {
       await publishAt(hot(), at)

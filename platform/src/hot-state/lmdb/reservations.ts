@@ -8,6 +8,7 @@ import {
   type SettlementElsewhere,
 } from '../reservations.ts'
 import { hotKey, keySpaces } from './hot-keys.ts'
+import { readMarks } from './marks.ts'
 import { readOpenings } from './openings.ts'
 import { readHead } from './partition-head.ts'
 import {
@@ -50,6 +51,8 @@ export function reserve(
   const used = usedOf(store, place, { ...request, scope: at.scope })
   const known = readReservation(store, place, reservationId)
   if (known !== undefined) return admitted(known, used, record)
+  const isRecorded = request.isReservedFirst && isMarked(store, place.partition, reservationId)
+  if (isRecorded) return { kind: 'denied', taken: { used, reserved: record.reserved } }
   if (record.keptTotal >= request.reservationsMax) return { kind: 'full' }
   const room = cap === null ? null : cap - used - elsewhere.amount - record.reserved
   const units = unitsTaken(request, room)
@@ -62,6 +65,10 @@ export function reserve(
   if (request.isReservedFirst) record.wholeAtOpening = readOpenings(store)
   writePlace(store, place, record, reservation.expiresAtMs)
   return admitted(reservation, used, record)
+}
+
+function isMarked(store: LmdbStore, partition: Buffer, id: string): boolean {
+  return readMarks(store, partition, [id])[0] !== undefined
 }
 
 /** Undefined: none, for there is too little room, or nothing left of it. A room of null has no end. */

@@ -9,6 +9,7 @@ import {
   type Taken,
 } from '../reservations.ts'
 import { joinAmount } from './amount-format.ts'
+import { packMarkIds } from './batch-format.ts'
 import { namePart } from './hot-names.ts'
 import { MsgpackWriter } from './msgpack-writer.ts'
 import {
@@ -90,6 +91,7 @@ function argumentsOf(request: ReserveRequest): (string | Buffer)[] {
     request.document ?? '',
     request.takes,
     request.isReservedFirst ? 'first' : '',
+    packMarkIds(request.isReservedFirst ? [request.reservationId] : []),
   ]
 }
 

@@ -1,6 +1,7 @@
 import { addAmounts } from './amounts.ts'
 import { exactSums } from './exact-sums.ts'
 import { changeReservations, settleReservations } from './kept-reservations.ts'
+import { readMarkOffsets } from './marks.ts'
 import { openPartition, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 
@@ -8,8 +9,8 @@ import { createScript } from './script.ts'
  * ARGV: subject and scope, id, units, milliseconds, the room that the cap leaves beside what is used elsewhere ('' for
  * no cap), how far the counters must have come, how many may be kept, how many expired ones may be dropped, window,
  * names of the counters, other partitions with the offsets they were read at, the document of the entry ('' for none),
- * 'all' or 'rest' of the units, and 'first' where usage is reserved before it is recorded. Answers what became of it, and
- * what is taken (takenAt); then units and expiry.
+ * 'all' or 'rest' of the units, 'first' where usage is reserved before it is recorded, and then the id of its mark.
+ * Answers what became of it, and what is taken (takenAt); then units and expiry.
  */
 export const reserveScript = createScript(
   openPartition,
@@ -21,6 +22,7 @@ if isBehind and ARGV[14] ~= 'first' then return { 'behind' } end
   addAmounts,
   exactSums,
   changeReservations,
+  readMarkOffsets,
   `
 local place, id, units, room = ARGV[1], ARGV[2], ARGV[3], ARGV[5]
 local window, counters, seen = ARGV[9], cmsgpack.unpack(ARGV[10]), cmsgpack.unpack(ARGV[11])
@@ -66,6 +68,8 @@ if #expired >= tonumber(ARGV[8]) then
   outcome = 'again'
 elseif knownUnits then
   outcome, units, expiry = 'admitted', knownUnits, knownExpiry
+elseif readMarks(cmsgpack.unpack(ARGV[15]))[1] then
+  outcome = 'denied'
 elseif call('HLEN', data .. 'held:' .. place) >= tonumber(ARGV[7]) then
   outcome = 'full'
 else
