@@ -77,7 +77,12 @@ export default tseslint.config(
     files: ['control-plane/public/**/*.js'],
     languageOptions: {
       sourceType: 'script',
-      globals: { addEventListener: 'readonly', document: 'readonly' },
+      globals: {
+        addEventListener: 'readonly',
+        document: 'readonly',
+        matchMedia: 'readonly',
+        Stripe: 'readonly',
+      },
     },
   },
 )

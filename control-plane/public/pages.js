@@ -6,6 +6,7 @@ document.querySelector('form[data-send="at-once"]')?.requestSubmit()
 // Sent twice, the second time would be refused or, worse, be another one.
 document.addEventListener('submit', (event) => {
   const form = event.target
+  if (form.dataset.sendsItself !== undefined) return
   if (form.dataset.sent === 'yes') return event.preventDefault()
   form.dataset.sent = 'yes'
   form.setAttribute('aria-busy', 'true')

@@ -22,6 +22,7 @@ import { createPublishPendingJob } from './jobs/publish-pending.ts'
 import { PeriodUsage } from './limits/period-usage.ts'
 import { createPeriodUsageAnswers, createRequestSeconds } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
+import { cardEntryOf } from './pages/card-entry.ts'
 import { Wallets, type WalletsParts } from './wallets/wallets.ts'
 
 export type ControlPlane = Service & {
@@ -99,6 +100,10 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
       publishableKeys: {
         sandbox: config.stripeSandboxPublishableKey,
         live: config.stripeLivePublishableKey,
+      },
+      cardEntries: {
+        sandbox: cardEntryOf(config.stripeSandboxUrl, config.stripeSandboxPublishableKey),
+        live: cardEntryOf(config.stripeLiveUrl, config.stripeLivePublishableKey),
       },
       outboundRules: { allowed: config.outboundAllowed, ports: config.outboundPorts },
       mcpProxyUrls: { sandbox: config.mcpSandboxUrl, live: config.mcpLiveUrl },

@@ -81,6 +81,7 @@ export function buildTestApp(
       mcpProxyUrls: { sandbox: '', live: '' },
       hostedUrl: 'http://hosted.test',
       publishableKeys: { sandbox: '', live: '' },
+      cardEntries: { sandbox: { kind: 'none' }, live: { kind: 'none' } },
       limits: {
         countersWaitMs: 1,
         usageStoreWaitMs: 1,

@@ -13,6 +13,7 @@ import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { PeriodUsage } from '../limits/period-usage.ts'
+import type { CardEntry } from '../pages/card-entry.ts'
 import type { Wallets } from '../wallets/wallets.ts'
 
 /** What the routes work with. */
@@ -47,6 +48,8 @@ export type AppParts = {
   readonly hostedUrl: string
   /** Of the payment processor, for browsers; '' where none is configured. */
   readonly publishableKeys: Readonly<Record<Environment, string>>
+  /** Where customers enter their cards. */
+  readonly cardEntries: Readonly<Record<Environment, CardEntry>>
   readonly limits: AppLimits
 }
 

@@ -63,6 +63,16 @@ export const problems = {
     title: 'Payments are not possible here yet',
     text: 'Nothing was charged. Please get in touch to buy this.',
   },
+  paymentEnded: {
+    status: 410,
+    title: 'This payment has ended',
+    text: 'Nothing was charged. Open the checkout again from where you came.',
+  },
+  paidBack: {
+    status: 409,
+    title: 'You get your money back',
+    text: 'The payment went through, but there was nothing left to buy with it. It is being paid back to your card.',
+  },
   staleForm: {
     status: 403,
     title: 'That did not come from this page',

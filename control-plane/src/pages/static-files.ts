@@ -6,6 +6,8 @@ import type { ApiServer } from '../http/api-server.ts'
 export type StaticFiles = {
   readonly stylesheet: string
   readonly script: string
+  /** For Stripe's element. */
+  readonly payment: string
   /** Of the tab, where the provider has none. */
   readonly icon: string
 }
@@ -19,8 +21,9 @@ const cacheControl = 'public, max-age=31536000, immutable'
 export function registerStaticFiles(app: ApiServer, basePath: string): StaticFiles {
   const stylesheet = fileOf('pages.css', 'text/css; charset=utf-8')
   const script = fileOf('pages.js', 'text/javascript; charset=utf-8')
+  const payment = fileOf('payment.js', 'text/javascript; charset=utf-8')
   const icon = fileOf('icon.svg', 'image/svg+xml')
-  for (const { path, type, text } of [stylesheet, script, icon]) {
+  for (const { path, type, text } of [stylesheet, script, payment, icon]) {
     app.get(path, { schema: { hide: true } }, (_request, reply) =>
       reply.type(type).header('cache-control', cacheControl).send(text),
     )
@@ -28,6 +31,7 @@ export function registerStaticFiles(app: ApiServer, basePath: string): StaticFil
   return {
     stylesheet: basePath + stylesheet.path,
     script: basePath + script.path,
+    payment: basePath + payment.path,
     icon: basePath + icon.path,
   }
 }

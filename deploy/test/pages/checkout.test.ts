@@ -212,6 +212,7 @@ test('a plan is tried once, without a card', async () => {
   await page.getByRole('button', { name: 'Start now' }).click()
   await page.goto(await checkoutLink({ customerRef, productRef }))
   await page.getByRole('link', { name: 'Choose Team' }).click()
+  // No card can be entered on this installation.
   await page.getByRole('heading', { name: 'Payments are not possible here yet' }).waitFor()
   await visitor.close()
 })

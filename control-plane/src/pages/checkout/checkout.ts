@@ -19,8 +19,8 @@ export type Checkout = {
   readonly caller: Caller
   readonly customer: Customer
   readonly session: CheckoutSession
-  /** What the session is now: an expired one is refused. */
-  readonly status: 'active' | 'used'
+  /** What the session is now: an expired one is refused, but where somebody comes back from paying. */
+  readonly status: CheckoutSession['status']
   /** Where its pages are. */
   readonly path: string
   /** For its forms. */
@@ -31,6 +31,10 @@ export type Checkout = {
 export const checkoutPath = '/customer/checkout'
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the page is shown of a checkout whose time is up. */
+    servesExpired?: boolean
+  }
   interface FastifyRequest {
     /** Set by the checkout's hook. Read it through `checkoutOf`. */
     checkout: Checkout | null
@@ -72,7 +76,8 @@ export async function requireCheckout(
   const caller = { providerId, environment }
   const frame = await frameOf(pages, request, caller)
   const status = checkoutSessionStatus(session, new Date(pages.clock.now()))
-  if (status === 'expired') throw new ProblemError(problems.linkExpired, frame)
+  const { servesExpired = false } = request.routeOptions.config
+  if (status === 'expired' && !servesExpired) throw new ProblemError(problems.linkExpired, frame)
   const customer = await read(pages, caller, (sql) =>
     findCustomer(sql, providerId, session.customerRef),
   )

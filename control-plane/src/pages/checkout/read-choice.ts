@@ -52,7 +52,11 @@ function cheapestFirst(one: Plan, other: Plan): number {
 }
 
 /** What taking a plan comes to. */
-export type Step = ActivationDecision | { readonly kind: 'try'; readonly plan: Plan }
+export type Step =
+  | Exclude<ActivationDecision, { kind: 'payment-required' }>
+  | { readonly kind: 'try'; readonly plan: Plan }
+  /** `isFirst`: the set-up fee is due with it. */
+  | { readonly kind: 'payment-required'; readonly plan: Plan; readonly isFirst: boolean }
 
 /** As far as it can be said beforehand: whoever takes the plan has it decided again. */
 export function readStep(
@@ -69,6 +73,9 @@ export function readStep(
     const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
     const lastOfPlan = await findLastOfPlan(sql, providerId, of)
     const input = { product, plan, last, lastOfPlan, now }
-    return plan !== undefined && mayTry(input) ? { kind: 'try', plan } : decideActivation(input)
+    if (plan !== undefined && mayTry(input)) return { kind: 'try', plan }
+    const decision = decideActivation(input)
+    if (decision.kind !== 'payment-required') return decision
+    return { ...decision, isFirst: lastOfPlan === undefined }
   })
 }

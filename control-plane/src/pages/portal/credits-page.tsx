@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react'
 import { displayMinor } from '@tollgate/domain/money/credits'
 import { toFraction } from '@tollgate/domain/money/exchange-rates'
+import type { WalletMovement } from '@tollgate/domain/wallet/list-movements'
 import { wholeCredits } from '@tollgate/domain/wallet/whole-credits'
 import type { Formats } from '../formats.ts'
 import { movementsPerPage, type CreditsView } from './credits-view.ts'
@@ -44,15 +45,13 @@ export function CreditsPage({ portal, view, typed, notice }: CreditsPageProps): 
 }
 
 /** What the ledger calls a movement, for its customer. */
-const kindWords: Readonly<Record<string, string>> = {
+const kindWords: Readonly<Partial<Record<WalletMovement['kind'], string>>> = {
   grant: 'Credits added',
-  topup: 'Credits bought',
-  credit_topup: 'Credits bought',
+  top_up: 'Credits bought',
   adjustment: 'Adjustment',
   usage: 'Usage',
-  write_off: 'Account closed',
   expiry: 'Expired',
-  breakage: 'Expired',
+  write_off: 'Account closed',
 }
 
 type MovementsProps = {

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ReactElement } from 'react'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { Plan } from '@tollgate/domain/plans/plan'
@@ -12,21 +11,10 @@ import { commit } from '../../http/commit.ts'
 import { requireProvider } from '../../http/require.ts'
 import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
-import type { Notice } from '../notice.tsx'
-import { sendPage } from '../page.tsx'
-import { ProblemError, problems } from '../problem.tsx'
-import {
-  checkoutOf,
-  checkoutPath,
-  operationOfCheckout,
-  requireCheckout,
-  type Checkout,
-} from './checkout.ts'
-import { ChoosePlanPage } from './choose-plan-page.tsx'
-import { DonePage } from './done-page.tsx'
+import { checkoutOf, checkoutPath, operationOfCheckout, requireCheckout } from './checkout.ts'
 import { registerCheckoutOpening } from './open-checkout.ts'
-import { readChoice, readStep, type Step } from './read-choice.ts'
-import { ActivateForm, ReviewPage, TrialForm } from './review-page.tsx'
+import { registerPaymentPages } from './payment-routes.tsx'
+import { showStep } from './show-step.tsx'
 
 const params = z.object({ reference: z.string() })
 const schema = { hide: true }
@@ -43,70 +31,17 @@ export function registerCheckout(app: ApiServer, pages: PageParts): void {
       request.checkout = await requireCheckout(pages, request, reference)
     })
     checkout.get(path, { schema }, async (request, reply) => {
-      const { plan } = request.query as { readonly plan?: unknown }
-      return showStep(pages, request, reply, typeof plan === 'string' ? plan : null)
+      const { plan, currency } = request.query as Readonly<Record<string, unknown>>
+      return showStep(pages, request, reply, {
+        planRef: typeof plan === 'string' ? plan : null,
+        currency: typeof currency === 'string' ? currency : undefined,
+      })
     })
     registerActivation(checkout, pages)
+    registerPaymentPages(checkout, pages)
     done()
   })
 }
-
-/** Where the customer is: done, choosing, or looking at what was chosen. */
-async function showStep(
-  pages: PageParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  asked: string | null,
-  notice?: Notice,
-): Promise<FastifyReply> {
-  const checkout = checkoutOf(request)
-  const { session, frame, status } = checkout
-  if (status === 'used')
-    return sendPage(reply, 200, <DonePage checkout={checkout} text={doneText} />)
-  if (session.purpose === 'credit_topup') throw new ProblemError(problems.noPayments, frame)
-  const choice = await readChoice(pages, checkout)
-  if (choice === undefined) throw new ProblemError(problems.notForSale, frame)
-  const planRef = session.planRef ?? asked
-  const plan = choice.plans.find(({ reference }) => reference === planRef)
-  if (planRef === null || plan === undefined) {
-    if (session.planRef !== null) throw new ProblemError(problems.notForSale, frame)
-    const page = <ChoosePlanPage checkout={checkout} choice={choice} notice={notice} />
-    return sendPage(reply, statusWith(notice), page)
-  }
-  const step = await readStep(pages, checkout, choice, planRef)
-  if (step.kind === 'already-active') {
-    return sendPage(reply, 200, <DonePage checkout={checkout} text="You have this plan already." />)
-  }
-  if (step.kind === 'invalid') {
-    throw new ProblemError({ ...problems.notForSale, text: `${step.reason}.` }, frame)
-  }
-  const shown = { checkout, product: choice.product, plan, held: choice.held, notice }
-  return sendPage(
-    reply,
-    statusWith(notice),
-    <ReviewPage {...shown}>{formOf(pages, checkout, step)}</ReviewPage>,
-  )
-}
-
-function statusWith(notice: Notice | undefined): number {
-  return notice === undefined ? 200 : 409
-}
-
-type Takeable = Exclude<Step, { kind: 'already-active' | 'invalid' }>
-
-/** How the plan is taken. */
-function formOf(pages: PageParts, checkout: Checkout, { kind, plan }: Takeable): ReactElement {
-  switch (kind) {
-    case 'activate':
-      return <ActivateForm checkout={checkout} plan={plan} />
-    case 'try':
-      return <TrialForm checkout={checkout} plan={plan} now={new Date(pages.clock.now())} />
-    case 'payment-required':
-      throw new ProblemError(problems.noPayments, checkout.frame)
-  }
-}
-
-const doneText = 'Everything is set up. You can start using it right away.'
 
 function registerActivation(app: ApiServer, pages: PageParts): void {
   app.post(`${path}/activate`, { schema }, (request, reply) =>
@@ -149,8 +84,14 @@ async function takeUnpaid(
   })
   if (isTaken) return reply.redirect(checkout.path, 303)
   // It is not what it was when the page was shown: the page of now says so.
-  return showStep(pages, request, reply, planRef, {
-    tone: 'bad',
-    text: 'That plan cannot be started like this any more.',
-  })
+  return showStep(
+    pages,
+    request,
+    reply,
+    { planRef, currency: undefined },
+    {
+      tone: 'bad',
+      text: 'That plan cannot be started like this any more.',
+    },
+  )
 }

@@ -1,0 +1,115 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ReactElement } from 'react'
+import { findMerchant } from '@tollgate/domain/merchants/repository'
+import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
+import { read } from '../../http/read.ts'
+import { requireProvider } from '../../http/require.ts'
+import { formFields } from '../form-fields.ts'
+import type { PageParts } from '../frame.ts'
+import type { Notice } from '../notice.tsx'
+import { sendPage } from '../page.tsx'
+import { ProblemError, problems } from '../problem.tsx'
+import { checkoutOf, type Checkout } from './checkout.ts'
+import { ChoosePlanPage } from './choose-plan-page.tsx'
+import { DonePage } from './done-page.tsx'
+import { PayForm } from './pay-form.tsx'
+import { readChoice, readStep, type Step } from './read-choice.ts'
+import { ActivateForm, ReviewPage, TrialForm } from './review-page.tsx'
+import { TopUpPage } from './top-up-page.tsx'
+
+/** What the customer has chosen so far. */
+export type Asked = { readonly planRef: string | null; readonly currency: string | undefined }
+
+/** Where the customer is: done, choosing, or looking at what was chosen. */
+export async function showStep(
+  pages: PageParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asked: Asked,
+  notice?: Notice,
+): Promise<FastifyReply> {
+  const checkout = checkoutOf(request)
+  const { session, frame, status } = checkout
+  if (status === 'used')
+    return sendPage(reply, 200, <DonePage checkout={checkout} text={doneText} />)
+  if (session.purpose === 'credit_topup') return showTopUp(pages, request, reply, notice)
+  const choice = await readChoice(pages, checkout)
+  if (choice === undefined) throw new ProblemError(problems.notForSale, frame)
+  const planRef = session.planRef ?? asked.planRef
+  const plan = choice.plans.find(({ reference }) => reference === planRef)
+  if (planRef === null || plan === undefined) {
+    if (session.planRef !== null) throw new ProblemError(problems.notForSale, frame)
+    const page = <ChoosePlanPage checkout={checkout} choice={choice} notice={notice} />
+    return sendPage(reply, statusWith(notice), page)
+  }
+  const step = await readStep(pages, checkout, choice, planRef)
+  if (step.kind === 'already-active') {
+    return sendPage(reply, 200, <DonePage checkout={checkout} text="You have this plan already." />)
+  }
+  if (step.kind === 'invalid') {
+    throw new ProblemError({ ...problems.notForSale, text: `${step.reason}.` }, frame)
+  }
+  const shown = { checkout, product: choice.product, plan, held: choice.held, notice }
+  return sendPage(
+    reply,
+    statusWith(notice),
+    <ReviewPage {...shown}>{formOf(pages, checkout, step, asked.currency)}</ReviewPage>,
+  )
+}
+
+function statusWith(notice: Notice | undefined): number {
+  return notice === undefined ? 200 : 409
+}
+
+type Takeable = Exclude<Step, { kind: 'already-active' | 'invalid' }>
+
+/** How the plan is taken. */
+function formOf(
+  pages: PageParts,
+  checkout: Checkout,
+  step: Takeable,
+  asked: string | undefined,
+): ReactElement {
+  const { plan } = step
+  switch (step.kind) {
+    case 'activate':
+      return <ActivateForm checkout={checkout} plan={plan} />
+    case 'try':
+      return <TrialForm checkout={checkout} plan={plan} now={new Date(pages.clock.now())} />
+    case 'payment-required':
+      if (pages.cardEntries[checkout.caller.environment].kind === 'none') {
+        throw new ProblemError(problems.noPayments, checkout.frame)
+      }
+      return (
+        <PayForm
+          checkout={checkout}
+          plan={plan}
+          currency={currenciesOf(plan).find((code) => code === asked) ?? plan.currency}
+          isFirst={step.isFirst}
+        />
+      )
+  }
+}
+
+async function showTopUp(
+  pages: PageParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  notice: Notice | undefined,
+): Promise<FastifyReply> {
+  const checkout = checkoutOf(request)
+  const { caller, frame } = checkout
+  if (pages.cardEntries[caller.environment].kind === 'none') {
+    throw new ProblemError(problems.noPayments, frame)
+  }
+  const { defaultCurrency } = await requireProvider(pages, caller)
+  const { topupCurrencies } = await read(pages, caller, (sql) =>
+    findMerchant(sql, caller.providerId),
+  )
+  const currencies = [...new Set([defaultCurrency, ...topupCurrencies])]
+  const { amount = '', currency = defaultCurrency } = formFields(request)
+  const shown = { checkout, currencies, typed: { amount, currency }, notice }
+  return sendPage(reply, statusWith(notice), <TopUpPage {...shown} />)
+}
+
+const doneText = 'Everything is set up. You can start using it right away.'
