@@ -16,7 +16,8 @@ export type RechargeDecision =
   | { readonly kind: 'charge' }
   | {
       readonly kind: 'wait'
-      readonly reason: 'not-active' | 'in-flight' | 'enough' | 'capped' | 'no-card' | 'no-rate'
+      readonly reason:
+        'not-active' | 'in-flight' | 'declined' | 'enough' | 'capped' | 'no-card' | 'no-rate'
     }
 
 /** Whether credits are to be bought for the customer now. */
@@ -25,6 +26,9 @@ export function decideRecharge(facts: RechargeFacts): RechargeDecision {
   const { status, thresholdMinor, thresholdCurrency, topupMinor, monthlySpendMaxMinor } = recharge
   if (status !== 'active') return wait('not-active')
   if (recharge.inFlightPaymentIntentId !== null) return wait('in-flight')
+  if (recharge.failureCount > 0 && now.getTime() < recharge.updatedAt.getTime() + declinePauseMs) {
+    return wait('declined')
+  }
   if (thresholdRate === undefined) return wait('no-rate')
   const shown = displayMinor(balanceCredits, thresholdCurrency, toFraction(thresholdRate))
   if (shown >= thresholdMinor) return wait('enough')
@@ -34,6 +38,9 @@ export function decideRecharge(facts: RechargeFacts): RechargeDecision {
   }
   return hasCard ? { kind: 'charge' } : wait('no-card')
 }
+
+/** A card that was just turned down is not tried again at once, however fast credits run out. */
+export const declinePauseMs = 600_000
 
 /** After so many declines in a row nothing is charged until the card changes. */
 export const declinesMax = 3

@@ -190,7 +190,8 @@ export async function claimRechargesToLookAt(
           select from wallets
           where wallets.provider_id = auto_recharges.provider_id
             and wallets.customer_ref = auto_recharges.customer_ref
-            and wallets.updated_at >= auto_recharges.looked_at))
+            -- A posting is dated when it begins and seen when it is committed, a look may lie in between.
+            and wallets.updated_at >= auto_recharges.looked_at - interval '10 seconds'))
       order by looked_at nulls first limit ${rowsMax} for update skip locked)
     returning provider_id, customer_ref`
   return rows.map((row) => ({ providerId: row.provider_id, customerRef: row.customer_ref }))

@@ -11,6 +11,7 @@ import type { PaymentIntent } from './payment-intent.ts'
 import { processorOf, type PaymentParts } from './payment-parts.ts'
 import type { PaymentRequest } from './payment-request.ts'
 import { priceRequest, type PricedRequest } from './price-request.ts'
+import { isSpent, reconcileIntent } from './reconcile-intent.ts'
 import { requireProcessorCustomer } from './processor-customers.ts'
 
 export type CreateOutcome =
@@ -89,6 +90,10 @@ async function goOn(
   const attempt = await rows.read((sql) => findOpenAttempt(sql, providerId, reference))
   const intent = await rows.read((sql) => findIntent(sql, providerId, reference))
   if (intent === undefined) throw new Error(`payment ${reference} is gone`)
+  if (attempt?.operation === 'create' && isSpent(attempt, operation.now) && looksLeft > 0) {
+    await reconcileIntent(parts, operation, reference)
+    return goOn(parts, operation, reference, looksLeft - 1)
+  }
   if (attempt?.operation === 'create') {
     return send(parts, operation, { intent, attempt }, looksLeft)
   }

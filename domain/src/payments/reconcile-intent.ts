@@ -105,15 +105,19 @@ async function resolve(
   intent: PaymentIntent,
   attempt: PaymentAttempt,
 ): Promise<PaymentIntent> {
-  const ageMs = operation.now.getTime() - attempt.sentAt.getTime()
-  const isSpent = attempt.sends > sendsMax && (attempt.message?.startsWith('server_error') ?? false)
-  if (ageMs < keyKnownMs && !isSpent) {
+  if (!isSpent(attempt, operation.now)) {
     const carried = await carryOut(parts, operation, intent, attempt)
     return carried.kind === 'answered' ? carried.intent : intent
   }
   return attempt.operation === 'create'
     ? findMade(parts, operation, intent, attempt)
     : forget(parts, operation, intent, attempt)
+}
+
+/** Whether sending it once more tells nothing, or could have it done twice. */
+export function isSpent({ sentAt, sends, message }: PaymentAttempt, now: Date): boolean {
+  if (now.getTime() - sentAt.getTime() >= keyKnownMs) return true
+  return sends > sendsMax && (message?.startsWith('server_error') ?? false)
 }
 
 /** A little before it was sent: the clocks of the processor and ours differ. */

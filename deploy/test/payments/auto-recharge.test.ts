@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { AutoRechargeResponse } from '@tollgate/schemas/http/auto-recharge'
+import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import { eventually, PaymentStack } from './payment-stack.ts'
+
+/* Credits that are bought on a saved card when a wallet runs low, by whichever process notices it. */
+
+let payments: PaymentStack
+let customerRef: string
+let sequence = 0
+
+beforeAll(async () => {
+  payments = await PaymentStack.start({ hasWebhooks: true })
+})
+afterAll(() => payments.stop())
+beforeEach(async () => {
+  customerRef = await payments.createCustomer()
+})
+
+async function balance(): Promise<number> {
+  const path = `/v1/sdk/customers/${customerRef}/balance`
+  return (await payments.call<BalanceBody>('GET', path)).body.credits
+}
+
+async function config() {
+  const path = `/v1/sdk/auto-recharge?customerRef=${customerRef}`
+  return (await payments.call<AutoRechargeResponse>('GET', path)).body.config!
+}
+
+/** A top-up of 10 dollars that arms a recharge of 20 below 5, on the card that paid it. */
+async function armed(card: string, more: object = {}): Promise<void> {
+  sequence += 1
+  const autoRecharge = {
+    enabled: true,
+    triggerType: 'balance',
+    currency: 'USD',
+    thresholdAmountMajor: 5,
+    topupAmountMajor: 20,
+    ...more,
+  }
+  const topUp = { purpose: 'credit_topup', amount: 1000, currency: 'USD', autoRecharge }
+  const { body } = await payments.createIntent(`arm-${sequence}`, { customerRef, ...topUp })
+  expect((await config()).status).toBe('pending_setup')
+  await payments.confirm(body.processorPaymentId, card)
+  await eventually(async () => expect((await config()).status).toBe('active'))
+}
+
+/** As usage leaves it behind that was posted. */
+async function spend(credits: number): Promise<void> {
+  await payments.call('POST', `/v1/ui/customers/${customerRef}/credits/adjustments`, {
+    amount: -credits,
+    reason: 'used',
+  })
+}
+
+test('a wallet that runs low is filled once, and again when it runs low again', async () => {
+  await armed('pm_card_visa')
+  await spend(60_000)
+  await eventually(async () => expect(await balance()).toBe(240_000))
+  const after = await config()
+  expect(after).toMatchObject({ failureCount: 0, monthlySpendMinor: 2000, status: 'active' })
+  expect(after).not.toHaveProperty('inFlightPaymentIntentId')
+  await spend(230_000)
+  await eventually(async () => expect(await balance()).toBe(210_000))
+  expect((await config()).monthlySpendMinor).toBe(4000)
+})
+
+test('no more than the cap of a month is spent', async () => {
+  await armed('pm_card_visa', { maxMonthlySpendMajor: 20 })
+  await spend(60_000)
+  await eventually(async () => expect(await balance()).toBe(240_000))
+  await spend(230_000)
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  expect(await balance()).toBe(10_000)
+  expect((await config()).status).toBe('active')
+})
+
+test('after three declines nothing is charged, until there is another card', async () => {
+  await armed('pm_card_visa')
+  const sql = payments.stack.database.in('sandbox')
+  // The bank changes its mind about the card.
+  const [row] = await sql<{ processor_customer_id: string }[]>`
+    select processor_customer_id from processor_customers where customer_ref = ${customerRef}`
+  const attached = await payments.stripe(
+    'POST',
+    'payment_methods/pm_card_chargeCustomerFail/attach',
+    {
+      customer: row!.processor_customer_id,
+    },
+  )
+  await sql`
+    update auto_recharges set payment_method_id = ${attached.body.id}
+    where customer_ref = ${customerRef}`
+  await spend(60_000)
+  for (let declines = 1; declines <= 3; declines++) {
+    await eventually(async () => expect((await config()).failureCount).toBe(declines))
+    // A while later, for it is not tried again at once.
+    await sql`
+      update auto_recharges set looked_at = null, updated_at = updated_at - interval '10 minutes'
+      where customer_ref = ${customerRef}`
+  }
+  await eventually(async () => expect((await config()).status).toBe('failed'))
+  expect(await balance()).toBe(40_000)
+  const told = await payments.eventsOf(customerRef)
+  expect(told.filter((type) => type === 'customer.credit.auto_topup_failed')).toHaveLength(3)
+  expect(told.filter((type) => type === 'payment.failed')).toHaveLength(3)
+  expect(told).not.toContain('payment.canceled')
+})

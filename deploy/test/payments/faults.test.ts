@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import type {
+  PaymentIntentBody,
+  ProcessedPaymentBody,
+} from '@tollgate/schemas/http/payment-intents'
+import { eventually, PaymentStack } from './payment-stack.ts'
+
+/* The processor answers with a fault, not at all, or after it has done it; and a process dies with a call under way. */
+
+let payments: PaymentStack
+let customerRef: string
+let sequence = 0
+
+beforeAll(async () => {
+  payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '400' } })
+})
+afterAll(() => payments.stop())
+beforeEach(async () => {
+  sequence += 1
+  customerRef = await payments.createCustomer()
+})
+
+function asked() {
+  return { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
+}
+
+async function madeFor(reference: string): Promise<number> {
+  const { body } = await payments.stripe('GET', 'payment_intents', { limit: '100' })
+  return body.data!.filter(({ metadata }) => metadata['tollgate_payment'] === reference).length
+}
+
+async function balance(): Promise<number> {
+  const path = `/v1/sdk/customers/${customerRef}/balance`
+  return (await payments.call<BalanceBody>('GET', path)).body.credits
+}
+
+async function pay({ processorPaymentId }: PaymentIntentBody): Promise<void> {
+  await payments.confirm(processorPaymentId)
+  const { body } = await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)
+  expect(body.status).toBe('succeeded')
+  expect(await balance()).toBe(100_000)
+  expect(await payments.succeededCharges(processorPaymentId)).toBe(1)
+}
+
+describe('a fault while a payment is made', () => {
+  test.each([
+    'error_before',
+    'reset_before',
+    'reset_after',
+    'hang_before',
+    'hang_after',
+    'rate_limit',
+  ])('%s: asked again with the same key, it is made once', async (kind) => {
+    const key = `fault-${sequence}`
+    // Both of the SDK's own tries, where it has a second one.
+    const times = kind.startsWith('reset') ? 2 : 1
+    await payments.simulate('faults', { kind, method: 'POST', path: '/v1/payment_intents', times })
+    const first = await payments.createIntent(key, asked())
+    expect([201, 502]).toContain(first.status)
+    await eventually(async () => {
+      const again = await payments.createIntent(key, asked())
+      expect(again.status).toBe(201)
+      expect(await madeFor(again.body.transactionId!)).toBe(1)
+      await pay(again.body)
+    })
+  })
+
+  test('a fault that the key remembers is looked up, and what was made is found', async () => {
+    const key = `fault-${sequence}`
+    const fault = { kind: 'error_after', method: 'POST', path: '/v1/payment_intents' }
+    await payments.simulate('faults', fault)
+    expect((await payments.createIntent(key, asked())).status).toBe(502)
+    const due = () => payments.stack.database.in('sandbox')`
+      update payment_intents set next_look_at = now() - interval '1 second'
+      where idempotency_key = ${key} and status = 'creating'`
+    await eventually(async () => {
+      await due()
+      const again = await payments.createIntent(key, asked())
+      expect(again.status).toBe(201)
+      expect(await madeFor(again.body.transactionId!)).toBe(1)
+    })
+  })
+})
+
+/* What a process leaves behind that is killed between two effects: rows put back to how they were then. */
+describe('killed', () => {
+  async function created(): Promise<PaymentIntentBody> {
+    const { body } = await payments.createIntent(`killed-${sequence}`, asked())
+    return body
+  }
+
+  /** As they were before the processor's answer was kept. */
+  async function forgetAnswer(reference: string): Promise<void> {
+    const sql = payments.stack.database.in('sandbox')
+    await sql`
+      update payment_intents set status = 'creating', processor_payment_id = null,
+        next_look_at = now() - interval '1 second' where reference = ${reference}`
+    await sql`
+      update payment_attempts set outcome = 'sent', settled_at = null
+      where intent_ref = ${reference}`
+  }
+
+  test('after the call and before its answer is kept: somebody else keeps it', async () => {
+    const intent = await created()
+    await forgetAnswer(intent.transactionId!)
+    await eventually(async () => {
+      const path = `/v1/sdk/payment-intents/${intent.processorPaymentId}`
+      expect((await payments.call('GET', path)).status).toBe(200)
+    })
+    expect(await madeFor(intent.transactionId!)).toBe(1)
+    await pay(intent)
+  })
+
+  test('so that it is found a day later: the payment is looked up, and not made again', async () => {
+    const intent = await created()
+    const reference = intent.transactionId!
+    await payments.stack.database.in('sandbox')`
+      update payment_attempts set sent_at = sent_at - interval '24 hours'
+      where intent_ref = ${reference}`
+    await forgetAnswer(reference)
+    await eventually(async () => {
+      const path = `/v1/sdk/payment-intents/${intent.processorPaymentId}`
+      expect((await payments.call('GET', path)).status).toBe(200)
+    })
+    expect(await madeFor(reference)).toBe(1)
+    await pay(intent)
+  })
+
+  test('before the call, and found a day later: it is made under a new key', async () => {
+    const intent = await created()
+    const sql = payments.stack.database.in('sandbox')
+    // Another payment, of which the processor has never heard.
+    const reference = `txn_NEVERMADE${String(sequence).padStart(3, '0')}`
+    await sql`
+      insert into payment_intents
+      select provider_id, ${reference}, purpose, customer_ref, product_ref, plan_ref, plan_snapshot,
+        cycle_mode, checkout_session_id, payment_method_id, keeps_card, 'creating', amount,
+        original_amount, currency, exchange_rate, credits, description, processor_customer_id, null,
+        null, null, '{}', false, false, ${reference}, '', expires_at, now(), created_at, updated_at,
+        null
+      from payment_intents where reference = ${intent.transactionId!}`
+    await sql`
+      insert into payment_attempts
+        (provider_id, intent_ref, number, operation, idempotency_key, request, outcome, sent_at)
+      select provider_id, ${reference}, 1, 'create', ${`${reference}:create:1`},
+        jsonb_set(request, '{metadata,tollgate_payment}', to_jsonb(${reference}::text)), 'sent',
+        sent_at - interval '24 hours'
+      from payment_attempts where intent_ref = ${intent.transactionId!}`
+    await eventually(async () => {
+      await sql`
+        update payment_intents set next_look_at = now() - interval '1 second'
+        where reference = ${reference} and processor_payment_id is null`
+      expect(await madeFor(reference)).toBe(1)
+    })
+    const attempts = await sql`
+      select outcome from payment_attempts where intent_ref = ${reference} order by number`
+    await eventually(async () => {
+      expect(attempts.length).toBe(2)
+      await Promise.resolve()
+    })
+    expect(attempts[0]).toEqual({ outcome: 'lost' })
+  })
+})
