@@ -155,10 +155,7 @@ describe('killed', () => {
     })
     const attempts = await sql`
       select outcome from payment_attempts where intent_ref = ${reference} order by number`
-    await eventually(async () => {
-      expect(attempts.length).toBe(2)
-      await Promise.resolve()
-    })
+    expect(attempts).toHaveLength(2)
     expect(attempts[0]).toEqual({ outcome: 'lost' })
   })
 })

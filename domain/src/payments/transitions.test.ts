@@ -1,0 +1,29 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  canIntentMove,
+  intentTransitions,
+  isFinal,
+  type IntentState,
+  type IntentTrigger,
+} from './transitions.ts'
+
+const triggers = Object.keys(intentTransitions) as IntentTrigger[]
+
+test('a final state is never left, and whatever is told before that is allowed but a refusal', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...triggers), { maxLength: 30 }), (told) => {
+      let state: IntentState = 'creating'
+      let end: IntentState | undefined
+      for (const trigger of told) {
+        const isAllowed = canIntentMove(state, trigger)
+        // A refusal says that nothing was ever made: too late once the processor has told of it.
+        const expected = end === undefined && (trigger !== 'refused' || state === 'creating')
+        expect(isAllowed).toBe(expected)
+        if (isAllowed) state = intentTransitions[trigger].to
+        if (isFinal(state)) end ??= state
+        if (end !== undefined) expect(state).toBe(end)
+      }
+    }),
+  )
+})
