@@ -3,6 +3,7 @@ import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { issueSample } from './printed-invoice.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /* Who is let into the portal, and what a page of it can be made to do. What it looks like is seen in a browser. */
@@ -132,6 +133,28 @@ describe('an open portal', () => {
     expect(
       (await get({ ...opened, cookie: opened.cookie.replace('sandbox', 'live') })).status,
     ).toBe(401)
+  })
+
+  test('has the invoices of its customer, to keep', async () => {
+    const [one, other] = [await createCustomer(), await createCustomer()]
+    const reference = await issueSample(stack, tenant.sandboxKey, one.customerRef)
+    const opened = await open(await createLink(one.customerRef))
+    const list = await (await get(opened, '/invoices')).text()
+    expect(list).toContain(`/invoices/${reference}"`)
+    expect(list).toMatch(/TEST-INV-\d{6}/)
+    const document = await get(opened, `/invoices/${reference}`)
+    expect([document.status, document.headers.get('content-type')]).toEqual([
+      200,
+      'application/pdf',
+    ])
+    expect(
+      Buffer.from(await document.arrayBuffer())
+        .subarray(0, 5)
+        .toString(),
+    ).toBe('%PDF-')
+    const theirs = await open(await createLink(other.customerRef))
+    expect((await get(theirs, `/invoices/${reference}`)).status).toBe(404)
+    expect(await (await get(theirs, '/invoices')).text()).toContain('There is no invoice yet.')
   })
 
   test('does nothing for a form that came from elsewhere', async () => {

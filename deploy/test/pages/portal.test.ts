@@ -256,6 +256,12 @@ describe('the portal', () => {
     await visitor.inspect('portal-payment')
   })
 
+  test('shows that there are no invoices', async () => {
+    await visitor.page.getByRole('link', { name: 'Invoices' }).click()
+    await visitor.page.getByText('There is no invoice yet.').waitFor()
+    await visitor.inspect('portal-invoices')
+  })
+
   test('speaks of money and days as the visitor does', async () => {
     const german = await createVisitor(browser, { locale: 'de-DE' })
     await openPortal(german)

@@ -7,6 +7,7 @@ import type { Portal } from './portal.ts'
 const sections = [
   { name: 'plans', label: 'Plans', path: '' },
   { name: 'credits', label: 'Credits', path: '/credits' },
+  { name: 'invoices', label: 'Invoices', path: '/invoices' },
   { name: 'payment', label: 'Payment', path: '/payment' },
 ] as const
 

@@ -7,6 +7,7 @@ import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemPage, problems } from '../problem.tsx'
 import { registerCreditPages } from './credits-routes.ts'
+import { registerInvoicePages } from './invoice-routes.ts'
 import { registerPortalOpening } from './open-portal.tsx'
 import { portalCookie, portalOf, portalPath, requirePortal } from './portal.ts'
 import { registerPurchasePages } from './purchase-routes.ts'
@@ -26,6 +27,7 @@ export function registerPortal(app: ApiServer, pages: PageParts): void {
     })
     registerPurchasePages(portal, pages)
     registerCreditPages(portal, pages)
+    registerInvoicePages(portal, pages)
     registerSignOut(portal, pages)
     done()
   })

@@ -1,0 +1,73 @@
+import type { ReactElement } from 'react'
+import { documentNumberText, type Invoice } from '@tollgate/domain/invoices/invoice'
+import { dueMinor, type InvoiceStatus } from '@tollgate/domain/invoices/transitions'
+import type { Portal } from './portal.ts'
+import { PortalPage } from './portal-page.tsx'
+
+type InvoicesPageProps = { readonly portal: Portal; readonly invoices: readonly Invoice[] }
+
+const statusWords: Readonly<Record<InvoiceStatus, readonly [label: string, tone: string]>> = {
+  draft: ['In preparation', 'quiet'],
+  open: ['Open', 'warning'],
+  paid: ['Paid', 'good'],
+  void: ['Void', 'quiet'],
+  uncollectible: ['Unpaid', 'bad'],
+  partly_refunded: ['Partly paid back', 'quiet'],
+  refunded: ['Paid back', 'quiet'],
+}
+
+export function InvoicesPage({ portal, invoices }: InvoicesPageProps): ReactElement {
+  return (
+    <PortalPage portal={portal} section="invoices" title="Invoices">
+      <h1>Invoices</h1>
+      {invoices.length === 0 ? (
+        <p className="card quiet">There is no invoice yet.</p>
+      ) : (
+        <div className="card scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Number</th>
+                <th scope="col">Date</th>
+                <th scope="col">State</th>
+                <th scope="col" className="number">
+                  Amount
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {invoices.map((invoice) => (
+                <InvoiceRow key={invoice.reference} portal={portal} invoice={invoice} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </PortalPage>
+  )
+}
+
+function InvoiceRow(props: { readonly portal: Portal; readonly invoice: Invoice }): ReactElement {
+  const { portal, invoice } = props
+  const { number, issuedAt, status, currency, totalMinor } = invoice
+  const { money, date } = portal.frame.formats
+  const [label, tone] = statusWords[status]
+  const due = dueMinor(invoice)
+  const text =
+    number === null
+      ? invoice.reference
+      : documentNumberText('invoice', number, portal.caller.environment)
+  return (
+    <tr>
+      <td>
+        <a href={`${portal.path}/invoices/${encodeURIComponent(invoice.reference)}`}>{text}</a>
+      </td>
+      <td>{issuedAt === null ? '' : date(issuedAt)}</td>
+      <td>
+        <span className={`badge ${tone}`}>{label}</span>
+        {status === 'open' && due > 0n && due !== totalMinor && ` ${money(due, currency)} left`}
+      </td>
+      <td className="number">{money(totalMinor, currency)}</td>
+    </tr>
+  )
+}
