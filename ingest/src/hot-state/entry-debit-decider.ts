@@ -116,9 +116,12 @@ export class EntryDebitDecider implements DebitDecider {
     this.#payers.add(payer)
   }
 
-  #beSilent(payer: string): Decided {
+  /** Rejects rather than throws: of the events of one call, others may be under way, which somebody must wait for. */
+  #beSilent(payer: string): Decided | Promise<never> {
     if (this.#payers.has(payer)) {
-      throw new UnavailableError('The wallet that pays cannot be read now, try again')
+      return Promise.reject(
+        new UnavailableError('The wallet that pays cannot be read now, try again'),
+      )
     }
     this.#parts.counts.unreadDebits += 1
     return silent
