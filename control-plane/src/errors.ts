@@ -135,6 +135,10 @@ export const refusals = {
     }),
   paymentRefused: (message: string) => badRequest(message),
   paymentNotSucceeded: (status: string) => badRequest(`Payment not succeeded. Status: ${status}`),
+  paymentNotOpen: () =>
+    badRequest('The payment is not open any more: its amount cannot be changed'),
+  paymentOfAnotherCustomer: (customerRef: string) =>
+    badRequest(`The payment is not of customer ${customerRef}`),
   usageBillingNotOnRequest: () =>
     badRequest('Payments of usage are made when their billing period ends'),
   webhookRejected: (reason: string) => badRequest(`The webhook was refused: ${reason}`),

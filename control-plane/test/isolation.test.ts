@@ -240,6 +240,7 @@ const tables = [
   ...['products', 'plans', 'customers', 'customer_references', 'purchases', 'meters'],
   ...['outbox', 'publications', 'customer_sessions', 'checkout_sessions', 'auto_recharges'],
   ...['payment_intents', 'payment_attempts', 'processor_customers'],
+  'customer_tax_details',
 ]
 
 /** All rows that the caller has no business with. */

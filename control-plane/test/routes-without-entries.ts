@@ -16,6 +16,7 @@ export const unauditedRoutes = [
 /** They need a payment processor: what they leave behind is tested where there is one. */
 export const payingRoutes = [
   'POST /v1/sdk/payment-intents',
+  'POST /v1/sdk/payment-intents/:paymentIntentRef/business-details',
   'POST /v1/sdk/payment-intents/:paymentIntentRef/process',
   // Takes no key, but a signature.
   'POST /webhooks/stripe/sandbox',

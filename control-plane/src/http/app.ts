@@ -48,6 +48,7 @@ import { registerOwnKeyRoute } from './routes/own-key.ts'
 import { registerPaymentIntentRoutes } from './routes/payment-intents.ts'
 import { registerPaymentMethodRoute } from './routes/payment-method.ts'
 import { registerPlanRoutes } from './routes/plans.ts'
+import { registerBusinessDetailsRoute } from './routes/business-details.ts'
 import { registerProcessPaymentRoute } from './routes/process-payment.ts'
 import { registerProcessorWebhookRoutes } from './routes/processor-webhooks.ts'
 import { registerProductRoutes } from './routes/products.ts'
@@ -157,6 +158,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerAutoRechargeRoutes(app, parts)
   registerPaymentMethodRoute(app, parts)
   registerPaymentIntentRoutes(app, parts)
+  registerBusinessDetailsRoute(app, parts)
   registerProcessPaymentRoute(app, parts)
   registerExchangeRateRoutes(app, parts)
   registerWebhookCatalogueRoutes(app)

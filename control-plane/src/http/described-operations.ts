@@ -83,6 +83,12 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     404,
     502,
   ),
+  'post /v1/sdk/payment-intents/{paymentIntentRef}/business-details': operation(
+    'setBusinessDetails',
+    'Say where a customer is and as what it pays, and get the tax of the payment',
+    404,
+    502,
+  ),
   'post /v1/sdk/payment-intents/{paymentIntentRef}/process': operation(
     'processPayment',
     'Wait for a payment that was confirmed, and get what it bought',

@@ -41,6 +41,13 @@ export const usageRows: readonly Row[] = [
 
   ['GET /v1/sdk/payment-method?customerRef={customerRef}', undefined, 200, { kind: 'none' }],
   ['GET /v1/sdk/payment-method?customerRef=nobody', undefined, 404, { statusCode: 404 }],
+  [
+    'POST /v1/sdk/payment-intents/pi_UNKNOWN1/business-details',
+    { isBusiness: false },
+    404,
+    { success: false, code: 'PAYMENT_INTENT_NOT_FOUND', statusCode: 404 },
+  ],
+  ['POST /v1/sdk/payment-intents/pi_UNKNOWN1/business-details', {}, 400, invalid],
   ['GET /v1/sdk/platform-config', undefined, 200, {}],
 
   [

@@ -10,6 +10,7 @@ import { endCheckoutSessions } from '../sessions/checkout-sessions.ts'
 import { withdrawIntentsOf } from '../payments/intents-repository.ts'
 import { removeProcessorCustomer } from '../payments/processor-customers.ts'
 import { removeCustomerSessions } from '../sessions/customer-sessions.ts'
+import { removeTaxDetails } from '../tax/tax-details-repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
   eraseCustomer,
@@ -46,6 +47,7 @@ export async function deleteCustomer(
   await removeCard(sql, providerId, reference)
   await withdrawIntentsOf(sql, providerId, reference, now)
   await removeProcessorCustomer(sql, providerId, reference)
+  await removeTaxDetails(sql, providerId, reference)
   await eraseCustomer(sql, providerId, reference, now)
   await releaseExternalRefs(sql, providerId, reference, now)
   await eraseCustomerEvents(sql, providerId, reference)

@@ -8,6 +8,7 @@ import type {
 import { outcomeOf } from '@tollgate/platform/payments/payment-outcomes'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { settleAnsweredAttempt } from './attempts-repository.ts'
+import { adoptMoney } from './adopt-money.ts'
 import { bookPayment } from './book-payment.ts'
 import { lockIntent, updateIntent } from './intents-repository.ts'
 import { nextLookAt } from './look-schedule.ts'
@@ -37,10 +38,11 @@ export async function applyLook(
   const locked = await lockIntent(sql, providerId, reference)
   if (locked === undefined) throw new Error(`payment ${reference} is gone`)
   if (isFinal(locked.status)) return locked
-  requireSameMoney(locked, look.payment)
+  const priced = await adoptMoney(sql, providerId, locked, look.payment)
+  if (priced === undefined) return locked
   const found = await tellOfDecline(
     work,
-    { ...locked, processorPaymentId: look.payment.id },
+    { ...priced, processorPaymentId: look.payment.id },
     look.payment,
   )
   const trigger = triggerOf(found, look.payment)
@@ -117,11 +119,3 @@ export function reasonOf({ code, declineCode }: Decline): string {
 }
 
 /** What was charged is what was asked for, or nothing is given for it. */
-function requireSameMoney(intent: PaymentIntent, payment: ProcessorIntent): void {
-  const { originalAmountMinor, currency, reference } = intent
-  if (payment.amountMinor === originalAmountMinor && payment.currency === currency) return
-  const asked = `${originalAmountMinor} ${currency}`
-  throw new Error(
-    `payment ${reference} is over ${asked}, and ${payment.amountMinor} ${payment.currency} at the processor`,
-  )
-}

@@ -42,10 +42,7 @@ export async function insertAttempt(
   { operation, request }: Pick<PaymentAttempt, 'operation' | 'request'>,
   now: Date,
 ): Promise<PaymentAttempt> {
-  const [last] = await sql<{ number: number }[]>`
-    select coalesce(max(number), 0) as number from payment_attempts
-    where provider_id = ${providerId} and intent_ref = ${intentRef}`
-  const number = last!.number + 1
+  const number = (await lastAttemptNumber(sql, providerId, intentRef)) + 1
   const key = `${intentRef}:${operation}:${number}`
   const [row] = await sql<[AttemptRow]>`
     insert into payment_attempts
@@ -54,6 +51,18 @@ export async function insertAttempt(
       'sent', ${now})
     returning *`
   return fromRow(row)
+}
+
+/** 0: there was none. */
+export async function lastAttemptNumber(
+  sql: Queryable,
+  providerId: string,
+  intentRef: string,
+): Promise<number> {
+  const [last] = await sql<[{ number: number }]>`
+    select coalesce(max(number), 0) as number from payment_attempts
+    where provider_id = ${providerId} and intent_ref = ${intentRef}`
+  return last.number
 }
 
 /** What the processor was told and has not answered so that anybody knew of it. */
@@ -67,6 +76,23 @@ export async function findOpenAttempt(
     where provider_id = ${providerId} and intent_ref = ${intentRef}
       and outcome in ('sent', 'unknown')`
   return row === undefined ? undefined : fromRow(row)
+}
+
+/** The last call that was to make the payment's amount this one, and whether another amount was asked for after it. */
+export async function findChangeTo(
+  sql: Queryable,
+  providerId: string,
+  intentRef: string,
+  originalAmountMinor: bigint,
+): Promise<{ readonly request: JsonObject; readonly isLast: boolean } | undefined> {
+  const [row] = await sql<{ request: JsonObject; is_last: boolean }[]>`
+    select request, number = max(number) over () as is_last from payment_attempts
+    where provider_id = ${providerId} and intent_ref = ${intentRef}
+      and operation = 'change' and outcome <> 'refused'
+    order by (request ->> 'originalAmountMinor' = ${originalAmountMinor.toString()}) desc, number desc
+    limit 1`
+  if (row?.request['originalAmountMinor'] !== originalAmountMinor.toString()) return undefined
+  return { request: row.request, isLast: row.is_last }
 }
 
 /** Settles nothing that was settled before. */

@@ -69,7 +69,7 @@ export function decideTopUpTerms(
 }
 
 /** Eight digits. */
-const chargeMinorMax = 99_999_999n
+export const chargeMinorMax = 99_999_999n
 
 function charge(
   originalAmountMinor: bigint,

@@ -3,6 +3,7 @@ import type { CycleMode } from '../periods/periods.ts'
 import { jsonb } from '../postgres/jsonb.ts'
 import type { PageRange } from '../postgres/select-page.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import { taxFromJson, taxToJson, type TaxBreakdownJson } from '../tax/tax-breakdown.ts'
 import type { IntentPurpose, PaymentIntent } from './payment-intent.ts'
 import type { IntentState } from './transitions.ts'
 
@@ -23,6 +24,7 @@ type IntentRow = {
   original_amount: bigint
   currency: string
   exchange_rate: string
+  tax: TaxBreakdownJson | null
   credits: bigint | null
   description: string | null
   processor_customer_id: string
@@ -72,6 +74,7 @@ export async function updateIntent(
   await sql`
     update payment_intents set status = ${intent.status}, amount = ${intent.amountMinor.toString()},
       original_amount = ${intent.originalAmountMinor.toString()},
+      tax = ${jsonb(sql, intent.tax && taxToJson(intent.tax))},
       processor_payment_id = ${intent.processorPaymentId}, purchase_ref = ${intent.purchaseRef},
       failure_reason = ${intent.failureReason}, declined_charges = ${[...intent.declinedCharges]},
       refund_wanted = ${intent.refundWanted}, cancel_wanted = ${intent.cancelWanted},
@@ -208,6 +211,7 @@ function fromRow(row: IntentRow): PaymentIntent {
     originalAmountMinor: row.original_amount,
     currency: row.currency,
     exchangeRate: row.exchange_rate,
+    tax: row.tax && taxFromJson(row.tax),
     credits: row.credits,
     description: row.description,
     processorCustomerId: row.processor_customer_id,

@@ -51,6 +51,7 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
     planSnapshot: plan === undefined ? null : snapshotOf(plan),
     status: 'creating',
     processorPaymentId: null,
+    tax: null,
     failureReason: null,
     declinedCharges: [],
     refundWanted: false,

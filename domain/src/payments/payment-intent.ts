@@ -1,5 +1,6 @@
 import type { CycleMode } from '../periods/periods.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { TaxBreakdown } from '../tax/tax-breakdown.ts'
 import type { IntentState } from './transitions.ts'
 
 export type IntentPurpose = 'product' | 'credit_topup' | 'usage_billing'
@@ -29,6 +30,8 @@ export type PaymentIntent = {
   readonly currency: string
   /** US dollars of one unit of `currency`, written out. */
   readonly exchangeRate: string
+  /** Of `originalAmountMinor`; null while nobody has asked for it. */
+  readonly tax: TaxBreakdown | null
   /** Whole credits that it buys. */
   readonly credits: bigint | null
   readonly description: string | null

@@ -83,6 +83,45 @@ export const processPaymentSchema = z.object({
   planRef: optionalReference.optional(),
 })
 
+/** Of a country: ISO 3166-1 alpha-2, any case. */
+const countryText = shortText.max(10)
+
+/** An empty text says the same as none. */
+export const businessDetailsSchema = z.object({
+  isBusiness: z.boolean(),
+  /** The next four are of a business, and ignored where it is none. */
+  businessName: shortText.optional(),
+  /** Required of a business: a state of the EU, GB or US. */
+  country: countryText.optional(),
+  taxId: shortText.max(50).optional(),
+  /** It follows from the country, whatever is said here. */
+  taxIdType: z.enum(['eu_vat', 'gb_vat', 'us_ein']).optional(),
+  customerRef: optionalReference.optional(),
+  /** Where a customer is that is no business. Absent: where it was before. */
+  customerCountry: countryText.optional(),
+  customerName: shortText.max(100).optional(),
+})
+
+export const taxTreatments = ['standard', 'reverse_charge', 'none', 'not_collecting'] as const
+
+export const taxedPaymentSchema = z.object({
+  /** Amounts in minor units of `currency`; the total is what the payment is over from now on. */
+  taxBreakdown: z.object({
+    subtotal: z.number(),
+    taxAmount: z.number(),
+    /** A fraction: 0.25. */
+    taxRate: z.number(),
+    treatment: z.enum(taxTreatments),
+    total: z.number(),
+    /** Upper case. */
+    currency: z.string(),
+    /** Whether the price contained the tax. */
+    inclusive: z.boolean(),
+  }),
+})
+
+export type TaxedPaymentBody = z.infer<typeof taxedPaymentSchema>
+
 const oneTimePurchaseSchema = z.object({
   reference: z.string(),
   productRef: z.string().optional(),

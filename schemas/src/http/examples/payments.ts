@@ -1,9 +1,11 @@
 import {
+  businessDetailsSchema,
   paymentIntentCreateSchema,
   paymentIntentSchema,
   paymentIntentsResponseSchema,
   processedPaymentSchema,
   processPaymentSchema,
+  taxedPaymentSchema,
 } from '../payment-intents.ts'
 import { examplesOf } from './example.ts'
 import { instants, purchaseBrief, refs } from './story.ts'
@@ -53,6 +55,42 @@ export const paymentExamples = {
     answer,
   },
   getPaymentIntent: { answer },
+  setBusinessDetails: {
+    body: examplesOf(businessDetailsSchema, {
+      'A business': {
+        isBusiness: true,
+        businessName: 'Ada Analytics AB',
+        country: 'SE',
+        taxId: 'SE556012579001',
+        customerRef: refs.externalRef,
+      },
+      'No business': { isBusiness: false, customerCountry: 'SE', customerName: 'Ada Lovelace' },
+    }),
+    answer: examplesOf(taxedPaymentSchema, {
+      'Tax on top of the price': {
+        taxBreakdown: {
+          subtotal: 1_900,
+          taxAmount: 475,
+          taxRate: 0.25,
+          treatment: 'standard',
+          total: 2_375,
+          currency: 'USD',
+          inclusive: false,
+        },
+      },
+      'A business of another state of the EU': {
+        taxBreakdown: {
+          subtotal: 1_900,
+          taxAmount: 0,
+          taxRate: 0,
+          treatment: 'reverse_charge',
+          total: 1_900,
+          currency: 'USD',
+          inclusive: false,
+        },
+      },
+    }),
+  },
   processPayment: {
     body: examplesOf(processPaymentSchema, { 'What was paid': { customerRef: refs.externalRef } }),
     answer: examplesOf(processedPaymentSchema, {

@@ -1,0 +1,326 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import type {
+  PaymentIntentBody,
+  ProcessedPaymentBody,
+  TaxedPaymentBody,
+} from '@tollgate/schemas/http/payment-intents'
+import { eventually, PaymentStack } from './payment-stack.ts'
+
+/* A provider of Sweden asks its customers where they are: what their payments come to with the tax. */
+
+let payments: PaymentStack
+let customerRef: string
+let sequence = 0
+
+beforeAll(async () => {
+  payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '400' } })
+  const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
+  expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
+})
+afterAll(() => payments.stop())
+beforeEach(async () => {
+  sequence += 1
+  customerRef = await payments.createCustomer()
+})
+
+const swede = { isBusiness: false, customerCountry: 'SE' }
+const german = {
+  isBusiness: true,
+  businessName: 'Ada GmbH',
+  country: 'de',
+  taxId: 'de 123 456 789',
+  customerName: 'Ada Lovelace',
+}
+
+async function topUp(amount = 1000, currency = 'USD'): Promise<PaymentIntentBody> {
+  const asked = { customerRef, purpose: 'credit_topup', amount, currency }
+  const { status, body } = await payments.createIntent(`taxed-${sequence}`, asked)
+  expect(status).toBe(201)
+  return body
+}
+
+function setDetails(reference: string, details: object) {
+  const path = `/v1/sdk/payment-intents/${reference}/business-details`
+  return payments.call<TaxedPaymentBody & { message: string }>('POST', path, details)
+}
+
+async function atProcessor(processorPaymentId: string): Promise<number> {
+  const { body } = await payments.stripe('GET', `payment_intents/${processorPaymentId}`)
+  return (body as unknown as { amount: number }).amount
+}
+
+async function intentOf(reference: string): Promise<PaymentIntentBody> {
+  return (await payments.call<PaymentIntentBody>('GET', `/v1/sdk/payment-intents/${reference}`))
+    .body
+}
+
+async function pay({ processorPaymentId }: PaymentIntentBody): Promise<ProcessedPaymentBody> {
+  await payments.confirm(processorPaymentId)
+  return (await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)).body
+}
+
+function changesOf(reference: string) {
+  return payments.stack.database.in('sandbox')<{ outcome: string; amount: string }[]>`
+    select outcome, request ->> 'originalAmountMinor' as amount from payment_attempts
+    where intent_ref = ${reference} and operation = 'change' order by number`
+}
+
+function keptDetails() {
+  return payments.stack.database.in('sandbox')`
+    select is_business, business_name, customer_name, country, tax_id, tax_id_type
+    from customer_tax_details where customer_ref = ${customerRef}`
+}
+
+describe('the payment asks for the tax', () => {
+  test('on top of a price in dollars, and gives what was bought before it', async () => {
+    const intent = await topUp()
+    const answer = await setDetails(intent.processorPaymentId, { ...swede, customerRef })
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        taxBreakdown: {
+          subtotal: 1000,
+          taxAmount: 250,
+          taxRate: 0.25,
+          treatment: 'standard',
+          total: 1250,
+          currency: 'USD',
+          inclusive: false,
+        },
+      },
+    ])
+    expect(await atProcessor(intent.processorPaymentId)).toBe(1250)
+    expect(await intentOf(intent.transactionId!)).toMatchObject({
+      amount: 1250,
+      originalAmount: 1250,
+      status: 'requires_payment_method',
+    })
+    expect((await pay(intent)).status).toBe('succeeded')
+    const balance = `/v1/sdk/customers/${customerRef}/balance`
+    expect((await payments.call<BalanceBody>('GET', balance)).body.credits).toBe(100_000)
+    expect(await payments.succeededCharges(intent.processorPaymentId)).toBe(1)
+  })
+
+  test('of another answer in place of the first, always of the price', async () => {
+    const intent = await topUp()
+    const totals = []
+    const finn = { isBusiness: false, customerCountry: 'FI' }
+    for (const details of [swede, german, finn, swede, swede]) {
+      const { body } = await setDetails(intent.transactionId!, details)
+      expect(await atProcessor(intent.processorPaymentId)).toBe(body.taxBreakdown.total)
+      totals.push([body.taxBreakdown.total, body.taxBreakdown.treatment])
+    }
+    expect(totals).toEqual([
+      [1250, 'standard'],
+      [1000, 'reverse_charge'],
+      [1255, 'standard'],
+      [1250, 'standard'],
+      [1250, 'standard'],
+    ])
+    // What changes nothing at the processor is not asked of it.
+    expect((await changesOf(intent.transactionId!)).map(({ amount }) => amount)).toEqual([
+      '1250',
+      '1000',
+      '1255',
+      '1250',
+    ])
+  })
+
+  test('within a price whose plan says so', async () => {
+    const planRef = await payments.createPlan({ price: 1250, taxBehavior: 'inclusive' })
+    const asked = { customerRef, productRef: payments.productRef, planRef }
+    const { body: intent } = await payments.createIntent(`taxed-${sequence}`, asked)
+    const { body } = await setDetails(intent.processorPaymentId, swede)
+    expect(body.taxBreakdown).toMatchObject({
+      ...{ subtotal: 1000, taxAmount: 250, total: 1250, inclusive: true },
+    })
+    expect(await changesOf(intent.transactionId!)).toEqual([])
+    expect((await pay(intent)).status).toBe('succeeded')
+  })
+
+  test('as the product says, where the plan does not', async () => {
+    const path = `/v1/sdk/products/${payments.productRef}`
+    expect((await payments.call('PUT', path, { taxBehavior: 'inclusive' })).status).toBe(200)
+    const planRef = await payments.createPlan({ price: 2500 })
+    const asked = { customerRef, productRef: payments.productRef, planRef }
+    const { body: intent } = await payments.createIntent(`taxed-${sequence}`, asked)
+    const { body } = await setDetails(intent.processorPaymentId, swede)
+    expect(body.taxBreakdown).toMatchObject({ taxAmount: 500, total: 2500, inclusive: true })
+  })
+})
+
+describe('what a customer has said', () => {
+  test('is kept, and where it is serves the next payment', async () => {
+    const intent = await topUp()
+    expect((await setDetails(intent.processorPaymentId, german)).status).toBe(200)
+    expect(await keptDetails()).toEqual([
+      {
+        is_business: true,
+        business_name: 'Ada GmbH',
+        customer_name: 'Ada Lovelace',
+        country: 'DE',
+        tax_id: 'DE123456789',
+        tax_id_type: 'eu_vat',
+      },
+    ])
+    sequence += 1
+    const next = await topUp()
+    const { body } = await setDetails(next.processorPaymentId, { isBusiness: false })
+    expect(body.taxBreakdown).toMatchObject({ taxRate: 0.19, total: 1190 })
+    expect(await keptDetails()).toMatchObject([{ is_business: false, tax_id: null, country: 'DE' }])
+  })
+
+  test('is forgotten with it, and its payment takes nothing any more', async () => {
+    const intent = await topUp()
+    await setDetails(intent.processorPaymentId, german)
+    await payments.call('DELETE', `/v1/ui/customers/${customerRef}`)
+    expect(await keptDetails()).toEqual([])
+    expect((await setDetails(intent.processorPaymentId, swede)).status).toBe(400)
+    expect(await keptDetails()).toEqual([])
+  })
+
+  test.each([
+    [{}, 'Validation failed'],
+    [{ isBusiness: true }, 'country is required'],
+    [{ isBusiness: true, country: 'CH' }, 'country CH is not supported'],
+    [{ isBusiness: false, customerCountry: 'CH' }, 'customerCountry CH is not supported'],
+    [{ isBusiness: true, country: 'DE', taxId: 'DE12' }, 'taxId DE12 is not a tax id of DE'],
+    [{ ...swede, taxIdType: 'ch_vat' }, 'Validation failed'],
+    [{ ...swede, customerName: 'x'.repeat(101) }, 'Validation failed'],
+  ])('%j is refused and keeps nothing: %s', async (details, message) => {
+    const intent = await topUp()
+    const answer = await setDetails(intent.processorPaymentId, details)
+    expect([answer.status, answer.body.message]).toEqual([
+      400,
+      expect.stringContaining(message) as string,
+    ])
+    expect(await atProcessor(intent.processorPaymentId)).toBe(1000)
+    expect(await keptDetails()).toEqual([])
+  })
+
+  test('is said of its own payments alone, and of those that there are', async () => {
+    const intent = await topUp()
+    const other = await payments.createCustomer()
+    const answer = await setDetails(intent.processorPaymentId, { ...swede, customerRef: other })
+    expect(answer.status).toBe(400)
+    const nobody = await setDetails('pi_nobody', swede)
+    expect([nobody.status, nobody.body]).toMatchObject([404, { code: 'PAYMENT_INTENT_NOT_FOUND' }])
+  })
+})
+
+describe('a payment that has ended', () => {
+  test('answers a repetition, and is not changed', async () => {
+    const intent = await topUp()
+    const first = await setDetails(intent.processorPaymentId, swede)
+    await pay(intent)
+    expect(await setDetails(intent.processorPaymentId, swede)).toMatchObject({
+      status: 200,
+      body: first.body,
+    })
+    const late = await setDetails(intent.processorPaymentId, german)
+    expect([late.status, late.body.message]).toEqual([
+      400,
+      'The payment is not open any more: its amount cannot be changed',
+    ])
+    expect(await keptDetails()).toMatchObject([{ country: 'SE' }])
+  })
+
+  test('that was confirmed a moment before keeps its amount', async () => {
+    const intent = await topUp()
+    await payments.confirm(intent.processorPaymentId)
+    expect((await setDetails(intent.processorPaymentId, swede)).status).toBe(400)
+    expect(await intentOf(intent.transactionId!)).toMatchObject({
+      amount: 1000,
+      status: 'succeeded',
+    })
+  })
+})
+
+describe('a fault while the amount is changed', () => {
+  test.each([
+    'error_before',
+    'error_after',
+    'reset_before',
+    'reset_after',
+    'hang_before',
+    'hang_after',
+  ])('%s: asked again, it is changed and paid once', async (kind) => {
+    const intent = await topUp()
+    // Both of the SDK's own tries, where it has a second one.
+    const times = kind.startsWith('reset') ? 2 : 1
+    const path = '/v1/payment_intents/:id'
+    await payments.simulate('faults', { kind, method: 'POST', path, times })
+    expect((await setDetails(intent.processorPaymentId, swede)).status).toBe(502)
+    await eventually(async () => {
+      const again = await setDetails(intent.processorPaymentId, swede)
+      expect([again.status, again.body]).toMatchObject([200, { taxBreakdown: { total: 1250 } }])
+    })
+    expect(await atProcessor(intent.processorPaymentId)).toBe(1250)
+    const changes = await changesOf(intent.transactionId!)
+    expect(changes.filter(({ outcome }) => outcome === 'sent' || outcome === 'unknown')).toEqual([])
+    expect((await pay(intent)).status).toBe('succeeded')
+    expect(await payments.succeededCharges(intent.processorPaymentId)).toBe(1)
+  })
+})
+
+/* What a process leaves behind that is killed between two effects: rows put back to how they were then. */
+describe('killed', () => {
+  async function forgetAnswer(reference: string): Promise<void> {
+    const sql = payments.stack.database.in('sandbox')
+    await sql`
+      update payment_intents set amount = 1000, original_amount = 1000, tax = null
+      where reference = ${reference}`
+    await sql`
+      update payment_attempts set outcome = 'sent', settled_at = null
+      where intent_ref = ${reference} and operation = 'change'`
+  }
+
+  test('after the call: the customer pays what the processor asks for', async () => {
+    const intent = await topUp()
+    await setDetails(intent.processorPaymentId, swede)
+    await forgetAnswer(intent.transactionId!)
+    expect((await pay(intent)).status).toBe('succeeded')
+    expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: 1250 })
+    const [kept] = await payments.stack.database.in('sandbox')`
+      select tax ->> 'taxMinor' as tax from payment_intents
+      where reference = ${intent.transactionId!}`
+    expect(kept).toEqual({ tax: '250' })
+  })
+
+  test('after the call: whoever looks finds the amount, and another answer replaces it', async () => {
+    const intent = await topUp()
+    await setDetails(intent.processorPaymentId, swede)
+    await forgetAnswer(intent.transactionId!)
+    expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: 1250 })
+    await forgetAnswer(intent.transactionId!)
+    const { body } = await setDetails(intent.processorPaymentId, german)
+    expect(body.taxBreakdown.total).toBe(1000)
+    expect(await atProcessor(intent.processorPaymentId)).toBe(1000)
+  })
+
+  test('before the call: the payment stays as it is, or is changed by whoever comes next', async () => {
+    const intent = await topUp()
+    await setDetails(intent.processorPaymentId, swede)
+    await forgetAnswer(intent.transactionId!)
+    await payments.stripe('POST', `payment_intents/${intent.processorPaymentId}`, {
+      amount: '1000',
+    })
+    expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: 1000 })
+    expect((await pay(intent)).status).toBe('succeeded')
+    expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: 1000 })
+  })
+})
+
+test('of two answers at once one holds, and the payment asks for it', async () => {
+  const intent = await topUp()
+  const answers = await Promise.all(
+    [swede, german, swede, german].map((details) => setDetails(intent.transactionId!, details)),
+  )
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  const [kept] = await keptDetails()
+  const total = kept!['country'] === 'SE' ? 1250 : 1000
+  expect(await atProcessor(intent.processorPaymentId)).toBe(total)
+  expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: total })
+  expect((await pay(intent)).status).toBe('succeeded')
+})

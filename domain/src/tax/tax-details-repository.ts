@@ -1,0 +1,64 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { TaxIdType } from './tax-countries.ts'
+import type { TaxDetails } from './tax-details.ts'
+
+type TaxDetailsRow = {
+  is_business: boolean
+  business_name: string | null
+  customer_name: string | null
+  country: string | null
+  tax_id: string | null
+  tax_id_type: TaxIdType | null
+}
+
+/** In place of what the customer told before. */
+export async function saveTaxDetails(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  details: TaxDetails,
+  now: Date,
+): Promise<void> {
+  const row = {
+    is_business: details.isBusiness,
+    business_name: details.businessName,
+    customer_name: details.customerName,
+    country: details.country,
+    tax_id: details.taxId,
+    tax_id_type: details.taxIdType,
+    updated_at: now,
+  }
+  const key = { provider_id: providerId, customer_ref: customerRef }
+  await sql`
+    insert into customer_tax_details ${sql({ ...row, ...key })}
+    on conflict (provider_id, customer_ref) do update set ${sql(row)}`
+}
+
+export async function findTaxDetails(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<TaxDetails | undefined> {
+  const [row] = await sql<TaxDetailsRow[]>`
+    select * from customer_tax_details
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+  if (row === undefined) return undefined
+  return {
+    isBusiness: row.is_business,
+    businessName: row.business_name,
+    customerName: row.customer_name,
+    country: row.country,
+    taxId: row.tax_id,
+    taxIdType: row.tax_id_type,
+  }
+}
+
+export async function removeTaxDetails(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<void> {
+  await sql`
+    delete from customer_tax_details
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+}

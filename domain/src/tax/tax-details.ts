@@ -1,0 +1,78 @@
+import { findTaxCountry, taxIdTypes, type TaxIdType } from './tax-countries.ts'
+
+/** Where a customer is, and as what it buys: what its taxes depend on. */
+export type TaxDetails = {
+  readonly isBusiness: boolean
+  readonly businessName: string | null
+  readonly customerName: string | null
+  /** ISO 3166-1 alpha-2: of the business, or of the customer; null: not told. */
+  readonly country: string | null
+  /** Of a business, without spaces, in upper case. */
+  readonly taxId: string | null
+  readonly taxIdType: TaxIdType | null
+}
+
+/** As a customer tells it; an empty text says the same as none. */
+export type ToldTaxDetails = {
+  readonly isBusiness: boolean
+  readonly businessName?: string | undefined
+  readonly country?: string | undefined
+  readonly taxId?: string | undefined
+  readonly customerCountry?: string | undefined
+  readonly customerName?: string | undefined
+}
+
+export type TaxDetailsDecision =
+  | { readonly kind: 'accept'; readonly details: TaxDetails }
+  | { readonly kind: 'refuse'; readonly reason: string }
+
+/** `known`: what the customer told before. Where it was and its name are taken from there when they are not told again. */
+export function decideTaxDetails(
+  told: ToldTaxDetails,
+  known: TaxDetails | undefined,
+): TaxDetailsDecision {
+  const customerName = textOf(told.customerName) ?? known?.customerName ?? null
+  if (told.isBusiness) return decideBusiness(told, customerName)
+  const country = codeOf(told.customerCountry) ?? known?.country ?? null
+  if (country !== null && findTaxCountry(country) === undefined) {
+    return refuse(notSupported('customerCountry', country))
+  }
+  const noBusiness = { isBusiness: false, businessName: null, taxId: null, taxIdType: null }
+  return { kind: 'accept', details: { ...noBusiness, customerName, country } }
+}
+
+function decideBusiness(told: ToldTaxDetails, customerName: string | null): TaxDetailsDecision {
+  const country = codeOf(told.country)
+  if (country === undefined) return refuse('country is required where isBusiness is true')
+  const taxCountry = findTaxCountry(country)
+  if (taxCountry === undefined) return refuse(notSupported('country', country))
+  const taxId = codeOf(told.taxId)
+  if (taxId !== undefined && !taxCountry.taxId.test(taxId)) {
+    return refuse(`taxId ${taxId} is not a tax id of ${country}`)
+  }
+  const details: TaxDetails = {
+    isBusiness: true,
+    businessName: textOf(told.businessName) ?? null,
+    customerName,
+    country,
+    taxId: taxId ?? null,
+    taxIdType: taxId === undefined ? null : taxIdTypes[taxCountry.area],
+  }
+  return { kind: 'accept', details }
+}
+
+function textOf(text: string | undefined): string | undefined {
+  return text?.trim() || undefined
+}
+
+function codeOf(text: string | undefined): string | undefined {
+  return text?.replaceAll(/\s/g, '').toUpperCase() || undefined
+}
+
+function notSupported(field: string, country: string): string {
+  return `${field} ${country} is not supported: expected a state of the EU, GB or US`
+}
+
+function refuse(reason: string): TaxDetailsDecision {
+  return { kind: 'refuse', reason }
+}

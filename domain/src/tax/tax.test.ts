@@ -1,0 +1,250 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { breakDownTax, isTaxInclusive, taxFromJson, taxToJson } from './tax-breakdown.ts'
+import { decideTaxDetails, type TaxDetails } from './tax-details.ts'
+import { decideTaxRule, type TaxRule } from './tax-rule.ts'
+
+/* What a customer says of itself, the rule that follows, and what a price comes to by it. */
+
+const told = { isBusiness: true } as const
+
+describe('a tax id', () => {
+  test.each([
+    ['AT', 'ATU12345678'],
+    ['BE', 'BE0123456789'],
+    ['BE', 'BE1123456789'],
+    ['BG', 'BG123456789'],
+    ['BG', 'BG1234567890'],
+    ['HR', 'HR12345678901'],
+    ['CY', 'CY12345678X'],
+    ['CZ', 'CZ12345678'],
+    ['CZ', 'CZ1234567890'],
+    ['DK', 'DK12345678'],
+    ['EE', 'EE123456789'],
+    ['FI', 'FI12345678'],
+    ['FR', 'FRXX123456789'],
+    ['FR', 'FR12123456789'],
+    ['DE', 'DE123456789'],
+    ['GR', 'EL123456789'],
+    ['HU', 'HU12345678'],
+    ['IE', 'IE1234567W'],
+    ['IE', 'IE1234567AI'],
+    ['IT', 'IT12345678901'],
+    ['LV', 'LV12345678901'],
+    ['LT', 'LT123456789'],
+    ['LT', 'LT123456789012'],
+    ['LU', 'LU12345678'],
+    ['MT', 'MT12345678'],
+    ['NL', 'NL123456789B01'],
+    ['PL', 'PL1234567890'],
+    ['PT', 'PT123456789'],
+    ['RO', 'RO12'],
+    ['RO', 'RO1234567890'],
+    ['SK', 'SK1234567890'],
+    ['SI', 'SI12345678'],
+    ['ES', 'ESX1234567X'],
+    ['ES', 'ES112345671'],
+    ['SE', 'SE123456789012'],
+    ['GB', 'GB123456789'],
+    ['GB', 'GB123456789012'],
+    ['GB', 'GBGD123'],
+    ['GB', 'GBHA123'],
+    ['US', '12-3456789'],
+    ['US', '123456789'],
+  ])('%s: %s', (country, taxId) => {
+    expect(decideTaxDetails({ ...told, country, taxId }, undefined)).toMatchObject({
+      kind: 'accept',
+      details: { country, taxId },
+    })
+  })
+
+  test.each([
+    ['AT', 'AT12345678'],
+    ['BE', 'BE2123456789'],
+    ['BG', 'BG12345678901'],
+    ['CY', 'CY123456789'],
+    ['DE', 'DE12345678'],
+    ['DE', '123456789'],
+    ['FR', 'FRIX123456789'],
+    ['FR', 'FRXO123456789'],
+    ['GR', 'GR123456789'],
+    ['IE', 'IE1234567X'],
+    ['IE', 'IE1234567WJ'],
+    ['LT', 'LT1234567890'],
+    ['NL', 'NL123456789A01'],
+    ['RO', 'RO1'],
+    ['RO', 'RO12345678901'],
+    ['ES', 'ES12345678'],
+    ['SE', 'SE12345678901'],
+    ['GB', 'GB1234567890'],
+    ['GB', 'GBGD12'],
+    ['US', 'US123456789'],
+    ['US', '12--3456789'],
+    ['DE', 'DE123456789 0'],
+    ['DE', 'xDE123456789'],
+  ])('%s: %s is none', (country, taxId) => {
+    expect(decideTaxDetails({ ...told, country, taxId }, undefined).kind).toBe('refuse')
+  })
+
+  test('is taken as people write it', () => {
+    const asked = { ...told, country: ' se', taxId: ' se 5560 1257 9001 ', businessName: ' Ada ' }
+    expect(decideTaxDetails(asked, undefined)).toEqual({
+      kind: 'accept',
+      details: {
+        isBusiness: true,
+        businessName: 'Ada',
+        customerName: null,
+        country: 'SE',
+        taxId: 'SE556012579001',
+        taxIdType: 'eu_vat',
+      },
+    })
+  })
+
+  test.each([
+    ['DE', 'DE123456789', 'eu_vat'],
+    ['GB', 'GB123456789', 'gb_vat'],
+    ['US', '12-3456789', 'us_ein'],
+  ])('of %s has the type of its area', (country, taxId, taxIdType) => {
+    expect(decideTaxDetails({ ...told, country, taxId }, undefined)).toMatchObject({
+      details: { taxIdType },
+    })
+  })
+})
+
+describe('what a customer says', () => {
+  const known: TaxDetails = {
+    isBusiness: true,
+    businessName: 'Ada AB',
+    customerName: 'Ada',
+    country: 'SE',
+    taxId: 'SE556012579001',
+    taxIdType: 'eu_vat',
+  }
+
+  test.each([
+    [{ isBusiness: true }, 'country is required'],
+    [{ isBusiness: true, country: '' }, 'country is required'],
+    [{ isBusiness: true, country: 'CH' }, 'country CH is not supported'],
+    [{ isBusiness: true, country: 'EL' }, 'country EL is not supported'],
+    [{ isBusiness: false, customerCountry: 'CH' }, 'customerCountry CH is not supported'],
+  ])('%j: %s', (asked, reason) => {
+    const refusal = { kind: 'refuse', reason: expect.stringContaining(reason) as string }
+    expect(decideTaxDetails(asked, known)).toEqual(refusal)
+  })
+
+  test('of a business does not matter where it is none', () => {
+    const asked = { isBusiness: false, country: 'CH', taxId: 'x', businessName: 'y' }
+    expect(decideTaxDetails(asked, undefined)).toEqual({
+      kind: 'accept',
+      details: {
+        isBusiness: false,
+        businessName: null,
+        customerName: null,
+        country: null,
+        taxId: null,
+        taxIdType: null,
+      },
+    })
+  })
+
+  test('before of where it is and its name still holds, of a tax id does not', () => {
+    expect(decideTaxDetails({ isBusiness: false }, known)).toMatchObject({
+      details: { country: 'SE', customerName: 'Ada', taxId: null },
+    })
+    expect(decideTaxDetails({ isBusiness: true, country: 'SE' }, known)).toMatchObject({
+      details: { customerName: 'Ada', taxId: null, taxIdType: null },
+    })
+  })
+})
+
+describe('the rule', () => {
+  const person = (country: string | null) => ({ isBusiness: false, country, taxId: null })
+  const business = (country: string, taxId: string | null) => ({
+    isBusiness: true,
+    country,
+    taxId,
+  })
+
+  test.each([
+    ['SE', person('SE'), 'standard', 250n],
+    ['SE', person('FI'), 'standard', 255n],
+    ['SE', person(null), 'standard', 250n],
+    ['SE', business('SE', 'SE556012579001'), 'standard', 250n],
+    ['SE', business('DE', 'DE123456789'), 'reverse_charge', 0n],
+    ['SE', business('DE', null), 'standard', 190n],
+    ['SE', business('US', '12-3456789'), 'none', 0n],
+    ['SE', person('US'), 'none', 0n],
+    ['SE', business('GB', 'GB123456789'), 'none', 0n],
+    ['SE', person('GB'), 'not_collecting', 0n],
+    ['GB', person('GB'), 'standard', 200n],
+    ['GB', business('GB', 'GB123456789'), 'standard', 200n],
+    ['GB', business('DE', 'DE123456789'), 'none', 0n],
+    ['GB', person('DE'), 'not_collecting', 0n],
+    ['US', person('US'), 'not_collecting', 0n],
+    ['US', person('SE'), 'not_collecting', 0n],
+    ['CH', person('SE'), 'not_collecting', 0n],
+    [null, person('SE'), 'not_collecting', 0n],
+  ] as const)('from %s to %j: %s at %s', (country, buyer, treatment, ratePerMille) => {
+    const rule = decideTaxRule({ country, vatNumber: 'registered' }, buyer)
+    expect(rule).toEqual({ treatment, ratePerMille, country: buyer.country ?? country })
+  })
+
+  test('who is not registered collects none', () => {
+    const rule = decideTaxRule({ country: 'SE', vatNumber: null }, person('SE'))
+    expect(rule).toMatchObject({ treatment: 'not_collecting', ratePerMille: 0n })
+  })
+})
+
+describe('the breakdown', () => {
+  const rule = (ratePerMille: bigint): TaxRule => ({
+    treatment: 'standard',
+    ratePerMille,
+    country: 'SE',
+  })
+  const amounts = (price: bigint, rate: bigint, isInclusive: boolean) => {
+    const { subtotalMinor, taxMinor, totalMinor } = breakDownTax(price, rule(rate), isInclusive)
+    return [subtotalMinor, taxMinor, totalMinor]
+  }
+
+  test.each([
+    [1000n, 250n, false, [1000n, 250n, 1250n]],
+    [1250n, 250n, true, [1000n, 250n, 1250n]],
+    [1000n, 0n, false, [1000n, 0n, 1000n]],
+    [1000n, 0n, true, [1000n, 0n, 1000n]],
+    // 25.5 cents, and 2.5: half away from zero.
+    [100n, 255n, false, [100n, 26n, 126n]],
+    [10n, 250n, false, [10n, 3n, 13n]],
+    // 1900 / 1.19 = 1596.64
+    [1900n, 190n, true, [1597n, 303n, 1900n]],
+  ] as const)('of %s at %s, inclusive %s', (price, rate, isInclusive, expected) => {
+    expect(amounts(price, rate, isInclusive)).toEqual(expected)
+  })
+
+  test('adds up, and its tax is within half a unit of the exact one', () => {
+    const inputs = [fc.bigInt(1n, 99_999_999n), fc.bigInt(0n, 300n), fc.boolean()] as const
+    fc.assert(
+      fc.property(...inputs, (price, rate, isInclusive) => {
+        const tax = breakDownTax(price, rule(rate), isInclusive)
+        expect(tax.subtotalMinor + tax.taxMinor).toBe(tax.totalMinor)
+        expect(isInclusive ? tax.totalMinor : tax.subtotalMinor).toBe(price)
+        // tax = price × rate / (1000, or 1000 + rate), multiplied out.
+        const divisor = isInclusive ? 1000n + rate : 1000n
+        const off = 2n * (tax.taxMinor * divisor - price * rate)
+        expect(off > -divisor && off <= divisor).toBe(true)
+        expect(taxFromJson(taxToJson(tax))).toEqual(tax)
+      }),
+    )
+  })
+
+  test.each([
+    ['auto', 'USD', false],
+    ['auto', 'CAD', false],
+    ['auto', 'EUR', true],
+    ['auto', 'JPY', true],
+    ['inclusive', 'USD', true],
+    ['exclusive', 'EUR', false],
+  ] as const)('%s in %s: %s', (behavior, currency, isInclusive) => {
+    expect(isTaxInclusive(behavior, currency)).toBe(isInclusive)
+  })
+})
