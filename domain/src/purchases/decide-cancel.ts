@@ -24,14 +24,21 @@ export function decideCancel(purchase: Purchase, now: Date): CancelDecision {
 }
 
 /**
- * The end of the last period that is paid, which lies behind us while a renewal is due; of a trial its end. What costs
- * nothing is paid for the period that runs. Undefined without periods.
+ * The end of the last period that is paid, which lies behind us while a renewal is due; of a trial its end, whatever
+ * would have come after it. What costs nothing is paid for the period that runs. Undefined without periods.
  */
 function paidUntil(purchase: Purchase, now: Date): Date | undefined {
-  if (purchase.endDate !== null) return purchase.endDate
+  const { status, endDate, nextBillingDate } = purchase
+  if (status === 'trialing') return nextBillingDate ?? undefined
+  if (endDate !== null) return endDate
   const cycle = cycleOf(purchase)
   if (cycle === undefined) return undefined
-  const isCharged = purchase.amountMinor > 0 || purchase.status === 'trialing'
-  if (isCharged && purchase.nextBillingDate !== null) return purchase.nextBillingDate
+  if (isCharged(purchase) && nextBillingDate !== null) return nextBillingDate
   return periodAt(cycle, now).end
+}
+
+/** What began with a trial was sold for nothing, and costs what its plan says. */
+function isCharged({ amountMinor, planSnapshot }: Purchase): boolean {
+  if (amountMinor > 0 || planSnapshot === null) return amountMinor > 0
+  return planSnapshot.priceMinor > 0 || (planSnapshot.basePriceMinor ?? 0) > 0
 }

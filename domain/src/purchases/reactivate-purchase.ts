@@ -1,5 +1,6 @@
+import { periodOf } from '../periods/periods.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { isLapsed } from './access.ts'
+import { cycleOf, isLapsed } from './access.ts'
 import { movePurchase } from './move-purchase.ts'
 import { lockPurchase, type Purchase } from './repository.ts'
 import { canMove } from './transitions.ts'
@@ -25,12 +26,26 @@ export async function reactivatePurchase(
   const moved = await movePurchase(work, purchase, 'reactivated', {
     cancelledAt: null,
     cancellationReason: null,
-    autoRenew: true,
-    // It was to end where the next period begins.
-    nextBillingDate: purchase.endDate,
-    endDate: null,
+    ...datesBeforeCancel(purchase),
   })
   return { kind: 'reactivated', purchase: moved }
+}
+
+/**
+ * A cancellation let the purchase end where the next period begins. What its plan does not renew ends all the same: of a
+ * trial, after the one period that it is sold for.
+ */
+export function datesBeforeCancel(
+  purchase: Purchase,
+): Pick<Purchase, 'autoRenew' | 'nextBillingDate' | 'endDate'> {
+  const { endDate, planSnapshot, status } = purchase
+  const autoRenew = planSnapshot?.terms.autoRenew ?? true
+  if (autoRenew) return { autoRenew, nextBillingDate: endDate, endDate: null }
+  const cycle = cycleOf(purchase)
+  if (status !== 'trialing' || cycle === undefined) {
+    return { autoRenew, nextBillingDate: null, endDate }
+  }
+  return { autoRenew, nextBillingDate: endDate, endDate: periodOf(cycle, 0).end }
 }
 
 export function refusalOf(purchase: Purchase, now: Date): ReactivateRefusal | undefined {

@@ -5,7 +5,7 @@ import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { allocateRemoval, sayInFlight } from './burn-order.ts'
 import { listGrantsLeft, updateGrants } from './grants.ts'
-import type { HoldCredits } from './hold-credits.ts'
+import { removalsHeldMsMax, type HoldCredits } from './hold-credits.ts'
 import { findPostedTransaction, sha256OfInput } from './ledger.ts'
 import { putIn } from './put-in.ts'
 import { leftMicros, type HotWallet } from './read-wallet.ts'
@@ -90,7 +90,7 @@ async function takeOutByHand(
     micros: amountMicros,
     upToMicros: undefined,
     takes: 'all',
-    heldMs: heldMsOfAdjustments,
+    heldMs: removalsHeldMsMax,
   })
   if (heldMicros === 0n) {
     return { kind: 'too-little', balance: wholeCredits(leftMicros({ grantedMicros, spentMicros })) }
@@ -107,6 +107,3 @@ async function takeOutByHand(
   await takeOut(work, wallet, grants, allocateRemoval(grants, amountMicros), out)
   return { kind: 'adjusted', body: result }
 }
-
-/** Of what a process took that died before its commit: nobody may ever ask again. */
-const heldMsOfAdjustments = 10 * 60 * 1000

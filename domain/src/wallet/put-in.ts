@@ -54,7 +54,9 @@ export async function putIn<Body extends JsonObject>(
   await sayWhatIsInFlight(work, customerRef, wallet, hot)
   const balanceMicros = wallet.balanceMicros + amountMicros
   const left =
-    hot === undefined ? balanceMicros : leftMicros({ grantedMicros, spentMicros: hot.spentMicros })
+    hot === undefined
+      ? balanceMicros
+      : leftMicros({ grantedMicros, spentMicros: hot.spentMicros - pendingOf(wallet, hot) })
   const body = tell(left)
   const reference = drawReference('transaction')
   await insertTransaction(sql, providerId, {
@@ -101,10 +103,14 @@ async function sayWhatIsInFlight(
 ): Promise<void> {
   if (hot === undefined) return
   const postedMicros = wallet.grantedMicros - wallet.balanceMicros
-  const pendingMicros = wallet.removedMicros - hot.removedMicros
-  const inFlightMicros = hot.spentMicros - postedMicros - pendingMicros
+  const inFlightMicros = hot.spentMicros - postedMicros - pendingOf(wallet, hot)
   if (inFlightMicros <= 0n) return
   const grants = await listGrantsLeft(sql, providerId, customerRef)
   if (inFlightMicros <= inFlightOf(grants)) return
   await updateGrants(sql, providerId, grants, sayInFlight(grants, inFlightMicros))
+}
+
+/** What was taken out and is not published yet: the ledger has it no more, and the hot state still holds it. */
+function pendingOf(wallet: Wallet, hot: HotWallet): bigint {
+  return wallet.removedMicros - hot.removedMicros
 }
