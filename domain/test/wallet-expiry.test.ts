@@ -38,6 +38,15 @@ async function settle(world: WalletWorld): Promise<void> {
 
 const minute = 60_000
 
+it('tells the whole balance with a grant, though what was taken out before is not published yet', () =>
+  inWorld(async (world) => {
+    await world.grant(1_000, 0, undefined)
+    await world.use(30)
+    await world.adjust(-100, 'taken', 'before it publishes')
+    await world.grant(50, 0, undefined)
+    expect(world.toldByGrant).toBe(1_000 - 30 - 100 + 50)
+  }))
+
 it('takes what is left, and leaves what was used before, posted or on its way', () =>
   inWorld(async (world) => {
     const expiring = await world.grant(100, 0, minute)

@@ -35,6 +35,8 @@ type Dies = 'nowhere' | 'before the commit' | 'before it publishes'
 export class WalletWorld {
   readonly customerRef: string
   nowMs = Date.UTC(2026, 4, 1)
+  /** The balance that the last grant answered. */
+  toldByGrant: number | undefined
   readonly #database: Database
   readonly #partition: number
   readonly #log: LogRecord[] = []
@@ -117,7 +119,8 @@ export class WalletWorld {
     const grant = { customerRef, credits, reason: undefined, priority, expiresAt }
     const hot = this.#isGiven ? await readWallet(this.#parts, this.#name, limits.waitMs) : undefined
     this.#isGiven = true
-    await this.#commit('nowhere', (work) => grantCredits(work, grant, hot))
+    const granted = await this.#commit('nowhere', (work) => grantCredits(work, grant, hot))
+    this.toldByGrant = granted?.kind === 'granted' ? granted.body.balance : undefined
     const [newest] = await this.#database.in(environment)<{ reference: string }[]>`
       select reference from ledger_transactions
       where customer_ref = ${customerRef} and kind = 'grant' order by xmin::text::bigint desc limit 1`
