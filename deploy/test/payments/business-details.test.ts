@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { adoptMoney } from '@tollgate/domain/payments/adopt-money'
+import { findIntent } from '@tollgate/domain/payments/intents-repository'
+import type { PaymentIntent as ProcessorIntent } from '@tollgate/platform/payments/payment-objects'
 import type { BalanceBody } from '@tollgate/schemas/http/credits'
 import type {
   PaymentIntentBody,
@@ -299,7 +302,7 @@ describe('killed', () => {
     expect(await atProcessor(intent.processorPaymentId)).toBe(1000)
   })
 
-  test('before the call: the payment stays as it is, or is changed by whoever comes next', async () => {
+  test('before the call, and paid meanwhile: what was paid is what it was over', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, swede)
     await forgetAnswer(intent.transactionId!)
@@ -309,6 +312,55 @@ describe('killed', () => {
     expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: 1000 })
     expect((await pay(intent)).status).toBe('succeeded')
     expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: 1000 })
+  })
+})
+
+/* Looks that were taken at one moment and are applied at a later one, in whatever order. */
+describe('a look', () => {
+  async function adopted(
+    reference: string,
+    amountMinor: bigint,
+    status: ProcessorIntent['status'],
+  ) {
+    const sql = payments.stack.database.in('sandbox')
+    const { providerId } = payments.tenant
+    const intent = await findIntent(sql, providerId, reference)
+    const look: ProcessorIntent = {
+      kind: 'payment_intent',
+      id: intent!.processorPaymentId!,
+      status,
+      amountMinor,
+      receivedMinor: 0n,
+      currency: 'USD',
+      chargeId: undefined,
+      clientSecret: undefined,
+      customerId: undefined,
+      paymentMethodId: undefined,
+      nextAction: undefined,
+      lastDecline: undefined,
+      metadata: {},
+      createdAt: new Date(),
+    }
+    const found = await adoptMoney(sql, providerId, intent!, look)
+    return found && [found.originalAmountMinor, found.amountMinor, found.tax?.taxMinor]
+  }
+
+  test('of before a change says nothing, unless that amount was paid', async () => {
+    const { transactionId: reference = '' } = await topUp()
+    const finn = { isBusiness: false, customerCountry: 'FI' }
+    for (const details of [swede, finn]) await setDetails(reference, details)
+    expect(await adopted(reference, 1255n, 'open')).toEqual([1255n, 1255n, 255n])
+    for (const amountMinor of [1000n, 1250n]) {
+      expect(await adopted(reference, amountMinor, 'open')).toBeUndefined()
+    }
+    expect(await adopted(reference, 1250n, 'succeeded')).toEqual([1250n, 1250n, 250n])
+    expect(await adopted(reference, 1000n, 'processing')).toEqual([1000n, 1000n, undefined])
+  })
+
+  test('at an amount that nobody asked for is an error', async () => {
+    const { transactionId: reference = '' } = await topUp()
+    await setDetails(reference, swede)
+    await expect(adopted(reference, 1n, 'succeeded')).rejects.toThrow('1 USD at the processor')
   })
 })
 
