@@ -1,11 +1,5 @@
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
-import {
-  databaseAddresses,
-  ownerAddress,
-} from '@tollgate/platform/database/postgres/database-settings'
-import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
-import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { traceDatabase } from '@tollgate/platform/database/postgres/trace-database'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { openEventLogForReading } from '@tollgate/platform/event-log/open-event-log'
@@ -16,8 +10,7 @@ import { createLogger, type Logger } from '@tollgate/platform/observability/logg
 import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
-import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
-import { refuseUnfinishedMove } from '@tollgate/domain/postgres/refuse-unfinished-move'
+import { openDatabase } from '@tollgate/domain/postgres/open-database'
 import { environments } from '@tollgate/schemas/environment'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -68,24 +61,6 @@ function openUntraced(
     eventLog: overrides.eventLog ?? (await own(openLog(config, logger))),
     hotState: overrides.hotState ?? (await own(openHotState(config, 'publisher', logger))),
   }))
-}
-
-/** Whichever service comes first brings the tables to this version. */
-async function openDatabase(config: BillingRunnerConfig): Promise<Database> {
-  await migratePostgres({ url: ownerAddress(config), folder: migrationsFolder })
-  const database = createPostgresDatabase({
-    ...databaseAddresses(config),
-    poolMax: config.databaseConnectionsMax,
-  })
-  try {
-    await database.ping()
-    // What was moved elsewhere is billed there.
-    await refuseUnfinishedMove(database.control)
-    return database
-  } catch (error) {
-    await database.close()
-    throw error
-  }
 }
 
 /** Only the number of its partitions is asked for: what is published lies beside the counters of its subject. */

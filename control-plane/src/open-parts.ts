@@ -1,12 +1,6 @@
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
-import {
-  databaseAddresses,
-  ownerAddress,
-} from '@tollgate/platform/database/postgres/database-settings'
-import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { traceDatabase } from '@tollgate/platform/database/postgres/trace-database'
-import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { openEventLogForReading } from '@tollgate/platform/event-log/open-event-log'
 import { withHeadsOf } from '@tollgate/platform/event-log/with-acknowledged-heads'
@@ -26,8 +20,7 @@ import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import { traceUsageStore } from '@tollgate/platform/usage-store/trace-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
-import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
-import { refuseUnfinishedMove } from '@tollgate/domain/postgres/refuse-unfinished-move'
+import { openDatabase } from '@tollgate/domain/postgres/open-database'
 import { environments } from '@tollgate/schemas/environment'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -88,24 +81,6 @@ function openUntraced(config: ControlPlaneConfig, overrides: Partial<Parts>): Pr
       usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
     }
   })
-}
-
-/** The tables' owner brings them to this version before it uses them. */
-async function openDatabase(config: ControlPlaneConfig): Promise<Database> {
-  await migratePostgres({ url: ownerAddress(config), folder: migrationsFolder })
-  const database = createPostgresDatabase({
-    ...databaseAddresses(config),
-    poolMax: config.databaseConnectionsMax,
-  })
-  try {
-    await database.ping()
-    // Without keys from here nobody gets in anywhere.
-    await refuseUnfinishedMove(database.control)
-    return database
-  } catch (error) {
-    await database.close()
-    throw error
-  }
 }
 
 /** Ingest writes the log; here only its heads and the positions of its consumers are read. */

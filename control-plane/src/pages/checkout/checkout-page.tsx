@@ -30,19 +30,3 @@ export function CheckoutPage(props: CheckoutPageProps): ReactElement {
     </Page>
   )
 }
-
-type CheckoutFormProps = {
-  readonly checkout: Checkout
-  /** Under the checkout's own. */
-  readonly path: string
-  readonly children: ReactNode
-}
-
-export function CheckoutForm({ checkout, path, children }: CheckoutFormProps): ReactElement {
-  return (
-    <form method="post" action={checkout.path + path}>
-      <input type="hidden" name="formToken" value={checkout.formToken} />
-      {children}
-    </form>
-  )
-}

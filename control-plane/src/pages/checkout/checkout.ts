@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import { customerActor } from '@tollgate/domain/audit/actor'
 import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
 import {
   checkoutSessionStatus,
@@ -7,9 +6,10 @@ import {
   type CheckoutSession,
 } from '@tollgate/domain/sessions/checkout-sessions'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import { originOf, type Caller } from '../../http/plugins/authentication.ts'
+import type { Caller } from '../../http/plugins/authentication.ts'
 import { read } from '../../http/read.ts'
 import { formTokenOf, isFormToken, parseCookie } from '../cookies.ts'
+import { operationOfCustomer } from '../customer-operation.ts'
 import { formFields } from '../form-fields.ts'
 import { frameOf, type Frame, type PageParts } from '../frame.ts'
 import { ProblemError, problems } from '../problem.tsx'
@@ -47,14 +47,7 @@ export function checkoutOf(request: FastifyRequest): Checkout {
 }
 
 export function operationOfCheckout(pages: PageParts, request: FastifyRequest): Operation {
-  const { caller, customer } = checkoutOf(request)
-  return {
-    ...caller,
-    now: new Date(pages.clock.now()),
-    actor: customerActor(customer.reference, originOf(request)),
-    requestId: request.id,
-    idempotencyKey: null,
-  }
+  return operationOfCustomer(pages, request, checkoutOf(request))
 }
 
 export function checkoutCookie(reference: string): string {

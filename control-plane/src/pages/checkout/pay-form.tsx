@@ -2,8 +2,8 @@ import type { ReactElement } from 'react'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import { currenciesOf, pricesIn } from '@tollgate/domain/pricing/plan-prices'
 import { priceWords } from '../purchase-words.ts'
+import { PostForm } from '../post-form.tsx'
 import type { Checkout } from './checkout.ts'
-import { CheckoutForm } from './checkout-page.tsx'
 
 type PayFormProps = {
   readonly checkout: Checkout
@@ -44,13 +44,13 @@ export function PayForm({ checkout, plan, currency, isFirst }: PayFormProps): Re
           {`Renews at ${priceWords({ ...plan, ...inCurrency(priceMinor, currency) }, checkout.frame.formats)} until you cancel. Your card is kept for that.`}
         </p>
       )}
-      <CheckoutForm checkout={checkout} path="/pay">
+      <PostForm page={checkout} path="/pay">
         <input type="hidden" name="plan" value={plan.reference} />
         <input type="hidden" name="currency" value={currency} />
         <button className="button main broad" type="submit">
           Continue to payment
         </button>
-      </CheckoutForm>
+      </PostForm>
     </section>
   )
 }

@@ -6,8 +6,9 @@ import type { Product } from '@tollgate/domain/products/repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Notice } from '../notice.tsx'
 import { priceWords } from '../purchase-words.ts'
+import { PostForm } from '../post-form.tsx'
 import type { Checkout } from './checkout.ts'
-import { CheckoutForm, CheckoutPage } from './checkout-page.tsx'
+import { CheckoutPage } from './checkout-page.tsx'
 import { planFacts } from './plan-facts.ts'
 
 type ReviewProps = {
@@ -61,7 +62,7 @@ export function ActivateForm(props: { readonly checkout: Checkout; readonly plan
   const { checkout, plan } = props
   const isCharged = plan.type === 'usage-based' && (plan.terms.creditsPerUnit ?? 0) > 0
   return (
-    <CheckoutForm checkout={checkout} path="/activate">
+    <PostForm page={checkout} path="/activate">
       <input type="hidden" name="plan" value={plan.reference} />
       {isCharged && (
         <p className="quiet">Nothing is charged now. What you use is paid from your credits.</p>
@@ -69,7 +70,7 @@ export function ActivateForm(props: { readonly checkout: Checkout; readonly plan
       <button className="button main broad" type="submit">
         Start now
       </button>
-    </CheckoutForm>
+    </PostForm>
   )
 }
 
@@ -86,7 +87,7 @@ export function TrialForm({ checkout, plan, now }: TrialFormProps): ReactElement
   const ends = trialEnd(plan.terms.trialDays, now)
   const firstMinor = (prices?.priceMinor ?? 0n) + (prices?.setupFeeMinor ?? 0n)
   return (
-    <CheckoutForm checkout={checkout} path="/trial">
+    <PostForm page={checkout} path="/trial">
       <input type="hidden" name="plan" value={plan.reference} />
       {ends !== undefined && (
         <p className="quiet">
@@ -96,6 +97,6 @@ export function TrialForm({ checkout, plan, now }: TrialFormProps): ReactElement
       <button className="button main broad" type="submit">
         Start the free trial
       </button>
-    </CheckoutForm>
+    </PostForm>
   )
 }

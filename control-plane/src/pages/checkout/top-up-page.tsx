@@ -1,7 +1,8 @@
 import type { ReactElement } from 'react'
 import type { Notice } from '../notice.tsx'
+import { PostForm } from '../post-form.tsx'
 import type { Checkout } from './checkout.ts'
-import { CheckoutForm, CheckoutPage } from './checkout-page.tsx'
+import { CheckoutPage } from './checkout-page.tsx'
 
 type TopUpFields = { readonly amount: string; readonly currency: string }
 
@@ -19,7 +20,7 @@ export function TopUpPage({ checkout, currencies, typed, notice }: TopUpPageProp
       <h1>Buy credits</h1>
       <section className="card" aria-label="How much">
         <p className="quiet">Credits pay for what you use. They are yours as soon as you paid.</p>
-        <CheckoutForm checkout={checkout} path="/pay">
+        <PostForm page={checkout} path="/pay">
           <div className="fields">
             <div>
               <label htmlFor="amount">Amount</label>
@@ -49,7 +50,7 @@ export function TopUpPage({ checkout, currencies, typed, notice }: TopUpPageProp
           <button className="button main broad" type="submit">
             Continue to payment
           </button>
-        </CheckoutForm>
+        </PostForm>
       </section>
     </CheckoutPage>
   )

@@ -1,9 +1,9 @@
 import type { ReactElement } from 'react'
 import type { AutoRecharge, AutoRechargeStatus } from '@tollgate/domain/auto-recharge/repository'
 import { majorText } from '@tollgate/domain/money/currencies'
+import { PostForm } from '../post-form.tsx'
 import type { CreditsView } from './credits-view.ts'
 import type { Portal } from './portal.ts'
-import { PostForm } from './portal-page.tsx'
 
 /** What the form holds, as text. */
 export type AutoRechargeFields = {
@@ -41,7 +41,7 @@ export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps)
         Buys credits with your saved card whenever the balance falls below an amount, so that
         nothing stops.
       </p>
-      <PostForm portal={portal} path="/credits/auto-recharge">
+      <PostForm page={portal} path="/credits/auto-recharge">
         <Fields fields={fields} view={view} />
         <div className="actions">
           <button className="button main" type="submit" name="enabled" value="yes">

@@ -4,11 +4,12 @@ import { toFraction } from '@tollgate/domain/money/exchange-rates'
 import type { WalletMovement } from '@tollgate/domain/wallet/list-movements'
 import { wholeCredits } from '@tollgate/domain/wallet/whole-credits'
 import type { Formats } from '../formats.ts'
+import { PostForm } from '../post-form.tsx'
 import { movementsPerPage, type CreditsView } from './credits-view.ts'
 import { AutoRechargeForm, type AutoRechargeFields } from './auto-recharge-form.tsx'
 import type { Portal } from './portal.ts'
 import type { Notice } from '../notice.tsx'
-import { PortalPage, PostForm } from './portal-page.tsx'
+import { PortalPage } from './portal-page.tsx'
 
 type CreditsPageProps = {
   readonly portal: Portal
@@ -30,7 +31,7 @@ export function CreditsPage({ portal, view, typed, notice }: CreditsPageProps): 
       <section className="card" aria-label="Balance">
         <p className="figure">{`${formats.count(credits)} credits`}</p>
         <p className="quiet">{`worth ${formats.money(worthMinor, currency)}`}</p>
-        <PostForm portal={portal} path="/top-up">
+        <PostForm page={portal} path="/top-up">
           <div className="actions">
             <button className="button main" type="submit">
               Buy credits

@@ -7,10 +7,11 @@ import { read } from '../../http/read.ts'
 import { shownPurchasesOf, type ShownPurchase } from '../../purchases/present-purchases.ts'
 import type { PageParts } from '../frame.ts'
 import { purchaseWords } from '../purchase-words.ts'
+import { PostForm } from '../post-form.tsx'
 import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
 import type { Notice } from '../notice.tsx'
-import { PortalPage, PostForm } from './portal-page.tsx'
+import { PortalPage } from './portal-page.tsx'
 
 /** A product that the portal was opened for and that the customer has no plan of. */
 type OfferedProduct = { readonly reference: string; readonly name: string }
@@ -89,7 +90,7 @@ function Offer(props: { readonly portal: Portal; readonly product: OfferedProduc
     <section className="card call" aria-label={`Plans of ${product.name}`}>
       <h2>{`Choose a plan for ${product.name}`}</h2>
       <p>You need one before you can use it.</p>
-      <PostForm portal={portal} path={`/products/${encodeURIComponent(product.reference)}/plans`}>
+      <PostForm page={portal} path={`/products/${encodeURIComponent(product.reference)}/plans`}>
         <button className="button main" type="submit">
           See the plans
         </button>

@@ -1,6 +1,7 @@
 import type { ReactElement, ReactNode } from 'react'
 import { NoticeLine, type Notice } from '../notice.tsx'
 import { Page } from '../page.tsx'
+import { PostForm } from '../post-form.tsx'
 import type { Portal } from './portal.ts'
 
 /** The parts of the portal, in the order of their links. */
@@ -58,7 +59,7 @@ function Navigation(props: {
           </li>
         ))}
       </ul>
-      <PostForm portal={portal} path="/sign-out">
+      <PostForm page={portal} path="/sign-out">
         <button
           className="button plain"
           type="submit"
@@ -68,22 +69,5 @@ function Navigation(props: {
         </button>
       </PostForm>
     </nav>
-  )
-}
-
-type PostFormProps = {
-  readonly portal: Portal
-  /** Under the portal's own. */
-  readonly path: string
-  readonly children: ReactNode
-}
-
-/** Every form of the portal is one of these. */
-export function PostForm({ portal, path, children }: PostFormProps): ReactElement {
-  return (
-    <form method="post" action={portal.path + path}>
-      <input type="hidden" name="formToken" value={portal.formToken} />
-      {children}
-    </form>
   )
 }

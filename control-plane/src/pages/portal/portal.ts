@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import { customerActor } from '@tollgate/domain/audit/actor'
 import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
 import {
   findOpenPortal,
@@ -7,9 +6,10 @@ import {
   type PlacedCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import { originOf, type Caller } from '../../http/plugins/authentication.ts'
+import type { Caller } from '../../http/plugins/authentication.ts'
 import { read } from '../../http/read.ts'
 import { formTokenOf, handleOf, isFormToken, parseCookie } from '../cookies.ts'
+import { operationOfCustomer } from '../customer-operation.ts'
 import { formFields } from '../form-fields.ts'
 import { frameOf, type Frame, type PageParts } from '../frame.ts'
 import { ProblemError, problems } from '../problem.tsx'
@@ -40,16 +40,8 @@ export function portalOf(request: FastifyRequest): Portal {
   return request.portal
 }
 
-/** What the customer does, for the audit log and the outbox. */
 export function operationOfPortal(pages: PageParts, request: FastifyRequest): Operation {
-  const { caller, customer } = portalOf(request)
-  return {
-    ...caller,
-    now: new Date(pages.clock.now()),
-    actor: customerActor(customer.reference, originOf(request)),
-    requestId: request.id,
-    idempotencyKey: null,
-  }
+  return operationOfCustomer(pages, request, portalOf(request))
 }
 
 export function portalCookie(handle: string): string {

@@ -6,8 +6,8 @@ import { refusalOf } from '@tollgate/domain/purchases/reactivate-purchase'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
 import type { Formats } from '../formats.ts'
 import { priceWords, purchaseWords } from '../purchase-words.ts'
+import { PostForm } from '../post-form.tsx'
 import type { Portal } from './portal.ts'
-import { PostForm } from './portal-page.tsx'
 
 type PurchaseCardProps = {
   readonly portal: Portal
@@ -97,17 +97,14 @@ function PurchaseActions({ portal, shown: { purchase }, now }: PurchaseCardProps
   return (
     <div className="actions">
       {isReactivable && (
-        <PostForm portal={portal} path={`${path}/reactivate`}>
+        <PostForm page={portal} path={`${path}/reactivate`}>
           <button className="button main" type="submit">
             Keep this plan
           </button>
         </PostForm>
       )}
       {isChangeable && (
-        <PostForm
-          portal={portal}
-          path={`/products/${encodeURIComponent(purchase.productRef)}/plans`}
-        >
+        <PostForm page={portal} path={`/products/${encodeURIComponent(purchase.productRef)}/plans`}>
           <button className="button" type="submit">
             Change plan
           </button>

@@ -4,10 +4,11 @@ import type { CancelDecision } from '@tollgate/domain/purchases/decide-cancel'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
 import type { Formats } from '../formats.ts'
 import { UsageChart, type ChartBar } from '../usage-chart.tsx'
+import { PostForm } from '../post-form.tsx'
 import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
 import type { Notice } from '../notice.tsx'
-import { PortalPage, PostForm } from './portal-page.tsx'
+import { PortalPage } from './portal-page.tsx'
 
 type PurchasePageProps = {
   readonly portal: Portal
@@ -96,7 +97,7 @@ export function CancelPage({ portal, purchase, decision }: CancelPageProps): Rea
       <div className="card narrow">
         <h1>{`Cancel ${name}?`}</h1>
         <Consequences decision={decision} formats={portal.frame.formats} />
-        <PostForm portal={portal} path={path}>
+        <PostForm page={portal} path={path}>
           <label htmlFor="reason">
             Why do you leave? <span className="quiet">(optional)</span>
           </label>

@@ -1,0 +1,21 @@
+import type { FastifyRequest } from 'fastify'
+import { customerActor } from '@tollgate/domain/audit/actor'
+import type { Customer } from '@tollgate/domain/customers/repository'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { originOf, type Caller } from '../http/plugins/authentication.ts'
+import type { PageParts } from './frame.ts'
+
+/** What a customer does on a page, for the audit log and the outbox. */
+export function operationOfCustomer(
+  pages: PageParts,
+  request: FastifyRequest,
+  { caller, customer }: { readonly caller: Caller; readonly customer: Customer },
+): Operation {
+  return {
+    ...caller,
+    now: new Date(pages.clock.now()),
+    actor: customerActor(customer.reference, originOf(request)),
+    requestId: request.id,
+    idempotencyKey: null,
+  }
+}

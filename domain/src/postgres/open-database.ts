@@ -1,0 +1,36 @@
+import type { Database } from '@tollgate/platform/database/database'
+import {
+  databaseAddresses,
+  ownerAddress,
+  type databaseOwnerSettings,
+  type databaseSettings,
+} from '@tollgate/platform/database/postgres/database-settings'
+import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import type { SettingValues } from '@tollgate/platform/config/settings'
+import { migrationsFolder } from './migrations-folder.ts'
+import { refuseUnfinishedMove } from './refuse-unfinished-move.ts'
+
+type DatabaseConfig = SettingValues<typeof databaseSettings & typeof databaseOwnerSettings> & {
+  readonly databaseConnectionsMax: number
+}
+
+/**
+ * The database of a service. Whichever service comes first brings the tables to this version, as their owner. Rejects
+ * where a move to another installation is under way: its keys are known there, and its usage is billed there.
+ */
+export async function openDatabase(config: DatabaseConfig): Promise<Database> {
+  await migratePostgres({ url: ownerAddress(config), folder: migrationsFolder })
+  const database = createPostgresDatabase({
+    ...databaseAddresses(config),
+    poolMax: config.databaseConnectionsMax,
+  })
+  try {
+    await database.ping()
+    await refuseUnfinishedMove(database.control)
+    return database
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
