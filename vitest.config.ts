@@ -21,7 +21,11 @@ export default defineConfig({
     // More than there are cores, because many tests wait: for a process to start, a session or a lease to end.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     sequence: { sequencer: LongestFirst },
-    reporters: ['default', './deploy/test/closing-line-reporter.ts'],
+    reporters: [
+      'default',
+      './deploy/test/closing-line-reporter.ts',
+      './deploy/test/stall-reporter.ts',
+    ],
     projects: [
       {
         extends: true,
