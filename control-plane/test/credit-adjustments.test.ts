@@ -69,7 +69,7 @@ async function hold(customerRef: string, usageRef: string, credits: number, secr
   const body = {
     environment: 'sandbox',
     providerId: tenant.providerId,
-    holds: [{ customerRef, usageRef, dueMicros }],
+    holds: [{ customerRef, usageRef, dueMicros, isKeyed: false }],
   }
   const bearer = secret ?? (await readFolderSecret(stack.folder))
   return await stack.call(bearer, 'POST', '/internal/credit-holds', body)

@@ -71,7 +71,7 @@ export class WalletWorld {
   async use(credits: number, diesBeforeTheRecord = false): Promise<number> {
     this.#usages += 1
     const usageRef = `usage_${this.#usages}`
-    const due = { ...this.#name, usageRef, dueMicros: micros(credits) }
+    const due = { ...this.#name, usageRef, dueMicros: micros(credits), isKeyed: false }
     const { takenMicros } = await takeCredits(this.#parts, due, limits)
     if (!diesBeforeTheRecord && takenMicros > 0n) this.#log.push({ usageRef, micros: takenMicros })
     return Number(takenMicros) / 1e6

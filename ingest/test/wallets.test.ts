@@ -1,6 +1,9 @@
 import { walletEntry, walletAddress } from '@tollgate/domain/wallet/hot-wallet'
 import { readWallet } from '@tollgate/domain/wallet/read-wallet'
+import { takeAllCredits } from '@tollgate/domain/wallet/take-credits'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { walletSubject } from '@tollgate/schemas/hot-state/wallets'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { countUsage, entitlement, productRef, publishEntitlement } from './entitled-customer.ts'
 import { Installation, partitionCount, providerId, type Reply } from './installation.ts'
@@ -97,6 +100,32 @@ it('refuses a customer whose wallet paid the last time while the entries are los
   await installation.publishAll([])
   expect((await use()).status).toBe(503)
   expect((await use({ customerRef: 'user-unknown' })).status).toBe(200)
+})
+
+it.each([
+  { isKeyed: true, of: 'a call that may have a twin', held: 5n },
+  { isKeyed: false, of: 'a call that has none', held: 0n },
+])('leaves what $of took held or not, when another wallet fails it', async ({ isKeyed, held }) => {
+  const other = { ...name, customerRef: 'user-2' }
+  const failing = new Proxy(installation.hotState, {
+    get(target, property: keyof HotState) {
+      const value: unknown = Reflect.get(target, property)
+      if (typeof value !== 'function') return value
+      return (...parameters: unknown[]): unknown => {
+        const [first] = parameters as [object]
+        const subject = walletSubject(providerId, other.customerRef)
+        if ('subject' in first && first.subject === subject) throw new Error('away')
+        return Reflect.apply(value, target, parameters) as unknown
+      }
+    },
+  })
+  const due = [name, other].map((wallet, index) => {
+    return { ...wallet, usageRef: `usage_${index}`, dueMicros: 5n * credit, isKeyed }
+  })
+  const limits = { waitMs: 1_000, heldMs: 600_000, heldMax: 10 }
+  const taking = takeAllCredits({ ...installation, hotState: failing }, due, limits)
+  await expect(taking).rejects.toThrow('away')
+  expect(await left()).toBe(100n - held)
 })
 
 function placeFor(ref: string) {

@@ -13,6 +13,8 @@ export type DueDebit = WalletName & {
   readonly usageRef: string
   /** 10^-6 credits. */
   readonly dueMicros: bigint
+  /** The client chose the record's name by an idempotency key, so another call may hold credits under it at this moment. */
+  readonly isKeyed: boolean
 }
 
 export type TakenCredits = {
@@ -75,7 +77,8 @@ export async function takeCredits(
 
 /**
  * The same for many records. Of each wallet one goes ahead, so that where it has to be waited for one does it for all.
- * Where one fails all do, and nothing stays held.
+ * Where one fails all do. Then nothing stays held but under keys: a twin of this call may be about to write its record,
+ * and its credits must not be given to others before that is counted. The client's next try uses them, or they expire.
  */
 export async function takeAllCredits(
   parts: WalletParts,
@@ -99,7 +102,7 @@ export async function takeAllCredits(
   if (failed === undefined) return await Promise.all(taking)
   await Promise.allSettled(
     due.map(async (each, index) => {
-      if (outcomes[index]!.status === 'rejected') return
+      if (outcomes[index]!.status === 'rejected' || each.isKeyed) return
       await parts.hotState.releaseReservation(addressOf(parts, each), each.usageRef)
     }),
   )

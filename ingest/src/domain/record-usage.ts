@@ -162,9 +162,10 @@ async function pay(
   decided.forEach(({ decision }, index) => {
     if (decision.kind !== 'due') return
     const { customerRef, creditsPerUnit } = decision
-    const { id: usageRef, value } = placed[index]!.event
+    const { id: usageRef, value, idempotencyKey } = placed[index]!.event
     const dueMicros = BigInt(value) * BigInt(creditsPerUnit)
-    due.set(index, { environment, providerId, customerRef, usageRef, dueMicros })
+    const isKeyed = idempotencyKey !== null
+    due.set(index, { environment, providerId, customerRef, usageRef, dueMicros, isKeyed })
   })
   if (due.size > 0) {
     const keyed = [...due.keys()].map((index) => placed[index]!)

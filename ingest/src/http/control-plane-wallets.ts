@@ -23,8 +23,8 @@ export class ControlPlaneWallets implements Wallets {
     const [first] = due
     if (first === undefined) return []
     const { environment, providerId } = first
-    const holds = due.map(({ customerRef, usageRef, dueMicros }) => {
-      return { customerRef, usageRef, dueMicros: dueMicros.toString() }
+    const holds = due.map(({ customerRef, usageRef, dueMicros, isKeyed }) => {
+      return { customerRef, usageRef, dueMicros: dueMicros.toString(), isKeyed }
     })
     const asked: CreditHoldsInput = { environment, providerId, holds }
     const answer = await this.#ask(creditHoldsPath, this.#authorization, JSON.stringify(asked))

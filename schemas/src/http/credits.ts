@@ -88,6 +88,7 @@ export const creditHoldsSchema = z.object({
         customerRef: z.string().min(1),
         usageRef: z.string().min(1),
         dueMicros: z.string().regex(/^\d{1,40}$/),
+        isKeyed: z.boolean(),
       }),
     )
     .min(1)

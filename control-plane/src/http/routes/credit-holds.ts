@@ -32,8 +32,8 @@ export function registerCreditHoldsRoute(
       },
     },
     async ({ body: { environment, providerId, holds } }) => {
-      const due = holds.map(({ customerRef, usageRef, dueMicros }) => {
-        return { environment, providerId, customerRef, usageRef, dueMicros: BigInt(dueMicros) }
+      const due = holds.map((hold) => {
+        return { ...hold, environment, providerId, dueMicros: BigInt(hold.dueMicros) }
       })
       const taken = await parts.wallets.take(due)
       return {
