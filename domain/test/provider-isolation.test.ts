@@ -216,6 +216,14 @@ describe.each(environments)('a request of one provider in %s', (environment) => 
     const found = await request().read((sql) => findCustomerByEmail(sql, ours, 'ADA7@example.com'))
     expect(found).toMatchObject({ reference: `${ours}7` })
   })
+
+  test('finds what was told of a customer without reading all events', async () => {
+    const plan = await request().read(async (sql) => {
+      await sql`set local enable_seqscan = off`
+      return sql`explain select * from outbox where provider_id = ${ours} and customer_ref = 'cus_7'`
+    })
+    expect(JSON.stringify(plan)).toMatch(/Index Cond: [^"]*customer_ref/)
+  })
 })
 
 test('nobody is a provider without a name', () => {

@@ -45,8 +45,7 @@ export async function eraseCustomerEvents(
   await sql`
     update outbox set previous_attributes = null,
       object = object || '{"name": null, "email": "", "telephone": null}'
-    where provider_id = ${providerId} and object ->> 'id' = ${customerRef}
-      and type in ('customer.created', 'customer.updated')`
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }
 
 /** The provider's events in the order they were written. */
