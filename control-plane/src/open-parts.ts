@@ -14,6 +14,7 @@ import {
   openPaymentProcessors,
   type PaymentProcessors,
 } from '@tollgate/platform/payments/open-payment-processors'
+import { tracePaymentProcessors } from '@tollgate/platform/payments/trace-payment-processor'
 import { openSecrets, type Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
@@ -51,13 +52,14 @@ export async function openParts(
   overrides: Partial<Parts>,
 ): Promise<OpenedParts> {
   const parts = await openUntraced(config, overrides)
-  const { tracing, database, hotState, usageStore } = parts
+  const { tracing, database, hotState, usageStore, processors } = parts
   if (tracing === undefined) return parts
   return {
     ...parts,
     database: traceDatabase(tracing, database),
     hotState: traceHotState(tracing, hotState, config.hotState === 'redis' ? 'redis' : 'lmdb'),
     usageStore: traceUsageStore(tracing, usageStore),
+    processors: tracePaymentProcessors(tracing, processors),
   }
 }
 

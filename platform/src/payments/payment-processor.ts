@@ -24,6 +24,8 @@ export interface PaymentProcessor {
    */
   ensureCustomer(customer: CustomerDescription, key: string): Promise<Written<ProcessorCustomer>>
   retrieveCustomer(id: string): Promise<ProcessorCustomer | undefined>
+  /** For good, with its cards; one that is gone already is done. It needs no key: a second time changes nothing. */
+  deleteCustomer(id: string): Promise<Written<undefined>>
 
   /** Cards of a customer, the newest first. */
   listPaymentMethods(customerId: string): Promise<readonly PaymentMethod[]>
@@ -66,6 +68,17 @@ export interface PaymentProcessor {
     kind: Kind,
     id: string,
   ): Promise<Extract<ProcessorObject, { kind: Kind }> | undefined>
+
+  /** Everything of a kind that was made in that time, the newest first, page by page. Read-after-write. */
+  list<Kind extends ProcessorObjectKind>(
+    kind: Kind,
+    created: CreatedRange,
+  ): AsyncIterable<Extract<ProcessorObject, { kind: Kind }>>
+  /**
+   * What happened in that time to what we follow, the newest first, page by page; whether a webhook told of it or not.
+   * The processor knows of 30 days.
+   */
+  listEvents(created: CreatedRange): AsyncIterable<ProcessorEvent>
 
   /** Whether the processor sent these bytes, and lately: `now` less five minutes at most. Calls nobody. */
   verifyWebhook(body: Uint8Array, signature: string, now: Date): WebhookVerdict
@@ -114,12 +127,15 @@ export type PaymentChange = {
   readonly metadata?: ProcessorMetadata | undefined
 }
 
-export type PaymentSearch = {
-  /** Absent: of all customers. */
-  readonly customerId?: string | undefined
-  /** Bounds of the time of creation, inclusive, in whole seconds. */
+/** Bounds of the time of creation, inclusive, in whole seconds. */
+export type CreatedRange = {
   readonly createdFrom: Date
   readonly createdTo?: Date | undefined
+}
+
+export type PaymentSearch = CreatedRange & {
+  /** Absent: of all customers. */
+  readonly customerId?: string | undefined
   /** What their metadata must have. */
   readonly metadata?: ProcessorMetadata | undefined
 }

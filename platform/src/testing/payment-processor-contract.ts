@@ -273,6 +273,94 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     })
   })
 
+  const anHourAgo = (): { createdFrom: Date } => ({
+    createdFrom: new Date(Date.now() - 3_600_000),
+  })
+
+  async function idsOf(items: AsyncIterable<{ readonly id: string }>): Promise<string[]> {
+    const ids: string[] = []
+    for await (const { id } of items) ids.push(id)
+    return ids
+  }
+
+  test('lists by time what was paid, given back and set up, the newest first', async () => {
+    const processor = open()
+    const customerId = await newCustomer()
+    const first = await paid(customerId, 'pm_card_visa')
+    const second = await paid(customerId, 'pm_card_mastercard')
+    const { chargeId } = (await processor.retrieve('payment_intent', first))!
+    const refunded = await processor.createRefund(
+      { paymentIntentId: first, metadata: {} },
+      newKey(),
+    )
+    if (refunded.outcome !== 'done') throw new Error(refunded.outcome)
+    const setup = await processor.createSetupIntent({ customerId, metadata: {} }, newKey())
+    if (setup.outcome !== 'open') throw new Error(setup.outcome)
+    const range = anHourAgo()
+    const intents = await idsOf(processor.list('payment_intent', range))
+    expect(intents.filter((id) => id === first || id === second)).toEqual([second, first])
+    expect(await idsOf(processor.list('charge', range))).toContain(chargeId)
+    expect(await idsOf(processor.list('refund', range))).toContain(refunded.value.id)
+    expect(await idsOf(processor.list('setup_intent', range))).toContain(setup.intent.id)
+    for await (const charge of processor.list('charge', range)) {
+      if (charge.id === chargeId) {
+        expect(charge).toEqual(await processor.retrieve('charge', charge.id))
+        expect(charge.settlement).toMatchObject({ amountMinor: 1_999n, currency: 'USD' })
+      }
+    }
+    const before = { ...range, createdTo: range.createdFrom }
+    for (const kind of ['payment_intent', 'charge', 'refund', 'setup_intent'] as const) {
+      expect(await idsOf(processor.list(kind, before))).toEqual([])
+    }
+    for (const kind of ['dispute', 'payout'] as const) {
+      expect(await idsOf(processor.list(kind, range))).toEqual(expect.any(Array))
+    }
+  })
+
+  test('lists more than fits on one page', async () => {
+    const processor = open()
+    const customerId = await newCustomer()
+    const made = await Promise.all(Array.from({ length: 120 }, () => pay(customerId, {})))
+    const ids = made.map((each) => (each.outcome === 'open' ? each.intent.id : each.outcome))
+    const found = await idsOf(
+      processor.findPaymentIntents({ customerId, metadata: { invoice: 'inv_1' }, ...anHourAgo() }),
+    )
+    expect(found).toHaveLength(120)
+    expect(new Set(found)).toEqual(new Set(ids))
+  })
+
+  test('lists what has happened, whether anybody was told', async () => {
+    const processor = open()
+    const id = await paid(await newCustomer(), 'pm_card_visa')
+    const found = []
+    for await (const event of processor.listEvents(anHourAgo())) {
+      if (event.objectId === id) found.push(event)
+    }
+    expect(found).toMatchObject([
+      { type: 'payment_intent.succeeded', objectKind: 'payment_intent', account: undefined },
+    ])
+    expect(Math.abs(found[0]!.createdAt.getTime() - Date.now())).toBeLessThan(600_000)
+  })
+
+  test('deletes a customer and its cards, once for all', async () => {
+    const processor = open()
+    const customerId = await newCustomer()
+    const paymentId = await paid(customerId, 'pm_card_visa')
+    for (const _time of ['first', 'again']) {
+      expect(await processor.deleteCustomer(customerId)).toMatchObject({ outcome: 'done' })
+    }
+    expect(await processor.retrieveCustomer(customerId)).toBeUndefined()
+    expect(await pay(customerId, {})).toMatchObject({ outcome: 'refused', reason: 'not_found' })
+    expect(await processor.retrieve('payment_intent', paymentId)).toMatchObject({
+      status: 'succeeded',
+    })
+    const given = await processor.createRefund(
+      { paymentIntentId: paymentId, metadata: {} },
+      newKey(),
+    )
+    expect(given).toMatchObject({ outcome: 'done', value: { status: 'succeeded' } })
+  })
+
   test.each(['payment_intent', 'setup_intent', 'charge', 'refund', 'dispute', 'payout'] as const)(
     'knows of no %s that is not there',
     async (kind) => {

@@ -270,6 +270,7 @@ function readRoutes(kind: Kind, path: string, owners: readonly string[]): readon
 
 const money: readonly Route[] = [
   ...readRoutes('payment_method', '/v1/payment_methods', []).slice(0, 1),
+  ...readRoutes('setup_intent', '/v1/setup_intents', ['customer']).slice(1),
   ...readRoutes('charge', '/v1/charges', ['customer', 'payment_intent']),
   ...readRoutes('refund', '/v1/refunds', ['charge', 'payment_intent']),
   ...readRoutes('dispute', '/v1/disputes', ['charge']),

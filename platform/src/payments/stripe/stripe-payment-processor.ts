@@ -15,6 +15,7 @@ import {
 } from '../payment-outcomes.ts'
 import {
   PaymentProcessorUnavailableError,
+  type CreatedRange,
   type CustomerDescription,
   type NewPaymentIntent,
   type NewRefund,
@@ -23,6 +24,7 @@ import {
   type PaymentConfirmation,
   type PaymentProcessor,
   type PaymentSearch,
+  type ProcessorEvent,
   type WebhookVerdict,
 } from '../payment-processor.ts'
 import {
@@ -38,16 +40,20 @@ import {
 import { inTime } from './in-time.ts'
 import { isMissing, judgeError, judgePaymentError, judgeSetupError } from './judge-error.ts'
 import { openStripe, type OpenStripe } from './open-stripe.ts'
+import { eventListing, objectListings, type Listed, type ListParams } from './listings.ts'
 import type { StripeAccess } from './stripe-settings.ts'
 import {
   changeParams,
   confirmationParams,
   customerParams,
+  listParams,
   paymentIntentParams,
   refundParams,
-  searchParams,
 } from './to-stripe.ts'
 import { verifyWebhook } from './verify-webhook.ts'
+
+/** Of a customer who is not there. */
+const noMore = { items: [], hasMore: false }
 
 type Keyed = { readonly idempotencyKey: string }
 
@@ -79,6 +85,15 @@ export class StripePaymentProcessor implements PaymentProcessor {
 
   retrieveCustomer(id: string): Promise<ProcessorCustomer | undefined> {
     return this.#read((stripe) => findCustomer(stripe, id))
+  }
+
+  deleteCustomer(id: string): Promise<Written<undefined>> {
+    return this.#write(async (stripe) => {
+      await stripe.customers.del(id).catch((error: unknown) => {
+        if (!isMissing(error)) throw error
+      })
+      return undefined
+    })
   }
 
   async listPaymentMethods(customerId: string): Promise<readonly PaymentMethod[]> {
@@ -164,20 +179,15 @@ export class StripePaymentProcessor implements PaymentProcessor {
   }
 
   async *findPaymentIntents(search: PaymentSearch): AsyncIterable<PaymentIntent> {
-    const wanted = Object.entries(search.metadata ?? {})
-    const params = searchParams(search)
-    let after: string | undefined
-    do {
-      const from = after === undefined ? {} : { starting_after: after }
-      const page = await this.#read((stripe) => stripe.paymentIntents.list({ ...params, ...from }))
-      const intents = page?.data ?? []
-      for (const intent of intents) {
-        if (wanted.every(([name, value]) => intent.metadata[name] === value)) {
-          yield paymentIntentFrom(intent)
-        }
-      }
-      after = page?.has_more === true ? intents.at(-1)?.id : undefined
-    } while (after !== undefined)
+    const { customerId, metadata = {} } = search
+    const wanted = Object.entries(metadata)
+    const ofCustomer = customerId === undefined ? {} : { customer: customerId }
+    const found = this.#pages(search, (stripe, params) =>
+      objectListings.payment_intent(stripe, { ...params, ...ofCustomer }),
+    )
+    for await (const intent of found) {
+      if (wanted.every(([name, value]) => intent.metadata[name] === value)) yield intent
+    }
   }
 
   createRefund(refund: NewRefund, key: string): Promise<Written<Refund>> {
@@ -193,6 +203,17 @@ export class StripePaymentProcessor implements PaymentProcessor {
     const found = this.#read((stripe) => retrievals[kind](stripe, id))
     // Each retrieval answers with the kind it stands under.
     return found
+  }
+
+  list<Kind extends ProcessorObjectKind>(
+    kind: Kind,
+    created: CreatedRange,
+  ): AsyncIterable<Extract<ProcessorObject, { kind: Kind }>> {
+    return this.#pages(created, objectListings[kind])
+  }
+
+  listEvents(created: CreatedRange): AsyncIterable<ProcessorEvent> {
+    return this.#pages(created, eventListing)
   }
 
   verifyWebhook(body: Uint8Array, signature: string, now: Date): WebhookVerdict {
@@ -233,6 +254,19 @@ export class StripePaymentProcessor implements PaymentProcessor {
       const judged = judgeError(error)
       if (judged.outcome !== 'unknown') throw error
       throw new PaymentProcessorUnavailableError(judged.message, { cause: error })
+    }
+  }
+
+  async *#pages<Item extends { readonly id: string }>(
+    created: CreatedRange,
+    load: (stripe: Stripe, params: ListParams) => Promise<Listed<Item>>,
+  ): AsyncIterable<Item> {
+    let params: ListParams | undefined = listParams(created)
+    while (params !== undefined) {
+      const { items, hasMore } = (await this.#read((stripe) => load(stripe, params!))) ?? noMore
+      yield* items
+      const last = items.at(-1)
+      params = hasMore && last !== undefined ? { ...params, starting_after: last.id } : undefined
     }
   }
 

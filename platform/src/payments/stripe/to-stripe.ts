@@ -1,12 +1,13 @@
 import type Stripe from 'stripe'
 import type {
+  CreatedRange,
   CustomerDescription,
   NewPaymentIntent,
   NewRefund,
   PaymentChange,
   PaymentConfirmation,
-  PaymentSearch,
 } from '../payment-processor.ts'
+import type { ListParams } from './listings.ts'
 
 /** No currency's largest amount comes near it; beyond it a number would not be exact. */
 const amountMax = BigInt(Number.MAX_SAFE_INTEGER)
@@ -71,10 +72,8 @@ export function refundParams(refund: NewRefund): Stripe.RefundCreateParams {
   }
 }
 
-export function searchParams(search: PaymentSearch): Stripe.PaymentIntentListParams {
-  const { customerId, createdFrom, createdTo } = search
+export function listParams({ createdFrom, createdTo }: CreatedRange): ListParams {
   return {
-    ...(customerId !== undefined && { customer: customerId }),
     created: {
       gte: unixSeconds(createdFrom),
       ...(createdTo !== undefined && { lte: unixSeconds(createdTo) }),

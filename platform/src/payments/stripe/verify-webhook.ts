@@ -29,12 +29,12 @@ export function verifyWebhook(
       ? rejected('too_old', `It was signed more than ${ageSecondsMax} seconds ago.`)
       : rejected('bad_signature', 'None of the secrets made the signature.')
   }
-  const event = eventFrom(body)
+  const event = parseEvent(body)
   if (event === undefined) return rejected('unreadable', 'It is no event about an object.')
   if (event.livemode !== isLive) {
     return rejected('other_environment', `It is of ${event.livemode ? 'live' : 'sandbox'}.`)
   }
-  return { verdict: 'genuine', event: toEvent(event) }
+  return { verdict: 'genuine', event: eventFrom(event) }
 }
 
 type Rejected = Extract<WebhookVerdict, { verdict: 'rejected' }>
@@ -60,7 +60,7 @@ function isSignedWith(
   }
 }
 
-type StripeEvent = {
+export type StripeEvent = {
   readonly id: string
   readonly type: string
   readonly created: number
@@ -69,7 +69,7 @@ type StripeEvent = {
   readonly data: { readonly object: { readonly id: string; readonly object: string } }
 }
 
-function eventFrom(body: Uint8Array): StripeEvent | undefined {
+function parseEvent(body: Uint8Array): StripeEvent | undefined {
   try {
     const event = JSON.parse(Buffer.from(body).toString('utf8')) as StripeEvent | null
     const texts = [event?.id, event?.type, event?.data.object.id, event?.data.object.object]
@@ -83,7 +83,8 @@ function eventFrom(body: Uint8Array): StripeEvent | undefined {
   }
 }
 
-function toEvent({ id, type, created, account, data }: StripeEvent): ProcessorEvent {
+/** Also as a list of events has it. */
+export function eventFrom({ id, type, created, account, data }: StripeEvent): ProcessorEvent {
   const kind = data.object.object
   return {
     id,
