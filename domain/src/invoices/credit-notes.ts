@@ -54,7 +54,8 @@ export async function creditInvoice(
   if (refused !== undefined) return refused
   const totalMinor = sumOf(lines)
   const reference = drawReference('creditNote')
-  const posted = { reference, customerRef, currency, amountMinor: totalMinor, settles }
+  const amounts = { amountMinor: totalMinor, taxMinor: 0n }
+  const posted = { reference, invoiceRef, customerRef, currency, ...amounts, settles }
   await postMoney(work, creditNoteIssued(posted))
   if (settles === 'invoice') await moveInvoice(work, invoice, 'credited', totalMinor)
   // A credit for the next invoice is an amount below nothing that waits.

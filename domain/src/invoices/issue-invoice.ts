@@ -72,6 +72,7 @@ export function issuedOf({
     customerRef,
     currency,
     chargedMinor: totalOf(charged),
+    taxMinor: 0n,
     carriedInMinor: totalOf(carriedIn),
   }
 }

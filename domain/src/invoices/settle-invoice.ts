@@ -30,7 +30,8 @@ export async function payInvoice<Kept extends Invoice>(
 ): Promise<Kept> {
   const { customerRef, currency, closedAt } = invoice
   const pays = closedAt === null ? 'receivable' : 'written_off'
-  const payment = { chargeRef, customerRef, currency, amountMinor, pays } as const
+  const money = { customerRef, currency, amountMinor, invoiceRef: invoice.reference }
+  const payment = { chargeRef, ...money, pays } as const
   if ((await postMoney(work, paymentSucceeded(payment))) === 'repeated') return invoice
   return moveInvoice(work, invoice, 'paid', amountMinor)
 }
@@ -97,8 +98,8 @@ export async function failRefund<Kept extends Invoice>(
   return moveInvoice(work, invoice, 'refund-undone', refund.amountMinor)
 }
 
-function ofInvoice({ customerRef, currency }: Invoice, refund: Refund) {
-  return { ...refund, customerRef, currency }
+function ofInvoice({ reference: invoiceRef, customerRef, currency }: Invoice, refund: Refund) {
+  return { ...refund, invoiceRef, customerRef, currency }
 }
 
 async function wasPosted({ sql, providerId }: UnitOfWork, key: string): Promise<boolean> {

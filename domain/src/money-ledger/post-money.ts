@@ -29,6 +29,7 @@ export async function postMoney(
     key: posting.key,
     inputSha256,
     customerRef: posting.customerRef,
+    ...(posting.invoiceRef === undefined ? {} : { invoiceRef: posting.invoiceRef }),
     reason: null,
     result: {},
     createdAt: now,

@@ -15,6 +15,7 @@ import {
   payoutPaid,
   refundFailed,
   refundPending,
+  refundSettled,
   refundSucceeded,
   type Posting,
 } from './postings.ts'
@@ -41,12 +42,13 @@ function balances(postings: readonly Posting[]): Record<string, bigint> {
 function all(amountMinor: bigint, fee: bigint, name = '1'): Posting[] {
   const money = { customerRef, currency, amountMinor }
   const dispute = { ...money, disputeRef: `dp_${name}`, feeMinor: fee }
-  const refund = { ...money, refundRef: `re_${name}` }
+  const refund = { ...money, refundRef: `re_${name}`, taxMinor: amountMinor / 4n }
   const payout = { currency, amountMinor, payoutRef: `po_${name}`, clearedMinor: amountMinor + 1n }
   const invoice = {
     ...issued,
     reference: `inv_${name}`,
     chargedMinor: amountMinor,
+    taxMinor: amountMinor / 5n,
     carriedInMinor: -fee,
   }
   const ofInvoice = { ...money, invoiceRef: invoice.reference }
@@ -56,10 +58,20 @@ function all(amountMinor: bigint, fee: bigint, name = '1'): Posting[] {
     invoiceCarried({ ...ofInvoice, step: 'issue' }),
     invoiceWrittenOff(ofInvoice),
     ...(['invoice', 'balance', 'refund'] as const).map((settles) =>
-      creditNoteIssued({ ...money, reference: `crn_${name}_${settles}`, settles }),
+      creditNoteIssued({
+        ...ofInvoice,
+        reference: `crn_${name}_${settles}`,
+        settles,
+        taxMinor: amountMinor / 7n,
+      }),
     ),
-    ...(['receivable', 'written_off', 'prepaid'] as const).map((pays) =>
-      paymentSucceeded({ ...money, chargeRef: `ch_${name}_${pays}`, pays }),
+    ...(['receivable', 'written_off', 'prepaid', 'revenue', 'refunds'] as const).map((pays) =>
+      paymentSucceeded({
+        ...money,
+        chargeRef: `ch_${name}_${pays}`,
+        pays,
+        taxMinor: amountMinor / 3n,
+      }),
     ),
     paymentSettled({
       customerRef,
@@ -71,6 +83,16 @@ function all(amountMinor: bigint, fee: bigint, name = '1'): Posting[] {
     refundPending(refund),
     refundSucceeded(refund),
     refundFailed({ ...refund, hadSucceeded: true }),
+    ...(['settled', 'failure-settled'] as const).map((step) =>
+      refundSettled({
+        customerRef,
+        refundRef: refund.refundRef,
+        step,
+        charged: { currency, amountMinor: -amountMinor },
+        settled: { currency: 'EUR', amountMinor: 1n - amountMinor },
+        feeMinor: fee,
+      }),
+    ),
     disputeWithdrawn({ ...dispute, step: 'txn_1' }),
     disputeReinstated({ ...dispute, step: 'txn_2' }),
     payoutPaid(payout),
@@ -104,10 +126,10 @@ test('each has a key of its own, and the same one when it is told again', () => 
 
 describe('what undoes another leaves nothing', () => {
   const money = { customerRef, currency, amountMinor: 500n }
-  const refund = { ...money, refundRef: 're_1' }
+  const refund = { ...money, refundRef: 're_1', taxMinor: 80n }
   const dispute = { ...money, disputeRef: 'dp_1', step: 'txn_1', feeMinor: 15n }
   const payout = { currency, amountMinor: 500n, payoutRef: 'po_1', clearedMinor: 501n }
-  const invoice = { ...issued, chargedMinor: 700n, carriedInMinor: -200n }
+  const invoice = { ...issued, chargedMinor: 700n, taxMinor: 120n, carriedInMinor: -200n }
 
   test.each<[string, Posting[]]>([
     ['an invoice that is void', [invoiceIssued(invoice), invoiceVoided(invoice)]],
@@ -131,7 +153,8 @@ describe('what undoes another leaves nothing', () => {
 })
 
 test('where nothing happens nothing is posted', () => {
-  expect(invoiceIssued({ ...issued, chargedMinor: 0n, carriedInMinor: 0n }).entries).toEqual([])
+  const nothing = { chargedMinor: 0n, taxMinor: 0n, carriedInMinor: 0n }
+  expect(invoiceIssued({ ...issued, ...nothing }).entries).toEqual([])
   const same = { currency, amountMinor: 100n }
   const settled = { customerRef, chargeRef: 'ch_1', charged: same, settled: same, feeMinor: 0n }
   expect(paymentSettled(settled).entries).toEqual([])
@@ -152,6 +175,7 @@ test('a month: what is paid out clears what was paid in, less what was taken on 
             ...issued,
             reference: `inv_${at}`,
             chargedMinor: amount,
+            taxMinor: 0n,
             carriedInMinor: 0n,
           }),
         ]

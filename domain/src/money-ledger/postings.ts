@@ -11,6 +11,8 @@ export type Posting = {
   readonly key: string
   /** Null where it is nobody's. */
   readonly customerRef: string | null
+  /** The invoice that it is about. */
+  readonly invoiceRef?: string
   readonly entries: readonly MoneyEntry[]
 }
 
@@ -19,60 +21,62 @@ export type Money = { readonly currency: string; readonly amountMinor: bigint }
 
 type OfCustomer = Money & { readonly customerRef: string }
 
-/** `chargedMinor`: its lines but for what earlier invoices left, which is `carriedInMinor`. Together they are its total. */
+/**
+ * `chargedMinor`: its lines but for what earlier invoices left, which is `carriedInMinor`. Together they are its total.
+ * `taxMinor` is the part of what is charged that is owed to a state.
+ */
 export type IssuedInvoice = {
   readonly reference: string
   readonly customerRef: string
   readonly currency: string
   readonly chargedMinor: bigint
+  readonly taxMinor: bigint
   readonly carriedInMinor: bigint
 }
 
 export function invoiceIssued(invoice: IssuedInvoice): Posting {
-  const { reference, customerRef } = invoice
-  const key = `invoice:${reference}:issued`
-  return { kind: 'invoice_issued', key, customerRef, entries: issueEntries(invoice, 1n) }
+  return ofInvoice('invoice_issued', 'issued', invoice, issueEntries(invoice, 1n))
 }
 
 /** As if it had never been issued; what it took over from earlier invoices waits for the next one again. */
 export function invoiceVoided(invoice: IssuedInvoice): Posting {
-  const { reference, customerRef } = invoice
-  const key = `invoice:${reference}:voided`
-  return { kind: 'invoice_voided', key, customerRef, entries: issueEntries(invoice, -1n) }
+  return ofInvoice('invoice_voided', 'voided', invoice, issueEntries(invoice, -1n))
 }
 
 function issueEntries(invoice: IssuedInvoice, sign: 1n | -1n): MoneyEntry[] {
-  const { currency, chargedMinor, carriedInMinor } = invoice
+  const { currency, chargedMinor, taxMinor, carriedInMinor } = invoice
   return entriesOf(currency, {
     receivable: sign * (chargedMinor + carriedInMinor),
     carried: -sign * carriedInMinor,
-    revenue: -sign * chargedMinor,
+    revenue: -sign * (chargedMinor - taxMinor),
+    tax: -sign * taxMinor,
   })
+}
+
+function ofInvoice(
+  kind: MoneyKind,
+  step: string,
+  { reference, customerRef }: { readonly reference: string; readonly customerRef: string },
+  entries: readonly MoneyEntry[],
+): Posting {
+  const key = `invoice:${reference}:${step}`
+  return { kind, key, customerRef, invoiceRef: reference, entries }
 }
 
 type OfInvoice = OfCustomer & { readonly invoiceRef: string }
 
 /** Part of what is due moves on to the customer's next invoice; a credit is below nothing. Once for each invoice and `step`. */
 export function invoiceCarried(carried: OfInvoice & { readonly step: string }): Posting {
-  const { invoiceRef, customerRef, currency, amountMinor, step } = carried
-  return {
-    kind: 'invoice_carried',
-    key: `invoice:${invoiceRef}:carried:${step}`,
-    customerRef,
-    entries: entriesOf(currency, { carried: amountMinor, receivable: -amountMinor }),
-  }
+  const { invoiceRef: reference, customerRef, currency, amountMinor, step } = carried
+  const entries = entriesOf(currency, { carried: amountMinor, receivable: -amountMinor })
+  return ofInvoice('invoice_carried', `carried:${step}`, { reference, customerRef }, entries)
 }
 
 export function invoiceWrittenOff({ invoiceRef, customerRef, ...due }: OfInvoice): Posting {
-  return {
-    kind: 'invoice_written_off',
-    key: `invoice:${invoiceRef}:written-off`,
-    customerRef,
-    entries: entriesOf(due.currency, {
-      written_off: due.amountMinor,
-      receivable: -due.amountMinor,
-    }),
-  }
+  const { currency, amountMinor } = due
+  const entries = entriesOf(currency, { written_off: amountMinor, receivable: -amountMinor })
+  const invoice = { reference: invoiceRef, customerRef }
+  return ofInvoice('invoice_written_off', 'written-off', invoice, entries)
 }
 
 /** Where what is credited goes: off what is due, to the next invoice, or back to the customer as a refund. */
@@ -85,34 +89,60 @@ const accountOfCredit = {
   refund: 'refunds',
 } as const satisfies Record<CreditNoteUse, MoneyAccount>
 
-export function creditNoteIssued(
-  note: OfCustomer & { readonly reference: string; readonly settles: CreditNoteUse },
-): Posting {
-  const { reference, customerRef, currency, amountMinor, settles } = note
+/** `taxMinor` is the part of the amount that is not owed to a state any more. */
+type CreditNotePosting = OfInvoice & {
+  readonly reference: string
+  readonly settles: CreditNoteUse
+  readonly taxMinor: bigint
+}
+
+export function creditNoteIssued(note: CreditNotePosting): Posting {
+  const { reference, invoiceRef, customerRef, currency, amountMinor, taxMinor, settles } = note
   return {
     kind: 'credit_note',
     key: `credit-note:${reference}`,
     customerRef,
+    invoiceRef,
     entries: entriesOf(currency, {
-      revenue: amountMinor,
+      revenue: amountMinor - taxMinor,
+      tax: taxMinor,
       [accountOfCredit[settles]]: -amountMinor,
     }),
   }
 }
 
-/** What a payment is for: an issued invoice, one that was written off already, or credits. */
-export type PaymentUse = 'receivable' | 'written_off' | 'prepaid'
+/**
+ * What a payment is for: an issued invoice, one that was written off already, credits, something that was sold without
+ * an invoice, or nothing that could be given: then it is paid back.
+ */
+export type PaymentUse = 'receivable' | 'written_off' | 'prepaid' | 'revenue' | 'refunds'
 
-export function paymentSucceeded(
-  payment: OfCustomer & { readonly chargeRef: string; readonly pays: PaymentUse },
-): Posting {
-  const { chargeRef, customerRef, currency, amountMinor, pays } = payment
+/** An invoice has its tax posted already: `taxMinor` is that of what was sold without one. */
+type SucceededPayment = OfCustomer & {
+  readonly chargeRef: string
+  readonly pays: PaymentUse
+  readonly taxMinor?: bigint
+  readonly invoiceRef?: string
+}
+
+export function paymentSucceeded(payment: SucceededPayment): Posting {
+  const { chargeRef, customerRef, currency, amountMinor, pays, taxMinor = 0n, invoiceRef } = payment
   return {
     kind: 'payment_succeeded',
-    key: `payment:${chargeRef}:succeeded`,
+    key: paymentKey(chargeRef),
     customerRef,
-    entries: entriesOf(currency, { clearing: amountMinor, [pays]: -amountMinor }),
+    ...(invoiceRef === undefined ? {} : { invoiceRef }),
+    entries: entriesOf(currency, {
+      clearing: amountMinor,
+      [pays]: -(amountMinor - taxMinor),
+      tax: -taxMinor,
+    }),
   }
+}
+
+/** Whether a payment is posted is asked by this. */
+function paymentKey(chargeRef: string): string {
+  return `payment:${chargeRef}:succeeded`
 }
 
 /**
@@ -133,11 +163,15 @@ export function paymentSettled(payment: SettledPayment): Posting {
     kind: 'payment_settled',
     key: `payment:${chargeRef}:settled`,
     customerRef,
-    entries: [
-      ...exchange(charged, settled),
-      ...entriesOf(settled.currency, { fees: feeMinor, clearing: -feeMinor }),
-    ],
+    entries: settlementEntries(charged, settled, feeMinor),
   }
+}
+
+function settlementEntries(charged: Money, settled: Money, feeMinor: bigint): MoneyEntry[] {
+  return [
+    ...exchange(charged, settled),
+    ...entriesOf(settled.currency, { fees: feeMinor, clearing: -feeMinor }),
+  ]
 }
 
 function exchange(from: Money, into: Money): MoneyEntry[] {
@@ -148,13 +182,20 @@ function exchange(from: Money, into: Money): MoneyEntry[] {
   ]
 }
 
-type Refund = OfCustomer & { readonly refundRef: string }
+/** `taxMinor` is the part of it that is not owed to a state any more; of an invoice a credit note says that. */
+type Refund = OfCustomer & {
+  readonly refundRef: string
+  readonly taxMinor?: bigint
+  readonly invoiceRef?: string
+}
 
 /** On its way: owed to the customer, and still at the processor. */
 export function refundPending(refund: Refund): Posting {
+  const { amountMinor, taxMinor = 0n } = refund
   return refundPosting('refund_pending', refund, 'pending', {
-    refunds: refund.amountMinor,
-    refunds_due: -refund.amountMinor,
+    refunds: amountMinor - taxMinor,
+    tax: taxMinor,
+    refunds_due: -amountMinor,
   })
 }
 
@@ -168,21 +209,48 @@ export function refundSucceeded(refund: Refund): Posting {
 
 /** Some fail after they succeeded, when the customer's bank sends the money back. */
 export function refundFailed(refund: Refund & { readonly hadSucceeded: boolean }): Posting {
-  const { amountMinor, hadSucceeded } = refund
+  const { amountMinor, taxMinor = 0n, hadSucceeded } = refund
   return refundPosting('refund_failed', refund, 'failed', {
     [hadSucceeded ? 'clearing' : 'refunds_due']: amountMinor,
-    refunds: -amountMinor,
+    refunds: -(amountMinor - taxMinor),
+    tax: -taxMinor,
   })
 }
 
 function refundPosting(
   kind: MoneyKind,
-  { refundRef, customerRef, currency }: Refund,
+  { refundRef, customerRef, currency, invoiceRef }: Refund,
   step: string,
   amounts: Amounts,
 ): Posting {
-  const key = `refund:${refundRef}:${step}`
-  return { kind, key, customerRef, entries: entriesOf(currency, amounts) }
+  return {
+    kind,
+    key: `refund:${refundRef}:${step}`,
+    customerRef,
+    ...(invoiceRef === undefined ? {} : { invoiceRef }),
+    entries: entriesOf(currency, amounts),
+  }
+}
+
+/** What a refund took of the processor's balance, where that is of another currency; or gave back to it as it failed. */
+export type SettledRefund = {
+  readonly customerRef: string
+  readonly refundRef: string
+  readonly step: 'settled' | 'failure-settled'
+  /** Below nothing for what was paid back. */
+  readonly charged: Money
+  readonly settled: Money
+  readonly feeMinor: bigint
+}
+
+export function refundSettled(refund: SettledRefund): Posting {
+  const { customerRef, refundRef, step, charged, settled, feeMinor } = refund
+  return {
+    kind: 'refund_settled',
+    key: `refund:${refundRef}:${step}`,
+    customerRef,
+    entries: settlementEntries(charged, settled, feeMinor),
+  }
 }
 
 /** `step` tells one withdrawal or reinstatement of a dispute from the next: the balance transaction that made it. */

@@ -16,12 +16,13 @@ type CreditEntry = {
   readonly amountMicros: bigint
 }
 
-/** What each account holds is said in `domain/migrations/environment/0023-money-ledger.sql`. */
+/** What each account holds is said in `domain/migrations/environment/0023-money-ledger.sql` and `0038-money-flows.sql`. */
 export type MoneyAccount =
   | 'receivable'
   | 'carried'
   | 'revenue'
   | 'prepaid'
+  | 'tax'
   | 'clearing'
   | 'bank'
   | 'fees'
@@ -30,6 +31,7 @@ export type MoneyAccount =
   | 'refunds_due'
   | 'disputes'
   | 'written_off'
+  | 'breakage'
   | 'rounding'
 
 export type MoneyEntry = {
@@ -40,7 +42,16 @@ export type MoneyEntry = {
   readonly amountMinor: bigint
 }
 
-export type CreditKind = 'grant' | 'top_up' | 'usage' | 'write_off' | 'adjustment' | 'expiry'
+export type CreditKind =
+  | 'grant'
+  | 'top_up'
+  | 'usage'
+  | 'write_off'
+  | 'adjustment'
+  | 'expiry'
+  /** For money that was paid back, and for money that came back after all. */
+  | 'take_back'
+  | 'give_back'
 
 export const moneyKinds = [
   'invoice_issued',
@@ -52,6 +63,7 @@ export const moneyKinds = [
   'payment_settled',
   'refund_pending',
   'refund_succeeded',
+  'refund_settled',
   'refund_failed',
   'dispute_withdrawn',
   'dispute_reinstated',
@@ -69,6 +81,8 @@ export type LedgerTransaction = {
   readonly inputSha256: string
   /** Null where it is nobody's: a payout. */
   readonly customerRef: string | null
+  /** The invoice that it is about. */
+  readonly invoiceRef?: string
   readonly reason: string | null
   /** What the caller is told, now and whenever it repeats the call. */
   readonly result: JsonObject
@@ -84,13 +98,14 @@ export async function insertTransaction(
   providerId: string,
   { entries, ...transaction }: LedgerTransaction,
 ): Promise<void> {
-  const { reference, kind, key, inputSha256, customerRef, reason, result, createdAt } = transaction
+  const { reference, kind, key, inputSha256, customerRef, invoiceRef = null } = transaction
+  const { reason, result, createdAt } = transaction
   await sql`
     insert into ledger_transactions
-      (provider_id, reference, kind, transaction_key, input_sha256, customer_ref, reason, result,
-       created_at)
+      (provider_id, reference, kind, transaction_key, input_sha256, customer_ref, invoice_ref,
+       reason, result, created_at)
     values (${providerId}, ${reference}, ${kind}, ${key}, ${inputSha256}, ${customerRef},
-      ${reason}, ${jsonb(sql, result)}, ${createdAt})`
+      ${invoiceRef}, ${reason}, ${jsonb(sql, result)}, ${createdAt})`
   const rows = entries.map((entry, line) => ({
     provider_id: providerId,
     transaction_ref: reference,

@@ -71,7 +71,8 @@ export async function listPublishedWallets(
     select customer_ref, granted_micros, removed_micros, array(
       select transaction_key from ledger_transactions as removed
       where removed.provider_id = wallets.provider_id
-        and removed.customer_ref = wallets.customer_ref and kind in ('adjustment', 'expiry')
+        and removed.customer_ref = wallets.customer_ref
+        and kind in ('adjustment', 'expiry', 'take_back')
         and removed.created_at > ${removedSince}
       order by removed.created_at
     ) as removals

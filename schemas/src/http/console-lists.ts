@@ -38,7 +38,16 @@ export const movementsQuerySchema = z.object(pageQuery)
 
 export const movementSchema = z.object({
   reference: z.string(),
-  kind: z.enum(['grant', 'top_up', 'usage', 'write_off', 'adjustment', 'expiry']),
+  kind: z.enum([
+    'grant',
+    'top_up',
+    'usage',
+    'write_off',
+    'adjustment',
+    'expiry',
+    'take_back',
+    'give_back',
+  ]),
   /** Put into the wallet; negative: taken out of it. Decimal text, as no digit may be lost. */
   credits: z.string(),
   reason: z.string().optional(),
