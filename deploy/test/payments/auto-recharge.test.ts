@@ -106,3 +106,20 @@ test('after three declines nothing is charged, until there is another card', asy
   expect(told.filter((type) => type === 'payment.failed')).toHaveLength(3)
   expect(told).not.toContain('payment.canceled')
 })
+
+test('tax comes on top of what is bought, and does not count against the cap', async () => {
+  const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
+  expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
+  const topUp = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
+  const { body } = await payments.createIntent('says-where', topUp)
+  const path = `/v1/sdk/payment-intents/${body.processorPaymentId}/business-details`
+  await payments.call('POST', path, { isBusiness: false, customerCountry: 'SE' })
+  await armed('pm_card_visa', { maxMonthlySpendMajor: 20 })
+  await spend(60_000)
+  await eventually(async () => expect(await balance()).toBe(240_000))
+  expect(await config()).toMatchObject({ monthlySpendMinor: 2000, status: 'active' })
+  const paid = await payments.stack.database.in('sandbox')`
+    select original_amount::text as amount from payment_intents
+    where customer_ref = ${customerRef} and status = 'succeeded' order by created_at`
+  expect(paid).toEqual([{ amount: '1250' }, { amount: '2500' }])
+})

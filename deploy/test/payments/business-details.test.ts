@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { adoptMoney } from '@tollgate/domain/payments/adopt-money'
-import { findIntent } from '@tollgate/domain/payments/intents-repository'
-import type { PaymentIntent as ProcessorIntent } from '@tollgate/platform/payments/payment-objects'
 import type { BalanceBody } from '@tollgate/schemas/http/credits'
 import type {
   PaymentIntentBody,
@@ -9,6 +6,7 @@ import type {
   TaxedPaymentBody,
 } from '@tollgate/schemas/http/payment-intents'
 import { eventually, PaymentStack } from './payment-stack.ts'
+import { adoptedMoney, german, swede } from './taxed-payments.ts'
 
 /* A provider of Sweden asks its customers where they are: what their payments come to with the tax. */
 
@@ -26,15 +24,6 @@ beforeEach(async () => {
   sequence += 1
   customerRef = await payments.createCustomer()
 })
-
-const swede = { isBusiness: false, customerCountry: 'SE' }
-const german = {
-  isBusiness: true,
-  businessName: 'Ada GmbH',
-  country: 'de',
-  taxId: 'de 123 456 789',
-  customerName: 'Ada Lovelace',
-}
 
 async function topUp(amount = 1000, currency = 'USD'): Promise<PaymentIntentBody> {
   const asked = { customerRef, purpose: 'credit_topup', amount, currency }
@@ -317,50 +306,32 @@ describe('killed', () => {
 
 /* Looks that were taken at one moment and are applied at a later one, in whatever order. */
 describe('a look', () => {
-  async function adopted(
-    reference: string,
-    amountMinor: bigint,
-    status: ProcessorIntent['status'],
-  ) {
-    const sql = payments.stack.database.in('sandbox')
-    const { providerId } = payments.tenant
-    const intent = await findIntent(sql, providerId, reference)
-    const look: ProcessorIntent = {
-      kind: 'payment_intent',
-      id: intent!.processorPaymentId!,
-      status,
-      amountMinor,
-      receivedMinor: 0n,
-      currency: 'USD',
-      chargeId: undefined,
-      clientSecret: undefined,
-      customerId: undefined,
-      paymentMethodId: undefined,
-      nextAction: undefined,
-      lastDecline: undefined,
-      metadata: {},
-      createdAt: new Date(),
-    }
-    const found = await adoptMoney(sql, providerId, intent!, look)
-    return found && [found.originalAmountMinor, found.amountMinor, found.tax?.taxMinor]
-  }
-
   test('of before a change says nothing, unless that amount was paid', async () => {
     const { transactionId: reference = '' } = await topUp()
     const finn = { isBusiness: false, customerCountry: 'FI' }
     for (const details of [swede, finn]) await setDetails(reference, details)
-    expect(await adopted(reference, 1255n, 'open')).toEqual([1255n, 1255n, 255n])
+    expect(await adoptedMoney(payments, reference, 1255n, 'open')).toEqual([1255n, 1255n, 255n])
     for (const amountMinor of [1000n, 1250n]) {
-      expect(await adopted(reference, amountMinor, 'open')).toBeUndefined()
+      expect(await adoptedMoney(payments, reference, amountMinor, 'open')).toBeUndefined()
     }
-    expect(await adopted(reference, 1250n, 'succeeded')).toEqual([1250n, 1250n, 250n])
-    expect(await adopted(reference, 1000n, 'processing')).toEqual([1000n, 1000n, undefined])
+    expect(await adoptedMoney(payments, reference, 1250n, 'succeeded')).toEqual([
+      1250n,
+      1250n,
+      250n,
+    ])
+    expect(await adoptedMoney(payments, reference, 1000n, 'processing')).toEqual([
+      1000n,
+      1000n,
+      undefined,
+    ])
   })
 
   test('at an amount that nobody asked for is an error', async () => {
     const { transactionId: reference = '' } = await topUp()
     await setDetails(reference, swede)
-    await expect(adopted(reference, 1n, 'succeeded')).rejects.toThrow('1 USD at the processor')
+    await expect(adoptedMoney(payments, reference, 1n, 'succeeded')).rejects.toThrow(
+      '1 USD at the processor',
+    )
   })
 })
 

@@ -8,6 +8,7 @@ import { openIntent, type OpenedIntent } from '../payments/open-intent.ts'
 import { findProcessorCustomer } from '../payments/processor-customers.ts'
 import { reconcileIntent } from '../payments/reconcile-intent.ts'
 import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
+import { findTax } from '../tax/read-tax-terms.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../wallet/ledger.ts'
 import { findWallet } from '../wallet/repository.ts'
@@ -91,6 +92,9 @@ async function claimCharge(
   if (decision.kind === 'wait' || processorCustomerId === undefined) return undefined
   const terms = await termsOf(work, recharge)
   if (terms === undefined) return undefined
+  const { currency, originalAmountMinor } = terms
+  const sale = { customerRef, productRef: null, plan: null, currency }
+  const tax = await findTax(sql, providerId, sale, originalAmountMinor, now)
   const begun = `${customerRef}:${now.toISOString()}`
   const opened = await openIntent(work, {
     purpose: 'credit_topup',
@@ -103,6 +107,7 @@ async function claimCharge(
     paymentMethodId,
     keepsCard: false,
     terms,
+    tax,
     description: 'Automatic top-up',
     purchaseRef: null,
     idempotencyKey: `auto-recharge:${begun}`,

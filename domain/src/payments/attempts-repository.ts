@@ -78,7 +78,10 @@ export async function findOpenAttempt(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** The last call that was to make the payment's amount this one, and whether another amount was asked for after it. */
+/**
+ * The last call that was to make the payment's amount this one, with its tax, and whether another amount was asked for
+ * after it.
+ */
 export async function findChangeTo(
   sql: Queryable,
   providerId: string,
@@ -88,7 +91,7 @@ export async function findChangeTo(
   const [row] = await sql<{ request: JsonObject; is_last: boolean }[]>`
     select request, number = max(number) over () as is_last from payment_attempts
     where provider_id = ${providerId} and intent_ref = ${intentRef}
-      and operation = 'change' and outcome <> 'refused'
+      and request ? 'tax' and outcome <> 'refused'
     order by (request ->> 'originalAmountMinor' = ${originalAmountMinor.toString()}) desc, number desc
     limit 1`
   if (row?.request['originalAmountMinor'] !== originalAmountMinor.toString()) return undefined

@@ -6,6 +6,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { topUpCredits } from '../wallet/top-up-credits.ts'
 import { bookPlan, type Booking } from './book-plan.ts'
 import type { PaymentIntent } from './payment-intent.ts'
+import { untaxedTermsOf } from './taxed-terms.ts'
 
 /** Gives what was paid for, in the transaction that says that it was paid. */
 export async function bookPayment(
@@ -49,7 +50,7 @@ async function bookTopUp(work: UnitOfWork, intent: PaymentIntent): Promise<Booki
   if (intent.credits === null) throw new Error(`${intent.reference} buys no credits`)
   const refused = await mint(work, intent, intent.credits)
   if (refused !== undefined) return refused
-  const purchase = topUpPurchase(customer, intent, now)
+  const purchase = topUpPurchase(customer, { ...intent, ...untaxedTermsOf(intent) }, now)
   await insertPurchase(sql, providerId, purchase)
   return { kind: 'booked', purchaseRef: purchase.reference }
 }

@@ -10,6 +10,7 @@ import { listProductNames } from '../products/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { withdrawOtherIntents } from './intents-repository.ts'
 import type { PaymentIntent } from './payment-intent.ts'
+import { untaxedTermsOf } from './taxed-terms.ts'
 
 export type Booking =
   | { readonly kind: 'booked'; readonly purchaseRef: string | null }
@@ -36,7 +37,7 @@ export async function bookPlan(work: UnitOfWork, intent: PaymentIntent): Promise
   const replaced = await endPrevious(work, last)
   const names = await listProductNames(sql, providerId, [productRef])
   const product = { reference: productRef, name: names.get(productRef) ?? '' }
-  const purchase = paidPurchase({ customer, product, plan, cycleMode, now }, priceOf(intent))
+  const purchase = paidPurchase({ customer, product, plan, cycleMode, now }, planPriceOf(intent))
   await createPurchase(work, purchase)
   await movePurchase(work, purchase, 'paid')
   await tellOfPlanChange(work, purchase, replaced)
@@ -44,15 +45,18 @@ export async function bookPlan(work: UnitOfWork, intent: PaymentIntent): Promise
   return { kind: 'booked', purchaseRef: purchase.reference }
 }
 
-/** Money that buys credits is no price of the plan. */
-function priceOf(intent: PaymentIntent): PurchasePrice {
+/** Money that buys credits is no price of the plan, and tax is none either. */
+function planPriceOf(intent: PaymentIntent): PurchasePrice {
   const { currency, exchangeRate } = intent
-  const isPrice = intent.credits === null
+  if (intent.credits !== null) {
+    return { amountMinor: 0, originalAmountMinor: null, currency, exchangeRate: null }
+  }
+  const { amountMinor, originalAmountMinor } = untaxedTermsOf(intent)
   return {
-    amountMinor: isPrice ? Number(intent.amountMinor) : 0,
-    originalAmountMinor: isPrice ? Number(intent.originalAmountMinor) : null,
+    amountMinor: Number(amountMinor),
+    originalAmountMinor: Number(originalAmountMinor),
     currency,
-    exchangeRate: isPrice ? exchangeRate : null,
+    exchangeRate,
   }
 }
 

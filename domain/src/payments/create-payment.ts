@@ -124,7 +124,7 @@ function created(intent: PaymentIntent, clientSecret: string | undefined): Creat
 
 function draftOf(
   request: PaymentRequest,
-  { plan, terms, cycleMode }: PricedRequest,
+  { plan, terms, tax, cycleMode }: PricedRequest,
   processorCustomerId: string,
   inputSha256: string,
 ) {
@@ -139,6 +139,7 @@ function draftOf(
     paymentMethodId: null,
     keepsCard: request.keepsCard || request.recharge !== undefined,
     terms,
+    tax,
     description: request.description ?? null,
     purchaseRef: null,
     idempotencyKey: request.idempotencyKey,

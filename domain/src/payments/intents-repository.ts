@@ -53,13 +53,14 @@ export async function insertIntent(
     insert into payment_intents
       (provider_id, reference, purpose, customer_ref, product_ref, plan_ref, plan_snapshot,
        cycle_mode, checkout_session_id, payment_method_id, keeps_card, status, amount, original_amount,
-       currency, exchange_rate, credits, description, processor_customer_id, purchase_ref,
+       currency, exchange_rate, tax, credits, description, processor_customer_id, purchase_ref,
        idempotency_key, input_sha256, expires_at, next_look_at, created_at, updated_at)
     values (${providerId}, ${intent.reference}, ${intent.purpose}, ${intent.customerRef},
       ${intent.productRef}, ${intent.planRef}, ${jsonb(sql, intent.planSnapshot)},
       ${intent.cycleMode}, ${intent.checkoutSessionId}, ${intent.paymentMethodId}, ${intent.keepsCard},
       ${intent.status}, ${intent.amountMinor.toString()}, ${intent.originalAmountMinor.toString()},
-      ${intent.currency}, ${intent.exchangeRate}, ${intent.credits?.toString() ?? null},
+      ${intent.currency}, ${intent.exchangeRate}, ${jsonb(sql, intent.tax && taxToJson(intent.tax))},
+      ${intent.credits?.toString() ?? null},
       ${intent.description}, ${intent.processorCustomerId}, ${intent.purchaseRef},
       ${intent.idempotencyKey}, ${intent.inputSha256}, ${intent.expiresAt}, ${intent.nextLookAt}, ${intent.createdAt},
       ${intent.updatedAt})`

@@ -1,6 +1,7 @@
 import type { CycleMode } from '../periods/periods.ts'
 import { snapshotOf } from '../purchases/plan-snapshot.ts'
 import type { Plan } from '../plans/plan.ts'
+import type { TaxBreakdown } from '../tax/tax-breakdown.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { insertAttempt, type PaymentAttempt } from './attempts-repository.ts'
@@ -14,6 +15,7 @@ import {
   type IntentPurpose,
   type PaymentIntent,
 } from './payment-intent.ts'
+import { changeTo, termsAt } from './taxed-terms.ts'
 
 export type IntentDraft = {
   readonly purpose: IntentPurpose
@@ -25,7 +27,10 @@ export type IntentDraft = {
   readonly checkoutSessionId: string | null
   readonly paymentMethodId: string | null
   readonly keepsCard: boolean
+  /** At the price: what comes to it is in `tax`. */
   readonly terms: IntentTerms
+  /** Null: nobody knows. */
+  readonly tax: TaxBreakdown | null
   readonly description: string | null
   /** The purchase whose usage or renewal it pays. */
   readonly purchaseRef: string | null
@@ -41,17 +46,19 @@ export type OpenedIntent = { readonly intent: PaymentIntent; readonly attempt: P
  */
 export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<OpenedIntent> {
   const { sql, providerId, now } = work
-  const { terms, plan, ...asked } = draft
+  const { terms, tax, plan, ...asked } = draft
+  const charged = tax === null ? terms : termsAt(terms, tax.totalMinor)
   const reference = drawReference('transaction')
   const intent: PaymentIntent = {
     ...asked,
     ...terms,
+    ...charged,
+    tax,
     reference,
     planRef: plan?.reference ?? null,
     planSnapshot: plan === undefined ? null : snapshotOf(plan),
     status: 'creating',
     processorPaymentId: null,
-    tax: null,
     failureReason: null,
     declinedCharges: [],
     refundWanted: false,
@@ -65,8 +72,8 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
   }
   await insertIntent(sql, providerId, intent)
   const { paymentMethodId, description } = draft
-  const request = wordsOf({
-    amountMinor: terms.originalAmountMinor,
+  const words = wordsOf({
+    amountMinor: charged.originalAmountMinor,
     currency: terms.currency,
     customerId: draft.processorCustomerId,
     metadata: { [intentMetadataKey]: reference, [providerMetadataKey]: providerId },
@@ -76,6 +83,8 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
       ? {}
       : { confirm: { paymentMethodId, presence: 'off_session' as const } }),
   })
+  // Beside the words of the call, for whoever asks later which call made the amount what it is: `adoptMoney`.
+  const request = { ...words, ...(tax === null ? {} : changeTo(tax)) }
   const attempt = await insertAttempt(
     sql,
     providerId,

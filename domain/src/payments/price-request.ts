@@ -6,20 +6,25 @@ import type { Plan } from '../plans/plan.ts'
 import { findPlan } from '../plans/repository.ts'
 import { findProduct } from '../products/repository.ts'
 import { currenciesOf } from '../pricing/plan-prices.ts'
-import { findProvider } from '../providers/repository.ts'
+import { findProvider, type Provider } from '../providers/repository.ts'
 import { givesAccess } from '../purchases/access.ts'
 import { isPaidFor } from '../purchases/is-paid-for.ts'
 import { findDecidingPurchase, findLastOfPlan } from '../purchases/repository.ts'
-import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import { findTax } from '../tax/read-tax-terms.ts'
+import type { TaxBreakdown } from '../tax/tax-breakdown.ts'
+import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { decidePlanTerms, decideTopUpTerms, type IntentTerms } from './decide-terms.ts'
 import type { PaymentParts } from './payment-parts.ts'
 import type { PaymentRequest } from './payment-request.ts'
+import { refusalOfTotal } from './taxed-terms.ts'
 
 export type PricedRequest = {
   readonly kind: 'priced'
   readonly plan: Plan | undefined
   readonly cycleMode: CycleMode
   readonly terms: IntentTerms
+  /** By what the customer told before; null where it never did. */
+  readonly tax: TaxBreakdown | null
 }
 
 export type PriceOutcome =
@@ -28,7 +33,7 @@ export type PriceOutcome =
   | { readonly kind: 'product-not-found' }
   | { readonly kind: 'plan-not-found' }
 
-/** What the request comes to at the prices and rates of now. */
+/** What the request comes to at the prices, rates and taxes of now. */
 export async function priceRequest(
   { database }: Pick<PaymentParts, 'database'>,
   { providerId, environment, now }: Operation,
@@ -37,45 +42,86 @@ export async function priceRequest(
   const own = database.of(providerId)
   const provider = await own.control.read((sql) => findProvider(sql, providerId))
   if (provider === undefined) throw new Error(`provider ${providerId} is gone`)
-  const { cycleMode, defaultCurrency } = provider
   return own.in(environment).read(async (sql): Promise<PriceOutcome> => {
-    const rateOf = (code: string) => findExchangeRate(sql, providerId, code)
-    if (request.purpose === 'credit_topup') {
-      const { topupCurrencies } = await findMerchant(sql, providerId)
-      const currency = request.currency ?? defaultCurrency
-      const supportedCurrencies = [...new Set([defaultCurrency, ...topupCurrencies])]
-      const asked = { amountMinor: request.amountMinor, currency, supportedCurrencies }
-      const decision = decideTopUpTerms(asked, await rateOf(currency))
-      if (decision.kind === 'refuse') return refused(decision.reason)
-      return { kind: 'priced', plan: undefined, cycleMode, terms: decision.terms }
-    }
-    const { productRef, planRef, customer } = request
-    if (productRef === undefined || planRef === undefined) {
-      return refused('productRef and planRef are required unless purpose is credit_topup')
-    }
-    const product = await findProduct(sql, providerId, productRef)
-    if (product === undefined) return { kind: 'product-not-found' }
-    const plan = await findPlan(sql, providerId, productRef, planRef)
-    if (plan === undefined) return { kind: 'plan-not-found' }
-    if (product.status !== 'active' || !isOffered(plan)) {
-      return refused(`Plan ${planRef} cannot be bought`)
-    }
-    const of = { customerRef: customer.reference, productRef, planRef }
-    const held = await findDecidingPurchase(sql, providerId, customer.reference, productRef)
-    if (held?.planRef === planRef && givesAccess(held, now) && isPaidFor(held)) {
-      return refused(`The customer has plan ${planRef} already`)
-    }
-    const isFirst = (await findLastOfPlan(sql, providerId, of)) === undefined
-    const rates = new Map<string, ExchangeRate | undefined>()
-    for (const code of currenciesOf(plan)) rates.set(code, await rateOf(code))
-    const { currency, amountMinor } = request
-    const payment = { plan, currency, amountMinor, isFirst }
-    const decision = decidePlanTerms(payment, (code) => rates.get(code))
-    if (decision.kind === 'refuse') return refused(decision.reason)
-    return { kind: 'priced', plan, cycleMode, terms: decision.terms }
+    const at = { sql, providerId, now }
+    const priced =
+      request.purpose === 'credit_topup'
+        ? await priceTopUp(at, provider, request)
+        : await pricePlan(at, provider, request)
+    return priced.kind === 'untaxed' ? taxed(at, request, priced) : priced
   })
 }
 
-function refused(reason: string): PriceOutcome {
+type PricingAt = Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>
+
+type Untaxed =
+  | (Omit<PricedRequest, 'kind' | 'tax'> & { readonly kind: 'untaxed' })
+  | Exclude<PriceOutcome, PricedRequest>
+
+async function priceTopUp(
+  { sql, providerId }: PricingAt,
+  { cycleMode, defaultCurrency }: Provider,
+  { currency = defaultCurrency, amountMinor }: PaymentRequest,
+): Promise<Untaxed> {
+  const { topupCurrencies } = await findMerchant(sql, providerId)
+  const supportedCurrencies = [...new Set([defaultCurrency, ...topupCurrencies])]
+  const rate = await findExchangeRate(sql, providerId, currency)
+  const decision = decideTopUpTerms({ amountMinor, currency, supportedCurrencies }, rate)
+  if (decision.kind === 'refuse') return refused(decision.reason)
+  return { kind: 'untaxed', plan: undefined, cycleMode, terms: decision.terms }
+}
+
+async function pricePlan(
+  { sql, providerId, now }: PricingAt,
+  { cycleMode }: Provider,
+  request: PaymentRequest,
+): Promise<Untaxed> {
+  const { productRef, planRef, customer } = request
+  if (productRef === undefined || planRef === undefined) {
+    return refused('productRef and planRef are required unless purpose is credit_topup')
+  }
+  const product = await findProduct(sql, providerId, productRef)
+  if (product === undefined) return { kind: 'product-not-found' }
+  const plan = await findPlan(sql, providerId, productRef, planRef)
+  if (plan === undefined) return { kind: 'plan-not-found' }
+  if (product.status !== 'active' || !isOffered(plan)) {
+    return refused(`Plan ${planRef} cannot be bought`)
+  }
+  const of = { customerRef: customer.reference, productRef, planRef }
+  const held = await findDecidingPurchase(sql, providerId, customer.reference, productRef)
+  if (held?.planRef === planRef && givesAccess(held, now) && isPaidFor(held)) {
+    return refused(`The customer has plan ${planRef} already`)
+  }
+  const isFirst = (await findLastOfPlan(sql, providerId, of)) === undefined
+  const rates = new Map<string, ExchangeRate | undefined>()
+  for (const code of currenciesOf(plan)) {
+    rates.set(code, await findExchangeRate(sql, providerId, code))
+  }
+  const { currency, amountMinor } = request
+  const payment = { plan, currency, amountMinor, isFirst }
+  const decision = decidePlanTerms(payment, (code) => rates.get(code))
+  if (decision.kind === 'refuse') return refused(decision.reason)
+  return { kind: 'untaxed', plan, cycleMode, terms: decision.terms }
+}
+
+async function taxed(
+  { sql, providerId, now }: PricingAt,
+  { customer, productRef, purpose }: PaymentRequest,
+  untaxed: Extract<Untaxed, { kind: 'untaxed' }>,
+): Promise<PriceOutcome> {
+  const { plan, terms } = untaxed
+  const sale = {
+    customerRef: customer.reference,
+    // A top-up is of no product, whatever it was asked for with.
+    productRef: purpose === 'credit_topup' ? null : (productRef ?? null),
+    plan: plan ?? null,
+    currency: terms.currency,
+  }
+  const tax = await findTax(sql, providerId, sale, terms.originalAmountMinor, now)
+  const reason = tax === null ? undefined : refusalOfTotal(tax, terms.currency)
+  return reason === undefined ? { ...untaxed, kind: 'priced', tax } : refused(reason)
+}
+
+function refused(reason: string): { readonly kind: 'refused'; readonly reason: string } {
   return { kind: 'refused', reason }
 }

@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { lockCustomer } from '../customers/repository.ts'
-import { findMerchant } from '../merchants/repository.ts'
-import { majorText } from '../money/currencies.ts'
-import { findProduct } from '../products/repository.ts'
-import { breakDownTax, isTaxInclusive, type TaxBreakdown } from '../tax/tax-breakdown.ts'
+import { readTaxTerms } from '../tax/read-tax-terms.ts'
+import { breakDownTax, type TaxBreakdown } from '../tax/tax-breakdown.ts'
 import { decideTaxDetails, type TaxDetails, type ToldTaxDetails } from '../tax/tax-details.ts'
 import { findTaxDetails, saveTaxDetails } from '../tax/tax-details-repository.ts'
-import { decideTaxRule } from '../tax/tax-rule.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
   findOpenAttempt,
@@ -16,12 +13,11 @@ import {
   type PaymentAttempt,
 } from './attempts-repository.ts'
 import { carryOut } from './carry-out.ts'
-import { chargeMinorMax } from './decide-terms.ts'
 import { lockIntent, updateIntent } from './intents-repository.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 import type { PaymentParts } from './payment-parts.ts'
 import { reconcileIntent } from './reconcile-intent.ts'
-import { changeTo, priceOf } from './taxed-terms.ts'
+import { changeTo, priceOf, refusalOfTotal } from './taxed-terms.ts'
 
 export type TaxOutcome =
   | { readonly kind: 'taxed'; readonly tax: TaxBreakdown; readonly currency: string }
@@ -100,10 +96,8 @@ async function begin(
   if (customer === undefined || !isOpen(intent)) return judge(intent, tax)
   const open = await findOpenAttempt(sql, providerId, reference)
   if (open !== undefined) return { kind: 'busy' }
-  if (tax.totalMinor > chargeMinorMax) {
-    const most = `${majorText(chargeMinorMax, currency)} ${currency}`
-    return { kind: 'refused', reason: `With its tax the amount must not exceed ${most}` }
-  }
+  const tooMuch = refusalOfTotal(tax, currency)
+  if (tooMuch !== undefined) return { kind: 'refused', reason: tooMuch }
   if ((await lastAttemptNumber(sql, providerId, reference)) >= callsMax) {
     return { kind: 'refused', reason: 'The payment was changed too often: make another one' }
   }
@@ -118,16 +112,14 @@ async function begin(
 }
 
 async function taxOf(
-  { sql, providerId }: UnitOfWork,
+  { sql, providerId, now }: UnitOfWork,
   intent: PaymentIntent,
   details: TaxDetails,
 ): Promise<TaxBreakdown> {
-  const { productRef, planSnapshot, currency } = intent
-  const merchant = await findMerchant(sql, providerId)
-  const product = productRef === null ? undefined : await findProduct(sql, providerId, productRef)
-  const behavior = planSnapshot?.terms.taxBehavior ?? product?.taxBehavior ?? 'auto'
-  const rule = decideTaxRule(merchant, details)
-  return breakDownTax(priceOf(intent), rule, isTaxInclusive(behavior, currency))
+  const { productRef, planSnapshot: plan, currency } = intent
+  const sale = { productRef, plan, currency }
+  const { rule, isInclusive } = await readTaxTerms(sql, providerId, sale, details, now)
+  return breakDownTax(priceOf(intent), rule, isInclusive)
 }
 
 /** Nobody has paid it yet, or is about to. */

@@ -1,3 +1,4 @@
+import { majorText } from '../money/currencies.ts'
 import { dollarCents } from '../money/dollar-amount.ts'
 import {
   priceOfBreakdown,
@@ -7,6 +8,7 @@ import {
   type TaxBreakdownJson,
 } from '../tax/tax-breakdown.ts'
 import type { JsonObject } from '@tollgate/schemas/json-object'
+import { chargeMinorMax } from './decide-terms.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 
 export type TaxedTerms = Pick<PaymentIntent, 'amountMinor' | 'originalAmountMinor' | 'tax'>
@@ -18,11 +20,22 @@ export function priceOf({ tax, originalAmountMinor }: PaymentIntent): bigint {
 
 /** The same payment over another amount, at the exchange rate that it was made with. */
 export function termsAt(
-  { currency, exchangeRate }: PaymentIntent,
+  { currency, exchangeRate }: Pick<PaymentIntent, 'currency' | 'exchangeRate'>,
   originalAmountMinor: bigint,
 ): Omit<TaxedTerms, 'tax'> {
   const amountMinor = dollarCents(originalAmountMinor, currency, exchangeRate)
   return { amountMinor, originalAmountMinor }
+}
+
+/** What was bought cost, without the tax that came to it. */
+export function untaxedTermsOf(intent: PaymentIntent): Omit<TaxedTerms, 'tax'> {
+  return termsAt(intent, priceOf(intent))
+}
+
+/** Why the amount with its tax cannot be charged at once. */
+export function refusalOfTotal({ totalMinor }: TaxBreakdown, currency: string): string | undefined {
+  if (totalMinor <= chargeMinorMax) return undefined
+  return `With its tax the amount must not exceed ${majorText(chargeMinorMax, currency)} ${currency}`
 }
 
 /** The words of a change, and what comes of them. */

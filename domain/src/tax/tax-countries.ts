@@ -4,10 +4,18 @@ export type TaxIdType = 'eu_vat' | 'gb_vat' | 'us_ein'
 
 export type TaxCountry = {
   readonly area: TaxArea
-  /** Of the standard rate of VAT, in tenths of a percent. Sales taxes of the US are not known here. */
-  readonly ratePerMille: bigint
+  /** The newest first; the last one has no beginning. Sales taxes of the US are not known here. */
+  readonly rates: readonly TaxRate[]
   /** Of a tax id without spaces, in upper case. */
   readonly taxId: RegExp
+}
+
+/** A standard rate of VAT. */
+export type TaxRate = {
+  /** Tenths of a percent. */
+  readonly perMille: bigint
+  /** The day, in UTC, from which on it holds; null: since before anything was billed here. */
+  readonly from: Date | null
 }
 
 /** What businesses of the area are known by. */
@@ -17,43 +25,58 @@ export const taxIdTypes: Readonly<Record<TaxArea, TaxIdType>> = {
   us: 'us_ein',
 }
 
-/** By ISO 3166-1 alpha-2: where customers may say that they are. Standard rates as of January 2026. */
+/** By ISO 3166-1 alpha-2: where customers may say that they are. Their standard rates since 2023. */
 const taxCountries: ReadonlyMap<string, TaxCountry> = new Map([
-  ['AT', eu(200n, /^ATU\d{8}$/)],
-  ['BE', eu(210n, /^BE[01]\d{9}$/)],
-  ['BG', eu(200n, /^BG\d{9,10}$/)],
-  ['HR', eu(250n, /^HR\d{11}$/)],
-  ['CY', eu(190n, /^CY\d{8}[A-Z]$/)],
-  ['CZ', eu(210n, /^CZ\d{8,10}$/)],
-  ['DK', eu(250n, /^DK\d{8}$/)],
-  ['EE', eu(240n, /^EE\d{9}$/)],
-  ['FI', eu(255n, /^FI\d{8}$/)],
-  ['FR', eu(200n, /^FR[A-HJ-NP-Z0-9]{2}\d{9}$/)],
-  ['DE', eu(190n, /^DE\d{9}$/)],
-  ['GR', eu(240n, /^EL\d{9}$/)],
-  ['HU', eu(270n, /^HU\d{8}$/)],
-  ['IE', eu(230n, /^IE\d{7}[A-W][A-I]?$/)],
-  ['IT', eu(220n, /^IT\d{11}$/)],
-  ['LV', eu(210n, /^LV\d{11}$/)],
-  ['LT', eu(210n, /^LT(\d{9}|\d{12})$/)],
-  ['LU', eu(170n, /^LU\d{8}$/)],
-  ['MT', eu(180n, /^MT\d{8}$/)],
-  ['NL', eu(210n, /^NL\d{9}B\d{2}$/)],
-  ['PL', eu(230n, /^PL\d{10}$/)],
-  ['PT', eu(230n, /^PT\d{9}$/)],
-  ['RO', eu(210n, /^RO\d{2,10}$/)],
-  ['SK', eu(230n, /^SK\d{10}$/)],
-  ['SI', eu(220n, /^SI\d{8}$/)],
-  ['ES', eu(210n, /^ES[A-Z0-9]\d{7}[A-Z0-9]$/)],
-  ['SE', eu(250n, /^SE\d{12}$/)],
-  ['GB', { area: 'gb', ratePerMille: 200n, taxId: /^GB(\d{9}|\d{12}|(GD|HA)\d{3})$/ }],
-  ['US', { area: 'us', ratePerMille: 0n, taxId: /^\d{2}-?\d{7}$/ }],
+  ['AT', eu(/^ATU\d{8}$/, always(200n))],
+  ['BE', eu(/^BE[01]\d{9}$/, always(210n))],
+  ['BG', eu(/^BG\d{9,10}$/, always(200n))],
+  ['HR', eu(/^HR\d{11}$/, always(250n))],
+  ['CY', eu(/^CY\d{8}[A-Z]$/, always(190n))],
+  ['CZ', eu(/^CZ\d{8,10}$/, always(210n))],
+  ['DK', eu(/^DK\d{8}$/, always(250n))],
+  ['EE', eu(/^EE\d{9}$/, since('2025-07-01', 240n), since('2024-01-01', 220n), always(200n))],
+  ['FI', eu(/^FI\d{8}$/, since('2024-09-01', 255n), always(240n))],
+  ['FR', eu(/^FR[A-HJ-NP-Z0-9]{2}\d{9}$/, always(200n))],
+  ['DE', eu(/^DE\d{9}$/, always(190n))],
+  ['GR', eu(/^EL\d{9}$/, always(240n))],
+  ['HU', eu(/^HU\d{8}$/, always(270n))],
+  ['IE', eu(/^IE\d{7}[A-W][A-I]?$/, always(230n))],
+  ['IT', eu(/^IT\d{11}$/, always(220n))],
+  ['LV', eu(/^LV\d{11}$/, always(210n))],
+  ['LT', eu(/^LT(\d{9}|\d{12})$/, always(210n))],
+  ['LU', eu(/^LU\d{8}$/, since('2024-01-01', 170n), always(160n))],
+  ['MT', eu(/^MT\d{8}$/, always(180n))],
+  ['NL', eu(/^NL\d{9}B\d{2}$/, always(210n))],
+  ['PL', eu(/^PL\d{10}$/, always(230n))],
+  ['PT', eu(/^PT\d{9}$/, always(230n))],
+  ['RO', eu(/^RO\d{2,10}$/, since('2025-08-01', 210n), always(190n))],
+  ['SK', eu(/^SK\d{10}$/, since('2025-01-01', 230n), always(200n))],
+  ['SI', eu(/^SI\d{8}$/, always(220n))],
+  ['ES', eu(/^ES[A-Z0-9]\d{7}[A-Z0-9]$/, always(210n))],
+  ['SE', eu(/^SE\d{12}$/, always(250n))],
+  ['GB', { area: 'gb', rates: [always(200n)], taxId: /^GB(\d{9}|\d{12}|(GD|HA)\d{3})$/ }],
+  ['US', { area: 'us', rates: [always(0n)], taxId: /^\d{2}-?\d{7}$/ }],
 ])
 
 export function findTaxCountry(code: string): TaxCountry | undefined {
   return taxCountries.get(code)
 }
 
-function eu(ratePerMille: bigint, taxId: RegExp): TaxCountry {
-  return { area: 'eu', ratePerMille, taxId }
+/** Of a sale at that instant. Tenths of a percent. */
+export function taxRateAt({ rates }: TaxCountry, at: Date): bigint {
+  const rate = rates.find(({ from }) => from === null || from <= at)
+  if (rate === undefined) throw new Error('the oldest rate of a country has a beginning')
+  return rate.perMille
+}
+
+function eu(taxId: RegExp, ...rates: readonly TaxRate[]): TaxCountry {
+  return { area: 'eu', rates, taxId }
+}
+
+function since(day: string, perMille: bigint): TaxRate {
+  return { perMille, from: new Date(`${day}T00:00:00Z`) }
+}
+
+function always(perMille: bigint): TaxRate {
+  return { perMille, from: null }
 }

@@ -1,4 +1,4 @@
-import { findTaxCountry, type TaxCountry } from './tax-countries.ts'
+import { findTaxCountry, taxRateAt, type TaxCountry } from './tax-countries.ts'
 import type { TaxDetails } from './tax-details.ts'
 
 /**
@@ -24,8 +24,11 @@ export type TaxSeller = {
 
 export type TaxBuyer = Pick<TaxDetails, 'isBusiness' | 'country' | 'taxId'>
 
-/** By which rule a sale over the Internet is taxed. A buyer who does not say where it is is where the seller is. */
-export function decideTaxRule(seller: TaxSeller, buyer: TaxBuyer): TaxRule {
+/**
+ * By which rule a sale over the Internet is taxed at that instant. A buyer who does not say where it is is where the
+ * seller is.
+ */
+export function decideTaxRule(seller: TaxSeller, buyer: TaxBuyer, at: Date): TaxRule {
   const country = buyer.country ?? seller.country
   const from = placeOf(seller.country)
   const to = placeOf(country)
@@ -38,7 +41,7 @@ export function decideTaxRule(seller: TaxSeller, buyer: TaxBuyer): TaxRule {
   if (from.area !== to.area) return untaxed(buyer.isBusiness ? 'none' : 'not_collecting')
   const isAbroad = country !== seller.country
   if (isAbroad && buyer.isBusiness && buyer.taxId !== null) return untaxed('reverse_charge')
-  return { treatment: 'standard', ratePerMille: to.ratePerMille, country }
+  return { treatment: 'standard', ratePerMille: taxRateAt(to, at), country }
 }
 
 function placeOf(country: string | null): TaxCountry | undefined {

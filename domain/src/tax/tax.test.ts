@@ -7,6 +7,7 @@ import { decideTaxRule, type TaxRule } from './tax-rule.ts'
 /* What a customer says of itself, the rule that follows, and what a price comes to by it. */
 
 const told = { isBusiness: true } as const
+const today = new Date('2026-11-22T12:00:00Z')
 
 describe('a tax id', () => {
   test.each([
@@ -186,12 +187,42 @@ describe('the rule', () => {
     ['CH', person('SE'), 'not_collecting', 0n],
     [null, person('SE'), 'not_collecting', 0n],
   ] as const)('from %s to %j: %s at %s', (country, buyer, treatment, ratePerMille) => {
-    const rule = decideTaxRule({ country, vatNumber: 'registered' }, buyer)
+    const rule = decideTaxRule({ country, vatNumber: 'registered' }, buyer, today)
     expect(rule).toEqual({ treatment, ratePerMille, country: buyer.country ?? country })
   })
 
+  // The standard rates as the states announced them, in percent.
+  const standardRates = {
+    ...{ AT: 20, BE: 21, BG: 20, HR: 25, CY: 19, CZ: 21, DK: 25, EE: 24, FI: 25.5, FR: 20, DE: 19 },
+    ...{ GR: 24, HU: 27, IE: 23, IT: 22, LV: 21, LT: 21, LU: 17, MT: 18, NL: 21, PL: 23, PT: 23 },
+    ...{ RO: 21, SK: 23, SI: 22, ES: 21, SE: 25, GB: 20 },
+  }
+
+  test.each(Object.entries(standardRates))('in %s is at %d percent', (country, percent) => {
+    const rule = decideTaxRule({ country, vatNumber: 'registered' }, person(country), today)
+    expect(rule.ratePerMille).toBe(BigInt(percent * 10))
+  })
+
+  test.each([
+    ['EE', '2023-12-31T23:59:59.999Z', 200n],
+    ['EE', '2024-01-01T00:00:00Z', 220n],
+    ['EE', '2025-06-30T23:59:59.999Z', 220n],
+    ['EE', '2025-07-01T00:00:00Z', 240n],
+    ['FI', '2024-08-31T23:59:59.999Z', 240n],
+    ['FI', '2024-09-01T00:00:00Z', 255n],
+    ['LU', '2023-12-31T23:59:59.999Z', 160n],
+    ['LU', '2024-01-01T00:00:00Z', 170n],
+    ['RO', '2025-07-31T23:59:59.999Z', 190n],
+    ['RO', '2025-08-01T00:00:00Z', 210n],
+    ['SK', '2024-12-31T23:59:59.999Z', 200n],
+    ['SK', '2025-01-01T00:00:00Z', 230n],
+  ])('in %s at %s is at the rate of that day', (country, at, ratePerMille) => {
+    const seller = { country: 'SE', vatNumber: 'registered' }
+    expect(decideTaxRule(seller, person(country), new Date(at))).toMatchObject({ ratePerMille })
+  })
+
   test('who is not registered collects none', () => {
-    const rule = decideTaxRule({ country: 'SE', vatNumber: null }, person('SE'))
+    const rule = decideTaxRule({ country: 'SE', vatNumber: null }, person('SE'), today)
     expect(rule).toMatchObject({ treatment: 'not_collecting', ratePerMille: 0n })
   })
 })

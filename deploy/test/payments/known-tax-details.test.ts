@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import type {
+  PaymentIntentBody,
+  ProcessedPaymentBody,
+  TaxedPaymentBody,
+} from '@tollgate/schemas/http/payment-intents'
+import { PaymentStack } from './payment-stack.ts'
+import { adoptedMoney, german, swede } from './taxed-payments.ts'
+
+/* Customers that have said before where they are: their payments ask for the tax by themselves. */
+
+let payments: PaymentStack
+let customerRef: string
+let sequence = 0
+
+beforeAll(async () => {
+  payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '400' } })
+  const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
+  expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
+})
+afterAll(() => payments.stop())
+beforeEach(async () => {
+  sequence += 1
+  customerRef = await payments.createCustomer()
+})
+
+async function topUp(amount = 1000, currency = 'USD'): Promise<PaymentIntentBody> {
+  const asked = { customerRef, purpose: 'credit_topup', amount, currency }
+  const { status, body } = await payments.createIntent(`taxed-${sequence}`, asked)
+  expect(status).toBe(201)
+  return body
+}
+
+function setDetails(reference: string, details: object) {
+  const path = `/v1/sdk/payment-intents/${reference}/business-details`
+  return payments.call<TaxedPaymentBody & { message: string }>('POST', path, details)
+}
+
+async function atProcessor(processorPaymentId: string): Promise<number> {
+  const { body } = await payments.stripe('GET', `payment_intents/${processorPaymentId}`)
+  return (body as unknown as { amount: number }).amount
+}
+
+async function pay({ processorPaymentId }: PaymentIntentBody): Promise<ProcessedPaymentBody> {
+  await payments.confirm(processorPaymentId)
+  return (await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)).body
+}
+
+/** By a payment that nobody makes. */
+async function say(details: object): Promise<void> {
+  expect((await setDetails((await topUp()).processorPaymentId, details)).status).toBe(200)
+  sequence += 1
+}
+
+function purchasesMade() {
+  return payments.stack.database.in('sandbox')`
+    select amount::text, original_amount::text from purchases where customer_ref = ${customerRef}`
+}
+
+test('pays credits with the tax from the start', async () => {
+  await say(swede)
+  const intent = await topUp()
+  expect(intent).toMatchObject({ amount: 1250, originalAmount: 1250 })
+  expect(await atProcessor(intent.processorPaymentId)).toBe(1250)
+  expect((await setDetails(intent.processorPaymentId, german)).body.taxBreakdown.total).toBe(1000)
+  expect(await atProcessor(intent.processorPaymentId)).toBe(1000)
+  await setDetails(intent.processorPaymentId, swede)
+  expect((await pay(intent)).status).toBe('succeeded')
+  expect(await purchasesMade()).toEqual([{ amount: '1000', original_amount: '1000' }])
+  const balance = `/v1/sdk/customers/${customerRef}/balance`
+  expect((await payments.call<BalanceBody>('GET', balance)).body.credits).toBe(100_000)
+})
+
+test('pays a plan with the tax, and the purchase costs the price', async () => {
+  await say(swede)
+  const planRef = await payments.createPlan({ price: 2000, taxBehavior: 'exclusive' })
+  const asked = { customerRef, productRef: payments.productRef, planRef }
+  const { body: intent } = await payments.createIntent(`taxed-${sequence}`, asked)
+  expect(intent).toMatchObject({ amount: 2500, originalAmount: 2500 })
+  expect((await pay(intent)).status).toBe('succeeded')
+  expect(await purchasesMade()).toEqual([{ amount: '2000', original_amount: '2000' }])
+})
+
+test('is refused an amount that cannot be charged with its tax', async () => {
+  await say(swede)
+  const planRef = await payments.createPlan({ price: 99_999_999, taxBehavior: 'exclusive' })
+  const asked = { customerRef, productRef: payments.productRef, planRef }
+  const { status, body } = await payments.createIntent(`taxed-${sequence}`, asked)
+  expect([status, body]).toMatchObject([
+    400,
+    { message: expect.stringContaining('With its tax the amount must not exceed') as string },
+  ])
+})
+
+test('and a look that found the first amount says nothing of the next one', async () => {
+  await say(swede)
+  const { transactionId: reference = '' } = await topUp()
+  await setDetails(reference, german)
+  expect(await adoptedMoney(payments, reference, 1250n, 'open')).toBeUndefined()
+  expect(await adoptedMoney(payments, reference, 1250n, 'succeeded')).toEqual([1250n, 1250n, 250n])
+})
