@@ -16,7 +16,8 @@ export function cardEntryOf(stripeUrl: URL, publishableKey: string): CardEntry {
   return publishableKey === '' ? { kind: 'none' } : { kind: 'stripe', publishableKey }
 }
 
-export const stripeScript = 'https://js.stripe.com/v3/'
+/** The release that goes with the version of the API that platform/src/payments/stripe asks for. */
+export const stripeScript = 'https://js.stripe.com/endive/stripe.js'
 
 /** What Stripe documents for its element; nothing where there is none. */
 export function originsFor(entry: CardEntry): ForeignOrigins {

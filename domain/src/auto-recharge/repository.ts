@@ -153,7 +153,10 @@ export async function noteSetup(
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }
 
-/** There is a card that may be charged: what waits for one begins, and what gave up on another card begins again. */
+/**
+ * There is a card that may be charged: what waits for one begins, what charged another one goes on with this one, and
+ * what gave up on another one begins again.
+ */
 export async function armRecharge(
   sql: Queryable,
   providerId: string,
@@ -165,8 +168,22 @@ export async function armRecharge(
     update auto_recharges set status = 'active', failure_count = 0,
       payment_method_id = ${paymentMethodId}, updated_at = ${now}
     where provider_id = ${providerId} and customer_ref = ${customerRef}
-      and (status = 'pending_setup'
-        or (status = 'failed' and payment_method_id is distinct from ${paymentMethodId}))`
+      and (status = 'pending_setup' or (status in ('active', 'failed')
+        and payment_method_id is distinct from ${paymentMethodId}))`
+}
+
+/** There is no card any more: it waits for one. */
+export async function disarmRecharge(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update auto_recharges set status = 'pending_setup', failure_count = 0,
+      payment_method_id = null, setup_intent_id = null, updated_at = ${now}
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and status in ('active', 'failed', 'pending_setup')`
 }
 
 export type RechargeName = { readonly providerId: string; readonly customerRef: string }

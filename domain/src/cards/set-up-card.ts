@@ -4,6 +4,7 @@ import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
 import { PaymentUnknownError } from '../payments/payment-unknown-error.ts'
 import { customerMetadataKey, requireProcessorCustomer } from '../payments/processor-customers.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import { insertSetup } from './setups-repository.ts'
 
 export type CardSetup = {
   /** Of the processor's setup intent. */
@@ -40,5 +41,9 @@ export async function setUpCard(
   if (!('intent' in made) || made.intent === undefined || clientSecret === undefined) {
     throw new Error(`the processor makes no setup for ${customer.reference}: ${made.outcome}`)
   }
-  return { setupIntentId: made.intent.id, clientSecret }
+  const setupIntentId = made.intent.id
+  await parts.commit(operation, ({ sql, now }) =>
+    insertSetup(sql, providerId, setupIntentId, customer.reference, now),
+  )
+  return { setupIntentId, clientSecret }
 }

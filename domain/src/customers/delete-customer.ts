@@ -1,5 +1,6 @@
 import { removeAutoRecharge } from '../auto-recharge/repository.ts'
 import { removeCard } from '../cards/repository.ts'
+import { removeSetups } from '../cards/setups-repository.ts'
 import { eraseCustomerEvents } from '../outbox/repository.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { endNow } from '../purchases/move-purchase.ts'
@@ -45,6 +46,7 @@ export async function deleteCustomer(
   await endCheckoutSessions(sql, providerId, reference, now)
   await removeAutoRecharge(sql, providerId, reference)
   await removeCard(sql, providerId, reference)
+  await removeSetups(sql, providerId, reference)
   await withdrawIntentsOf(sql, providerId, reference, now)
   await removeProcessorCustomer(sql, providerId, reference)
   await removeTaxDetails(sql, providerId, reference)

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
-import { stripeScript, type CardEntry } from '../card-entry.ts'
+import type { CardEntry } from '../card-entry.ts'
+import { CardForm, cardScripts } from '../card-form.tsx'
 import type { Notice } from '../notice.tsx'
 import type { Checkout } from './checkout.ts'
 import { CheckoutPage } from './checkout-page.tsx'
@@ -17,10 +18,10 @@ type PaymentPageProps = {
 }
 
 export function CheckoutPaymentPage(props: PaymentPageProps): ReactElement {
-  const { checkout, intent, entry, notice } = props
+  const { checkout, intent, clientSecret, entry, returnUrl, notice } = props
   const { formats, files } = checkout.frame
   const amount = formats.money(intent.originalAmountMinor, intent.currency)
-  const scripts = entry.kind === 'stripe' ? [stripeScript, files.payment] : []
+  const scripts = cardScripts(entry, files)
   return (
     <CheckoutPage checkout={checkout} title="Payment" notice={notice} scripts={scripts}>
       <p>
@@ -31,53 +32,16 @@ export function CheckoutPaymentPage(props: PaymentPageProps): ReactElement {
         <h1>{`Pay ${amount}`}</h1>
       </div>
       <section className="card" aria-label="Card">
-        {entry.kind === 'stripe' ? (
-          <StripeForm {...props} publishableKey={entry.publishableKey} amount={amount} />
-        ) : (
-          <SimulatorForm {...props} origin={entry.origin} />
-        )}
+        <CardForm
+          entry={entry}
+          act="pay"
+          intentId={intent.processorPaymentId ?? ''}
+          clientSecret={clientSecret}
+          returnUrl={returnUrl}
+          label={`Pay ${amount}`}
+        />
       </section>
     </CheckoutPage>
-  )
-}
-
-type StripeFormProps = PaymentPageProps & {
-  readonly publishableKey: string
-  readonly amount: string
-}
-
-function StripeForm({ clientSecret, publishableKey, returnUrl, amount }: StripeFormProps) {
-  return (
-    <form
-      data-client-secret={clientSecret}
-      data-publishable-key={publishableKey}
-      data-return-url={returnUrl}
-      data-sends-itself="yes"
-    >
-      <div id="card" />
-      <p id="complaint" className="bad-text" role="alert" />
-      <noscript>
-        <p>Entering a card takes JavaScript. Please turn it on for this page.</p>
-      </noscript>
-      <button className="button main broad" type="submit" disabled>
-        {`Pay ${amount}`}
-      </button>
-    </form>
-  )
-}
-
-type SimulatorFormProps = PaymentPageProps & { readonly origin: string }
-
-function SimulatorForm({ intent, clientSecret, returnUrl, origin }: SimulatorFormProps) {
-  return (
-    <form method="get" action={`${origin}/_simulator/card/${intent.processorPaymentId ?? ''}`}>
-      <input type="hidden" name="client_secret" value={clientSecret} />
-      <input type="hidden" name="return_url" value={returnUrl} />
-      <p className="quiet">Payments are simulated here: the next page takes test cards only.</p>
-      <button className="button main broad" type="submit">
-        Enter card
-      </button>
-    </form>
   )
 }
 

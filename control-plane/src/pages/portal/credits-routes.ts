@@ -16,7 +16,6 @@ import { sendPage } from '../page.tsx'
 import type { AutoRechargeFields } from './auto-recharge-form.tsx'
 import { CreditsPage } from './credits-page.tsx'
 import { movementsPerPage, type CreditsView } from './credits-view.ts'
-import { PaymentPage } from './payment-page.tsx'
 import type { Notice } from '../notice.tsx'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 
@@ -68,15 +67,6 @@ export function registerCreditPages(app: ApiServer, pages: PageParts): void {
       }),
     )
     return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)
-  })
-
-  app.get(`${portalPath}/:handle/payment`, { schema }, async (request, reply) => {
-    const portal = portalOf(request)
-    const { caller, customer } = portal
-    const card = await read(pages, caller, (sql) =>
-      findCard(sql, caller.providerId, customer.reference),
-    )
-    return sendPage(reply, 200, PaymentPage({ portal, card }))
   })
 }
 

@@ -19,6 +19,7 @@ type PortalPageProps = {
   readonly section: SectionName
   readonly title: string
   readonly notice?: Notice | undefined
+  readonly scripts?: readonly string[]
   readonly children: ReactNode
 }
 
@@ -27,6 +28,7 @@ export function PortalPage({
   section,
   title,
   notice,
+  scripts = [],
   children,
 }: PortalPageProps): ReactElement {
   const { frame } = portal
@@ -35,7 +37,7 @@ export function PortalPage({
       frame={frame}
       title={title}
       navigation={<Navigation portal={portal} section={section} />}
-      scripts={[frame.files.script]}
+      scripts={[frame.files.script, ...scripts]}
     >
       <NoticeLine notice={notice} />
       {children}

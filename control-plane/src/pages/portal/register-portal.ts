@@ -6,6 +6,7 @@ import { handleOf } from '../cookies.ts'
 import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemPage, problems } from '../problem.tsx'
+import { registerCardPages } from './card-routes.tsx'
 import { registerCreditPages } from './credits-routes.ts'
 import { registerInvoicePages } from './invoice-routes.ts'
 import { registerPortalOpening } from './open-portal.tsx'
@@ -28,6 +29,7 @@ export function registerPortal(app: ApiServer, pages: PageParts): void {
     registerPurchasePages(portal, pages)
     registerCreditPages(portal, pages)
     registerInvoicePages(portal, pages)
+    registerCardPages(portal, pages)
     registerSignOut(portal, pages)
     done()
   })

@@ -1,0 +1,40 @@
+import { findAutoRecharge } from '@tollgate/domain/auto-recharge/repository'
+import { isLapsed } from '@tollgate/domain/purchases/access'
+import { isEnding } from '@tollgate/domain/purchases/transitions'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { read } from '../../http/read.ts'
+import { shownPurchasesOf } from '../../purchases/present-purchases.ts'
+import type { PageParts } from '../frame.ts'
+import type { Portal } from './portal.ts'
+
+/** What is paid with the saved card, with nobody there. */
+export type UsesOfCard = {
+  readonly renewing: readonly Purchase[]
+  readonly hasAutoRecharge: boolean
+}
+
+export async function readUsesOfCard(
+  pages: PageParts,
+  { caller, customer }: Portal,
+): Promise<UsesOfCard> {
+  const { providerId } = caller
+  const now = new Date(pages.clock.now())
+  const shown = await shownPurchasesOf(pages, caller, { customerRef: customer.reference })
+  const recharge = await read(pages, caller, (sql) =>
+    findAutoRecharge(sql, providerId, customer.reference),
+  )
+  return {
+    renewing: shown
+      .map(({ purchase }) => purchase)
+      .filter((purchase) => isPaidByCard(purchase, now)),
+    hasAutoRecharge: recharge !== undefined && recharge.status !== 'disabled',
+  }
+}
+
+function isPaidByCard(purchase: Purchase, now: Date): boolean {
+  const { status, planSnapshot, nextBillingDate } = purchase
+  if (planSnapshot === null || isLapsed(purchase, now) || isEnding(purchase)) return false
+  const isRunning = status === 'active' || status === 'trialing' || status === 'past_due'
+  const isPriced = planSnapshot.priceMinor > 0 || (planSnapshot.basePriceMinor ?? 0) > 0
+  return isRunning && isPriced && nextBillingDate !== null
+}

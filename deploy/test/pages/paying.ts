@@ -1,0 +1,98 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { expect } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import type { TollgateClient } from '../../src/client/tollgate-client.ts'
+import { startSimulator, type Simulator } from '../../src/stripe-simulator/simulator.ts'
+import { startStack, type Stack } from '../stack.ts'
+import { launchChromium } from './chromium.ts'
+
+type Body = Record<string, unknown>
+
+/** All services of one provider, the simulator of Stripe that they charge with, and a browser. */
+export type PayingStack = {
+  readonly simulator: Simulator
+  readonly stack: Stack
+  readonly browser: Browser
+  readonly client: TollgateClient
+  /** Expects the call to succeed. */
+  readonly send: (method: string, path: string, body?: unknown) => Promise<Body>
+  readonly checkoutLink: (of: Body) => Promise<string>
+  readonly portalLink: (customerRef: string) => Promise<string>
+  readonly purchasesOf: (customerRef: string) => Promise<Body[]>
+  /** What the processor has. */
+  readonly stripe: <Answer>(path: string) => Promise<Answer>
+  /** Has the simulator do something, by its own paths. */
+  readonly simulate: (path: string, body: object) => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+export async function startPayingStack(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PayingStack> {
+  const simulator = await startSimulator()
+  // The bank's page leads back to the public address, so that has to be known beforehand.
+  const port = await freePort()
+  const own = {
+    TOLLGATE_PORT: String(port),
+    TOLLGATE_HOSTED_URL: `http://127.0.0.1:${port}`,
+    TOLLGATE_STRIPE_SANDBOX_URL: simulator.url,
+    TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_pages',
+    TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY: 'pk_test_pages',
+    ...settings,
+  }
+  const [stack, browser] = await Promise.all([startStack({ settings: own }), launchChromium()])
+  const client = (await stack.createProvider()).sandbox
+  const send = async (method: string, path: string, body?: unknown): Promise<Body> => {
+    const answer = await client.send(method, path, body)
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
+    return answer.body as Body
+  }
+  return {
+    simulator,
+    stack,
+    browser,
+    client,
+    send,
+    checkoutLink: async (of) =>
+      (await send('POST', '/v1/sdk/checkout-sessions', of))['checkoutUrl'] as string,
+    portalLink: async (customerRef) => {
+      const path = '/v1/sdk/customers/customer-sessions'
+      return (await send('POST', path, { customerRef }))['customerUrl'] as string
+    },
+    purchasesOf: async (customerRef) => {
+      const { purchases } = await send('GET', `/v1/sdk/purchases/customer/${customerRef}`)
+      return purchases as Body[]
+    },
+    stripe: async <Answer>(path: string) => {
+      const headers = { authorization: `Bearer ${own.TOLLGATE_STRIPE_SANDBOX_SECRET_KEY}` }
+      const answer = await fetch(`${simulator.url}/v1/${path}`, { headers })
+      return (await answer.json()) as Answer
+    },
+    simulate: async (path, body) => {
+      const headers = { 'content-type': 'application/json' }
+      const asked = { method: 'POST', headers, body: JSON.stringify(body) }
+      const answer = await fetch(`${simulator.url}/_simulator/${path}`, asked)
+      expect(answer.status, await answer.text()).toBe(200)
+    },
+    stop: async () => {
+      await browser.close()
+      await stack.stop()
+      await simulator.stop()
+    },
+  }
+}
+
+/** On the page from which the simulator's form is reached. */
+export async function enterCard(page: Page, number: string): Promise<void> {
+  await page.getByRole('button', { name: 'Enter card' }).click()
+  await page.getByLabel('Card number').fill(number)
+  await page.getByRole('button', { name: /Pay|Save/ }).click()
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
