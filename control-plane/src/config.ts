@@ -148,6 +148,12 @@ export const controlPlaneSettings = {
     1_000,
     milliseconds,
   ),
+  processorPollSeconds: integerSetting(
+    'TOLLGATE_PROCESSOR_POLL_SECONDS',
+    "Seconds between two readings of the payment processor's own list of what happened, for what no webhook told of",
+    300,
+    { min: 1, max: 86_400 },
+  ),
   processorEventsKeptDays: integerSetting(
     'TOLLGATE_PROCESSOR_EVENTS_KEPT_DAYS',
     'Days that an event of the payment processor is remembered, so that one told again is dropped',

@@ -145,6 +145,7 @@ function createJobs(
     { ...payments, everyone, now: publisher.now, logger },
     {
       intervalMs: config.paymentsIntervalMs,
+      eventsPollMs: config.processorPollSeconds * 1_000,
       eventsKeptMs: config.processorEventsKeptDays * 86_400_000,
     },
   )

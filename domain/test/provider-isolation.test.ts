@@ -130,6 +130,8 @@ describe('the tables', () => {
       ...environments.map((environment) => `${environment}.debit_positions`),
       // An event of the payment processor names an object, and that its provider.
       ...environments.map((environment) => `${environment}.processor_events`),
+      // How far the processor's list of them was read.
+      ...environments.map((environment) => `${environment}.processor_event_polls`),
     ]
     expect(new Set(places.map(({ place }) => place))).toEqual(new Set(known))
     for (const { place } of places) {

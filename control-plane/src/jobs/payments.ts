@@ -1,6 +1,7 @@
 import type { Service } from '@tollgate/platform/service/service'
 import { rechargeWallets } from '@tollgate/domain/auto-recharge/recharge-wallets'
 import { sweepEvents } from '@tollgate/domain/payments/inbox-repository'
+import { pollEvents } from '@tollgate/domain/payments/poll-events'
 import { reconcilePayments } from '@tollgate/domain/payments/reconcile-payments'
 import { workOffInbox, type PaymentJobParts } from '@tollgate/domain/payments/work-off-inbox'
 import { environments, type Environment } from '@tollgate/schemas/environment'
@@ -8,6 +9,8 @@ import { repeating } from './repeating.ts'
 
 export type PaymentJobLimits = {
   readonly intervalMs: number
+  /** Between two readings of the processor's own list of events. */
+  readonly eventsPollMs: number
   /** How long an event of the processor is remembered. */
   readonly eventsKeptMs: number
 }
@@ -30,6 +33,7 @@ export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimi
   const round = async (): Promise<void> => {
     for (const environment of environments) {
       if (parts.processors.of(environment) === undefined) continue
+      await telling(environment, () => pollEvents(parts, environment, limits.eventsPollMs))
       await telling(environment, () => workOffInbox(parts, environment))
       await telling(environment, () => reconcilePayments(parts, environment))
       await telling(environment, () => rechargeWallets(parts, environment))

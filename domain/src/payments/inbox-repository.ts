@@ -12,13 +12,13 @@ export type InboxEvent = {
 }
 
 /** Once: what is told again is dropped. What is about nothing that we follow is settled already. */
-export async function receiveEvent(
+export async function receiveEvents(
   sql: Queryable,
-  event: ProcessorEvent,
+  events: readonly ProcessorEvent[],
   now: Date,
 ): Promise<void> {
-  const { id, type, objectKind, objectId } = event
-  const row = {
+  if (events.length === 0) return
+  const rows = events.map(({ id, type, objectKind, objectId }) => ({
     event_id: id,
     type,
     object_kind: objectKind ?? null,
@@ -26,8 +26,8 @@ export async function receiveEvent(
     received_at: now,
     due_at: now,
     settled_at: objectKind === undefined ? now : null,
-  }
-  await sql`insert into processor_events ${sql(row)} on conflict (event_id) do nothing`
+  }))
+  await sql`insert into processor_events ${sql(rows)} on conflict (event_id) do nothing`
 }
 
 /**

@@ -1,4 +1,4 @@
-import { receiveEvent } from '@tollgate/domain/payments/inbox-repository'
+import { receiveEvents } from '@tollgate/domain/payments/inbox-repository'
 import { processorOf } from '@tollgate/domain/payments/payment-parts'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { refusals } from '../../errors.ts'
@@ -47,5 +47,5 @@ async function receive(
     logger.warn({ reason: told.reason, environment }, 'a webhook of the processor was refused')
     throw refusals.webhookRejected(told.reason)
   }
-  await receiveEvent(publisher.database.in(environment), told.event, now)
+  await receiveEvents(publisher.database.in(environment), [told.event], now)
 }

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { PaymentMethodBody } from '@tollgate/schemas/http/auto-recharge'
+import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
+import { eventually, PaymentStack } from './payment-stack.ts'
+
+/* Every webhook is lost: what begins and ends at the processor is read from its own list. */
+
+let payments: PaymentStack
+
+beforeAll(async () => {
+  payments = await PaymentStack.start({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '1' } })
+})
+afterAll(() => payments.stop())
+
+async function paid(customerRef: string): Promise<string> {
+  const asked = { customerRef, purpose: 'credit_topup', amount: 5000, currency: 'USD' }
+  const { body } = await payments.createIntent(`lost-${customerRef}`, asked)
+  await payments.confirm(body.processorPaymentId, 'pm_card_bypassPending')
+  const { body: processed } = await payments.process<ProcessedPaymentBody>(
+    body.processorPaymentId,
+    customerRef,
+  )
+  expect(processed.status).toBe('succeeded')
+  return body.processorPaymentId
+}
+
+function told(named: string, types: readonly string[]): Promise<void> {
+  return eventually(async () => expect(await payments.eventsOf(named)).toEqual(types))
+}
+
+test('a refund, and that it failed days later', async () => {
+  const paymentId = await paid(await payments.createCustomer())
+  const refund = await payments.stripe('POST', 'refunds', { payment_intent: paymentId })
+  await told(refund.body.id, ['payment.refunded'])
+  await payments.simulate(`refunds/${refund.body.id}/end`, { status: 'failed' })
+  await told(refund.body.id, ['payment.refunded', 'payment.refund_failed'])
+})
+
+test('a dispute, and how it ended', async () => {
+  const paymentId = await paid(await payments.createCustomer())
+  const charges = await payments.stripe('GET', 'charges', { payment_intent: paymentId })
+  const happened = await payments.simulate(`charges/${charges.body.data![0]!.id}/dispute`, {})
+  const id = String(happened['id'])
+  await told(id, ['payment.disputed'])
+  await payments.simulate(`disputes/${id}/close`, { ending: 'won' })
+  await told(id, ['payment.disputed', 'payment.dispute_closed'])
+})
+
+test('a payout, and that the bank sent it back', async () => {
+  await paid(await payments.createCustomer())
+  const asked = { amount: '1000', currency: 'usd' }
+  const { body: payout } = await payments.stripe('POST', 'payouts', asked)
+  await payments.simulate(`payouts/${payout.id}/move`, { status: 'paid' })
+  await told(payout.id, ['payout.paid'])
+  await payments.simulate(`payouts/${payout.id}/move`, { status: 'failed' })
+  await told(payout.id, ['payout.paid', 'payout.failed'])
+})
+
+test('a card that was set up', async () => {
+  const customerRef = await payments.createCustomer()
+  const { body } = await payments.call<{ setupClientSecret: string }>(
+    'PUT',
+    '/v1/sdk/auto-recharge',
+    {
+      customerRef,
+      enabled: true,
+      triggerType: 'balance',
+      currency: 'USD',
+      thresholdAmountMajor: 5,
+      topupAmountMajor: 20,
+    },
+  )
+  const [setupId] = body.setupClientSecret.split('_secret_')
+  const confirmed = await payments.stripe('POST', `setup_intents/${setupId}/confirm`, {
+    payment_method: 'pm_card_visa',
+  })
+  expect(confirmed.isDone).toBe(true)
+  await eventually(async () => {
+    const path = `/v1/sdk/payment-method?customerRef=${customerRef}`
+    const { body: method } = await payments.call<PaymentMethodBody>('GET', path)
+    expect(method).toMatchObject({ kind: 'card', last4: '4242' })
+  })
+})
