@@ -13,6 +13,7 @@ import {
 } from '@tollgate/platform/database/postgres/database-settings'
 import { eventLogSettings } from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
+import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 import { scheduleSettings } from './schedule/schedule-settings.ts'
 
@@ -55,6 +56,7 @@ export const billingRunnerSettings = {
     { min: 1, max: 500 },
   ),
   hostedUrl: hostedUrlSetting,
+  ...stripeSettings,
   ...scheduleSettings,
   remindersAheadHours: integerSetting(
     'TOLLGATE_REMINDERS_AHEAD_HOURS',

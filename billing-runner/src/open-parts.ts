@@ -8,9 +8,17 @@ import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { traceHotState } from '@tollgate/platform/hot-state/trace-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
+import {
+  openPaymentProcessors,
+  type PaymentProcessors,
+} from '@tollgate/platform/payments/open-payment-processors'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
+import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import { openDatabase } from '@tollgate/domain/postgres/open-database'
+import { commitAndPublish } from '@tollgate/domain/publications/commit-and-publish'
+import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
+import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 import { environments } from '@tollgate/schemas/environment'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -23,6 +31,7 @@ export type Parts = {
   readonly eventLog: EventLog
   readonly hotState: HotState
   readonly tracing: Tracing | undefined
+  readonly processors: PaymentProcessors
   /** Undefined: nothing can be charged. */
   readonly charge: ChargeInvoice | undefined
 }
@@ -39,24 +48,62 @@ export async function openParts(
 ): Promise<OpenedParts> {
   const parts = await openUntraced(config, overrides)
   const { tracing, database, hotState } = parts
-  if (tracing === undefined) return parts
+  const traced =
+    tracing === undefined
+      ? parts
+      : {
+          ...parts,
+          database: traceDatabase(tracing, database),
+          hotState: traceHotState(
+            tracing,
+            hotState,
+            config.hotState === 'redis' ? 'redis' : 'lmdb',
+          ),
+        }
+  return { ...traced, charge: overrides.charge ?? chargeSavedCards(config, traced) }
+}
+
+/** Undefined where no payment processor is configured. */
+function chargeSavedCards(
+  { hostedUrl }: BillingRunnerConfig,
+  parts: Omit<Parts, 'charge'>,
+): ChargeInvoice | undefined {
+  const { database, processors } = parts
+  if (environments.every((each) => processors.of(each) === undefined)) return undefined
+  const publishing = { ...parts, publisher: publisherOf(parts) }
+  return createSavedCardCharger({
+    database,
+    processors,
+    commit: (operation, body) => commitAndPublish(publishing, operation, body),
+    hostedUrl: withoutSlash(hostedUrl),
+  })
+}
+
+/** What publishing needs, of the parts of this process. */
+export function publisherOf({
+  clock,
+  database,
+  eventLog,
+  hotState,
+}: Pick<Parts, 'clock' | 'database' | 'eventLog' | 'hotState'>): PublisherParts {
   return {
-    ...parts,
-    database: traceDatabase(tracing, database),
-    hotState: traceHotState(tracing, hotState, config.hotState === 'redis' ? 'redis' : 'lmdb'),
+    database,
+    hotState,
+    partitionCount: (environment) => eventLog.partitionCount(usageTopic(environment)),
+    now: () => new Date(clock.now()),
   }
 }
 
 function openUntraced(
   config: BillingRunnerConfig,
   overrides: Partial<Parts>,
-): Promise<OpenedParts> {
+): Promise<Omit<OpenedParts, 'charge'>> {
   const logger = overrides.logger ?? createLogger('billing-runner', config.logLevel)
   return openOwned(async (own) => ({
     clock: overrides.clock ?? systemClock,
     logger,
     tracing: overrides.tracing,
-    charge: overrides.charge,
+    processors: overrides.processors ?? (await own(Promise.resolve(openPaymentProcessors(config)))),
     database: overrides.database ?? (await own(openDatabase(config))),
     eventLog: overrides.eventLog ?? (await own(openLog(config, logger))),
     hotState: overrides.hotState ?? (await own(openHotState(config, 'publisher', logger))),

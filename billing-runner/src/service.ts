@@ -1,13 +1,11 @@
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { Service } from '@tollgate/platform/service/service'
-import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
-import { usageTopic } from '@tollgate/schemas/topics'
 import type { BillingRunnerConfig } from './config.ts'
 import { createJobs } from './jobs/job-catalogue.ts'
 import { createScheduling } from './jobs/run-schedule.ts'
 import { createJobMetrics } from './metrics.ts'
-import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
+import { openParts, publisherOf, type OpenedParts, type Parts } from './open-parts.ts'
 
 export type BillingRunner = Service & {
   /** Where health and metrics are served, once started. */
@@ -80,15 +78,5 @@ async function run(config: BillingRunnerConfig, parts: OpenedParts): Promise<Run
       await admin.stop()
       await parts.close()
     },
-  }
-}
-
-/** What publishing needs, of the parts of this process. */
-export function publisherOf({ clock, database, eventLog, hotState }: Parts): PublisherParts {
-  return {
-    database,
-    hotState,
-    partitionCount: (environment) => eventLog.partitionCount(usageTopic(environment)),
-    now: () => new Date(clock.now()),
   }
 }

@@ -19,7 +19,10 @@ beforeEach(async () => {
   stack.clock.set('2026-01-31T12:00:00Z')
   shop = await stack.openShop()
   asked = []
-  return () => stack.database.in('sandbox')`update purchases set status = 'expired'`
+  return async () => {
+    await stack.database.in('sandbox')`update purchases set status = 'expired'`
+    await stack.database.in('sandbox')`update invoices set next_charge_at = null`
+  }
 })
 
 const pay = (charge: InvoiceCharge): Promise<void> =>
@@ -38,7 +41,7 @@ const declining =
   (isFinal: boolean): ChargeInvoice =>
   async (charge) => {
     asked.push(charge)
-    return { kind: 'declined', isFinal }
+    return { kind: 'declined', isFinal, failure: `${charge.invoiceRef}:${asked.length}` }
   }
 
 const monthly = { price: 1_900, setupFee: 500, billingCycle: 'monthly' } as const

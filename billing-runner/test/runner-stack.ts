@@ -30,8 +30,8 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { readBillingRunnerConfig, type BillingRunnerConfig } from '../src/config.ts'
 import { createJobs } from '../src/jobs/job-catalogue.ts'
 import { runOnce, type Totals } from '../src/jobs/run-once.ts'
-import type { Parts } from '../src/open-parts.ts'
-import { createBillingRunner, publisherOf, type BillingRunner } from '../src/service.ts'
+import { publisherOf, type Parts } from '../src/open-parts.ts'
+import { createBillingRunner, type BillingRunner } from '../src/service.ts'
 
 /** A clock that stands where the test puts it. */
 type TestClock = Clock & { set(iso: string): void }
@@ -107,6 +107,7 @@ export async function startRunnerStack(): Promise<RunnerStack> {
     eventLog,
     logger,
     tracing: undefined,
+    processors: { of: () => undefined, close: async () => undefined },
     charge: undefined,
   }
   const environment = (settings: Record<string, string> = {}): Record<string, string> => ({

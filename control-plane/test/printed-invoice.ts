@@ -67,6 +67,9 @@ export function sampleInvoice(change: Partial<InvoiceWithLines> = {}): InvoiceWi
     creditedMinor: 0n,
     refundedMinor: 0n,
     isHeld: false,
+    failedCharges: 0,
+    nextChargeAt: null,
+    countedFailure: null,
     parties: {
       seller: {
         name: 'Åkerlund & Żółć AB',

@@ -5,8 +5,7 @@ import type { BillingRunnerConfig } from '../config.ts'
 import type { ItemJob } from '../jobs/job.ts'
 import { createJobs, type ScheduledJob } from '../jobs/job-catalogue.ts'
 import { runOnce, type Totals } from '../jobs/run-once.ts'
-import { openParts, type Parts } from '../open-parts.ts'
-import { publisherOf } from '../service.ts'
+import { openParts, publisherOf, type Parts } from '../open-parts.ts'
 import type { AskedRun } from './program.ts'
 
 /** Whoever asked must ask otherwise. */

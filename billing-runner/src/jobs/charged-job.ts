@@ -1,22 +1,12 @@
 import type { SelectDue } from '@tollgate/domain/calendar/claims'
 import { billRecurring } from '@tollgate/domain/charging/bill-recurring'
-import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
-import type { RetryDelays } from '@tollgate/domain/charging/decide-retry'
-import { settleCharge } from '@tollgate/domain/charging/settle-charge'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
-import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import type { Period } from '@tollgate/domain/periods/periods'
 import { listPurchases, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { collectInvoice, type Charging } from './collect-invoice.ts'
 import type { ItemJob, ItemOutcome, Turn } from './job.ts'
 import type { DecidingAt } from './purchase-job.ts'
-
-/** How what is due is collected. */
-export type Charging = {
-  /** Undefined: there is nobody who could, so invoices are issued and wait. */
-  readonly charge: ChargeInvoice | undefined
-  readonly delays: RetryDelays
-}
 
 /** What begins with a payment of the period's price. */
 export type ChargeDecision = {
@@ -38,14 +28,10 @@ type Prepared =
   | { readonly kind: 'over'; readonly outcome: ItemOutcome }
   | { readonly kind: 'due'; readonly invoice: Invoice }
 
-/**
- * A job that may have to charge. Order: the invoice is issued and committed; then the processor is asked, with no
- * transaction open; then what came of it is committed. Cut off before the second step, the next try finds the invoice;
- * cut off after it, the charge is asked for again under the same invoice, which is charged once.
- */
+/** A job that may have to charge. The invoice is issued and committed first: cut off after that, the next try finds it. */
 export function chargedJob<Decision extends { readonly kind: string }>(
   job: ChargedJob<Decision>,
-  { charge, delays }: Charging,
+  charging: Charging,
 ): ItemJob {
   return {
     kind: 'items',
@@ -54,26 +40,7 @@ export function chargedJob<Decision extends { readonly kind: string }>(
     perform: async (turn, reference) => {
       const prepared = await prepare(job, turn, reference)
       if (prepared.kind === 'over') return prepared.outcome
-      const { invoice } = prepared
-      const amountMinor = dueMinor(invoice)
-      const isCollected = amountMinor === 0n || invoice.status !== 'open'
-      if (!isCollected && (charge === undefined || invoice.isHeld)) return 'postponed'
-      const outcome =
-        isCollected || charge === undefined
-          ? ({ kind: 'pending' } as const)
-          : await charge({
-              environment: turn.environment,
-              providerId: turn.providerId,
-              customerRef: invoice.customerRef,
-              purchaseRef: reference,
-              invoiceRef: invoice.reference,
-              amountMinor,
-              currency: invoice.currency,
-            })
-      const settled = await turn.commit((work) =>
-        settleCharge(work, invoice.reference, outcome, delays),
-      )
-      return settled === 'settled' ? 'done' : settled === 'open' ? 'postponed' : 'nothing'
+      return collectInvoice(turn, prepared.invoice, charging)
     },
     explain: async (sql, { providerId, item }, now) => {
       const [purchase] = await listPurchases(sql, providerId, { reference: item, rowsMax: 1 })

@@ -2,7 +2,8 @@ import { selectEndedTrials } from '@tollgate/domain/calendar/due-purchases'
 import { findCard } from '@tollgate/domain/cards/repository'
 import { decideTrialEnd } from '@tollgate/domain/purchases/decide-trial-end'
 import { movePurchase } from '@tollgate/domain/purchases/move-purchase'
-import { chargedJob, type Charging } from './charged-job.ts'
+import { chargedJob } from './charged-job.ts'
+import type { Charging } from './collect-invoice.ts'
 import type { ItemJob } from './job.ts'
 
 /** Trials that have ended go on without a payment, are charged, or stop where there is nothing to charge. */

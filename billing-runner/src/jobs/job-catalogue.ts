@@ -10,8 +10,9 @@ import { createTrialExpiry } from './end-trials.ts'
 import { createAbandonedCheckouts } from './expire-checkouts.ts'
 import type { Job } from './job.ts'
 import { createReminders } from './remind.ts'
-import { createRenewals, createRetries } from './renew.ts'
+import { createRenewals } from './renew.ts'
 import { createUsageReset } from './reset-usage.ts'
+import { createRetries } from './retry-charges.ts'
 
 export type ScheduledJob = {
   readonly job: Job

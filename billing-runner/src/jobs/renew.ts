@@ -1,7 +1,8 @@
-import { selectDueRenewals, selectDueRetries } from '@tollgate/domain/calendar/due-purchases'
-import { decideRenewal, decideRenewalAgain } from '@tollgate/domain/purchases/decide-renewal'
+import { selectDueRenewals } from '@tollgate/domain/calendar/due-purchases'
+import { decideRenewal } from '@tollgate/domain/purchases/decide-renewal'
 import { renewPurchase } from '@tollgate/domain/purchases/renew-purchase'
-import { chargedJob, type ChargedJob, type Charging } from './charged-job.ts'
+import { chargedJob, type ChargedJob } from './charged-job.ts'
+import type { Charging } from './collect-invoice.ts'
 import type { ItemJob } from './job.ts'
 
 /** Begins the next period of purchases whose billing date has come, with a payment where it costs something. */
@@ -9,15 +10,6 @@ export function createRenewals(charging: Charging): ItemJob {
   const decide: Renewal['decide'] = async ({ now }, purchase) => decideRenewal(purchase, now)
   return chargedJob(
     { ...renewal, name: 'renewals', selectDue: selectDueRenewals, decide },
-    charging,
-  )
-}
-
-/** Tries the charges again that failed. */
-export function createRetries(charging: Charging): ItemJob {
-  const decide: Renewal['decide'] = async ({ now }, purchase) => decideRenewalAgain(purchase, now)
-  return chargedJob(
-    { ...renewal, name: 'payment-retries', selectDue: selectDueRetries, decide },
     charging,
   )
 }

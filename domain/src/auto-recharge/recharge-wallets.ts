@@ -110,6 +110,7 @@ async function claimCharge(
     tax,
     description: 'Automatic top-up',
     purchaseRef: null,
+    invoiceRef: null,
     idempotencyKey: `auto-recharge:${begun}`,
     inputSha256: sha256OfInput([begun]),
   })

@@ -32,8 +32,3 @@ export const selectDueResets: SelectDue = (sql, now) => sql`
 export const selectLapsed: SelectDue = (sql, now) => sql`
   select provider_id, reference as item, end_date as due_at from purchases
   where end_date <= ${now} and status in ('active', 'trialing', 'past_due')`
-
-/** Purchases whose last charge failed and is to be tried again. */
-export const selectDueRetries: SelectDue = (sql, now) => sql`
-  select provider_id, reference as item, next_retry_at as due_at from purchases
-  where next_retry_at <= ${now} and status = 'past_due'`

@@ -1,6 +1,7 @@
 import { armRecharge } from '../auto-recharge/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { keepCard, type SeenCard } from './repository.ts'
+import { chargeUnpaidNow } from '../invoices/unpaid.ts'
+import { findReusablePaymentMethod, keepCard, type SeenCard } from './repository.ts'
 
 /** Keeps what is known of a card that was paid with or set up; what waits for one that may be charged again begins. */
 export async function saveCard(
@@ -8,6 +9,9 @@ export async function saveCard(
   customerRef: string,
   card: SeenCard,
 ): Promise<void> {
+  const before = await findReusablePaymentMethod(sql, providerId, customerRef)
   await keepCard(sql, providerId, customerRef, card, now)
-  if (card.reusable) await armRecharge(sql, providerId, customerRef, card.paymentMethodId, now)
+  if (!card.reusable) return
+  await armRecharge(sql, providerId, customerRef, card.paymentMethodId, now)
+  if (before !== card.paymentMethodId) await chargeUnpaidNow(sql, providerId, customerRef, now)
 }

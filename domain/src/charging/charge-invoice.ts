@@ -5,11 +5,13 @@ export type InvoiceCharge = {
   readonly environment: Environment
   readonly providerId: string
   readonly customerRef: string
-  readonly purchaseRef: string
+  /** Null where nothing was bought but credits. */
+  readonly purchaseRef: string | null
   readonly invoiceRef: string
   /** Minor units of the currency, more than none. */
   readonly amountMinor: bigint
   readonly currency: string
+  readonly now: Date
 }
 
 export type ChargeOutcome =
@@ -19,8 +21,10 @@ export type ChargeOutcome =
       readonly kind: 'declined'
       /** Trying it again would come to the same. */
       readonly isFinal: boolean
+      /** Names the failure: told again, it is counted once. */
+      readonly failure: string
     }
-  /** On its way, or not known yet. Whoever hears of its end settles it: `settleCharge`. */
+  /** On its way, or not known yet. Whoever learns that it was paid settles it; the next try learns that it was not. */
   | { readonly kind: 'pending' }
 
 /**

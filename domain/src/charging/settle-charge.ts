@@ -1,21 +1,22 @@
 import { findRecurringPeriod } from '../invoices/billed-periods.ts'
-import { lockInvoice, findInvoice } from '../invoices/repository.ts'
+import type { Invoice } from '../invoices/invoice.ts'
+import { findInvoice, lockInvoice, updateInvoice } from '../invoices/repository.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
-import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
 import { lockPurchase, updatePurchase, type Purchase } from '../purchases/repository.ts'
-import { canMove, type PurchaseTrigger } from '../purchases/transitions.ts'
+import { canMove } from '../purchases/transitions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { ChargeOutcome } from './charge-invoice.ts'
 import { decideRetry, type RetryDelays } from './decide-retry.ts'
+import { settlePaid } from './settle-paid.ts'
 
 /** `open`: the end is not known yet. `nothing`: another has settled it, or it has no bearing on the purchase. */
 export type SettledCharge = 'settled' | 'open' | 'nothing'
 
 /**
- * What the end of a charge means for the purchase: its next period begins, or it is past due, or suspended. Called by
- * whoever learns of the end, any number of times: whether it was paid the invoice says, and a period that has begun
- * is not begun again.
+ * What the end of a charge means: what was paid for goes on, or the invoice is charged again later, and its purchase is
+ * past due, or suspended after the last time. Of any invoice, also of one for usage alone. Called by whoever learns of
+ * the end, any number of times: whether it was paid the invoice says, and a failure is counted once.
  */
 export async function settleCharge(
   work: UnitOfWork,
@@ -25,64 +26,61 @@ export async function settleCharge(
 ): Promise<SettledCharge> {
   const { sql, providerId } = work
   const named = await findInvoice(sql, providerId, invoiceRef)
-  if (named === undefined || named.purchaseRef === null) return 'nothing'
+  if (named === undefined) return 'nothing'
+  const { purchaseRef } = named
   // Everybody locks the purchase before the invoice.
-  const purchase = await lockPurchase(sql, providerId, named.purchaseRef)
+  const purchase =
+    purchaseRef === null ? undefined : await lockPurchase(sql, providerId, purchaseRef)
   const invoice = await lockInvoice(sql, providerId, invoiceRef)
-  const period = await findRecurringPeriod(sql, providerId, invoiceRef)
-  if (purchase === undefined || invoice === undefined || period === undefined) return 'nothing'
-  if (purchase.nextBillingDate?.getTime() !== period.start.getTime()) return 'nothing'
-  if (invoice.status === 'paid') return begin(work, purchase, period)
+  if (invoice === undefined) return 'nothing'
+  if (invoice.status === 'paid') {
+    // Most often the payment has done so itself.
+    const isOurs = purchase !== undefined && (await settlePaid(work, purchase, invoice))
+    return isOurs || outcome.kind === 'paid' ? 'settled' : 'nothing'
+  }
+  if (invoice.status !== 'open') return 'nothing'
   if (outcome.kind !== 'declined') return 'open'
-  return fail(work, purchase, outcome.isFinal, delays)
-}
-
-const begins: Readonly<Partial<Record<Purchase['status'], PurchaseTrigger>>> = {
-  trialing: 'trial-converted',
-  active: 'renewed',
-  past_due: 'renewed',
-  suspended: 'paid',
-}
-
-async function begin(
-  work: UnitOfWork,
-  purchase: Purchase,
-  period: ChargedPeriod,
-): Promise<SettledCharge> {
-  const trigger = begins[purchase.status]
-  if (trigger === undefined || !canMove(purchase, trigger)) return 'nothing'
-  await movePurchase(work, purchase, trigger, {
-    nextBillingDate: purchase.autoRenew ? period.end : null,
-    paidAt: work.now,
-    retryCount: 0,
-    nextRetryAt: null,
-  })
+  if (invoice.countedFailure === outcome.failure) return 'nothing'
+  const failed = await countFailure(work, invoice, outcome, delays)
+  if (purchase !== undefined) await fall(work, purchase, failed)
   return 'settled'
 }
 
-async function fail(
+async function countFailure(
   work: UnitOfWork,
-  purchase: Purchase,
-  isFinal: boolean,
+  invoice: Invoice,
+  { isFinal, failure }: Extract<ChargeOutcome, { kind: 'declined' }>,
   delays: RetryDelays,
-): Promise<SettledCharge> {
+): Promise<Invoice> {
+  const failedCharges = invoice.failedCharges + 1
+  const decision = decideRetry(failedCharges, isFinal, work.now, delays)
+  const nextChargeAt = decision.kind === 'retry' ? decision.at : null
+  const counted = { failedCharges, nextChargeAt, countedFailure: failure, updatedAt: work.now }
+  const failed = { ...invoice, ...counted }
+  await updateInvoice(work.sql, work.providerId, failed)
+  return failed
+}
+
+/** What a charge that failed makes of the purchase. One that has ended, or stands still already, stays as it is. */
+async function fall(work: UnitOfWork, purchase: Purchase, invoice: Invoice): Promise<void> {
+  const { sql, providerId, now } = work
+  const { failedCharges: retryCount, nextChargeAt: nextRetryAt } = invoice
   if (purchase.status === 'trialing') {
+    const period = await findRecurringPeriod(sql, providerId, invoice.reference)
+    if (period === undefined) return
+    // Nobody has paid yet, so there is nothing to go on with meanwhile: a new card has it tried again.
+    await updateInvoice(sql, providerId, { ...invoice, nextChargeAt: null })
     await movePurchase(work, purchase, 'trial-unpaid', { nextUsageBillAt: null })
-    return 'settled'
+    return
   }
-  if (purchase.status !== 'active' && purchase.status !== 'past_due') return 'nothing'
-  const retryCount = purchase.retryCount + 1
-  const decision = decideRetry(retryCount, isFinal, work.now, delays)
-  const nextRetryAt = decision.kind === 'retry' ? decision.at : null
   const failed = { retryCount, nextRetryAt }
   // The first failure is told even where it is the last: what is suspended was past due before.
-  const pastDue =
-    purchase.status === 'active'
-      ? await movePurchase(work, purchase, 'renewal-failed', failed, pastDueTold)
-      : { ...purchase, ...failed }
-  if (decision.kind === 'give-up') await movePurchase(work, pastDue, 'retries-spent', failed)
-  else await updatePurchase(work.sql, work.providerId, { ...pastDue, updatedAt: work.now })
-  return 'settled'
+  const pastDue = canMove(purchase, 'renewal-failed')
+    ? await movePurchase(work, purchase, 'renewal-failed', failed, pastDueTold)
+    : { ...purchase, ...failed }
+  if (pastDue.status !== 'past_due') return
+  if (nextRetryAt === null) await movePurchase(work, pastDue, 'retries-spent', failed)
+  else await updatePurchase(sql, providerId, { ...pastDue, updatedAt: now })
 }
 
 /** What purchase.past_due tells. */

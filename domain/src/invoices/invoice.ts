@@ -21,6 +21,12 @@ export type Invoice = InvoiceAmounts & {
   readonly isHeld: boolean
   /** Null for a draft. */
   readonly parties: InvoiceParties | null
+  /** Charges that failed. */
+  readonly failedCharges: number
+  /** When it is charged next, unless somebody does before; null: not by itself. */
+  readonly nextChargeAt: Date | null
+  /** The last failure that was counted: told again, it is no other one. */
+  readonly countedFailure: string | null
   readonly issuedAt: Date | null
   readonly paidAt: Date | null
   /** When it became void or uncollectible. */

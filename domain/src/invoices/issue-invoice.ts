@@ -22,13 +22,18 @@ export async function issueInvoice(
   const { sql, providerId, now } = work
   const { carriedMinor, isHeld } = decideDue(draft.totalMinor, draft.currency)
   await postMoney(work, invoiceIssued(issuedOf(draft)))
-  const open = movedInvoice({ ...draft, parties, issuedAt: now, isHeld }, 'issued', 0n, now)
+  // Whoever issues it charges it at once; this is for when it dies before.
+  const nextChargeAt = isHeld ? null : new Date(now.getTime() + firstChargeMs)
+  const whole = { ...draft, parties, issuedAt: now, isHeld, nextChargeAt }
+  const open = movedInvoice(whole, 'issued', 0n, now)
   const settled = carriedMinor === 0n ? open : await carry(work, open, carriedMinor, 'issue')
   const issued = { ...settled, number: await takeNumber(sql, providerId, 'invoice') }
   await markIssued(sql, providerId, issued)
   await updateInvoice(sql, providerId, issued)
   return issued
 }
+
+const firstChargeMs = 600_000
 
 /**
  * Moves part of what is due, or a credit, on to the customer's next invoice: also where the processor refuses an amount

@@ -39,6 +39,8 @@ export function movedInvoice<Kept extends Invoice>(
     ...decision.invoice,
     paidAt: status === 'paid' ? (invoice.paidAt ?? now) : invoice.paidAt,
     closedAt: invoice.closedAt ?? (isClosed(status) ? now : null),
+    // Only what is open is charged.
+    nextChargeAt: status === 'open' ? invoice.nextChargeAt : null,
     updatedAt: now,
   }
 }

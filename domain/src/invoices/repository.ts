@@ -20,6 +20,9 @@ type InvoiceRow = {
   credited: string
   refunded: string
   is_held: boolean
+  failed_charges: number
+  next_charge_at: Date | null
+  counted_failure: string | null
   parties: InvoiceParties | null
   issued_at: Date | null
   paid_at: Date | null
@@ -53,6 +56,8 @@ export async function updateInvoice(
     update invoices set status = ${invoice.status}, carried = ${invoice.carriedMinor.toString()},
       paid = ${invoice.paidMinor.toString()}, credited = ${invoice.creditedMinor.toString()},
       refunded = ${invoice.refundedMinor.toString()}, is_held = ${invoice.isHeld},
+      failed_charges = ${invoice.failedCharges}, next_charge_at = ${invoice.nextChargeAt},
+      counted_failure = ${invoice.countedFailure},
       paid_at = ${invoice.paidAt}, closed_at = ${invoice.closedAt},
       updated_at = ${invoice.updatedAt}
     where provider_id = ${providerId} and reference = ${invoice.reference}`
@@ -131,6 +136,9 @@ function fromRow(row: InvoiceRow): Invoice {
     creditedMinor: BigInt(row.credited),
     refundedMinor: BigInt(row.refunded),
     isHeld: row.is_held,
+    failedCharges: row.failed_charges,
+    nextChargeAt: row.next_charge_at,
+    countedFailure: row.counted_failure,
     parties: row.parties,
     issuedAt: row.issued_at,
     paidAt: row.paid_at,

@@ -7,7 +7,7 @@ import type {
 } from '@tollgate/platform/payments/payment-objects'
 import { outcomeOf } from '@tollgate/platform/payments/payment-outcomes'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { settleAnsweredAttempt } from './attempts-repository.ts'
+import { settleAnsweredAttempt, type AttemptDecline } from './attempts-repository.ts'
 import { adoptMoney } from './adopt-money.ts'
 import { bookPayment } from './book-payment.ts'
 import { lockIntent, updateIntent } from './intents-repository.ts'
@@ -55,7 +55,9 @@ export async function applyLook(
     trigger === 'succeeded' ? await settlePaid(work, moved, look.card, hostedUrl) : moved
   const kept = { ...ended, nextLookAt: nextLookAt(ended, now) }
   await updateIntent(sql, providerId, kept)
-  await settleAnsweredAttempt(sql, providerId, reference, isFinal(kept.status), now)
+  const { lastDecline } = look.payment
+  const decline = trigger === 'opened' && lastDecline ? declineKindOf(lastDecline) : null
+  await settleAnsweredAttempt(sql, providerId, reference, isFinal(kept.status), decline, now)
   if (isFinal(kept.status)) await settleRecharge(work, kept)
   return kept
 }
@@ -112,6 +114,10 @@ async function tellOfDecline(
     // Nobody is there to try another card, and the next recharge is another payment. An invoice is tried again.
     cancelWanted: intent.cancelWanted || (isOffSession && purpose === 'credit_topup'),
   }
+}
+
+export function declineKindOf({ isHard, needsCustomer }: Decline): AttemptDecline {
+  return needsCustomer ? 'customer' : isHard ? 'hard' : 'soft'
 }
 
 export function reasonOf({ code, declineCode }: Decline): string {

@@ -7,6 +7,9 @@ export type AttemptOperation = 'create' | 'confirm' | 'change' | 'cancel' | 'ref
 /** `lost`: the processor has proved not to know of it. */
 export type AttemptOutcome = 'sent' | 'unknown' | 'done' | 'declined' | 'refused' | 'lost'
 
+/** Whether the same card may be taken later (`soft`), only another one (`hard`), or the bank wants to ask its holder. */
+export type AttemptDecline = 'soft' | 'hard' | 'customer'
+
 /** One call that changes something at the processor, written before it is made. */
 export type PaymentAttempt = {
   readonly intentRef: string
@@ -16,6 +19,8 @@ export type PaymentAttempt = {
   readonly key: string
   readonly request: JsonObject
   readonly outcome: AttemptOutcome
+  /** Of what the bank turned down. */
+  readonly decline: AttemptDecline | null
   readonly sends: number
   /** What was wrong the last time. */
   readonly message: string | null
@@ -29,6 +34,7 @@ type AttemptRow = {
   idempotency_key: string
   request: JsonObject
   outcome: AttemptOutcome
+  decline: AttemptDecline | null
   sends: number
   message: string | null
   sent_at: Date
@@ -78,6 +84,22 @@ export async function findOpenAttempt(
   return row === undefined ? undefined : fromRow(row)
 }
 
+/** The last call that was to charge the card for an invoice, of whichever of its payments. */
+export async function findLastCharge(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+): Promise<PaymentAttempt | undefined> {
+  const [row] = await sql<AttemptRow[]>`
+    select attempts.* from payment_attempts as attempts
+    join payment_intents as intents on intents.provider_id = attempts.provider_id
+      and intents.reference = attempts.intent_ref
+    where intents.provider_id = ${providerId} and intents.invoice_ref = ${invoiceRef}
+      and attempts.operation in ('create', 'confirm') and attempts.outcome <> 'lost'
+    order by intents.created_at desc, attempts.number desc limit 1`
+  return row === undefined ? undefined : fromRow(row)
+}
+
 /**
  * The last call that was to make the payment's amount this one, with its tax, and whether another amount was asked for
  * after it.
@@ -106,9 +128,11 @@ export async function settleAttempt(
   outcome: Exclude<AttemptOutcome, 'sent' | 'unknown'>,
   message: string | null,
   now: Date,
+  decline: AttemptDecline | null = null,
 ): Promise<void> {
   await sql`
-    update payment_attempts set outcome = ${outcome}, message = ${message}, settled_at = ${now}
+    update payment_attempts set outcome = ${outcome}, decline = ${decline}, message = ${message},
+      settled_at = ${now}
     where provider_id = ${providerId} and intent_ref = ${intentRef} and number = ${number}
       and outcome in ('sent', 'unknown')`
 }
@@ -122,10 +146,12 @@ export async function settleAnsweredAttempt(
   providerId: string,
   intentRef: string,
   isFinal: boolean,
+  decline: AttemptDecline | null,
   now: Date,
 ): Promise<void> {
   await sql`
-    update payment_attempts set outcome = 'done', settled_at = ${now}
+    update payment_attempts set settled_at = ${now}, decline = ${decline},
+      outcome = ${decline === null ? 'done' : 'declined'}
     where provider_id = ${providerId} and intent_ref = ${intentRef}
       and outcome in ('sent', 'unknown') and operation <> 'refund'
       and (operation = 'create' or ${isFinal})`
@@ -151,6 +177,7 @@ function fromRow(row: AttemptRow): PaymentAttempt {
     key: row.idempotency_key,
     request: row.request,
     outcome: row.outcome,
+    decline: row.decline,
     sends: row.sends,
     message: row.message,
     sentAt: row.sent_at,

@@ -1,3 +1,4 @@
+import { bookInvoice } from '../charging/book-invoice.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { insertPurchase } from '../purchases/repository.ts'
 import { topUpPurchase } from '../purchases/new-purchase.ts'
@@ -35,8 +36,7 @@ async function book(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
     case 'credit_topup':
       return bookTopUp(work, intent)
     case 'usage_billing':
-      // What was used was given before; the invoice that was paid is settled by whoever issued it.
-      return { kind: 'booked', purchaseRef: intent.purchaseRef }
+      return bookInvoice(work, intent)
   }
 }
 

@@ -2,10 +2,11 @@ import type {
   NewPaymentIntent,
   PaymentProcessor,
 } from '@tollgate/platform/payments/payment-processor'
+import type { Decline } from '@tollgate/platform/payments/payment-objects'
 import type { PaymentOutcome } from '@tollgate/platform/payments/payment-outcomes'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { applyLook, type PaymentLook } from './apply-look.ts'
+import { applyLook, declineKindOf, reasonOf, type PaymentLook } from './apply-look.ts'
 import { noteUnknown, settleAttempt, type PaymentAttempt } from './attempts-repository.ts'
 import { lookAtPayment, withCard } from './look-at-payment.ts'
 import { refuseIntent } from './refuse-intent.ts'
@@ -55,18 +56,22 @@ export async function carryOut(
       }
       return afterRefusal(parts, operation, intent, attempt, told)
     }
-    case 'declined':
+    case 'declined': {
+      const { decline } = outcome
       if (outcome.intent === undefined) {
-        const told = outcome.decline.declineCode ?? outcome.decline.code
-        return answered(await parts.commit(operation, (work) => refuseIntent(work, attempt, told)))
+        const refuse = (work: UnitOfWork) =>
+          refuseIntent(work, attempt, reasonOf(decline), declineKindOf(decline))
+        return answered(await parts.commit(operation, refuse))
       }
-      return keep(parts, operation, attempt, await withCard(processor, outcome.intent), 'declined')
+      const look = await withCard(processor, outcome.intent)
+      return keep(parts, operation, attempt, look, decline)
+    }
     case 'open':
     case 'succeeded':
     case 'processing':
     case 'requires_action':
     case 'canceled':
-      return keep(parts, operation, attempt, await withCard(processor, outcome.intent), 'done')
+      return keep(parts, operation, attempt, await withCard(processor, outcome.intent))
   }
 }
 
@@ -108,10 +113,15 @@ function keep(
   operation: Operation,
   attempt: PaymentAttempt,
   look: PaymentLook,
-  outcome: 'done' | 'declined',
+  decline?: Decline,
 ): Promise<CarriedOut> {
   return parts.commit(operation, async (work) => {
-    await settle(work, attempt, outcome, null)
+    const { sql, providerId, now } = work
+    if (decline === undefined) await settleAttempt(sql, providerId, attempt, 'done', null, now)
+    else {
+      const [told, kind] = [reasonOf(decline), declineKindOf(decline)]
+      await settleAttempt(sql, providerId, attempt, 'declined', told, now, kind)
+    }
     const applied = await applyLook(work, attempt.intentRef, look, parts.hostedUrl)
     return answered(applied, look.payment.clientSecret)
   })
@@ -130,19 +140,11 @@ async function afterRefusal(
     processorPaymentId === null ? undefined : await lookAtPayment(processor, processorPaymentId)
   if (look === undefined) throw new Error(`${attempt.key} was refused: ${message}`)
   return parts.commit(operation, async (work) => {
-    await settle(work, attempt, 'refused', message)
+    const { sql, providerId, now } = work
+    await settleAttempt(sql, providerId, attempt, 'refused', message, now)
     const applied = await applyLook(work, attempt.intentRef, look, parts.hostedUrl)
     return answered(applied, look.payment.clientSecret)
   })
-}
-
-function settle(
-  { sql, providerId, now }: UnitOfWork,
-  attempt: PaymentAttempt,
-  outcome: 'done' | 'declined' | 'refused',
-  message: string | null,
-): Promise<void> {
-  return settleAttempt(sql, providerId, attempt, outcome, message, now)
 }
 
 function answered(intent: PaymentIntent, clientSecret?: string): CarriedOut {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { saveAutoRecharge } from '../auto-recharge/repository.ts'
+import { isCreditBased, type Plan } from '../plans/plan.ts'
 import { sha256OfInput } from '../wallet/ledger.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
 import { findOpenAttempt } from './attempts-repository.ts'
@@ -137,14 +138,20 @@ function draftOf(
     cycleMode,
     checkoutSessionId: request.checkoutSessionId ?? null,
     paymentMethodId: null,
-    keepsCard: request.keepsCard || request.recharge !== undefined,
+    keepsCard: request.keepsCard || request.recharge !== undefined || isChargedAgain(plan),
     terms,
     tax,
     description: request.description ?? null,
     purchaseRef: null,
+    invoiceRef: null,
     idempotencyKey: request.idempotencyKey,
     inputSha256,
   }
+}
+
+/** What renews, or is billed at the end of its periods, is charged with nobody there. */
+function isChargedAgain(plan: Plan | undefined): boolean {
+  return plan !== undefined && plan.type !== 'one-time' && !isCreditBased(plan)
 }
 
 function inputOf(request: PaymentRequest): string {

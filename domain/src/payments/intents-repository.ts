@@ -30,6 +30,7 @@ type IntentRow = {
   processor_customer_id: string
   processor_payment_id: string | null
   purchase_ref: string | null
+  invoice_ref: string | null
   failure_reason: string | null
   declined_charges: string[]
   refund_wanted: boolean
@@ -54,14 +55,14 @@ export async function insertIntent(
       (provider_id, reference, purpose, customer_ref, product_ref, plan_ref, plan_snapshot,
        cycle_mode, checkout_session_id, payment_method_id, keeps_card, status, amount, original_amount,
        currency, exchange_rate, tax, credits, description, processor_customer_id, purchase_ref,
-       idempotency_key, input_sha256, expires_at, next_look_at, created_at, updated_at)
+       invoice_ref, idempotency_key, input_sha256, expires_at, next_look_at, created_at, updated_at)
     values (${providerId}, ${intent.reference}, ${intent.purpose}, ${intent.customerRef},
       ${intent.productRef}, ${intent.planRef}, ${jsonb(sql, intent.planSnapshot)},
       ${intent.cycleMode}, ${intent.checkoutSessionId}, ${intent.paymentMethodId}, ${intent.keepsCard},
       ${intent.status}, ${intent.amountMinor.toString()}, ${intent.originalAmountMinor.toString()},
       ${intent.currency}, ${intent.exchangeRate}, ${jsonb(sql, intent.tax && taxToJson(intent.tax))},
       ${intent.credits?.toString() ?? null},
-      ${intent.description}, ${intent.processorCustomerId}, ${intent.purchaseRef},
+      ${intent.description}, ${intent.processorCustomerId}, ${intent.purchaseRef}, ${intent.invoiceRef},
       ${intent.idempotencyKey}, ${intent.inputSha256}, ${intent.expiresAt}, ${intent.nextLookAt}, ${intent.createdAt},
       ${intent.updatedAt})`
 }
@@ -117,6 +118,31 @@ export async function findIntentByKey(
     select * from payment_intents
     where provider_id = ${providerId} and idempotency_key = ${idempotencyKey}`
   return row === undefined ? undefined : fromRow(row)
+}
+
+/** The payment of the invoice that has not come to an end; undefined: none could still be paid. */
+export async function lockIntentOfInvoice(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+): Promise<PaymentIntent | undefined> {
+  const [row] = await sql<IntentRow[]>`
+    select * from payment_intents
+    where provider_id = ${providerId} and invoice_ref = ${invoiceRef}
+      and status not in ('succeeded', 'canceled', 'failed') for update`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** However they ended. */
+export async function countIntentsOfInvoice(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::int as count from payment_intents
+    where provider_id = ${providerId} and invoice_ref = ${invoiceRef}`
+  return row.count
 }
 
 /** Those that the processor knows of, the newest first. */
@@ -218,6 +244,7 @@ function fromRow(row: IntentRow): PaymentIntent {
     processorCustomerId: row.processor_customer_id,
     processorPaymentId: row.processor_payment_id,
     purchaseRef: row.purchase_ref,
+    invoiceRef: row.invoice_ref,
     failureReason: row.failure_reason,
     declinedCharges: row.declined_charges,
     refundWanted: row.refund_wanted,

@@ -1,6 +1,5 @@
 import type { CycleMode } from '../periods/periods.ts'
-import { snapshotOf } from '../purchases/plan-snapshot.ts'
-import type { Plan } from '../plans/plan.ts'
+import { snapshotOf, type PlanSnapshot } from '../purchases/plan-snapshot.ts'
 import type { TaxBreakdown } from '../tax/tax-breakdown.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -22,7 +21,7 @@ export type IntentDraft = {
   readonly customerRef: string
   readonly processorCustomerId: string
   readonly productRef: string | null
-  readonly plan: Plan | undefined
+  readonly plan: PlanSnapshot | undefined
   readonly cycleMode: CycleMode
   readonly checkoutSessionId: string | null
   readonly paymentMethodId: string | null
@@ -34,6 +33,8 @@ export type IntentDraft = {
   readonly description: string | null
   /** The purchase whose usage or renewal it pays. */
   readonly purchaseRef: string | null
+  /** The invoice that it pays. Breaks a unique constraint while another payment of it is open. */
+  readonly invoiceRef: string | null
   readonly idempotencyKey: string
   readonly inputSha256: string
 }

@@ -39,6 +39,8 @@ export type PaymentIntent = {
   /** Null until the processor has told. */
   readonly processorPaymentId: string | null
   readonly purchaseRef: string | null
+  /** The invoice that it pays, where it pays one. */
+  readonly invoiceRef: string | null
   readonly failureReason: string | null
   /** Charges that were turned down, or causes where there was no charge: each of them was told of once. */
   readonly declinedCharges: readonly string[]

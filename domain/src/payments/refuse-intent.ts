@@ -1,6 +1,6 @@
 import { settleRecharge } from '../auto-recharge/settle-recharge.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { settleAttempt, type PaymentAttempt } from './attempts-repository.ts'
+import { settleAttempt, type AttemptDecline, type PaymentAttempt } from './attempts-repository.ts'
 import { lockIntent, updateIntent } from './intents-repository.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 import { recordPaymentEvent } from './payment-event.ts'
@@ -11,11 +11,12 @@ export async function refuseIntent(
   work: UnitOfWork,
   attempt: PaymentAttempt,
   reason: string,
+  decline: AttemptDecline | null = null,
 ): Promise<PaymentIntent> {
   const { sql, providerId, now } = work
   const intent = await lockIntent(sql, providerId, attempt.intentRef)
   if (intent === undefined) throw new Error(`payment ${attempt.intentRef} is gone`)
-  await settleAttempt(sql, providerId, attempt, 'refused', reason, now)
+  await settleAttempt(sql, providerId, attempt, 'refused', reason, now, decline)
   if (!canIntentMove(intent.status, 'refused')) return intent
   const { to: status } = intentTransitions.refused
   const failed = { ...intent, status, failureReason: reason, nextLookAt: null, updatedAt: now }

@@ -14,20 +14,10 @@ export type RenewalDecision =
 
 /** What the billing date of a purchase brings: one period, also where several have passed since. */
 export function decideRenewal(purchase: Purchase, now: Date): RenewalDecision {
-  return purchase.status === 'active' ? decide(purchase, now) : { kind: 'nothing' }
-}
-
-/** The same of one whose last charge failed, when the next one is due. */
-export function decideRenewalAgain(purchase: Purchase, now: Date): RenewalDecision {
-  const { status, nextRetryAt } = purchase
-  if (status !== 'past_due' || nextRetryAt === null || nextRetryAt > now) return { kind: 'nothing' }
-  return decide(purchase, now)
-}
-
-function decide(purchase: Purchase, now: Date): RenewalDecision {
-  const { planSnapshot, nextBillingDate, autoRenew } = purchase
+  const { status, planSnapshot, nextBillingDate, autoRenew } = purchase
   const cycle = cycleOf(purchase)
-  if (!autoRenew || !canMove(purchase, 'renewed')) return { kind: 'nothing' }
+  // One that is past due waits for its invoice, which is charged again by itself.
+  if (status !== 'active' || !autoRenew || !canMove(purchase, 'renewed')) return { kind: 'nothing' }
   if (planSnapshot === null || cycle === undefined) return { kind: 'nothing' }
   if (nextBillingDate === null || nextBillingDate > now) return { kind: 'nothing' }
   const period = periodAt(cycle, nextBillingDate)

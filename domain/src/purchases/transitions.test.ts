@@ -18,6 +18,7 @@ const rows: readonly Row[] = [
   ['active', 'renewed', 'active'],
   ['past_due', 'renewed', 'active'],
   ['active', 'renewal-failed', 'past_due'],
+  ['past_due', 'debt-paid', 'active'],
   ['past_due', 'retries-spent', 'suspended'],
   ['active', 'cancellation-scheduled', 'active'],
   ['trialing', 'cancellation-scheduled', 'trialing'],

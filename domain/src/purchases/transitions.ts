@@ -8,6 +8,7 @@ export type PurchaseTrigger =
   | 'trial-unpaid'
   | 'renewed'
   | 'renewal-failed'
+  | 'debt-paid'
   | 'retries-spent'
   | 'cancellation-scheduled'
   | 'cancelled'
@@ -56,6 +57,8 @@ export const transitions: Readonly<Record<PurchaseTrigger, Transition>> = {
     to: 'past_due',
     event: 'purchase.past_due',
   },
+  // Usage was paid for: no period begins by it.
+  'debt-paid': { from: ['past_due'], to: 'active', event: 'purchase.updated' },
   'retries-spent': { from: ['past_due'], to: 'suspended', event: 'purchase.suspended' },
   'cancellation-scheduled': {
     from: ['active', 'trialing'],

@@ -133,22 +133,24 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: database-owner-url, optional: true }
 {{- end }}
+{{- if has .component (list "controlPlane" "billingRunner") }}
+- name: TOLLGATE_STRIPE_SANDBOX_SECRET_KEY
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: stripe-sandbox-secret-key, optional: true }
+- name: TOLLGATE_STRIPE_LIVE_SECRET_KEY
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: stripe-live-secret-key, optional: true }
+{{- end }}
 {{- if eq .component "controlPlane" }}
 - name: TOLLGATE_SECRET_KEYS
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: secret-keys, optional: true }
-- name: TOLLGATE_STRIPE_SANDBOX_SECRET_KEY
-  valueFrom:
-    secretKeyRef: { name: {{ $secret }}, key: stripe-sandbox-secret-key, optional: true }
 - name: TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: stripe-sandbox-publishable-key, optional: true }
 - name: TOLLGATE_STRIPE_SANDBOX_WEBHOOK_SECRETS
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: stripe-sandbox-webhook-secrets, optional: true }
-- name: TOLLGATE_STRIPE_LIVE_SECRET_KEY
-  valueFrom:
-    secretKeyRef: { name: {{ $secret }}, key: stripe-live-secret-key, optional: true }
 - name: TOLLGATE_STRIPE_LIVE_PUBLISHABLE_KEY
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: stripe-live-publishable-key, optional: true }

@@ -1,0 +1,27 @@
+import { selectDueCharges } from '@tollgate/domain/calendar/due-invoices'
+import { findInvoice } from '@tollgate/domain/invoices/repository'
+import { collectInvoice, type Charging } from './collect-invoice.ts'
+import type { ItemJob } from './job.ts'
+
+/** Charges again for invoices whose charge failed, and for those that nobody came to charge for. */
+export function createRetries(charging: Charging): ItemJob {
+  return {
+    kind: 'items',
+    name: 'payment-retries',
+    selectDue: selectDueCharges,
+    perform: async (turn, reference) => {
+      const { now } = turn
+      const invoice = await turn.commit(({ sql, providerId }) =>
+        findInvoice(sql, providerId, reference),
+      )
+      const at = invoice?.nextChargeAt ?? null
+      if (invoice === undefined || at === null || at > now) return 'nothing'
+      return collectInvoice(turn, invoice, charging)
+    },
+    explain: async (sql, { providerId, item }) => {
+      const invoice = await findInvoice(sql, providerId, item)
+      if (invoice === undefined) return 'gone'
+      return `charge again, after ${invoice.failedCharges} that failed`
+    },
+  }
+}

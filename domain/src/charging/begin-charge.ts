@@ -1,0 +1,153 @@
+import { findReusablePaymentMethod } from '../cards/repository.ts'
+import { lockInvoice } from '../invoices/repository.ts'
+import type { Invoice } from '../invoices/invoice.ts'
+import { dueMinor } from '../invoices/transitions.ts'
+import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
+import { findExchangeRate } from '../money/exchange-rates.ts'
+import {
+  findLastCharge,
+  findOpenAttempt,
+  insertAttempt,
+  type PaymentAttempt,
+} from '../payments/attempts-repository.ts'
+import type { IntentTerms } from '../payments/decide-terms.ts'
+import {
+  countIntentsOfInvoice,
+  lockIntentOfInvoice,
+  updateIntent,
+} from '../payments/intents-repository.ts'
+import { openIntent, type OpenedIntent } from '../payments/open-intent.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { findProcessorCustomer } from '../payments/processor-customers.ts'
+import { listPurchases } from '../purchases/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { sha256OfInput } from '../wallet/ledger.ts'
+import type { ChargeOutcome } from './charge-invoice.ts'
+
+export type BegunCharge =
+  | { readonly kind: 'known'; readonly outcome: ChargeOutcome }
+  /** What came of an earlier call is not known yet. */
+  | { readonly kind: 'look'; readonly intentRef: string }
+  /** A call is written down, to be made now. */
+  | ({ readonly kind: 'send' } & OpenedIntent)
+
+/** Writes down the next call that charges the card for the invoice, where there is one to be made. */
+export async function beginCharge(
+  work: UnitOfWork,
+  { invoiceRef }: { readonly invoiceRef: string },
+): Promise<BegunCharge> {
+  const { sql, providerId } = work
+  // The payment before what it pays, as when it succeeds.
+  const intent = await lockIntentOfInvoice(sql, providerId, invoiceRef)
+  const invoice = await lockInvoice(sql, providerId, invoiceRef)
+  if (invoice === undefined || invoice.status !== 'open' || invoice.isHeld) return pending
+  if (intent !== undefined && (await isUnderWay(work, intent, invoice))) {
+    return { kind: 'look', intentRef: intent.reference }
+  }
+  const last = await findLastCharge(sql, providerId, invoiceRef)
+  const failed = outcomeOf(last)
+  if (failed?.kind === 'declined' && failed.failure !== invoice.countedFailure) {
+    return { kind: 'known', outcome: failed }
+  }
+  const method = await findReusablePaymentMethod(sql, providerId, invoice.customerRef)
+  const customerId = await findProcessorCustomer(sql, providerId, invoice.customerRef)
+  if (method === undefined || customerId === undefined) return withoutCard(invoice, false)
+  if (methodOf(last) === method) {
+    // Only the customer, or another card, can change what came of it.
+    if (last?.decline === 'hard') return withoutCard(invoice, true)
+    const isAsked = last?.decline === 'customer' || intent?.status === 'requires_action'
+    if (isAsked) return withoutCard(invoice, false)
+  }
+  if (intent === undefined) {
+    return { kind: 'send', ...(await openPayment(work, invoice, method, customerId)) }
+  }
+  const call = { operation: 'confirm', request: { paymentMethodId: method } } as const
+  const attempt = await insertAttempt(sql, providerId, intent.reference, call, work.now)
+  return { kind: 'send', intent, attempt }
+}
+
+/** Undefined: it has not failed, as far as is known. */
+export function outcomeOf(last: PaymentAttempt | undefined): ChargeOutcome | undefined {
+  if (last?.outcome !== 'declined' && last?.outcome !== 'refused') return undefined
+  return { kind: 'declined', isFinal: last.decline === 'hard', failure: last.key }
+}
+
+const pending: BegunCharge = { kind: 'known', outcome: { kind: 'pending' } }
+
+/** No call is made, and yet this try has failed. */
+function withoutCard({ reference, failedCharges }: Invoice, isFinal: boolean): BegunCharge {
+  const failure = `${reference}:unasked:${failedCharges}`
+  return { kind: 'known', outcome: { kind: 'declined', isFinal, failure } }
+}
+
+/** Also one over an amount that is not due any more: it is withdrawn, and the next try makes another. */
+async function isUnderWay(
+  { sql, providerId, now }: UnitOfWork,
+  intent: PaymentIntent,
+  invoice: Invoice,
+): Promise<boolean> {
+  if (intent.originalAmountMinor !== dueMinor(invoice)) {
+    const unwanted = { ...intent, cancelWanted: true, nextLookAt: now, updatedAt: now }
+    await updateIntent(sql, providerId, unwanted)
+    return true
+  }
+  if (intent.cancelWanted || intent.status === 'creating' || intent.status === 'processing') {
+    return true
+  }
+  return (await findOpenAttempt(sql, providerId, intent.reference)) !== undefined
+}
+
+function methodOf(last: PaymentAttempt | undefined): unknown {
+  const request = last?.request as
+    | {
+        readonly paymentMethodId?: string
+        readonly confirm?: { readonly paymentMethodId?: string }
+      }
+    | undefined
+  return request?.paymentMethodId ?? request?.confirm?.paymentMethodId
+}
+
+async function openPayment(
+  work: UnitOfWork,
+  invoice: Invoice,
+  paymentMethodId: string,
+  processorCustomerId: string,
+): Promise<OpenedIntent> {
+  const { sql, providerId } = work
+  const { reference, customerRef, purchaseRef, planSnapshot } = invoice
+  const [purchase] =
+    purchaseRef === null
+      ? []
+      : await listPurchases(sql, providerId, { reference: purchaseRef, rowsMax: 1 })
+  const terms = await termsOf(work, invoice)
+  const number = (await countIntentsOfInvoice(sql, providerId, reference)) + 1
+  return openIntent(work, {
+    purpose: 'usage_billing',
+    customerRef,
+    processorCustomerId,
+    productRef: purchase?.productRef ?? null,
+    plan: planSnapshot ?? undefined,
+    cycleMode: purchase?.cycleMode ?? 'calendar',
+    checkoutSessionId: null,
+    paymentMethodId,
+    keepsCard: false,
+    terms,
+    // What the invoice comes to has its tax in it.
+    tax: null,
+    description: invoice.number === null ? null : `Invoice ${invoice.number}`,
+    purchaseRef,
+    invoiceRef: reference,
+    idempotencyKey: `invoice:${reference}:${number}`,
+    inputSha256: sha256OfInput([reference, terms.originalAmountMinor.toString(), terms.currency]),
+  })
+}
+
+async function termsOf({ sql, providerId }: UnitOfWork, invoice: Invoice): Promise<IntentTerms> {
+  const { currency } = invoice
+  const rate = await findExchangeRate(sql, providerId, currency)
+  if (rate === undefined) throw new Error(`nobody knows what ${currency} is worth`)
+  const exchangeRate = dollarsPerUnit(rate)
+  const originalAmountMinor = dueMinor(invoice)
+  const amountMinor = dollarCents(originalAmountMinor, currency, exchangeRate)
+  return { amountMinor, originalAmountMinor, currency, exchangeRate, credits: null }
+}

@@ -1,0 +1,30 @@
+import { lockInvoice } from '../invoices/repository.ts'
+import { payInvoice } from '../invoices/settle-invoice.ts'
+import { decideMove, dueMinor } from '../invoices/transitions.ts'
+import type { Booking } from '../payments/book-plan.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { lockPurchase } from '../purchases/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { settlePaid } from './settle-paid.ts'
+
+/**
+ * The invoice is paid, and what it was charged for begins, in the transaction that says that the money is there. What
+ * is not due any more, or not over that amount, is paid back.
+ */
+export async function bookInvoice(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
+  const { sql, providerId } = work
+  const { reference, invoiceRef, purchaseRef, originalAmountMinor: amountMinor } = intent
+  if (invoiceRef === null) throw new Error(`${reference} pays no invoice`)
+  // Everybody locks the purchase before the invoice.
+  const purchase =
+    purchaseRef === null ? undefined : await lockPurchase(sql, providerId, purchaseRef)
+  const invoice = await lockInvoice(sql, providerId, invoiceRef)
+  if (invoice === undefined) throw new Error(`invoice ${invoiceRef} is gone`)
+  const isDue = dueMinor(invoice) === amountMinor
+  if (!isDue || decideMove(invoice, 'paid', amountMinor).kind !== 'moved') {
+    return { kind: 'undeliverable', reason: 'The invoice is not due any more' }
+  }
+  const paid = await payInvoice(work, invoice, { chargeRef: reference, amountMinor })
+  if (purchase !== undefined) await settlePaid(work, purchase, paid)
+  return { kind: 'booked', purchaseRef }
+}

@@ -1,0 +1,46 @@
+import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
+import { jobActor } from '../audit/actor.ts'
+import { findLastCharge } from '../payments/attempts-repository.ts'
+import { carryOut } from '../payments/carry-out.ts'
+import type { PaymentParts } from '../payments/payment-parts.ts'
+import { reconcileIntent } from '../payments/reconcile-intent.ts'
+import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import { beginCharge, outcomeOf } from './begin-charge.ts'
+import type { ChargeInvoice, ChargeOutcome, InvoiceCharge } from './charge-invoice.ts'
+
+/** Charges what customers saved at the payment processor. */
+export function createSavedCardCharger(parts: PaymentParts): ChargeInvoice {
+  return async (charge) => {
+    if (parts.processors.of(charge.environment) === undefined) return { kind: 'pending' }
+    try {
+      return await chargeSavedCard(parts, charge)
+    } catch (error) {
+      if (error instanceof PaymentProcessorUnavailableError) return { kind: 'pending' }
+      throw error
+    }
+  }
+}
+
+/**
+ * An invoice has one payment, and each charge of it is a try of that payment, which succeeds once at most. The payment and
+ * the words of the call are committed before the call; whoever comes after a crash finds them and goes on from there.
+ */
+async function chargeSavedCard(parts: PaymentParts, charge: InvoiceCharge): Promise<ChargeOutcome> {
+  const { providerId, environment, invoiceRef, now } = charge
+  const by = { actor: jobActor('charges'), requestId: null, idempotencyKey: null }
+  const operation: Operation = { ...by, providerId, environment, now }
+  const begun = await parts.commit(operation, (work) => beginCharge(work, charge))
+  switch (begun.kind) {
+    case 'known':
+      return begun.outcome
+    case 'look':
+      await reconcileIntent(parts, operation, begun.intentRef)
+      break
+    case 'send':
+      await carryOut(parts, operation, begun.intent, begun.attempt)
+      break
+  }
+  const rows = parts.database.of(providerId).in(environment)
+  const last = await rows.read((sql) => findLastCharge(sql, providerId, invoiceRef))
+  return outcomeOf(last) ?? { kind: 'pending' }
+}
