@@ -93,7 +93,7 @@ describe('a plan', () => {
       'GET',
       `/v1/sdk/payment-method?customerRef=${customerRef}`,
     )
-    expect(card.body).toMatchObject({ kind: 'card', brand: 'visa', last4: '4242', reusable: false })
+    expect(card.body).toMatchObject({ kind: 'card', brand: 'visa', last4: '4242', reusable: true })
     const found = await payments.call<PaymentIntentBody>(
       'GET',
       `/v1/sdk/payment-intents/${intent.transactionId}`,
