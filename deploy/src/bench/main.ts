@@ -1,19 +1,26 @@
 import { Command, Option } from 'commander'
+import { createTollgateClient } from '../client/tollgate-client.ts'
 import { startInstance } from '../instance/instance.ts'
 import { makeTemporaryFolder } from '../instance/temporary-folder.ts'
 import { findFreePort } from '../standalone/ports.ts'
-import { wholeNumber } from '../terminal/whole-number.ts'
+import { wholeNumber, wholeNumbers } from '../terminal/whole-number.ts'
+import { measureRenewals } from './billing/measure-billing.ts'
 import { startBenchEngines, type BenchEngines } from './engines/bench-engines.ts'
 import { measureEngineCeilings } from './engines/engine-ceilings.ts'
 import { brokerAddresses, measuredTopic } from './engines/measure-kafka.ts'
 import { clientsText } from './kafka-clients/clients-text.ts'
 import type { ClientRates } from './kafka-clients/client-rates.ts'
-import { engineCeilingsText, reportText } from './report.ts'
+import { billingText, engineCeilingsText, reportText } from './report.ts'
 import { benchParts, runBench, type BenchOptions } from './run-bench.ts'
 import { startCeiling } from './start-ceiling.ts'
 import { requireWrk } from './wrk.ts'
 
-type Options = BenchOptions & { readonly engines: boolean; readonly brokers: string }
+type Options = BenchOptions & {
+  readonly engines: boolean
+  readonly brokers: string
+  readonly billing: boolean
+  readonly due: readonly number[]
+}
 
 const program = new Command('npm run bench --')
   .description('Measures a temporary instance beside the ceilings of this machine.')
@@ -32,6 +39,13 @@ const program = new Command('npm run bench --')
     100_000,
   )
   .addOption(new Option('--only <part>', 'one of the parts alone').choices(benchParts))
+  .option('--billing', 'how fast purchases are renewed, and nothing else', false)
+  .option(
+    '--due <counts>',
+    'with --billing: how many are due in each run',
+    wholeNumbers(1, 1_000_000),
+    [1_000, 10_000, 100_000],
+  )
   .option('--engines', 'on Kafka, Redis, PostgreSQL and ClickHouse, which are measured too', false)
   .addOption(
     new Option('--brokers <count>', 'with --engines: Kafka brokers, and copies of the log')
@@ -43,7 +57,7 @@ program.parse()
 const options = program.opts<Options>()
 
 const say = (line: string): void => console.log(line)
-await requireWrk()
+if (!options.billing) await requireWrk()
 const folder = await makeTemporaryFolder('bench')
 const engines = options.engines
   ? await startBenchEngines(`${folder.path}/engines`, Number(options.brokers), say)
@@ -60,6 +74,28 @@ const instance = await startInstance({
   },
 })
 try {
+  if (options.billing) await reportBilling()
+  else await reportAll()
+} finally {
+  ceiling.stop()
+  await instance.stop()
+  await engines?.stop()
+  await folder.remove()
+}
+
+async function reportBilling(): Promise<void> {
+  const { environment } = await instance.runFile()
+  const { baseUrl, sandboxKey: key } = instance.credentials
+  const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
+  try {
+    const renewals = await measureRenewals({ client, environment, due: options.due, say })
+    say(`\n${billingText(renewals)}`)
+  } finally {
+    client.close()
+  }
+}
+
+async function reportAll(): Promise<void> {
   const processes = engines?.processes ?? {}
   const result = await runBench(instance, processes, ceiling.baseUrl, folder.path, options, say)
   const { dataPlane } = result
@@ -69,11 +105,6 @@ try {
     say(`\n${engineCeilingsText(dataPlane, beside.ceilings)}`)
     say(`\n${clientsText(beside.clients, beside.ceilings.kafkaRecordsPerSecond)}`)
   }
-} finally {
-  ceiling.stop()
-  await instance.stop()
-  await engines?.stop()
-  await folder.remove()
 }
 
 async function measureEnginesAlone(engines: BenchEngines) {

@@ -1,6 +1,7 @@
 import { cpus, totalmem } from 'node:os'
 import { formatCount, formatTable } from '../terminal/table.ts'
 import { bulkSize } from './bodies.ts'
+import type { BillingResult } from './billing/measure-billing.ts'
 import type { ContestResult } from './compare-servers.ts'
 import type { EngineCeilings } from './engines/engine-ceilings.ts'
 import type { UsageContests } from './contests.ts'
@@ -61,6 +62,29 @@ function managementText(management: BenchResult['management']): string {
       direct.p99Ms.toFixed(2),
       ours.p99Ms.toFixed(2),
     ]),
+  )
+}
+
+/** Beside plain transactions that lock, change and tell of the same rows, in the same run. */
+export function billingText(results: readonly BillingResult[]): string {
+  const header = [
+    ...['renewals due', 'PostgreSQL/s', 'ours/s', 'ratio', 'per core'],
+    ...['first and last batch, s', 'memory MiB'],
+  ]
+  return formatTable(
+    header,
+    results.map(({ due, run, directPerSecond }) => {
+      const perSecond = due / run.seconds
+      return [
+        formatCount(due),
+        formatCount(Math.round(directPerSecond)),
+        formatCount(Math.round(perSecond)),
+        ratio(perSecond, directPerSecond),
+        formatCount(Math.round(due / run.processorSeconds)),
+        `${run.batchSeconds[0]?.toFixed(2)} ${run.batchSeconds.at(-1)?.toFixed(2)}`,
+        run.memoryMiB.toFixed(0),
+      ]
+    }),
   )
 }
 

@@ -8,3 +8,13 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
   }
 }
+
+/** Several of them with commas between, in rising order. */
+export function wholeNumbers(min: number, max: number): (text: string) => number[] {
+  const read = wholeNumber(min, max)
+  return (text) =>
+    text
+      .split(',')
+      .map(read)
+      .sort((one, other) => one - other)
+}

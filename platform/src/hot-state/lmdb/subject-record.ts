@@ -40,9 +40,9 @@ export class SubjectRecords {
     if (cached !== undefined && cached.bytes.compare(bytes, 0, bytes.length) === 0) {
       return cached.record
     }
-    const copy = Buffer.from(Uint8Array.prototype.slice.call(bytes, 0, bytes.length))
-    const record = decode(copy)
-    this.#remember(name, copy, record)
+    const own = ownCopy(bytes)
+    const record = decode(own)
+    this.#remember(name, own, record)
     return record
   }
 
@@ -54,7 +54,7 @@ export class SubjectRecords {
     }
     const bytes = encode(record)
     this.#store.putSync(key, bytes)
-    this.#remember(key.toString('latin1'), bytes, record)
+    this.#remember(key.toString('latin1'), ownCopy(bytes), record)
   }
 
   #remember(name: string, bytes: Buffer, record: SubjectRecord): void {
@@ -69,6 +69,14 @@ export function fittingWindow(windows: readonly Window[], second: number): Windo
     if (window.fromSecond <= second && second < window.toSecond) return window
   }
   return undefined
+}
+
+/** To be kept: not of the store's own buffer, nor of the pool of buffers, of which a few bytes would keep 8 KiB. */
+function ownCopy(bytes: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(bytes.length)
+  // The store's buffer is longer than it says.
+  own.set(Uint8Array.prototype.subarray.call(bytes, 0, bytes.length))
+  return own
 }
 
 function encode(record: SubjectRecord): Buffer {
