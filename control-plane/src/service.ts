@@ -15,6 +15,7 @@ import { buildApp } from './http/app.ts'
 import { commit } from './http/commit.ts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 import { createCreditExpiry } from './jobs/expire-credits.ts'
+import { createCreditTakeBacks } from './jobs/take-back-credits.ts'
 import { createDebitPosting } from './jobs/post-debits.ts'
 import { createPaymentJobs } from './jobs/payments.ts'
 import { createAuditSealing } from './jobs/seal-audit-log.ts'
@@ -153,6 +154,7 @@ function createJobs(
     createPublishPendingJob(publisher, logger, config.publishIntervalMs),
     createDebitPosting(parts, config.ledgerIntervalMs),
     createCreditExpiry(parts, config.creditExpiryIntervalMs),
+    createCreditTakeBacks(parts, config.paymentsIntervalMs),
     createAuditSealing(parts, config.auditSealIntervalMs),
     paymentJobs,
   ]

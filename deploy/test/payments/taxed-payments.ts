@@ -32,6 +32,7 @@ export async function adoptedMoney(
     receivedMinor: 0n,
     currency: 'USD',
     chargeId: undefined,
+    settlement: undefined,
     clientSecret: undefined,
     customerId: undefined,
     paymentMethodId: undefined,

@@ -141,7 +141,7 @@ export function paymentSucceeded(payment: SucceededPayment): Posting {
 }
 
 /** Whether a payment is posted is asked by this. */
-function paymentKey(chargeRef: string): string {
+export function paymentKey(chargeRef: string): string {
   return `payment:${chargeRef}:succeeded`
 }
 

@@ -3,6 +3,7 @@ import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findDisputeStatus, saveDispute } from './disputes-repository.ts'
 import { lockIntent } from './intents-repository.ts'
+import { postDispute } from './post-dispute.ts'
 
 type DisputeStatus = Dispute['status']
 
@@ -33,11 +34,15 @@ export async function applyDispute(
   const { sql, providerId, now } = work
   const { id, status } = dispute
   // Orders those who look at once.
-  await lockIntent(sql, providerId, intentRef)
+  const intent = await lockIntent(sql, providerId, intentRef)
+  if (intent === undefined) throw new Error(`payment ${intentRef} is gone`)
   const known = await findDisputeStatus(sql, providerId, id)
   const before = known === undefined ? -1 : rank[known]
-  if (known === status || rank[status] < before) return
-  await saveDispute(sql, providerId, intentRef, dispute, now)
+  const isNews = known !== status && rank[status] >= before
+  if (isNews) await saveDispute(sql, providerId, intentRef, dispute, now)
+  // Money moves without a change of the status, too.
+  await postDispute(work, intent, dispute)
+  if (!isNews) return
   if (before < disputed && rank[status] >= disputed) await tell(work, 'payment.disputed', dispute)
   if (before < closed && rank[status] === closed) {
     await tell(work, 'payment.dispute_closed', dispute)

@@ -13,6 +13,7 @@ import { bookPayment } from './book-payment.ts'
 import { lockIntent, updateIntent } from './intents-repository.ts'
 import { nextLookAt } from './look-schedule.ts'
 import type { PaymentIntent } from './payment-intent.ts'
+import { postPayment, postSettlement } from './post-payment.ts'
 import { recordPaymentEvent } from './payment-event.ts'
 import { canIntentMove, intentTransitions, isFinal, type IntentTrigger } from './transitions.ts'
 
@@ -37,7 +38,7 @@ export async function applyLook(
   const { sql, providerId, now } = work
   const locked = await lockIntent(sql, providerId, reference)
   if (locked === undefined) throw new Error(`payment ${reference} is gone`)
-  if (isFinal(locked.status)) return locked
+  if (isFinal(locked.status)) return settleLate(work, locked, look)
   const priced = await adoptMoney(sql, providerId, locked, look.payment)
   if (priced === undefined) return locked
   const found = await tellOfDecline(
@@ -51,8 +52,7 @@ export async function applyLook(
   const moved: PaymentIntent = { ...found, status, updatedAt: now }
   const told = event !== undefined && status !== found.status
   if (told) await recordPaymentEvent(work, event, moved)
-  const ended =
-    trigger === 'succeeded' ? await settlePaid(work, moved, look.card, hostedUrl) : moved
+  const ended = trigger === 'succeeded' ? await settlePaid(work, moved, look, hostedUrl) : moved
   const kept = { ...ended, nextLookAt: nextLookAt(ended, now) }
   await updateIntent(sql, providerId, kept)
   const { lastDecline } = look.payment
@@ -65,17 +65,35 @@ export async function applyLook(
 async function settlePaid(
   work: UnitOfWork,
   intent: PaymentIntent,
-  card: SeenCard | undefined,
+  { payment, card }: PaymentLook,
   hostedUrl: string,
 ): Promise<PaymentIntent> {
   const { now } = work
-  const paid = { ...intent, succeededAt: now, failureReason: null }
+  const settlementWanted = payment.settlement === undefined
+  const paid = { ...intent, succeededAt: now, failureReason: null, settlementWanted }
   const booking = await bookPayment(work, paid, hostedUrl)
+  await postPayment(work, paid, booking)
+  if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
   if (booking.kind === 'undeliverable') {
     return { ...paid, refundWanted: true, failureReason: booking.reason }
   }
   if (card !== undefined) await saveCard(work, paid.customerRef, card)
   return { ...paid, purchaseRef: booking.purchaseRef }
+}
+
+/** Of a payment that has come to its end only what of it reached the processor's balance may still be to be told. */
+async function settleLate(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  { payment: { settlement } }: PaymentLook,
+): Promise<PaymentIntent> {
+  const { sql, providerId, now } = work
+  if (!intent.settlementWanted) return intent
+  if (settlement !== undefined) await postSettlement(work, intent, settlement)
+  const told = settlement === undefined ? intent : { ...intent, settlementWanted: false }
+  const kept = { ...told, nextLookAt: nextLookAt(told, now) }
+  await updateIntent(sql, providerId, kept)
+  return kept
 }
 
 function triggerOf({ failureReason }: PaymentIntent, payment: ProcessorIntent): IntentTrigger {

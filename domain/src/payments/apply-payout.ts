@@ -1,5 +1,7 @@
 import type { Payout } from '@tollgate/platform/payments/payment-objects'
 import type { Queryable } from '@tollgate/platform/database/database'
+import { postMoney } from '../money-ledger/post-money.ts'
+import { payoutFailed, payoutPaid } from '../money-ledger/postings.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
@@ -25,6 +27,7 @@ export async function applyPayout(work: UnitOfWork, payout: Payout): Promise<voi
   const known = await lockPayout(sql, providerId, payout)
   if (known !== undefined && rank[payout.status] <= rank[known]) return
   await savePayout(work, payout)
+  await postPayout(work, payout, known)
   const event = eventOf[payout.status]
   if (event === undefined) return
   await recordEvent(work, event, {
@@ -36,6 +39,17 @@ export async function applyPayout(work: UnitOfWork, payout: Payout): Promise<voi
     arrival_date: unixSeconds(payout.arrivalDate),
     created: unixSeconds(payout.createdAt),
   })
+}
+
+/** One that fails before it was seen to be paid has left nothing behind. */
+async function postPayout(
+  work: UnitOfWork,
+  { id: payoutRef, status, currency, amountMinor }: Payout,
+  known: PayoutStatus | undefined,
+): Promise<void> {
+  const money = { payoutRef, currency, amountMinor, clearedMinor: amountMinor }
+  if (status === 'paid') await postMoney(work, payoutPaid(money))
+  if (known === 'paid') await postMoney(work, payoutFailed(money))
 }
 
 async function lockPayout(

@@ -1,18 +1,24 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
+import { divideRounded } from '../money/decimal.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
 import { lockPurchase } from '../purchases/repository.ts'
 import { canMove } from '../purchases/transitions.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { claimCredits } from './claim-credits.ts'
 import { lockIntent } from './intents-repository.ts'
 import type { PaymentIntent } from './payment-intent.ts'
+import { taxOf } from './post-payment.ts'
+import { postRefund } from './post-refund.ts'
 import {
   findRefund,
-  refundedMinorOf,
+  isStillPaid,
   saveRefund,
+  sumRefunds,
   type PaymentRefund,
   type RefundState,
 } from './refunds-repository.ts'
+import { undoClaim } from './take-backs-repository.ts'
 
 /** A refund goes on, never back: what comes late or twice changes nothing. It can fail after it had succeeded. */
 const rank: Readonly<Record<RefundState, number>> = {
@@ -45,6 +51,7 @@ export async function applyRefund(
     processorRefundId: refund.id,
     intentRef,
     amountMinor: refund.amountMinor,
+    taxMinor: known?.taxMinor ?? (await taxOfRefund(work, intent, refund)),
     currency: refund.currency,
     status,
     reason: refund.reason ?? null,
@@ -52,8 +59,33 @@ export async function applyRefund(
     createdAt: refund.createdAt,
   }
   await saveRefund(sql, providerId, kept, now)
+  await postRefund(work, intent, kept, refund, known?.status === 'succeeded')
   await tell(work, kept)
-  if (status === 'succeeded') await takeBack(work, intent)
+  if (status === 'succeeded') {
+    await claimCredits(work, intent, { reference: refund.id, cause: 'refund', ...refund })
+    await takeBack(work, intent)
+  }
+  if (known?.status === 'succeeded') await undoClaim(sql, providerId, refund.id, now)
+}
+
+/**
+ * The tax that is not owed any more. Rounded once for all that was paid back by now, so that the parts of a payment add up
+ * to its tax. Of a payment that gave nothing, or paid an invoice, none was booked with it.
+ */
+async function taxOfRefund(
+  { sql, providerId }: UnitOfWork,
+  intent: PaymentIntent,
+  { amountMinor }: Refund,
+): Promise<bigint> {
+  const taxMinor = taxOf(intent)
+  if (taxMinor === 0n || intent.purchaseRef === null || intent.purpose === 'usage_billing') {
+    return 0n
+  }
+  const before = await sumRefunds(sql, providerId, intent.reference)
+  const refundedMinor = before.amountMinor + amountMinor
+  const upTo = divideRounded(taxMinor * refundedMinor, intent.originalAmountMinor)
+  const part = upTo - before.taxMinor
+  return part < 0n ? 0n : part < amountMinor ? part : amountMinor
 }
 
 /** Some refunds wait for the customer to say where the money shall go. */
@@ -75,13 +107,15 @@ async function tell(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
   })
 }
 
-/** Usage that was billed is used; a payment that gave nothing leaves nothing to take. */
+/**
+ * Usage that was billed is used; a payment that gave nothing leaves nothing to take. What was paid for more than once, as
+ * a plan whose credits were bought again, is held as long as one payment of it stands.
+ */
 async function takeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
   const { sql, providerId, now } = work
-  const { purchaseRef, purpose, reference } = intent
+  const { purchaseRef, purpose, customerRef } = intent
   if (purchaseRef === null || purpose === 'usage_billing') return
-  const refundedMinor = await refundedMinorOf(sql, providerId, reference)
-  if (refundedMinor < intent.originalAmountMinor) return
+  if (await isStillPaid(sql, providerId, { customerRef, purchaseRef })) return
   const purchase = await lockPurchase(sql, providerId, purchaseRef)
   if (purchase === undefined || !canMove(purchase, 'refunded')) return
   const ended = { autoRenew: false, nextBillingDate: null, endedAt: purchase.endedAt ?? now }

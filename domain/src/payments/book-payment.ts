@@ -7,6 +7,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { topUpCredits } from '../wallet/top-up-credits.ts'
 import { bookPlan, type Booking } from './book-plan.ts'
 import type { PaymentIntent } from './payment-intent.ts'
+import { netOf } from './post-payment.ts'
 import { untaxedTermsOf } from './taxed-terms.ts'
 
 /** Gives what was paid for, in the transaction that says that it was paid. */
@@ -57,10 +58,16 @@ async function bookTopUp(work: UnitOfWork, intent: PaymentIntent): Promise<Booki
 
 async function mint(
   work: UnitOfWork,
-  { reference: paymentRef, customerRef }: PaymentIntent,
+  intent: PaymentIntent,
   credits: bigint,
 ): Promise<Booking | undefined> {
-  const outcome = await topUpCredits(work, { customerRef, credits, paymentRef })
+  const { reference: paymentRef, customerRef } = intent
+  const outcome = await topUpCredits(work, {
+    customerRef,
+    credits,
+    paid: netOf(intent),
+    paymentRef,
+  })
   return outcome === 'full'
     ? { kind: 'undeliverable', reason: 'The wallet takes no more credits' }
     : undefined

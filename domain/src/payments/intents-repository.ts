@@ -35,6 +35,7 @@ type IntentRow = {
   declined_charges: string[]
   refund_wanted: boolean
   cancel_wanted: boolean
+  settlement_wanted: boolean
   idempotency_key: string
   input_sha256: string
   expires_at: Date
@@ -80,6 +81,7 @@ export async function updateIntent(
       processor_payment_id = ${intent.processorPaymentId}, purchase_ref = ${intent.purchaseRef},
       failure_reason = ${intent.failureReason}, declined_charges = ${[...intent.declinedCharges]},
       refund_wanted = ${intent.refundWanted}, cancel_wanted = ${intent.cancelWanted},
+      settlement_wanted = ${intent.settlementWanted},
       next_look_at = ${intent.nextLookAt}, updated_at = ${intent.updatedAt},
       succeeded_at = ${intent.succeededAt}
     where provider_id = ${providerId} and reference = ${intent.reference}`
@@ -249,6 +251,7 @@ function fromRow(row: IntentRow): PaymentIntent {
     declinedCharges: row.declined_charges,
     refundWanted: row.refund_wanted,
     cancelWanted: row.cancel_wanted,
+    settlementWanted: row.settlement_wanted,
     idempotencyKey: row.idempotency_key,
     inputSha256: row.input_sha256,
     expiresAt: row.expires_at,

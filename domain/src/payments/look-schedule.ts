@@ -9,12 +9,19 @@ const hourMs = 60 * minuteMs
  * what has been waiting long.
  */
 export function nextLookAt(intent: PaymentIntent, now: Date): Date | null {
-  if (isFinal(intent.status)) return intent.refundWanted ? now : null
+  if (isFinal(intent.status)) {
+    if (intent.refundWanted) return now
+    if (!intent.settlementWanted) return null
+    return new Date(now.getTime() + pauseMs(intent.succeededAt ?? intent.createdAt, now))
+  }
   if (intent.cancelWanted) return new Date(now.getTime() + minuteMs)
-  const ageMs = now.getTime() - intent.createdAt.getTime()
-  const pauseMs = ageMs < hourMs ? minuteMs : ageMs < 24 * hourMs ? 10 * minuteMs : hourMs
-  const atMs = now.getTime() + pauseMs
+  const atMs = now.getTime() + pauseMs(intent.createdAt, now)
   const { expiresAt } = intent
   // Its time is up in between: then it is withdrawn.
   return expiresAt > now && expiresAt.getTime() < atMs ? expiresAt : new Date(atMs)
+}
+
+function pauseMs(since: Date, now: Date): number {
+  const ageMs = now.getTime() - since.getTime()
+  return ageMs < hourMs ? minuteMs : ageMs < 24 * hourMs ? 10 * minuteMs : hourMs
 }

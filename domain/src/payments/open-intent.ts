@@ -64,6 +64,7 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
     declinedCharges: [],
     refundWanted: false,
     cancelWanted: false,
+    settlementWanted: false,
     expiresAt: new Date(now.getTime() + payableMs),
     // The caller carries the attempt out at once; this is for when it dies before.
     nextLookAt: new Date(now.getTime() + firstLookMs),

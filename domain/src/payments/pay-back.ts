@@ -8,6 +8,7 @@ import {
 } from './attempts-repository.ts'
 import { applyRefund } from './apply-refund.ts'
 import { lockIntent, updateIntent } from './intents-repository.ts'
+import { nextLookAt } from './look-schedule.ts'
 import { intentMetadataKey, type PaymentIntent } from './payment-intent.ts'
 import { processorOf, type PaymentParts } from './payment-parts.ts'
 
@@ -48,8 +49,9 @@ export async function payBack(
     const message = made.outcome === 'done' ? null : made.message
     await settleAttempt(sql, providerId, attempt, isDone ? 'done' : 'refused', message, now)
     // One that is refused now may be possible later, and must not be forgotten: the money is not ours.
-    const nextLookAt = isDone ? null : new Date(now.getTime() + refusedAgainMs)
-    const done = { ...locked, refundWanted: !isDone, nextLookAt, updatedAt: now }
+    const settled = { ...locked, refundWanted: !isDone, updatedAt: now }
+    const lookAt = isDone ? nextLookAt(settled, now) : new Date(now.getTime() + refusedAgainMs)
+    const done = { ...settled, nextLookAt: lookAt }
     await updateIntent(sql, providerId, done)
     if (made.outcome === 'done') await applyRefund(work, reference, made.value)
     return done

@@ -47,6 +47,8 @@ export type PaymentIntent = {
   /** Paid, but for nothing that could be given. */
   readonly refundWanted: boolean
   readonly cancelWanted: boolean
+  /** Paid, and the processor has not told yet what of it reached its balance. */
+  readonly settlementWanted: boolean
   readonly idempotencyKey: string
   readonly inputSha256: string
   readonly expiresAt: Date

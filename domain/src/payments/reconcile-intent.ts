@@ -43,7 +43,7 @@ export async function reconcileIntent(
     return payBack(parts, operation, intent, attempt)
   }
   const found = attempt === undefined ? intent : await resolve(parts, operation, intent, attempt)
-  if (isFinal(found.status)) return found
+  if (isFinal(found.status) && !found.settlementWanted) return found
   const seen = await look(parts, operation, found)
   const isUnwanted = seen.cancelWanted || (seen.expiresAt <= now && isAwaitingCustomer(seen))
   return isUnwanted && !isFinal(seen.status) ? begin(parts, operation, seen, 'cancel', {}) : seen

@@ -3,14 +3,12 @@ import { microsPerUnit } from '@tollgate/schemas/quantity'
 import type { CreditsAdjustedBody } from '@tollgate/schemas/http/credits'
 import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { allocateRemoval, sayInFlight } from './burn-order.ts'
-import { listGrantsLeft, updateGrants } from './grants.ts'
 import { removalsHeldMsMax, type HoldCredits } from './hold-credits.ts'
 import { findPostedTransaction, sha256OfInput } from './ledger.ts'
 import { putIn } from './put-in.ts'
 import { leftMicros, type HotWallet } from './read-wallet.ts'
 import { lockWallet, type Wallet } from './repository.ts'
-import { takeOut } from './take-out.ts'
+import { takeHeld } from './take-held.ts'
 import { wholeCredits } from './whole-credits.ts'
 
 export type AdjustmentRequest = {
@@ -62,8 +60,9 @@ export async function adjustCredits(
   }
   const amountMicros = BigInt(credits) * BigInt(microsPerUnit)
   if (amountMicros > 0n) {
-    const from = { from: 'adjusted', event: 'adjusted', priority: 0, expiresAt: null } as const
-    const outcome = await putIn(work, wallet, hot, { ...change, ...from, amountMicros }, bodyOf)
+    const from = { from: 'adjusted', event: 'adjusted', paid: null } as const
+    const put = { ...change, ...from, amountMicros, priority: 0, expiresAt: null }
+    const outcome = await putIn(work, wallet, hot, put, bodyOf)
     return outcome.kind === 'put-in' ? { kind: 'adjusted', body: outcome.body } : outcome
   }
   return await takeOutByHand(work, wallet, -amountMicros, change, bodyOf, holdCredits)
@@ -81,29 +80,25 @@ async function takeOutByHand(
   bodyOf: (leftMicros: bigint) => CreditsAdjustedBody,
   holdCredits: HoldCredits,
 ): Promise<AdjustmentOutcome> {
-  const { sql, providerId } = work
   const { customerRef, key } = change
-  const { grantedMicros, balanceMicros } = wallet
+  const { grantedMicros } = wallet
   if (grantedMicros === 0n) return { kind: 'too-little', balance: 0 }
-  const { heldMicros, spentMicros } = await holdCredits({ ...work, customerRef }, wallet, {
+  const held = await holdCredits({ ...work, customerRef }, wallet, {
     key,
     micros: amountMicros,
     upToMicros: undefined,
     takes: 'all',
     heldMs: removalsHeldMsMax,
   })
+  const { heldMicros, spentMicros } = held
   if (heldMicros === 0n) {
     return { kind: 'too-little', balance: wholeCredits(leftMicros({ grantedMicros, spentMicros })) }
   }
   // An earlier try of the key, which came to no end, asked for another amount.
   if (heldMicros !== amountMicros) return { kind: 'key-reused' }
-  const inFlightMicros = spentMicros - (grantedMicros - balanceMicros)
-  const before = await listGrantsLeft(sql, providerId, customerRef)
-  const grants = sayInFlight(before, inFlightMicros)
-  await updateGrants(sql, providerId, before, grants)
   const left = leftMicros({ grantedMicros: grantedMicros - amountMicros, spentMicros })
   const result = bodyOf(left)
-  const out = { ...change, to: 'adjusted', result } as const
-  await takeOut(work, wallet, grants, allocateRemoval(grants, amountMicros), out)
+  const out = { ...change, to: 'adjusted', moneyTo: 'breakage', result } as const
+  await takeHeld(work, wallet, held, out)
   return { kind: 'adjusted', body: result }
 }

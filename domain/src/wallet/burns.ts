@@ -1,6 +1,20 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Burn } from './burn-order.ts'
 
+/** Of which grants the posting with that key took how much. */
+export async function listBurnsOf(
+  sql: Queryable,
+  providerId: string,
+  transactionKey: string,
+): Promise<Burn[]> {
+  const rows = await sql<{ grant_ref: string; micros: string }[]>`
+    select grant_ref, micros from credit_burns
+    where provider_id = ${providerId} and transaction_ref = (
+      select reference from ledger_transactions
+      where provider_id = ${providerId} and transaction_key = ${transactionKey})`
+  return rows.map((row) => ({ grantRef: row.grant_ref, micros: BigInt(row.micros) }))
+}
+
 /** Keeps which posting took how much of which grants. */
 export async function insertBurns(
   sql: Queryable,

@@ -113,6 +113,7 @@ async function post(
       inputSha256: sha256OfInput([grantRef]),
       reason: null,
       to: 'breakage',
+      moneyTo: 'breakage',
       result: { grantRef, credits: numberFromMicros(micros) },
     })
     grants = remove(grants, burns[index]!)

@@ -61,6 +61,18 @@ export async function addExpiredMicros(
     where provider_id = ${providerId} and transaction_ref = ${grantRef}`
 }
 
+/** Something was put back into them: those that expire are looked at again. */
+export async function renewExpiry(
+  sql: Queryable,
+  providerId: string,
+  grantRefs: readonly string[],
+): Promise<void> {
+  await sql`
+    update credit_grants set expiry_due_at = expires_at
+    where provider_id = ${providerId} and transaction_ref in ${sql([...grantRefs])}
+      and expires_at is not null`
+}
+
 /** Nothing more of the wallet's grants can expire, as far as they have and nothing is left; all of them without `expiredAt`. */
 export async function endExpiry(
   sql: Queryable,

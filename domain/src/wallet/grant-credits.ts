@@ -63,6 +63,7 @@ export async function grantCredits(
     reason: reason ?? null,
     from: 'granted',
     event: 'granted',
+    paid: null,
     priority: priority ?? 0,
     expiresAt: expiresAt ?? null,
   } as const

@@ -1,34 +1,39 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import type { Money } from '../money-ledger/postings.ts'
 
 /** Credits that were put in at once. 10^-6 credits. */
 export type CreditGrant = {
   /** Reference of the transaction that put them in. */
   readonly reference: string
+  readonly grantedMicros: bigint
   readonly remainingMicros: bigint
   /** Of what remains: what usage took that is not posted yet, as far as that has been said. */
   readonly inFlightMicros: bigint
   /** The smallest is used first. */
   readonly priority: number
   readonly expiresAt: Date | null
+  /** What was paid for all of it, without tax. Null: nothing, or it is not known. */
+  readonly paid: Money | null
   readonly createdAt: Date
 }
 
 /** A grant that is being made: nothing was taken of it. */
-export type NewGrant = Omit<CreditGrant, 'inFlightMicros'>
+export type NewGrant = Omit<CreditGrant, 'inFlightMicros' | 'grantedMicros'>
 
 export async function insertGrant(
   sql: Queryable,
   providerId: string,
   customerRef: string,
-  { reference, remainingMicros, priority, expiresAt, createdAt }: NewGrant,
+  { reference, remainingMicros, priority, expiresAt, paid, createdAt }: NewGrant,
 ): Promise<void> {
   const micros = remainingMicros.toString()
   await sql`
     insert into credit_grants
       (provider_id, transaction_ref, customer_ref, granted_micros, remaining_micros, priority,
-       expires_at, expiry_due_at, created_at)
+       expires_at, expiry_due_at, paid, paid_currency, created_at)
     values (${providerId}, ${reference}, ${customerRef}, ${micros}, ${micros}, ${priority},
-      ${expiresAt}, ${expiresAt}, ${createdAt})`
+      ${expiresAt}, ${expiresAt}, ${paid?.amountMinor.toString() ?? null},
+      ${paid?.currency ?? null}, ${createdAt})`
 }
 
 /** Those that something is left of. The wallet's lock orders who changes them. */
@@ -37,27 +42,48 @@ export async function listGrantsLeft(
   providerId: string,
   customerRef: string,
 ): Promise<CreditGrant[]> {
-  const rows = await sql<
-    {
-      transaction_ref: string
-      remaining_micros: string
-      in_flight_micros: string
-      priority: number
-      expires_at: Date | null
-      created_at: Date
-    }[]
-  >`
-    select transaction_ref, remaining_micros, in_flight_micros, priority, expires_at, created_at
-    from credit_grants
+  const rows = await sql<GrantRow[]>`
+    select * from credit_grants
     where provider_id = ${providerId} and customer_ref = ${customerRef} and remaining_micros > 0`
-  return rows.map((row) => ({
+  return rows.map(fromRow)
+}
+
+/** Whatever is left of them. */
+export async function listGrantsNamed(
+  sql: Queryable,
+  providerId: string,
+  references: readonly string[],
+): Promise<CreditGrant[]> {
+  const rows = await sql<GrantRow[]>`
+    select * from credit_grants
+    where provider_id = ${providerId} and transaction_ref in ${sql([...references])}`
+  return rows.map(fromRow)
+}
+
+type GrantRow = {
+  transaction_ref: string
+  granted_micros: string
+  remaining_micros: string
+  in_flight_micros: string
+  priority: number
+  expires_at: Date | null
+  paid: string | null
+  paid_currency: string | null
+  created_at: Date
+}
+
+function fromRow(row: GrantRow): CreditGrant {
+  const { paid, paid_currency: currency } = row
+  return {
     reference: row.transaction_ref,
+    grantedMicros: BigInt(row.granted_micros),
     remainingMicros: BigInt(row.remaining_micros),
     inFlightMicros: BigInt(row.in_flight_micros),
     priority: row.priority,
     expiresAt: row.expires_at,
+    paid: paid === null || currency === null ? null : { currency, amountMinor: BigInt(paid) },
     createdAt: row.created_at,
-  }))
+  }
 }
 
 /** Stores what is left of those of `after` that are not as they were `before`. */

@@ -134,6 +134,18 @@ export async function findPostedTransaction(
   return row === undefined ? undefined : { inputSha256: row.input_sha256, result: row.result }
 }
 
+/** Of the transaction with that key. */
+export async function findTransactionRef(
+  sql: Queryable,
+  providerId: string,
+  key: string,
+): Promise<string | undefined> {
+  const [row] = await sql<{ reference: string }[]>`
+    select reference from ledger_transactions
+    where provider_id = ${providerId} and transaction_key = ${key}`
+  return row?.reference
+}
+
 export function sha256OfInput(input: readonly (string | null)[]): string {
   return createHash('sha256').update(JSON.stringify(input)).digest('hex')
 }

@@ -10,6 +10,7 @@ import { recordCreditEvent } from './credit-event.ts'
 import { crossingsOf } from './crossings.ts'
 import { allocateBurn, burn } from './burn-order.ts'
 import { insertBurns } from './burns.ts'
+import { valueEntries } from './credit-value.ts'
 import { listGrantsLeft, updateGrants } from './grants.ts'
 import { insertTransaction, sha256OfInput } from './ledger.ts'
 import { WarningLevels } from './warning-levels.ts'
@@ -160,6 +161,7 @@ async function postWallet(
     entries: [
       { account: 'wallet', amountMicros: -amountMicros },
       { account: 'used', amountMicros },
+      ...valueEntries(grants, burns, 'revenue'),
     ],
   })
   await updateGrants(sql, providerId, grants, burn(grants, burns))

@@ -1,5 +1,6 @@
 import { decimalFromMicros, microsPerUnit } from '@tollgate/schemas/quantity'
 import type { JsonObject } from '@tollgate/schemas/json-object'
+import type { Money } from '../money-ledger/postings.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { inFlightOf, sayInFlight } from './burn-order.ts'
@@ -24,6 +25,8 @@ export type PutIn = {
   readonly reason: string | null
   readonly from: CreditAccount
   readonly event: CreditEvent
+  /** What was paid for them, without tax. */
+  readonly paid: Money | null
   readonly priority: number
   readonly expiresAt: Date | null
 }
@@ -77,8 +80,9 @@ export async function putIn<Body extends JsonObject>(
     { grantedMicros, removedMicros, balanceMicros },
     now,
   )
-  const { priority, expiresAt } = put
-  const made = { reference, remainingMicros: amountMicros, priority, expiresAt, createdAt: now }
+  const { priority, expiresAt, paid } = put
+  const remainingMicros = amountMicros
+  const made = { reference, remainingMicros, priority, expiresAt, paid, createdAt: now }
   await insertGrant(sql, providerId, customerRef, made)
   await recordCreditEvent(work, put.event, {
     customerRef,
@@ -95,7 +99,7 @@ export async function putIn<Body extends JsonObject>(
  * taken out otherwise and is not published yet is held, so it is among what is spent. The hot state was asked before the
  * wallet was locked, and may say too little by now: then what it does not say is posted to whichever grant is first.
  */
-async function sayWhatIsInFlight(
+export async function sayWhatIsInFlight(
   { sql, providerId }: UnitOfWork,
   customerRef: string,
   wallet: Wallet,

@@ -5,8 +5,14 @@ import { remove, type Burn } from './burn-order.ts'
 import { insertBurns } from './burns.ts'
 import { recordCreditEvent } from './credit-event.ts'
 import { crossingsOf } from './crossings.ts'
+import { valueEntries } from './credit-value.ts'
 import { updateGrants, type CreditGrant } from './grants.ts'
-import { insertTransaction, type CreditAccount, type CreditKind } from './ledger.ts'
+import {
+  insertTransaction,
+  type CreditAccount,
+  type CreditKind,
+  type MoneyAccount,
+} from './ledger.ts'
 import { updateWallet, type Wallet } from './repository.ts'
 import { WarningLevels } from './warning-levels.ts'
 
@@ -18,6 +24,8 @@ export type TakeOut = {
   readonly inputSha256: string
   readonly reason: string | null
   readonly to: CreditAccount
+  /** Where that goes which was paid for them. */
+  readonly moneyTo: MoneyAccount
   readonly result: JsonObject
 }
 
@@ -46,6 +54,7 @@ export async function takeOut(
     entries: [
       { account: 'wallet', amountMicros: -amountMicros },
       { account: out.to, amountMicros },
+      ...valueEntries(grants, burns, out.moneyTo),
     ],
   })
   await updateGrants(sql, providerId, grants, remove(grants, burns))
@@ -58,7 +67,7 @@ export async function takeOut(
   await updateWallet(sql, providerId, customerRef, after, now)
   const warningMicros = await new WarningLevels().read(work, customerRef, null)
   const crossings = crossingsOf(wallet.balanceMicros, after.balanceMicros, warningMicros)
-  const told = kind === 'adjustment' ? (['adjusted', ...crossings] as const) : crossings
+  const told = kind === 'expiry' ? crossings : (['adjusted', ...crossings] as const)
   for (const event of told) {
     const { balanceMicros } = after
     const movement = { customerRef, balanceMicros, amountMicros: -amountMicros, productRef: null }

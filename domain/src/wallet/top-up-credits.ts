@@ -1,4 +1,5 @@
 import { microsPerUnit } from '@tollgate/schemas/quantity'
+import type { Money } from '../money-ledger/postings.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from './ledger.ts'
 import { putIn } from './put-in.ts'
@@ -8,6 +9,8 @@ export type TopUp = {
   readonly customerRef: string
   /** Whole credits, more than none. */
   readonly credits: bigint
+  /** What they cost, without tax. */
+  readonly paid: Money
   /** Of the payment that bought them. A second top-up of one payment breaks a unique constraint. */
   readonly paymentRef: string
 }
@@ -15,7 +18,7 @@ export type TopUp = {
 /** Puts in what was bought. The caller has locked the customer. `full`: a wallet is given no more than that. */
 export async function topUpCredits(
   work: UnitOfWork,
-  { customerRef, credits, paymentRef }: TopUp,
+  { customerRef, credits, paid, paymentRef }: TopUp,
 ): Promise<'topped-up' | 'full'> {
   const { sql, providerId, now } = work
   const wallet = await lockWallet(sql, providerId, customerRef, now)
@@ -23,14 +26,20 @@ export async function topUpCredits(
     customerRef,
     amountMicros: credits * BigInt(microsPerUnit),
     kind: 'top_up',
-    key: `top-up:${paymentRef}`,
+    key: topUpKey(paymentRef),
     inputSha256: sha256OfInput([customerRef, credits.toString()]),
     reason: null,
     from: 'purchased',
     event: 'topped_up',
+    paid,
     priority: 0,
     expiresAt: null,
   } as const
   const outcome = await putIn(work, wallet, undefined, put, () => ({ payment: paymentRef }))
   return outcome.kind === 'full' ? 'full' : 'topped-up'
+}
+
+/** Of the posting, and so of the grant, that a payment bought. */
+export function topUpKey(paymentRef: string): string {
+  return `top-up:${paymentRef}`
 }

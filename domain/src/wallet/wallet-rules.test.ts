@@ -53,10 +53,12 @@ it.each([
 describe('from which grants an amount is taken', () => {
   const grant = (reference: string, more: Partial<CreditGrant> = {}): CreditGrant => ({
     reference,
+    grantedMicros: 10n,
     remainingMicros: 10n,
     inFlightMicros: 0n,
     priority: 0,
     expiresAt: null,
+    paid: null,
     createdAt: new Date(1_000),
     ...more,
   })

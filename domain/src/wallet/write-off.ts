@@ -42,6 +42,7 @@ export async function writeOff(
     remainingMicros: amountMicros,
     priority: 0,
     expiresAt: null,
+    paid: null,
     createdAt: now,
   })
   await queuePublication(work, 'customer', customerRef)

@@ -79,6 +79,8 @@ export type PaymentIntent = Intent & {
   readonly currency: string
   /** The charge of the last try. */
   readonly chargeId: string | undefined
+  /** Of that charge, as `retrieve` tells it. Undefined: not told, or not known yet. */
+  readonly settlement: Settlement | undefined
 }
 
 /** A card that is to be kept for later charges, without a payment now. */
@@ -119,6 +121,9 @@ export type Refund = {
   readonly reason: string | undefined
   readonly pendingReason: string | undefined
   readonly failureReason: string | undefined
+  /** What it took from our balance (below zero), and gave back to it when it failed, as `retrieve` tells it. */
+  readonly settlement: Settlement | undefined
+  readonly failureSettlement: Settlement | undefined
   readonly metadata: ProcessorMetadata
   readonly createdAt: Date
 }

@@ -16,6 +16,9 @@ const kindOf: Readonly<Record<string, Kind>> = {
 }
 const depthMax = 4
 
+/** Not there as long as there is nothing to tell. */
+const optional: ReadonlySet<string> = new Set(['failure_balance_transaction'])
+
 type Fields = Record<string, unknown>
 
 /** Puts whole objects in place of their ids, along paths such as `data.latest_charge.balance_transaction`. */
@@ -37,6 +40,7 @@ function expandPath(world: World, fields: Fields, steps: readonly string[], path
   const [step, ...others] = steps
   if (step === undefined) return
   if (!(step in fields)) {
+    if (optional.has(step)) return
     throw invalidParameter(`This property cannot be expanded (${path}).`, { param: 'expand' })
   }
   const value = fields[step]

@@ -41,6 +41,10 @@ export function paymentIntentFrom(intent: Stripe.PaymentIntent): PaymentIntent {
     receivedMinor: BigInt(intent.amount_received),
     currency: intent.currency.toUpperCase(),
     chargeId: idOf(intent.latest_charge),
+    settlement:
+      intent.latest_charge === null || typeof intent.latest_charge === 'string'
+        ? undefined
+        : settlementOf(intent.latest_charge.balance_transaction),
   }
 }
 
@@ -87,7 +91,6 @@ function nextActionFrom(
 
 export function chargeFrom(charge: Stripe.Charge): Charge {
   const card = charge.payment_method_details?.card
-  const movement = charge.balance_transaction
   return {
     kind: 'charge',
     id: charge.id,
@@ -99,8 +102,7 @@ export function chargeFrom(charge: Stripe.Charge): Charge {
     paymentIntentId: idOf(charge.payment_intent),
     card: card === undefined || card === null ? undefined : cardFrom(card),
     isDisputed: charge.disputed,
-    settlement:
-      movement === null || typeof movement === 'string' ? undefined : settlementFrom(movement),
+    settlement: settlementOf(charge.balance_transaction),
     createdAt: timeFrom(charge.created),
   }
 }
@@ -117,6 +119,8 @@ export function refundFrom(refund: Stripe.Refund): Refund {
     reason: refund.reason ?? undefined,
     pendingReason: refund.pending_reason,
     failureReason: refund.failure_reason,
+    settlement: settlementOf(refund.balance_transaction),
+    failureSettlement: settlementOf(refund.failure_balance_transaction),
     metadata: refund.metadata ?? {},
     createdAt: timeFrom(refund.created),
   }
@@ -152,6 +156,13 @@ export function payoutFrom(payout: Stripe.Payout): Payout {
     failureMessage: payout.failure_message ?? undefined,
     createdAt: timeFrom(payout.created),
   }
+}
+
+/** Stripe gives its id where it was not asked for the whole. */
+function settlementOf(
+  movement: string | Stripe.BalanceTransaction | null | undefined,
+): Settlement | undefined {
+  return typeof movement === 'object' && movement !== null ? settlementFrom(movement) : undefined
 }
 
 function settlementFrom(movement: Stripe.BalanceTransaction): Settlement {

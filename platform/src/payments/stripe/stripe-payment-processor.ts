@@ -304,11 +304,19 @@ const retrievals: {
     id: string,
   ) => Promise<Extract<ProcessorObject, { kind: Kind }>>
 } = {
-  payment_intent: async (stripe, id) => paymentIntentFrom(await stripe.paymentIntents.retrieve(id)),
+  payment_intent: async (stripe, id) =>
+    paymentIntentFrom(
+      await stripe.paymentIntents.retrieve(id, { expand: ['latest_charge.balance_transaction'] }),
+    ),
   setup_intent: async (stripe, id) => setupIntentFrom(await stripe.setupIntents.retrieve(id)),
   charge: async (stripe, id) =>
     chargeFrom(await stripe.charges.retrieve(id, { expand: ['balance_transaction'] })),
-  refund: async (stripe, id) => refundFrom(await stripe.refunds.retrieve(id)),
+  refund: async (stripe, id) =>
+    refundFrom(
+      await stripe.refunds.retrieve(id, {
+        expand: ['balance_transaction', 'failure_balance_transaction'],
+      }),
+    ),
   dispute: async (stripe, id) => disputeFrom(await stripe.disputes.retrieve(id)),
   payout: async (stripe, id) => payoutFrom(await stripe.payouts.retrieve(id)),
 }

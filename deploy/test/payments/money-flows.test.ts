@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
+import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { eventually, PaymentStack } from './payment-stack.ts'
+
+/* Where money goes after it was paid: the ledger, and the credits that it had bought. Against the simulator, over HTTP. */
+
+let payments: PaymentStack
+let customerRef: string
+let sequence = 0
+
+beforeAll(async () => {
+  payments = await PaymentStack.start({ hasWebhooks: true })
+})
+afterAll(() => payments.stop())
+beforeEach(async () => {
+  customerRef = await payments.createCustomer()
+})
+
+type Paid = { readonly id: string; readonly fee: number }
+
+async function pay(asked: object, card?: string): Promise<Paid> {
+  sequence += 1
+  const { body } = await payments.createIntent(`flow-${sequence}`, { customerRef, ...asked })
+  await payments.confirm(body.processorPaymentId, card)
+  const processed = await payments.process<ProcessedPaymentBody>(
+    body.processorPaymentId,
+    customerRef,
+  )
+  expect(processed.body.status).toBe('succeeded')
+  const { fees } = await settled()
+  return { id: body.processorPaymentId, fee: fees }
+}
+
+const topUp = (amount: number, card?: string): Promise<Paid> =>
+  pay({ purpose: 'credit_topup', amount, currency: 'usd' }, card)
+
+/** The customer's money, by account; without those that hold nothing. */
+async function accounts(): Promise<Record<string, number>> {
+  const rows = await payments.stack.database.in('sandbox')<{ account: string; sum: string }[]>`
+    select account, sum(amount) from ledger_entries
+    where customer_ref = ${customerRef} and unit = 'USD' group by account having sum(amount) <> 0`
+  return Object.fromEntries(rows.map(({ account, sum }) => [account, Number(sum)]))
+}
+
+/** Sooner or later: the credits of a refund follow it. */
+function holds(expected: Record<string, number>): Promise<void> {
+  return eventually(async () => expect(await accounts()).toEqual(expected))
+}
+
+/** Once the processor's fee is posted. */
+async function settled(): Promise<Record<string, number> & { fees: number }> {
+  let found: Record<string, number> = {}
+  await eventually(async () => {
+    found = await accounts()
+    expect(found).toHaveProperty('fees')
+  })
+  return found as Record<string, number> & { fees: number }
+}
+
+async function credits(): Promise<number> {
+  const path = `/v1/sdk/customers/${customerRef}/balance`
+  return (await payments.call<BalanceBody>('GET', path)).body.credits
+}
+
+async function refund(paymentId: string, amount?: number): Promise<string> {
+  const part = amount === undefined ? {} : { amount: String(amount) }
+  const { body } = await payments.stripe('POST', 'refunds', { payment_intent: paymentId, ...part })
+  return body.id
+}
+
+async function chargeOf(paymentId: string): Promise<string> {
+  const { body } = await payments.stripe('GET', 'charges', { payment_intent: paymentId })
+  return body.data![0]!.id
+}
+
+describe('a top-up', () => {
+  test('is owed until its credits are used, and the processor has its fee of it', async () => {
+    const { fee } = await topUp(2_000)
+    expect(fee).toBeGreaterThan(0)
+    await holds({ clearing: 2_000 - fee, fees: fee, prepaid: -2_000 })
+  })
+
+  test('that is refunded takes its credits with it, part by part', async () => {
+    const { id, fee } = await topUp(1_999)
+    await refund(id, 1_000)
+    await eventually(async () => expect(await credits()).toBe(199_900 - 100_000))
+    await holds({ clearing: 999 - fee, fees: fee, prepaid: -999 })
+    await refund(id)
+    await eventually(async () => expect(await credits()).toBe(0))
+    await holds({ clearing: -fee, fees: fee })
+  })
+
+  test('whose refund fails after all gives them back', async () => {
+    const { id, fee } = await topUp(2_000)
+    const refundId = await refund(id)
+    await eventually(async () => expect(await credits()).toBe(0))
+    await payments.simulate(`refunds/${refundId}/end`, { status: 'failed' })
+    await eventually(async () => expect(await credits()).toBe(200_000))
+    await holds({ clearing: 2_000 - fee, fees: fee, prepaid: -2_000 })
+    const told = await payments.eventsOf(customerRef)
+    expect(told.filter((type) => type === 'customer.credit.adjusted')).toHaveLength(2)
+  })
+
+  test.each([
+    ['won', 200_000, { clearing: 2_000, prepaid: -2_000 }],
+    ['lost', 0, {}],
+  ])(
+    'that is disputed takes them for as long as the money is away: %s',
+    async (ending, left, money) => {
+      const { id, fee } = await topUp(2_000)
+      const happened = await payments.simulate(`charges/${await chargeOf(id)}/dispute`, {})
+      await eventually(async () => expect(await credits()).toBe(0))
+      await payments.simulate(`disputes/${String(happened['id'])}/close`, { ending })
+      await eventually(async () =>
+        expect(await payments.eventsOf(String(happened['id']))).toContain('payment.dispute_closed'),
+      )
+      await eventually(async () => expect(await credits()).toBe(left))
+      const fees = fee + 1_500
+      const expected = { clearing: 0, ...money }
+      await eventually(
+        async () => await holds({ ...money, clearing: expected.clearing - fees, fees }),
+      )
+    },
+  )
+})
+
+describe('a plan', () => {
+  test('is earned when it is paid, and not any more when it is refunded', async () => {
+    const planRef = await payments.createPlan({ price: 1_900 })
+    const { id, fee } = await pay({ productRef: payments.productRef, planRef })
+    await holds({ clearing: 1_900 - fee, fees: fee, revenue: -1_900 })
+    await refund(id, 400)
+    await holds({ clearing: 1_500 - fee, fees: fee, refunds: 400, revenue: -1_900 })
+  })
+
+  test('whose credits were bought again is held as long as one of the payments stands', async () => {
+    const planRef = await payments.createPlan({ type: 'usage-based', creditsPerUnit: 700 })
+    const asked = { productRef: payments.productRef, planRef }
+    const first = await pay(asked)
+    const later = await pay(asked)
+    const statusOf = async (): Promise<string | undefined> => {
+      const path = `/v1/sdk/purchases/customer/${customerRef}`
+      const { body } = await payments.call<{ purchases: PurchaseBody[] }>('GET', path)
+      return body.purchases[0]?.status
+    }
+    await refund(later.id)
+    await eventually(async () => expect(await credits()).toBe(5_600))
+    expect(await statusOf()).toBe('active')
+    await refund(first.id)
+    await eventually(async () => expect(await statusOf()).toBe('refunded'))
+    await eventually(async () => expect(await credits()).toBe(0))
+  })
+})
+
+test('a payout clears what was paid in', async () => {
+  const alone = await PaymentStack.start({ hasWebhooks: true })
+  const before = [payments, customerRef] as const
+  try {
+    payments = alone
+    customerRef = await payments.createCustomer()
+    await topUp(5_000, 'pm_card_bypassPending')
+    const { clearing } = await accounts()
+    const amount = String(clearing)
+    const payout = (await payments.stripe('POST', 'payouts', { amount, currency: 'usd' })).body
+    await payments.simulate(`payouts/${payout.id}/move`, { status: 'paid' })
+    const total = async (): Promise<Record<string, number>> => {
+      const rows = await payments.stack.database.in('sandbox')<{ account: string; sum: string }[]>`
+        select account, sum(amount) from ledger_entries where unit = 'USD'
+        group by account having sum(amount) <> 0`
+      return Object.fromEntries(rows.map(({ account, sum }) => [account, Number(sum)]))
+    }
+    const fees = 5_000 - clearing!
+    const paidOut = { bank: clearing, fees, prepaid: -5_000 }
+    await eventually(async () => expect(await total()).toEqual(paidOut))
+    await payments.simulate(`payouts/${payout.id}/move`, { status: 'failed' })
+    await eventually(async () => expect(await total()).toEqual({ clearing, fees, prepaid: -5_000 }))
+  } finally {
+    ;[payments, customerRef] = before
+    await alone.stop()
+  }
+})
