@@ -6,8 +6,7 @@ import { readFileSync } from 'node:fs'
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
 import { createJobs } from '@tollgate/billing-runner/jobs/job-catalogue'
 import { runOnce } from '@tollgate/billing-runner/jobs/run-once'
-import { openParts } from '@tollgate/billing-runner/open-parts'
-import { publisherOf } from '@tollgate/billing-runner/service'
+import { openParts, publisherOf } from '@tollgate/billing-runner/open-parts'
 import type { MeasuredRun } from '../billing/measured-run.ts'
 
 const [, , jobName, at] = process.argv
