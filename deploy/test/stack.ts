@@ -15,6 +15,7 @@ import { readIngestConfig } from '@tollgate/ingest/config'
 import { createIngest } from '@tollgate/ingest/service'
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import { readSettings } from '@tollgate/platform/config/settings'
 import {
@@ -42,6 +43,7 @@ type TestProvider = Readonly<Record<Environment, TollgateClient>> & {
 export type Stack = {
   readonly baseUrl: string
   readonly database: Database
+  readonly eventLog: EventLog
   readonly controlPlaneAdminUrl: string
   /** A provider of its own, with a client for each of its keys. */
   createProvider(): Promise<TestProvider>
@@ -137,6 +139,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   return {
     baseUrl,
     database,
+    eventLog,
     controlPlaneAdminUrl: `http://127.0.0.1:${controlPlane.adminPort}`,
     startProjections,
     stopProjections,

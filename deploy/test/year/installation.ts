@@ -1,0 +1,204 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
+import { jobActor } from '@tollgate/domain/audit/actor'
+import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
+import type { PaymentJobParts } from '@tollgate/domain/payments/work-off-inbox'
+import { createProvider } from '@tollgate/domain/providers/create-provider'
+import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
+import { StripePaymentProcessor } from '@tollgate/platform/payments/stripe/stripe-payment-processor'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { commit } from '../../../control-plane/src/http/commit.ts'
+import type { TollgateClient } from '../../src/client/tollgate-client.ts'
+import { createManualClock, type ManualClock } from '../manual-clock.ts'
+import { startStack, type Stack } from '../stack.ts'
+import { openSimulator, type SimulatorUnderTest } from '../stripe/simulator-under-test.ts'
+import type { Mode } from './model/calendar.ts'
+import { mortal, mortalDatabase, type Life } from './mortal.ts'
+
+/** A provider that sells in both environments. */
+export type Seller = {
+  readonly providerId: string
+  readonly mode: Mode
+  readonly clients: Readonly<Record<Environment, TollgateClient>>
+}
+
+const secretKeys = { sandbox: 'sk_test_year', live: 'sk_live_year' } as const
+const webhookSecrets = { sandbox: 'whsec_year_sandbox', live: 'whsec_year_live' } as const
+const hourMs = '3600000'
+const claimedMs = '200'
+
+/** All services on real parts, with one clock, and a Stripe that keeps the same time. */
+export class Installation {
+  readonly stack: Stack
+  readonly clock: ManualClock
+  readonly simulator: SimulatorUnderTest
+  readonly #hotState: HotState
+  readonly #processors: Readonly<Record<Environment, PaymentProcessor>>
+  readonly #close: () => Promise<void>
+  /** Jobs as they are scheduled where nobody says otherwise. */
+  readonly runnerConfig = readBillingRunnerConfig({
+    TOLLGATE_DATA_DIR: '/nowhere',
+    TOLLGATE_DATABASE_URL: 'postgres://nowhere',
+    TOLLGATE_BILLING_CLAIM_LEASE_MS: claimedMs,
+    TOLLGATE_BILLING_RETRY_PAUSE_MS: '1',
+  })
+
+  private constructor(
+    parts: Pick<Installation, 'stack' | 'clock' | 'simulator'> & { readonly hotState: HotState },
+    close: () => Promise<void>,
+  ) {
+    this.stack = parts.stack
+    this.clock = parts.clock
+    this.simulator = parts.simulator
+    this.#hotState = parts.hotState
+    this.#close = close
+    const processorOf = (environment: Environment): PaymentProcessor =>
+      new StripePaymentProcessor({
+        url: new URL(this.simulator.simulator.url),
+        secretKey: secretKeys[environment],
+        webhookSecrets: [webhookSecrets[environment]],
+        isLive: environment === 'live',
+        timeoutMs: 5_000,
+      })
+    this.#processors = { sandbox: processorOf('sandbox'), live: processorOf('live') }
+  }
+
+  static async open(startsAt: string): Promise<Installation> {
+    const clock = createManualClock(startsAt)
+    const folder = await mkdtemp(join(tmpdir(), 'tollgate-year-'))
+    const hotState = await openLmdbHotState({ folder, role: 'projection' })
+    const reader = await openLmdbHotState({ folder, role: 'reader' })
+    const port = await freePort()
+    const hook = (environment: Environment) => ({
+      url: `http://127.0.0.1:${port}/webhooks/stripe/${environment}`,
+      secret: webhookSecrets[environment],
+    })
+    const webhooks = { test: hook('sandbox'), live: hook('live') }
+    const simulator = await openSimulator({ clock, webhooks })
+    await simulator.admin('webhooks', { isHeld: true })
+    const settings = settingsOf(simulator.simulator.url, port)
+    const stack = await startStack({ clock, hotState, ingestHotState: reader, settings })
+    const close = async (): Promise<void> => {
+      await stack.stop()
+      await simulator.close()
+      await reader.close()
+      await hotState.close()
+      await rm(folder, { recursive: true, force: true })
+    }
+    return new Installation({ stack, clock, simulator, hotState }, close)
+  }
+
+  async openSeller(mode: Mode): Promise<Seller> {
+    const { database } = this.stack
+    const now = new Date(this.clock.now())
+    const actor = jobActor('test')
+    const fields = { name: 'Acme', email: null, defaultCurrency: 'USD', cycleMode: mode } as const
+    const { providerId } = await createProvider(database, this.#hotState, actor, fields, now)
+    const clientOf = async (environment: Environment): Promise<TollgateClient> => {
+      const key = { providerId, environment, name: null, expiresAt: null }
+      const { secretKey } = await issueApiKey(database, this.#hotState, actor, key, now)
+      return this.stack.clientWithKey(secretKey)
+    }
+    const clients = { sandbox: await clientOf('sandbox'), live: await clientOf('live') }
+    return { providerId, mode, clients }
+  }
+
+  /** What a process of its own works with, for as long as it lives. */
+  publisher(life: Life): PublisherParts {
+    const { eventLog, database } = this.stack
+    return {
+      database: mortalDatabase(database, life),
+      hotState: mortal(this.#hotState, life),
+      partitionCount: (environment) => eventLog.partitionCount(usageTopic(environment)),
+      now: () => new Date(this.clock.now()),
+    }
+  }
+
+  payments(life: Life): PaymentJobParts {
+    const publisher = this.publisher(life)
+    const { database } = publisher
+    const logger = createLogger('test', 'silent')
+    return {
+      database,
+      everyone: database,
+      processors: { of: (environment) => mortal(this.#processors[environment], life) },
+      commit: (operation, body) => commit({ database, publisher, logger }, operation, body),
+      hostedUrl: 'https://pay.example',
+      now: publisher.now,
+      logger,
+    }
+  }
+
+  operation({ providerId }: Seller, environment: Environment): Operation {
+    const now = new Date(this.clock.now())
+    const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
+    return { ...by, providerId, environment, now }
+  }
+
+  /** A call of Stripe's API as a customer's browser makes it, or a person at the dashboard. */
+  async stripe(environment: Environment, path: string, fields: Record<string, string> = {}) {
+    const answer = await fetch(`${this.simulator.simulator.url}/v1/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secretKeys[environment]}` },
+      body: new URLSearchParams(fields),
+    })
+    return (await answer.json()) as { readonly id: string; readonly status: string }
+  }
+
+  /** All of a kind that the simulator has. */
+  async listAtStripe<Item extends { readonly id: string }>(
+    environment: Environment,
+    kind: string,
+  ): Promise<Item[]> {
+    const found: Item[] = []
+    for (;;) {
+      const after = found.at(-1)?.id
+      const query = new URLSearchParams({ limit: '100', ...(after && { starting_after: after }) })
+      const answer = await fetch(`${this.simulator.simulator.url}/v1/${kind}?${query.toString()}`, {
+        headers: { authorization: `Bearer ${secretKeys[environment]}` },
+      })
+      const page = (await answer.json()) as { data: Item[]; has_more: boolean }
+      found.push(...page.data)
+      if (!page.has_more) return found
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const environment of environments) await this.#processors[environment].close()
+    await this.#close()
+  }
+}
+
+/** Rounds of the control plane's payment jobs are the test's to make; what settles by itself does so soon. */
+function settingsOf(simulatorUrl: string, port: number): Record<string, string> {
+  return {
+    TOLLGATE_CONTROL_PLANE_PORT: String(port),
+    TOLLGATE_STRIPE_SANDBOX_URL: simulatorUrl,
+    TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: secretKeys.sandbox,
+    TOLLGATE_STRIPE_SANDBOX_WEBHOOK_SECRETS: webhookSecrets.sandbox,
+    TOLLGATE_STRIPE_LIVE_URL: simulatorUrl,
+    TOLLGATE_STRIPE_LIVE_SECRET_KEY: secretKeys.live,
+    TOLLGATE_STRIPE_LIVE_WEBHOOK_SECRETS: webhookSecrets.live,
+    TOLLGATE_PAYMENTS_INTERVAL_MS: hourMs,
+    TOLLGATE_PUBLISH_INTERVAL_MS: '200',
+    TOLLGATE_LEDGER_INTERVAL_MS: '50',
+    TOLLGATE_CREDIT_EXPIRY_INTERVAL_MS: '25',
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

@@ -1,0 +1,145 @@
+import type { ModelCycle } from './calendar.ts'
+import type { UsagePrices } from './prices.ts'
+
+/** What a plan of the year says, in the words of the model. Amounts are US cents. */
+export type ModelPlan = {
+  readonly name: string
+  readonly type: 'recurring' | 'usage-based' | 'hybrid' | 'one-time'
+  readonly cycle?: ModelCycle
+  readonly price: number
+  readonly setupFee?: number
+  readonly trialDays?: number
+  readonly accessDays?: number
+  readonly autoRenew?: false
+  /** Of a free plan: what it allows in a period. */
+  readonly cap?: number
+  /** Paid after the period. */
+  readonly usage?: UsagePrices
+  readonly strategy?: 'recurring_first' | 'usage_first' | 'combined'
+  /** Paid from the wallet. */
+  readonly creditsPerUnit?: number
+}
+
+const monthly = { cycle: 'monthly' } as const
+const weekly = { cycle: 'weekly' } as const
+
+/** A customer has one plan of each product at a time. */
+export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
+  Access: [
+    { name: 'Free', type: 'recurring', cycle: monthly, price: 0, cap: 500 },
+    { name: 'Free by week', type: 'recurring', cycle: weekly, price: 0 },
+    { name: 'Month', type: 'recurring', cycle: monthly, price: 1_900, setupFee: 500 },
+    { name: 'Week', type: 'recurring', cycle: weekly, price: 700 },
+    { name: 'Quarter', type: 'recurring', cycle: { cycle: 'quarterly' }, price: 5_000 },
+    { name: 'Year', type: 'recurring', cycle: { cycle: 'yearly' }, price: 19_000 },
+    { name: 'Ten days', type: 'recurring', cycle: { cycle: 'custom', days: 10 }, price: 450 },
+    {
+      name: 'Try 14',
+      type: 'recurring',
+      cycle: monthly,
+      price: 2_900,
+      setupFee: 300,
+      trialDays: 14,
+    },
+    { name: 'Try 30', type: 'recurring', cycle: weekly, price: 900, trialDays: 30 },
+    { name: 'One month', type: 'recurring', cycle: monthly, price: 990, autoRenew: false },
+    { name: 'Pass', type: 'one-time', price: 4_900, accessDays: 30 },
+    { name: 'For good', type: 'one-time', price: 9_900, setupFee: 100 },
+  ],
+  Metered: [
+    {
+      name: 'Afterwards',
+      type: 'usage-based',
+      cycle: monthly,
+      price: 0,
+      usage: { limit: 10_000, freeUnits: 100, rate: 7 },
+    },
+    {
+      name: 'Afterwards by week',
+      type: 'usage-based',
+      cycle: weekly,
+      price: 0,
+      usage: { rate: 3 },
+    },
+    {
+      name: 'Tiers',
+      type: 'hybrid',
+      cycle: monthly,
+      price: 4_900,
+      strategy: 'recurring_first',
+      usage: {
+        limit: 1_000,
+        rate: 0,
+        overage: { rate: 0 },
+        tiers: [
+          { from: 0, to: 500, rate: 50 },
+          { from: 501, to: 2_000, rate: 30 },
+          { from: 2_001, rate: 10 },
+        ],
+      },
+    },
+    {
+      name: 'Overage',
+      type: 'hybrid',
+      cycle: monthly,
+      price: 2_900,
+      setupFee: 250,
+      strategy: 'usage_first',
+      usage: { limit: 1_000, rate: 0, overage: { rate: 81, most: 5_000 } },
+    },
+    {
+      name: 'Together',
+      type: 'hybrid',
+      cycle: monthly,
+      price: 1_900,
+      strategy: 'combined',
+      usage: { limit: 1_000, freeUnits: 200, rate: 53 },
+    },
+  ],
+  Wallet: [{ name: 'By use', type: 'usage-based', price: 0, creditsPerUnit: 7 }],
+}
+
+/** The body that a provider's backend makes the plan with. */
+export function planBody(plan: ModelPlan): Record<string, unknown> {
+  const { usage, cycle, creditsPerUnit } = plan
+  return {
+    name: plan.name,
+    type: plan.type,
+    price: plan.price,
+    ...(plan.type === 'hybrid' ? { basePrice: plan.price } : {}),
+    ...(cycle && { billingCycle: cycle.cycle }),
+    ...(cycle?.days && { billingCycleDays: cycle.days }),
+    ...(plan.setupFee && { setupFee: plan.setupFee }),
+    ...(plan.trialDays && { trialDays: plan.trialDays }),
+    ...(plan.accessDays && { accessExpiryDays: plan.accessDays }),
+    ...(plan.autoRenew === false && { autoRenew: false }),
+    ...(plan.cap && { limit: plan.cap }),
+    ...(plan.strategy && { billingStrategy: plan.strategy }),
+    ...(creditsPerUnit && { billingModel: 'pre-paid', creditsPerUnit }),
+    ...(usage && usageBody(plan.type, usage)),
+  }
+}
+
+function usageBody(type: ModelPlan['type'], usage: UsagePrices): Record<string, unknown> {
+  const { limit, freeUnits, rate, overage, tiers } = usage
+  return {
+    ...(type === 'usage-based' ? { billingModel: 'post-paid' } : {}),
+    creditsPerUnit: rate,
+    ...(limit && { limit }),
+    ...(freeUnits && { freeUnits }),
+    ...(overage && {
+      overagePolicy: {
+        allowOverage: true,
+        overageRate: overage.rate,
+        ...(overage.most && { maxOverage: overage.most }),
+      },
+    }),
+    ...(tiers && {
+      usageTiers: tiers.map(({ from, to, rate: creditsPerTierUnit }) => ({
+        minUsage: from,
+        ...(to && { maxUsage: to }),
+        creditsPerUnit: creditsPerTierUnit,
+      })),
+    }),
+  }
+}

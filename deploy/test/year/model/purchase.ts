@@ -1,0 +1,142 @@
+import { boundary, dayMs, indexAt, wholeSecond, type Mode } from './calendar.ts'
+import type { ModelPlan } from './plans.ts'
+
+type Status =
+  'active' | 'trialing' | 'past_due' | 'suspended' | 'cancelled' | 'expired' | 'refunded'
+
+/** A purchase as it must be. Times are milliseconds. */
+export type ModelPurchase = {
+  reference: string
+  readonly productRef: string
+  readonly plan: ModelPlan
+  readonly mode: Mode
+  readonly startedAt: number
+  readonly anchor: number
+  status: Status
+  autoRenew: boolean
+  nextBilling: number | null
+  nextReset: number | null
+  end: number | null
+  endedAt: number | null
+  cancelledAt: number | null
+  remindedOf: number | null
+  /** Charges of the period that is due which failed, and when the next one is to be tried. */
+  failures: number
+  nextRetry: number | null
+  /** What it was sold for. US cents. */
+  readonly amount: number
+  /** All that was told of it, in order. */
+  readonly events: string[]
+  /** What was charged beforehand, by the start of its period. */
+  readonly billed: Map<number, BilledPeriod>
+}
+
+type BilledPeriod = { readonly end: number; readonly cents: number; isPaid: boolean }
+
+export type Begin = {
+  readonly productRef: string
+  readonly plan: ModelPlan
+  readonly mode: Mode
+  readonly at: number
+  readonly how: 'activated' | 'paid' | 'tried'
+  readonly amount: number
+}
+
+export function begin({ productRef, plan, mode, at, how, amount }: Begin): ModelPurchase {
+  const startedAt = wholeSecond(at)
+  const trialMs = how === 'tried' ? (plan.trialDays ?? 0) * dayMs : 0
+  const anchor = wholeSecond(at + trialMs)
+  const autoRenew = plan.type !== 'one-time' && plan.autoRenew !== false
+  const firstEnd = plan.cycle === undefined ? null : boundary(plan.cycle, mode, anchor, 1)
+  const accessEnd = plan.accessDays === undefined ? null : anchor + plan.accessDays * dayMs
+  const isTrial = how === 'tried'
+  return {
+    reference: '',
+    productRef,
+    plan,
+    mode,
+    startedAt,
+    anchor,
+    status: isTrial ? 'trialing' : 'active',
+    autoRenew,
+    nextBilling: isTrial ? anchor : autoRenew ? firstEnd : null,
+    nextReset: isTrial ? anchor : autoRenew ? firstEnd : null,
+    end: autoRenew ? null : (firstEnd ?? accessEnd),
+    endedAt: null,
+    cancelledAt: null,
+    remindedOf: null,
+    failures: 0,
+    nextRetry: null,
+    amount,
+    events: how === 'paid' ? ['purchase.created', 'purchase.activated'] : ['purchase.created'],
+    billed: new Map(),
+  }
+}
+
+export function isOpen({ status }: ModelPurchase): boolean {
+  return status === 'active' || status === 'trialing' || status === 'past_due'
+}
+
+export function givesAccess(purchase: ModelPurchase, at: number): boolean {
+  return isOpen(purchase) && !(purchase.end !== null && purchase.end <= at)
+}
+
+export function isEnding({ status, cancelledAt }: ModelPurchase): boolean {
+  return (status === 'active' || status === 'trialing') && cancelledAt !== null
+}
+
+export function endAt(purchase: ModelPurchase, status: 'cancelled' | 'expired', at: number): void {
+  Object.assign(purchase, { status, autoRenew: false, nextBilling: null, endedAt: at })
+  purchase.events.push(`purchase.${status}`)
+}
+
+/** Whether its end has come, which is then said of it. */
+export function settleEnd(purchase: ModelPurchase, at: number): boolean {
+  if (!isOpen(purchase) || givesAccess(purchase, at)) return false
+  endAt(purchase, isEnding(purchase) ? 'cancelled' : 'expired', purchase.end!)
+  return true
+}
+
+/** `refused`: there is nothing to cancel. */
+export function cancel(purchase: ModelPurchase, at: number): 'done' | 'refused' {
+  if (purchase.status === 'cancelled' || isEnding(purchase)) return 'done'
+  if (isOpen(purchase) && !givesAccess(purchase, at)) return 'refused'
+  if (['expired', 'refunded'].includes(purchase.status)) return 'refused'
+  const until = accessUntil(purchase, at)
+  if (until === undefined || until <= at) {
+    purchase.cancelledAt = at
+    endAt(purchase, 'cancelled', at)
+    return 'done'
+  }
+  Object.assign(purchase, { cancelledAt: at, end: until, autoRenew: false, nextBilling: null })
+  purchase.events.push('purchase.cancellation_scheduled')
+  return 'done'
+}
+
+/** Until when a purchase that is cancelled now goes on; undefined: not at all. */
+function accessUntil(purchase: ModelPurchase, at: number): number | undefined {
+  const { status, plan, end, nextBilling, anchor, mode } = purchase
+  if (plan.type === 'one-time' || (status !== 'active' && status !== 'trialing')) return undefined
+  if (status === 'trialing') return anchor
+  if (end !== null) return end
+  if (plan.cycle === undefined) return undefined
+  if (plan.price > 0) return nextBilling ?? undefined
+  return boundary(plan.cycle, mode, anchor, indexAt(plan.cycle, mode, anchor, at) + 1)
+}
+
+export function reactivate(purchase: ModelPurchase, at: number): 'done' | 'refused' {
+  if (!isEnding(purchase) || !givesAccess(purchase, at)) return 'refused'
+  purchase.cancelledAt = null
+  if (purchase.plan.autoRenew !== false) {
+    Object.assign(purchase, { autoRenew: true, nextBilling: purchase.end, end: null })
+  }
+  purchase.events.push('purchase.reactivated')
+  return 'done'
+}
+
+export function refund(purchase: ModelPurchase, at: number): void {
+  if (purchase.status === 'refunded') return
+  const endedAt = purchase.endedAt ?? at
+  Object.assign(purchase, { status: 'refunded', autoRenew: false, nextBilling: null, endedAt })
+  purchase.events.push('purchase.refunded')
+}

@@ -1,0 +1,82 @@
+import type { Database, ProviderRows } from '@tollgate/platform/database/database'
+
+/** What a process throws when it has been killed: nothing that it does afterwards has an effect. */
+export class KilledError extends Error {
+  override readonly name = 'KilledError'
+}
+
+/** A process that lives for so many effects: commits, calls of the processor, publications. Undefined: it is not killed. */
+export class Life {
+  #effectsLeft: number | undefined
+  isOver = false
+
+  constructor(effects?: number) {
+    this.#effectsLeft = effects
+  }
+
+  /** An effect that is had whole or not at all; the process may die just before it or just after. */
+  async have<Result>(effect: () => Promise<Result>): Promise<Result> {
+    this.pass()
+    const result = await effect()
+    this.pass()
+    return result
+  }
+
+  pass(): void {
+    if (this.isOver) throw new KilledError('killed')
+    if (this.#effectsLeft === undefined) return
+    this.#effectsLeft -= 1
+    if (this.#effectsLeft < 0) {
+      this.isOver = true
+      throw new KilledError('killed')
+    }
+  }
+}
+
+/** Every method's promise is an effect of that life. */
+export function mortal<Target extends object>(target: Target, life: Life): Target {
+  return new Proxy(target, {
+    get(object, name) {
+      const found: unknown = Reflect.get(object, name)
+      if (typeof found !== 'function') return found
+      return (...args: unknown[]): unknown => {
+        const result: unknown = dead(life) ?? found.apply(object, args)
+        return result instanceof Promise ? life.have(() => result as Promise<unknown>) : result
+      }
+    },
+  })
+}
+
+/** Transactions are had or not; what is read in one, and single statements, end with the life. */
+export function mortalDatabase(database: Database, life: Life): Database {
+  const rowsOf = (rows: ProviderRows): ProviderRows => ({
+    read: (body) => (dead(life), rows.read(body)),
+    write: (body) => life.have(() => rows.write(body)),
+  })
+  const poolOf = (pool: Database['control']): Database['control'] =>
+    new Proxy(pool, {
+      apply: (target, _this, args: Parameters<typeof pool>) => (dead(life), target(...args)),
+      get: (target, name) =>
+        name === 'begin'
+          ? (body: Parameters<typeof pool.begin>[0]) =>
+              life.have<unknown>(() => target.begin(body as never))
+          : (Reflect.get(target, name) as unknown),
+    })
+  return {
+    control: poolOf(database.control),
+    in: (environment) => poolOf(database.in(environment)),
+    of: (providerId) => {
+      const own = database.of(providerId)
+      return {
+        control: rowsOf(own.control),
+        in: (environment) => rowsOf(own.in(environment)),
+      }
+    },
+    ping: () => database.ping(),
+    close: () => Promise.resolve(),
+  }
+}
+
+function dead(life: Life): undefined {
+  if (life.isOver) throw new KilledError('killed')
+}

@@ -1,0 +1,171 @@
+import { environments } from '@tollgate/schemas/environment'
+import { actByChance } from './acts.ts'
+import { openOffers } from './catalogue.ts'
+import { Comparison } from './compare.ts'
+import { Installation } from './installation.ts'
+import { findWrongBooks, findWrongCharges, findWrongUsage, findWrongWallets } from './invariants.ts'
+import { dayMs, hourMs } from './model/calendar.ts'
+import { modelJobs, type ModelCharge } from './model/jobs.ts'
+import { Person } from './person.ts'
+import { Random } from './random.ts'
+import { Scheduler } from './scheduler.ts'
+
+export type YearOptions = {
+  readonly seed: number
+  readonly customers: number
+  readonly days: number
+  /** Midnight. */
+  readonly startsAt: string
+  /** Of a hundred customers, how many do something on a day. */
+  readonly actsPercent: number
+  /** Of a hundred processes, how many die. */
+  readonly killsPercent: number
+  readonly print: (line: string) => void
+}
+
+export type YearFigures = {
+  readonly acts: number
+  readonly kills: number
+  readonly purchases: number
+  readonly events: number
+  readonly usageRecords: number
+}
+
+/** When schedulers look in the course of a day: at the daily jobs of the contract, and when it is long after them. */
+const roundHours = [8, 10, 11, 16]
+
+/** The last acts of a day are before that, and what expires with it behind that. */
+const lastActMs = 23.9 * hourMs
+
+/** One installation over months, and the model beside it. */
+export class Year {
+  readonly #options: YearOptions
+  readonly #random: Random
+  readonly #installation: Installation
+  readonly #scheduler: Scheduler
+  readonly #comparison: Comparison
+  readonly #people: Person[] = []
+  #acts = 0
+
+  private constructor(options: YearOptions, installation: Installation) {
+    const { seed, killsPercent } = options
+    this.#options = options
+    this.#random = new Random(seed)
+    this.#installation = installation
+    this.#comparison = new Comparison(installation)
+    this.#scheduler = new Scheduler(installation, { seed, killsPercent })
+  }
+
+  /** Lives through it, and throws at the end of the first day that is not as it must be. */
+  static async run(options: YearOptions): Promise<YearFigures> {
+    const installation = await Installation.open(options.startsAt)
+    try {
+      const year = new Year(options, installation)
+      await year.#open()
+      for (let day = 0; day < options.days; day++) await year.#live(day)
+      await year.#balance()
+      return year.#figures()
+    } finally {
+      await installation.close()
+    }
+  }
+
+  async #open(): Promise<void> {
+    const shops = []
+    for (const mode of ['calendar', 'fixed_days', 'calendar'] as const) {
+      const seller = await this.#installation.openSeller(mode)
+      for (const environment of environments) {
+        const offers = await openOffers(seller, environment)
+        shops.push({ seller, environment, offers })
+      }
+    }
+    for (let count = 0; count < this.#options.customers; count++) {
+      const parts = { installation: this.#installation, scheduler: this.#scheduler }
+      const shop = shops[count % shops.length]!
+      this.#people.push(await Person.arrive({ ...parts, ...shop }, `c${count}@example.com`))
+    }
+  }
+
+  /** One day: what people do, and between it what the schedulers do. */
+  async #live(day: number): Promise<void> {
+    const { clock } = this.#installation
+    const startsAt = Date.parse(this.#options.startsAt) + day * dayMs
+    for (const [at, act] of this.#agenda(startsAt)) {
+      clock.set(Math.max(at, clock.now()))
+      try {
+        await act()
+      } catch (error) {
+        throw new Error(`${this.#how()}, at ${new Date(at).toISOString()}`, { cause: error })
+      }
+    }
+    clock.set(startsAt + dayMs - 500)
+    for (const { model } of this.#people) model.expireCredits(clock.now())
+    const date = new Date(startsAt).toISOString().slice(0, 10)
+    this.#require(`at the end of ${date}`, [
+      ...(await this.#comparison.compare(this.#people)),
+      ...(await findWrongWallets(this.#installation, this.#people)),
+    ])
+    if (date.endsWith('-01')) this.#options.print(`${date} ${JSON.stringify(this.#figures())}`)
+  }
+
+  #agenda(startsAt: number): (readonly [number, () => Promise<void>])[] {
+    const random = this.#random
+    const rounds = roundHours.map(
+      (hour) => [startsAt + hour * hourMs, () => this.#round()] as const,
+    )
+    const acts = this.#people
+      .filter(() => random.happens(this.#options.actsPercent))
+      .map((person) => {
+        const act = (): Promise<void> => {
+          this.#acts += 1
+          return actByChance(random, person)
+        }
+        return [startsAt + random.between(1, lastActMs), act] as const
+      })
+    return [...rounds, ...acts].sort(([one], [other]) => one - other)
+  }
+
+  async #round(): Promise<void> {
+    await this.#scheduler.runJobs((name, environment) => {
+      const job = modelJobs[name]
+      const now = this.#installation.clock.now()
+      for (const { model } of this.#people.filter((each) => each.environment === environment)) {
+        const charge = (): ModelCharge => (model.card === undefined ? 'no card' : 'nobody')
+        for (const purchase of model.purchases) job?.(purchase, now, charge)
+      }
+    })
+    await this.#scheduler.runPayments()
+  }
+
+  /** What must hold when all is done. */
+  async #balance(): Promise<void> {
+    this.#require('in the end', [
+      ...(await findWrongBooks(this.#installation)),
+      ...(await findWrongCharges(this.#installation, this.#people)),
+      ...(await findWrongUsage(this.#people)),
+    ])
+  }
+
+  #require(when: string, wrong: readonly string[]): void {
+    if (wrong.length === 0) return
+    throw new Error(`${this.#how()}, ${when}:\n${wrong.slice(0, 20).join('\n')}`)
+  }
+
+  /** What it takes to see it again. */
+  #how(): string {
+    const { seed, customers, actsPercent, killsPercent } = this.#options
+    return `seed ${seed}, ${customers} customers, ${actsPercent}% acting, ${killsPercent}% killed`
+  }
+
+  #figures(): YearFigures {
+    const sum = (of: (person: Person) => number): number =>
+      this.#people.reduce((total, person) => total + of(person), 0)
+    return {
+      acts: this.#acts,
+      kills: this.#scheduler.kills,
+      purchases: sum(({ model }) => model.purchases.length),
+      events: this.#comparison.eventsTotal,
+      usageRecords: sum(({ model }) => model.usage.length),
+    }
+  }
+}
