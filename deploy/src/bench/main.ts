@@ -4,7 +4,7 @@ import { startInstance } from '../instance/instance.ts'
 import { makeTemporaryFolder } from '../instance/temporary-folder.ts'
 import { findFreePort } from '../standalone/ports.ts'
 import { wholeNumber, wholeNumbers } from '../terminal/whole-number.ts'
-import { measureRenewals } from './billing/measure-billing.ts'
+import { measureBilling } from './billing/measure-billing.ts'
 import { startBenchEngines, type BenchEngines } from './engines/bench-engines.ts'
 import { measureEngineCeilings } from './engines/engine-ceilings.ts'
 import { brokerAddresses, measuredTopic } from './engines/measure-kafka.ts'
@@ -88,8 +88,8 @@ async function reportBilling(): Promise<void> {
   const { baseUrl, sandboxKey: key } = instance.credentials
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
   try {
-    const renewals = await measureRenewals({ client, environment, due: options.due, say })
-    say(`\n${billingText(renewals)}`)
+    const results = await measureBilling({ client, environment, due: options.due, say })
+    say(`\n${billingText(results)}`)
   } finally {
     client.close()
   }

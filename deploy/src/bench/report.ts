@@ -65,21 +65,23 @@ function managementText(management: BenchResult['management']): string {
   )
 }
 
-/** Beside plain transactions that lock, change and tell of the same rows, in the same run. */
+/** Beside what bounds them, in the same run. */
 export function billingText(results: readonly BillingResult[]): string {
   const header = [
-    ...['renewals due', 'PostgreSQL/s', 'ours/s', 'ratio', 'per core'],
+    ...['renewals', 'due', 'ceiling', 'ceiling/s', 'ours/s', 'ratio', 'per core'],
     ...['first and last batch, s', 'memory MiB'],
   ]
   return formatTable(
     header,
-    results.map(({ due, run, directPerSecond }) => {
+    results.map(({ name, due, run, ceilingName, ceilingPerSecond }) => {
       const perSecond = due / run.seconds
       return [
+        name,
         formatCount(due),
-        formatCount(Math.round(directPerSecond)),
+        ceilingName,
+        formatCount(Math.round(ceilingPerSecond)),
         formatCount(Math.round(perSecond)),
-        ratio(perSecond, directPerSecond),
+        ratio(perSecond, ceilingPerSecond),
         formatCount(Math.round(due / run.processorSeconds)),
         `${run.batchSeconds[0]?.toFixed(2)} ${run.batchSeconds.at(-1)?.toFixed(2)}`,
         run.memoryMiB.toFixed(0),

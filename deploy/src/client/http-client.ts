@@ -8,7 +8,7 @@ export type HttpAnswer = {
 
 export type HttpClient = {
   /** Resolves with whatever was answered; rejects when no complete answer came. */
-  send(method: string, path: string, body?: unknown): Promise<HttpAnswer>
+  send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<HttpAnswer>
   close(): void
 }
 
@@ -30,13 +30,19 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const agent = new Agent({ keepAlive: true, maxSockets, timeout: idleMsMax })
   const authorization = `Bearer ${options.key}`
 
-  function send(method: string, path: string, body?: unknown): Promise<HttpAnswer> {
+  function send(
+    method: string,
+    path: string,
+    body?: unknown,
+    idempotencyKey?: string,
+  ): Promise<HttpAnswer> {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
     const headers: Record<string, string | number> = { authorization }
     if (payload) {
       headers['content-type'] = 'application/json'
       headers['content-length'] = payload.length
     }
+    if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey
     return new Promise((resolve, reject) => {
       const outgoing = request(
         { agent, host: base.hostname, port: base.port, method, path, headers },

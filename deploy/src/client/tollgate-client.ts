@@ -14,7 +14,7 @@ export type TollgateClient = {
   requestsMeter(): Promise<string>
   meterUsage(meterRef: string, query: Record<string, string>): Promise<MeterUsage>
   /** The plain request, for what the operations above do not cover. */
-  send(method: string, path: string, body?: unknown): Promise<HttpAnswer>
+  send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<HttpAnswer>
   close(): void
 }
 
@@ -93,7 +93,7 @@ export function createTollgateClient(options: HttpClientOptions): TollgateClient
     },
     meterUsage: (meterRef, query) =>
       call('GET', `/ui/meters/${meterRef}/usage?${new URLSearchParams(query).toString()}`),
-    send: (method, path, body) => http.send(method, path, body),
+    send: (...parameters) => http.send(...parameters),
     close: () => http.close(),
   }
 }

@@ -6,13 +6,13 @@ import { areCustomersWaiting, copyCustomer } from '../../chaos/flush/copy-custom
 
 const pollMs = 200
 
-/** Copies of a customer with its purchase, published. They are due when the original is. */
+/** Copies of a customer with its purchase, published: due when the original is. Returns their references. */
 export async function makeDuePurchases(
   pool: Database['control'],
   originalRef: string,
   prefix: string,
   count: number,
-): Promise<void> {
+): Promise<string[]> {
   const copies = Array.from({ length: count }, (_, number) => ({
     customerRef: newReference('customer', randomBytes),
     externalRef: `${prefix}_${number}`,
@@ -21,4 +21,5 @@ export async function makeDuePurchases(
   await copyCustomer(pool, originalRef, copies)
   while (await areCustomersWaiting(pool)) await sleep(pollMs)
   await pool`analyze`
+  return copies.map(({ customerRef }) => customerRef)
 }

@@ -1,11 +1,15 @@
-import { randomUUID } from 'node:crypto'
+import { readSettings } from '@tollgate/platform/config/settings'
 import type { Database, Queryable } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
-import { workOff } from '@tollgate/domain/publications/work-off'
+import { openPaymentProcessors } from '@tollgate/platform/payments/open-payment-processors'
+import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import type { TollgateClient } from '../../client/tollgate-client.ts'
 import { formatCount } from '../../terminal/table.ts'
+import { inFlightMax, measureProcessor, measureTransactions } from './ceilings.ts'
 import { makeDuePurchases } from './make-due-purchases.ts'
 import { measureRun, type MeasuredRun } from './measured-run.ts'
+import { saveCards } from './save-cards.ts'
+import { buyPlan, takeFreePlan } from './subscribe.ts'
 
 export type BillingOptions = {
   readonly client: TollgateClient
@@ -17,77 +21,102 @@ export type BillingOptions = {
 }
 
 export type BillingResult = {
+  readonly name: string
   readonly due: number
   readonly run: MeasuredRun
-  /** The same rows locked, changed and told of by plain transactions, as many at a time; purchases per second. */
-  readonly directPerSecond: number
+  readonly ceilingName: string
+  readonly ceilingPerSecond: number
 }
 
-/** What the runner works on at a time, and so what the plain transactions do. */
-const inFlightMax = 8
-/** Enough to know a rate by. */
-const directMax = 10_000
+/** Purchases that renew, each kind beside what bounds it. */
+type Renewals = {
+  readonly name: string
+  /** Makes the first one. Returns its customer. */
+  readonly subscribe: () => Promise<string>
+  /** What its copies need beyond rows that are as its own. */
+  readonly equip: (originalRef: string, customerRefs: readonly string[]) => Promise<void>
+  readonly ceilingName: string
+  readonly measureCeiling: () => Promise<number>
+}
 
-/** Renewals of a plan that costs nothing: what our own side of a renewal takes. */
-export async function measureRenewals(options: BillingOptions): Promise<BillingResult[]> {
-  const { client, environment, due, say } = options
-  const customerRef = await buyFreePlan(client)
+export async function measureBilling(options: BillingOptions): Promise<BillingResult[]> {
+  const { client, environment } = options
   const url = environment['TOLLGATE_DATABASE_URL'] ?? ''
   const database = createPostgresDatabase({ url, isOwner: true, poolMax: inFlightMax })
+  const processors = openPaymentProcessors(readSettings(stripeSettings, environment))
+  const processor = processors.of('sandbox')
+  if (processor === undefined) throw new Error('No payment processor is configured')
+  const pool = database.in('sandbox')
+  const kinds: Renewals[] = [
+    {
+      name: 'for nothing',
+      subscribe: () => takeFreePlan(client),
+      equip: () => Promise.resolve(),
+      ceilingName: 'plain transactions',
+      measureCeiling: () => measureTransactions(pool),
+    },
+    {
+      name: 'for money',
+      subscribe: () => buyPlan(client, processor),
+      equip: (originalRef, customerRefs) => saveCards(pool, processor, originalRef, customerRefs),
+      ceilingName: 'the processor alone',
+      measureCeiling: () => measureProcessor(pool, processor),
+    },
+  ]
   try {
-    const pool = database.in('sandbox')
     const results: BillingResult[] = []
-    let made = 1
-    for (const count of due) {
-      say(`making ${formatCount(count)} purchases that are due ...`)
-      await makeDuePurchases(pool, customerRef, `due_${count}`, count - made)
-      made = count
-      const at = await dateOf(pool, customerRef)
-      say(`renewing ${formatCount(count)} ...`)
-      const run = await measureRun('renewals', at, environment)
-      if (run.outcomes['done'] !== count) throw new Error(JSON.stringify(run.outcomes))
-      results.push({ due: count, run, directPerSecond: await measureDirect(pool) })
-    }
+    for (const kind of kinds) results.push(...(await measureKind(kind, pool, options)))
     return results
   } finally {
+    await processors.close()
     await database.close()
   }
 }
 
-async function buyFreePlan(client: TollgateClient): Promise<string> {
-  const product = await client.createProduct({ name: 'Renewed' })
-  const plan = { name: 'Free', type: 'recurring', billingCycle: 'monthly', price: 0 }
-  await client.createPlan(product.reference, { ...plan, default: true })
-  const fields = { email: 'original@measured.example', externalRef: 'original' }
-  const { reference } = await client.createCustomer(fields)
-  await client.checkLimit(reference, product.reference)
-  return reference
+/** Each run renews all that were made for the runs before it as well: they are due again a month later. */
+async function measureKind(
+  { name, subscribe, equip, ceilingName, measureCeiling }: Renewals,
+  pool: Database['control'],
+  { environment, due, say }: BillingOptions,
+): Promise<BillingResult[]> {
+  const originalRef = await subscribe()
+  const results: BillingResult[] = []
+  let made = 1
+  for (const count of due) {
+    say(`${name}: making ${formatCount(count - made)} purchases ...`)
+    const prefix = `${originalRef}_${count}`
+    const customerRefs = await makeDuePurchases(pool, originalRef, prefix, count - made)
+    await equip(originalRef, customerRefs)
+    made = count
+    const at = await billingDateOf(pool, originalRef)
+    say(`${name}: renewing ${formatCount(count)} ...`)
+    const run = await measureRun('renewals', at, environment)
+    const renewed = await countRenewed(pool, originalRef, at)
+    if (renewed !== count) throw new Error(`${renewed} renewed: ${JSON.stringify(run.outcomes)}`)
+    const ceilingPerSecond = await measureCeiling()
+    results.push({ name, due: count, run, ceilingName, ceilingPerSecond })
+  }
+  // They would be due again, and cost time, in the runs of the next kind.
+  await pool`update purchases set auto_renew = false where product_ref = ${await productOf(pool, originalRef)}`
+  return results
 }
 
-/** A moment at which the purchase is due, and all that were copied from it and renewed with it. */
-async function dateOf(sql: Queryable, customerRef: string): Promise<Date> {
+async function billingDateOf(sql: Queryable, customerRef: string): Promise<Date> {
   const [row] = await sql<{ date: Date | null }[]>`
     select next_billing_date as date from purchases where customer_ref = ${customerRef}`
   if (!row?.date) throw new Error('The purchase does not renew')
   return row.date
 }
 
-async function measureDirect(pool: Database['control']): Promise<number> {
-  const rows = await pool<{ provider_id: string; reference: string }[]>`
-    select provider_id, reference from purchases limit ${directMax}`
-  const beganMs = performance.now()
-  await workOff(rows, inFlightMax, async ({ provider_id: providerId, reference }) => {
-    await pool.begin((sql) => [
-      sql`select * from purchases where provider_id = ${providerId} and reference = ${reference} for update`,
-      sql`update purchases set next_billing_date = next_billing_date + interval '1 second', updated_at = now()
-        where provider_id = ${providerId} and reference = ${reference}`,
-      sql`insert into outbox (event_id, provider_id, type, livemode, object, created_at)
-        values (${randomUUID()}, ${providerId}, 'measured', false, '{}', now())`,
-    ])
-  })
-  const perSecond = rows.length / ((performance.now() - beganMs) / 1_000)
-  await pool`update purchases set next_billing_date = next_billing_date - interval '1 second'
-    where (provider_id, reference) in (select * from unnest(
-      ${rows.map((row) => row.provider_id)}::text[], ${rows.map((row) => row.reference)}::text[]))`
-  return perSecond
+async function countRenewed(sql: Queryable, customerRef: string, at: Date): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from purchases
+    where product_ref = ${await productOf(sql, customerRef)} and next_billing_date > ${at}`
+  return row!.count
+}
+
+async function productOf(sql: Queryable, customerRef: string): Promise<string> {
+  const [row] = await sql<{ product: string }[]>`
+    select product_ref as product from purchases where customer_ref = ${customerRef}`
+  return row!.product
 }
