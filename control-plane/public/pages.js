@@ -19,3 +19,31 @@ addEventListener('pageshow', () => {
     form.removeAttribute('aria-busy')
   }
 })
+
+// What follows from the fields of a form, such as the total, is asked for as soon as they change.
+for (const form of document.querySelectorAll('form[data-updated]')) {
+  let last
+  form.addEventListener('change', async () => {
+    last?.abort()
+    const { signal } = (last = new AbortController())
+    const body = new URLSearchParams(new FormData(form))
+    body.set('step', 'update')
+    try {
+      const answer = await fetch(form.action, { method: 'POST', body, signal })
+      if (answer.ok)
+        showParts(form, new DOMParser().parseFromString(await answer.text(), 'text/html'))
+    } catch {
+      // It is shown on the next page.
+    }
+  })
+}
+
+function showParts(form, fresh) {
+  for (const part of form.querySelectorAll('[data-part]')) {
+    const other = fresh.querySelector(`[data-part="${part.dataset.part}"]`)
+    if (other === null || other.innerHTML === part.innerHTML) continue
+    part.replaceChildren(...other.childNodes)
+    const field = document.getElementById(part.dataset.of)
+    field?.setAttribute('aria-invalid', String(part.textContent !== ''))
+  }
+}

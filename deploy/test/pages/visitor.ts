@@ -3,11 +3,15 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 
 const screenshots = fileURLToPath(new URL('../../screenshots', import.meta.url))
 
-const phone = { width: 360, height: 740 }
+/** Browsers share the machine with everything else that is tested, and one look at a page is four pictures of it. */
+const patienceMs = 30_000
+vi.setConfig({ testTimeout: 8 * patienceMs })
+
+const phone = { width: 375, height: 740 }
 const desk = { width: 1280, height: 800 }
 
 /** Somebody with a browser of their own. */
@@ -25,7 +29,7 @@ export async function createVisitor(
 ): Promise<Visitor> {
   await mkdir(screenshots, { recursive: true })
   const context = await browser.newContext({ locale: 'en-US', viewport: desk, ...options })
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(patienceMs)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {

@@ -58,6 +58,9 @@ const taxCountries: ReadonlyMap<string, TaxCountry> = new Map([
   ['US', { area: 'us', rates: [always(0n)], taxId: /^\d{2}-?\d{7}$/ }],
 ])
 
+/** ISO 3166-1 alpha-2. */
+export const taxCountryCodes: readonly string[] = [...taxCountries.keys()]
+
 export function findTaxCountry(code: string): TaxCountry | undefined {
   return taxCountries.get(code)
 }

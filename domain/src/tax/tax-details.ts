@@ -24,7 +24,11 @@ export type ToldTaxDetails = {
 
 export type TaxDetailsDecision =
   | { readonly kind: 'accept'; readonly details: TaxDetails }
-  | { readonly kind: 'refuse'; readonly reason: string }
+  | {
+      readonly kind: 'refuse'
+      readonly field: 'country' | 'customerCountry' | 'taxId'
+      readonly reason: string
+    }
 
 /** `known`: what the customer told before. Where it was and its name are taken from there when they are not told again. */
 export function decideTaxDetails(
@@ -35,7 +39,7 @@ export function decideTaxDetails(
   if (told.isBusiness) return decideBusiness(told, customerName)
   const country = codeOf(told.customerCountry) ?? known?.country ?? null
   if (country !== null && findTaxCountry(country) === undefined) {
-    return refuse(notSupported('customerCountry', country))
+    return refuse('customerCountry', notSupported('customerCountry', country))
   }
   const noBusiness = { isBusiness: false, businessName: null, taxId: null, taxIdType: null }
   return { kind: 'accept', details: { ...noBusiness, customerName, country } }
@@ -43,12 +47,14 @@ export function decideTaxDetails(
 
 function decideBusiness(told: ToldTaxDetails, customerName: string | null): TaxDetailsDecision {
   const country = codeOf(told.country)
-  if (country === undefined) return refuse('country is required where isBusiness is true')
+  if (country === undefined) {
+    return refuse('country', 'country is required where isBusiness is true')
+  }
   const taxCountry = findTaxCountry(country)
-  if (taxCountry === undefined) return refuse(notSupported('country', country))
+  if (taxCountry === undefined) return refuse('country', notSupported('country', country))
   const taxId = codeOf(told.taxId)
   if (taxId !== undefined && !taxCountry.taxId.test(taxId)) {
-    return refuse(`taxId ${taxId} is not a tax id of ${country}`)
+    return refuse('taxId', `taxId ${taxId} is not a tax id of ${country}`)
   }
   const details: TaxDetails = {
     isBusiness: true,
@@ -73,6 +79,8 @@ function notSupported(field: string, country: string): string {
   return `${field} ${country} is not supported: expected a state of the EU, GB or US`
 }
 
-function refuse(reason: string): TaxDetailsDecision {
-  return { kind: 'refuse', reason }
+type Refusal = Extract<TaxDetailsDecision, { kind: 'refuse' }>
+
+function refuse(field: Refusal['field'], reason: string): Refusal {
+  return { kind: 'refuse', field, reason }
 }

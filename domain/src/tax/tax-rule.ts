@@ -33,15 +33,19 @@ export function decideTaxRule(seller: TaxSeller, buyer: TaxBuyer, at: Date): Tax
   const from = placeOf(seller.country)
   const to = placeOf(country)
   const untaxed = (treatment: TaxTreatment): TaxRule => ({ treatment, ratePerMille: 0n, country })
-  if (seller.vatNumber === null || from === undefined || from.area === 'us') {
-    return untaxed('not_collecting')
-  }
+  if (from === undefined || !collectsTax(seller)) return untaxed('not_collecting')
   if (to === undefined || to.area === 'us') return untaxed('none')
   // Registered in one of the areas of VAT, a provider collects none in the other.
   if (from.area !== to.area) return untaxed(buyer.isBusiness ? 'none' : 'not_collecting')
   const isAbroad = country !== seller.country
   if (isAbroad && buyer.isBusiness && buyer.taxId !== null) return untaxed('reverse_charge')
   return { treatment: 'standard', ratePerMille: taxRateAt(to, at), country }
+}
+
+/** Whether there are customers from whom the seller collects taxes. */
+export function collectsTax({ country, vatNumber }: TaxSeller): boolean {
+  const from = placeOf(country)
+  return vatNumber !== null && from !== undefined && from.area !== 'us'
 }
 
 function placeOf(country: string | null): TaxCountry | undefined {

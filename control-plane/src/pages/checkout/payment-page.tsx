@@ -1,10 +1,12 @@
 import type { ReactElement } from 'react'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
+import { priceOfBreakdown } from '@tollgate/domain/tax/tax-breakdown'
 import type { CardEntry } from '../card-entry.ts'
 import { CardForm, cardScripts } from '../card-form.tsx'
 import type { Notice } from '../notice.tsx'
 import type { Checkout } from './checkout.ts'
 import { CheckoutPage } from './checkout-page.tsx'
+import { Sums } from './sums.tsx'
 
 type PaymentPageProps = {
   readonly checkout: Checkout
@@ -22,15 +24,30 @@ export function CheckoutPaymentPage(props: PaymentPageProps): ReactElement {
   const { formats, files } = checkout.frame
   const amount = formats.money(intent.originalAmountMinor, intent.currency)
   const scripts = cardScripts(entry, files)
+  const name = intent.planSnapshot?.name ?? 'Credits'
+  const { tax } = intent
+  const priceMinor = tax === null ? intent.originalAmountMinor : priceOfBreakdown(tax)
   return (
     <CheckoutPage checkout={checkout} title="Payment" notice={notice} scripts={scripts}>
       <p>
-        <a href={checkout.path}>← Back</a>
+        <a href={choicePath(props)}>← Back</a>
       </p>
       <div>
-        <p className="quiet">{intent.planSnapshot?.name ?? 'Credits'}</p>
+        <p className="quiet">{name}</p>
         <h1>{`Pay ${amount}`}</h1>
       </div>
+      {tax !== null && tax.treatment !== 'not_collecting' && (
+        <section className="card" aria-label="What is paid">
+          <Sums
+            lines={[{ label: name, amountMinor: priceMinor }]}
+            priceMinor={priceMinor}
+            currency={intent.currency}
+            tax={tax}
+            totalLabel="Total"
+            formats={formats}
+          />
+        </section>
+      )}
       <section className="card" aria-label="Card">
         <CardForm
           entry={entry}
@@ -43,6 +60,13 @@ export function CheckoutPaymentPage(props: PaymentPageProps): ReactElement {
       </section>
     </CheckoutPage>
   )
+}
+
+/** Where the plan, its currency and the billing details are chosen. */
+function choicePath({ checkout, intent }: PaymentPageProps): string {
+  if (intent.planRef === null) return checkout.path
+  const plan = encodeURIComponent(intent.planRef)
+  return `${checkout.path}?plan=${plan}&currency=${intent.currency}`
 }
 
 /** The bank takes its time; the page looks again by itself, without a script. */

@@ -1,7 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { minorPerMajor } from '@tollgate/domain/money/currencies'
-import { createPayment, type CreateOutcome } from '@tollgate/domain/payments/create-payment'
 import { findIntent } from '@tollgate/domain/payments/intents-repository'
 import { lookAtPayment } from '@tollgate/domain/payments/look-at-payment'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
@@ -10,17 +8,15 @@ import { settlePayment } from '@tollgate/domain/payments/settle-payment'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../http/api-server.ts'
 import { read } from '../../http/read.ts'
-import { majorOf } from '../amount.ts'
 import { originsFor } from '../card-entry.ts'
-import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { securityHeaders } from '../security-headers.ts'
+import { beginPayment } from './begin-payment.ts'
 import { checkoutOf, checkoutPath, operationOfCheckout } from './checkout.ts'
 import { CheckoutPaymentPage, WaitingPage } from './payment-page.tsx'
-import { showStep } from './show-step.tsx'
 
 const params = z.object({ reference: z.string(), intentRef: requiredReference })
 const path = `${checkoutPath}/:reference`
@@ -79,66 +75,6 @@ export function registerPaymentPages(app: ApiServer, pages: PageParts): void {
 const declinedNotice: Notice = {
   tone: 'bad',
   text: 'The payment did not go through, and nothing was charged. Please try again, or use another card.',
-}
-
-async function beginPayment(
-  pages: PageParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const checkout = checkoutOf(request)
-  const { session, customer, caller, status, frame } = checkout
-  if (status === 'used') return reply.redirect(checkout.path, 303)
-  if (pages.cardEntries[caller.environment].kind === 'none') {
-    throw new ProblemError(problems.noPayments, frame)
-  }
-  const form = formFields(request)
-  const currency = form['currency']?.toUpperCase().slice(0, 3)
-  const isTopUp = session.purpose === 'credit_topup'
-  const amountMinor = isTopUp ? typedMinor(form['amount'], currency) : undefined
-  const planRef = isTopUp ? undefined : (session.planRef ?? form['plan'] ?? '')
-  const outcome = await createPayment(pages.payments, operationOfCheckout(pages, request), {
-    customer,
-    purpose: session.purpose,
-    productRef: session.productRef ?? undefined,
-    planRef,
-    amountMinor,
-    currency,
-    description: undefined,
-    checkoutSessionId: session.sessionId,
-    keepsCard: !isTopUp,
-    recharge: undefined,
-    // The same choice made again on the same checkout is the same payment.
-    idempotencyKey: `checkout:${session.reference}:${planRef ?? amountMinor ?? ''}:${currency ?? ''}`,
-  })
-  if (outcome.kind === 'created') {
-    return reply.redirect(`${checkout.path}/pay/${outcome.intent.reference}`, 303)
-  }
-  const notice = { tone: 'bad', text: refusalText(outcome) } as const
-  return showStep(pages, request, reply, { planRef: planRef ?? null, currency }, notice)
-}
-
-function refusalText(outcome: Exclude<CreateOutcome, { kind: 'created' }>): string {
-  switch (outcome.kind) {
-    case 'refused':
-      return `${outcome.reason}.`
-    case 'product-not-found':
-    case 'plan-not-found':
-      return 'That plan is not offered any more.'
-    case 'key-reused':
-    case 'unknown':
-      throw new ProblemError(problems.unavailable)
-  }
-}
-
-/** Exactly: a typed amount has two decimals at most. Undefined where there is none, or it has no minor unit that small. */
-function typedMinor(text: string | undefined, currency: string | undefined): bigint | undefined {
-  const typed = text?.trim() ?? ''
-  if (majorOf(typed) === undefined || currency === undefined) return undefined
-  const [whole = '0', decimals = ''] = typed.replace(',', '.').split('.')
-  const hundredths = BigInt(whole) * 100n + BigInt(decimals.padEnd(2, '0'))
-  const perMinor = 100n / minorPerMajor(currency)
-  return hundredths % perMinor === 0n ? hundredths / perMinor : undefined
 }
 
 /** One that was made on this checkout. */

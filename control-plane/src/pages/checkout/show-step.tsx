@@ -9,16 +9,23 @@ import type { PageParts } from '../frame.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
-import { checkoutOf, type Checkout } from './checkout.ts'
+import { checkoutOf, operationOfCheckout, type Checkout } from './checkout.ts'
 import { ChoosePlanPage } from './choose-plan-page.tsx'
 import { DonePage } from './done-page.tsx'
 import { PayForm } from './pay-form.tsx'
+import { priceChoice, readBilling, type TypedBilling } from './read-billing.ts'
 import { readChoice, readStep, type Step } from './read-choice.ts'
+import { requestOf } from './payment-request-of.ts'
 import { ActivateForm, ReviewPage, TrialForm } from './review-page.tsx'
 import { TopUpPage } from './top-up-page.tsx'
 
 /** What the customer has chosen so far. */
-export type Asked = { readonly planRef: string | null; readonly currency: string | undefined }
+export type Asked = {
+  readonly planRef: string | null
+  readonly currency: string | undefined
+  /** Undefined: as it was told before. */
+  readonly billing?: TypedBilling
+}
 
 /** Where the customer is: done, choosing, or looking at what was chosen. */
 export async function showStep(
@@ -32,7 +39,7 @@ export async function showStep(
   const { session, frame, status } = checkout
   if (status === 'used')
     return sendPage(reply, 200, <DonePage checkout={checkout} text={doneText} />)
-  if (session.purpose === 'credit_topup') return showTopUp(pages, request, reply, notice)
+  if (session.purpose === 'credit_topup') return showTopUp(pages, request, reply, asked, notice)
   const choice = await readChoice(pages, checkout)
   if (choice === undefined) throw new ProblemError(problems.notForSale, frame)
   const planRef = session.planRef ?? asked.planRef
@@ -50,11 +57,8 @@ export async function showStep(
     throw new ProblemError({ ...problems.notForSale, text: `${step.reason}.` }, frame)
   }
   const shown = { checkout, product: choice.product, plan, held: choice.held, notice }
-  return sendPage(
-    reply,
-    statusWith(notice),
-    <ReviewPage {...shown}>{formOf(pages, checkout, step, asked.currency)}</ReviewPage>,
-  )
+  const form = await formOf(pages, request, step, asked)
+  return sendPage(reply, statusWith(notice), <ReviewPage {...shown}>{form}</ReviewPage>)
 }
 
 function statusWith(notice: Notice | undefined): number {
@@ -64,30 +68,38 @@ function statusWith(notice: Notice | undefined): number {
 type Takeable = Exclude<Step, { kind: 'already-active' | 'invalid' }>
 
 /** How the plan is taken. */
-function formOf(
+async function formOf(
   pages: PageParts,
-  checkout: Checkout,
+  request: FastifyRequest,
   step: Takeable,
-  asked: string | undefined,
-): ReactElement {
+  asked: Asked,
+): Promise<ReactElement> {
+  const checkout = checkoutOf(request)
   const { plan } = step
   switch (step.kind) {
     case 'activate':
       return <ActivateForm checkout={checkout} plan={plan} />
     case 'try':
       return <TrialForm checkout={checkout} plan={plan} now={new Date(pages.clock.now())} />
-    case 'payment-required':
-      if (pages.cardEntries[checkout.caller.environment].kind === 'none') {
-        throw new ProblemError(problems.noPayments, checkout.frame)
+    case 'payment-required': {
+      requireCardEntry(pages, checkout)
+      const currency = currenciesOf(plan).find((code) => code === asked.currency) ?? plan.currency
+      const billing = await readBilling(pages, checkout, asked.billing)
+      const wanted = requestOf(checkout, { plan: plan.reference, currency })
+      const operation = operationOfCheckout(pages, request)
+      const priced = await priceChoice(pages, operation, wanted, billing.details)
+      if (priced.kind === 'refused') {
+        const problem = { ...problems.notForSale, text: `${priced.reason}.` }
+        throw new ProblemError(problem, checkout.frame)
       }
-      return (
-        <PayForm
-          checkout={checkout}
-          plan={plan}
-          currency={currenciesOf(plan).find((code) => code === asked) ?? plan.currency}
-          isFirst={step.isFirst}
-        />
-      )
+      return <PayForm {...{ checkout, plan, isFirst: step.isFirst, billing, priced }} />
+    }
+  }
+}
+
+function requireCardEntry(pages: PageParts, { caller, frame }: Checkout): void {
+  if (pages.cardEntries[caller.environment].kind === 'none') {
+    throw new ProblemError(problems.noPayments, frame)
   }
 }
 
@@ -95,20 +107,24 @@ async function showTopUp(
   pages: PageParts,
   request: FastifyRequest,
   reply: FastifyReply,
+  asked: Asked,
   notice: Notice | undefined,
 ): Promise<FastifyReply> {
   const checkout = checkoutOf(request)
-  const { caller, frame } = checkout
-  if (pages.cardEntries[caller.environment].kind === 'none') {
-    throw new ProblemError(problems.noPayments, frame)
-  }
+  const { caller } = checkout
+  requireCardEntry(pages, checkout)
   const { defaultCurrency } = await requireProvider(pages, caller)
   const { topupCurrencies } = await read(pages, caller, (sql) =>
     findMerchant(sql, caller.providerId),
   )
   const currencies = [...new Set([defaultCurrency, ...topupCurrencies])]
   const { amount = '', currency = defaultCurrency } = formFields(request)
-  const shown = { checkout, currencies, typed: { amount, currency }, notice }
+  const billing = await readBilling(pages, checkout, asked.billing)
+  const operation = operationOfCheckout(pages, request)
+  const wanted = requestOf(checkout, { amount, currency })
+  const outcome = await priceChoice(pages, operation, wanted, billing.details)
+  const priced = outcome.kind === 'priced' ? outcome : undefined
+  const shown = { checkout, currencies, typed: { amount, currency }, billing, priced, notice }
   return sendPage(reply, statusWith(notice), <TopUpPage {...shown} />)
 }
 

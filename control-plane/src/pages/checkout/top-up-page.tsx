@@ -1,8 +1,11 @@
 import type { ReactElement } from 'react'
 import type { Notice } from '../notice.tsx'
 import { PostForm } from '../post-form.tsx'
+import { BillingFields } from './billing-fields.tsx'
 import type { Checkout } from './checkout.ts'
 import { CheckoutPage } from './checkout-page.tsx'
+import { Due, PayButtons } from './due.tsx'
+import type { Billing, PricedChoice } from './read-billing.ts'
 
 type TopUpFields = { readonly amount: string; readonly currency: string }
 
@@ -11,16 +14,21 @@ type TopUpPageProps = {
   /** In which credits can be bought; the provider's own first. */
   readonly currencies: readonly string[]
   readonly typed: TopUpFields
+  readonly billing: Billing
+  /** Undefined while no amount was typed that could be paid. */
+  readonly priced: Extract<PricedChoice, { kind: 'priced' }> | undefined
   readonly notice: Notice | undefined
 }
 
-export function TopUpPage({ checkout, currencies, typed, notice }: TopUpPageProps): ReactElement {
+export function TopUpPage(props: TopUpPageProps): ReactElement {
+  const { checkout, currencies, typed, billing, priced, notice } = props
+  const lines = priced === undefined ? [] : [{ label: 'Credits', amountMinor: priced.priceMinor }]
   return (
     <CheckoutPage checkout={checkout} title="Buy credits" notice={notice}>
       <h1>Buy credits</h1>
       <section className="card" aria-label="How much">
         <p className="quiet">Credits pay for what you use. They are yours as soon as you paid.</p>
-        <PostForm page={checkout} path="/pay">
+        <PostForm page={checkout} path="/pay" isUpdated>
           <div className="fields">
             <div>
               <label htmlFor="amount">Amount</label>
@@ -47,9 +55,9 @@ export function TopUpPage({ checkout, currencies, typed, notice }: TopUpPageProp
               </select>
             </div>
           </div>
-          <button className="button main broad" type="submit">
-            Continue to payment
-          </button>
+          <BillingFields billing={billing} />
+          <Due lines={lines} priced={priced} billing={billing} formats={checkout.frame.formats} />
+          <PayButtons />
         </PostForm>
       </section>
     </CheckoutPage>

@@ -1,0 +1,90 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { createPayment, type CreateOutcome } from '@tollgate/domain/payments/create-payment'
+import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
+import { taxPayment } from '@tollgate/domain/payments/tax-payment'
+import { formFields } from '../form-fields.ts'
+import type { PageParts } from '../frame.ts'
+import { ProblemError, problems } from '../problem.tsx'
+import { saysSomething, toldBilling, typedBilling, type BillingForm } from './billing-form.ts'
+import { checkoutOf, operationOfCheckout } from './checkout.ts'
+import { requestOf } from './payment-request-of.ts'
+import { readBilling } from './read-billing.ts'
+import { showStep } from './show-step.tsx'
+
+/** Makes the payment of what was chosen, with its tax; or shows the choice again, with what is wrong about it. */
+export async function beginPayment(
+  pages: PageParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const checkout = checkoutOf(request)
+  if (checkout.status === 'used') return reply.redirect(checkout.path, 303)
+  if (pages.cardEntries[checkout.caller.environment].kind === 'none') {
+    throw new ProblemError(problems.noPayments, checkout.frame)
+  }
+  const form = formFields(request)
+  const typed = typedBilling(form)
+  const isUpdate = form['step'] === 'update'
+  const wanted = requestOf(checkout, form)
+  const asked = {
+    planRef: wanted.planRef ?? null,
+    currency: wanted.currency,
+    billing: { form: typed, isComplete: !isUpdate },
+  }
+  // Nothing is made or kept: what it would come to is shown.
+  if (isUpdate) return showStep(pages, request, reply, asked)
+  const billing = await readBilling(pages, checkout, asked.billing)
+  if (billing.wrong !== undefined) {
+    return showStep(pages, request, reply, asked, {
+      tone: 'bad',
+      text: 'Please check your billing details.',
+    })
+  }
+  const outcome = await createPayment(pages.payments, operationOfCheckout(pages, request), wanted)
+  if (outcome.kind !== 'created') {
+    const text = refusalText(outcome)
+    return showStep(pages, request, reply, asked, { tone: 'bad', text })
+  }
+  const { intent } = outcome
+  const refused = await taxAsTold(pages, request, intent, typed)
+  if (refused !== undefined) {
+    return showStep(pages, request, reply, asked, { tone: 'bad', text: refused })
+  }
+  return reply.redirect(`${checkout.path}/pay/${intent.reference}`, 303)
+}
+
+/** Why the payment cannot ask for the tax; undefined where it does, or is beyond that: its page tells. */
+async function taxAsTold(
+  pages: PageParts,
+  request: FastifyRequest,
+  intent: PaymentIntent,
+  typed: BillingForm,
+): Promise<string | undefined> {
+  if (!saysSomething(typed) || intent.status !== 'requires_payment_method') return undefined
+  const operation = operationOfCheckout(pages, request)
+  const { paymentWaitMs } = pages.limits
+  const told = toldBilling(typed)
+  const taxed = await taxPayment(pages.payments, operation, intent, told, paymentWaitMs)
+  switch (taxed.kind) {
+    case 'taxed':
+    case 'not-open':
+      return undefined
+    case 'refused':
+      return `${taxed.reason}.`
+    case 'unknown':
+      throw new ProblemError(problems.unavailable, checkoutOf(request).frame)
+  }
+}
+
+function refusalText(outcome: Exclude<CreateOutcome, { kind: 'created' }>): string {
+  switch (outcome.kind) {
+    case 'refused':
+      return `${outcome.reason}.`
+    case 'product-not-found':
+    case 'plan-not-found':
+      return 'That plan is not offered any more.'
+    case 'key-reused':
+    case 'unknown':
+      throw new ProblemError(problems.unavailable)
+  }
+}

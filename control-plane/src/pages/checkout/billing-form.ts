@@ -1,0 +1,68 @@
+import {
+  decideTaxDetails,
+  type TaxDetails,
+  type ToldTaxDetails,
+} from '@tollgate/domain/tax/tax-details'
+
+/** What the form of business details holds, as text. */
+export type BillingForm = {
+  readonly isBusiness: boolean
+  /** Of the business, or of the customer; '': not told. */
+  readonly country: string
+  readonly businessName: string
+  readonly taxId: string
+}
+
+export type BillingField = 'country' | 'taxId'
+
+export type BillingDecision =
+  | { readonly kind: 'accept'; readonly details: TaxDetails }
+  | { readonly kind: 'refuse'; readonly field: BillingField }
+
+/** A customer who is in none of the countries that can be told. */
+export const elsewhere = 'elsewhere'
+
+export function typedBilling(form: Readonly<Record<string, string>>): BillingForm {
+  const textOf = (name: string): string => form[name]?.trim().slice(0, 100) ?? ''
+  return {
+    isBusiness: form['isBusiness'] === 'yes',
+    country: textOf('country'),
+    businessName: textOf('businessName'),
+    taxId: textOf('taxId'),
+  }
+}
+
+/** As the customer told before. */
+export function storedBilling(known: TaxDetails | undefined): BillingForm {
+  return {
+    isBusiness: known?.isBusiness ?? false,
+    country: known?.country ?? (known === undefined ? '' : elsewhere),
+    businessName: known?.businessName ?? '',
+    taxId: known?.taxId ?? '',
+  }
+}
+
+export function toldBilling(form: BillingForm): ToldTaxDetails {
+  const { isBusiness, businessName, taxId } = form
+  const country = form.country === elsewhere ? undefined : form.country
+  return isBusiness
+    ? { isBusiness, businessName, country, taxId }
+    : { isBusiness, customerCountry: country }
+}
+
+/** `isNeeded`: the tax depends on it, so that it has to be told. */
+export function decideBilling(
+  form: BillingForm,
+  known: TaxDetails | undefined,
+  isNeeded: boolean,
+): BillingDecision {
+  if (isNeeded && form.country === '') return { kind: 'refuse', field: 'country' }
+  const decision = decideTaxDetails(toldBilling(form), known)
+  if (decision.kind === 'accept') return decision
+  return { kind: 'refuse', field: decision.field === 'taxId' ? 'taxId' : 'country' }
+}
+
+/** Whether it says anything: where it is not needed, most customers leave it as it is. */
+export function saysSomething({ isBusiness, country }: BillingForm): boolean {
+  return isBusiness || country !== ''
+}

@@ -1,0 +1,39 @@
+import { minorPerMajor } from '@tollgate/domain/money/currencies'
+import type { PaymentRequest } from '@tollgate/domain/payments/payment-request'
+import { majorOf } from '../amount.ts'
+import type { Checkout } from './checkout.ts'
+
+/** What the customer wants to pay, as its form says it. */
+export function requestOf(
+  { session, customer }: Checkout,
+  form: Readonly<Record<string, string>>,
+): PaymentRequest {
+  const currency = form['currency']?.toUpperCase().slice(0, 3)
+  const isTopUp = session.purpose === 'credit_topup'
+  const amountMinor = isTopUp ? typedMinor(form['amount'], currency) : undefined
+  const planRef = isTopUp ? undefined : (session.planRef ?? form['plan'] ?? '')
+  return {
+    customer,
+    purpose: session.purpose,
+    productRef: session.productRef ?? undefined,
+    planRef,
+    amountMinor,
+    currency,
+    description: undefined,
+    checkoutSessionId: session.sessionId,
+    keepsCard: !isTopUp,
+    recharge: undefined,
+    // The same choice made again on the same checkout is the same payment.
+    idempotencyKey: `checkout:${session.reference}:${planRef ?? amountMinor ?? ''}:${currency ?? ''}`,
+  }
+}
+
+/** Exactly: a typed amount has two decimals at most. Undefined where there is none, or it has no minor unit that small. */
+function typedMinor(text: string | undefined, currency: string | undefined): bigint | undefined {
+  const typed = text?.trim() ?? ''
+  if (majorOf(typed) === undefined || currency === undefined) return undefined
+  const [whole = '0', decimals = ''] = typed.replace(',', '.').split('.')
+  const hundredths = BigInt(whole) * 100n + BigInt(decimals.padEnd(2, '0'))
+  const perMinor = 100n / minorPerMajor(currency)
+  return hundredths % perMinor === 0n ? hundredths / perMinor : undefined
+}

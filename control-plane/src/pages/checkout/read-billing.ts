@@ -1,0 +1,94 @@
+import { findMerchant } from '@tollgate/domain/merchants/repository'
+import { priceRequest } from '@tollgate/domain/payments/price-request'
+import type { PaymentRequest } from '@tollgate/domain/payments/payment-request'
+import { readTaxTerms } from '@tollgate/domain/tax/read-tax-terms'
+import { breakDownTax, type TaxBreakdown } from '@tollgate/domain/tax/tax-breakdown'
+import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
+import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
+import { collectsTax } from '@tollgate/domain/tax/tax-rule'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { read } from '../../http/read.ts'
+import type { PageParts } from '../frame.ts'
+import {
+  decideBilling,
+  storedBilling,
+  type BillingField,
+  type BillingForm,
+} from './billing-form.ts'
+import type { Checkout } from './checkout.ts'
+
+/** The form of business details as it is shown. */
+export type Billing = {
+  readonly form: BillingForm
+  readonly known: TaxDetails | undefined
+  /** Whether the provider collects taxes, so that the amount depends on it. */
+  readonly isNeeded: boolean
+  /** What of it cannot be right. */
+  readonly wrong: BillingField | undefined
+  /** Undefined while it says too little to break a tax down. */
+  readonly details: TaxDetails | undefined
+}
+
+/** What was typed so far; of a form that is being filled in, what is empty yet is not complained about. */
+export type TypedBilling = { readonly form: BillingForm; readonly isComplete: boolean }
+
+/** `typed`: undefined where the form was not sent yet. */
+export async function readBilling(
+  pages: PageParts,
+  { caller, customer }: Checkout,
+  typed: TypedBilling | undefined,
+): Promise<Billing> {
+  const { providerId } = caller
+  const { merchant, known } = await read(pages, caller, async (sql) => ({
+    merchant: await findMerchant(sql, providerId),
+    known: await findTaxDetails(sql, providerId, customer.reference),
+  }))
+  const isNeeded = collectsTax(merchant)
+  const form = typed?.form ?? storedBilling(known)
+  const decision = decideBilling(form, known, isNeeded)
+  return {
+    form,
+    known,
+    isNeeded,
+    wrong:
+      decision.kind === 'refuse' && isWrong(decision.field, typed) ? decision.field : undefined,
+    details: decision.kind === 'accept' ? decision.details : undefined,
+  }
+}
+
+function isWrong(field: BillingField, typed: TypedBilling | undefined): boolean {
+  return typed !== undefined && (typed.isComplete || typed.form[field] !== '')
+}
+
+export type PricedChoice =
+  | {
+      readonly kind: 'priced'
+      /** As it is said of the plan, or was typed. Minor units. */
+      readonly priceMinor: bigint
+      readonly currency: string
+      /** Null while it is not known where the customer is. */
+      readonly tax: TaxBreakdown | null
+    }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** What the choice comes to, for a customer who is as the form says. Nothing is kept. */
+export async function priceChoice(
+  pages: PageParts,
+  operation: Operation,
+  request: PaymentRequest,
+  details: TaxDetails | undefined,
+): Promise<PricedChoice> {
+  const outcome = await priceRequest(pages.payments, operation, request)
+  if (outcome.kind === 'refused') return outcome
+  if (outcome.kind !== 'priced') return { kind: 'refused', reason: 'It is not offered any more' }
+  const { plan, terms } = outcome
+  const { originalAmountMinor: priceMinor, currency } = terms
+  if (details === undefined) return { kind: 'priced', priceMinor, currency, tax: null }
+  const { providerId, now } = operation
+  const productRef = request.purpose === 'credit_topup' ? null : (request.productRef ?? null)
+  const sale = { productRef, plan: plan ?? null, currency }
+  const { rule, isInclusive } = await read(pages, operation, (sql) =>
+    readTaxTerms(sql, providerId, sale, details, now),
+  )
+  return { kind: 'priced', priceMinor, currency, tax: breakDownTax(priceMinor, rule, isInclusive) }
+}
