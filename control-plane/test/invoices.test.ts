@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
+import { invoiceLine } from '@tollgate/domain/pricing/invoice-line'
+import type { TaxCharge } from '@tollgate/domain/pricing/line-inputs'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/invoices'
 import { invoiceTexts } from '../src/invoices/invoice-texts.ts'
@@ -87,6 +90,7 @@ describe('invoices', () => {
       paid: 0,
       isHeld: false,
       formattedTotal: '$61.51',
+      taxes: [],
       creditNotes: [],
       seller: { name: 'Åkerlund & Żółć AB' },
     })
@@ -169,6 +173,53 @@ describe('on paper', () => {
     expect(texts.title).toBe('Invoice (test)')
     expect(texts.sums.at(-1)).toEqual(['Amount due', '$0.00'])
     expect(texts.buyer).toEqual([invoice.customerRef])
+  })
+
+  const taxed = (tax: Partial<TaxCharge>): InvoiceWithLines => {
+    const [price, , , , carried] = sampleLines('USD')
+    const inputs: TaxCharge = {
+      kind: 'tax',
+      treatment: 'standard',
+      country: 'DE',
+      ratePerMille: '190',
+      baseMinor: '4900',
+      isInclusive: false,
+      ...tax,
+    }
+    return sampleInvoice({ lines: [price!, invoiceLine(inputs, 'VAT 19 % (DE)', null), carried!] })
+  }
+
+  test.each([
+    [false, ['$49.30', 'VAT 19 % (DE) on $49.00', '$9.31', '$58.61']],
+    [true, ['$49.30', 'VAT 19 % (DE) on $41.18, included', '$7.82']],
+  ])('stands the tax among the sums, inclusive %s', (isInclusive, shown) => {
+    const { lines, sums, notes } = invoiceTexts(
+      { invoice: taxed({ isInclusive }), creditNotes: [] },
+      'live',
+    )
+    expect(lines.map(({ description }) => description)).toEqual(['Pro', 'From earlier invoices'])
+    const texts = sums.slice(0, isInclusive ? 2 : 3).flat()
+    expect(texts.filter((text) => !['Subtotal', 'Total (USD)'].includes(text))).toEqual(shown)
+    expect(notes).toEqual([])
+  })
+
+  test('stands who accounts for the tax instead, and who that is', () => {
+    const { seller } = sampleInvoice().parties!
+    const buyer = {
+      ...{ reference: 'cus_1', name: 'Ada GmbH', email: 'ada@example.com' },
+      ...{ country: 'DE', taxId: 'DE123456789' },
+    }
+    const untaxed = taxed({ treatment: 'reverse_charge', ratePerMille: '0' })
+    const invoice = { ...untaxed, parties: { seller, buyer } }
+    const texts = invoiceTexts({ invoice, creditNotes: [] }, 'live')
+    expect(texts.notes).toEqual([expect.stringContaining('Reverse charge: VAT is to be accounted')])
+    expect(texts.buyer).toEqual([
+      'Ada GmbH',
+      'Germany',
+      'Tax ID DE123456789',
+      'ada@example.com',
+      'cus_1',
+    ])
   })
 
   test('the same invoice is the same bytes', async () => {

@@ -4,10 +4,12 @@ import {
   type InvoiceParties,
   type InvoiceWithLines,
 } from '@tollgate/domain/invoices/invoice'
+import { creditedTaxOf } from '@tollgate/domain/invoices/decide-credit'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { formatMoney } from '@tollgate/domain/money/currencies'
-import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
-import type { UsageCharge } from '@tollgate/domain/pricing/line-inputs'
+import { isContained, type InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
+import type { TaxCharge, UsageCharge } from '@tollgate/domain/pricing/line-inputs'
+import { netBaseOf } from '@tollgate/domain/pricing/tax-line'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { InvoiceStatus } from '@tollgate/schemas/http/invoices'
 
@@ -64,9 +66,14 @@ export function invoiceTexts(
     seller: parties === null ? [] : sellerLines(parties),
     buyer: parties === null ? [invoice.customerRef] : buyerLines(parties),
     facts: facts.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
-    lines: invoice.lines.map((line) => lineTexts(line, invoice.currency)),
+    lines: invoice.lines
+      .filter(({ inputs }) => inputs.kind !== 'tax')
+      .map((line) => lineTexts(line, invoice.currency)),
     sums: sumsOf(invoice),
-    notes: creditNotes.map((note) => creditNoteText(note, environment)),
+    notes: [
+      ...taxNotes(invoice),
+      ...creditNotes.map((note) => creditNoteText(note, invoice, environment)),
+    ],
   }
 }
 
@@ -81,7 +88,14 @@ function sellerLines({ seller }: InvoiceParties): string[] {
 }
 
 function buyerLines({ buyer }: InvoiceParties): string[] {
-  return withoutNone([buyer.name, buyer.email, buyer.reference])
+  const { name, country = null, taxId = null, email, reference } = buyer
+  return withoutNone([
+    name,
+    country === null ? null : (countryNames.of(country) ?? country),
+    taxId === null ? null : `Tax ID ${taxId}`,
+    email,
+    reference,
+  ])
 }
 
 function lineTexts(line: InvoiceLine, currency: string): LineTexts {
@@ -122,7 +136,15 @@ function sumsOf(invoice: InvoiceWithLines): [string, string][] {
   ]
   const money = (amountMinor: bigint): string => formatMoney(amountMinor, currency)
   return [
+    ...addedTaxes(invoice).flatMap(({ text, amountMinor, baseMinor }): [string, string][] => [
+      ['Subtotal', money(totalMinor - amountMinor)],
+      [`${text} on ${money(baseMinor)}`, money(amountMinor)],
+    ]),
     [`Total (${currency})`, money(totalMinor)],
+    ...containedTaxes(invoice).map(({ text, amountMinor, baseMinor }): [string, string] => [
+      `${text} on ${money(baseMinor)}, included`,
+      money(amountMinor),
+    ]),
     ...taken.flatMap(([name, amountMinor]): [string, string][] =>
       amountMinor === 0n ? [] : [[name, money(amountMinor)]],
     ),
@@ -130,11 +152,54 @@ function sumsOf(invoice: InvoiceWithLines): [string, string][] {
   ]
 }
 
-function creditNoteText(note: CreditNote, environment: Environment): string {
+type TaxTexts = {
+  readonly text: string
+  readonly amountMinor: bigint
+  /** Without the tax. */
+  readonly baseMinor: bigint
+}
+
+function addedTaxes(invoice: InvoiceWithLines): TaxTexts[] {
+  return taxesOf(invoice.lines.filter((line) => !isContained(line)))
+}
+
+function containedTaxes(invoice: InvoiceWithLines): TaxTexts[] {
+  return taxesOf(invoice.lines.filter(isContained))
+}
+
+function taxesOf(lines: readonly InvoiceLine[]): TaxTexts[] {
+  return lines.flatMap(({ inputs, description, amountMinor }) =>
+    inputs.kind === 'tax'
+      ? [{ text: description, amountMinor, baseMinor: netBaseOf(inputs, amountMinor) }]
+      : [],
+  )
+}
+
+/** What the law has an invoice say that has no VAT, by the VAT Directive, 2006/112/EC. */
+const untaxedNotes: Readonly<Record<TaxCharge['treatment'], string | null>> = {
+  standard: null,
+  reverse_charge:
+    'Reverse charge: VAT is to be accounted for by the recipient (Articles 44 and 196, Directive 2006/112/EC).',
+  none: 'No VAT is charged: the place of supply is outside the territory where the seller is registered for it.',
+}
+
+function taxNotes({ lines }: InvoiceWithLines): string[] {
+  return withoutNone(
+    lines.map(({ inputs }) => (inputs.kind === 'tax' ? untaxedNotes[inputs.treatment] : null)),
+  )
+}
+
+function creditNoteText(
+  note: CreditNote,
+  { lines }: InvoiceWithLines,
+  environment: Environment,
+): string {
   const { number, totalMinor, currency, createdAt, reason } = note
   const what = `Credit note ${documentNumberText('credit_note', number, environment)} of ${dateText(createdAt)}`
   const why = reason === null ? '' : `: ${reason}`
-  return `${what}, ${formatMoney(totalMinor, currency)}${why}`
+  const taxMinor = creditedTaxOf(note, lines)
+  const tax = taxMinor === 0n ? '' : `, of which VAT ${formatMoney(taxMinor, currency)}`
+  return `${what}, ${formatMoney(totalMinor, currency)}${tax}${why}`
 }
 
 /** Of decimal text, as which no digit is lost: `5,250.5`. */

@@ -100,7 +100,7 @@ function drawLines(doc: Doc, { lines }: InvoiceTexts): void {
   doc.x = margin
 }
 
-const sumsWidth = 230
+const sumsWidth = 300
 
 function drawSums(doc: Doc, { sums }: InvoiceTexts): void {
   doc.moveDown(1)
@@ -110,9 +110,9 @@ function drawSums(doc: Doc, { sums }: InvoiceTexts): void {
     keepRoom(doc, 2 * text)
     const y = doc.y
     doc.font(isLast ? 'bold' : 'regular').fontSize(isLast ? text + 2 : text)
-    doc.fillColor(isLast ? ink : faint).text(name, left, y, { width: sumsWidth / 2 })
-    doc.fillColor(ink).text(amount, left + sumsWidth / 2, y, {
-      width: sumsWidth / 2 - 4,
+    doc.fillColor(isLast ? ink : faint).text(name, left, y, { width: (sumsWidth * 2) / 3 })
+    doc.fillColor(ink).text(amount, left + (sumsWidth * 2) / 3, y, {
+      width: sumsWidth / 3 - 4,
       align: 'right',
     })
     doc.y += 4

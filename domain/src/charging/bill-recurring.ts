@@ -9,6 +9,7 @@ import { findMerchant } from '../merchants/repository.ts'
 import type { Period } from '../periods/periods.ts'
 import { recurringLines } from '../pricing/charges.ts'
 import type { Purchase } from '../purchases/repository.ts'
+import { findTaxDetails } from '../tax/tax-details-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 /** The name that a provider has, who is not kept in an environment. */
@@ -53,5 +54,6 @@ export async function readParties(
 ) {
   const customer = await findCustomer(sql, providerId, customerRef)
   if (customer === undefined) throw new Error(`there is no customer ${customerRef} to charge`)
-  return partiesOf(seller, await findMerchant(sql, providerId), customer)
+  const taxDetails = await findTaxDetails(sql, providerId, customerRef)
+  return partiesOf(seller, await findMerchant(sql, providerId), customer, taxDetails)
 }

@@ -1,17 +1,18 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { creditNoteIssued, type CreditNoteUse } from '../money-ledger/postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
-import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { addCarried } from './carried-amounts.ts'
+import {
+  decideCredit,
+  type CreditedLine,
+  type CreditedPart,
+  type CreditRefusal,
+} from './decide-credit.ts'
 import type { InvoiceWithLines } from './invoice.ts'
 import { moveInvoice } from './move-invoice.ts'
 import { takeNumber } from './numbers.ts'
-import { dueMinor, type InvoiceStatus } from './transitions.ts'
-
-/** Part of an invoice line that should not have been charged. Minor units, more than none. */
-export type CreditedLine = { readonly line: number; readonly amountMinor: bigint }
 
 export type CreditNote = {
   readonly reference: string
@@ -27,34 +28,29 @@ export type CreditNote = {
   readonly lines: readonly CreditedLine[]
 }
 
-export type CreditRequest = Pick<CreditNote, 'lines' | 'settles' | 'reason'>
+export type CreditRequest = CreditedPart & Pick<CreditNote, 'reason'>
 
-export type CreditOutcome =
-  | { readonly kind: 'credited'; readonly note: CreditNote }
-  /** More than is left of the line, or a line that is not there. */
-  | { readonly kind: 'line'; readonly line: number; readonly leftMinor: bigint }
-  /** More than is due, or nothing of the invoice is due at all. */
-  | { readonly kind: 'not-due'; readonly dueMinor: bigint }
-  /** Nothing to keep or to pay back: it comes off what is due, or was never owed. */
-  | { readonly kind: 'not-settled' }
+export type CreditOutcome = { readonly kind: 'credited'; readonly note: CreditNote } | CreditRefusal
 
 /**
  * Takes back part of what an invoice charged, whose row the caller has locked. Of an open invoice it comes off what is due
  * (`invoice`); of a paid one the customer has it with the next invoice (`balance`), or is paid back (`refund`, which only
- * books it: the refund is the caller's to make).
+ * books it: the refund is the caller's to make). The tax of what is taken back goes with it, as a line of its own.
  */
 export async function creditInvoice(
   work: UnitOfWork,
   invoice: InvoiceWithLines,
-  { lines, settles, reason }: CreditRequest,
+  request: CreditRequest,
 ): Promise<CreditOutcome> {
   const { sql, providerId, now } = work
+  const { settles, reason } = request
   const { reference: invoiceRef, customerRef, currency } = invoice
-  const refused = await refuse(sql, providerId, invoice, { lines, settles, reason })
-  if (refused !== undefined) return refused
-  const totalMinor = sumOf(lines)
+  const credited = await sumCredited(sql, providerId, invoiceRef)
+  const decision = decideCredit(invoice, credited, request)
+  if (decision.kind !== 'credit') return decision
+  const { lines, totalMinor, taxMinor } = decision
   const reference = drawReference('creditNote')
-  const amounts = { amountMinor: totalMinor, taxMinor: 0n }
+  const amounts = { amountMinor: totalMinor, taxMinor }
   const posted = { reference, invoiceRef, customerRef, currency, ...amounts, settles }
   await postMoney(work, creditNoteIssued(posted))
   if (settles === 'invoice') await moveInvoice(work, invoice, 'credited', totalMinor)
@@ -65,33 +61,6 @@ export async function creditInvoice(
   const note: CreditNote = { reference, number, ...of, settles, reason, createdAt: now, lines }
   await insertCreditNote(sql, providerId, note)
   return { kind: 'credited', note }
-}
-
-async function refuse(
-  sql: Queryable,
-  providerId: string,
-  invoice: InvoiceWithLines,
-  { lines, settles }: CreditRequest,
-): Promise<Exclude<CreditOutcome, { kind: 'credited' }> | undefined> {
-  const credited = await sumCredited(sql, providerId, invoice.reference)
-  for (const { line, amountMinor } of lines) {
-    const charged = chargedBy(invoice.lines[line])
-    const leftMinor = charged - (credited.get(line) ?? 0n)
-    if (amountMinor <= 0n || amountMinor > leftMinor) return { kind: 'line', line, leftMinor }
-    credited.set(line, charged - leftMinor + amountMinor)
-  }
-  if (settles !== 'invoice') {
-    return settledStatuses.has(invoice.status) ? undefined : { kind: 'not-settled' }
-  }
-  const due = invoice.status === 'open' ? dueMinor(invoice) : 0n
-  return sumOf(lines) <= due ? undefined : { kind: 'not-due', dueMinor: due }
-}
-
-const settledStatuses: ReadonlySet<InvoiceStatus> = new Set(['paid', 'partly_refunded', 'refunded'])
-
-/** What earlier invoices left is theirs to take back. */
-function chargedBy(line: InvoiceLine | undefined): bigint {
-  return line === undefined || line.inputs.kind === 'carried_in' ? 0n : line.amountMinor
 }
 
 /** By line of the invoice, what credit notes have taken back. */
@@ -166,8 +135,4 @@ export async function listCreditNotes(
     createdAt: row.created_at,
     lines: row.lines.map(({ line, amount }) => ({ line, amountMinor: BigInt(amount) })),
   }))
-}
-
-function sumOf(lines: readonly CreditedLine[]): bigint {
-  return lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
 }

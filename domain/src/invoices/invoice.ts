@@ -50,6 +50,9 @@ export type InvoiceParties = {
     readonly reference: string
     readonly name: string | null
     readonly email: string
+    /** ISO 3166-1 alpha-2: as the customer told it for its taxes; missing: it never did. */
+    readonly country?: string | null
+    readonly taxId?: string | null
   }
 }
 

@@ -2,6 +2,7 @@ import { invoiceCarried, invoiceIssued, type IssuedInvoice } from '../money-ledg
 import { postMoney } from '../money-ledger/post-money.ts'
 import { decideDue } from '../pricing/decide-due.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
+import { taxMinorOf } from '../pricing/tax-line.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { addCarried } from './carried-amounts.ts'
 import type { Invoice, InvoiceParties, InvoiceWithLines } from './invoice.ts'
@@ -77,7 +78,7 @@ export function issuedOf({
     customerRef,
     currency,
     chargedMinor: totalOf(charged),
-    taxMinor: 0n,
+    taxMinor: taxMinorOf(lines),
     carriedInMinor: totalOf(carriedIn),
   }
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import type { InvoiceLine } from '../pricing/invoice-line.ts'
+import { isContained, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { LineInputs } from '../pricing/line-inputs.ts'
 import { jsonb } from '../postgres/jsonb.ts'
 
@@ -32,6 +32,7 @@ export async function insertLines(
     period_end: line.period?.end ?? null,
     inputs: jsonb(sql, line.inputs),
     amount: line.amountMinor.toString(),
+    is_contained: isContained(line),
     exact_numerator: line.exact.numerator.toString(),
     exact_denominator: line.exact.denominator.toString(),
     residual_numerator: line.residualNumerator.toString(),

@@ -7,6 +7,7 @@ import { claimPeriods, type PeriodClaim } from './billed-periods.ts'
 import { takeCarried } from './carried-amounts.ts'
 import type { InvoiceWithLines } from './invoice.ts'
 import { insertLines } from './lines.ts'
+import { readTaxLines } from './read-tax-lines.ts'
 import { insertInvoice } from './repository.ts'
 
 export type InvoiceRequest = {
@@ -16,6 +17,7 @@ export type InvoiceRequest = {
   readonly planSnapshot: PlanSnapshot | null
   /** ISO 4217, upper case; of all lines. */
   readonly currency: string
+  /** Without tax, which comes to them. */
   readonly lines: readonly InvoiceLine[]
   /** What the lines charge, of a purchase that is billed by periods. */
   readonly claims: readonly PeriodClaim[]
@@ -40,7 +42,8 @@ export async function makeInvoice(work: UnitOfWork, request: InvoiceRequest): Pr
     if (!isOurs) return { kind: 'billed-already' }
   }
   const carriedIn = await takeCarried(sql, providerId, { customerRef, currency }, now)
-  const lines = [...request.lines, ...carriedInLines(carriedIn)]
+  const tax = await readTaxLines(work, request)
+  const lines = [...request.lines, ...tax, ...carriedInLines(carriedIn)]
   const invoice: InvoiceWithLines = {
     reference,
     number: null,

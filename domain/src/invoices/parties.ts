@@ -1,5 +1,6 @@
 import type { Customer } from '../customers/repository.ts'
 import type { Merchant } from '../merchants/repository.ts'
+import type { TaxDetails } from '../tax/tax-details.ts'
 import type { InvoiceParties } from './invoice.ts'
 
 /** Who sells and who buys, as an invoice that is issued now says it for good. */
@@ -7,6 +8,7 @@ export function partiesOf(
   provider: { readonly name: string },
   merchant: Merchant,
   customer: Pick<Customer, 'reference' | 'name' | 'email'>,
+  taxDetails: TaxDetails | undefined,
 ): InvoiceParties {
   const { country, companyNumber, supportEmail } = merchant
   return {
@@ -17,6 +19,15 @@ export function partiesOf(
       taxId: merchant.vatNumber ?? merchant.taxId,
       supportEmail,
     },
-    buyer: { reference: customer.reference, name: customer.name, email: customer.email },
+    buyer: buyerOf(customer, taxDetails),
   }
+}
+
+function buyerOf(
+  { reference, name, email }: Pick<Customer, 'reference' | 'name' | 'email'>,
+  told: TaxDetails | undefined,
+): InvoiceParties['buyer'] {
+  if (told === undefined) return { reference, name, email }
+  const { country, taxId, businessName, customerName } = told
+  return { reference, name: businessName ?? customerName ?? name, email, country, taxId }
 }

@@ -1,5 +1,5 @@
 import { priceLine } from '../pricing/price-line.ts'
-import type { InvoiceLine } from '../pricing/invoice-line.ts'
+import { isContained, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { InvoiceWithLines } from './invoice.ts'
 
 export type Discrepancy =
@@ -13,7 +13,7 @@ export function recompute(invoice: Pick<InvoiceWithLines, 'lines' | 'totalMinor'
   let totalMinor = 0n
   for (const [line, stored] of invoice.lines.entries()) {
     const { amountMinor, exact, residualNumerator } = priceLine(stored.inputs)
-    totalMinor += amountMinor
+    if (!isContained(stored)) totalMinor += amountMinor
     const isSame =
       amountMinor === stored.amountMinor &&
       isSameFraction(exact, stored.exact) &&

@@ -21,6 +21,11 @@ export function invoiceLine(
   return { description, period, inputs, ...priceLine(inputs) }
 }
 
-export function totalOf(lines: readonly Pick<InvoiceLine, 'amountMinor'>[]): bigint {
-  return lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
+export function totalOf(lines: readonly Pick<InvoiceLine, 'inputs' | 'amountMinor'>[]): bigint {
+  return lines.reduce((sum, line) => (isContained(line) ? sum : sum + line.amountMinor), 0n)
+}
+
+/** Whether other lines contain the amount, which then is not to be added to theirs. */
+export function isContained({ inputs }: Pick<InvoiceLine, 'inputs'>): boolean {
+  return inputs.kind === 'tax' && inputs.isInclusive
 }

@@ -1,4 +1,5 @@
 import type { ProrationPolicy } from '@tollgate/schemas/http/plan-terms'
+import type { TaxTreatment } from '../tax/tax-rule.ts'
 import type { UsageTerms } from './usage-terms.ts'
 
 /*
@@ -6,7 +7,8 @@ import type { UsageTerms } from './usage-terms.ts'
  * to the same cent. Plain JSON: amounts are whole minor units of the invoice's currency as text, units decimal text.
  */
 
-export type LineInputs = FixedCharge | UsageCharge | LateUsageCharge | ProratedCharge | CarriedIn
+export type LineInputs =
+  FixedCharge | UsageCharge | LateUsageCharge | ProratedCharge | TaxCharge | CarriedIn
 
 export type LineKind = LineInputs['kind']
 
@@ -44,6 +46,20 @@ export type ProratedCharge = {
   readonly newMinor: string
   readonly secondsLeft: number
   readonly secondsInPeriod: number
+}
+
+/** Of all that the invoice charges beside it and beside what earlier invoices left. */
+export type TaxCharge = {
+  readonly kind: 'tax'
+  /** A provider that collects none has no line of it. */
+  readonly treatment: Exclude<TaxTreatment, 'not_collecting'>
+  /** ISO 3166-1 alpha-2: where the customer is. */
+  readonly country: string | null
+  /** Tenths of a percent. */
+  readonly ratePerMille: string
+  readonly baseMinor: string
+  /** Whether the base contains the tax, which then is told and not added again. */
+  readonly isInclusive: boolean
 }
 
 /** Of the customer's earlier invoices: too little to be charged, or a credit where negative. */

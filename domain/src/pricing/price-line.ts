@@ -1,7 +1,7 @@
 import { creditsPerMinorUnit } from '../money/credits.ts'
 import { minorPerMajor } from '../money/currencies.ts'
 import { divideRounded, fractionOf, microsOfDecimal, type Fraction } from '../money/decimal.ts'
-import type { CreditConversion, LineInputs, ProratedCharge } from './line-inputs.ts'
+import type { CreditConversion, LineInputs, ProratedCharge, TaxCharge } from './line-inputs.ts'
 import { priceUsage, type PicoCredits } from './price-usage.ts'
 
 /** Minor units of the invoice's currency. */
@@ -40,6 +40,8 @@ function exactAmount(inputs: LineInputs): Fraction {
     }
     case 'proration':
       return prorated(inputs)
+    case 'tax':
+      return taxOf(inputs)
   }
 }
 
@@ -68,6 +70,11 @@ function prorated(charge: ProratedCharge): Fraction {
         denominator: BigInt(charge.secondsInPeriod),
       }
   }
+}
+
+function taxOf({ baseMinor, ratePerMille, isInclusive }: TaxCharge): Fraction {
+  const rate = BigInt(ratePerMille)
+  return { numerator: BigInt(baseMinor) * rate, denominator: isInclusive ? 1000n + rate : 1000n }
 }
 
 function whole(amountMinor: bigint): Fraction {

@@ -5,7 +5,7 @@ import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
 import { breakDownTax, isTaxInclusive, type TaxBreakdown } from './tax-breakdown.ts'
 import type { TaxDetails } from './tax-details.ts'
 import { findTaxDetails } from './tax-details-repository.ts'
-import { decideTaxRule, type TaxRule } from './tax-rule.ts'
+import { decideTaxRule, type TaxTerms } from './tax-rule.ts'
 
 /** What is sold to whom. Whether the price contains the tax depends on the product, the plan and the currency. */
 export type TaxedSale = {
@@ -13,12 +13,6 @@ export type TaxedSale = {
   readonly productRef: string | null
   readonly plan: Pick<PlanSnapshot, 'terms'> | null
   readonly currency: string
-}
-
-export type TaxTerms = {
-  readonly rule: TaxRule
-  /** Whether prices contain the tax. */
-  readonly isInclusive: boolean
 }
 
 /** How the sale is taxed at that instant. */
@@ -38,18 +32,7 @@ export async function readTaxTerms(
   }
 }
 
-/** The same by what the customer told before. Undefined: it never did, and no tax is broken down. */
-export async function findTaxTerms(
-  sql: Queryable,
-  providerId: string,
-  sale: TaxedSale,
-  at: Date,
-): Promise<TaxTerms | undefined> {
-  const details = await findTaxDetails(sql, providerId, sale.customerRef)
-  return details && readTaxTerms(sql, providerId, sale, details, at)
-}
-
-/** What the price comes to with its tax; null where nobody knows. */
+/** What the price comes to with its tax, by what the customer told before; null where it never did. */
 export async function findTax(
   sql: Queryable,
   providerId: string,
@@ -57,6 +40,8 @@ export async function findTax(
   priceMinor: bigint,
   at: Date,
 ): Promise<TaxBreakdown | null> {
-  const terms = await findTaxTerms(sql, providerId, sale, at)
-  return terms === undefined ? null : breakDownTax(priceMinor, terms.rule, terms.isInclusive)
+  const details = await findTaxDetails(sql, providerId, sale.customerRef)
+  if (details === undefined) return null
+  const { rule, isInclusive } = await readTaxTerms(sql, providerId, sale, details, at)
+  return breakDownTax(priceMinor, rule, isInclusive)
 }

@@ -15,6 +15,13 @@ export type TaxRule = {
   readonly country: string | null
 }
 
+/** How a sale is taxed. */
+export type TaxTerms = {
+  readonly rule: TaxRule
+  /** Whether prices contain the tax. */
+  readonly isInclusive: boolean
+}
+
 export type TaxSeller = {
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null

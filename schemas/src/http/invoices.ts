@@ -77,10 +77,27 @@ const invoiceLineSchema = z.object({
 
 export type InvoiceLineBody = z.infer<typeof invoiceLineSchema>
 
+const invoiceTaxSchema = z.object({
+  treatment: z.enum(['standard', 'reverse_charge', 'none']),
+  /** A fraction: 0.25. */
+  rate: z.number(),
+  /** ISO 3166-1 alpha-2: where the customer is. */
+  country: z.string().optional(),
+  /** What the tax is of, without it. */
+  base: amount,
+  amount,
+  /** Whether prices contain it. */
+  inclusive: z.boolean(),
+})
+
+export type InvoiceTaxBody = z.infer<typeof invoiceTaxSchema>
+
 const creditNoteSchema = z.object({
   reference: z.string(),
   number: z.string(),
   total: amount,
+  /** What of the total is tax. */
+  tax: amount,
   /** Taken off what was due, kept for the next invoice, or paid back. */
   settles: z.enum(['invoice', 'balance', 'refund']),
   reason: z.string().optional(),
@@ -93,6 +110,8 @@ const optionalText = z.string().nullable()
 
 export const invoiceSchema = invoiceSummarySchema.extend({
   lines: z.array(invoiceLineSchema),
+  /** Of what is charged here; what earlier invoices left was taxed there. */
+  taxes: z.array(invoiceTaxSchema),
   creditNotes: z.array(creditNoteSchema),
   /** As they were when it was issued. */
   seller: z
@@ -104,7 +123,15 @@ export const invoiceSchema = invoiceSummarySchema.extend({
       supportEmail: optionalText,
     })
     .optional(),
-  buyer: z.object({ reference: z.string(), name: optionalText, email: z.string() }).optional(),
+  buyer: z
+    .object({
+      reference: z.string(),
+      name: optionalText,
+      email: z.string(),
+      country: optionalText.optional(),
+      taxId: optionalText.optional(),
+    })
+    .optional(),
 })
 
 export type InvoiceBody = z.infer<typeof invoiceSchema>

@@ -6,13 +6,16 @@ import {
 } from '@tollgate/domain/invoices/invoice'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { formatMoney } from '@tollgate/domain/money/currencies'
+import { creditedTaxOf } from '@tollgate/domain/invoices/decide-credit'
 import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
+import { netBaseOf } from '@tollgate/domain/pricing/tax-line'
 import type { Environment } from '@tollgate/schemas/environment'
 import type {
   CreditNoteBody,
   InvoiceBody,
   InvoiceLineBody,
   InvoiceSummaryBody,
+  InvoiceTaxBody,
 } from '@tollgate/schemas/http/invoices'
 import { present } from './present.ts'
 
@@ -54,7 +57,8 @@ export function invoiceToHttp(
   return {
     ...invoiceSummaryToHttp(invoice, environment),
     lines: invoice.lines.map(lineToHttp),
-    creditNotes: creditNotes.map((note) => creditNoteToHttp(note, environment)),
+    taxes: invoice.lines.flatMap(taxToHttp),
+    creditNotes: creditNotes.map((note) => creditNoteToHttp(note, invoice, environment)),
     ...(parties === null ? {} : { seller: parties.seller, buyer: parties.buyer }),
   }
 }
@@ -82,12 +86,30 @@ function lineToHttp({
   }
 }
 
-function creditNoteToHttp(note: CreditNote, environment: Environment): CreditNoteBody {
+function taxToHttp({ inputs, amountMinor }: InvoiceLine): InvoiceTaxBody[] {
+  if (inputs.kind !== 'tax') return []
+  const { treatment, ratePerMille, country, isInclusive } = inputs
+  const tax = {
+    treatment,
+    rate: Number(ratePerMille) / 1000,
+    base: Number(netBaseOf(inputs, amountMinor)),
+    amount: Number(amountMinor),
+    inclusive: isInclusive,
+  }
+  return [{ ...tax, ...present({ country }) }]
+}
+
+function creditNoteToHttp(
+  note: CreditNote,
+  { lines }: InvoiceWithLines,
+  environment: Environment,
+): CreditNoteBody {
   const { reference, number, totalMinor, settles, reason, createdAt } = note
   return {
     reference,
     number: documentNumberText('credit_note', number, environment),
     total: Number(totalMinor),
+    tax: Number(creditedTaxOf(note, lines)),
     settles,
     createdAt: createdAt.toISOString(),
     ...present({ reason }),
