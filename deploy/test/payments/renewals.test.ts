@@ -50,6 +50,23 @@ describe('a renewal', () => {
     expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
   })
 
+  test('is charged with the tax, once the customer has said where it is', async () => {
+    const { payments } = stack
+    const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
+    expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
+    const { customerRef, reference } = purchase
+    const topUp = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
+    const { body: open } = await payments.createIntent('says-where', topUp)
+    const path = `/v1/sdk/payment-intents/${open.processorPaymentId}/business-details`
+    await payments.call('POST', path, { isBusiness: false, customerCountry: 'SE' })
+    await stack.runJob('renewals', renewalAt)
+    expect(await stack.invoicesOf(reference)).toMatchObject([
+      { status: 'paid', totalMinor: 2_375n, paidMinor: 2_375n },
+    ])
+    expect(await stack.succeededChargesOf(reference)).toBe(1)
+    expect(await stack.purchase(reference)).toMatchObject({ amountMinor: 1_900 })
+  })
+
   test('that is declined is tried again as scheduled, then suspends, and a new card pays it', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
     await stack.runJob('renewals', renewalAt)
