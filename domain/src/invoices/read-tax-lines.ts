@@ -4,12 +4,17 @@ import { taxLines } from '../pricing/tax-line.ts'
 import { readTaxTerms } from '../tax/read-tax-terms.ts'
 import { findTaxDetails } from '../tax/tax-details-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import type { InvoiceRequest } from './make-invoice.ts'
+import type { Invoice } from './invoice.ts'
+
+/** What an invoice is to charge, and for what. */
+type Untaxed = Pick<Invoice, 'customerRef' | 'purchaseRef' | 'planSnapshot' | 'currency'> & {
+  readonly lines: readonly InvoiceLine[]
+}
 
 /** The tax of what an invoice of now charges, by what its customer told of itself; nothing where it never did. */
 export async function readTaxLines(
   { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
-  { customerRef, purchaseRef, planSnapshot: plan, currency, lines }: InvoiceRequest,
+  { customerRef, purchaseRef, planSnapshot: plan, currency, lines }: Untaxed,
 ): Promise<InvoiceLine[]> {
   const details = await findTaxDetails(sql, providerId, customerRef)
   if (details === undefined) return []
