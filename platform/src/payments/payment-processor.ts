@@ -152,6 +152,7 @@ export type ProcessorEvent = {
   readonly id: string
   /** The processor's own name of it: `payment_intent.succeeded` … */
   readonly type: string
+  /** The name of its kind, where it has none of its own. */
   readonly objectId: string
   /** Undefined when it is about something we do not follow. */
   readonly objectKind: ProcessorObjectKind | undefined

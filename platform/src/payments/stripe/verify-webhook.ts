@@ -66,13 +66,14 @@ export type StripeEvent = {
   readonly created: number
   readonly livemode: boolean
   readonly account?: string
-  readonly data: { readonly object: { readonly id: string; readonly object: string } }
+  /** A balance has no id. */
+  readonly data: { readonly object: { readonly id?: string; readonly object: string } }
 }
 
 function parseEvent(body: Uint8Array): StripeEvent | undefined {
   try {
     const event = JSON.parse(Buffer.from(body).toString('utf8')) as StripeEvent | null
-    const texts = [event?.id, event?.type, event?.data.object.id, event?.data.object.object]
+    const texts = [event?.id, event?.type, event?.data.object.object]
     const isEvent =
       texts.every((text) => typeof text === 'string') &&
       Number.isInteger(event?.created) &&
@@ -85,12 +86,13 @@ function parseEvent(body: Uint8Array): StripeEvent | undefined {
 
 /** Also as a list of events has it. */
 export function eventFrom({ id, type, created, account, data }: StripeEvent): ProcessorEvent {
-  const kind = data.object.object
+  const { id: objectId, object: kind } = data.object
+  const isFollowed = objectId !== undefined && followedKinds.includes(kind)
   return {
     id,
     type,
-    objectId: data.object.id,
-    objectKind: followedKinds.includes(kind) ? (kind as ProcessorObjectKind) : undefined,
+    objectId: objectId ?? kind,
+    objectKind: isFollowed ? (kind as ProcessorObjectKind) : undefined,
     account,
     createdAt: timeFrom(created),
   }
