@@ -34,3 +34,15 @@ export async function saveDispute(
     insert into payment_disputes ${sql(row)}
     on conflict (provider_id, processor_dispute_id) do update set ${sql(changed)}`
 }
+
+/** What the customer's bank has taken back for good. Minor units. */
+export async function lostMinorOf(
+  sql: Queryable,
+  providerId: string,
+  intentRef: string,
+): Promise<bigint> {
+  const [row] = await sql<{ total: string }[]>`
+    select coalesce(sum(amount), 0)::text as total from payment_disputes
+    where provider_id = ${providerId} and intent_ref = ${intentRef} and status = 'lost'`
+  return BigInt(row!.total)
+}

@@ -1,4 +1,4 @@
-import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
   findOpenAttempt,
   insertAttempt,
@@ -7,12 +7,16 @@ import {
   type PaymentAttempt,
 } from './attempts-repository.ts'
 import { applyRefund } from './apply-refund.ts'
+import { lostMinorOf } from './disputes-repository.ts'
 import { lockIntent, updateIntent } from './intents-repository.ts'
 import { nextLookAt } from './look-schedule.ts'
 import { intentMetadataKey, type PaymentIntent } from './payment-intent.ts'
 import { processorOf, type PaymentParts } from './payment-parts.ts'
+import { sumRefunds } from './refunds-repository.ts'
 
+/** One that is refused is tried again after an hour, then ever later, up to a day. */
 const refusedAgainMs = 3_600_000
+const refusedAgainMsMax = 24 * refusedAgainMs
 
 /**
  * Pays back what was paid for nothing: a second payment of one plan, or one of a customer who was deleted meanwhile. The
@@ -45,15 +49,29 @@ export async function payBack(
       await noteUnknown(sql, providerId, attempt, `${made.reason}: ${made.message}`)
       return locked
     }
-    const isDone = made.outcome === 'done' || made.reason === 'already_refunded'
+    const isDone =
+      made.outcome === 'done' ||
+      made.reason === 'already_refunded' ||
+      (await isTakenBack(work, locked))
     const message = made.outcome === 'done' ? null : made.message
     await settleAttempt(sql, providerId, attempt, isDone ? 'done' : 'refused', message, now)
     // One that is refused now may be possible later, and must not be forgotten: the money is not ours.
+    const pauseMs = Math.min(attempt.number * refusedAgainMs, refusedAgainMsMax)
     const settled = { ...locked, refundWanted: !isDone, updatedAt: now }
-    const lookAt = isDone ? nextLookAt(settled, now) : new Date(now.getTime() + refusedAgainMs)
+    const lookAt = isDone ? nextLookAt(settled, now) : new Date(now.getTime() + pauseMs)
     const done = { ...settled, nextLookAt: lookAt }
     await updateIntent(sql, providerId, done)
     if (made.outcome === 'done') await applyRefund(work, reference, made.value)
     return done
   })
+}
+
+/** The customer's bank has given the money back already: what is disputed is not refunded besides. */
+async function isTakenBack(
+  { sql, providerId }: UnitOfWork,
+  { reference, originalAmountMinor }: PaymentIntent,
+): Promise<boolean> {
+  const lostMinor = await lostMinorOf(sql, providerId, reference)
+  const refunded = await sumRefunds(sql, providerId, reference)
+  return lostMinor + refunded.amountMinor >= originalAmountMinor
 }
