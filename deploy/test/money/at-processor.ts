@@ -1,0 +1,78 @@
+/** What the simulator keeps, asked for over its API. */
+type ProcessorPayment = {
+  readonly id: string
+  readonly status: string
+  readonly amount: number
+  readonly latest_charge: string | null
+  readonly metadata: Readonly<Record<string, string>>
+}
+type ProcessorCharge = {
+  readonly id: string
+  readonly status: string
+  readonly amount: number
+  readonly amount_refunded: number
+  readonly payment_intent: string
+  readonly disputed: boolean
+}
+type ProcessorRefund = {
+  readonly id: string
+  readonly status: string
+  readonly amount: number
+  readonly payment_intent: string
+}
+type ProcessorDispute = {
+  readonly id: string
+  readonly status: string
+  readonly charge: string
+  readonly payment_intent: string
+}
+
+type Lists = {
+  readonly payment_intents: ProcessorPayment
+  readonly charges: ProcessorCharge
+  readonly refunds: ProcessorRefund
+  readonly disputes: ProcessorDispute
+}
+
+export type AtProcessor = {
+  readonly [Name in keyof Lists]: readonly Lists[Name][]
+}
+
+const names = ['payment_intents', 'charges', 'refunds', 'disputes'] as const
+
+export async function readProcessor(url: string): Promise<AtProcessor> {
+  const lists = await Promise.all(names.map(async (name) => [name, await listAll(url, name)]))
+  return Object.fromEntries(lists) as AtProcessor
+}
+
+async function listAll(url: string, name: string): Promise<{ readonly id: string }[]> {
+  const all: { readonly id: string }[] = []
+  for (;;) {
+    const last = all.at(-1)
+    const after = last === undefined ? '' : `&starting_after=${last.id}`
+    const page = (await callProcessor(url, 'GET', `${name}?limit=100${after}`)).body as {
+      readonly data: { readonly id: string }[]
+      readonly has_more: boolean
+    }
+    all.push(...page.data)
+    if (!page.has_more) return all
+  }
+}
+
+const patienceMs = 2_000
+
+/** A browser, or a person at the processor's dashboard. Throws where it is not answered. */
+export async function callProcessor(
+  url: string,
+  method: 'GET' | 'POST',
+  path: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<{ readonly isDone: boolean; readonly body: object }> {
+  const answer = await fetch(`${url}/v1/${path}`, {
+    method,
+    headers: { authorization: 'Bearer sk_test_1' },
+    signal: AbortSignal.timeout(patienceMs),
+    ...(method === 'POST' ? { body: new URLSearchParams(fields) } : {}),
+  })
+  return { isDone: answer.ok, body: (await answer.json()) as object }
+}

@@ -1,0 +1,170 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readProcessor } from './at-processor.ts'
+import { MoneyWorld } from './money-world.ts'
+import { playStory, type Cast } from './play-story.ts'
+import { settleWorld } from './settle-world.ts'
+import { addCustomer, openShop } from './shop.ts'
+import { anyAct, cards, endings, type Act, type Ware } from './story.ts'
+import { verifyWorld } from './verify-world.ts'
+import { environment, openStores, type Stores } from './stores.ts'
+
+/*
+ * What the processor tells of a payment arrives late, in any order and more than once, with looks in between: the payment,
+ * its refunds and its disputes come to the same end as where each thing is told of at once, and nothing is told twice.
+ */
+
+const historiesMax = Number(process.env['TOLLGATE_TEST_MONEY_HISTORIES'] ?? 6)
+
+let stores: Stores
+
+beforeAll(async () => {
+  stores = await openStores()
+})
+afterAll(() => stores.stop())
+
+/** How what was told by then is treated after something has happened. */
+type Delivery = {
+  /** Which of what waits arrives now, one by one. */
+  readonly order: readonly number[]
+  readonly copies: number
+  readonly isWorkedOff: boolean
+  readonly isLookedAt: boolean
+}
+
+const slot = fc.constant(0 as const)
+const happening: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 4, arbitrary: anyAct('pay', { slot, card: fc.constantFrom(...cards) }) },
+  { weight: 2, arbitrary: anyAct('answer the bank', { slot, isAccepted: fc.boolean() }) },
+  { weight: 3, arbitrary: anyAct('refund', { slot, isPart: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: anyAct('end the refund', { status: fc.constant('succeeded' as const) }),
+  },
+  { weight: 1, arbitrary: anyAct('dispute', { slot }) },
+  { weight: 1, arbitrary: anyAct('end the dispute', { ending: fc.constantFrom(...endings) }) },
+  { weight: 2, arbitrary: anyAct('pass', { minutes: fc.constant(1) }) },
+)
+
+const delivery: fc.Arbitrary<Delivery> = fc.record({
+  order: fc.array(fc.nat(30), { maxLength: 5 }),
+  copies: fc.integer({ min: 1, max: 3 }),
+  isWorkedOff: fc.boolean(),
+  isLookedAt: fc.boolean(),
+})
+
+test('a history comes to one end, however it is told', { timeout: 3_600_000 }, async () => {
+  const histories = fc.record({
+    ware: fc.constantFrom<Ware>('gold', 'credits'),
+    happenings: fc.array(fc.tuple(happening, delivery), { minLength: 1, maxLength: 8 }),
+  })
+  const property = fc.asyncProperty(histories, async ({ ware, happenings }) => {
+    const atOnce = await outcomeOf(
+      ware,
+      happenings.map(([act]) => [act, undefined] as const),
+    )
+    const somehow = await outcomeOf(ware, happenings)
+    expect(somehow.state).toEqual(atOnce.state)
+    expect(new Set(somehow.events).size).toBe(somehow.events.length)
+    expect(atOnce.events).toEqual(expect.arrayContaining([...somehow.events]))
+    const missing = atOnce.events.filter((event) => !somehow.events.includes(event))
+    expect(missing.filter((event) => !/^payment\.(failed|refund_pending) /.test(event))).toEqual([])
+  })
+  await fc.assert(property, { numRuns: historiesMax })
+})
+
+type Outcome = {
+  readonly state: object
+  /** Of one payment each is another: types with the place of what they are about. */
+  readonly events: readonly string[]
+}
+
+/** Undefined: told of at once. */
+async function outcomeOf(
+  ware: Ware,
+  happenings: readonly (readonly [Act, Delivery | undefined])[],
+): Promise<Outcome> {
+  const world = await MoneyWorld.open(stores)
+  try {
+    const shop = await openShop(stores)
+    const customer = await addCustomer(stores, shop)
+    const cast: Cast = { world, shop, customer, known: new Map() }
+    await playStory(cast, { deaths: [], acts: [[{ do: 'buy', slot: 0, ware }]] })
+    for (const [act, told] of happenings) {
+      await playStory(cast, { deaths: [], acts: [[act]] })
+      await deliver(cast, told)
+    }
+    await settleWorld(cast)
+    await verifyWorld(cast)
+    return await summarize(cast)
+  } finally {
+    await world.close()
+  }
+}
+
+async function deliver({ world }: Cast, told: Delivery | undefined): Promise<void> {
+  await world.collectMail()
+  const { mail } = world
+  const service = await world.service()
+  const now = told?.order ?? mail.map(() => 0)
+  for (const place of now) {
+    const [event] = mail.splice(place % Math.max(mail.length, 1), 1)
+    if (event === undefined) break
+    for (let copy = 0; copy < (told?.copies ?? 1); copy++) await service.receive(event)
+    // Told of once more later on.
+    if ((told?.copies ?? 1) > 2) mail.push(event)
+  }
+  if (told?.isWorkedOff !== false) await service.workOffInbox()
+  if (told?.isLookedAt === true) await service.reconcilePayments()
+}
+
+async function summarize({ world, shop }: Cast): Promise<Outcome> {
+  const { providerId } = shop
+  const sql = world.stores.postgres.database.in(environment)
+  const { refunds, disputes } = await readProcessor(world.simulator.simulator.url)
+  // The newest comes first.
+  const places = new Map<string, string>()
+  for (const [place, { id }] of refunds.toReversed().entries()) places.set(id, `refund ${place}`)
+  for (const [place, { id }] of disputes.toReversed().entries()) places.set(id, `dispute ${place}`)
+  const events = await sql<{ type: string; id: string; failure: string | null }[]>`
+    select type, object ->> 'id' as id, object ->> 'failure_reason' as failure from outbox
+    where provider_id = ${providerId} and type ~ '^(payment|purchase|customer\\.credit)\\.'
+    order by sequence`
+  const counts = new Map<string, number>()
+  const named = events.map(({ type, id, failure }) => {
+    const name = `${type} ${places.get(id) ?? 'it'} ${failure ?? ''}`.trim()
+    // Two declines for the same reason are two.
+    if (type !== 'payment.failed') return name
+    const count = (counts.get(name) ?? 0) + 1
+    counts.set(name, count)
+    return `${name} #${count}`
+  })
+  return {
+    events: named,
+    state: {
+      payments: [
+        ...(await sql`
+          select status, original_amount, failure_reason from payment_intents
+          where provider_id = ${providerId}`),
+      ],
+      purchases: [
+        ...(await sql`
+          select status, auto_renew from purchases where provider_id = ${providerId}`),
+      ],
+      wallets: [
+        ...(await sql`
+          select balance_micros from wallets where provider_id = ${providerId}`),
+      ],
+      refunds: [
+        ...(await sql`
+          select status, amount from payment_refunds where provider_id = ${providerId}
+          order by amount, status`),
+      ],
+      disputes: [
+        ...(await sql`
+          select status, amount from payment_disputes where provider_id = ${providerId}
+          order by status`),
+      ],
+    },
+  }
+}

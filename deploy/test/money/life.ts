@@ -1,0 +1,190 @@
+import type { Database, ProviderRows } from '@tollgate/platform/database/database'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
+
+/** What a process does at the moment of its death, and forever after. */
+export class Died extends Error {
+  override readonly name = 'Died'
+}
+
+export type Death = {
+  /**
+   * Counted from 1, or the first of that name; two for each effect: it is about to happen, it has happened. Undefined: it
+   * lives on.
+   */
+  readonly atStep: number | string | undefined
+  /** A call of the processor that it dies before was on its way already, and arrives after others have taken over. */
+  readonly sendsLast: boolean
+}
+
+/**
+ * One process, from its start to its death. It dies between two effects: what others can see of it, in the database, in
+ * the hot state or at the processor. From then on nothing that it still tries has any effect, error handling included.
+ */
+export class Life {
+  readonly steps: string[] = []
+  readonly #death: Death
+  readonly #onLastWords: (send: () => Promise<unknown>) => void
+  #isOver = false
+
+  constructor(
+    death: Death = { atStep: undefined, sendsLast: false },
+    onLastWords: (send: () => Promise<unknown>) => void = () => undefined,
+  ) {
+    this.#death = death
+    this.#onLastWords = onLastWords
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Throws where it is dead, or dies here. */
+  step(name: string): void {
+    this.requireAlive()
+    this.steps.push(name)
+    const { atStep } = this.#death
+    if (atStep !== this.steps.length && atStep !== name) return
+    this.#isOver = true
+    throw new Died(`died ${name}`)
+  }
+
+  requireAlive(): void {
+    if (this.#isOver) throw new Died('is dead')
+  }
+
+  async effect<Result>(name: string, act: () => Promise<Result>): Promise<Result> {
+    this.step(`before ${name}`)
+    const result = await act()
+    this.step(`after ${name}`)
+    return result
+  }
+
+  /** Of the processor, who hears of it even from the dead. */
+  async call<Result>(name: string, send: () => Promise<Result>): Promise<Result> {
+    try {
+      this.step(`before ${name}`)
+    } catch (error) {
+      if (this.steps.at(-1) === `before ${name}` && this.#death.sendsLast) this.#sendLast(send)
+      throw error
+    }
+    const result = await send()
+    this.step(`after ${name}`)
+    return result
+  }
+
+  /** Once. */
+  #sendLast(send: () => Promise<unknown>): void {
+    if (this.#hasSentLast) return
+    this.#hasSentLast = true
+    this.#onLastWords(send)
+  }
+
+  #hasSentLast = false
+}
+
+/** The database as the process sees it: a transaction commits while it lives, or not at all. */
+export function databaseOf(life: Life, database: Database): Database {
+  const rowsOf = (rows: ProviderRows): ProviderRows => ({
+    read: async (body) => {
+      life.requireAlive()
+      return rows.read(body)
+    },
+    write: async (body) => {
+      life.requireAlive()
+      const result = await rows.write(async (sql) => {
+        const done = await body(sql)
+        life.step('before commit')
+        return done
+      })
+      life.step('after commit')
+      return result
+    },
+  })
+  return {
+    control: statementsOf(life, database.control),
+    in: (environment) => statementsOf(life, database.in(environment)),
+    of: (providerId) => {
+      const own = database.of(providerId)
+      return {
+        control: rowsOf(own.control),
+        in: (environment) => rowsOf(own.in(environment)),
+      }
+    },
+    ping: () => database.ping(),
+    close: () => Promise.reject(new Error('is not ours to close')),
+  }
+}
+
+/** A pool whose statements are transactions of their own. The driver sends one when somebody asks for its result. */
+function statementsOf(life: Life, pool: Database['control']): Database['control'] {
+  return new Proxy(pool, {
+    apply: (target, self, given) => {
+      const made: unknown = Reflect.apply(target as never, self, given)
+      if (made instanceof Promise) made.then = askedBy(life, made as Statement)
+      return made
+    },
+  })
+}
+
+type Statement = Promise<unknown> & { readonly strings?: readonly string[] }
+
+function askedBy(life: Life, statement: Statement): Statement['then'] {
+  const ask = statement.then.bind(statement)
+  const [verb = '', , table = ''] = statement.strings?.[0]?.trim().split(/\s+/) ?? []
+  const run = (): Promise<unknown> => new Promise((resolve, reject) => void ask(resolve, reject))
+  const asked = async (): Promise<unknown> => {
+    life.requireAlive()
+    return verb === 'select' ? run() : life.effect(`${verb} ${table}`.trim(), run)
+  }
+  return (onResult, onError) => asked().then(onResult, onError)
+}
+
+const processorReads = new Set<PropertyKey>([
+  'retrieve',
+  'retrieveCustomer',
+  'retrievePaymentMethod',
+  'listPaymentMethods',
+])
+
+/** The processor as the process reaches it. Reads are no effect. */
+export function processorOf(life: Life, processor: PaymentProcessor): PaymentProcessor {
+  return new Proxy(processor, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name, target)
+      if (typeof method !== 'function') return method
+      return (...given: unknown[]): unknown => {
+        life.requireAlive()
+        const send = (): unknown => Reflect.apply(method, target, given)
+        // What is no promise calls nobody, or looks when it is asked to.
+        const isWrite = /^(create|change|confirm|cancel|ensure|attach|detach|set)/.test(
+          String(name),
+        )
+        if (isWrite) return life.call(String(name), send as () => Promise<unknown>)
+        return processorReads.has(name) ? whileAlive(life, send as () => Promise<unknown>) : send()
+      }
+    },
+  })
+}
+
+async function whileAlive<Result>(life: Life, read: () => Promise<Result>): Promise<Result> {
+  const result = await read()
+  life.requireAlive()
+  return result
+}
+
+/** The hot state as the process writes it. */
+export function hotStateOf(life: Life, hotState: HotState): HotState {
+  return new Proxy(hotState, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name, target)
+      if (typeof method !== 'function') return method
+      return (...given: unknown[]): unknown => {
+        life.requireAlive()
+        const act = (): unknown => Reflect.apply(method, target, given)
+        const isWrite = /^(put|delete|claim|apply)/.test(String(name))
+        return isWrite ? life.effect(String(name), act as () => Promise<unknown>) : act()
+      }
+    },
+  })
+}

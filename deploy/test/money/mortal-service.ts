@@ -1,0 +1,87 @@
+import { jobActor } from '@tollgate/domain/audit/actor'
+import { rechargeWallets } from '@tollgate/domain/auto-recharge/recharge-wallets'
+import { receiveEvents } from '@tollgate/domain/payments/inbox-repository'
+import { pollEvents } from '@tollgate/domain/payments/poll-events'
+import { reconcilePayments } from '@tollgate/domain/payments/reconcile-payments'
+import { workOffInbox, type PaymentJobParts } from '@tollgate/domain/payments/work-off-inbox'
+import { publishPending } from '@tollgate/domain/publications/publisher'
+import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { Database } from '@tollgate/platform/database/database'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import type {
+  PaymentProcessor,
+  ProcessorEvent,
+} from '@tollgate/platform/payments/payment-processor'
+import { commit } from '../../../control-plane/src/http/commit.ts'
+import { Died, databaseOf, hotStateOf, processorOf, type Life } from './life.ts'
+import { environment, type Stores } from './stores.ts'
+
+const pollMs = 300_000
+
+/** What the control plane does about payments, in a process that may die between any two effects. */
+export class MortalService {
+  readonly life: Life
+  readonly database: Database
+  readonly parts: PaymentJobParts
+  readonly #publisher: PublisherParts
+
+  constructor(
+    life: Life,
+    stores: Stores,
+    processor: PaymentProcessor,
+    onComplaint: (error: unknown) => void,
+  ) {
+    const { clock, postgres } = stores
+    const logger = createLogger('money', 'silent')
+    logger.error = (fields: unknown) => {
+      const { err } = fields as { err?: unknown }
+      if (!(err instanceof Died)) onComplaint(err)
+    }
+    this.life = life
+    this.database = databaseOf(life, postgres.database)
+    const now = (): Date => new Date(clock.now())
+    const hotState = hotStateOf(life, stores.hotState)
+    this.#publisher = { database: this.database, hotState, partitionCount: () => 2, now }
+    const mortalProcessor = processorOf(life, processor)
+    const parts = { database: this.database, publisher: this.#publisher, logger }
+    this.parts = {
+      database: this.database,
+      processors: { of: (each) => (each === environment ? mortalProcessor : undefined) },
+      commit: (operation, body) => commit(parts, operation, body),
+      hostedUrl: 'https://pay.example',
+      everyone: this.database,
+      now,
+      logger,
+    }
+  }
+
+  async start(): Promise<void> {
+    await publishPending(this.#publisher, 100)
+  }
+
+  operation(providerId: string): Operation {
+    const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
+    return { ...by, providerId, environment, now: this.parts.now() }
+  }
+
+  receive(event: ProcessorEvent): Promise<void> {
+    return receiveEvents(this.database.in(environment), [event], this.parts.now())
+  }
+
+  workOffInbox(): Promise<boolean> {
+    return workOffInbox(this.parts, environment)
+  }
+
+  pollEvents(): Promise<void> {
+    return pollEvents(this.parts, environment, pollMs)
+  }
+
+  reconcilePayments(): Promise<boolean> {
+    return reconcilePayments(this.parts, environment)
+  }
+
+  rechargeWallets(): Promise<boolean> {
+    return rechargeWallets(this.parts, environment)
+  }
+}

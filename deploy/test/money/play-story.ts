@@ -1,0 +1,256 @@
+import type { Customer } from '@tollgate/domain/customers/repository'
+import { deleteCustomer } from '@tollgate/domain/customers/delete-customer'
+import { createPayment } from '@tollgate/domain/payments/create-payment'
+import type { PaymentRequest } from '@tollgate/domain/payments/payment-request'
+import { PaymentUnknownError } from '@tollgate/domain/payments/payment-unknown-error'
+import { settlePayment } from '@tollgate/domain/payments/settle-payment'
+import { taxPayment } from '@tollgate/domain/payments/tax-payment'
+import { postDebits, readDebitPosition } from '@tollgate/domain/wallet/post-debits'
+import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
+import { callProcessor, readProcessor } from './at-processor.ts'
+import type { MortalService } from './mortal-service.ts'
+import type { MoneyWorld } from './money-world.ts'
+import { operationIn, type Shop } from './shop.ts'
+import type { Act, Slot, Story, Ware } from './story.ts'
+import { environment } from './stores.ts'
+
+/** A payment as the customer knows it, who may have been answered or not. */
+type Known = {
+  readonly ware: Ware
+  reference?: string
+  processorPaymentId?: string | undefined
+}
+
+/** One customer of one shop, and what the story has happen to it. */
+export type Cast = {
+  readonly world: MoneyWorld
+  readonly shop: Shop
+  readonly customer: Customer
+  readonly known: Map<Slot, Known>
+}
+
+export async function playStory(cast: Cast, story: Story): Promise<void> {
+  for (const together of story.acts) {
+    const played = await Promise.allSettled(together.map((act) => play(cast, act)))
+    for (const each of played) if (each.status === 'rejected') throw each.reason as Error
+  }
+}
+
+/** What the processor does not answer is answered by us with that: whoever asked may ask again. */
+function isNoAnswer(error: unknown): boolean {
+  return error instanceof PaymentUnknownError || error instanceof PaymentProcessorUnavailableError
+}
+
+async function play(cast: Cast, act: Act): Promise<void> {
+  const { world } = cast
+  switch (act.do) {
+    case 'buy':
+      return buy(cast, act.slot, act.ware)
+    case 'pay':
+      return pay(cast, act.slot, act.card)
+    case 'wait for':
+      return ask(cast, act.slot, (service, reference) =>
+        settlePayment(service.parts, service.operation(cast.shop.providerId), reference, 0),
+      )
+    case 'tell where one is':
+      return tellWhereOneIs(cast, act.slot, act.country)
+    case 'leave':
+      await world.act((service) => {
+        const operation = service.operation(cast.shop.providerId)
+        return service.parts.commit(operation, (work) =>
+          deleteCustomer(work, cast.customer.reference),
+        )
+      })
+      return
+    case 'use credits':
+      return useCredits(cast)
+    case 'run':
+      await world.act<unknown>((service) => service[act.job]())
+      return
+    case 'get mail':
+      return getMail(cast, act.order, act.copies)
+    case 'lose mail':
+      return loseMail(cast)
+    case 'hear the dead':
+      return world.hearLastWords()
+    case 'pass':
+      // Nothing is on its way for as long as the processor remembers a key.
+      if (act.minutes >= 60) await world.arriveAll()
+      return world.pass(act.minutes * 60_000)
+    case 'go wrong':
+      return world.goWrong(act)
+    default:
+      return playAtProcessor(cast, act)
+  }
+}
+
+type AtProcessorAct = Extract<
+  Act,
+  { readonly do: 'answer the bank' | 'refund' | 'end the refund' | 'dispute' | 'end the dispute' }
+>
+
+/** What does not fit the state that things are in is refused there, and changes nothing. */
+async function playAtProcessor({ world, known }: Cast, act: AtProcessorAct): Promise<void> {
+  const { url } = world.simulator.simulator
+  const tell = (path: string, body: object): Promise<unknown> =>
+    world.simulator.admin(path, body).catch(() => undefined)
+  const paymentId = 'slot' in act ? known.get(act.slot)?.processorPaymentId : undefined
+  if ('slot' in act && paymentId === undefined) return
+  switch (act.do) {
+    case 'answer the bank':
+      await tell(`payment_intents/${paymentId}/authenticate`, { isAccepted: act.isAccepted })
+      return
+    case 'refund': {
+      const part = act.isPart ? { amount: '300' } : {}
+      const fields = { payment_intent: paymentId!, ...part }
+      await callProcessor(url, 'POST', 'refunds', fields).catch(() => undefined)
+      return
+    }
+    case 'end the refund': {
+      const { refunds } = await readProcessor(url)
+      for (const { id } of refunds) await tell(`refunds/${id}/end`, { status: act.status })
+      return
+    }
+    case 'dispute': {
+      const { charges } = await readProcessor(url)
+      const charge = charges.find((each) => each.payment_intent === paymentId)
+      if (charge?.status === 'succeeded') await tell(`charges/${charge.id}/dispute`, {})
+      return
+    }
+    case 'end the dispute': {
+      const { disputes } = await readProcessor(url)
+      for (const { id } of disputes) await tell(`disputes/${id}/close`, { ending: act.ending })
+    }
+  }
+}
+
+/** The same key and the same words however often it is asked for. */
+async function buy(cast: Cast, slot: Slot, ware: Ware): Promise<void> {
+  const { world, shop, customer, known } = cast
+  const payment = known.get(slot) ?? { ware }
+  known.set(slot, payment)
+  const request = requestOf(cast, slot, payment.ware)
+  try {
+    const outcome = await world.act((service) =>
+      createPayment(service.parts, service.operation(shop.providerId), request),
+    )
+    if (outcome?.kind !== 'created') return
+    payment.reference = outcome.intent.reference
+    payment.processorPaymentId = outcome.intent.processorPaymentId ?? undefined
+  } catch (error) {
+    if (!isNoAnswer(error)) throw new Error(`${customer.reference} buys ${ware}`, { cause: error })
+  }
+}
+
+function requestOf({ shop, customer }: Cast, slot: Slot, ware: Ware): PaymentRequest {
+  const nothing = {
+    productRef: undefined,
+    planRef: undefined,
+    amountMinor: undefined,
+    recharge: undefined,
+  }
+  const request = {
+    ...nothing,
+    customer,
+    currency: 'USD',
+    description: undefined,
+    checkoutSessionId: undefined,
+    keepsCard: false,
+    idempotencyKey: `${customer.reference}:${slot}`,
+  }
+  switch (ware) {
+    case 'gold':
+    case 'silver': {
+      const planRef = shop.planRefs[ware]
+      return { ...request, purpose: 'product', productRef: shop.productRef, planRef }
+    }
+    case 'credits':
+      return { ...request, purpose: 'credit_topup', amountMinor: 1_000n }
+    case 'credits that refill': {
+      const recharge = {
+        status: 'pending_setup',
+        thresholdMinor: 500n,
+        thresholdCurrency: 'USD',
+        topupMinor: 2_000n,
+        topupCurrency: 'USD',
+        monthlySpendMaxMinor: 6_000n,
+      } as const
+      return { ...request, purpose: 'credit_topup', amountMinor: 1_000n, recharge }
+    }
+  }
+}
+
+/** In the customer's browser, which was given the payment. */
+async function pay({ world, known }: Cast, slot: Slot, card: string): Promise<void> {
+  const paymentId = known.get(slot)?.processorPaymentId
+  if (paymentId === undefined) return
+  const fields = { payment_method: card, return_url: 'https://shop.example/back' }
+  const { url } = world.simulator.simulator
+  const path = `payment_intents/${paymentId}/confirm`
+  await callProcessor(url, 'POST', path, fields).catch(() => undefined)
+}
+
+async function tellWhereOneIs(cast: Cast, slot: Slot, country: string): Promise<void> {
+  const { shop, customer } = cast
+  const told = { isBusiness: false, customerCountry: country }
+  return ask(cast, slot, (service, reference) => {
+    const operation = service.operation(shop.providerId)
+    const of = { reference, customerRef: customer.reference }
+    return taxPayment(service.parts, operation, of, told, 0)
+  })
+}
+
+async function ask(
+  { world, known }: Cast,
+  slot: Slot,
+  body: (service: MortalService, reference: string) => Promise<unknown>,
+): Promise<void> {
+  const reference = known.get(slot)?.reference
+  if (reference === undefined) return
+  try {
+    await world.act((service) => body(service, reference))
+  } catch (error) {
+    if (!isNoAnswer(error)) throw error
+  }
+}
+
+const usedMicros = 60_000_000_000n
+
+/** Usage of a pre-paid plan, as it reaches the ledger; no more than there is. */
+async function useCredits({ world, shop, customer }: Cast): Promise<void> {
+  const { database } = world.stores.postgres
+  await database.in(environment).begin(async (sql) => {
+    const [wallet] = await sql<{ balance: string }[]>`
+      select balance_micros::text as balance from wallets
+      where provider_id = ${shop.providerId} and customer_ref = ${customer.reference} for update`
+    if (wallet === undefined || BigInt(wallet.balance) < usedMicros) return
+    const from = await readDebitPosition(sql, 0)
+    const by = { providerId: shop.providerId, customerRef: customer.reference }
+    const debits = [{ ...by, productRef: shop.productRef, micros: usedMicros }]
+    const batch = { partition: 0, fromOffset: from, toOffset: from + 1, debits }
+    await postDebits(sql, environment, batch, operationIn(shop.providerId, world.now).now)
+  })
+}
+
+/** In the order that is drawn, with what is left behind it, each as often as is said. */
+export async function getMail(
+  { world }: Cast,
+  order: readonly number[],
+  copies: number,
+): Promise<void> {
+  await world.collectMail()
+  const mail = world.mail.splice(0)
+  const drawn = order.flatMap((place) => mail.splice(place % Math.max(mail.length, 1), 1))
+  for (const event of [...drawn, ...mail]) {
+    for (let copy = 0; copy < copies; copy++) {
+      // Whoever dies before it has answered is told again.
+      await world.insist((service) => service.receive(event))
+    }
+  }
+}
+
+/** It does not come again. */
+async function loseMail({ world }: Cast): Promise<void> {
+  await world.collectMail()
+  world.mail.length = 0
+}

@@ -1,0 +1,187 @@
+import { findAutoRecharge, type AutoRecharge } from '@tollgate/domain/auto-recharge/repository'
+import { postDebits, readDebitPosition } from '@tollgate/domain/wallet/post-debits'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { readProcessor } from './at-processor.ts'
+import { Life } from './life.ts'
+import { MortalService } from './mortal-service.ts'
+import { MoneyWorld } from './money-world.ts'
+import { playStory, type Cast } from './play-story.ts'
+import { settleWorld } from './settle-world.ts'
+import { addCustomer, openShop } from './shop.ts'
+import type { Act } from './story.ts'
+import { verifyWorld } from './verify-world.ts'
+import { environment, openStores, type Stores } from './stores.ts'
+
+/*
+ * A wallet that runs low is noticed by many at once: usage of a hundred partitions is posted while a dozen processes look.
+ * Ten dollars' worth are in it, below five it is filled by twenty, and a month may cost sixty.
+ */
+
+vi.setConfig({ testTimeout: 120_000 })
+
+let stores: Stores
+let world: MoneyWorld
+let cast: Cast
+
+beforeAll(async () => {
+  stores = await openStores()
+})
+afterAll(() => stores.stop())
+beforeEach(() => {
+  // A month of its own for each.
+  const now = new Date(stores.clock.now())
+  stores.clock.set(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 2, 10))
+})
+afterEach(() => world.close())
+
+async function open(card: string): Promise<void> {
+  world = await MoneyWorld.open(stores)
+  const shop = await openShop(stores)
+  cast = { world, shop, customer: await addCustomer(stores, shop), known: new Map() }
+  const acts: Act[] = [
+    { do: 'buy', slot: 0, ware: 'credits that refill' },
+    { do: 'pay', slot: 0, card },
+    { do: 'answer the bank', slot: 0, isAccepted: true },
+    { do: 'wait for', slot: 0 },
+  ]
+  await playStory(cast, { deaths: [], acts: acts.map((act) => [act]) })
+}
+
+const partitions = Array.from({ length: 100 }, (_, index) => index + 1)
+
+/** So many credits in all, a hundredth of them in each partition. */
+async function useAtOnce(credits: number): Promise<void> {
+  const micros = BigInt(credits) * 10_000n
+  const { database } = stores.postgres
+  await Promise.all(
+    partitions.map((partition) =>
+      database.in(environment).begin(async (sql) => {
+        const fromOffset = await readDebitPosition(sql, partition)
+        const { providerId, productRef } = cast.shop
+        const debit = { providerId, customerRef: cast.customer.reference, productRef, micros }
+        const batch = { partition, fromOffset, toOffset: fromOffset + 1, debits: [debit] }
+        await postDebits(sql, environment, batch, world.now)
+      }),
+    ),
+  )
+}
+
+/** Each a process of its own. */
+async function lookAtOnce(processes = 12): Promise<void> {
+  const services = Array.from({ length: processes }, () => {
+    const complain = (error: unknown): number => world.complaints.push(error)
+    return new MortalService(new Life(), stores, world.simulator.processor, complain)
+  })
+  await Promise.all(services.map((service) => service.rechargeWallets()))
+}
+
+async function recharge(): Promise<AutoRecharge> {
+  const sql = stores.postgres.database.in(environment)
+  const found = await findAutoRecharge(sql, cast.shop.providerId, cast.customer.reference)
+  return found!
+}
+
+/** Payments that the customer was not there for. */
+async function charges(status: string): Promise<number> {
+  const { payment_intents: payments } = await readProcessor(world.simulator.simulator.url)
+  const topUps = payments.filter(({ amount }) => amount === 2_000)
+  return topUps.filter((payment) => payment.status === status).length
+}
+
+test('a hundred that cross the threshold at once are charged once', async () => {
+  await open('pm_card_visa')
+  await Promise.all([useAtOnce(90_000), lookAtOnce(), lookAtOnce(), lookAtOnce()])
+  await lookAtOnce()
+  expect(await charges('succeeded')).toBe(1)
+  await settleWorld(cast)
+  await verifyWorld(cast)
+  expect(await charges('succeeded')).toBe(1)
+  expect(await recharge()).toMatchObject({ status: 'active', monthlySpendMinor: 2_000n })
+})
+
+test('a month costs no more than it may, however often it is crossed', async () => {
+  await open('pm_card_visa')
+  await useAtOnce(60_000)
+  for (let crossing = 1; crossing <= 5; crossing++) {
+    await lookAtOnce()
+    await world.pass(60_000)
+    const { monthlySpendMinor } = await recharge()
+    if (crossing <= 3) await useAtOnce(200_000)
+    expect(monthlySpendMinor).toBe(BigInt(Math.min(crossing, 3)) * 2_000n)
+  }
+  await settleWorld(cast)
+  await verifyWorld(cast)
+  expect(await charges('succeeded')).toBe(3)
+})
+
+test('what is declined three times is not charged again, by however many', async () => {
+  await open('pm_card_authenticationRequired')
+  await useAtOnce(90_000)
+  for (let round = 1; round <= 6; round++) {
+    await Promise.all([lookAtOnce(), lookAtOnce()])
+    await world.pass(11 * 60_000)
+  }
+  await settleWorld(cast)
+  await verifyWorld(cast)
+  expect(await charges('canceled')).toBe(3)
+  expect(await charges('succeeded')).toBe(0)
+  expect(await recharge()).toMatchObject({ status: 'failed', failureCount: 3 })
+})
+
+test.each([
+  ['before its call', 'before createPaymentIntent'],
+  ['behind its call', 'after createPaymentIntent'],
+])(
+  'a charge whose process died %s is settled a day later, before another is begun',
+  async (_, step) => {
+    await open('pm_card_visa')
+    await useAtOnce(90_000)
+    const life = await dieAt(step)
+    expect(life.isOver).toBe(true)
+    const { inFlightPaymentIntentId } = await recharge()
+    expect(inFlightPaymentIntentId).not.toBeNull()
+    for (const hours of [1, 23, 2]) {
+      await world.pass(hours * 3_600_000)
+      await lookAtOnce()
+      expect(await charges('succeeded')).toBe(step.startsWith('after') ? 1 : 0)
+      expect((await recharge()).inFlightPaymentIntentId).toBe(inFlightPaymentIntentId)
+    }
+    await settleWorld(cast)
+    await verifyWorld(cast)
+    expect(await charges('succeeded')).toBe(1)
+  },
+)
+
+test('a charge belongs to the month in which it was begun', async () => {
+  await open('pm_card_visa')
+  await stores.postgres.database.in(environment)`
+    update auto_recharges set monthly_spend_max_minor = 2000
+    where customer_ref = ${cast.customer.reference}`
+  await useAtOnce(90_000)
+  const now = new Date(stores.clock.now())
+  const nextMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)
+  await world.pass(nextMonth - stores.clock.now() - 1_000)
+  await dieAt('after createPaymentIntent')
+  await world.pass(61_000)
+  const month = (at: number): string => new Date(at).toISOString().slice(0, 7)
+  await (await world.service()).reconcilePayments()
+  expect(await recharge()).toMatchObject({ monthlySpendPeriod: month(nextMonth - 1) })
+  await useAtOnce(200_000)
+  await lookAtOnce()
+  expect(await recharge()).toMatchObject({
+    monthlySpendMinor: 2_000n,
+    monthlySpendPeriod: month(nextMonth),
+  })
+  expect(await charges('succeeded')).toBe(2)
+  await settleWorld(cast)
+  await verifyWorld(cast)
+})
+
+/** A process that looks at wallets until that step. */
+async function dieAt(step: string): Promise<Life> {
+  const life = new Life({ atStep: step, sendsLast: false })
+  const complain = (error: unknown): number => world.complaints.push(error)
+  const service = new MortalService(life, stores, world.simulator.processor, complain)
+  await service.rechargeWallets().catch(() => undefined)
+  return life
+}

@@ -1,0 +1,61 @@
+import { getMail, type Cast } from './play-story.ts'
+import { jobs } from './story.ts'
+import { environment } from './stores.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** Payments are asked about by the hour in the end, and expire after a day. */
+const rounds: readonly number[] = [
+  ...Array.from({ length: 6 }, () => 6 * minuteMs),
+  ...Array.from({ length: 60 }, () => hourMs),
+]
+
+/** The processor's own list is read again, should a process have died over it. */
+const roundsMin = 3
+
+/** Has the processes do what they do by themselves, with nothing going wrong any more, until nothing is left to be done. */
+export async function settleWorld(cast: Cast): Promise<void> {
+  const { world } = cast
+  await world.arriveAll()
+  await fetch(`${world.simulator.simulator.url}/_simulator/faults`, { method: 'DELETE' })
+  for (const [round, ms] of rounds.entries()) {
+    await world.hearLastWords()
+    await getMail(cast, [], 1)
+    for (const job of jobs) {
+      // The round of a process that dies is begun anew by its successor.
+      await world.insist<unknown>((service) => service[job]())
+    }
+    if (round >= roundsMin && (await isSettled(cast))) return
+    await world.pass(ms)
+  }
+  throw new Error(`it does not settle: ${JSON.stringify(await whatIsLeft(cast), null, 1)}`)
+}
+
+async function isSettled(cast: Cast): Promise<boolean> {
+  const left = await whatIsLeft(cast)
+  return Object.values(left).every((rows) => rows.length === 0)
+}
+
+async function whatIsLeft({ world, shop }: Cast): Promise<Record<string, readonly object[]>> {
+  const { providerId } = shop
+  const sql = world.stores.postgres.database.in(environment)
+  return {
+    intents: await sql`
+      select reference, purpose, status, refund_wanted, cancel_wanted, next_look_at
+      from payment_intents where provider_id = ${providerId} and next_look_at is not null
+        -- Cannot be paid back until the bank has decided.
+        and not (refund_wanted and exists (
+          select from payment_disputes
+          where intent_ref = reference and payment_disputes.status not in ('won', 'lost')))`,
+    attempts: await sql`
+      select intent_ref, operation, number, outcome, sends, message from payment_attempts
+      where provider_id = ${providerId} and outcome in ('sent', 'unknown')`,
+    inbox: await sql`
+      select event_id, type, object_id, tries, last_error, due_at from processor_events
+      where settled_at is null`,
+    recharges: await sql`
+      select customer_ref, status, in_flight_payment_intent_id, failure_count from auto_recharges
+      where provider_id = ${providerId} and in_flight_payment_intent_id is not null`,
+  }
+}

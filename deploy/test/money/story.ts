@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import type { Death } from './life.ts'
+
+/** Payments of one customer, by the place they have in the story. */
+export type Slot = 0 | 1 | 2
+
+const wares = ['gold', 'silver', 'credits', 'credits that refill'] as const
+export type Ware = (typeof wares)[number]
+
+export const cards = [
+  'pm_card_visa',
+  'pm_card_visa',
+  'pm_card_visa_chargeDeclined',
+  'pm_card_authenticationRequired',
+  'pm_card_chargeCustomerFail',
+  'pm_card_simulator_processing',
+  'pm_card_simulator_processingFails',
+  'pm_card_pendingRefund',
+  'pm_card_refundFail',
+] as const
+
+export const endings = ['won', 'lost'] as const
+
+/** Of the control plane. */
+export const jobs = ['pollEvents', 'workOffInbox', 'reconcilePayments', 'rechargeWallets'] as const
+
+const faultKinds = [
+  'error_before',
+  'error_after',
+  'reset_before',
+  'reset_after',
+  'hang_before',
+  'hang_after',
+  'rate_limit',
+] as const
+
+const faultyPaths = [
+  '/v1/customers',
+  '/v1/payment_intents',
+  '/v1/payment_intents/:id',
+  '/v1/payment_intents/:id/cancel',
+  '/v1/refunds',
+] as const
+
+/** What somebody does: the customer, its browser, its bank, the provider, the processor, a job, time. */
+export type Act =
+  | { readonly do: 'buy'; readonly slot: Slot; readonly ware: Ware }
+  | { readonly do: 'pay'; readonly slot: Slot; readonly card: string }
+  | { readonly do: 'answer the bank'; readonly slot: Slot; readonly isAccepted: boolean }
+  | { readonly do: 'wait for'; readonly slot: Slot }
+  | { readonly do: 'tell where one is'; readonly slot: Slot; readonly country: string }
+  | { readonly do: 'refund'; readonly slot: Slot; readonly isPart: boolean }
+  | { readonly do: 'end the refund'; readonly status: 'succeeded' | 'failed' }
+  | { readonly do: 'dispute'; readonly slot: Slot }
+  | { readonly do: 'end the dispute'; readonly ending: (typeof endings)[number] }
+  | { readonly do: 'use credits' }
+  | { readonly do: 'leave' }
+  | { readonly do: 'run'; readonly job: (typeof jobs)[number] }
+  | { readonly do: 'get mail'; readonly order: readonly number[]; readonly copies: number }
+  | { readonly do: 'lose mail' }
+  | { readonly do: 'hear the dead' }
+  | { readonly do: 'pass'; readonly minutes: number }
+  | {
+      readonly do: 'go wrong'
+      readonly kind: (typeof faultKinds)[number]
+      readonly path: string
+      readonly times: number
+    }
+
+export type Story = {
+  readonly deaths: readonly Death[]
+  /** What stands together happens at once. */
+  readonly acts: readonly (readonly Act[])[]
+}
+
+const slot = fc.constantFrom<Slot>(0, 1, 2)
+
+const act: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 6, arbitrary: anyAct('buy', { slot, ware: fc.constantFrom(...wares) }) },
+  { weight: 7, arbitrary: anyAct('pay', { slot, card: fc.constantFrom(...cards) }) },
+  { weight: 2, arbitrary: anyAct('answer the bank', { slot, isAccepted: fc.boolean() }) },
+  { weight: 3, arbitrary: anyAct('wait for', { slot }) },
+  {
+    weight: 1,
+    arbitrary: anyAct('tell where one is', { slot, country: fc.constantFrom('SE', 'DE') }),
+  },
+  { weight: 2, arbitrary: anyAct('refund', { slot, isPart: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: anyAct('end the refund', {
+      status: fc.constantFrom('succeeded' as const, 'failed' as const),
+    }),
+  },
+  { weight: 1, arbitrary: anyAct('dispute', { slot }) },
+  {
+    weight: 1,
+    arbitrary: anyAct('end the dispute', {
+      ending: fc.constantFrom(...endings),
+    }),
+  },
+  { weight: 2, arbitrary: anyAct('use credits', {}) },
+  { weight: 1, arbitrary: anyAct('leave', {}) },
+  { weight: 5, arbitrary: anyAct('run', { job: fc.constantFrom(...jobs) }) },
+  {
+    weight: 3,
+    arbitrary: anyAct('get mail', {
+      order: fc.array(fc.nat(30), { maxLength: 12 }),
+      copies: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  { weight: 1, arbitrary: anyAct('lose mail', {}) },
+  { weight: 2, arbitrary: anyAct('hear the dead', {}) },
+  {
+    weight: 2,
+    arbitrary: anyAct('pass', { minutes: fc.constantFrom(1, 2, 15, 60, 23 * 60, 25 * 60) }),
+  },
+  {
+    weight: 4,
+    arbitrary: anyAct('go wrong', {
+      kind: fc.constantFrom(...faultKinds),
+      path: fc.constantFrom(...faultyPaths),
+      times: fc.integer({ min: 1, max: 5 }),
+    }),
+  },
+)
+
+/** An act with whatever its fields may be. */
+export function anyAct<Name extends Act['do'], Fields extends object>(
+  name: Name,
+  fields: { [Field in keyof Fields]: fc.Arbitrary<Fields[Field]> },
+): fc.Arbitrary<Fields & { readonly do: Name }> {
+  return fc.record({ do: fc.constant(name), ...fields }) as unknown as fc.Arbitrary<
+    Fields & { readonly do: Name }
+  >
+}
+
+const death: fc.Arbitrary<Death> = fc.record({
+  atStep: fc.integer({ min: 1, max: 40 }),
+  sendsLast: fc.boolean(),
+})
+
+/** What may happen to a customer's payments, and how often the processes die that see to them. */
+export const anyStory: fc.Arbitrary<Story> = fc.record({
+  deaths: fc.array(death, { maxLength: 6 }),
+  acts: fc.array(fc.array(act, { minLength: 1, maxLength: 3 }), { minLength: 3, maxLength: 14 }),
+})

@@ -1,0 +1,35 @@
+import { MoneyWorld } from './money-world.ts'
+import { playStory, type Cast } from './play-story.ts'
+import { settleWorld } from './settle-world.ts'
+import { addCustomer, openShop } from './shop.ts'
+import type { Story } from './story.ts'
+import { verifyWorld } from './verify-world.ts'
+import type { Stores } from './stores.ts'
+
+export type Told = {
+  readonly deaths: number
+  /** Of the first process, while the story went on. */
+  readonly steps: readonly string[]
+}
+
+/** Plays it to its end, has everything settle by itself, and holds what came of it to what the processor has. */
+export async function tellStory(
+  stores: Stores,
+  story: Story,
+  look: (cast: Cast) => Promise<void> = () => Promise.resolve(),
+): Promise<Told> {
+  const world = await MoneyWorld.open(stores, story.deaths)
+  try {
+    const shop = await openShop(stores)
+    const customer = await addCustomer(stores, shop)
+    const cast: Cast = { world, shop, customer, known: new Map() }
+    await playStory(cast, story)
+    const steps = [...(world.lives[0]?.steps ?? [])]
+    await settleWorld(cast)
+    await verifyWorld(cast)
+    await look(cast)
+    return { deaths: world.lives.filter((life) => life.isOver).length, steps }
+  } finally {
+    await world.close()
+  }
+}

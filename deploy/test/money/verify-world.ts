@@ -1,0 +1,212 @@
+import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
+import { expect } from 'vitest'
+import { readProcessor, type AtProcessor } from './at-processor.ts'
+import type { Cast } from './play-story.ts'
+import { environment } from './stores.ts'
+
+type PaymentRow = {
+  readonly reference: string
+  readonly purpose: string
+  readonly status: string
+  readonly original_amount: bigint
+  readonly credits: bigint | null
+  readonly processor_payment_id: string | null
+  readonly payment_method_id: string | null
+  readonly purchase_ref: string | null
+  readonly refund_wanted: boolean
+  readonly declined_charges: string[]
+  readonly failure_reason: string | null
+  readonly created_at: Date
+}
+
+type Events = readonly { readonly type: string; readonly id: string }[]
+
+/** Holds what we have to what the processor has, and each thing to have happened once. */
+export async function verifyWorld(cast: Cast): Promise<void> {
+  const { world, shop } = cast
+  const { providerId } = shop
+  const sql = world.stores.postgres.database.in(environment)
+  const processor = await readProcessor(world.simulator.simulator.url)
+  const payments = await sql<PaymentRow[]>`
+    select * from payment_intents where provider_id = ${providerId} order by created_at, reference`
+  const events = await sql<{ type: string; id: string }[]>`
+    select type, object ->> 'id' as id from outbox
+    where provider_id = ${providerId} order by sequence`
+  for (const payment of payments) verifyPayment(payment, processor, events)
+  verifyCharges(payments, processor)
+  await verifyCredits(cast, payments)
+  await verifyPurchases(cast, payments, events)
+  await verifyRefunds(cast, processor, events)
+  await verifyRecharge(cast, payments)
+  verifyComplaints(cast)
+}
+
+function count(events: Events, type: string, id: string): number {
+  return events.filter((event) => event.type === type && event.id === id).length
+}
+
+function verifyPayment(payment: PaymentRow, processor: AtProcessor, events: Events): void {
+  const { reference, status, processor_payment_id: id } = payment
+  const made = processor.payment_intents.filter(
+    ({ metadata }) => metadata['tollgate_payment'] === reference,
+  )
+  expect(made.length, `${reference} was made once`).toBe(id === null ? 0 : 1)
+  const [atProcessor] = made
+  if (atProcessor !== undefined) {
+    expect(atProcessor.id).toBe(id)
+    expect(atProcessor.status, reference).toBe(status === 'failed' ? 'canceled' : status)
+  }
+  const isPaid = status === 'succeeded'
+  const charges = processor.charges.filter(
+    (charge) => charge.payment_intent === id && charge.status === 'succeeded',
+  )
+  expect(charges.map(({ amount }) => amount)).toEqual(
+    isPaid ? [Number(payment.original_amount)] : [],
+  )
+  expect(count(events, 'payment.succeeded', reference)).toBe(isPaid ? 1 : 0)
+  expect(count(events, 'payment.canceled', reference)).toBe(status === 'canceled' ? 1 : 0)
+  const isRefused = id === null
+  const { declined_charges: declines } = payment
+  expect(new Set(declines).size).toBe(declines.length)
+  expect(count(events, 'payment.failed', reference)).toBe(declines.length + (isRefused ? 1 : 0))
+  const failed = processor.charges.filter(
+    (charge) => charge.payment_intent === id && charge.status === 'failed',
+  )
+  const told = declines.filter((decline) => decline.startsWith('ch_'))
+  expect(failed.map((charge) => charge.id)).toEqual(expect.arrayContaining(told))
+  verifyPaidBack(payment, processor)
+}
+
+/** Who was given nothing for the money has it back. What was asked back by the bank cannot be refunded besides. */
+function verifyPaidBack(payment: PaymentRow, processor: AtProcessor): void {
+  const { processor_payment_id: id, status, failure_reason: reason } = payment
+  if (status !== 'succeeded' || reason === null) return
+  const charge = processor.charges.find(
+    (each) => each.payment_intent === id && each.status === 'succeeded',
+  )!
+  const refunds = processor.refunds.filter((refund) => refund.payment_intent === id)
+  const isTried = refunds.reduce((sum, { amount }) => sum + amount, 0) >= charge.amount
+  expect(isTried || charge.disputed, `${payment.reference} is paid back`).toBe(true)
+}
+
+/** No charge at the processor that is not a payment of ours. */
+function verifyCharges(payments: readonly PaymentRow[], { charges }: AtProcessor): void {
+  const theirs = charges
+    .filter(({ status }) => status === 'succeeded')
+    .map((charge) => charge.payment_intent)
+  const ours = payments
+    .filter(({ status }) => status === 'succeeded')
+    .map((payment) => payment.processor_payment_id)
+  expect([...ours].sort()).toEqual([...theirs].sort())
+}
+
+/** What was bought is in the ledger once, and the ledger adds up. */
+async function verifyCredits(
+  { world, shop }: Cast,
+  payments: readonly PaymentRow[],
+): Promise<void> {
+  const { providerId } = shop
+  const sql = world.stores.postgres.database.in(environment)
+  const topUps = await sql<{ key: string; micros: string }[]>`
+    select transaction_key as key, amount::text as micros
+    from ledger_transactions join ledger_entries
+      on ledger_entries.provider_id = ledger_transactions.provider_id
+      and transaction_ref = reference
+    where ledger_transactions.provider_id = ${providerId} and kind = 'top_up'
+      and account = 'wallet'`
+  const bought = payments.filter(
+    ({ status, credits, failure_reason: reason }) =>
+      status === 'succeeded' && credits !== null && reason === null,
+  )
+  expect(topUps.map(({ key, micros }) => `${key} ${micros}`).sort()).toEqual(
+    bought.map(({ reference, credits }) => `top-up:${reference} ${credits}000000`).sort(),
+  )
+  expect(await listUnbalancedWallets(sql, 10)).toEqual([])
+  const unbalanced = await sql`
+    select transaction_ref, unit, sum(amount)::text from ledger_entries
+    where provider_id = ${providerId} group by transaction_ref, unit having sum(amount) <> 0`
+  expect([...unbalanced]).toEqual([])
+  expect([...(await sql`select * from publications`)]).toEqual([])
+}
+
+/** One purchase for each payment that bought one, told of once, and at most one of them is held. */
+async function verifyPurchases(
+  { world, shop }: Cast,
+  payments: readonly PaymentRow[],
+  events: Events,
+): Promise<void> {
+  const sql = world.stores.postgres.database.in(environment)
+  const purchases = await sql<{ reference: string; status: string; product_ref: string | null }[]>`
+    select reference, status, product_ref from purchases where provider_id = ${shop.providerId}`
+  const bought = payments.flatMap(({ purchase_ref: reference }) => reference ?? [])
+  expect(purchases.map(({ reference }) => reference).sort()).toEqual([...bought].sort())
+  const ofProduct = purchases.filter(({ product_ref: product }) => product !== null)
+  for (const { reference, status } of ofProduct) {
+    expect(count(events, 'purchase.created', reference)).toBe(1)
+    expect(count(events, 'purchase.activated', reference)).toBe(1)
+    expect(count(events, 'purchase.refunded', reference)).toBe(status === 'refunded' ? 1 : 0)
+  }
+  expect(ofProduct.filter(({ status }) => status === 'active').length).toBeLessThanOrEqual(1)
+}
+
+async function verifyRefunds(
+  { world, shop }: Cast,
+  { refunds, disputes }: AtProcessor,
+  events: Events,
+): Promise<void> {
+  const { providerId } = shop
+  const sql = world.stores.postgres.database.in(environment)
+  const kept = await sql<{ id: string; status: string }[]>`
+    select processor_refund_id as id, status from payment_refunds where provider_id = ${providerId}`
+  const order = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1)
+  expect(kept.map(({ id, status }) => ({ id, status })).sort(order)).toEqual(
+    refunds.map(({ id, status }) => ({ id, status })).sort(order),
+  )
+  for (const { id, status } of refunds) {
+    expect(count(events, 'payment.refund_failed', id)).toBe(status === 'failed' ? 1 : 0)
+    const succeeded = count(events, 'payment.refunded', id)
+    if (status === 'succeeded') expect(succeeded).toBe(1)
+    else expect(succeeded).toBeLessThanOrEqual(1)
+    expect(count(events, 'payment.refund_pending', id)).toBeLessThanOrEqual(1)
+  }
+  const disputed = await sql<{ id: string; status: string }[]>`
+    select processor_dispute_id as id, status from payment_disputes
+    where provider_id = ${providerId}`
+  expect(disputed.map(({ id, status }) => ({ id, status })).sort(order)).toEqual(
+    disputes.map(({ id, status }) => ({ id, status })).sort(order),
+  )
+  for (const { id, status } of disputes) {
+    expect(count(events, 'payment.disputed', id)).toBe(1)
+    const isClosed = status === 'won' || status === 'lost'
+    expect(count(events, 'payment.dispute_closed', id)).toBe(isClosed ? 1 : 0)
+  }
+}
+
+/** What the month has cost is what was charged in it, and no more than was allowed. */
+async function verifyRecharge(
+  { world, shop }: Cast,
+  payments: readonly PaymentRow[],
+): Promise<void> {
+  const sql = world.stores.postgres.database.in(environment)
+  const [recharge] = await sql<
+    { spent: bigint; cap: bigint; period: string | null; failures: number; status: string }[]
+  >`
+    select monthly_spend_minor as spent, monthly_spend_max_minor as cap,
+      monthly_spend_period as period, failure_count as failures, status
+    from auto_recharges where provider_id = ${shop.providerId}`
+  if (recharge === undefined) return
+  const charged = payments.filter(
+    (payment) =>
+      payment.payment_method_id !== null &&
+      payment.status === 'succeeded' &&
+      payment.created_at.toISOString().startsWith(recharge.period ?? 'never'),
+  )
+  const spent = charged.reduce((sum, payment) => sum + payment.original_amount, 0n)
+  expect(recharge.spent).toBe(spent)
+  expect(spent).toBeLessThanOrEqual(recharge.cap)
+  expect(recharge.failures).toBeLessThanOrEqual(3)
+}
+
+function verifyComplaints({ world }: Cast): void {
+  expect(world.complaints).toEqual([])
+}
