@@ -22,7 +22,7 @@ const milliseconds = { min: 1, max: 3_600_000 }
 const retryHoursSetting: Setting<readonly number[]> = {
   variable: 'TOLLGATE_PAYMENT_RETRY_HOURS',
   description:
-    'Hours after a failed charge of a renewal until the next one, for each of them in turn, with commas between; after the last one the purchase is suspended',
+    'Hours after a failed charge of an invoice until the next one, for each of them in turn, with commas between; after the last one the purchase is suspended',
   defaultText: '5,24,72',
   parse: (text) => {
     const hours = text.split(',').map((each) => Number(each.trim() || NaN))
@@ -65,6 +65,12 @@ export const billingRunnerSettings = {
     { min: 1, max: 8_760 },
   ),
   paymentRetryHours: retryHoursSetting,
+  paymentRetryJitterMinutes: integerSetting(
+    'TOLLGATE_PAYMENT_RETRY_JITTER_MINUTES',
+    'Minutes that are added to each of them at most, so that what failed together is not tried together',
+    10,
+    { min: 0, max: 720 },
+  ),
   lookIntervalMs: integerSetting(
     'TOLLGATE_SCHEDULE_LOOK_MS',
     'Milliseconds between two looks at the schedules and at what other runners left undone',

@@ -115,6 +115,7 @@ export async function startRunnerStack(): Promise<RunnerStack> {
     TOLLGATE_DATABASE_URL: testDatabase.url,
     TOLLGATE_LOG_PARTITIONS: '2',
     TOLLGATE_SCHEDULE_LOOK_MS: '20',
+    TOLLGATE_PAYMENT_RETRY_JITTER_MINUTES: '0',
     ...nothingScheduled,
     ...settings,
   })

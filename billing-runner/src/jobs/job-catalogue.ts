@@ -27,7 +27,8 @@ export function createJobs(
   config: BillingRunnerConfig,
   charge: ChargeInvoice | undefined,
 ): ScheduledJob[] {
-  const charging = { charge, delays: { hours: config.paymentRetryHours } }
+  const jitterMs = config.paymentRetryJitterMinutes * 60_000
+  const charging = { charge, delays: { hours: config.paymentRetryHours, jitterMs } }
   const hourMs = 3_600_000
   const dayMs = 24 * hourMs
   const cleanUp = createCleanUp({

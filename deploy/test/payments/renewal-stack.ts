@@ -2,7 +2,12 @@ import { readBillingRunnerConfig, type BillingRunnerConfig } from '@tollgate/bil
 import { createJobs } from '@tollgate/billing-runner/jobs/job-catalogue'
 import { runOnce, type Totals } from '@tollgate/billing-runner/jobs/run-once'
 import { openParts, publisherOf } from '@tollgate/billing-runner/open-parts'
-import { listInvoices } from '@tollgate/domain/invoices/repository'
+import type { ChargeOutcome } from '@tollgate/domain/charging/charge-invoice'
+import { jobActor } from '@tollgate/domain/audit/actor'
+import { creditInvoice } from '@tollgate/domain/invoices/credit-notes'
+import { listLines } from '@tollgate/domain/invoices/lines'
+import { listInvoices, lockInvoice } from '@tollgate/domain/invoices/repository'
+import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { listPurchases, type Purchase } from '@tollgate/domain/purchases/repository'
 import { createLogger } from '@tollgate/platform/observability/logger'
@@ -45,6 +50,7 @@ export class RenewalStack {
       TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
       TOLLGATE_STRIPE_TIMEOUT_MS: '2000',
       TOLLGATE_BILLING_RETRY_PAUSE_MS: '10',
+      TOLLGATE_PAYMENT_RETRY_JITTER_MINUTES: '0',
       ...settings,
     }
   }
@@ -54,6 +60,7 @@ export class RenewalStack {
     name: string,
     at: string,
     settings: Readonly<Record<string, string>> = {},
+    around: (charge: () => Promise<ChargeOutcome>) => Promise<ChargeOutcome> = (charge) => charge(),
   ): Promise<Totals> {
     const { clock, database, hotState, eventLog } = this.payments.stack
     clock.set(at)
@@ -61,7 +68,7 @@ export class RenewalStack {
     const logger = createLogger('billing-runner', 'silent')
     const parts = await openParts(config, { clock, database, hotState, eventLog, logger })
     try {
-      const jobs = createJobs(config, parts.charge)
+      const jobs = createJobs(config, (charge) => around(() => parts.charge!(charge)))
       const { job } = jobs.find((each) => each.job.name === name)!
       const never = new AbortController().signal
       const slotParts = { publisher: publisherOf(parts), logger, limits: config }
@@ -74,14 +81,19 @@ export class RenewalStack {
   /** A new customer buys the plan with the card, which is kept. */
   async buy(planRef: string, card = 'pm_card_visa'): Promise<Purchase> {
     const { payments } = this
-    this.sequence += 1
     const customerRef = await payments.createCustomer()
+    await this.pay(customerRef, planRef, card)
+    return (await this.purchasesOf(customerRef))[0]!
+  }
+
+  async pay(customerRef: string, planRef: string, card: string): Promise<void> {
+    const { payments } = this
+    this.sequence += 1
     const asked = { customerRef, productRef: payments.productRef, planRef }
     const { body } = await payments.createIntent(`buy-${this.sequence}`, asked)
     await payments.confirm(body.processorPaymentId, card)
     const done = await payments.process<ProcessedPaymentBody>(body.processorPaymentId, customerRef)
     if (done.body.status !== 'succeeded') throw new Error(JSON.stringify(done.body))
-    return (await this.purchasesOf(customerRef))[0]!
   }
 
   /** The customer's bank changes its mind about the saved card, or the customer uses another one from now on. */
@@ -91,8 +103,12 @@ export class RenewalStack {
     const attached = await this.payments.stripe('POST', `payment_methods/${card}/attach`, {
       customer: row!.processor_customer_id,
     })
+    await this.useCard(customerRef, attached.body.id)
+  }
+
+  async useCard(customerRef: string, paymentMethodId: string): Promise<void> {
     await this.sql`
-      update customer_cards set payment_method_id = ${attached.body.id}
+      update customer_cards set payment_method_id = ${paymentMethodId}
       where customer_ref = ${customerRef}`
   }
 
@@ -132,13 +148,53 @@ export class RenewalStack {
 
   /** At the processor, of the payments of those invoices. */
   async succeededChargesOf(purchaseRef: string): Promise<number> {
-    const rows = await this.sql<{ processor_payment_id: string | null }[]>`
-      select processor_payment_id from payment_intents
-      where purchase_ref = ${purchaseRef} and invoice_ref is not null`
     let count = 0
-    for (const { processor_payment_id: id } of rows) {
-      if (id !== null) count += await this.payments.succeededCharges(id)
+    for (const id of await this.paymentsOf(purchaseRef)) {
+      count += await this.payments.succeededCharges(id)
     }
     return count
+  }
+
+  /** At the processor, of the invoices of the purchase, the oldest first. */
+  async paymentsOf(purchaseRef: string): Promise<string[]> {
+    const rows = await this.sql<{ processor_payment_id: string }[]>`
+      select processor_payment_id from payment_intents
+      where purchase_ref = ${purchaseRef} and invoice_ref is not null
+        and processor_payment_id is not null
+      order by created_at`
+    return rows.map((row) => row.processor_payment_id)
+  }
+
+  /** A credit note takes that off what is due of the purchase's one invoice. */
+  async credit(purchaseRef: string, amountMinor: bigint): Promise<void> {
+    const [{ reference } = { reference: '' }] = await this.invoicesOf(purchaseRef)
+    const { database, clock } = this.payments.stack
+    const { providerId } = this.payments.tenant
+    const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
+    const now = new Date(clock.now())
+    const operation = { ...by, providerId, environment: 'sandbox', now } as const
+    await runUnitOfWork(database, operation, async (work) => {
+      const invoice = await lockInvoice(work.sql, providerId, reference)
+      const lines = await listLines(work.sql, providerId, reference)
+      const note = { lines: [{ line: 0, amountMinor }], settles: 'invoice', reason: null } as const
+      const outcome = await creditInvoice(work, { ...invoice!, lines }, note)
+      if (outcome.kind !== 'credited') throw new Error(outcome.kind)
+    })
+  }
+
+  async refundedMinorOf(processorPaymentId: string): Promise<bigint> {
+    const { body } = await this.payments.stripe('GET', 'refunds', {
+      payment_intent: processorPaymentId,
+    })
+    const refunds = body.data as unknown as readonly { readonly amount: number }[]
+    return refunds.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+  }
+
+  /** As if the purchase had begun with a trial that ends then. */
+  async asTrial(reference: string, endsAt: string): Promise<void> {
+    await this.sql`
+      update purchases set status = 'trialing', anchor = ${endsAt}, next_billing_date = ${endsAt},
+        next_reset_at = ${endsAt}, amount = 0, original_amount = null, exchange_rate = null
+      where reference = ${reference}`
   }
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ChargeOutcome } from '@tollgate/domain/charging/charge-invoice'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
 /* Renewals that the billing runner charges to saved cards, at the simulator of Stripe. */
@@ -21,6 +23,9 @@ beforeEach(() => {
 })
 
 const renewalAt = '2026-03-01T10:00:00Z'
+
+/** The runner issues the invoice, and does not come to charge it. */
+const unasked = async (): Promise<ChargeOutcome> => ({ kind: 'pending' })
 
 async function told(purchase: Purchase): Promise<string[]> {
   const types = await stack.payments.eventsOf(purchase.customerRef)
@@ -101,4 +106,214 @@ describe('a renewal', () => {
     expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
     expect((await told(purchase)).slice(-2)).toEqual(['payment.succeeded', 'purchase.activated'])
   })
+
+  test('whose failure was not kept is not tried again for it, and counted once', async () => {
+    await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
+    await stack.runJob('renewals', renewalAt, {}, async (charge) => {
+      await charge()
+      throw new Error('died')
+    })
+    expect(await stack.purchase(purchase.reference)).toMatchObject({ status: 'active' })
+    await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
+    expect(await stack.purchase(purchase.reference)).toMatchObject({
+      status: 'past_due',
+      retryCount: 1,
+    })
+    expect(await told(purchase)).toEqual(['payment.failed', 'purchase.past_due'])
+  })
+
+  test('whose outcome nobody learned is found out, and charged once', async () => {
+    await stack.payments.simulate('faults', {
+      kind: 'reset_after',
+      method: 'POST',
+      path: '/v1/payment_intents',
+      // The SDK sends a request again by itself when its connection is closed.
+      times: 2,
+    })
+    await stack.runJob('renewals', renewalAt)
+    expect(await stack.purchase(purchase.reference)).toMatchObject({ status: 'active' })
+    await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
+    expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
+    expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
+  })
+
+  test('that will never be taken from this card is not tried again', async () => {
+    await stack.useCard(purchase.customerRef, 'pm_card_visa_chargeDeclinedStolenCard')
+    await stack.runJob('renewals', renewalAt)
+    expect(await told(purchase)).toEqual([
+      'payment.failed',
+      'purchase.past_due',
+      'purchase.suspended',
+    ])
+  })
+
+  test('without a card is past due, asked for nothing, and suspended in the end', async () => {
+    await stack.sql`delete from customer_cards where customer_ref = ${purchase.customerRef}`
+    await stack.runJob('renewals', renewalAt)
+    for (const at of ['2026-03-01T15:00:00Z', '2026-03-02T15:00:00Z', '2026-03-05T15:00:00Z']) {
+      await stack.runJob('payment-retries', at)
+    }
+    expect(await told(purchase)).toEqual(['purchase.past_due', 'purchase.suspended'])
+    expect(await stack.paymentsOf(purchase.reference)).toEqual([])
+  })
+
+  test('that the bank wants to ask the customer about is not tried again, and paid when they come', async () => {
+    await stack.replaceCard(purchase.customerRef, 'pm_card_authenticationRequired')
+    await stack.runJob('renewals', renewalAt)
+    await stack.runJob('payment-retries', '2026-03-01T15:00:00Z')
+    expect(await stack.purchase(purchase.reference)).toMatchObject({
+      status: 'past_due',
+      retryCount: 2,
+    })
+    expect(await told(purchase)).toEqual(['payment.failed', 'purchase.past_due'])
+
+    const [paymentId] = await stack.paymentsOf(purchase.reference)
+    await stack.payments.confirm(paymentId!, 'pm_card_authenticationRequired')
+    await stack.payments.simulate(`payment_intents/${paymentId}/authenticate`, { isAccepted: true })
+    await stack.payments.process(paymentId!, purchase.customerRef)
+    expect(await stack.purchase(purchase.reference)).toMatchObject({
+      status: 'active',
+      retryCount: 0,
+      nextRetryAt: null,
+    })
+    expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
+  })
+
+  test('that takes its time begins when the processor says that it was paid', async () => {
+    await stack.replaceCard(purchase.customerRef, 'pm_card_simulator_processing')
+    await stack.runJob('renewals', renewalAt)
+    await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
+    expect(await told(purchase)).toEqual([])
+    const [paymentId] = await stack.paymentsOf(purchase.reference)
+    await stack.payments.simulate(`payment_intents/${paymentId}/settle`, { isPaid: true })
+    await stack.runJob('payment-retries', '2026-03-01T10:20:00Z')
+    expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
+  })
+
+  test('that the processor finds too little waits for the next invoice, and the period begins', async () => {
+    await stack.runJob('renewals', renewalAt, {}, unasked)
+    await stack.credit(purchase.reference, 1_880n)
+    await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
+    expect(await stack.invoicesOf(purchase.reference)).toMatchObject([
+      { status: 'paid', totalMinor: 1_900n, creditedMinor: 1_880n, carriedMinor: 20n },
+    ])
+    expect(await told(purchase)).toEqual(['purchase.renewed'])
+  })
+
+  test('of which less is due by now is charged by another payment over that', async () => {
+    await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
+    await stack.runJob('renewals', renewalAt)
+    await stack.credit(purchase.reference, 900n)
+    await stack.replaceCard(purchase.customerRef, 'pm_card_visa')
+    await stack.runJob('payment-retries', '2026-03-01T15:00:00Z')
+    await stack.runJob('payment-retries', '2026-03-01T15:05:00Z')
+    expect(await stack.invoicesOf(purchase.reference)).toMatchObject([
+      { status: 'paid', creditedMinor: 900n, paidMinor: 1_000n },
+    ])
+    expect(await stack.paymentsOf(purchase.reference)).toHaveLength(2)
+    expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
+  })
+})
+
+describe('a purchase that ends while a renewal of it is unpaid', () => {
+  let purchase: Purchase
+
+  beforeEach(async () => {
+    purchase = await stack.buy(planRef)
+  })
+
+  const cancel = () =>
+    stack.payments.call('POST', `/v1/sdk/purchases/${purchase.reference}/cancel`, {})
+
+  async function states() {
+    const invoices = await stack.invoicesOf(purchase.reference)
+    return { purchase: (await stack.purchase(purchase.reference)).status, invoices }
+  }
+
+  test('owes nothing for it: its payment is withdrawn, and its invoice void', async () => {
+    await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
+    await stack.runJob('renewals', renewalAt)
+    await cancel()
+    await eventually(async () =>
+      expect(await states()).toMatchObject({
+        purchase: 'cancelled',
+        invoices: [{ status: 'void', paidMinor: 0n }],
+      }),
+    )
+    await stack.payWith(purchase.customerRef, 'pm_card_visa')
+    await stack.runJob('payment-retries', '2026-03-01T15:00:00Z')
+    expect(await stack.succeededChargesOf(purchase.reference)).toBe(0)
+  })
+
+  test('has it void at once where nobody was asked to pay', async () => {
+    await stack.runJob('renewals', renewalAt, {}, unasked)
+    await cancel()
+    expect(await states()).toMatchObject({ invoices: [{ status: 'void', nextChargeAt: null }] })
+    expect(await stack.paymentsOf(purchase.reference)).toEqual([])
+  })
+
+  test('gets what succeeds all the same paid back, once', async () => {
+    await stack.replaceCard(purchase.customerRef, 'pm_card_simulator_processing')
+    await stack.runJob('renewals', renewalAt)
+    await cancel()
+    const [paymentId] = await stack.paymentsOf(purchase.reference)
+    await stack.payments.simulate(`payment_intents/${paymentId}/settle`, { isPaid: true })
+    await eventually(async () => {
+      expect(await stack.refundedMinorOf(paymentId!)).toBe(1_900n)
+      expect(await states()).toMatchObject({
+        purchase: 'cancelled',
+        invoices: [{ status: 'void', paidMinor: 0n }],
+      })
+    })
+    await stack.runJob('payment-retries', '2026-03-02T15:00:00Z')
+    expect(await stack.refundedMinorOf(paymentId!)).toBe(1_900n)
+    expect(await told(purchase)).not.toContain('purchase.renewed')
+  })
+
+  test('does not come back when the same plan is bought anew', async () => {
+    await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
+    await stack.runJob('renewals', renewalAt, { TOLLGATE_PAYMENT_RETRY_HOURS: '1' })
+    await stack.runJob('payment-retries', '2026-03-01T11:00:00Z', {
+      TOLLGATE_PAYMENT_RETRY_HOURS: '1',
+    })
+    expect((await states()).purchase).toBe('suspended')
+    await stack.pay(purchase.customerRef, planRef, 'pm_card_visa')
+    await eventually(async () =>
+      expect(await states()).toMatchObject({
+        purchase: 'expired',
+        invoices: [{ status: 'void' }],
+      }),
+    )
+    await stack.runJob('payment-retries', '2026-03-01T12:00:00Z')
+    expect(await stack.succeededChargesOf(purchase.reference)).toBe(0)
+    const held = await stack.purchasesOf(purchase.customerRef)
+    expect(held.map(({ status }) => status).sort()).toEqual(['active', 'expired'])
+  })
+
+  test('with its customer is not charged any more', async () => {
+    await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
+    await stack.runJob('renewals', renewalAt)
+    await stack.payments.call('DELETE', `/v1/ui/customers/${purchase.customerRef}`)
+    await eventually(async () =>
+      expect(await stack.invoicesOf(purchase.reference)).toMatchObject([{ status: 'void' }]),
+    )
+    await stack.runJob('payment-retries', '2026-03-01T15:00:00Z')
+    expect(await stack.succeededChargesOf(purchase.reference)).toBe(0)
+  })
+})
+
+test('a trial converts with the saved card, and from then on has its price', async () => {
+  const terms = { price: 1900, setupFee: 500, billingCycle: 'monthly', trialDays: 14 }
+  const trialRef = await stack.payments.createPlan(terms)
+  const purchase = await stack.buy(trialRef)
+  await stack.asTrial(purchase.reference, '2026-02-14T12:00:00Z')
+  await stack.runJob('trial-expiry', '2026-02-15T08:00:00Z')
+  expect(await stack.purchase(purchase.reference)).toMatchObject({
+    status: 'active',
+    amountMinor: 2_400,
+    originalAmountMinor: 2_400,
+    exchangeRate: '1.0000000000',
+  })
+  expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
+  expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.trial_converted'])
 })

@@ -1,5 +1,6 @@
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import { jobActor } from '../audit/actor.ts'
+import { findInvoice } from '../invoices/repository.ts'
 import { findLastCharge } from '../payments/attempts-repository.ts'
 import { carryOut } from '../payments/carry-out.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
@@ -41,6 +42,9 @@ async function chargeSavedCard(parts: PaymentParts, charge: InvoiceCharge): Prom
       break
   }
   const rows = parts.database.of(providerId).in(environment)
-  const last = await rows.read((sql) => findLastCharge(sql, providerId, invoiceRef))
-  return outcomeOf(last) ?? { kind: 'pending' }
+  return rows.read(async (sql): Promise<ChargeOutcome> => {
+    const invoice = await findInvoice(sql, providerId, invoiceRef)
+    if (invoice?.status === 'paid') return { kind: 'paid' }
+    return outcomeOf(await findLastCharge(sql, providerId, invoiceRef)) ?? { kind: 'pending' }
+  })
 }

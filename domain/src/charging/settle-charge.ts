@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { findRecurringPeriod } from '../invoices/billed-periods.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { findInvoice, lockInvoice, updateInvoice } from '../invoices/repository.ts'
@@ -53,12 +54,19 @@ async function countFailure(
   delays: RetryDelays,
 ): Promise<Invoice> {
   const failedCharges = invoice.failedCharges + 1
-  const decision = decideRetry(failedCharges, isFinal, work.now, delays)
+  const share = shareOf(invoice.reference, failedCharges)
+  const decision = decideRetry(failedCharges, isFinal, work.now, delays, share)
   const nextChargeAt = decision.kind === 'retry' ? decision.at : null
   const counted = { failedCharges, nextChargeAt, countedFailure: failure, updatedAt: work.now }
   const failed = { ...invoice, ...counted }
   await updateInvoice(work.sql, work.providerId, failed)
   return failed
+}
+
+/** The same for the same failure, and spread evenly over all invoices. */
+function shareOf(invoiceRef: string, failedCharges: number): number {
+  const digest = createHash('sha256').update(`${invoiceRef}:${failedCharges}`).digest()
+  return digest.readUInt32BE() / 2 ** 32
 }
 
 /** What a charge that failed makes of the purchase. One that has ended, or stands still already, stays as it is. */

@@ -1,11 +1,14 @@
 import { findRecurringPeriod } from '../invoices/billed-periods.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { hasOtherUnpaid } from '../invoices/unpaid.ts'
+import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
+import { findExchangeRate } from '../money/exchange-rates.ts'
 import { periodAt } from '../periods/periods.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
-import { cycleOf } from '../purchases/access.ts'
-import { movePurchase } from '../purchases/move-purchase.ts'
-import type { Purchase } from '../purchases/repository.ts'
+import { pricesIn } from '../pricing/plan-prices.ts'
+import { cycleOf, isOpen } from '../purchases/access.ts'
+import { endNow, movePurchase, type PurchaseChange } from '../purchases/move-purchase.ts'
+import { findDecidingPurchase, type Purchase } from '../purchases/repository.ts'
 import { canMove, type PurchaseTrigger } from '../purchases/transitions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
@@ -22,7 +25,11 @@ export async function settlePaid(
   invoice: Invoice,
 ): Promise<boolean> {
   const period = await findRecurringPeriod(work.sql, work.providerId, invoice.reference)
-  return period === undefined ? goOn(work, purchase, invoice) : begin(work, purchase, period)
+  if (period === undefined) return goOn(work, purchase, invoice)
+  const trigger = beginningOf(purchase, period)
+  if (trigger === undefined) return false
+  await begin(work, purchase, period, trigger)
+  return true
 }
 
 const begins: Readonly<Partial<Record<Purchase['status'], PurchaseTrigger>>> = {
@@ -32,20 +39,55 @@ const begins: Readonly<Partial<Record<Purchase['status'], PurchaseTrigger>>> = {
   suspended: 'paid',
 }
 
+/** The move by which the period begins once it is paid; undefined: it does not any more, or has begun. */
+export function beginningOf(
+  purchase: Purchase,
+  { start }: ChargedPeriod,
+): PurchaseTrigger | undefined {
+  if (purchase.nextBillingDate?.getTime() !== start.getTime()) return undefined
+  const trigger = begins[purchase.status]
+  return trigger !== undefined && canMove(purchase, trigger) ? trigger : undefined
+}
+
 async function begin(
   work: UnitOfWork,
   purchase: Purchase,
   period: ChargedPeriod,
-): Promise<boolean> {
-  if (purchase.nextBillingDate?.getTime() !== period.start.getTime()) return false
-  const trigger = begins[purchase.status]
-  if (trigger === undefined || !canMove(purchase, trigger)) return false
+  trigger: PurchaseTrigger,
+): Promise<void> {
+  if (purchase.status === 'suspended') await endSubstitute(work, purchase)
   await movePurchase(work, purchase, trigger, {
     ...noFailures,
+    ...(purchase.originalAmountMinor === null ? await priceOf(work, purchase) : {}),
     nextBillingDate: purchase.autoRenew ? nextDate(purchase, period, work.now) : null,
     paidAt: work.now,
   })
-  return true
+}
+
+/** What the customer was given of the product while this stood still; it has one purchase of it at a time. */
+async function endSubstitute(work: UnitOfWork, purchase: Purchase): Promise<void> {
+  const { customerRef, productRef, reference } = purchase
+  const other = await findDecidingPurchase(work.sql, work.providerId, customerRef, productRef)
+  if (other !== undefined && other.reference !== reference && isOpen(other)) {
+    await endNow(work, other, 'expired')
+  }
+}
+
+/** What began with a trial was sold for nothing until now. */
+async function priceOf(
+  { sql, providerId }: UnitOfWork,
+  { planSnapshot, currency }: Purchase,
+): Promise<PurchaseChange> {
+  const prices = planSnapshot === null ? undefined : pricesIn(planSnapshot, currency)
+  const rate = await findExchangeRate(sql, providerId, currency)
+  if (prices === undefined || rate === undefined) return {}
+  const exchangeRate = dollarsPerUnit(rate)
+  const originalAmountMinor = prices.priceMinor + prices.setupFeeMinor
+  return {
+    amountMinor: Number(dollarCents(originalAmountMinor, currency, exchangeRate)),
+    originalAmountMinor: Number(originalAmountMinor),
+    exchangeRate,
+  }
 }
 
 /** Periods that went by while it was suspended had no access, and cost nothing. */
@@ -67,6 +109,7 @@ async function goOn(work: UnitOfWork, purchase: Purchase, invoice: Invoice): Pro
   if (await hasOtherUnpaid(work.sql, work.providerId, purchase.reference, invoice.reference)) {
     return false
   }
+  if (purchase.status === 'suspended') await endSubstitute(work, purchase)
   await movePurchase(work, purchase, trigger, noFailures)
   return true
 }

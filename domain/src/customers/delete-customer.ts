@@ -1,6 +1,7 @@
 import { removeAutoRecharge } from '../auto-recharge/repository.ts'
 import { removeCard } from '../cards/repository.ts'
 import { removeSetups } from '../cards/setups-repository.ts'
+import { stopChargingOf } from '../invoices/unpaid.ts'
 import { eraseCustomerEvents } from '../outbox/repository.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { endNow } from '../purchases/move-purchase.ts'
@@ -48,6 +49,7 @@ export async function deleteCustomer(
   await removeCard(sql, providerId, reference)
   await removeSetups(sql, providerId, reference)
   await withdrawIntentsOf(sql, providerId, reference, now)
+  await stopChargingOf(sql, providerId, reference, now)
   await removeProcessorCustomer(sql, providerId, reference)
   await removeTaxDetails(sql, providerId, reference)
   await eraseCustomer(sql, providerId, reference, now)

@@ -69,3 +69,14 @@ export async function findRecurringPeriod(
     where provider_id = ${providerId} and invoice_ref = ${invoiceRef} and part = 'recurring'`
   return row === undefined ? undefined : { start: row.period_start, end: row.period_end }
 }
+
+/** What the invoice was to begin can be charged by another one. */
+export async function releasePeriods(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+): Promise<void> {
+  await sql`
+    delete from billed_periods
+    where provider_id = ${providerId} and invoice_ref = ${invoiceRef} and part = 'recurring'`
+}

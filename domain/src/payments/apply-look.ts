@@ -1,4 +1,5 @@
 import { settleRecharge } from '../auto-recharge/settle-recharge.ts'
+import { settleUnpaid } from '../charging/settle-unpaid.ts'
 import type { SeenCard } from '../cards/repository.ts'
 import { saveCard } from '../cards/save-card.ts'
 import type {
@@ -59,6 +60,7 @@ export async function applyLook(
   const decline = trigger === 'opened' && lastDecline ? declineKindOf(lastDecline) : null
   await settleAnsweredAttempt(sql, providerId, reference, isFinal(kept.status), decline, now)
   if (isFinal(kept.status)) await settleRecharge(work, kept)
+  if (isFinal(kept.status) && kept.status !== 'succeeded') await settleUnpaid(work, kept, false)
   return kept
 }
 

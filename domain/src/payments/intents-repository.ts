@@ -135,6 +135,21 @@ export async function lockIntentOfInvoice(
   return row === undefined ? undefined : fromRow(row)
 }
 
+/** Of an invoice that is not wanted any more. Whether there is a payment of it that could still succeed. */
+export async function withdrawIntentOfInvoice(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+  now: Date,
+): Promise<boolean> {
+  const rows = await sql`
+    update payment_intents set cancel_wanted = true, next_look_at = ${now}, updated_at = ${now}
+    where provider_id = ${providerId} and invoice_ref = ${invoiceRef}
+      and status not in ('succeeded', 'canceled', 'failed')
+    returning 1`
+  return rows.length > 0
+}
+
 /** However they ended. */
 export async function countIntentsOfInvoice(
   sql: Queryable,

@@ -1,3 +1,4 @@
+import { settleUnpaid } from '../charging/settle-unpaid.ts'
 import { settleRecharge } from '../auto-recharge/settle-recharge.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { settleAttempt, type AttemptDecline, type PaymentAttempt } from './attempts-repository.ts'
@@ -20,8 +21,11 @@ export async function refuseIntent(
   if (!canIntentMove(intent.status, 'refused')) return intent
   const { to: status } = intentTransitions.refused
   const failed = { ...intent, status, failureReason: reason, nextLookAt: null, updatedAt: now }
-  await recordPaymentEvent(work, 'payment.failed', failed, reason)
+  // It is asked for with the next invoice, so nothing has failed.
+  const isTooSmall = intent.invoiceRef !== null && reason === 'amount_too_small'
+  if (!isTooSmall) await recordPaymentEvent(work, 'payment.failed', failed, reason)
   await updateIntent(sql, providerId, failed)
   await settleRecharge(work, failed)
+  await settleUnpaid(work, failed, isTooSmall)
   return failed
 }

@@ -64,15 +64,20 @@ export async function activatePlan(
   }
 }
 
-/** A customer has one open purchase of a product. The one that gave access until now, if any. */
+/**
+ * A customer has one open purchase of a product, and one that stands still because it was not paid does not come back
+ * beside another. Returns the one that gave access until now, if any.
+ */
 export async function endPrevious(
   work: UnitOfWork,
   last: Purchase | undefined,
 ): Promise<Purchase | undefined> {
   if (last === undefined || (await settleLapsed(work, last.reference)) !== undefined) return
   const previous = await lockPurchase(work.sql, work.providerId, last.reference)
-  if (previous === undefined || !isOpen(previous)) return
-  return endNow(work, previous, 'expired')
+  if (previous === undefined) return
+  if (isOpen(previous)) return endNow(work, previous, 'expired')
+  if (previous.status === 'suspended') await endNow(work, previous, 'expired')
+  return undefined
 }
 
 export async function tellOfPlanChange(

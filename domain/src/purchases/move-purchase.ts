@@ -1,4 +1,5 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
+import { endCharges } from '../charging/end-charges.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { purchaseObject } from './purchase-event.ts'
 import { updatePurchase, type Purchase } from './repository.ts'
@@ -8,6 +9,9 @@ import { canMove, transitions, type PurchaseTrigger } from './transitions.ts'
 export type PurchaseChange = Partial<
   Pick<
     Purchase,
+    | 'amountMinor'
+    | 'originalAmountMinor'
+    | 'exchangeRate'
     | 'autoRenew'
     | 'endDate'
     | 'nextBillingDate'
@@ -20,6 +24,14 @@ export type PurchaseChange = Partial<
     | 'nextUsageBillAt'
   >
 >
+
+/** After these no further period begins. */
+const endsCharges: ReadonlySet<PurchaseTrigger> = new Set([
+  'cancellation-scheduled',
+  'cancelled',
+  'expired',
+  'refunded',
+])
 
 /** What the event of a move tells. */
 type ToldMove = { readonly object: JsonObject; readonly previousAttributes?: JsonObject }
@@ -47,6 +59,7 @@ export async function movePurchase(
     recordEvent(work, event, object, previousAttributes),
     queuePublication(work, 'customer', purchase.customerRef),
   ])
+  if (endsCharges.has(trigger)) await endCharges(work, purchase.reference)
   return moved
 }
 

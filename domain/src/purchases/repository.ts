@@ -138,7 +138,8 @@ export async function updatePurchase(
   purchase: Purchase,
 ): Promise<void> {
   await sql`
-    update purchases set status = ${purchase.status}, auto_renew = ${purchase.autoRenew},
+    update purchases set status = ${purchase.status}, amount = ${purchase.amountMinor},
+      original_amount = ${purchase.originalAmountMinor}, exchange_rate = ${purchase.exchangeRate}, auto_renew = ${purchase.autoRenew},
       end_date = ${purchase.endDate}, next_billing_date = ${purchase.nextBillingDate},
       paid_at = ${purchase.paidAt}, retry_count = ${purchase.retryCount},
       next_retry_at = ${purchase.nextRetryAt}, next_usage_bill_at = ${purchase.nextUsageBillAt}, cancelled_at = ${purchase.cancelledAt},
