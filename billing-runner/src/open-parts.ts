@@ -16,7 +16,6 @@ import { openOwned } from '@tollgate/platform/service/open-owned'
 import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import { openDatabase } from '@tollgate/domain/postgres/open-database'
-import { commitAndPublish } from '@tollgate/domain/publications/commit-and-publish'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 import { environments } from '@tollgate/schemas/environment'
@@ -70,11 +69,9 @@ function chargeSavedCards(
 ): ChargeInvoice | undefined {
   const { database, processors } = parts
   if (environments.every((each) => processors.of(each) === undefined)) return undefined
-  const publishing = { ...parts, publisher: publisherOf(parts) }
   return createSavedCardCharger({
     database,
     processors,
-    commit: (operation, body) => commitAndPublish(publishing, operation, body),
     hostedUrl: withoutSlash(hostedUrl),
   })
 }

@@ -86,8 +86,8 @@ describe('a renewal that costs something', () => {
   })
 
   test('that is charged, and not settled because the runner died, is settled by the next without another charge', async () => {
-    const dying: ChargeInvoice = async (charge) => {
-      await paying(charge)
+    const dying: ChargeInvoice = async (charge, commit) => {
+      await paying(charge, commit)
       throw new Error('died')
     }
     const once = { TOLLGATE_BILLING_TRIES_MAX: '1' }

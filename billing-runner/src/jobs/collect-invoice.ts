@@ -29,16 +29,19 @@ export async function collectInvoice(
   const outcome: ChargeOutcome =
     isCollected || charge === undefined
       ? { kind: 'pending' }
-      : await charge({
-          environment,
-          providerId,
-          customerRef,
-          purchaseRef,
-          invoiceRef,
-          amountMinor,
-          currency,
-          now,
-        })
+      : await charge(
+          {
+            environment,
+            providerId,
+            customerRef,
+            purchaseRef,
+            invoiceRef,
+            amountMinor,
+            currency,
+            now,
+          },
+          (body) => turn.commit(body),
+        )
   const settled = await turn.commit((work) => settleCharge(work, invoiceRef, outcome, delays))
   return settled === 'settled' ? 'done' : settled === 'open' ? 'postponed' : 'nothing'
 }

@@ -48,8 +48,9 @@ export async function runBatch(
   const startedAt = publisher.now()
   const publications: PublicationTarget[] = []
   const tried: Tried[] = []
+  const providers = new Map<string, Promise<Provider>>()
   await workOff(items, limits.itemsInFlightMax, async (due) => {
-    tried.push(await tryItem(parts, environment, job, due, publications))
+    tried.push(await tryItem(parts, environment, job, due, publications, providers))
   })
   await publishWhatIsLeft(parts, environment, publications)
   const pool = publisher.database.in(environment)
@@ -66,6 +67,7 @@ async function tryItem(
   job: ItemJob,
   due: DueItem,
   publications: PublicationTarget[],
+  providers: Map<string, Promise<Provider>>,
 ): Promise<Tried> {
   const { providerId, item } = due
   const now = publisher.now()
@@ -73,7 +75,11 @@ async function tryItem(
     environment,
     providerId,
     now,
-    readProvider: () => readProvider(publisher.database, providerId),
+    readProvider: () => {
+      const read = providers.get(providerId) ?? readProvider(publisher.database, providerId)
+      providers.set(providerId, read)
+      return read
+    },
     commit: async (body) => {
       const operation = {
         providerId,

@@ -8,6 +8,7 @@ import {
   findLastCharge,
   findOpenAttempt,
   insertAttempt,
+  savedMethodOf,
   type PaymentAttempt,
 } from '../payments/attempts-repository.ts'
 import type { IntentTerms } from '../payments/decide-terms.ts'
@@ -52,7 +53,7 @@ export async function beginCharge(
   const method = await findReusablePaymentMethod(sql, providerId, invoice.customerRef)
   const customerId = await findProcessorCustomer(sql, providerId, invoice.customerRef)
   if (method === undefined || customerId === undefined) return withoutCard(invoice, false)
-  if (methodOf(last) === method) {
+  if (last !== undefined && savedMethodOf(last) === method) {
     // Only the customer, or another card, can change what came of it.
     if (last?.decline === 'hard') return withoutCard(invoice, true)
     const isAsked = last?.decline === 'customer' || intent?.status === 'requires_action'
@@ -95,16 +96,6 @@ async function isUnderWay(
     return true
   }
   return (await findOpenAttempt(sql, providerId, intent.reference)) !== undefined
-}
-
-function methodOf(last: PaymentAttempt | undefined): unknown {
-  const request = last?.request as
-    | {
-        readonly paymentMethodId?: string
-        readonly confirm?: { readonly paymentMethodId?: string }
-      }
-    | undefined
-  return request?.paymentMethodId ?? request?.confirm?.paymentMethodId
 }
 
 async function openPayment(

@@ -1,4 +1,5 @@
 import type { Environment } from '@tollgate/schemas/environment'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 /** What is to be collected from a customer: what is due of an invoice that is open. */
 export type InvoiceCharge = {
@@ -31,4 +32,7 @@ export type ChargeOutcome =
  * Charges the customer's card, with nobody there. However often it is asked for one invoice, that is charged once at
  * most. It calls the payment processor, so no transaction may be open around it.
  */
-export type ChargeInvoice = (charge: InvoiceCharge) => Promise<ChargeOutcome>
+export type ChargeInvoice = (charge: InvoiceCharge, commit: Commit) => Promise<ChargeOutcome>
+
+/** One transaction in the name of whoever charges. */
+export type Commit = <Result>(body: (work: UnitOfWork) => Promise<Result>) => Promise<Result>

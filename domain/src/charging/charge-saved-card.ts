@@ -10,11 +10,12 @@ import { beginCharge, outcomeOf } from './begin-charge.ts'
 import type { ChargeInvoice, ChargeOutcome, InvoiceCharge } from './charge-invoice.ts'
 
 /** Charges what customers saved at the payment processor. */
-export function createSavedCardCharger(parts: PaymentParts): ChargeInvoice {
-  return async (charge) => {
+export function createSavedCardCharger(parts: Omit<PaymentParts, 'commit'>): ChargeInvoice {
+  return async (charge, commit) => {
     if (parts.processors.of(charge.environment) === undefined) return { kind: 'pending' }
+    const committing: PaymentParts = { ...parts, commit: (_operation, body) => commit(body) }
     try {
-      return await chargeSavedCard(parts, charge)
+      return await chargeSavedCard(committing, charge)
     } catch (error) {
       if (error instanceof PaymentProcessorUnavailableError) return { kind: 'pending' }
       throw error
@@ -37,9 +38,11 @@ async function chargeSavedCard(parts: PaymentParts, charge: InvoiceCharge): Prom
     case 'look':
       await reconcileIntent(parts, operation, begun.intentRef)
       break
-    case 'send':
-      await carryOut(parts, operation, begun.intent, begun.attempt)
-      break
+    case 'send': {
+      const done = await carryOut(parts, operation, begun.intent, begun.attempt)
+      const isPaid = done.kind === 'answered' && done.intent.status === 'succeeded'
+      if (isPaid && !done.intent.refundWanted) return { kind: 'paid' }
+    }
   }
   const rows = parts.database.of(providerId).in(environment)
   return rows.read(async (sql): Promise<ChargeOutcome> => {

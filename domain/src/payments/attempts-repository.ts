@@ -183,3 +183,12 @@ function fromRow(row: AttemptRow): PaymentAttempt {
     sentAt: row.sent_at,
   }
 }
+
+/** The saved card that the call charges, where it does. */
+export function savedMethodOf({ request }: Pick<PaymentAttempt, 'request'>): string | undefined {
+  const words = request as {
+    readonly paymentMethodId?: string
+    readonly confirm?: { readonly paymentMethodId?: string }
+  }
+  return words.paymentMethodId ?? words.confirm?.paymentMethodId
+}

@@ -7,7 +7,12 @@ import type { PaymentOutcome } from '@tollgate/platform/payments/payment-outcome
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { applyLook, declineKindOf, reasonOf, type PaymentLook } from './apply-look.ts'
-import { noteUnknown, settleAttempt, type PaymentAttempt } from './attempts-repository.ts'
+import {
+  noteUnknown,
+  savedMethodOf,
+  settleAttempt,
+  type PaymentAttempt,
+} from './attempts-repository.ts'
 import { lookAtPayment, withCard } from './look-at-payment.ts'
 import { refuseIntent } from './refuse-intent.ts'
 import type { PaymentIntent } from './payment-intent.ts'
@@ -42,6 +47,8 @@ export async function carryOut(
 ): Promise<CarriedOut> {
   const processor = processorOf(parts, operation.environment)
   const outcome = await call(processor, intent, attempt)
+  // An invoice is charged to what is saved. Other payments tell of the card they were made with.
+  const known = intent.invoiceRef === null ? undefined : savedMethodOf(attempt)
   switch (outcome.outcome) {
     case 'unknown': {
       const { reason, message } = outcome
@@ -71,7 +78,7 @@ export async function carryOut(
     case 'processing':
     case 'requires_action':
     case 'canceled':
-      return keep(parts, operation, attempt, await withCard(processor, outcome.intent))
+      return keep(parts, operation, attempt, await withCard(processor, outcome.intent, known))
   }
 }
 

@@ -12,13 +12,15 @@ export async function lookAtPayment(
   return payment === undefined ? undefined : await withCard(processor, payment)
 }
 
-/** With what it was paid with, once it was. */
+/** With what it was paid with, once it was, unless that is `known`: a card that is kept already. */
 export async function withCard(
   processor: PaymentProcessor,
   payment: ProcessorIntent,
+  known?: string,
 ): Promise<PaymentLook> {
   const { status, paymentMethodId } = payment
-  if (status !== 'succeeded' || paymentMethodId === undefined) return { payment, card: undefined }
+  const isTold = status === 'succeeded' && paymentMethodId !== known
+  if (!isTold || paymentMethodId === undefined) return { payment, card: undefined }
   return { payment, card: await lookAtCard(processor, paymentMethodId) }
 }
 
