@@ -4,7 +4,7 @@ import { disputeReinstated, disputeWithdrawn } from '../money-ledger/postings.ts
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { claimCredits } from './claim-credits.ts'
 import type { PaymentIntent } from './payment-intent.ts'
-import { isPosted } from './post-payment.ts'
+import { findPostedPayment } from './post-payment.ts'
 import { undoClaim } from './take-backs-repository.ts'
 
 /**
@@ -19,7 +19,7 @@ export async function postDispute(
   const { sql, providerId, now } = work
   const { customerRef } = intent
   if (movements.length === 0) return
-  if (await isPosted(work, intent)) {
+  if ((await findPostedPayment(work, intent)) !== undefined) {
     for (const { id: step, currency, amountMinor: moved, feeMinor } of movements) {
       const money = { customerRef, disputeRef, step, currency }
       await postMoney(

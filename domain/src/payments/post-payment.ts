@@ -8,7 +8,7 @@ import {
   type PaymentUse,
 } from '../money-ledger/postings.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { findPostedTransaction } from '../wallet/ledger.ts'
+import { findPostedTransaction, type PostedTransaction } from '../wallet/ledger.ts'
 import type { Booking } from './book-plan.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 
@@ -49,17 +49,20 @@ export async function postSettlement(
   intent: PaymentIntent,
   { amountMinor, currency, feeMinor }: Settlement,
 ): Promise<void> {
-  if (!(await isPosted(work, intent))) return
+  if ((await findPostedPayment(work, intent)) === undefined) return
   const { reference: chargeRef, customerRef, originalAmountMinor } = intent
   const charged = { currency: intent.currency, amountMinor: originalAmountMinor }
   const settled = { currency, amountMinor }
   await postMoney(work, paymentSettled({ chargeRef, customerRef, charged, settled, feeMinor }))
 }
 
-/** What was paid before payments were posted stays out of the ledger, with all that becomes of it. */
-export async function isPosted(
+/**
+ * With the invoice that it has paid; one that came too late for it is posted without. What was paid before payments were
+ * posted is not in the ledger, and so is nothing that becomes of it.
+ */
+export function findPostedPayment(
   { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,
   { reference }: PaymentIntent,
-): Promise<boolean> {
-  return (await findPostedTransaction(sql, providerId, paymentKey(reference))) !== undefined
+): Promise<PostedTransaction | undefined> {
+  return findPostedTransaction(sql, providerId, paymentKey(reference))
 }

@@ -1,4 +1,6 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
+import { lockInvoice } from '../invoices/repository.ts'
+import { failRefund, finishRefund, startRefund } from '../invoices/settle-invoice.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import {
   refundFailed,
@@ -9,38 +11,86 @@ import {
 } from '../money-ledger/postings.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PaymentIntent } from './payment-intent.ts'
-import { isPosted } from './post-payment.ts'
+import { findPostedPayment } from './post-payment.ts'
 import type { PaymentRefund } from './refunds-repository.ts'
 
-/** Posts what has become of a refund, in the transaction that keeps it; with all that came before and was not told of. */
+/**
+ * Posts what has become of a refund, in the transaction that keeps it, with all that came before and was not told of. An
+ * invoice that was paid is refunded by it as well.
+ */
 export async function postRefund(
   work: UnitOfWork,
   intent: PaymentIntent,
-  { processorRefundId: refundRef, status, amountMinor, taxMinor, currency }: PaymentRefund,
-  { settlement, failureSettlement }: Pick<Refund, 'settlement' | 'failureSettlement'>,
+  refund: PaymentRefund,
+  seen: Pick<Refund, 'settlement' | 'failureSettlement'>,
   hadSucceeded: boolean,
 ): Promise<void> {
-  if (!(await isPosted(work, intent))) return
-  const { customerRef } = intent
+  const paid = await findPostedPayment(work, intent)
+  if (paid === undefined) return
+  if (paid.invoiceRef === null) await postOfSale(work, intent, refund, hadSucceeded)
+  else await moveOfInvoice(work, paid.invoiceRef, refund)
+  await settle(work, intent, refund, seen)
+}
+
+async function postOfSale(
+  work: UnitOfWork,
+  { customerRef }: PaymentIntent,
+  { processorRefundId: refundRef, status, amountMinor, taxMinor, currency }: PaymentRefund,
+  hadSucceeded: boolean,
+): Promise<void> {
   const refund = { refundRef, customerRef, currency, amountMinor, taxMinor }
   await postMoney(work, refundPending(refund))
-  if (status === 'pending') return
-  const settle = async (step: SettledRefund['step'], sign: 1n | -1n, by: Refund['settlement']) => {
-    if (by === undefined) return
-    const { feeMinor, ...settled } = by
-    const charged = { currency, amountMinor: sign * amountMinor }
-    await postMoney(
-      work,
-      refundSettled({ customerRef, refundRef, step, charged, settled, feeMinor }),
-    )
+  switch (status) {
+    case 'pending':
+      return
+    case 'succeeded':
+      await postMoney(work, refundSucceeded(refund))
+      return
+    case 'failed':
+    case 'canceled':
+      await postMoney(work, refundFailed({ ...refund, hadSucceeded }))
   }
-  if (status === 'succeeded') {
-    await postMoney(work, refundSucceeded(refund))
-    return settle('settled', -1n, settlement)
+}
+
+async function moveOfInvoice(
+  work: UnitOfWork,
+  invoiceRef: string,
+  { processorRefundId: refundRef, status, amountMinor }: PaymentRefund,
+): Promise<void> {
+  const invoice = await lockInvoice(work.sql, work.providerId, invoiceRef)
+  if (invoice === undefined) throw new Error(`invoice ${invoiceRef} is gone`)
+  const refund = { refundRef, amountMinor }
+  switch (status) {
+    case 'pending':
+      return startRefund(work, invoice, refund)
+    case 'succeeded':
+      await finishRefund(work, invoice, refund)
+      return
+    case 'failed':
+    case 'canceled':
+      await failRefund(work, invoice, refund)
   }
-  await postMoney(work, refundFailed({ ...refund, hadSucceeded }))
-  // What came back may be another amount of the balance's currency than what had gone.
-  if (settlement === undefined || failureSettlement === undefined) return
-  await settle('settled', -1n, settlement)
-  await settle('failure-settled', 1n, failureSettlement)
+}
+
+/** What it took of the processor's balance; what came back when it failed may be another amount of that currency. */
+async function settle(
+  work: UnitOfWork,
+  { customerRef }: PaymentIntent,
+  { processorRefundId: refundRef, status, amountMinor, currency }: PaymentRefund,
+  { settlement, failureSettlement }: Pick<Refund, 'settlement' | 'failureSettlement'>,
+): Promise<void> {
+  const post = async (
+    step: SettledRefund['step'],
+    chargedMinor: bigint,
+    { feeMinor, ...settled }: NonNullable<Refund['settlement']>,
+  ) => {
+    const charged = { currency, amountMinor: chargedMinor }
+    const posting = { customerRef, refundRef, step, charged, settled, feeMinor }
+    await postMoney(work, refundSettled(posting))
+  }
+  if (status === 'pending' || settlement === undefined) return
+  if (status === 'succeeded') return post('settled', -amountMinor, settlement)
+  if (failureSettlement === undefined) return
+  await post('settled', -amountMinor, settlement)
+  await post('failure-settled', amountMinor, failureSettlement)
 }

@@ -90,7 +90,9 @@ export type LedgerTransaction = {
   readonly entries: readonly LedgerEntry[]
 }
 
-export type PostedTransaction = Pick<LedgerTransaction, 'inputSha256' | 'result'>
+export type PostedTransaction = Pick<LedgerTransaction, 'inputSha256' | 'result'> & {
+  readonly invoiceRef: string | null
+}
 
 /** Breaks the unique constraint where the key was used, and the transaction where entries do not add up. */
 export async function insertTransaction(
@@ -128,10 +130,13 @@ export async function findPostedTransaction(
   providerId: string,
   key: string,
 ): Promise<PostedTransaction | undefined> {
-  const [row] = await sql<{ input_sha256: string; result: JsonObject }[]>`
-    select input_sha256, result from ledger_transactions
+  const [row] = await sql<
+    { input_sha256: string; invoice_ref: string | null; result: JsonObject }[]
+  >`
+    select input_sha256, invoice_ref, result from ledger_transactions
     where provider_id = ${providerId} and transaction_key = ${key}`
-  return row === undefined ? undefined : { inputSha256: row.input_sha256, result: row.result }
+  if (row === undefined) return undefined
+  return { inputSha256: row.input_sha256, invoiceRef: row.invoice_ref, result: row.result }
 }
 
 /** Of the transaction with that key. */
