@@ -38,8 +38,13 @@ export type Bill = {
   readonly currency?: string
 }
 
-export function invoicing(database: Database, providerId: string, customer: BilledCustomer) {
-  let months = 0
+export function invoicing(
+  database: Database,
+  providerId: string,
+  customer: BilledCustomer,
+  monthsBilled = 0,
+) {
+  let months = monthsBilled
 
   function draft(work: UnitOfWork, bill: Bill): Promise<MadeInvoice> {
     const { of = customer, lines, parts = ['recurring'], currency = 'USD' } = bill

@@ -6,6 +6,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { walletScope, walletSeries, walletSubject } from '@tollgate/schemas/hot-state/wallets'
 import { jobActor } from '../src/audit/actor.ts'
+import { workOffTakeBack } from '../src/payments/work-off-take-back.ts'
 import { publish } from '../src/publications/publisher.ts'
 import type { PublisherParts } from '../src/publications/publisher-parts.ts'
 import { runUnitOfWork } from '../src/unit-of-work/run-unit-of-work.ts'
@@ -136,6 +137,22 @@ export class WalletWorld {
       adjustCredits(work, adjustment, hot, this.#hold),
     )
     return outcome?.kind ?? 'died'
+  }
+
+  /** Also tried again after it had died: once taken, or given back, it is. */
+  async takeBack(reference: string, dies: Dies): Promise<void> {
+    const { customerRef } = this
+    const name = { providerId, reference, customerRef }
+    const hot = await readWallet(this.#parts, this.#name, limits.waitMs)
+    await this.commit((work) => workOffTakeBack(work, name, hot, this.#hold), dies)
+  }
+
+  /** In a unit of work of the provider, with what it queued published. */
+  commit<Result>(
+    body: (work: UnitOfWork) => Promise<Result>,
+    dies: Dies = 'nowhere',
+  ): Promise<Result | undefined> {
+    return this.#commit(dies, body)
   }
 
   /** References of the grants that have expired and were looked at. */

@@ -1,0 +1,271 @@
+/*
+ * What the ledger must say, told once more without the code that says it: money by account and currency, and a wallet as a
+ * row of grants. Signs are the ledger's: what one has or is owed is positive.
+ */
+
+export type PaymentTerms = {
+  readonly reference: string
+  readonly currency: string
+  readonly total: bigint
+  readonly tax: bigint
+  /** What it buys; none: it pays an invoice. */
+  readonly credits: bigint
+  /** Currency and amount of the processor's balance, before the fee. */
+  readonly settled: readonly [currency: string, amount: bigint]
+  readonly fee: bigint
+}
+
+type Grant = {
+  readonly payment: string
+  readonly credits: bigint
+  left: bigint
+  readonly paid: bigint
+  readonly currency: string
+}
+
+type Back = {
+  readonly payment: string
+  readonly amount: bigint
+  readonly wanted: bigint
+  readonly account: 'refunds' | 'disputes'
+  isUndone: boolean
+  /** Of which grants how many; undefined: not tried. */
+  taken?: [Grant, bigint][]
+  isGivenBack: boolean
+}
+
+type Refund = {
+  readonly payment: PaymentTerms
+  readonly amount: bigint
+  readonly tax: bigint
+  status: 'pending' | 'succeeded' | 'failed'
+}
+
+export class MoneyModel {
+  readonly #money = new Map<string, bigint>()
+  readonly #grants: Grant[] = []
+  readonly #refunds = new Map<string, Refund>()
+  readonly #backs = new Map<string, Back>()
+  readonly #payments = new Map<string, PaymentTerms>()
+  readonly #settled = new Set<string>()
+
+  /** By account and currency; without those that hold nothing. */
+  accounts(): Record<string, string> {
+    const held = [...this.#money].filter(([, amount]) => amount !== 0n)
+    return Object.fromEntries(held.map(([name, amount]) => [name, amount.toString()]).sort())
+  }
+
+  of(account: string, currency: string): bigint {
+    return this.#money.get(`${account} ${currency}`) ?? 0n
+  }
+
+  get credits(): bigint {
+    return this.#grants.reduce((sum, { left }) => sum + left, 0n)
+  }
+
+  get payments(): readonly PaymentTerms[] {
+    return [...this.#payments.values()]
+  }
+
+  /** What can still be paid back of a payment. */
+  refundable(reference: string): bigint {
+    const live = [...this.#refunds.values()].filter(
+      ({ payment, status }) => payment.reference === reference && status !== 'failed',
+    )
+    return this.#payments.get(reference)!.total - sum(live.map(({ amount }) => amount))
+  }
+
+  /** Credits wait for these, in the order in which the money went. */
+  get waiting(): string[] {
+    return [...this.#backs]
+      .filter(([, { taken, isUndone, isGivenBack }]) =>
+        taken === undefined ? true : isUndone && !isGivenBack,
+      )
+      .map(([reference]) => reference)
+  }
+
+  /** For nothing. */
+  granted(credits: bigint): void {
+    this.#grants.push({ payment: '', credits, left: credits, paid: 0n, currency: 'USD' })
+  }
+
+  paid(payment: PaymentTerms, isSettled: boolean): void {
+    const { reference, currency, total, tax, credits } = payment
+    this.#payments.set(reference, payment)
+    this.#move('clearing', currency, total)
+    if (credits > 0n) {
+      this.#move('tax', currency, -tax)
+      this.#move('prepaid', currency, tax - total)
+      this.#grants.push({ payment: reference, credits, left: credits, paid: total - tax, currency })
+    } else {
+      // Issued as revenue, and paid.
+      this.#move('revenue', currency, -total)
+    }
+    if (isSettled) this.settled(reference)
+  }
+
+  settled(reference: string): void {
+    if (this.#settled.has(reference)) return
+    this.#settled.add(reference)
+    const { currency, total, settled, fee } = this.#payments.get(reference)!
+    this.#exchange([currency, total], settled)
+    this.#move('fees', settled[0], fee)
+    this.#move('clearing', settled[0], -fee)
+  }
+
+  /** Returns what could be taken. */
+  used(credits: bigint): bigint {
+    const taken = this.#take(this.#grants, credits, 'revenue')
+    return sum(taken.map(([, amount]) => amount))
+  }
+
+  refund(reference: string, of: string, amount: bigint): void {
+    const payment = this.#payments.get(of)!
+    const { currency, total, tax, credits } = payment
+    const live = [...this.#refunds.values()].filter(
+      (refund) => refund.payment === payment && refund.status !== 'failed',
+    )
+    const backMinor = sum(live.map((refund) => refund.amount)) + amount
+    const upTo = credits === 0n ? 0n : rounded(tax * backMinor, total)
+    const part = upTo - sum(live.map((refund) => refund.tax))
+    const ofTax = part < 0n ? 0n : part > amount ? amount : part
+    this.#refunds.set(reference, { payment, amount, tax: ofTax, status: 'pending' })
+    this.#move('refunds', currency, amount - ofTax)
+    this.#move('tax', currency, ofTax)
+    this.#move('refunds_due', currency, -amount)
+  }
+
+  refundMoved(reference: string, status: 'succeeded' | 'failed'): void {
+    const refund = this.#refunds.get(reference)!
+    const { payment, amount, tax } = refund
+    if (refund.status === status || refund.status === 'failed') return
+    const { currency } = payment
+    const wasPending = refund.status === 'pending'
+    refund.status = status
+    if (status === 'succeeded') {
+      this.#move('refunds_due', currency, amount)
+      this.#move('clearing', currency, -amount)
+      this.#exchange([currency, -amount], this.#abroad(payment, -amount))
+      this.#claim(reference, payment, amount, 'refunds')
+      return
+    }
+    this.#move(wasPending ? 'refunds_due' : 'clearing', currency, amount)
+    this.#move('refunds', currency, tax - amount)
+    this.#move('tax', currency, -tax)
+    if (wasPending) this.#exchange([currency, -amount], this.#abroad(payment, -amount))
+    // The exchange rate has moved.
+    const [settledIn, back] = this.#abroad(payment, amount)
+    this.#exchange([currency, amount], [settledIn, back + 1n])
+    this.#undo(reference)
+  }
+
+  disputed(reference: string, of: string, fee: bigint): void {
+    const payment = this.#payments.get(of)!
+    const [currency, amount] = payment.settled
+    this.#move('disputes', currency, amount)
+    this.#move('fees', currency, fee)
+    this.#move('clearing', currency, -amount - fee)
+    this.#claim(reference, payment, payment.total, 'disputes')
+  }
+
+  won(reference: string, of: string): void {
+    const [currency, amount] = this.#payments.get(of)!.settled
+    this.#move('disputes', currency, -amount)
+    this.#move('clearing', currency, amount)
+    this.#undo(reference)
+  }
+
+  paidOut(currency: string, amount: bigint): void {
+    this.#move('bank', currency, amount)
+    this.#move('clearing', currency, -amount)
+  }
+
+  creditsFollowed(reference: string): void {
+    const back = this.#backs.get(reference)!
+    if (back.taken === undefined) {
+      const own = this.#grants.filter(({ payment }) => payment === back.payment)
+      const others = this.#grants.filter(({ payment }) => payment !== back.payment)
+      const wanted = back.isUndone ? 0n : back.wanted
+      back.taken = this.#take([...own, ...others], wanted, back.account)
+    } else if (back.isUndone && !back.isGivenBack) {
+      for (const [grant, credits] of back.taken) this.#burn(grant, -credits, back.account)
+      back.isGivenBack = true
+    }
+  }
+
+  /** What the processor says it made of an amount of the payment. */
+  #abroad({ currency, settled }: PaymentTerms, amount: bigint): readonly [string, bigint] {
+    return settled[0] === currency ? [currency, amount] : [settled[0], amount * 2n]
+  }
+
+  #exchange([from, amount]: readonly [string, bigint], [into, settled]: readonly [string, bigint]) {
+    if (from === into) return
+    this.#move('fx', from, amount)
+    this.#move('clearing', from, -amount)
+    this.#move('fx', into, -settled)
+    this.#move('clearing', into, settled)
+  }
+
+  #claim(reference: string, payment: PaymentTerms, amount: bigint, account: Back['account']): void {
+    const { credits, total } = payment
+    if (credits === 0n || this.#backs.has(reference)) return
+    const live = [...this.#backs.values()].filter(
+      (back) => back.payment === payment.reference && !back.isUndone,
+    )
+    const backMinor = sum(live.map((back) => back.amount)) + amount
+    const upTo = (credits * (backMinor > total ? total : backMinor)) / total
+    const more = upTo - sum(live.map(({ wanted }) => wanted))
+    const wanted = more < 0n ? 0n : more
+    const nothingYet = { isUndone: false, isGivenBack: false }
+    this.#backs.set(reference, {
+      payment: payment.reference,
+      amount,
+      wanted,
+      account,
+      ...nothingYet,
+    })
+  }
+
+  #undo(reference: string): void {
+    const back = this.#backs.get(reference)
+    if (back !== undefined) back.isUndone = true
+  }
+
+  #take(grants: readonly Grant[], credits: bigint, account: string): [Grant, bigint][] {
+    const taken: [Grant, bigint][] = []
+    let wanted = credits
+    for (const grant of grants) {
+      const part = grant.left < wanted ? grant.left : wanted
+      if (part === 0n) continue
+      this.#burn(grant, part, account)
+      taken.push([grant, part])
+      wanted -= part
+    }
+    return taken
+  }
+
+  /** What a grant is worth goes as its credits do. */
+  #burn(grant: Grant, credits: bigint, account: string): void {
+    const { credits: all, paid, currency } = grant
+    const gone = all - grant.left
+    grant.left -= credits
+    const value = rounded(paid * (gone + credits), all) - rounded(paid * gone, all)
+    this.#move('prepaid', currency, value)
+    this.#move(account, currency, -value)
+  }
+
+  #move(account: string, currency: string, amount: bigint): void {
+    const name = `${account} ${currency}`
+    this.#money.set(name, (this.#money.get(name) ?? 0n) + amount)
+  }
+}
+
+function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, amount) => total + amount, 0n)
+}
+
+/** To the nearest, half up: of what is not below nothing. */
+function rounded(dividend: bigint, divisor: bigint): bigint {
+  const rest = dividend % divisor
+  return dividend / divisor + (2n * rest >= divisor ? 1n : 0n)
+}
