@@ -52,7 +52,9 @@ export class MoneyModel {
   /** By account and currency; without those that hold nothing. */
   accounts(): Record<string, string> {
     const held = [...this.#money].filter(([, amount]) => amount !== 0n)
-    return Object.fromEntries(held.map(([name, amount]) => [name, amount.toString()]).sort())
+    return Object.fromEntries(
+      held.map(([name, amount]): [string, string] => [name, amount.toString()]),
+    )
   }
 
   of(account: string, currency: string): bigint {

@@ -1,0 +1,325 @@
+import type { Database } from '@tollgate/platform/database/database'
+import type {
+  Dispute,
+  PaymentIntent as ProcessorIntent,
+  Payout,
+  Refund,
+  Settlement,
+} from '@tollgate/platform/payments/payment-objects'
+import { expect } from 'vitest'
+import { applyDispute } from '../src/payments/apply-dispute.ts'
+import { applyLook } from '../src/payments/apply-look.ts'
+import { applyPayout } from '../src/payments/apply-payout.ts'
+import { applyRefund } from '../src/payments/apply-refund.ts'
+import { insertIntent } from '../src/payments/intents-repository.ts'
+import type { PaymentIntent } from '../src/payments/payment-intent.ts'
+import { createPurchases, type BilledCustomer } from './billed-customers.ts'
+import { invoicing } from './invoicing.ts'
+import { MoneyModel, type PaymentTerms } from './money-model.ts'
+import { WalletWorld } from './wallet-world.ts'
+
+const providerId = 'prv_1'
+
+type Told<Kind> = { told: Kind; readonly payment: PaymentTerms }
+
+/**
+ * Payments, and all that becomes of them, on a real PostgreSQL and a real hot state: what the processor tells, told as
+ * often and in whatever order, with the model that says what comes of it.
+ */
+export class MoneyWorld {
+  readonly model = new MoneyModel()
+  readonly refunds: Told<Refund>[] = []
+  readonly disputes: Told<Dispute>[] = []
+  readonly payouts: Payout[] = []
+  readonly #database: Database
+  readonly #wallet: WalletWorld
+  readonly #billed: BilledCustomer
+  readonly #name: string
+  #count = 0
+
+  private constructor(database: Database, wallet: WalletWorld, billed: BilledCustomer) {
+    this.#database = database
+    this.#wallet = wallet
+    this.#billed = billed
+    this.#name = wallet.customerRef
+  }
+
+  static async open(database: Database, number: number): Promise<MoneyWorld> {
+    const [billed] = await createPurchases(database, providerId, 1)
+    const wallet = await WalletWorld.open(database, number)
+    const world = new MoneyWorld(database, wallet, billed!)
+    await wallet.grant(500, 0, undefined)
+    world.model.granted(500n)
+    return world
+  }
+
+  close(): Promise<void> {
+    return this.#wallet.close()
+  }
+
+  async pay(terms: Omit<PaymentTerms, 'reference'>, isSettled: boolean): Promise<void> {
+    const payment = { ...terms, reference: this.#draw('txn') }
+    const invoiceRef = payment.credits > 0n ? null : await this.#bill(payment)
+    this.#step()
+    await this.#wallet.commit(({ sql, now }) =>
+      insertIntent(sql, providerId, this.#intentOf(payment, invoiceRef, now)),
+    )
+    if (!isSettled) await this.#look(payment, undefined)
+    this.model.paid(payment, isSettled)
+    if (isSettled) await this.settle(payment)
+  }
+
+  /** Also told again, and by a look of before. */
+  async settle(payment: PaymentTerms): Promise<void> {
+    const [currency, amountMinor] = payment.settled
+    const feeMinor = payment.fee
+    const netMinor = amountMinor - feeMinor
+    await this.#look(payment, { amountMinor, feeMinor, netMinor, currency })
+    await this.#look(payment, undefined)
+    this.model.settled(payment.reference)
+  }
+
+  async use(credits: number): Promise<void> {
+    this.#step()
+    const taken = await this.#wallet.use(credits)
+    await this.#wallet.count()
+    await this.#wallet.post()
+    expect(BigInt(taken)).toBe(this.model.used(BigInt(credits)))
+  }
+
+  async refund(payment: PaymentTerms, amountMinor: bigint): Promise<void> {
+    const id = this.#draw('re')
+    const abroad = (amount: bigint, more: bigint): Settlement => {
+      const isForeign = payment.settled[0] !== payment.currency
+      const moved = isForeign ? amount * 2n + more : amount
+      const settled = { amountMinor: moved, feeMinor: 0n, netMinor: moved }
+      return { ...settled, currency: payment.settled[0] }
+    }
+    const told: Refund = {
+      kind: 'refund',
+      id,
+      status: 'pending',
+      amountMinor,
+      currency: payment.currency,
+      chargeId: undefined,
+      paymentIntentId: processorId(payment),
+      reason: undefined,
+      pendingReason: undefined,
+      failureReason: undefined,
+      settlement: abroad(-amountMinor, 0n),
+      failureSettlement: abroad(amountMinor, 1n),
+      metadata: {},
+      createdAt: new Date(),
+    }
+    this.refunds.push({ told, payment })
+    this.model.refund(id, payment.reference, amountMinor)
+    await this.tellRefund({ told, payment }, 'pending')
+  }
+
+  async moveRefund(refund: Told<Refund>, status: 'succeeded' | 'failed'): Promise<void> {
+    this.#step()
+    await this.tellRefund(refund, status)
+    this.model.refundMoved(refund.told.id, status)
+  }
+
+  async tellRefund({ told, payment }: Told<Refund>, status: Refund['status']): Promise<void> {
+    await this.#wallet.commit((work) => applyRefund(work, payment.reference, { ...told, status }))
+  }
+
+  async dispute(payment: PaymentTerms): Promise<void> {
+    this.#step()
+    const [currency, amount] = payment.settled
+    const withdrawn = { amountMinor: -amount, feeMinor: 15n, netMinor: -amount - 15n, currency }
+    const told: Dispute = {
+      kind: 'dispute',
+      id: this.#draw('dp'),
+      status: 'needs_response',
+      amountMinor: payment.total,
+      currency: payment.currency,
+      reason: 'fraudulent',
+      chargeId: 'ch_1',
+      paymentIntentId: processorId(payment),
+      movements: [{ id: this.#draw('move'), ...withdrawn }],
+      createdAt: new Date(),
+    }
+    this.disputes.push({ told, payment })
+    this.model.disputed(told.id, payment.reference, 15n)
+    await this.tellDispute({ told, payment })
+  }
+
+  async win(dispute: Told<Dispute>): Promise<void> {
+    const { told, payment } = dispute
+    if (told.movements.length > 1) return
+    this.#step()
+    const [currency, amountMinor] = payment.settled
+    const back = { id: this.#draw('move'), amountMinor, feeMinor: 0n, netMinor: amountMinor }
+    const movements = [...told.movements, { ...back, currency }]
+    dispute.told = { ...told, status: 'won', movements }
+    this.model.won(told.id, payment.reference)
+    await this.tellDispute(dispute)
+    // A look of before.
+    await this.tellDispute({ told, payment })
+  }
+
+  async tellDispute({ told, payment }: Told<Dispute>): Promise<void> {
+    await this.#wallet.commit((work) => applyDispute(work, payment.reference, told))
+  }
+
+  async payOut(currency: string): Promise<void> {
+    const amountMinor = this.model.of('clearing', currency)
+    if (amountMinor <= 0n) return
+    const payout: Payout = {
+      kind: 'payout',
+      id: this.#draw('po'),
+      status: 'paid',
+      amountMinor,
+      currency,
+      arrivalDate: new Date(),
+      failureCode: undefined,
+      failureMessage: undefined,
+      createdAt: new Date(),
+    }
+    this.payouts.push(payout)
+    await this.tellPayout(payout, 'paid')
+    this.model.paidOut(currency, amountMinor)
+    expect(this.model.of('clearing', currency)).toBe(0n)
+  }
+
+  async failPayout(payout: Payout): Promise<void> {
+    await this.tellPayout(payout, 'failed')
+    this.model.paidOut(payout.currency, -payout.amountMinor)
+  }
+
+  async tellPayout(payout: Payout, status: Payout['status']): Promise<void> {
+    await this.#wallet.commit((work) => applyPayout(work, { ...payout, status }))
+  }
+
+  /** Credits are taken back and given back, by somebody who dies on the way as well. */
+  async followUp(diesFirst: boolean): Promise<void> {
+    for (const reference of this.model.waiting) {
+      this.#step()
+      if (diesFirst) await this.#wallet.takeBack(reference, 'before the commit')
+      await this.#wallet.takeBack(reference, 'nowhere')
+      await this.#wallet.takeBack(reference, 'nowhere')
+      this.model.creditsFollowed(reference)
+    }
+  }
+
+  async check(): Promise<void> {
+    expect(await this.#accounts()).toEqual(this.model.accounts())
+    const credits = this.model.credits
+    expect(BigInt(await this.#wallet.left())).toBe(credits)
+  }
+
+  async #accounts(): Promise<Record<string, string>> {
+    const customers = [this.#name, this.#billed.customerRef]
+    const rows = await this.#database.in('sandbox')<{ name: string; sum: string }[]>`
+      select account || ' ' || unit as name, sum(amount) from ledger_entries
+      join ledger_transactions on reference = transaction_ref
+      where unit <> 'credits' and (ledger_entries.customer_ref = any(${customers})
+        or transaction_key like ${`payout:po_${this.#name}_%`})
+      group by 1 having sum(amount) <> 0`
+    return Object.fromEntries(rows.map(({ name, sum }): [string, string] => [name, sum]))
+  }
+
+  /** The reference of an invoice over it. */
+  async #bill({ total, currency }: PaymentTerms): Promise<string> {
+    return invoicing(this.#database, providerId, this.#billed, this.#count).charge(
+      Number(total),
+      currency,
+    )
+  }
+
+  async #look(payment: PaymentTerms, settlement: Settlement | undefined): Promise<void> {
+    const look: ProcessorIntent = {
+      kind: 'payment_intent',
+      id: processorId(payment),
+      status: 'succeeded',
+      amountMinor: payment.total,
+      receivedMinor: payment.total,
+      currency: payment.currency,
+      chargeId: 'ch_1',
+      settlement,
+      clientSecret: undefined,
+      customerId: undefined,
+      paymentMethodId: undefined,
+      nextAction: undefined,
+      lastDecline: undefined,
+      metadata: {},
+      createdAt: new Date(),
+    }
+    await this.#wallet.commit((work) =>
+      applyLook(
+        work,
+        payment.reference,
+        { payment: look, card: undefined },
+        'https://shop.example',
+      ),
+    )
+  }
+
+  #intentOf(
+    { reference, currency, total, tax, credits }: PaymentTerms,
+    invoiceRef: string | null,
+    now: Date,
+  ): PaymentIntent {
+    const breakdown = {
+      treatment: 'standard',
+      ratePerMille: 200n,
+      country: 'SE',
+      subtotalMinor: total - tax,
+      taxMinor: tax,
+      totalMinor: total,
+      isInclusive: true,
+    } as const
+    return {
+      reference,
+      purpose: invoiceRef === null ? 'credit_topup' : 'usage_billing',
+      customerRef: invoiceRef === null ? this.#name : this.#billed.customerRef,
+      productRef: null,
+      planRef: null,
+      planSnapshot: null,
+      cycleMode: 'calendar',
+      checkoutSessionId: null,
+      paymentMethodId: null,
+      keepsCard: false,
+      status: 'requires_payment_method',
+      amountMinor: total,
+      originalAmountMinor: total,
+      currency,
+      exchangeRate: '1',
+      tax: tax === 0n ? null : breakdown,
+      credits: credits === 0n ? null : credits,
+      description: null,
+      processorCustomerId: 'cus_processor',
+      processorPaymentId: null,
+      purchaseRef: null,
+      invoiceRef,
+      failureReason: null,
+      declinedCharges: [],
+      refundWanted: false,
+      cancelWanted: false,
+      settlementWanted: false,
+      idempotencyKey: reference,
+      inputSha256: '',
+      expiresAt: now,
+      nextLookAt: null,
+      createdAt: now,
+      updatedAt: now,
+      succeededAt: null,
+    }
+  }
+
+  #draw(prefix: string): string {
+    this.#count += 1
+    return `${prefix}_${this.#name}_${this.#count}`
+  }
+
+  #step(): void {
+    this.#wallet.nowMs += 1_000
+  }
+}
+
+function processorId({ reference }: PaymentTerms): string {
+  return `pi_${reference}`
+}
