@@ -68,7 +68,9 @@ export class RenewalStack {
     const logger = createLogger('billing-runner', 'silent')
     const parts = await openParts(config, { clock, database, hotState, eventLog, logger })
     try {
-      const jobs = createJobs(config, (charge) => around(() => parts.charge!(charge)))
+      const jobs = createJobs(config, (charge, commit) =>
+        around(() => parts.charge!(charge, commit)),
+      )
       const { job } = jobs.find((each) => each.job.name === name)!
       const never = new AbortController().signal
       const slotParts = { publisher: publisherOf(parts), logger, limits: config }
