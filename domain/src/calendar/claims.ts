@@ -44,7 +44,7 @@ export async function claimDue(
     where held.item is null or (
       held.claimed_until <= clock_timestamp()
       and (held.slot <> ${at} or (not held.is_left and held.failures < ${triesMax})))
-    order by due.due_at, due.item
+    order by due.due_at
     limit ${itemsMax}
     on conflict (provider_id, job, item) do update set
       slot = excluded.slot, claimed_until = excluded.claimed_until, is_left = false,

@@ -29,8 +29,7 @@ export async function issueInvoice(
   const open = movedInvoice(whole, 'issued', 0n, now)
   const settled = carriedMinor === 0n ? open : await carry(work, open, carriedMinor, 'issue')
   const issued = { ...settled, number: await takeNumber(sql, providerId, 'invoice') }
-  await markIssued(sql, providerId, issued)
-  await updateInvoice(sql, providerId, issued)
+  await Promise.all([markIssued(sql, providerId, issued), updateInvoice(sql, providerId, issued)])
   return issued
 }
 

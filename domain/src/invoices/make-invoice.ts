@@ -69,7 +69,9 @@ export async function makeInvoice(work: UnitOfWork, request: InvoiceRequest): Pr
     updatedAt: now,
     lines,
   }
-  await insertInvoice(sql, providerId, invoice)
-  await insertLines(sql, providerId, reference, lines)
+  await Promise.all([
+    insertInvoice(sql, providerId, invoice),
+    insertLines(sql, providerId, reference, lines),
+  ])
   return { kind: 'made', invoice }
 }

@@ -239,10 +239,13 @@ export async function lockPurchase(
   providerId: string,
   reference: string,
 ): Promise<Purchase | undefined> {
-  await sql`
-    select 1 from purchases where provider_id = ${providerId} and reference = ${reference}
-    for update`
-  const [purchase] = await listPurchases(sql, providerId, { reference, rowsMax: 1 })
+  // Sent together, and done one after the other: the second one sees what the lock waited for.
+  const [, [purchase]] = await Promise.all([
+    sql`
+      select 1 from purchases where provider_id = ${providerId} and reference = ${reference}
+      for update`.execute(),
+    listPurchases(sql, providerId, { reference, rowsMax: 1 }),
+  ])
   return purchase
 }
 

@@ -102,12 +102,12 @@ export async function insertTransaction(
 ): Promise<void> {
   const { reference, kind, key, inputSha256, customerRef, invoiceRef = null } = transaction
   const { reason, result, createdAt } = transaction
-  await sql`
+  const transactionInserted = sql`
     insert into ledger_transactions
       (provider_id, reference, kind, transaction_key, input_sha256, customer_ref, invoice_ref,
        reason, result, created_at)
     values (${providerId}, ${reference}, ${kind}, ${key}, ${inputSha256}, ${customerRef},
-      ${invoiceRef}, ${reason}, ${jsonb(sql, result)}, ${createdAt})`
+      ${invoiceRef}, ${reason}, ${jsonb(sql, result)}, ${createdAt})`.execute()
   const rows = entries.map((entry, line) => ({
     provider_id: providerId,
     transaction_ref: reference,
@@ -116,7 +116,7 @@ export async function insertTransaction(
     customer_ref: customerRef,
     ...amountOf(entry),
   }))
-  await sql`insert into ledger_entries ${sql(rows)}`
+  await Promise.all([transactionInserted, sql`insert into ledger_entries ${sql(rows)}`])
 }
 
 function amountOf(entry: LedgerEntry): { unit: string; amount: string } {
