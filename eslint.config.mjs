@@ -74,14 +74,21 @@ export default tseslint.config(
     },
   },
   {
-    files: ['control-plane/public/**/*.js'],
+    files: ['control-plane/public/**/*.js', 'deploy/test/pages/**/*.js'],
     languageOptions: {
       sourceType: 'script',
       globals: {
+        AbortController: 'readonly',
+        DOMParser: 'readonly',
+        FormData: 'readonly',
+        URLSearchParams: 'readonly',
         addEventListener: 'readonly',
         document: 'readonly',
+        fetch: 'readonly',
+        getComputedStyle: 'readonly',
+        location: 'readonly',
         matchMedia: 'readonly',
-        Stripe: 'readonly',
+        window: 'readonly',
       },
     },
   },

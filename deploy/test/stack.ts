@@ -27,6 +27,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
+import type { PaymentProcessors } from '@tollgate/platform/payments/open-payment-processors'
 import type { Service } from '@tollgate/platform/service/service'
 import { startTestDatabase, startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
 import { environments, type Environment } from '@tollgate/schemas/environment'
@@ -70,6 +71,8 @@ type StackOptions = {
   readonly ingestHotState?: HotState
   /** Beyond those of an embedded installation, or instead of them. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Of the control plane. Used and not closed. */
+  readonly processors?: PaymentProcessors
   /** Scheduled jobs, which would add to what other tests look at. */
   readonly hasBillingRunner?: boolean
   /** Nothing, where a test makes the services complain. Default: errors. */
@@ -115,6 +118,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const controlPlane = createControlPlane(readControlPlaneConfig(environment), {
     ...parts,
     database,
+    ...(options.processors === undefined ? {} : { processors: options.processors }),
   })
   await startProjections()
   await controlPlane.start()

@@ -1,4 +1,8 @@
 import { createServer, type AddressInfo } from 'node:net'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import { readSettings } from '@tollgate/platform/config/settings'
+import { openPaymentProcessors } from '@tollgate/platform/payments/open-payment-processors'
+import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import { expect } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
@@ -26,9 +30,22 @@ export type PayingStack = {
   readonly stop: () => Promise<void>
 }
 
-export async function startPayingStack(
-  settings: Readonly<Record<string, string>> = {},
-): Promise<PayingStack> {
+type PayingOptions = {
+  readonly settings?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  /** The pages take Stripe to be the real one, whose script and address the browser then has to be given. */
+  readonly isLikeStripe?: boolean
+  /** Renewals, and what follows from them. */
+  readonly hasBillingRunner?: boolean
+}
+
+const stripeUrl = 'https://api.stripe.com'
+
+export async function startPayingStack({
+  settings = {},
+  isLikeStripe = false,
+  ...options
+}: PayingOptions = {}): Promise<PayingStack> {
   const simulator = await startSimulator()
   // The bank's page leads back to the public address, so that has to be known beforehand.
   const port = await freePort()
@@ -40,7 +57,11 @@ export async function startPayingStack(
     TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY: 'pk_test_pages',
     ...settings,
   }
-  const [stack, browser] = await Promise.all([startStack({ settings: own }), launchChromium()])
+  const processors = openPaymentProcessors(readSettings(stripeSettings, own))
+  const asked = isLikeStripe
+    ? { ...options, processors, settings: { ...own, TOLLGATE_STRIPE_SANDBOX_URL: stripeUrl } }
+    : { ...options, settings: own }
+  const [stack, browser] = await Promise.all([startStack(asked), launchChromium()])
   const client = (await stack.createProvider()).sandbox
   const send = async (method: string, path: string, body?: unknown): Promise<Body> => {
     const answer = await client.send(method, path, body)
@@ -77,6 +98,7 @@ export async function startPayingStack(
     stop: async () => {
       await browser.close()
       await stack.stop()
+      await processors.close()
       await simulator.stop()
     },
   }

@@ -67,8 +67,12 @@ export async function beginCharge(
   return { kind: 'send', intent, attempt }
 }
 
-/** Undefined: it has not failed, as far as is known. */
+/**
+ * Undefined: it has not failed, as far as is known. A try that its customer was there for is none of those that are
+ * counted until the purchase is suspended.
+ */
 export function outcomeOf(last: PaymentAttempt | undefined): ChargeOutcome | undefined {
+  if (last?.request['presence'] === 'on_session') return undefined
   if (last?.outcome !== 'declined' && last?.outcome !== 'refused') return undefined
   return { kind: 'declined', isFinal: last.decline === 'hard', failure: last.key }
 }

@@ -1,5 +1,6 @@
 import type {
   NewPaymentIntent,
+  PaymentConfirmation,
   PaymentProcessor,
 } from '@tollgate/platform/payments/payment-processor'
 import type { Decline } from '@tollgate/platform/payments/payment-objects'
@@ -100,8 +101,9 @@ async function call(
   if (processorPaymentId === null) throw new Error(`attempt ${key} is about no payment`)
   switch (operation) {
     case 'confirm': {
-      const paymentMethodId = String(request['paymentMethodId'])
-      const confirmation = { paymentMethodId, presence: 'off_session' } as const
+      const words = request as Partial<PaymentConfirmation>
+      const { paymentMethodId, presence = 'off_session', returnUrl } = words
+      const confirmation = { paymentMethodId: String(paymentMethodId), presence, returnUrl }
       return processor.confirmPaymentIntent(processorPaymentId, confirmation, key)
     }
     case 'change': {

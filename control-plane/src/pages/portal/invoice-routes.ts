@@ -8,6 +8,7 @@ import { read } from '../../http/read.ts'
 import { renderInvoice } from '../../invoices/render-invoice.ts'
 import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
+import type { Notice } from '../notice.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { InvoicesPage } from './invoices-page.tsx'
 import { portalOf, portalPath } from './portal.ts'
@@ -17,6 +18,8 @@ const params = z.object({ handle: z.string(), invoiceRef: requiredReference })
 
 /** Invoices and receipts of one page: years of months. */
 const invoicesShownMax = 200
+
+const paid: Notice = { tone: 'good', text: 'Thank you. The invoice is paid.' }
 
 /** What was issued to the customer, and each of it as a document to keep. Drafts are nobody's business yet. */
 export function registerInvoicePages(app: ApiServer, pages: PageParts): void {
@@ -28,7 +31,9 @@ export function registerInvoicePages(app: ApiServer, pages: PageParts): void {
       listInvoices(sql, caller.providerId, filter, { limit: invoicesShownMax, offset: 0 }),
     )
     const issued = invoices.filter(({ status }) => status !== 'draft')
-    return sendPage(reply, 200, InvoicesPage({ portal, invoices: issued }))
+    const { done } = request.query as { readonly done?: unknown }
+    const notice = done === 'paid' ? paid : undefined
+    return sendPage(reply, 200, InvoicesPage({ portal, invoices: issued, notice }))
   })
 
   app.get(`${path}/:invoiceRef`, { schema: { hide: true, params } }, async (request, reply) => {

@@ -1,10 +1,17 @@
 import type { ReactElement } from 'react'
-import { documentNumberText, type Invoice } from '@tollgate/domain/invoices/invoice'
+import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { dueMinor, type InvoiceStatus } from '@tollgate/domain/invoices/transitions'
+import type { Notice } from '../notice.tsx'
 import type { Portal } from './portal.ts'
 import { PortalPage } from './portal-page.tsx'
+import { invoiceName } from './invoice-name.ts'
+import { UnpaidInvoices } from './unpaid-invoices.tsx'
 
-type InvoicesPageProps = { readonly portal: Portal; readonly invoices: readonly Invoice[] }
+type InvoicesPageProps = {
+  readonly portal: Portal
+  readonly invoices: readonly Invoice[]
+  readonly notice: Notice | undefined
+}
 
 const statusWords: Readonly<Record<InvoiceStatus, readonly [label: string, tone: string]>> = {
   draft: ['In preparation', 'quiet'],
@@ -16,10 +23,11 @@ const statusWords: Readonly<Record<InvoiceStatus, readonly [label: string, tone:
   refunded: ['Paid back', 'quiet'],
 }
 
-export function InvoicesPage({ portal, invoices }: InvoicesPageProps): ReactElement {
+export function InvoicesPage({ portal, invoices, notice }: InvoicesPageProps): ReactElement {
   return (
-    <PortalPage portal={portal} section="invoices" title="Invoices">
+    <PortalPage portal={portal} section="invoices" title="Invoices" notice={notice}>
       <h1>Invoices</h1>
+      <UnpaidInvoices portal={portal} invoices={invoices} />
       {invoices.length === 0 ? (
         <p className="card quiet">There is no invoice yet.</p>
       ) : (
@@ -49,14 +57,11 @@ export function InvoicesPage({ portal, invoices }: InvoicesPageProps): ReactElem
 
 function InvoiceRow(props: { readonly portal: Portal; readonly invoice: Invoice }): ReactElement {
   const { portal, invoice } = props
-  const { number, issuedAt, status, currency, totalMinor } = invoice
+  const { issuedAt, status, currency, totalMinor } = invoice
   const { money, date } = portal.frame.formats
   const [label, tone] = statusWords[status]
   const due = dueMinor(invoice)
-  const text =
-    number === null
-      ? invoice.reference
-      : documentNumberText('invoice', number, portal.caller.environment)
+  const text = invoiceName(portal, invoice)
   return (
     <tr>
       <td>

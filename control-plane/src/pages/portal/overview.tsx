@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react'
+import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { isOffered } from '@tollgate/domain/plans/plan-offer'
 import { listPlans } from '@tollgate/domain/plans/repository'
 import { findProduct } from '@tollgate/domain/products/repository'
@@ -12,6 +13,7 @@ import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
 import type { Notice } from '../notice.tsx'
 import { PortalPage } from './portal-page.tsx'
+import { readUnpaid, UnpaidInvoices } from './unpaid-invoices.tsx'
 
 /** A product that the portal was opened for and that the customer has no plan of. */
 type OfferedProduct = { readonly reference: string; readonly name: string }
@@ -20,6 +22,7 @@ type Overview = {
   readonly current: readonly ShownPurchase[]
   readonly past: readonly ShownPurchase[]
   readonly offered: OfferedProduct | undefined
+  readonly unpaid: readonly Invoice[]
 }
 
 /** States in which there is something to do or to wait for, beside those with access. */
@@ -38,6 +41,7 @@ export async function readOverview(pages: PageParts, portal: Portal, now: Date):
     current,
     past: shown.filter((each) => !isCurrent(each)),
     offered: await offeredProduct(pages, portal, current),
+    unpaid: await readUnpaid(pages, portal),
   }
 }
 
@@ -66,10 +70,11 @@ type OverviewPageProps = {
 }
 
 export function OverviewPage({ portal, overview, now, notice }: OverviewPageProps): ReactElement {
-  const { current, past, offered } = overview
+  const { current, past, offered, unpaid } = overview
   return (
     <PortalPage portal={portal} section="plans" title="Your plans" notice={notice}>
       <h1>Your plans</h1>
+      <UnpaidInvoices portal={portal} invoices={unpaid} />
       {offered !== undefined && <Offer portal={portal} product={offered} />}
       {current.length === 0 && offered === undefined && (
         <p className="card quiet">You have no plan at the moment.</p>

@@ -20,6 +20,7 @@ type PortalPageProps = {
   readonly title: string
   readonly notice?: Notice | undefined
   readonly scripts?: readonly string[]
+  readonly refreshSeconds?: number | undefined
   readonly children: ReactNode
 }
 
@@ -29,6 +30,7 @@ export function PortalPage({
   title,
   notice,
   scripts = [],
+  refreshSeconds,
   children,
 }: PortalPageProps): ReactElement {
   const { frame } = portal
@@ -38,6 +40,7 @@ export function PortalPage({
       title={title}
       navigation={<Navigation portal={portal} section={section} />}
       scripts={[frame.files.script, ...scripts]}
+      refreshSeconds={refreshSeconds}
     >
       <NoticeLine notice={notice} />
       {children}

@@ -12,6 +12,7 @@ import { registerInvoicePages } from './invoice-routes.ts'
 import { registerPortalOpening } from './open-portal.tsx'
 import { portalCookie, portalOf, portalPath, requirePortal } from './portal.ts'
 import { registerPurchasePages } from './purchase-routes.ts'
+import { registerUnpaidPages } from './unpaid-routes.tsx'
 
 const params = z.object({ handle: z.string() })
 
@@ -30,6 +31,7 @@ export function registerPortal(app: ApiServer, pages: PageParts): void {
     registerCreditPages(portal, pages)
     registerInvoicePages(portal, pages)
     registerCardPages(portal, pages)
+    registerUnpaidPages(portal, pages)
     registerSignOut(portal, pages)
     done()
   })

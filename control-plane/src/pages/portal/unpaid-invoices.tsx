@@ -1,0 +1,62 @@
+import type { ReactElement } from 'react'
+import type { Invoice } from '@tollgate/domain/invoices/invoice'
+import { listInvoices } from '@tollgate/domain/invoices/repository'
+import { dueMinor } from '@tollgate/domain/invoices/transitions'
+import { read } from '../../http/read.ts'
+import type { PageParts } from '../frame.ts'
+import { invoiceName } from './invoice-name.ts'
+import type { Portal } from './portal.ts'
+
+/** More than anybody leaves unpaid before everything is suspended. */
+const unpaidShownMax = 50
+
+/** What waits for money. */
+export async function readUnpaid(
+  pages: PageParts,
+  { caller, customer }: Portal,
+): Promise<readonly Invoice[]> {
+  const filter = { customerRef: customer.reference, status: 'open' } as const
+  const { invoices } = await read(pages, caller, (sql) =>
+    listInvoices(sql, caller.providerId, filter, { limit: unpaidShownMax, offset: 0 }),
+  )
+  return invoices
+}
+
+/** Where charging the saved card has failed: its customer is asked to see to it. */
+function isUnpaid(invoice: Invoice): boolean {
+  const { status, failedCharges, isHeld } = invoice
+  return status === 'open' && failedCharges > 0 && !isHeld && dueMinor(invoice) > 0n
+}
+
+type UnpaidProps = { readonly portal: Portal; readonly invoices: readonly Invoice[] }
+
+/** Of those invoices, what could not be charged. */
+export function UnpaidInvoices({ portal, invoices }: UnpaidProps): ReactElement | null {
+  const { money } = portal.frame.formats
+  const unpaid = invoices.filter(isUnpaid)
+  if (unpaid.length === 0) return null
+  return (
+    <section className="card call bad" aria-label="To be paid">
+      <h2>A payment did not go through</h2>
+      {unpaid.map((invoice) => {
+        const name = invoiceName(portal, invoice)
+        return (
+          <div key={invoice.reference} className="row spread wrap">
+            <p>{`${name}: ${money(dueMinor(invoice), invoice.currency)}`}</p>
+            <a
+              className="button main"
+              href={unpaidPath(portal, invoice.reference)}
+              aria-label={`Pay now: ${name}`}
+            >
+              Pay now
+            </a>
+          </div>
+        )
+      })}
+    </section>
+  )
+}
+
+export function unpaidPath({ path }: Portal, invoiceRef: string): string {
+  return `${path}/invoices/${encodeURIComponent(invoiceRef)}/pay`
+}

@@ -1,0 +1,85 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findCard } from '@tollgate/domain/cards/repository'
+import {
+  lookAtUnpaid,
+  payPresent,
+  type PresentPayment,
+} from '@tollgate/domain/charging/pay-present'
+import { findInvoice } from '@tollgate/domain/invoices/repository'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import type { ApiServer } from '../../http/api-server.ts'
+import { read } from '../../http/read.ts'
+import type { PageParts } from '../frame.ts'
+import type { Notice } from '../notice.tsx'
+import { sendPage } from '../page.tsx'
+import { ProblemError, problems } from '../problem.tsx'
+import { operationOfPortal, portalOf, portalPath } from './portal.ts'
+import { unpaidPath } from './unpaid-invoices.tsx'
+import { UnpaidPage } from './unpaid-page.tsx'
+
+const params = z.object({ handle: z.string(), invoiceRef: requiredReference })
+const schema = { hide: true, params }
+const path = `${portalPath}/:handle/invoices/:invoiceRef/pay`
+
+const declined: Notice = {
+  tone: 'bad',
+  text: 'The payment did not go through, and nothing was charged. Please try again, or use another card.',
+}
+
+/** Paying what the saved card could not be charged for: the bank asks its customer, or there is another card. */
+export function registerUnpaidPages(app: ApiServer, pages: PageParts): void {
+  app.get(path, { schema }, async (request, reply) => {
+    const { tried } = request.query as { readonly tried?: unknown }
+    const { invoiceRef } = request.params
+    await requireInvoice(pages, request, invoiceRef)
+    const operation = operationOfPortal(pages, request)
+    const payment = await lookAtUnpaid(pages.payments, operation, invoiceRef)
+    const notice = tried === 'yes' && payment.kind === 'unpaid' ? declined : undefined
+    return showPayment(pages, request, reply, payment, notice)
+  })
+
+  app.post(path, { schema }, async (request, reply) => {
+    const portal = portalOf(request)
+    const { invoiceRef } = request.params
+    await requireInvoice(pages, request, invoiceRef)
+    const own = unpaidPath(portal, invoiceRef)
+    const returnUrl = `${pages.hostedUrl}${own.slice(pages.basePath.length)}?tried=yes`
+    const operation = operationOfPortal(pages, request)
+    await payPresent(pages.payments, operation, invoiceRef, returnUrl)
+    // The page of it leads on: what came of it, or to the bank.
+    return reply.redirect(`${own}?tried=yes`, 303)
+  })
+}
+
+async function showPayment(
+  pages: PageParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payment: PresentPayment,
+  notice: Notice | undefined,
+): Promise<FastifyReply> {
+  const portal = portalOf(request)
+  const { providerId } = portal.caller
+  const { invoiceRef } = params.parse(request.params)
+  if (payment.kind === 'paid') return reply.redirect(`${portal.path}/invoices?done=paid`, 303)
+  if (payment.kind === 'nothing') return reply.redirect(`${portal.path}/invoices`, 303)
+  const invoice = await requireInvoice(pages, request, invoiceRef)
+  const found = await read(pages, portal.caller, (sql) =>
+    findCard(sql, providerId, portal.customer.reference),
+  )
+  const card = found?.reusable === true ? found : undefined
+  return sendPage(reply, 200, UnpaidPage({ portal, invoice, payment, card, notice }))
+}
+
+/** One of this customer's own: of others it is not said that they exist. */
+async function requireInvoice(pages: PageParts, request: FastifyRequest, invoiceRef: string) {
+  const { caller, customer, frame } = portalOf(request)
+  const invoice = await read(pages, caller, (sql) =>
+    findInvoice(sql, caller.providerId, invoiceRef),
+  )
+  if (invoice?.customerRef !== customer.reference || invoice.status === 'draft') {
+    throw new ProblemError(problems.notFound, frame)
+  }
+  return invoice
+}

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Page } from 'playwright-core'
+import { createManualClock, type ManualClock } from '../manual-clock.ts'
+import { createCustomer } from '../offers.ts'
+import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
+import { createVisitor } from './visitor.ts'
+
+/* What customers see whose renewal could not be charged, in a real browser: on all services, billing runner included. */
+
+let clock: ManualClock
+let paying: PayingStack
+let productRef: string
+let planRef: string
+
+beforeAll(async () => {
+  clock = createManualClock('2026-03-20T12:00:00Z')
+  const settings = { TOLLGATE_SCHEDULE_LOOK_MS: '100', TOLLGATE_BILLING_RETRY_PAUSE_MS: '100' }
+  paying = await startPayingStack({ clock, hasBillingRunner: true, settings })
+  productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
+  const plan = { name: 'Professional', type: 'recurring', billingCycle: 'monthly', price: 4_900 }
+  planRef = (await paying.client.createPlan(productRef, plan)).reference
+})
+
+afterAll(() => paying.stop())
+
+async function eventually(check: () => Promise<void>): Promise<void> {
+  await vi.waitFor(check, { timeout: 60_000, interval: 200 })
+}
+
+async function buyWith(page: Page, customerRef: string, card: string): Promise<void> {
+  await page.goto(await paying.checkoutLink({ customerRef, productRef, planRef }))
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await enterCard(page, card)
+}
+
+async function statusOf(customerRef: string): Promise<unknown> {
+  return (await paying.purchasesOf(customerRef))[0]?.['status']
+}
+
+test('a bank that wants to hear from its customer does, and the plan goes on', async () => {
+  const customerRef = await createCustomer(paying.client)
+  const visitor = await createVisitor(paying.browser)
+  const { page } = visitor
+  await buyWith(page, customerRef, '4000002760003184')
+  await page.getByRole('button', { name: 'Yes, it is me' }).click()
+  await page.getByRole('heading', { name: 'Done' }).waitFor()
+  clock.set('2026-04-20T12:00:00Z')
+  await eventually(async () => expect(await statusOf(customerRef)).toBe('past_due'))
+
+  await page.goto(await paying.portalLink(customerRef))
+  await page.getByRole('heading', { name: 'A payment did not go through' }).waitFor()
+  await visitor.inspect('portal-past-due')
+  await page.getByRole('link', { name: /^Pay now: TEST-INV-/ }).click()
+  await page.getByRole('heading', { name: 'Pay $49.00' }).waitFor()
+  await visitor.inspect('portal-unpaid')
+  await page.getByRole('button', { name: /Pay \$49\.00 with/ }).click()
+  await page.getByText('Your bank wants to make sure').waitFor()
+  await visitor.inspect('portal-unpaid-bank')
+  const asked = page.url()
+  await page.getByRole('link', { name: 'Continue to your bank' }).click()
+  await page.getByRole('button', { name: 'No' }).click()
+  await page.getByRole('alert').getByText('did not go through').waitFor()
+
+  await page.getByRole('button', { name: /Pay \$49\.00 with/ }).click()
+  await page.getByRole('link', { name: 'Continue to your bank' }).click()
+  await page.getByRole('button', { name: 'Yes, it is me' }).click()
+  await page.getByText('Thank you. The invoice is paid.').waitFor()
+  expect(await statusOf(customerRef)).toBe('active')
+  await page.goto(asked)
+  await page.getByText('Thank you. The invoice is paid.').waitFor()
+  await expect(page.getByText('A payment did not go through').count()).resolves.toBe(0)
+  await visitor.close()
+})
+
+test('another card is charged for what the first one was declined for', async () => {
+  const customerRef = await createCustomer(paying.client)
+  const visitor = await createVisitor(paying.browser)
+  const { page } = visitor
+  // Schedules look ahead only: the clock never goes back.
+  clock.set('2026-05-05T12:00:00Z')
+  await buyWith(page, customerRef, '4242424242424242')
+  await page.getByRole('heading', { name: 'Done' }).waitFor()
+  await page.goto(await paying.portalLink(customerRef))
+  await page.getByRole('link', { name: 'Payment' }).click()
+  await page.getByRole('button', { name: 'Use another card' }).click()
+  await enterCard(page, '4000000000000341')
+  await page.getByText('Your card is saved.').waitFor()
+  clock.set('2026-06-05T12:00:00Z')
+  await eventually(async () => expect(await statusOf(customerRef)).toBe('past_due'))
+
+  await page.goto(await paying.portalLink(customerRef))
+  await page.getByRole('link', { name: /^Pay now: TEST-INV-/ }).click()
+  await page.getByRole('button', { name: /Pay \$49\.00 with/ }).click()
+  await page.getByRole('alert').getByText('did not go through').waitFor()
+  await visitor.inspect('portal-unpaid-declined')
+  await page.getByRole('button', { name: 'Use another card' }).click()
+  await enterCard(page, '5555555555554444')
+  await page.getByText('Your card is saved.').waitFor()
+  clock.set('2026-06-05T13:00:00Z')
+  await eventually(async () => expect(await statusOf(customerRef)).toBe('active'))
+  await page.goto(await paying.portalLink(customerRef))
+  await page.getByRole('heading', { name: 'Your plans' }).waitFor()
+  await expect(page.getByText('A payment did not go through').count()).resolves.toBe(0)
+  await visitor.close()
+})
