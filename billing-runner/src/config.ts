@@ -119,9 +119,27 @@ export const billingRunnerSettings = {
     168,
     { min: 0, max: 87_600 },
   ),
+  reconcileDays: integerSetting(
+    'TOLLGATE_RECONCILE_DAYS',
+    'Days back from which on payments, refunds, disputes, payouts and invoices are compared by the scheduled reconciliation',
+    7,
+    { min: 1, max: 365 },
+  ),
+  reconcileGraceMinutes: integerSetting(
+    'TOLLGATE_RECONCILE_GRACE_MINUTES',
+    'Minutes within which a change may be known to one side alone, since its webhook is on its way',
+    15,
+    { min: 0, max: 1_440 },
+  ),
+  reconcileFindingsMax: integerSetting(
+    'TOLLGATE_RECONCILE_FINDINGS_MAX',
+    'Findings of one provider that a report of a reconciliation lists; the others are counted',
+    1_000,
+    { min: 1, max: 100_000 },
+  ),
   runsKeptDays: integerSetting(
     'TOLLGATE_BILLING_RUNS_KEPT_DAYS',
-    'Days that it can be looked up what a job did',
+    'Days that it can be looked up what a job did, and what a reconciliation found',
     90,
     { min: 1, max: 3_650 },
   ),

@@ -26,6 +26,12 @@ export function createJobMetrics(registry: Registry) {
       labelNames,
       registers,
     }),
+    findings: new Gauge({
+      name: 'tollgate_reconciliation_findings',
+      help: 'What the newest reconciliation of each provider found and a look did not set right, by kind',
+      labelNames: ['kind', 'space'] as const,
+      registers,
+    }),
     failures: new Counter({
       name: 'tollgate_billing_job_failures_total',
       help: 'Runs that broke off and are taken up again',

@@ -12,10 +12,13 @@ import {
   openPaymentProcessors,
   type PaymentProcessors,
 } from '@tollgate/platform/payments/open-payment-processors'
+import { tracePaymentProcessors } from '@tollgate/platform/payments/trace-payment-processor'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
+import type { PaymentJobParts } from '@tollgate/domain/payments/work-off-inbox'
 import { openDatabase } from '@tollgate/domain/postgres/open-database'
+import { commitAndPublish } from '@tollgate/domain/publications/commit-and-publish'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 import { environments } from '@tollgate/schemas/environment'
@@ -46,7 +49,7 @@ export async function openParts(
   overrides: Partial<Parts>,
 ): Promise<OpenedParts> {
   const parts = await openUntraced(config, overrides)
-  const { tracing, database, hotState } = parts
+  const { tracing, database, hotState, processors } = parts
   const traced =
     tracing === undefined
       ? parts
@@ -58,6 +61,7 @@ export async function openParts(
             hotState,
             config.hotState === 'redis' ? 'redis' : 'lmdb',
           ),
+          processors: tracePaymentProcessors(tracing, processors),
         }
   return { ...traced, charge: overrides.charge ?? chargeSavedCards(config, traced) }
 }
@@ -74,6 +78,24 @@ function chargeSavedCards(
     processors,
     hostedUrl: withoutSlash(hostedUrl),
   })
+}
+
+/** What a look at the processor needs, of the parts of this process. */
+export function paymentPartsOf(
+  { hostedUrl }: Pick<BillingRunnerConfig, 'hostedUrl'>,
+  parts: Omit<Parts, 'charge'>,
+): PaymentJobParts {
+  const { database, processors, logger } = parts
+  const publisher = publisherOf(parts)
+  return {
+    database,
+    everyone: database,
+    processors,
+    commit: (operation, body) => commitAndPublish({ ...parts, publisher }, operation, body),
+    hostedUrl: withoutSlash(hostedUrl),
+    now: publisher.now,
+    logger,
+  }
 }
 
 /** What publishing needs, of the parts of this process. */

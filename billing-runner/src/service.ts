@@ -3,6 +3,7 @@ import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { Service } from '@tollgate/platform/service/service'
 import type { BillingRunnerConfig } from './config.ts'
 import { createJobs } from './jobs/job-catalogue.ts'
+import { createReconciliation } from './jobs/reconcile.ts'
 import { createScheduling } from './jobs/run-schedule.ts'
 import { createJobMetrics } from './metrics.ts'
 import { openParts, publisherOf, type OpenedParts, type Parts } from './open-parts.ts'
@@ -46,16 +47,17 @@ type Running = { readonly adminPort: () => number; readonly stop: () => Promise<
 
 async function run(config: BillingRunnerConfig, parts: OpenedParts): Promise<Running> {
   const registry = createMetrics('billing-runner')
+  const jobMetrics = createJobMetrics(registry)
   const scheduling = createScheduling(
     {
       publisher: publisherOf(parts),
       logger: parts.logger,
       limits: config,
-      metrics: createJobMetrics(registry),
+      metrics: jobMetrics,
       lookIntervalMs: config.lookIntervalMs,
       stuckAfterMs: config.stuckAfterMs,
     },
-    createJobs(config, parts.charge),
+    [...createJobs(config, parts.charge), createReconciliation(config, parts, jobMetrics)],
   )
   const admin = createAdminServer({
     host: config.adminHost,

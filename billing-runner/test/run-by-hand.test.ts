@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { createProgram } from '../src/cli/program.ts'
+import { reconcileNow } from '../src/cli/reconcile-command.ts'
 import { runJobs } from '../src/cli/run-jobs.ts'
 import { startRunnerStack, type RunnerStack, type Shop } from './runner-stack.ts'
 
@@ -23,13 +24,15 @@ beforeEach(async () => {
 /** What `tollgate billing run` prints with these parameters. */
 async function run(...parameters: string[]): Promise<string[]> {
   const printed: string[] = []
-  const program = createProgram((asked) =>
-    runJobs(stack.config(), asked, {
-      print: (line) => printed.push(line),
-      stopping: new AbortController().signal,
-      parts: stack.parts,
-    }),
-  )
+  const surroundings = {
+    print: (line: string) => printed.push(line),
+    stopping: new AbortController().signal,
+    parts: stack.parts,
+  }
+  const program = createProgram({
+    run: (asked) => runJobs(stack.config(), asked, surroundings),
+    reconcile: (asked) => reconcileNow(stack.config(), asked, surroundings),
+  })
   await program.parseAsync(['node', 'tollgate billing', 'run', ...parameters])
   return printed
 }

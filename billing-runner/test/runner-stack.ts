@@ -84,6 +84,7 @@ const nothingScheduled = Object.fromEntries(
     'ENDED_PURCHASES',
     'ABANDONED_CHECKOUTS',
     'CLEAN_UP',
+    'RECONCILIATION',
   ].map((name) => [`TOLLGATE_SCHEDULE_${name}`, 'off']),
 )
 

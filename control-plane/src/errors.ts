@@ -170,6 +170,8 @@ export const refusals = {
         'This installation cannot keep secrets: its operator has to set TOLLGATE_SECRET_KEYS',
     }),
 
+  reconciliationNotFound: (reference: string) =>
+    notFound(`Reconciliation with reference ${reference} not found`),
   invoiceNotFound: (reference: string) => notFound(`Invoice with reference ${reference} not found`),
   eventNotFound: (eventId: string) => notFound(`Event ${eventId} not found`),
   meterNotFound: (reference: string) => notFound(`Meter with reference ${reference} not found`),

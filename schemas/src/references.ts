@@ -23,6 +23,7 @@ export const referencePrefixes = {
   dispute: 'dp_',
   payout: 'po_',
   refund: 're_',
+  reconciliation: 'rec_',
   provider: 'prv_',
   apiKey: 'key_',
   consoleUser: 'usr_',

@@ -1,17 +1,20 @@
 import { readSettings, SettingsError } from '@tollgate/platform/config/settings'
 import { billingRunnerSettings } from '../config.ts'
 import { createProgram } from './program.ts'
-import { CommandError, runJobs } from './run-jobs.ts'
+import { reconcileNow } from './reconcile-command.ts'
+import { CommandError, runJobs, type RunSurroundings } from './run-jobs.ts'
 
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
 
-const program = createProgram(async (asked) => {
-  const config = readSettings(billingRunnerSettings, process.env)
-  await runJobs(config, asked, {
-    print: (line) => process.stdout.write(`${line}\n`),
-    stopping: stopping.signal,
-  })
+const readConfig = () => readSettings(billingRunnerSettings, process.env)
+const surroundings: RunSurroundings = {
+  print: (line) => process.stdout.write(`${line}\n`),
+  stopping: stopping.signal,
+}
+const program = createProgram({
+  run: (asked) => runJobs(readConfig(), asked, surroundings),
+  reconcile: (asked) => reconcileNow(readConfig(), asked, surroundings),
 })
 
 try {

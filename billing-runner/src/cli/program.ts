@@ -11,15 +11,41 @@ export type AskedRun = {
   readonly dryRun?: boolean
 }
 
-export function createProgram(run: (asked: AskedRun) => Promise<void>): Command {
+/** What somebody asked to be compared. */
+export type AskedComparison = {
+  readonly environment?: Environment
+  readonly provider?: string
+  /** ISO date or date-time. */
+  readonly since?: string
+  readonly json?: boolean
+}
+
+export type Actions = {
+  readonly run: (asked: AskedRun) => Promise<void>
+  readonly reconcile: (asked: AskedComparison) => Promise<void>
+}
+
+export function createProgram({ run, reconcile }: Actions): Command {
   const program = new Command('tollgate billing').description('Scheduled work, by hand')
+  const environment = (): Option =>
+    new Option('--environment <name>', 'there alone').choices(environments)
   program
     .command('run')
     .description('Do now what is due, beside the schedules; prints what comes of it')
     .option('--job <name>', 'that job alone')
-    .addOption(new Option('--environment <name>', 'there alone').choices(environments))
+    .addOption(environment())
     .option('--at <time>', 'as if it were that time (ISO 8601); in live not after now')
     .option('--dry-run', 'say what would be done, and do nothing')
     .action((asked: AskedRun) => run(asked))
+  program
+    .command('reconcile')
+    .description(
+      'Compare payments, invoices, wallets and usage with what others have of the same; fails where that differs',
+    )
+    .addOption(environment())
+    .option('--provider <providerId>', 'of that provider alone')
+    .option('--since <time>', 'what was made since then (ISO 8601); else as many days as by night')
+    .option('--json', 'print it as JSON')
+    .action((asked: AskedComparison) => reconcile(asked))
   return program
 }

@@ -29,7 +29,7 @@ export async function runJobs(
   asked: AskedRun,
   { print, stopping, parts: overrides = {} }: RunSurroundings,
 ): Promise<void> {
-  const at = asked.at === undefined ? undefined : parseTime(asked.at)
+  const at = asked.at === undefined ? undefined : parseTime('--at', asked.at)
   const parts = await openParts({ ...config, logLevel: 'error' }, overrides)
   try {
     const jobs = chosenJobs(createJobs(config, parts.charge), asked)
@@ -61,9 +61,9 @@ export async function runJobs(
   }
 }
 
-function parseTime(text: string): Date {
+export function parseTime(option: string, text: string): Date {
   const at = new Date(text)
-  if (Number.isNaN(at.getTime())) throw new CommandError(`--at ${text} is no ISO 8601 time`)
+  if (Number.isNaN(at.getTime())) throw new CommandError(`${option} ${text} is no ISO 8601 time`)
   return at
 }
 

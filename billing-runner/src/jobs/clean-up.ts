@@ -3,6 +3,7 @@ import { sweepSlots } from '@tollgate/domain/calendar/slots'
 import { sweepAccessTokens } from '@tollgate/domain/console/access-tokens'
 import { sweepAttempts } from '@tollgate/domain/console/attempts'
 import { sweepCliSessions } from '@tollgate/domain/console/cli-sessions'
+import { sweepReconciliations } from '@tollgate/domain/reconciliation/reports-repository'
 import { sweepCustomerSessions } from '@tollgate/domain/sessions/customer-sessions'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { SweepJob } from './job.ts'
@@ -20,7 +21,7 @@ const rowsMax = 1_000
 /** Sessions of command lines that have expired are told so for that long. */
 const cliSessionsMs = 3_600_000
 
-/** Deletes old sessions, what signing in to the console leaves behind, and records of runs. */
+/** Deletes old sessions, what signing in to the console leaves behind, records of runs and reports of reconciliations. */
 export function createCleanUp(kept: KeptTimes): SweepJob {
   return {
     kind: 'sweep',
@@ -34,6 +35,7 @@ export function createCleanUp(kept: KeptTimes): SweepJob {
           ? await sweepConsole(pool, now, before(cliSessionsMs))
           : [
               await sweepRuns(pool, before(kept.runsMs), rowsMax),
+              await sweepReconciliations(pool, before(kept.runsMs), rowsMax),
               await sweepCustomerSessions(pool, before(kept.sessionsMs), rowsMax),
             ]
       return [runs, ...others].some((rows) => rows >= rowsMax)

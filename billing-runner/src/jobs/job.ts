@@ -39,4 +39,14 @@ export type SweepJob = {
   sweep(pool: Queryable, space: PublicationSpace, now: Date): Promise<boolean>
 }
 
-export type Job = ItemJob | SweepJob
+/** One piece of work for a whole environment: one runner does it, the others wait for its end. */
+export type WholeJob = {
+  readonly kind: 'whole'
+  readonly name: string
+  /** Must be harmless to begin again from the start. Throws soon after `stopping` is aborted. */
+  perform(environment: Environment, stopping: AbortSignal): Promise<void>
+  /** Of each runner, when it finds that the work of a slot is done, by whomever. */
+  ended(environment: Environment): Promise<void>
+}
+
+export type Job = ItemJob | SweepJob | WholeJob

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
 import type { Job } from './job.ts'
 import type { TriedOutcome } from './run-batch.ts'
-import { workSlot, type SlotParts } from './work-slot.ts'
+import type { SlotParts } from './slot-parts.ts'
+import { workSlot } from './work-slot.ts'
 
 /** How many items had each outcome. */
 export type Totals = ReadonlyMap<TriedOutcome, number>

@@ -7,7 +7,8 @@ import type { JobMetrics } from '../metrics.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { Job } from './job.ts'
 import type { ScheduledJob } from './job-catalogue.ts'
-import { workSlot, type SlotParts } from './work-slot.ts'
+import type { SlotParts } from './slot-parts.ts'
+import { workSlot } from './work-slot.ts'
 
 export type SchedulingParts = SlotParts & {
   readonly metrics: JobMetrics

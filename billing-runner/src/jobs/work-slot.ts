@@ -2,20 +2,9 @@ import { claimDue, type ClaimLimits } from '@tollgate/domain/calendar/claims'
 import { endSlot, openSlot, type Slot } from '@tollgate/domain/calendar/slots'
 import { poolOf, type PublicationSpace } from '@tollgate/domain/publications/publisher'
 import type { ItemJob, Job, SweepJob } from './job.ts'
-import { runBatch, type BatchParts, type TriedOutcome } from './run-batch.ts'
-
-export type SlotParts = BatchParts & {
-  readonly limits: BatchParts['limits'] & {
-    readonly batchItemsMax: number
-    readonly claimLeaseMs: number
-  }
-}
-
-/** Hears of every batch when it is done. */
-export type OnBatch = (outcomes: ReadonlyMap<TriedOutcome, number>, seconds: number) => void
-
-/** `waiting`: other runners are at work in it, or something that failed is to be tried again. */
-export type SlotOutcome = 'ended' | 'waiting' | 'stopped'
+import { runBatch } from './run-batch.ts'
+import type { OnBatch, SlotOutcome, SlotParts } from './slot-parts.ts'
+import { workWhole } from './work-whole.ts'
 
 /**
  * Works in one slot of a job until nothing is left that nobody has, or until it is told to stop, which it does after the
@@ -31,9 +20,15 @@ export async function workSlot(
 ): Promise<SlotOutcome> {
   const slot: Slot = { job: job.name, ...when }
   const isOpen = await openSlot(poolOf(parts.publisher, space), slot, parts.publisher.now())
-  if (!isOpen) return 'ended'
+  if (!isOpen) {
+    if (job.kind === 'whole' && space !== 'control') await job.ended(space)
+    return 'ended'
+  }
   if (job.kind === 'sweep') return sweepAll(parts, job, space, slot, stopping)
-  return space === 'control' ? 'ended' : workItems(parts, job, space, slot, stopping, onBatch)
+  if (space === 'control') return 'ended'
+  return job.kind === 'whole'
+    ? workWhole(parts, job, space, slot, stopping, onBatch)
+    : workItems(parts, job, space, slot, stopping, onBatch)
 }
 
 async function workItems(

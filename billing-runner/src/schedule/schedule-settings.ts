@@ -33,6 +33,11 @@ export const scheduleSettings = {
     'checkouts expire that nobody completed',
     '* * * * *',
   ),
+  reconciliation: scheduleSetting(
+    'TOLLGATE_SCHEDULE_RECONCILIATION',
+    'what we have is compared with the payment processor, the ledger and the usage records',
+    '0 3 * * *',
+  ),
   cleanUp: scheduleSetting(
     'TOLLGATE_SCHEDULE_CLEAN_UP',
     'old sessions, tokens and records of runs are deleted',

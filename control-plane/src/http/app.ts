@@ -55,6 +55,7 @@ import { registerProductRoutes } from './routes/products.ts'
 import { registerAssetUploadRoute, registerPublicAssetRoutes } from './routes/provider-assets.ts'
 import { registerPurchaseChangeRoutes } from './routes/purchase-changes.ts'
 import { registerPurchaseRoutes } from './routes/purchases.ts'
+import { registerReconciliationRoutes } from './routes/reconciliations.ts'
 import { registerSessionRoutes } from './routes/sessions.ts'
 import { registerUserInfoRoutes } from './routes/user-info.ts'
 import { registerWebhookCatalogueRoutes } from './routes/webhook-catalogue.ts'
@@ -152,6 +153,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerConsoleUsageRoutes(app, parts)
   registerEventRoutes(app, parts)
   registerBillingRunRoutes(app, parts)
+  registerReconciliationRoutes(app, parts)
   registerAuditLogRoute(app, parts)
   registerMerchantRoutes(app, parts)
   registerAssetUploadRoute(app, parts)

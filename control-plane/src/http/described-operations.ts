@@ -340,6 +340,15 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'listBillingRuns',
     'List what scheduled jobs did, the newest first',
   ),
+  'get /v1/ui/reconciliations': operation(
+    'listReconciliations',
+    'List what was compared with others and what came of it, the newest first',
+  ),
+  'get /v1/ui/reconciliations/{reference}': operation(
+    'getReconciliation',
+    'Get a reconciliation with all that it found',
+    404,
+  ),
   'get /v1/ui/events': operation('listEvents', 'List what happened, the newest first'),
   'get /v1/ui/events/{eventId}': operation('getEvent', 'Get an event with what it tells', 404),
 

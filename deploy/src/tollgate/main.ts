@@ -11,7 +11,7 @@ const [command, ...parameters] = process.argv.slice(2)
 if (command === 'migrate') process.exit(await runMigrateCommand(parameters, process.env))
 
 /** The operator's commands, against what runs on the data folder, or against what the environment names. */
-const isBilling = command === 'billing'
+const isBilling = command === 'billing' || command === 'reconcile'
 const program = createRequire(import.meta.url).resolve(
   isBilling ? '@tollgate/billing-runner/cli/main' : '@tollgate/control-plane/cli/main',
 )
@@ -26,7 +26,7 @@ if (!isHelp && !running && process.env['TOLLGATE_DATABASE_URL'] === undefined) {
 }
 const { status } = spawnSync(
   process.execPath,
-  [program, ...(isBilling ? parameters : process.argv.slice(2))],
+  [program, ...(command === 'billing' ? parameters : process.argv.slice(2))],
   {
     stdio: 'inherit',
     env: { ...process.env, ...running?.environment },
@@ -34,6 +34,7 @@ const { status } = spawnSync(
 )
 if (isHelp) {
   console.log('\nBilling:\n  billing run       Do now what is due')
+  console.log('  reconcile         Compare what we have with what others have of the same')
   console.log('\nMoving:\n  migrate           Move an embedded installation to the engines')
 }
 process.exit(status ?? 1)

@@ -88,6 +88,18 @@ export async function settleClaims(
   }
 }
 
+/** Whoever has claimed it goes on with it. */
+export async function renewClaim(
+  sql: Queryable,
+  job: string,
+  { providerId, item }: DueItem,
+  leaseMs: number,
+): Promise<void> {
+  await sql`
+    update job_claims set claimed_until = ${leaseEnd(sql, leaseMs)}
+    where provider_id = ${providerId} and job = ${job} and item = ${item}`
+}
+
 /** Says that a try failed; the next one is after the pause, the last one leaves it to the next slot. Returns how often it failed in this one. */
 export async function failClaim(
   sql: Queryable,

@@ -219,6 +219,17 @@ export async function findIntentName(
   return row === undefined ? undefined : { providerId: row.provider_id, reference: row.reference }
 }
 
+/** Whose payments these are, by the processor's ids. */
+export async function findIntentOwners(
+  sql: Queryable,
+  processorPaymentIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await sql<{ provider_id: string; processor_payment_id: string }[]>`
+    select provider_id, processor_payment_id from payment_intents
+    where processor_payment_id = any(${[...processorPaymentIds]})`
+  return new Map(rows.map((row) => [row.processor_payment_id, row.provider_id]))
+}
+
 /**
  * Takes intents of any provider that are due to be looked at, the longest due first. Their next look is put ahead, so
  * that nobody else takes them meanwhile, and somebody does should this process die.

@@ -54,7 +54,7 @@ export async function workOffInbox(
     const ids = ofObject.map(({ eventId }) => eventId)
     const [first] = ofObject
     try {
-      await follow(parts, environment, first!)
+      await followObject(parts, environment, first!)
       await settleEvents(pool, ids, parts.now())
     } catch (error) {
       const level = error instanceof PaymentProcessorUnavailableError ? 'warn' : 'error'
@@ -81,10 +81,11 @@ function groupByObject(events: readonly InboxEvent[]): Map<string, InboxEvent[]>
   return groups
 }
 
-async function follow(
+/** Fetches an object of the processor and applies what it is now. Harmless at any moment and as often as one likes. */
+export async function followObject(
   parts: PaymentJobParts,
   environment: Environment,
-  { objectKind, objectId }: InboxEvent,
+  { objectKind, objectId }: Pick<InboxEvent, 'objectKind' | 'objectId'>,
 ): Promise<void> {
   const retrieve = <Kind extends ProcessorObjectKind>(kind: Kind) =>
     processorOf(parts, environment).retrieve(kind, objectId)

@@ -8,6 +8,7 @@ import {
 } from '../api-keys.ts'
 import { auditLogResponseSchema } from '../audit-log.ts'
 import { billingRunsResponseSchema } from '../billing-runs.ts'
+import { reconciliationSchema, reconciliationsPageSchema } from '../reconciliations.ts'
 import {
   assetAddressSchema,
   merchantSchema,
@@ -17,6 +18,18 @@ import {
 } from '../merchants.ts'
 import { examplesOf } from './example.ts'
 import { hosted, instants, refs } from './story.ts'
+
+const reconciliation = {
+  reference: 'rec_8N4QZ1T7XW2K',
+  startedAt: '2026-03-15T03:00:00.180Z',
+  finishedAt: '2026-03-15T03:00:09.410Z',
+  comparedFrom: '2026-03-08T03:00:00.000Z',
+  comparedTo: '2026-03-15T02:45:00.000Z',
+  compared: { payment: 412, refund: 3, invoice: 390, wallet: 57 },
+  gaps: [],
+  found: 1,
+  repaired: 1,
+}
 
 export const pictureSha256 = '9f2b6d0c4e8a1735b9d1f3e5a7c9081b2d4f6e8a0c1b3d5f7e9a2c4b6d8f0e1a'
 
@@ -143,6 +156,33 @@ export const providerExamples = {
         total: 1,
         limit: 50,
         offset: 0,
+      },
+    }),
+  },
+  listReconciliations: {
+    answer: examplesOf(reconciliationsPageSchema, {
+      'A webhook that was lost': {
+        reconciliations: [reconciliation],
+        total: 1,
+        limit: 50,
+        offset: 0,
+      },
+    }),
+  },
+  getReconciliation: {
+    answer: examplesOf(reconciliationSchema, {
+      'A webhook that was lost': {
+        ...reconciliation,
+        findings: [
+          {
+            kind: 'refund',
+            difference: 'missing_here',
+            reference: 're_3PqLw2A7sKd81hTz0f9Vb6Nc',
+            theirs: 'succeeded 1900 USD',
+            since: '2026-03-14T09:12:44.000Z',
+            repaired: true,
+          },
+        ],
       },
     }),
   },

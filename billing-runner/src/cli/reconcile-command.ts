@@ -1,0 +1,78 @@
+import type { Finding } from '@tollgate/domain/reconciliation/finding'
+import type { Outcome } from '@tollgate/domain/reconciliation/reconcile'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { BillingRunnerConfig } from '../config.ts'
+import { runReconciliation } from '../jobs/reconcile.ts'
+import { openParts } from '../open-parts.ts'
+import type { AskedComparison } from './program.ts'
+import { CommandError, parseTime, type RunSurroundings } from './run-jobs.ts'
+
+type Compared = { readonly environment: Environment; readonly outcome: Outcome }
+
+/**
+ * Compares now, and prints what is not the same. Throws CommandError where something is not, and was not set right by
+ * looking again, or could not be compared.
+ */
+export async function reconcileNow(
+  config: BillingRunnerConfig,
+  asked: AskedComparison,
+  { print, stopping, parts: overrides = {} }: RunSurroundings,
+): Promise<void> {
+  const since = asked.since === undefined ? undefined : parseTime('--since', asked.since)
+  const parts = await openParts({ ...config, logLevel: 'error' }, overrides)
+  const compared: Compared[] = []
+  try {
+    for (const environment of environments) {
+      if (asked.environment !== undefined && asked.environment !== environment) continue
+      const scope = { environment, providerId: asked.provider, since, stopping }
+      compared.push({ environment, outcome: await runReconciliation(config, parts, scope) })
+    }
+  } finally {
+    await parts.close()
+  }
+  for (const line of asked.json === true ? [asJson(compared)] : compared.flatMap(linesOf)) {
+    print(line)
+  }
+  const standing = compared.flatMap(standingOf).length
+  const gaps = compared.flatMap(({ outcome }) => outcome.reports.flatMap((each) => each.gaps))
+  if (standing > 0) throw new CommandError(`${standing} findings: not everything is the same`)
+  if (gaps.length > 0) throw new CommandError('not everything could be compared')
+}
+
+function standingOf({ outcome }: Compared): Finding[] {
+  const findings = outcome.reports.flatMap((report) => report.findings)
+  return [...findings, ...outcome.strangers].filter(({ isRepaired }) => !isRepaired)
+}
+
+function linesOf({ environment, outcome }: Compared): string[] {
+  if (outcome.reports.length === 0 && outcome.strangers.length === 0) {
+    return [`${environment}: nothing to compare`]
+  }
+  const reports = outcome.reports.flatMap((report) => {
+    const { providerId, reference, compared, found, repaired, gaps, findings } = report
+    const counts = Object.entries(compared).map(([kind, count]) => `${count} ${kind}`)
+    return [
+      `${environment} ${providerId} ${reference}: compared ${counts.join(', ')}; ${found} found, ${repaired} of them set right`,
+      ...findings.map((finding) => `  ${lineOf(finding)}`),
+      ...gaps.map(({ kind, reason }) => `  ${kind} not compared: ${reason}`),
+    ]
+  })
+  return [
+    ...reports,
+    ...outcome.strangers.map((each) => `${environment} nobody's: ${lineOf(each)}`),
+  ]
+}
+
+function lineOf({ kind, difference, reference, ours, theirs, since, isRepaired }: Finding): string {
+  const state = isRepaired ? 'set right' : difference.replace('_', ' ')
+  const sides = `here ${ours ?? 'nothing'}, there ${theirs ?? 'nothing'}`
+  return `${kind} ${reference} ${state}: ${sides}, since ${since.toISOString()}`
+}
+
+function asJson(compared: readonly Compared[]): string {
+  return JSON.stringify(
+    compared.map(({ environment, outcome }) => ({ environment, ...outcome })),
+    undefined,
+    2,
+  )
+}

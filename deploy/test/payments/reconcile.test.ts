@@ -1,0 +1,244 @@
+import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
+import { createProgram } from '@tollgate/billing-runner/cli/program'
+import { reconcileNow } from '@tollgate/billing-runner/cli/reconcile-command'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import type { Queryable } from '@tollgate/platform/database/database'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import type { ReconciliationBody } from '@tollgate/schemas/http/reconciliations'
+import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { issueSample } from '../../../control-plane/test/printed-invoice.ts'
+import { PaymentStack } from './payment-stack.ts'
+
+/*
+ * What we have against what others have of it, over the operator's command: one thing of each kind is made wrong, and
+ * found; what is only under way is not.
+ */
+
+let payments: PaymentStack
+let planRef: string
+
+beforeAll(async () => {
+  // Neither webhooks nor readings of the processor's list: what is known is known by looks alone.
+  payments = await PaymentStack.start({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '86400' } })
+  payments.stack.clock.set(new Date().toISOString())
+  planRef = await payments.createPlan({ price: 1900 })
+})
+afterAll(() => payments.stop())
+
+const sql = () => payments.stack.database.in('sandbox')
+
+async function pass(minutes: number): Promise<void> {
+  await payments.simulate('clock', { advanceSeconds: minutes * 60 })
+  const nowMs = payments.stack.clock.now()
+  payments.stack.clock.set(new Date(nowMs + minutes * 60_000).toISOString())
+}
+
+type Printed = { readonly lines: string[]; readonly failure: string | undefined }
+
+async function reconcile(...parameters: string[]): Promise<Printed> {
+  const { stack, simulator } = payments
+  const config = readBillingRunnerConfig({
+    TOLLGATE_DATA_DIR: stack.folder,
+    TOLLGATE_DATABASE_URL: stack.databaseUrl,
+    TOLLGATE_LOG_PARTITIONS: '4',
+    TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
+    TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
+  })
+  const { clock, database, hotState, eventLog } = stack
+  const logger = createLogger('billing-runner', 'silent')
+  const lines: string[] = []
+  const surroundings = {
+    print: (line: string) => lines.push(line),
+    stopping: new AbortController().signal,
+    parts: { clock, database, hotState, eventLog, logger },
+  }
+  const program = createProgram({
+    run: () => Promise.reject(new Error('not asked for')),
+    reconcile: (asked) => reconcileNow(config, asked, surroundings),
+  })
+  const words = ['node', 'tollgate', 'reconcile', '--environment', 'sandbox', ...parameters]
+  const failure = await program.parseAsync(words).then(
+    () => undefined,
+    (error: unknown) => (error as Error).message,
+  )
+  return { lines, failure }
+}
+
+async function paid(card = 'pm_card_bypassPending'): Promise<string> {
+  const customerRef = await payments.createCustomer()
+  const asked = { customerRef, productRef: payments.productRef, planRef }
+  const { body } = await payments.createIntent(`reconcile-${customerRef}`, asked)
+  await payments.confirm(body.processorPaymentId, card)
+  const done = await payments.process<ProcessedPaymentBody>(body.processorPaymentId, customerRef)
+  expect(done.body.status).toBe('succeeded')
+  return body.processorPaymentId
+}
+
+async function refunded(paymentId: string, amount: string): Promise<string> {
+  const asked = { payment_intent: paymentId, amount }
+  return (await payments.stripe('POST', 'refunds', asked)).body.id
+}
+
+test('a busy installation has nothing to tell', async () => {
+  await Promise.all(Array.from({ length: 5 }, () => paid()))
+  const begun = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const customerRef = await payments.createCustomer()
+      const asked = { customerRef, productRef: payments.productRef, planRef }
+      return (await payments.createIntent(`open-${customerRef}`, asked)).body.processorPaymentId
+    }),
+  )
+  await pass(60)
+  // Paid and given back while the comparison goes on, and nobody tells us.
+  const [first] = begun
+  await payments.confirm(first!)
+  await refunded(first!, '100')
+  const { lines, failure } = await reconcile()
+  expect(lines).toEqual([
+    expect.stringMatching(/compared 8 payment; 0 found, 0 of them set right$/),
+  ])
+  expect(failure).toBeUndefined()
+})
+
+/** As nobody may: what the database keeps others from doing. */
+async function tamper(act: (sql: Queryable) => Promise<unknown>): Promise<void> {
+  const owner = createPostgresDatabase({
+    url: payments.stack.databaseUrl,
+    isOwner: true,
+    poolMax: 1,
+  })
+  try {
+    await owner.in('sandbox').begin(async (sql) => {
+      await sql`set local session_replication_role = replica`
+      await act(sql)
+    })
+  } finally {
+    await owner.close()
+  }
+}
+
+async function referencesOf(processorIds: readonly string[]): Promise<string[]> {
+  return Promise.all(
+    processorIds.map(async (id) => {
+      const [row] = await sql()<{ reference: string }[]>`
+        select reference from payment_intents where processor_payment_id = ${id}`
+      return row!.reference
+    }),
+  )
+}
+
+/** Paid by the customer, and nobody looks again soon. */
+async function paidUnnoticed(): Promise<string> {
+  const customerRef = await payments.createCustomer()
+  const asked = { customerRef, productRef: payments.productRef, planRef }
+  const { body } = await payments.createIntent(`unnoticed-${customerRef}`, asked)
+  await sql()`
+    update payment_intents set next_look_at = null
+    where processor_payment_id = ${body.processorPaymentId}`
+  await payments.confirm(body.processorPaymentId)
+  return body.processorPaymentId
+}
+
+test('what no webhook told of is set right by a look, and told of once', async () => {
+  await pass(60)
+  await reconcile()
+  const [refundedOnce, disputed] = [await paid(), await paid()]
+  const refund = await refunded(refundedOnce, '300')
+  const charges = await payments.stripe('GET', 'charges', { payment_intent: disputed })
+  const happened = await payments.simulate(`charges/${charges.body.data![0]!.id}/dispute`, {})
+  const payout = await payments.stripe('POST', 'payouts', { amount: '1000', currency: 'usd' })
+  const [payment] = await referencesOf([await paidUnnoticed()])
+  await pass(60)
+  const { lines, failure } = await reconcile()
+  expect(failure).toBeUndefined()
+  const expected = [
+    `dispute ${String(happened['id'])} set right: here nothing, there needs_response 1900 USD`,
+    `payment ${payment} set right: here requires_payment_method 1900 USD, there succeeded 1900 USD`,
+    `payout ${payout.body.id} set right: here nothing, there pending 1000 USD`,
+    `refund ${refund} set right: here nothing, there succeeded 300 USD`,
+  ]
+  for (const line of expected) expect(lines).toContainEqual(expect.stringContaining(line))
+  expect(lines).toHaveLength(1 + expected.length)
+  expect(await payments.eventsOf(refund)).toEqual(['payment.refunded'])
+  expect((await reconcile()).lines).toEqual([expect.stringMatching(/ 0 found/)])
+})
+
+test('one wrong thing of each kind is found, kept for the console, and nothing else', async () => {
+  const ids = await Promise.all([paid(), paid(), paid()])
+  const [otherAmount, gone, given] = ids
+  const refund = await refunded(given, '300')
+  const charges = await payments.stripe('GET', 'charges', { payment_intent: given })
+  const happened = await payments.simulate(`charges/${charges.body.data![0]!.id}/dispute`, {})
+  const dispute = String(happened['id'])
+  const payout = await payments.stripe('POST', 'payouts', { amount: '1000', currency: 'usd' })
+  const { tenant, stack } = payments
+  const customerRef = await payments.createCustomer()
+  const invoice = await issueSample(stack, tenant.sandboxKey, customerRef)
+  await payments.call('POST', `/v1/ui/customers/${customerRef}/credits/adjustments`, {
+    amount: 50,
+    reason: 'a present',
+  })
+  await pass(60)
+  expect((await reconcile()).failure).toBeUndefined()
+  const healthy = await reconcile()
+  expect(healthy.lines).toEqual([expect.stringMatching(/1 invoice.* wallet.* 0 found/)])
+
+  await pass(1)
+  await tamper(async (rows) => {
+    await rows`
+      update payment_intents set original_amount = 1901 where processor_payment_id = ${otherAmount}`
+    await rows`
+      update payment_intents set processor_payment_id = 'pi_gone' where processor_payment_id = ${gone}`
+    await rows`
+      update payment_refunds set amount = 301 where processor_refund_id = ${refund}`
+    await rows`
+      insert into payment_refunds (provider_id, processor_refund_id, intent_ref, amount, currency,
+        status, created_at, updated_at)
+      select provider_id, 're_gone', intent_ref, amount, currency, status, created_at, updated_at
+      from payment_refunds where processor_refund_id = ${refund}`
+    await rows`update payment_disputes set status = 'won' where processor_dispute_id = ${dispute}`
+    await rows`update payouts set amount = 1001 where processor_payout_id = ${payout.body.id}`
+    await rows`
+      update wallets set balance_micros = balance_micros + 1 where customer_ref = ${customerRef}`
+    await rows`
+      update invoice_lines set amount = amount + 1, exact_numerator = exact_numerator + exact_denominator
+      where invoice_ref = ${invoice} and line = 0`
+  })
+  const { failure } = await reconcile('--json')
+  expect(failure).toBe('9 findings: not everything is the same')
+  const path = '/v1/ui/reconciliations'
+  const { body: list } = await payments.call<{ reconciliations: ReconciliationBody[] }>('GET', path)
+  const [newest] = list.reconciliations
+  expect(newest).toMatchObject({ found: 9, repaired: 0, gaps: [] })
+  const { body } = await payments.call<ReconciliationBody>('GET', `${path}/${newest!.reference}`)
+  const found = body.findings.map(
+    ({ kind, difference, reference, ours, theirs }) =>
+      `${kind} ${difference} ${reference}: ${ours ?? '-'} | ${theirs ?? '-'}`,
+  )
+  const ours = await referencesOf([otherAmount, 'pi_gone'])
+  expect(found.toSorted()).toEqual([
+    `dispute differs ${dispute}: won 1600 USD | needs_response 1600 USD`,
+    expect.stringMatching(`invoice differs ${invoice}: \\d+ USD \\| line 1 4900 USD`),
+    `payment differs ${ours[0]}: succeeded 1901 USD | succeeded 1900 USD`,
+    `payment missing_here ${gone}: - | succeeded 1900 USD`,
+    `payment missing_there ${ours[1]}: succeeded 1900 USD | -`,
+    `payout differs ${payout.body.id}: pending 1001 USD | pending 1000 USD`,
+    `refund differs ${refund}: succeeded 301 USD | succeeded 300 USD`,
+    `refund missing_there re_gone: succeeded 301 USD | -`,
+    expect.stringMatching(`wallet differs ${customerRef}: balance 50.000001 \\| ledger 50,`),
+  ])
+  const other = await stack.createTenant()
+  const { status } = await stack.call(other.sandboxKey, 'GET', `${path}/${newest!.reference}`)
+  expect(status).toBe(404)
+})
+
+test('a processor that is away leaves a gap, and the rest is compared', async () => {
+  await payments.simulator.simulator.stop()
+  const { lines, failure } = await reconcile()
+  expect(failure).toMatch(/not everything/)
+  expect(lines).toContainEqual(
+    expect.stringContaining('refund not compared: the payment processor did not answer'),
+  )
+  expect(lines).toContainEqual(expect.stringMatching(/wallet \w+ differs/))
+})

@@ -1,0 +1,158 @@
+import {
+  PaymentProcessorUnavailableError,
+  type PaymentProcessor,
+} from '@tollgate/platform/payments/payment-processor'
+import { followObject, type PaymentJobParts } from '../payments/work-off-inbox.ts'
+import type { Compared, OwnRow } from './compare-payments.ts'
+import type { Tally } from './finding.ts'
+import { findOwnRows, listOwnRows, type SharedKind } from './own-rows.ts'
+import { processorSides, type Owner, type Side, type Thing } from './processor-sides.ts'
+import { isAsked, type Scope } from './scope.ts'
+
+/** What is held in memory at a time: the ids of that long. */
+const sliceMs = 6 * 3_600_000
+
+const objectsAtOnce = 100
+
+/**
+ * Compares payments, refunds, disputes and payouts with what the processor has. What is not alike is looked at once more, as
+ * after a webhook, and is told of whether that set it right or not. What the processor has changed within the time of
+ * grace is left to the webhooks. Throws PaymentProcessorUnavailableError.
+ */
+export async function reconcileProcessor(
+  parts: PaymentJobParts,
+  scope: Scope,
+  tally: Tally,
+): Promise<void> {
+  const processor = parts.processors.of(scope.environment)
+  if (processor === undefined) return
+  const run = { parts, processor, scope, tally }
+  const sides = await processorSides(parts, processor, scope.environment)
+  for (const slice of slicesOf(scope)) {
+    scope.stopping?.throwIfAborted()
+    await reconcileSlice(run, sides.payment, slice)
+    await reconcileSlice(run, sides.refund, slice)
+    await reconcileSlice(run, sides.dispute, slice)
+    if (sides.payout !== undefined) await reconcileSlice(run, sides.payout, slice)
+  }
+}
+
+type Run = {
+  readonly parts: PaymentJobParts
+  readonly processor: PaymentProcessor
+  readonly scope: Scope
+  readonly tally: Tally
+}
+
+type Slice = { readonly from: Date; readonly to: Date }
+
+/** Something that is not alike at first sight. */
+type Suspect = { readonly id: string; readonly owner: string | null; readonly seen: Compared }
+
+function* slicesOf({ from, to }: Scope): Iterable<Slice> {
+  for (let startMs = from.getTime(); startMs < to.getTime(); startMs += sliceMs) {
+    const endMs = Math.min(startMs + sliceMs, to.getTime())
+    yield { from: new Date(startMs), to: new Date(endMs) }
+  }
+}
+
+async function reconcileSlice<Theirs extends Thing>(
+  run: Run,
+  side: Side<Theirs>,
+  slice: Slice,
+): Promise<void> {
+  const { parts, scope, tally } = run
+  const sql = parts.everyone.in(scope.environment)
+  const met = new Set<string>()
+  const suspects: Suspect[] = []
+  const look = (owner: Owner, ours: OwnRow | undefined, theirs: Theirs | undefined) => {
+    const id = theirs?.id ?? ours!.processorId
+    met.add(id)
+    const found = ours?.providerId ?? owner
+    if (found === undefined || (found !== null && !isAsked(scope, found))) return
+    if (found !== null) tally.compared(found, side.told)
+    const seen = side.compare(ours, theirs)
+    if (seen !== undefined) suspects.push({ id, owner: found, seen })
+  }
+  const created = { createdFrom: slice.from, createdTo: new Date(slice.to.getTime() - 1_000) }
+  for await (const objects of inBatches(side.list(created), objectsAtOnce)) {
+    const owners = await side.ownersOf(objects)
+    const ids = objects.map(({ id }) => id)
+    const own = await findOwnRows(sql, side.kind, ids)
+    for (const [at, each] of objects.entries()) look(owners[at], own.get(each.id), each)
+  }
+  // Their time of it may lie in another slice: one by one these are asked for.
+  for (const ours of await listOwnRows(sql, side.kind, slice)) {
+    if (met.has(ours.processorId) || !isAsked(scope, ours.providerId)) continue
+    look(undefined, ours, await side.retrieve(ours.processorId))
+  }
+  if (suspects.length > 0) await judge(run, side, suspects)
+}
+
+async function judge<Theirs extends Thing>(
+  { parts, processor, scope, tally }: Run,
+  side: Side<Theirs>,
+  suspects: readonly Suspect[],
+): Promise<void> {
+  const moving = await idsInMotion(processor, parts.now(), scope.graceMs)
+  for (const { id, owner, seen } of suspects.filter((each) => !moving.has(each.id))) {
+    await lookAgain(parts, scope, side.kind, id)
+    const own = await findOwnRows(parts.everyone.in(scope.environment), side.kind, [id])
+    const ours = own.get(id)
+    const theirs = await side.retrieve(id)
+    const still = side.compare(ours, theirs)
+    const { difference, ours: oursTold, theirs: theirsTold } = still ?? seen
+    tally.found({
+      providerId: ours?.providerId ?? owner ?? undefined,
+      kind: side.told,
+      difference,
+      reference: ours?.reference ?? id,
+      ours: oursTold,
+      theirs: theirsTold,
+      since: theirs?.createdAt ?? ours?.updatedAt ?? scope.from,
+      isRepaired: still === undefined,
+    })
+  }
+}
+
+/** What the processor has changed so lately that its webhook may be on its way. */
+async function idsInMotion(
+  processor: PaymentProcessor,
+  now: Date,
+  graceMs: number,
+): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  if (graceMs === 0) return ids
+  const createdFrom = new Date(now.getTime() - graceMs)
+  for await (const { objectId } of processor.listEvents({ createdFrom })) ids.add(objectId)
+  return ids
+}
+
+/** What cannot be applied is told of as it stands. */
+async function lookAgain(
+  parts: PaymentJobParts,
+  { environment }: Scope,
+  objectKind: SharedKind,
+  objectId: string,
+): Promise<void> {
+  try {
+    await followObject(parts, environment, { objectKind, objectId })
+  } catch (error) {
+    if (error instanceof PaymentProcessorUnavailableError) throw error
+    parts.logger.error({ err: error, objectId }, 'what the processor has cannot be applied')
+  }
+}
+
+async function* inBatches<Item>(
+  items: AsyncIterable<Item>,
+  size: number,
+): AsyncIterable<readonly Item[]> {
+  let batch: Item[] = []
+  for await (const item of items) {
+    batch.push(item)
+    if (batch.length < size) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}

@@ -1,0 +1,94 @@
+import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
+import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
+import type { ComparedKind, Finding } from './finding.ts'
+import { reconcileInvoices } from './reconcile-invoices.ts'
+import { reconcileProcessor } from './reconcile-processor.ts'
+import { reconcileWallets } from './reconcile-wallets.ts'
+import { keepReports, type Reconciliation } from './reports-repository.ts'
+import type { Scope } from './scope.ts'
+import { Tallies } from './tallies.ts'
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+
+export type ReconcileParts = PaymentJobParts
+
+export type ReconcileLimits = {
+  /** What of a provider is kept; the rest is counted. */
+  readonly findingsMax: number
+}
+
+export type Outcome = {
+  readonly reports: readonly Reconciliation[]
+  /** Of nobody that we know: for the operator alone. */
+  readonly strangers: readonly Finding[]
+}
+
+/** One thing that is compared, and what cannot be told of while it fails. */
+type Check = { readonly kinds: readonly ComparedKind[]; readonly run: () => Promise<void> }
+
+/**
+ * Compares what we have with what others have of the same, and keeps a report for each provider that has any of it. It
+ * changes nothing but what a look at the processor sets right. Where a part is away the report says so, and has the rest.
+ */
+export async function reconcile(
+  parts: ReconcileParts,
+  scope: Scope,
+  limits: ReconcileLimits,
+): Promise<Outcome> {
+  const startedAt = parts.now()
+  const sql = parts.everyone.in(scope.environment)
+  const tallies = new Tallies(limits.findingsMax)
+  const checks: readonly Check[] = [
+    {
+      kinds: ['payment', 'refund', 'dispute', 'payout'],
+      run: () => reconcileProcessor(parts, scope, tallies),
+    },
+    { kinds: ['invoice'], run: () => reconcileInvoices(sql, scope, tallies) },
+    {
+      kinds: ['wallet'],
+      run: () => reconcileWallets(sql, scope, limits.findingsMax, startedAt, tallies),
+    },
+  ]
+  for (const { kinds, run } of checks) {
+    scope.stopping?.throwIfAborted()
+    try {
+      await run()
+    } catch (error) {
+      if (scope.stopping?.aborted === true) throw error
+      parts.logger.error({ err: error, kinds }, 'could not be compared')
+      for (const kind of kinds) tallies.gaveUp(kind, reasonOf(error))
+    }
+  }
+  const reports = reportsOf(tallies, scope, startedAt, parts.now())
+  await keepReports(sql, reports)
+  return { reports, strangers: tallies.strangers }
+}
+
+/** For providers, who are told nothing of our insides. */
+function reasonOf(error: unknown): string {
+  return error instanceof PaymentProcessorUnavailableError
+    ? 'the payment processor did not answer'
+    : 'an error that the log tells of'
+}
+
+function reportsOf(
+  tallies: Tallies,
+  { from, to, providerId: asked }: Scope,
+  startedAt: Date,
+  finishedAt: Date,
+): Reconciliation[] {
+  // Who asked gets a report, also where there was nothing to compare.
+  if (asked !== undefined) tallies.compared(asked, 'payment', 0)
+  return [...tallies.byProvider].map(([providerId, { compared, findings, found, repaired }]) => ({
+    providerId,
+    reference: drawReference('reconciliation'),
+    startedAt,
+    finishedAt,
+    comparedFrom: from,
+    comparedTo: to,
+    compared: Object.fromEntries(compared),
+    gaps: tallies.gaps,
+    found,
+    repaired,
+    findings,
+  }))
+}

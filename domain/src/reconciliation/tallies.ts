@@ -1,0 +1,75 @@
+import type { ComparedKind, Finding, Tally } from './finding.ts'
+
+export type Gap = { readonly kind: ComparedKind; readonly reason: string }
+
+/** What came of a reconciliation, for one provider. */
+export type ProviderTally = {
+  readonly compared: ReadonlyMap<ComparedKind, number>
+  /** No more than are kept. */
+  readonly findings: readonly Finding[]
+  readonly found: number
+  readonly repaired: number
+}
+
+type Counted = {
+  compared: Map<ComparedKind, number>
+  findings: Finding[]
+  found: number
+  repaired: number
+}
+
+/** Adds up what is compared and found, by provider; of each provider so many findings are kept. */
+export class Tallies implements Tally {
+  readonly #byProvider = new Map<string, Counted>()
+  readonly #strangers: Finding[] = []
+  readonly #gaps = new Map<string, Gap>()
+  readonly #findingsMax: number
+
+  constructor(findingsMax: number) {
+    this.#findingsMax = findingsMax
+  }
+
+  compared(providerId: string, kind: ComparedKind, count = 1): void {
+    const { compared } = this.#of(providerId)
+    compared.set(kind, (compared.get(kind) ?? 0) + count)
+  }
+
+  found(finding: Finding): void {
+    if (finding.providerId === undefined) {
+      if (this.#strangers.length < this.#findingsMax) this.#strangers.push(finding)
+      return
+    }
+    const counted = this.#of(finding.providerId)
+    counted.found += 1
+    if (finding.isRepaired) counted.repaired += 1
+    if (counted.findings.length < this.#findingsMax) counted.findings.push(finding)
+  }
+
+  gaveUp(kind: ComparedKind, reason: string): void {
+    this.#gaps.set(`${kind} ${reason}`, { kind, reason })
+  }
+
+  get byProvider(): ReadonlyMap<string, ProviderTally> {
+    return this.#byProvider
+  }
+
+  /** Of nobody that we know. */
+  get strangers(): readonly Finding[] {
+    return this.#strangers
+  }
+
+  get gaps(): readonly Gap[] {
+    return [...this.#gaps.values()]
+  }
+
+  #of(providerId: string): Counted {
+    const counted = this.#byProvider.get(providerId) ?? {
+      compared: new Map<ComparedKind, number>(),
+      findings: [],
+      found: 0,
+      repaired: 0,
+    }
+    this.#byProvider.set(providerId, counted)
+    return counted
+  }
+}
