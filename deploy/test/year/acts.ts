@@ -1,5 +1,6 @@
 import { dayMs } from './model/calendar.ts'
-import { cancel, reactivate, refund, type ModelPurchase } from './model/purchase.ts'
+import { cancel, reactivate, refund } from './model/purchase.ts'
+import type { ModelPurchase } from './model/records.ts'
 import type { Person } from './person.ts'
 import type { Random } from './random.ts'
 
@@ -13,7 +14,7 @@ const acts: readonly Act[] = [
     12,
     ofPurchase((person, purchase) => person.reactivate(purchase, reactivate(purchase, person.now))),
   ],
-  [7, (random, person) => person.changeCard(random.happens(70) ? 'pays' : 'declines')],
+  [7, changeCard],
   [4, payBack],
   [5, grant],
   [5, (random, person) => person.topUp(random.between(100, 5_000))],
@@ -45,9 +46,20 @@ async function take(random: Random, person: Person): Promise<void> {
   const { plan, productRef } = offer
   const isHeld = person.model.held(productRef, person.now)?.plan === plan
   if (plan.trialDays !== undefined && random.happens(70)) return person.try(offer)
+  if (plan.usage !== undefined && person.model.charge() !== 'paid') await person.changeCard('pays')
   const needsPayment = plan.price > 0
   if (isHeld || !needsPayment || random.happens(8)) return person.activate(offer)
   await person.buy(offer, random.happens(88) ? 'pays' : 'declines')
+}
+
+/** Whoever pays for usage does so: what comes of usage that is not paid is another story. */
+async function changeCard(random: Random, person: Person): Promise<void> {
+  const pays = hasUsage(person) || random.happens(70)
+  await person.changeCard(pays ? 'pays' : 'declines')
+}
+
+function hasUsage({ model }: Person): boolean {
+  return model.purchases.some(({ plan }) => plan.usage !== undefined)
 }
 
 async function payBack(random: Random, person: Person): Promise<void> {

@@ -48,8 +48,11 @@ export class Installation {
   readonly runnerConfig = readBillingRunnerConfig({
     TOLLGATE_DATA_DIR: '/nowhere',
     TOLLGATE_DATABASE_URL: 'postgres://nowhere',
+    TOLLGATE_CLICKHOUSE_URL: 'http://nowhere',
     TOLLGATE_BILLING_CLAIM_LEASE_MS: claimedMs,
     TOLLGATE_BILLING_RETRY_PAUSE_MS: '1',
+    // Chance that no seed could have again.
+    TOLLGATE_PAYMENT_RETRY_JITTER_MINUTES: '0',
   })
 
   private constructor(

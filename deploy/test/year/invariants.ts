@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
 import { environments } from '@tollgate/schemas/environment'
 import type { Installation } from './installation.ts'
+import { notIn } from './not-in.ts'
 import type { Person } from './person.ts'
 
 /* What must hold of the whole installation, whatever has happened. Each tells what does not, in words. */
@@ -70,7 +71,7 @@ type StripeCharge = {
   readonly status: string
 }
 
-/** The processor has charged what customers paid, each once, and nothing else. */
+/** The processor has charged what customers paid and what invoices say is paid, each once, and nothing else. */
 export async function findWrongCharges(
   installation: Installation,
   people: readonly Person[],
@@ -81,10 +82,21 @@ export async function findWrongCharges(
     const found = charges
       .filter(({ status }) => status === 'succeeded')
       .map((charge) => `${charge.payment_intent} ${charge.amount} less ${charge.amount_refunded}`)
-    const expected = people
-      .filter((person) => person.environment === environment)
-      .flatMap(({ receipts }) => receipts)
-      .map((each) => `${each.processorPaymentId} ${each.cents} less ${each.refundedCents}`)
+    const invoices = await installation.stack.database.in(environment)<
+      { payment: string; paid: string }[]
+    >`
+      select intent.processor_payment_id as payment, invoice.paid::text as paid
+      from invoices as invoice left join payment_intents as intent
+        on intent.provider_id = invoice.provider_id and intent.invoice_ref = invoice.reference
+        and intent.status = 'succeeded'
+      where invoice.paid > 0`
+    const expected = [
+      ...people
+        .filter((person) => person.environment === environment)
+        .flatMap(({ receipts }) => receipts)
+        .map((each) => `${each.processorPaymentId} ${each.cents} less ${each.refundedCents}`),
+      ...invoices.map(({ payment, paid }) => `${payment} ${paid} less 0`),
+    ]
     wrong.push(...notIn(found, expected).map((each) => `${environment} charged too much: ${each}`))
     wrong.push(...notIn(expected, found).map((each) => `${environment} not charged: ${each}`))
   }
@@ -108,15 +120,4 @@ export async function findWrongUsage(people: readonly Person[]): Promise<string[
     if (total !== sent) wrong.push(`${environment} ${reference} used ${sent}, stored is ${total}`)
   }
   return wrong
-}
-
-/** What is in the first list once more often than in the second. */
-function notIn(these: readonly string[], those: readonly string[]): string[] {
-  const left = new Map<string, number>()
-  for (const each of those) left.set(each, (left.get(each) ?? 0) + 1)
-  return these.filter((each) => {
-    const count = left.get(each) ?? 0
-    left.set(each, count - 1)
-    return count <= 0
-  })
 }

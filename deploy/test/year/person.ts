@@ -9,7 +9,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { OfferedPlan, Offers } from './catalogue.ts'
 import type { Installation, Seller } from './installation.ts'
 import { ModelCustomer, type CardHabit } from './model/customer.ts'
-import type { ModelPurchase } from './model/purchase.ts'
+import type { ModelPurchase } from './model/records.ts'
 import { Life } from './mortal.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -79,7 +79,7 @@ export class Person {
     requireSame('paid', intent?.originalAmountMinor, habit === 'pays' ? BigInt(cents) : undefined)
     if (intent === undefined) return
     this.model.buy(productRef, plan, this.now)
-    this.model.card = habit
+    this.model.keepCard(habit, this.now)
     this.#name(productRef, intent.purchaseRef!)
     this.#receive(intent, this.model.latest(productRef))
   }
@@ -129,7 +129,7 @@ export class Person {
     const { status } = await this.#installation.stripe(this.environment, path, fields)
     requireSame('card', status, 'succeeded')
     await this.#scheduler.runPayments()
-    this.model.card = habit
+    this.model.keepCard(habit, this.now)
   }
 
   async grant(credits: number, terms: { priority: number; expiresAt?: number }): Promise<void> {

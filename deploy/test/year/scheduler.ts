@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
+import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import { rechargeWallets } from '@tollgate/domain/auto-recharge/recharge-wallets'
 import { reconcilePayments } from '@tollgate/domain/payments/reconcile-payments'
 import { workOffInbox } from '@tollgate/domain/payments/work-off-inbox'
@@ -119,7 +120,7 @@ export class Scheduler {
     })
   }
 
-  #chargeFor(_life: Life): ChargeInvoice | undefined {
-    return undefined
+  #chargeFor(life: Life): ChargeInvoice {
+    return createSavedCardCharger(this.#installation.payments(life))
   }
 }

@@ -5,7 +5,7 @@ import { Comparison } from './compare.ts'
 import { Installation } from './installation.ts'
 import { findWrongBooks, findWrongCharges, findWrongUsage, findWrongWallets } from './invariants.ts'
 import { dayMs, hourMs } from './model/calendar.ts'
-import { modelJobs, type ModelCharge } from './model/jobs.ts'
+import { modelJobs } from './model/jobs.ts'
 import { Person } from './person.ts'
 import { Random } from './random.ts'
 import { Scheduler } from './scheduler.ts'
@@ -29,6 +29,9 @@ export type YearFigures = {
   readonly purchases: number
   readonly events: number
   readonly usageRecords: number
+  /** Periods that were paid beforehand, and lines of usage on invoices. */
+  readonly periodsPaid: number
+  readonly usageLines: number
 }
 
 /** When schedulers look in the course of a day: at the daily jobs of the contract, and when it is long after them. */
@@ -99,6 +102,7 @@ export class Year {
       }
     }
     clock.set(startsAt + dayMs - 500)
+    await this.#scheduler.runPayments()
     for (const { model } of this.#people) model.expireCredits(clock.now())
     const date = new Date(startsAt).toISOString().slice(0, 10)
     this.#require(`at the end of ${date}`, [
@@ -130,8 +134,7 @@ export class Year {
       const job = modelJobs[name]
       const now = this.#installation.clock.now()
       for (const { model } of this.#people.filter((each) => each.environment === environment)) {
-        const charge = (): ModelCharge => (model.card === undefined ? 'no card' : 'nobody')
-        for (const purchase of model.purchases) job?.(purchase, now, charge)
+        for (const purchase of model.purchases) job?.(purchase, now, model)
       }
     })
     await this.#scheduler.runPayments()
@@ -166,6 +169,15 @@ export class Year {
       purchases: sum(({ model }) => model.purchases.length),
       events: this.#comparison.eventsTotal,
       usageRecords: sum(({ model }) => model.usage.length),
+      periodsPaid: sum(({ model }) =>
+        model.purchases.reduce(
+          (total, { billed }) => total + [...billed.values()].filter(({ isPaid }) => isPaid).length,
+          0,
+        ),
+      ),
+      usageLines: sum(({ model }) =>
+        model.purchases.reduce((total, { usageBook }) => total + usageBook.lines.length, 0),
+      ),
     }
   }
 }

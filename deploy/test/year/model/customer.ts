@@ -1,22 +1,7 @@
 import { boundary, indexAt, type Mode } from './calendar.ts'
 import type { ModelPlan } from './plans.ts'
-import {
-  begin,
-  endAt,
-  givesAccess,
-  isOpen,
-  settleEnd,
-  type Begin,
-  type ModelPurchase,
-} from './purchase.ts'
-
-export type UsageRecord = {
-  readonly productRef: string
-  readonly at: number
-  /** When it was sent. */
-  readonly sentAt: number
-  readonly units: number
-}
+import { begin, endAt, givesAccess, isOpen, settleEnd, type Begin } from './purchase.ts'
+import type { ModelCharge, ModelPurchase, UsageRecord } from './records.ts'
 
 export type ModelGrant = {
   readonly priority: number
@@ -34,12 +19,27 @@ export class ModelCustomer {
   readonly mode: Mode
   readonly purchases: ModelPurchase[] = []
   readonly usage: UsageRecord[] = []
-  card: CardHabit | undefined
+  #card: CardHabit | undefined
   #grants: ModelGrant[] = []
   #grantsTotal = 0
 
   constructor(mode: Mode) {
     this.mode = mode
+  }
+
+  /** There is another card, and all that could not be charged is charged to it soon. */
+  keepCard(habit: CardHabit, at: number): void {
+    this.#card = habit
+    for (const { billed } of this.purchases) {
+      for (const period of billed.values()) {
+        if (!period.isPaid && period.failures > 0) period.nextCharge = at
+      }
+    }
+  }
+
+  charge(): ModelCharge {
+    if (this.#card === undefined) return 'no card'
+    return this.#card === 'pays' ? 'paid' : 'declined'
   }
 
   /** The one that decides about the product: the newest. */
@@ -139,7 +139,9 @@ export class ModelCustomer {
     const last = this.latest(next.productRef)
     const hasLapsed = last !== undefined && settleEnd(last, next.at)
     const replaces = last !== undefined && !hasLapsed && isOpen(last)
-    if (replaces) endAt(last, 'expired', next.at)
+    // One that stands still does not come back beside another.
+    const isOver = replaces || (last !== undefined && last.status === 'suspended')
+    if (isOver) endAt(last, 'expired', next.at)
     const purchase = begin({ ...next, mode: this.mode })
     if (replaces) purchase.events.push('purchase.plan_changed')
     this.purchases.push(purchase)

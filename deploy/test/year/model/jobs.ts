@@ -1,12 +1,17 @@
 import { boundary, hourMs, indexAt } from './calendar.ts'
-import { isEnding, isOpen, settleEnd, type ModelPurchase } from './purchase.ts'
+import { isEnding, isOpen, settleEnd } from './purchase.ts'
+import type { BilledPeriod, ModelCharge, ModelPurchase, UsageRecord } from './records.ts'
+import { billNextUsage, waitsForUsage } from './usage.ts'
 
 /* What the scheduled jobs of the wire contract (4.2, 4.3, Q11, Q16) make of a purchase at an instant. */
 
-/** What comes of charging the customer: nobody can, or there is no card that could be. */
-export type ModelCharge = 'paid' | 'declined' | 'declined for good' | 'nobody' | 'no card'
+type ModelJob = (purchase: ModelPurchase, at: number, customer: Customer) => void
 
-export type ModelJob = (purchase: ModelPurchase, at: number, charge: () => ModelCharge) => void
+/** What jobs ask of the customer. */
+type Customer = {
+  readonly usage: readonly UsageRecord[]
+  charge(): ModelCharge
+}
 
 const retryHours = [5, 24, 72]
 const remindedAheadMs = 72 * hourMs
@@ -16,16 +21,13 @@ export const modelJobs: Readonly<Record<string, ModelJob>> = {
   'ended-purchases': (purchase, at) => void settleEnd(purchase, at),
   reminders: remind,
   'trial-expiry': endTrial,
-  renewals: (purchase, at, charge) => {
-    while (isRenewable(purchase, at) && purchase.status === 'active') {
-      if (!renew(purchase, at, charge)) return
+  renewals: (purchase, at, customer) => {
+    while (isRenewable(purchase, at) && !waitsForUsage(purchase)) {
+      if (!renew(purchase, at, customer)) return
     }
   },
-  'payment-retries': (purchase, at, charge) => {
-    const { status, nextRetry } = purchase
-    if (status !== 'past_due' || nextRetry === null || nextRetry > at) return
-    if (isRenewable(purchase, at)) renew(purchase, at, charge)
-  },
+  'usage-billing': billUsage,
+  'payment-retries': retry,
   'usage-reset': reset,
 }
 
@@ -40,53 +42,77 @@ function remind(purchase: ModelPurchase, at: number): void {
   )
 }
 
-function endTrial(purchase: ModelPurchase, at: number, charge: () => ModelCharge): void {
+function endTrial(purchase: ModelPurchase, at: number, customer: Customer): void {
   if (purchase.status !== 'trialing' || isEnding(purchase) || purchase.anchor > at) return
   const { plan, anchor } = purchase
-  const outcome = charge()
+  const outcome = customer.charge()
   if (outcome === 'no card') return suspend(purchase)
-  const { isPaid } = bill(purchase, anchor, plan.price + (plan.setupFee ?? 0), outcome)
-  if (isPaid) return pay(purchase, 'purchase.trial_converted')
-  if (outcome !== 'nobody') suspend(purchase)
+  const period = bill(purchase, anchor, plan.price + (plan.setupFee ?? 0))
+  if (outcome === 'paid') return pay(purchase, period, at)
+  // It has not been paid for yet, so nothing is tried before there is another card.
+  period.failures = 1
+  suspend(purchase)
 }
 
 function isRenewable(purchase: ModelPurchase, at: number): boolean {
-  const { nextBilling, autoRenew, plan } = purchase
-  if (isEnding(purchase) || !autoRenew || plan.cycle === undefined) return false
+  const { nextBilling, autoRenew, plan, status } = purchase
+  if (status !== 'active' || isEnding(purchase) || !autoRenew || plan.cycle === undefined)
+    return false
   return nextBilling !== null && nextBilling <= at
 }
 
 /** Whether the period has begun. */
-function renew(purchase: ModelPurchase, at: number, charge: () => ModelCharge): boolean {
+function renew(purchase: ModelPurchase, at: number, customer: Customer): boolean {
   const { plan, nextBilling } = purchase
   if (plan.price === 0) {
-    pay(purchase, 'purchase.renewed')
+    begin(purchase, 'purchase.renewed')
     return true
   }
-  const outcome = charge()
-  if (outcome !== 'no card') {
-    const { isPaid } = bill(purchase, nextBilling!, plan.price, outcome)
-    if (isPaid) {
-      pay(purchase, 'purchase.renewed')
-      return true
-    }
-    if (outcome === 'nobody') return false
-  } else {
-    bill(purchase, nextBilling!, plan.price, outcome)
-  }
-  fail(purchase, at, outcome !== 'declined')
-  return false
+  return collect(purchase, bill(purchase, nextBilling!, plan.price), at, customer)
 }
 
-function fail(purchase: ModelPurchase, at: number, isFinal: boolean): void {
-  purchase.failures += 1
+/** What is paid after the usage, or together with it, is renewed with its bill. */
+function billUsage(purchase: ModelPurchase, at: number, customer: Customer): void {
+  for (;;) {
+    const end = billNextUsage(purchase, customer.usage, at)
+    if (end === undefined) return
+    const { strategy = 'recurring_first' } = purchase.plan
+    const isWithUsage = strategy !== 'recurring_first' && end === purchase.nextBilling
+    if (isWithUsage && isRenewable(purchase, at)) renew(purchase, at, customer)
+  }
+}
+
+/** Of each purchase, whatever its state: what could not be charged is charged again. */
+function retry(purchase: ModelPurchase, at: number, customer: Customer): void {
+  for (const period of purchase.billed.values()) {
+    const { isPaid, nextCharge } = period
+    if (!isPaid && nextCharge !== null && nextCharge <= at) collect(purchase, period, at, customer)
+  }
+}
+
+/** Whether it is paid. */
+function collect(
+  purchase: ModelPurchase,
+  period: BilledPeriod,
+  at: number,
+  customer: Customer,
+): boolean {
+  if (customer.charge() === 'paid') {
+    pay(purchase, period, at)
+    return true
+  }
+  period.failures += 1
+  const hours = retryHours[period.failures - 1]
+  period.nextCharge = hours === undefined ? null : at + hours * hourMs
   if (purchase.status === 'active') {
     purchase.status = 'past_due'
     purchase.events.push('purchase.past_due')
   }
-  const hours = isFinal ? undefined : retryHours[purchase.failures - 1]
-  purchase.nextRetry = hours === undefined ? null : at + hours * hourMs
-  if (hours === undefined) suspend(purchase)
+  if (purchase.status !== 'past_due') return false
+  purchase.failures = period.failures
+  purchase.nextRetry = period.nextCharge
+  if (period.nextCharge === null) suspend(purchase)
+  return false
 }
 
 function suspend(purchase: ModelPurchase): void {
@@ -95,16 +121,36 @@ function suspend(purchase: ModelPurchase): void {
 }
 
 /** Each period has one bill, however often it is asked for. */
-function bill(purchase: ModelPurchase, start: number, cents: number, outcome: ModelCharge) {
+function bill(purchase: ModelPurchase, start: number, cents: number): BilledPeriod {
   const { plan, mode, anchor, billed } = purchase
   const end = boundary(plan.cycle!, mode, anchor, indexAt(plan.cycle!, mode, anchor, start) + 1)
-  const period = billed.get(start) ?? { end, cents, isPaid: false }
-  period.isPaid ||= outcome === 'paid'
+  const period = billed.get(start) ?? { end, cents, isPaid: false, failures: 0, nextCharge: null }
   billed.set(start, period)
   return period
 }
 
-function pay(purchase: ModelPurchase, event: string): void {
+const paidEvents: Readonly<Partial<Record<ModelPurchase['status'], string>>> = {
+  trialing: 'purchase.trial_converted',
+  active: 'purchase.renewed',
+  past_due: 'purchase.renewed',
+  suspended: 'purchase.activated',
+}
+
+function pay(purchase: ModelPurchase, period: BilledPeriod, at: number): void {
+  const { plan, mode, anchor, status } = purchase
+  period.isPaid = true
+  period.nextCharge = null
+  const isFirst = status === 'trialing' || purchase.amount === 0
+  if (isFirst) purchase.amount = plan.price + (plan.setupFee ?? 0)
+  begin(purchase, paidEvents[status]!)
+  // Periods that went by without access are not asked for.
+  if (status === 'suspended' && at > period.end) {
+    const index = indexAt(plan.cycle!, mode, anchor, at)
+    purchase.nextBilling = boundary(plan.cycle!, mode, anchor, index)
+  }
+}
+
+function begin(purchase: ModelPurchase, event: string): void {
   const { plan, mode, anchor, nextBilling } = purchase
   const index = indexAt(plan.cycle!, mode, anchor, nextBilling!)
   Object.assign(purchase, {

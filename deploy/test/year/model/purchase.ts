@@ -1,37 +1,7 @@
 import { boundary, dayMs, indexAt, wholeSecond, type Mode } from './calendar.ts'
 import type { ModelPlan } from './plans.ts'
-
-type Status =
-  'active' | 'trialing' | 'past_due' | 'suspended' | 'cancelled' | 'expired' | 'refunded'
-
-/** A purchase as it must be. Times are milliseconds. */
-export type ModelPurchase = {
-  reference: string
-  readonly productRef: string
-  readonly plan: ModelPlan
-  readonly mode: Mode
-  readonly startedAt: number
-  readonly anchor: number
-  status: Status
-  autoRenew: boolean
-  nextBilling: number | null
-  nextReset: number | null
-  end: number | null
-  endedAt: number | null
-  cancelledAt: number | null
-  remindedOf: number | null
-  /** Charges of the period that is due which failed, and when the next one is to be tried. */
-  failures: number
-  nextRetry: number | null
-  /** What it was sold for. US cents. */
-  readonly amount: number
-  /** All that was told of it, in order. */
-  readonly events: string[]
-  /** What was charged beforehand, by the start of its period. */
-  readonly billed: Map<number, BilledPeriod>
-}
-
-type BilledPeriod = { readonly end: number; readonly cents: number; isPaid: boolean }
+import type { ModelPurchase } from './records.ts'
+import { emptyBook } from './usage.ts'
 
 export type Begin = {
   readonly productRef: string
@@ -70,6 +40,7 @@ export function begin({ productRef, plan, mode, at, how, amount }: Begin): Model
     amount,
     events: how === 'paid' ? ['purchase.created', 'purchase.activated'] : ['purchase.created'],
     billed: new Map(),
+    usageBook: emptyBook(anchor),
   }
 }
 
@@ -85,9 +56,15 @@ export function isEnding({ status, cancelledAt }: ModelPurchase): boolean {
   return (status === 'active' || status === 'trialing') && cancelledAt !== null
 }
 
+/** What is not paid of a purchase that ends, or is to end, is not asked for any more. */
+function forgetUnpaid({ billed }: ModelPurchase): void {
+  for (const [start, { isPaid }] of billed) if (!isPaid) billed.delete(start)
+}
+
 export function endAt(purchase: ModelPurchase, status: 'cancelled' | 'expired', at: number): void {
   Object.assign(purchase, { status, autoRenew: false, nextBilling: null, endedAt: at })
   purchase.events.push(`purchase.${status}`)
+  forgetUnpaid(purchase)
 }
 
 /** Whether its end has come, which is then said of it. */
@@ -110,6 +87,7 @@ export function cancel(purchase: ModelPurchase, at: number): 'done' | 'refused' 
   }
   Object.assign(purchase, { cancelledAt: at, end: until, autoRenew: false, nextBilling: null })
   purchase.events.push('purchase.cancellation_scheduled')
+  forgetUnpaid(purchase)
   return 'done'
 }
 
@@ -139,4 +117,5 @@ export function refund(purchase: ModelPurchase, at: number): void {
   const endedAt = purchase.endedAt ?? at
   Object.assign(purchase, { status: 'refunded', autoRenew: false, nextBilling: null, endedAt })
   purchase.events.push('purchase.refunded')
+  forgetUnpaid(purchase)
 }
