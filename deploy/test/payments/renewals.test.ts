@@ -10,7 +10,7 @@ let stack: RenewalStack
 let planRef: string
 
 beforeAll(async () => {
-  stack = await RenewalStack.start()
+  stack = await RenewalStack.start({ hasWebhooks: true })
   planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
 })
 afterAll(() => stack.stop())
@@ -299,6 +299,48 @@ describe('a purchase that ends while a renewal of it is unpaid', () => {
     )
     await stack.runJob('payment-retries', '2026-03-01T15:00:00Z')
     expect(await stack.succeededChargesOf(purchase.reference)).toBe(0)
+  })
+})
+
+describe('a renewal that was paid and is paid back', () => {
+  let purchase: Purchase
+  let paymentId: string
+
+  beforeEach(async () => {
+    purchase = await stack.buy(planRef)
+    await stack.runJob('renewals', renewalAt)
+    ;[paymentId = ''] = await stack.paymentsOf(purchase.reference)
+  })
+
+  const refund = (amount: number) =>
+    stack.payments.stripe('POST', 'refunds', {
+      payment_intent: paymentId,
+      amount: String(amount),
+    })
+
+  test('in part keeps its access', async () => {
+    await refund(900)
+    await eventually(async () =>
+      expect(await stack.invoicesOf(purchase.reference)).toMatchObject([
+        { status: 'partly_refunded', refundedMinor: 900n },
+      ]),
+    )
+    expect((await stack.purchase(purchase.reference)).status).toBe('active')
+  })
+
+  test('in full ends the purchase', async () => {
+    await refund(900)
+    await refund(1000)
+    await eventually(async () =>
+      expect(await stack.invoicesOf(purchase.reference)).toMatchObject([
+        { status: 'refunded', refundedMinor: 1_900n },
+      ]),
+    )
+    expect(await stack.purchase(purchase.reference)).toMatchObject({
+      status: 'refunded',
+      nextBillingDate: null,
+    })
+    expect((await told(purchase)).filter((type) => type === 'purchase.refunded')).toHaveLength(1)
   })
 })
 

@@ -1,4 +1,5 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
+import { isLastPeriodRefunded } from '../charging/is-last-period-refunded.ts'
 import { divideRounded } from '../money/decimal.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
@@ -108,14 +109,18 @@ async function tell(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
 }
 
 /**
- * Usage that was billed is used; a payment that gave nothing leaves nothing to take. What was paid for more than once, as
- * a plan whose credits were bought again, is held as long as one payment of it stands.
+ * Usage that was billed is used, and so are periods but the last one; a payment that gave nothing leaves nothing to take.
+ * What was paid for more than once, as a plan whose credits were bought again, is held as long as one payment of it stands.
  */
 async function takeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
   const { sql, providerId, now } = work
-  const { purchaseRef, purpose, customerRef } = intent
-  if (purchaseRef === null || purpose === 'usage_billing') return
-  if (await isStillPaid(sql, providerId, { customerRef, purchaseRef })) return
+  const { purchaseRef, invoiceRef, customerRef } = intent
+  if (purchaseRef === null) return
+  const isHeld =
+    invoiceRef === null
+      ? await isStillPaid(sql, providerId, { customerRef, purchaseRef })
+      : !(await isLastPeriodRefunded(work, purchaseRef, invoiceRef))
+  if (isHeld) return
   const purchase = await lockPurchase(sql, providerId, purchaseRef)
   if (purchase === undefined || !canMove(purchase, 'refunded')) return
   const ended = { autoRenew: false, nextBillingDate: null, endedAt: purchase.endedAt ?? now }

@@ -14,7 +14,11 @@ export function nextLookAt(intent: PaymentIntent, now: Date): Date | null {
     if (!intent.settlementWanted) return null
     return new Date(now.getTime() + pauseMs(intent.succeededAt ?? intent.createdAt, now))
   }
-  if (intent.cancelWanted) return new Date(now.getTime() + minuteMs)
+  if (intent.cancelWanted) {
+    const { nextLookAt: due } = intent
+    // Whoever withdraws it is about to come: what a webhook tells meanwhile does not put that off.
+    return due !== null && due <= now ? due : new Date(now.getTime() + minuteMs)
+  }
   const atMs = now.getTime() + pauseMs(intent.createdAt, now)
   const { expiresAt } = intent
   // Its time is up in between: then it is withdrawn.
