@@ -279,6 +279,7 @@ export class MoneyWorld {
       productRef: null,
       planRef: null,
       planSnapshot: null,
+      planSwitch: null,
       cycleMode: 'calendar',
       checkoutSessionId: null,
       paymentMethodId: null,

@@ -1,6 +1,8 @@
 import { carriedInLines } from '../pricing/charges.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
+import { taxLines } from '../pricing/tax-line.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { TaxTerms } from '../tax/tax-rule.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { claimPeriods, type PeriodClaim } from './billed-periods.ts'
@@ -21,6 +23,8 @@ export type InvoiceRequest = {
   readonly lines: readonly InvoiceLine[]
   /** What the lines charge, of a purchase that is billed by periods. */
   readonly claims: readonly PeriodClaim[]
+  /** The tax of a payment that was made before: what the invoice comes to is what was paid, and nothing of earlier ones. */
+  readonly paidWith?: TaxTerms | 'no tax'
 }
 
 export type MadeInvoice =
@@ -41,9 +45,7 @@ export async function makeInvoice(work: UnitOfWork, request: InvoiceRequest): Pr
     const isOurs = await claimPeriods(sql, providerId, purchaseRef, claims, reference, now)
     if (!isOurs) return { kind: 'billed-already' }
   }
-  const carriedIn = await takeCarried(sql, providerId, { customerRef, currency }, now)
-  const tax = await readTaxLines(work, request)
-  const lines = [...request.lines, ...tax, ...carriedInLines(carriedIn)]
+  const lines = [...request.lines, ...(await linesBeside(work, request))]
   const invoice: InvoiceWithLines = {
     reference,
     number: null,
@@ -74,4 +76,13 @@ export async function makeInvoice(work: UnitOfWork, request: InvoiceRequest): Pr
     insertLines(sql, providerId, reference, lines),
   ])
   return { kind: 'made', invoice }
+}
+
+/** The tax of what is charged, and what waits for the customer's next invoice. */
+async function linesBeside(work: UnitOfWork, request: InvoiceRequest): Promise<InvoiceLine[]> {
+  const { customerRef, currency, paidWith, lines } = request
+  if (paidWith !== undefined) return paidWith === 'no tax' ? [] : taxLines(lines, paidWith)
+  const { sql, providerId, now } = work
+  const carriedIn = await takeCarried(sql, providerId, { customerRef, currency }, now)
+  return [...(await readTaxLines(work, request)), ...carriedInLines(carriedIn)]
 }

@@ -10,10 +10,16 @@ import { listProductNames } from '../products/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { withdrawOtherIntents } from './intents-repository.ts'
 import type { PaymentIntent } from './payment-intent.ts'
+import { billPaidSwitch, findSwitch, paidSwitch } from './paid-switch.ts'
 import { untaxedTermsOf } from './taxed-terms.ts'
 
 export type Booking =
-  | { readonly kind: 'booked'; readonly purchaseRef: string | null }
+  | {
+      readonly kind: 'booked'
+      readonly purchaseRef: string | null
+      /** An invoice was paid with it, which says so to the ledger itself. */
+      readonly hasInvoice?: boolean
+    }
   /** There is nothing to be given for the money. */
   | { readonly kind: 'undeliverable'; readonly reason: string }
 
@@ -34,15 +40,26 @@ export async function bookPlan(work: UnitOfWork, intent: PaymentIntent): Promise
     if (intent.credits !== null) return { kind: 'booked', purchaseRef: held.reference }
     if (isPaidFor(held)) return undeliverable('The plan was paid already')
   }
+  const change = findSwitch(intent, plan, held, now)
+  if (change === 'gone') return undeliverable('The plan that it was to change is not what it was')
   const replaced = await endPrevious(work, last)
   const names = await listProductNames(sql, providerId, [productRef])
   const product = { reference: productRef, name: names.get(productRef) ?? '' }
-  const purchase = paidPurchase({ customer, product, plan, cycleMode, now }, planPriceOf(intent))
+  const of = { customer, product, plan, now }
+  const purchase =
+    change === undefined
+      ? paidPurchase({ ...of, cycleMode }, planPriceOf(intent))
+      : paidSwitch(of, change, intent)
   await createPurchase(work, purchase)
   await movePurchase(work, purchase, 'paid')
   await tellOfPlanChange(work, purchase, replaced)
   await withdrawOtherIntents(sql, providerId, intent, now)
-  return { kind: 'booked', purchaseRef: purchase.reference }
+  if (change !== undefined) await billPaidSwitch(work, purchase, change, intent)
+  return {
+    kind: 'booked',
+    purchaseRef: purchase.reference,
+    ...(change === undefined ? {} : { hasInvoice: true }),
+  }
 }
 
 /** Money that buys credits is no price of the plan, and tax is none either. */

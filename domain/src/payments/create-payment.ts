@@ -125,7 +125,7 @@ function created(intent: PaymentIntent, clientSecret: string | undefined): Creat
 
 function draftOf(
   request: PaymentRequest,
-  { plan, terms, tax, cycleMode }: PricedRequest,
+  { plan, terms, tax, planSwitch, cycleMode }: PricedRequest,
   processorCustomerId: string,
   inputSha256: string,
 ) {
@@ -141,6 +141,7 @@ function draftOf(
     keepsCard: request.keepsCard || request.recharge !== undefined || isChargedAgain(plan),
     terms,
     tax,
+    planSwitch,
     description: request.description ?? null,
     purchaseRef: null,
     invoiceRef: null,

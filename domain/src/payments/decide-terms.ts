@@ -4,7 +4,9 @@ import { divideRounded } from '../money/decimal.ts'
 import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
 import { toFraction, type ExchangeRate } from '../money/exchange-rates.ts'
 import { isCreditBased, type Plan } from '../plans/plan.ts'
+import { totalOf } from '../pricing/invoice-line.ts'
 import { currenciesOf, pricesIn } from '../pricing/plan-prices.ts'
+import { needsNoPayment, type PlanSwitch } from '../purchases/decide-switch.ts'
 
 /** What a payment comes to. */
 export type IntentTerms = {
@@ -49,6 +51,20 @@ export function decidePlanTerms(
   }
   if (dueMinor === 0n) return refuse(`Plan ${plan.reference} needs no payment: activate it`)
   return charge(dueMinor, rate, { mints: false })
+}
+
+/** What a change of plan costs within a period that is paid. */
+export function decideSwitchTerms(
+  { reference }: Plan,
+  change: PlanSwitch,
+  rate: ExchangeRate | undefined,
+): TermsDecision {
+  const { currency, lines } = change
+  if (rate === undefined) return refuse(`Nobody knows what ${currency} is worth`)
+  if (needsNoPayment(change)) {
+    return refuse(`The change to plan ${reference} needs no payment now: activate it`)
+  }
+  return charge(totalOf(lines), rate, { mints: false })
 }
 
 export type TopUpPayment = {

@@ -4,7 +4,7 @@ import { jsonb } from '../postgres/jsonb.ts'
 import type { PageRange } from '../postgres/select-page.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
 import { taxFromJson, taxToJson, type TaxBreakdownJson } from '../tax/tax-breakdown.ts'
-import type { IntentPurpose, PaymentIntent } from './payment-intent.ts'
+import type { IntentPurpose, IntentSwitch, PaymentIntent } from './payment-intent.ts'
 import type { IntentState } from './transitions.ts'
 
 type IntentRow = {
@@ -25,6 +25,7 @@ type IntentRow = {
   currency: string
   exchange_rate: string
   tax: TaxBreakdownJson | null
+  plan_switch: IntentSwitch | null
   credits: bigint | null
   description: string | null
   processor_customer_id: string
@@ -55,13 +56,14 @@ export async function insertIntent(
     insert into payment_intents
       (provider_id, reference, purpose, customer_ref, product_ref, plan_ref, plan_snapshot,
        cycle_mode, checkout_session_id, payment_method_id, keeps_card, status, amount, original_amount,
-       currency, exchange_rate, tax, credits, description, processor_customer_id, purchase_ref,
+       currency, exchange_rate, tax, plan_switch, credits, description, processor_customer_id, purchase_ref,
        invoice_ref, idempotency_key, input_sha256, expires_at, next_look_at, created_at, updated_at)
     values (${providerId}, ${intent.reference}, ${intent.purpose}, ${intent.customerRef},
       ${intent.productRef}, ${intent.planRef}, ${jsonb(sql, intent.planSnapshot)},
       ${intent.cycleMode}, ${intent.checkoutSessionId}, ${intent.paymentMethodId}, ${intent.keepsCard},
       ${intent.status}, ${intent.amountMinor.toString()}, ${intent.originalAmountMinor.toString()},
       ${intent.currency}, ${intent.exchangeRate}, ${jsonb(sql, intent.tax && taxToJson(intent.tax))},
+      ${jsonb(sql, intent.planSwitch)},
       ${intent.credits?.toString() ?? null},
       ${intent.description}, ${intent.processorCustomerId}, ${intent.purchaseRef}, ${intent.invoiceRef},
       ${intent.idempotencyKey}, ${intent.inputSha256}, ${intent.expiresAt}, ${intent.nextLookAt}, ${intent.createdAt},
@@ -267,6 +269,7 @@ function fromRow(row: IntentRow): PaymentIntent {
     currency: row.currency,
     exchangeRate: row.exchange_rate,
     tax: row.tax && taxFromJson(row.tax),
+    planSwitch: row.plan_switch,
     credits: row.credits,
     description: row.description,
     processorCustomerId: row.processor_customer_id,

@@ -12,6 +12,7 @@ import {
   payableMs,
   providerMetadataKey,
   type IntentPurpose,
+  type IntentSwitch,
   type PaymentIntent,
 } from './payment-intent.ts'
 import { changeTo, termsAt } from './taxed-terms.ts'
@@ -30,6 +31,8 @@ export type IntentDraft = {
   readonly terms: IntentTerms
   /** Null: nobody knows. */
   readonly tax: TaxBreakdown | null
+  /** Absent: none. */
+  readonly planSwitch?: IntentSwitch | undefined
   readonly description: string | null
   /** The purchase whose usage or renewal it pays. */
   readonly purchaseRef: string | null
@@ -55,6 +58,7 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
     ...terms,
     ...charged,
     tax,
+    planSwitch: draft.planSwitch ?? null,
     reference,
     planRef: plan?.reference ?? null,
     planSnapshot: plan === undefined ? null : snapshotOf(plan),

@@ -32,6 +32,8 @@ export type PaymentIntent = {
   readonly exchangeRate: string
   /** Of `originalAmountMinor`; null while nobody has asked for it. */
   readonly tax: TaxBreakdown | null
+  /** What it pays of is a change of plan; null: no change, or one that begins a period of its own. */
+  readonly planSwitch: IntentSwitch | null
   /** Whole credits that it buys. */
   readonly credits: bigint | null
   readonly description: string | null
@@ -57,6 +59,17 @@ export type PaymentIntent = {
   readonly createdAt: Date
   readonly updatedAt: Date
   readonly succeededAt: Date | null
+}
+
+/** The change of plan that a payment was priced for. */
+export type IntentSwitch = {
+  readonly fromPurchaseRef: string
+  /** ISO 8601: the days that were left were counted from here. */
+  readonly changedAt: string
+  /** Whether the set-up fee is part of it. */
+  readonly isFirst: boolean
+  /** Of the invoice. */
+  readonly sellerName: string
 }
 
 /** How long a customer may take to pay. */

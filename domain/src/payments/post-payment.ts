@@ -29,7 +29,7 @@ export async function postPayment(
 /** Undefined: whoever settles the invoice posts it. */
 function useOf({ purpose, credits }: PaymentIntent, booking: Booking): PaymentUse | undefined {
   if (booking.kind === 'undeliverable') return 'refunds'
-  if (purpose === 'usage_billing') return undefined
+  if (purpose === 'usage_billing' || booking.hasInvoice === true) return undefined
   return credits === null ? 'revenue' : 'prepaid'
 }
 

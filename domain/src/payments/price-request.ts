@@ -8,12 +8,19 @@ import { findProduct } from '../products/repository.ts'
 import { currenciesOf } from '../pricing/plan-prices.ts'
 import { findProvider, type Provider } from '../providers/repository.ts'
 import { givesAccess } from '../purchases/access.ts'
+import { decideSwitch } from '../purchases/decide-switch.ts'
 import { isPaidFor } from '../purchases/is-paid-for.ts'
 import { findDecidingPurchase, findLastOfPlan } from '../purchases/repository.ts'
 import { findTax } from '../tax/read-tax-terms.ts'
 import type { TaxBreakdown } from '../tax/tax-breakdown.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { decidePlanTerms, decideTopUpTerms, type IntentTerms } from './decide-terms.ts'
+import {
+  decidePlanTerms,
+  decideSwitchTerms,
+  decideTopUpTerms,
+  type IntentTerms,
+} from './decide-terms.ts'
+import type { IntentSwitch } from './payment-intent.ts'
 import type { PaymentParts } from './payment-parts.ts'
 import type { PaymentRequest } from './payment-request.ts'
 import { refusalOfTotal } from './taxed-terms.ts'
@@ -25,6 +32,8 @@ export type PricedRequest = {
   readonly terms: IntentTerms
   /** By what the customer told before; null where it never did. */
   readonly tax: TaxBreakdown | null
+  /** Undefined: it pays a period of its own, or none. */
+  readonly planSwitch?: IntentSwitch | undefined
 }
 
 export type PriceOutcome =
@@ -73,7 +82,7 @@ async function priceTopUp(
 
 async function pricePlan(
   { sql, providerId, now }: PricingAt,
-  { cycleMode }: Provider,
+  { cycleMode, name }: Provider,
   request: PaymentRequest,
 ): Promise<Untaxed> {
   const { productRef, planRef, customer } = request
@@ -93,6 +102,18 @@ async function pricePlan(
     return refused(`The customer has plan ${planRef} already`)
   }
   const isFirst = (await findLastOfPlan(sql, providerId, of)) === undefined
+  const change = decideSwitch({
+    held: held && givesAccess(held, now) ? held : undefined,
+    ...{ plan, isFirst, currency: request.currency, at: now },
+  })
+  if (change !== undefined) {
+    const rate = await findExchangeRate(sql, providerId, change.currency)
+    const decision = decideSwitchTerms(plan, change, rate)
+    if (decision.kind === 'refuse') return refused(decision.reason)
+    const fromPurchaseRef = change.from.reference
+    const planSwitch = { fromPurchaseRef, changedAt: now.toISOString(), isFirst, sellerName: name }
+    return { kind: 'untaxed', plan, cycleMode, terms: decision.terms, planSwitch }
+  }
   const rates = new Map<string, ExchangeRate | undefined>()
   for (const code of currenciesOf(plan)) {
     rates.set(code, await findExchangeRate(sql, providerId, code))

@@ -82,7 +82,8 @@ export function periodIndexAt(cycle: Cycle, instant: Date): number {
 
 /**
  * The period in which a purchase counts what happens at that instant. A purchase that starts before its anchor has a
- * trial until then, which is a period of its own, with the index -1.
+ * trial until then, which is a period of its own, with the index -1. One that starts behind it took over a period from
+ * another plan: its first one is what was left of that.
  */
 export function usagePeriodAt(cycle: Cycle, start: Date, instant: Date): Period {
   return usagePeriodOf(cycle, start, periodIndexAt(cycle, instant))
@@ -90,9 +91,11 @@ export function usagePeriodAt(cycle: Cycle, start: Date, instant: Date): Period 
 
 /** The one with that index, or the first one. */
 export function usagePeriodOf(cycle: Cycle, start: Date, index: number): Period {
-  if (index >= 0) return periodOf(cycle, index)
-  const hasTrial = start < cycle.anchor
-  return hasTrial ? { index: -1, start, end: cycle.anchor } : periodOf(cycle, 0)
+  if (start < cycle.anchor) {
+    return index >= 0 ? periodOf(cycle, index) : { index: -1, start, end: cycle.anchor }
+  }
+  const first = periodIndexAt(cycle, start)
+  return index > first ? periodOf(cycle, index) : { ...periodOf(cycle, first), start }
 }
 
 function boundaryMs(anchor: Date, step: Step, index: number): number {

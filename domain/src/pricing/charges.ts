@@ -80,8 +80,8 @@ export function lateUsageLines(
 }
 
 /**
- * A change of plan within a period, by the new plan's policy; `proportional` where it has none. What is left of the
- * period is charged at the difference of the two prices, and a cheaper plan leaves a credit.
+ * A change of plan within a period, by the new plan's policy; `full` where it has none. By `proportional` what is left of
+ * the period is charged at the difference of the two prices, and a cheaper plan leaves a credit.
  */
 export function prorationLines(
   before: PlanSnapshot,
@@ -92,7 +92,7 @@ export function prorationLines(
 ): InvoiceLine[] {
   const inputs = {
     kind: 'proration',
-    policy: after.terms.prorationPolicy ?? 'proportional',
+    policy: after.terms.prorationPolicy ?? 'full',
     oldMinor: requirePrices(before, currency).priceMinor.toString(),
     newMinor: requirePrices(after, currency).priceMinor.toString(),
     secondsLeft: wholeSeconds(changedAt, period.end),
@@ -111,6 +111,11 @@ export function carriedInLines(amountMinor: bigint): InvoiceLine[] {
       null,
     ),
   ])
+}
+
+/** What taking a plan for the first time costs beside its price. */
+export function setupFeeLines(plan: PlanSnapshot, currency: string): InvoiceLine[] {
+  return withoutNothing(setupFee(plan, requirePrices(plan, currency).setupFeeMinor))
 }
 
 function setupFee({ name }: PlanSnapshot, feeMinor: bigint): InvoiceLine[] {

@@ -1,4 +1,8 @@
+import type { Seller } from '../charging/bill-recurring.ts'
+import { billSwitch } from '../charging/bill-switch.ts'
 import { lockCustomer, type Customer } from '../customers/repository.ts'
+import { dollarsPerUnit } from '../money/dollar-amount.ts'
+import { findExchangeRate } from '../money/exchange-rates.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import type { Plan } from '../plans/plan.ts'
 import { findPlan } from '../plans/repository.ts'
@@ -8,7 +12,13 @@ import { isOpen } from './access.ts'
 import { createPurchase } from './create-purchase.ts'
 import { decideActivation } from './decide-activation.ts'
 import { endNow } from './move-purchase.ts'
-import { unpaidPurchase } from './new-purchase.ts'
+import type { PlanSwitch } from './decide-switch.ts'
+import {
+  switchedPurchase,
+  switchPrice,
+  unpaidPurchase,
+  type PurchasePrice,
+} from './new-purchase.ts'
 import { planChangedObject } from './purchase-event.ts'
 import { findDecidingPurchase, findLastOfPlan, lockPurchase, type Purchase } from './repository.ts'
 import { settleLapsed } from './settle-lapsed.ts'
@@ -19,6 +29,9 @@ export type ActivateRequest = {
   readonly planRef: string
   readonly cycleMode: CycleMode
 }
+
+/** `seller`: of the invoice that a change of plan may have. */
+export type SoldRequest = ActivateRequest & { readonly seller: Seller }
 
 export type ActivateOutcome =
   | { readonly kind: 'activated'; readonly purchase: Purchase; readonly plan: Plan }
@@ -32,7 +45,7 @@ export type ActivateOutcome =
  */
 export async function activatePlan(
   work: UnitOfWork,
-  request: ActivateRequest,
+  request: SoldRequest,
 ): Promise<ActivateOutcome> {
   const { sql, providerId, now } = work
   const { customer, productRef, planRef, cycleMode } = request
@@ -53,15 +66,30 @@ export async function activatePlan(
     case 'payment-required':
       return { ...decision, product }
     case 'activate': {
+      const { plan: given, change } = decision
       const replaced = await endPrevious(work, last)
-      const origin = decision.plan.type === 'one-time' ? 'one_time' : 'manual'
-      const given = { customer, product, plan: decision.plan, cycleMode, origin, now } as const
-      const purchase = unpaidPurchase(given)
+      const of = { customer, product, plan: given, now }
+      const origin = given.type === 'one-time' ? 'one_time' : 'manual'
+      const purchase =
+        change === undefined
+          ? unpaidPurchase({ ...of, cycleMode, origin })
+          : switchedPurchase(of, change, await readSwitchPrice(work, given, change))
       await createPurchase(work, purchase)
       await tellOfPlanChange(work, purchase, replaced)
-      return { kind: 'activated', purchase, plan: decision.plan }
+      if (change !== undefined) await billSwitch(work, purchase, change, request.seller)
+      return { kind: 'activated', purchase, plan: given }
     }
   }
+}
+
+async function readSwitchPrice(
+  { sql, providerId }: UnitOfWork,
+  plan: Plan,
+  { currency }: PlanSwitch,
+): Promise<PurchasePrice> {
+  const rate = await findExchangeRate(sql, providerId, currency)
+  if (rate === undefined) throw new Error(`nobody knows what ${currency} is worth`)
+  return switchPrice(plan, currency, dollarsPerUnit(rate))
 }
 
 /**

@@ -3,6 +3,7 @@ import { requiresPayment, type Plan } from '../plans/plan.ts'
 import { isOffered } from '../plans/plan-offer.ts'
 import type { Product } from '../products/repository.ts'
 import { blocksFreePlan, givesAccess } from './access.ts'
+import { decideSwitch, needsNoPayment, type PlanSwitch } from './decide-switch.ts'
 import type { Purchase } from './repository.ts'
 
 export type ActivationInput = {
@@ -19,8 +20,18 @@ export type ActivationInput = {
 export type ActivationDecision =
   | { readonly kind: 'invalid'; readonly reason: string }
   | { readonly kind: 'already-active'; readonly purchase: Purchase }
-  | { readonly kind: 'payment-required'; readonly plan: Plan }
-  | { readonly kind: 'activate'; readonly plan: Plan }
+  | {
+      readonly kind: 'payment-required'
+      readonly plan: Plan
+      /** Undefined: it is paid for a period of its own. */
+      readonly change: PlanSwitch | undefined
+    }
+  | {
+      readonly kind: 'activate'
+      readonly plan: Plan
+      /** Undefined: it begins a period of its own. */
+      readonly change: PlanSwitch | undefined
+    }
 
 /** What activating a plan comes to: what needs no payment beforehand starts at once, everything else goes to checkout. */
 export function decideActivation(input: ActivationInput): ActivationDecision {
@@ -32,11 +43,15 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
   const held = last !== undefined && givesAccess(last, now) ? last : undefined
   if (held?.planRef === plan.reference) return { kind: 'already-active', purchase: held }
   const isFree = !requiresPayment(plan)
-  if (!isFree && plan.type !== 'usage-based') return { kind: 'payment-required', plan }
+  const isFirst = lastOfPlan === undefined
+  const change = decideSwitch({ held, plan, isFirst, currency: undefined, at: now })
+  const needsPayment =
+    change === undefined ? !isFree && plan.type !== 'usage-based' : !needsNoPayment(change)
+  if (needsPayment) return { kind: 'payment-required', plan, change }
   if (isFree && lastOfPlan !== undefined && givesTwice(plan, lastOfPlan, now)) {
     return { kind: 'invalid', reason: 'The free plan was held in this period already' }
   }
-  return { kind: 'activate', plan }
+  return { kind: 'activate', plan, change }
 }
 
 /** Whether a new purchase would hand out again what the last one of the plan has had in the period that runs. */

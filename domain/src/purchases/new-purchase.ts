@@ -1,11 +1,14 @@
 import type { PurchaseOrigin } from '@tollgate/schemas/http/purchases'
 import type { Customer } from '../customers/repository.ts'
+import { dollarCents } from '../money/dollar-amount.ts'
 import { periodOf, wholeSecond, type CycleMode } from '../periods/periods.ts'
+import { pricesIn } from '../pricing/plan-prices.ts'
 import { trialEnd } from '../pricing/trial.ts'
 import { usageTermsOf } from '../pricing/usage-terms.ts'
 import type { Product } from '../products/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { cycleOf } from './access.ts'
+import type { PlanSwitch } from './decide-switch.ts'
 import { snapshotOf, type PlanSnapshot } from './plan-snapshot.ts'
 import { topUpName, type Purchase } from './repository.ts'
 
@@ -111,6 +114,42 @@ export function paidPurchase(
 ): Purchase {
   const origin = given.plan.type === 'one-time' ? 'one_time' : 'paid'
   return { ...unpaidPurchase({ ...given, origin }), ...price, status: 'pending', paidAt: given.now }
+}
+
+/** One that goes on with the period of the purchase that it replaces, from now until that period ends. */
+export function switchedPurchase(
+  given: Omit<UnpaidPurchase, 'origin' | 'cycleMode'>,
+  { from, period: { end } }: Pick<PlanSwitch, 'from' | 'period'>,
+  price: PurchasePrice,
+): Purchase {
+  const { anchor, cycleMode } = from
+  const alone = unpaidPurchase({ ...given, cycleMode, origin: 'paid' })
+  const { autoRenew } = alone
+  return {
+    ...alone,
+    ...price,
+    anchor,
+    paidAt: from.paidAt,
+    endDate: autoRenew ? null : end,
+    nextBillingDate: autoRenew ? end : null,
+    nextResetAt: autoRenew ? end : null,
+    nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,
+  }
+}
+
+/** Of a purchase that a change of plan began: what its plan costs, whatever was charged for the change. */
+export function switchPrice(
+  plan: PlanSnapshot,
+  currency: string,
+  exchangeRate: string,
+): PurchasePrice {
+  const { priceMinor = 0n } = pricesIn(plan, currency) ?? {}
+  return {
+    amountMinor: Number(dollarCents(priceMinor, currency, exchangeRate)),
+    originalAmountMinor: Number(priceMinor),
+    currency,
+    exchangeRate,
+  }
 }
 
 /** What a top-up is recorded as: it gives access to nothing, and does not end. */

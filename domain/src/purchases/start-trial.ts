@@ -43,9 +43,12 @@ export async function startTrial(
   return { kind: 'started', purchase, plan }
 }
 
-/** Once for each customer and plan: whoever has had it in any way knows it. */
+/**
+ * Once for each customer and plan: whoever has had it in any way knows it. Nor by who changes to it within a period that
+ * is paid, of which nothing would be left.
+ */
 export function mayTry(input: ActivationInput): boolean {
   const decision = decideActivation(input)
-  if (decision.kind !== 'payment-required') return false
+  if (decision.kind !== 'payment-required' || decision.change !== undefined) return false
   return hasTrial(decision.plan) && input.lastOfPlan === undefined
 }

@@ -32,10 +32,13 @@ export function registerActivationRoute(app: ApiServer, parts: AppParts): void {
       const operation = operationOf(request, parts.clock)
       const { customerRef, productRef, planRef } = request.body
       const customer = await requireCustomer(parts, operation, customerRef)
-      const { cycleMode } = await requireProvider(parts, operation)
+      const { cycleMode, name } = await requireProvider(parts, operation)
       const micros = await creditsFor(parts, operation, customer, request.body)
       return commit(parts, operation, async (work) => {
-        const outcome = await activatePlan(work, { customer, productRef, planRef, cycleMode })
+        const outcome = await activatePlan(work, {
+          ...{ customer, productRef, planRef, cycleMode },
+          seller: { name },
+        })
         switch (outcome.kind) {
           case 'activated':
             return { status: 'activated' as const, ...activatedFields(outcome, micros) }

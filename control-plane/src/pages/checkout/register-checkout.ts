@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { Plan } from '@tollgate/domain/plans/plan'
-import { activatePlan, type ActivateRequest } from '@tollgate/domain/purchases/activate-plan'
+import { activatePlan, type SoldRequest } from '@tollgate/domain/purchases/activate-plan'
 import { startTrial } from '@tollgate/domain/purchases/start-trial'
 import { completeCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -59,7 +59,7 @@ function registerActivation(app: ApiServer, pages: PageParts): void {
 }
 
 /** The plan that was taken; undefined where it cannot be. */
-type Take = (work: UnitOfWork, asked: ActivateRequest) => Promise<Plan | undefined>
+type Take = (work: UnitOfWork, asked: SoldRequest) => Promise<Plan | undefined>
 
 async function takeUnpaid(
   pages: PageParts,
@@ -72,8 +72,8 @@ async function takeUnpaid(
   const { productRef, sessionId } = session
   if (status === 'used' || productRef === null) return reply.redirect(checkout.path, 303)
   const planRef = session.planRef ?? formFields(request)['plan'] ?? ''
-  const { cycleMode } = await requireProvider(pages, caller)
-  const asked = { customer, productRef, planRef, cycleMode }
+  const { cycleMode, name } = await requireProvider(pages, caller)
+  const asked = { customer, productRef, planRef, cycleMode, seller: { name } }
   const isTaken = await commit(pages, operationOfCheckout(pages, request), async (work) => {
     const plan = await take(work, asked)
     if (plan === undefined) return false

@@ -1,0 +1,63 @@
+import { billSwitch } from '../charging/bill-switch.ts'
+import type { Customer } from '../customers/repository.ts'
+import { payInvoice } from '../invoices/settle-invoice.ts'
+import { totalOf } from '../pricing/invoice-line.ts'
+import type { Product } from '../products/repository.ts'
+import { decideSwitch, type PlanSwitch } from '../purchases/decide-switch.ts'
+import { switchedPurchase, switchPrice } from '../purchases/new-purchase.ts'
+import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { PaymentIntent } from './payment-intent.ts'
+import { priceOf } from './taxed-terms.ts'
+
+/**
+ * The change of plan that was paid for, as it was priced. `gone`: what was to be changed has ended, or its period has,
+ * while the customer took its time. Undefined: it pays a period of its own.
+ */
+export function findSwitch(
+  intent: PaymentIntent,
+  plan: PlanSnapshot,
+  held: Purchase | undefined,
+  now: Date,
+): PlanSwitch | 'gone' | undefined {
+  const { planSwitch, currency } = intent
+  if (planSwitch === null) return undefined
+  const { fromPurchaseRef, changedAt, isFirst } = planSwitch
+  if (held?.reference !== fromPurchaseRef) return 'gone'
+  const change = decideSwitch({ held, plan, isFirst, currency, at: new Date(changedAt) })
+  if (change === undefined || change.period.end <= now) return 'gone'
+  return totalOf(change.lines) === priceOf(intent) ? change : 'gone'
+}
+
+type Given = {
+  readonly customer: Customer
+  readonly product: Pick<Product, 'reference' | 'name'>
+  readonly plan: PlanSnapshot
+  readonly now: Date
+}
+
+/** Becomes active with the move `paid`. */
+export function paidSwitch(
+  given: Given,
+  change: PlanSwitch,
+  { currency, exchangeRate }: PaymentIntent,
+): Purchase {
+  const price = switchPrice(given.plan, currency, exchangeRate)
+  const purchase = switchedPurchase(given, change, price)
+  return { ...purchase, status: 'pending', paidAt: given.now }
+}
+
+/** The invoice of what was paid, at the tax that was paid. */
+export async function billPaidSwitch(
+  work: UnitOfWork,
+  purchase: Purchase,
+  change: PlanSwitch,
+  intent: PaymentIntent,
+): Promise<void> {
+  const { reference: chargeRef, originalAmountMinor: amountMinor, tax, planSwitch } = intent
+  const seller = { name: planSwitch?.sellerName ?? '' }
+  const paidWith = tax === null ? 'no tax' : { rule: tax, isInclusive: tax.isInclusive }
+  const invoice = await billSwitch(work, purchase, change, seller, paidWith)
+  if (invoice !== undefined) await payInvoice(work, invoice, { chargeRef, amountMinor })
+}

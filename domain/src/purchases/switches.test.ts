@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { periodAt, usagePeriodAt, usagePeriodOf, type Cycle } from '../periods/periods.ts'
+import { totalOf } from '../pricing/invoice-line.ts'
+import type { PlanTerms } from '../plans/plan.ts'
+import { decideSwitch, needsNoPayment } from './decide-switch.ts'
+import { paidPurchase, switchedPurchase, switchPrice } from './new-purchase.ts'
+import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { Purchase } from './repository.ts'
+
+/* Changes of plan within a period: what they come to, whichever days they are made on. */
+
+const customer = {
+  reference: 'cus_1',
+  email: 'ada@example.com',
+} as Parameters<typeof paidPurchase>[0]['customer']
+const product = { reference: 'prd_1', name: 'API' }
+
+let plans = 0
+
+function planOf(
+  priceMinor: number,
+  terms: PlanTerms = {},
+  type: PlanSnapshot['type'] = 'recurring',
+) {
+  const plan: PlanSnapshot = {
+    reference: `pln_${(plans += 1)}`,
+    name: 'Plan',
+    type,
+    priceMinor,
+    basePriceMinor: type === 'hybrid' ? priceMinor : null,
+    setupFeeMinor: null,
+    currency: 'USD',
+    meterRef: 'mtr_1',
+    terms: { billingCycle: 'monthly', prorationPolicy: 'proportional', ...terms },
+  }
+  return plan
+}
+
+function withoutPolicy(plan: PlanSnapshot): PlanSnapshot {
+  return { ...plan, terms: { billingCycle: 'monthly' } }
+}
+
+function bought(plan: PlanSnapshot, now: Date): Purchase {
+  const price = switchPrice(plan, 'USD', '1')
+  const purchase = paidPurchase({ customer, product, plan, cycleMode: 'calendar', now }, price)
+  return { ...purchase, status: 'active' }
+}
+
+function changeOf(held: Purchase, plan: PlanSnapshot, at: Date) {
+  return decideSwitch({ held, plan, isFirst: false, currency: undefined, at })
+}
+
+const june = new Date('2026-06-01T00:00:00Z')
+const later = new Date('2026-06-11T00:00:00Z')
+
+describe('a plan begins a period of its own', () => {
+  const small = planOf(1_900)
+  test.each([
+    ['by its policy', small, planOf(4_900, { prorationPolicy: 'full' }), {}],
+    ['where it has no policy', small, withoutPolicy(planOf(4_900)), {}],
+    ['where nothing was paid', planOf(0), planOf(4_900), {}],
+    ['of another length', small, planOf(49_000, { billingCycle: 'yearly' }), {}],
+    ['of another kind', small, planOf(4_900, {}, 'usage-based'), {}],
+    ['where the period is not paid', small, planOf(4_900), { status: 'past_due' }],
+    ['in a trial', small, planOf(4_900), { status: 'trialing' }],
+    ['where the renewal is due', small, planOf(4_900), { nextBillingDate: later }],
+    ['where it has ended', small, planOf(4_900), { endDate: later }],
+    ['that is the one before', small, small, {}],
+  ] as const)('%s', (_, before, after, change: Partial<Purchase>) => {
+    expect(changeOf({ ...bought(before, june), ...change }, after, later)).toBeUndefined()
+  })
+
+  test('in another currency', () => {
+    const input = { held: bought(small, june), plan: planOf(4_900), isFirst: false, at: later }
+    expect(decideSwitch({ ...input, currency: 'EUR' })).toBeUndefined()
+    expect(decideSwitch({ ...input, currency: 'USD' })).toBeDefined()
+  })
+})
+
+test.each([
+  [1_900, 4_900, 2_000n, false],
+  [4_900, 1_900, -2_000n, true],
+  [4_900, 0, -3_267n, true],
+  [4_900, 4_900, 0n, true],
+  // 49 cents are too little to be charged by themselves.
+  [1_900, 1_973, 49n, true],
+  [1_900, 1_975, 50n, false],
+])('from %i to %i with 20 of 30 days left: %i', (from, to, cents, isFree) => {
+  const change = changeOf(bought(planOf(from), june), planOf(to), later)!
+  expect(totalOf(change.lines)).toBe(cents)
+  expect(needsNoPayment(change)).toBe(isFree)
+})
+
+test('hybrid plans change at their base prices', () => {
+  const held = bought(planOf(1_900, {}, 'hybrid'), june)
+  expect(totalOf(changeOf(held, planOf(4_900, {}, 'hybrid'), later)!.lines)).toBe(2_000n)
+})
+
+/* Times the price of each plan by the seconds that it was held, as one fraction: no period, no line and no rounding. */
+test('a period costs what its plans cost for the time that each was held, whatever is changed when', () => {
+  const anchors = fc
+    .integer({ min: 1_577_836_800, max: 2_208_988_800 })
+    .map((seconds) => new Date(seconds * 1000))
+  const cycles = fc.constantFrom('weekly', 'monthly', 'quarterly', 'yearly')
+  const price = fc.integer({ min: 1, max: 99_999 })
+  const changes = fc.array(fc.tuple(fc.double({ min: 0, max: 0.999, noNaN: true }), price), {
+    maxLength: 8,
+  })
+  fc.assert(
+    fc.property(anchors, cycles, price, changes, (anchor, billingCycle, firstPrice, wanted) => {
+      let held = bought(planOf(firstPrice, { billingCycle }), anchor)
+      const { start, end } = periodAt({ anchor, billingCycle, mode: 'calendar' }, anchor)
+      const length = end.getTime() - start.getTime()
+      const inOrder = wanted
+        .map(([part, minor]) => ({ at: new Date(start.getTime() + part * length), minor }))
+        .toSorted((one, other) => one.at.getTime() - other.at.getTime())
+      let paid = BigInt(firstPrice)
+      let exact = 0n
+      let from = start
+      let minor = firstPrice
+      for (const each of inOrder) {
+        const plan = planOf(each.minor, { billingCycle })
+        const change = changeOf(held, plan, each.at)!
+        paid += totalOf(change.lines)
+        const given = { customer, product, plan, now: each.at }
+        held = switchedPurchase(given, change, switchPrice(plan, 'USD', '1'))
+        expect(held).toMatchObject({ anchor, nextBillingDate: end, nextResetAt: end })
+        const at = new Date(Math.floor(each.at.getTime() / 1000) * 1000)
+        exact += BigInt(minor) * BigInt((at.getTime() - from.getTime()) / 1000)
+        from = at
+        minor = each.minor
+      }
+      const seconds = BigInt(length / 1000)
+      exact += BigInt(minor) * BigInt((end.getTime() - from.getTime()) / 1000)
+      // Each change is rounded by itself, to half a cent at most.
+      const off = 2n * (paid * seconds - exact)
+      const most = BigInt(inOrder.length) * seconds
+      expect(off <= most && -off <= most).toBe(true)
+    }),
+  )
+})
+
+describe('what a purchase counts that went on with a period', () => {
+  const anchor = new Date('2026-01-31T12:00:00Z')
+  const cycle: Cycle = { anchor, billingCycle: 'monthly', mode: 'calendar' }
+  const start = new Date('2026-04-10T09:30:00Z')
+
+  test('begins with the change, and goes on by the anchor', () => {
+    const first = { index: 2, start, end: new Date('2026-04-30T12:00:00Z') }
+    expect(usagePeriodAt(cycle, start, start)).toEqual(first)
+    expect(usagePeriodOf(cycle, start, 0)).toEqual(first)
+    expect(usagePeriodOf(cycle, start, 3)).toEqual({
+      index: 3,
+      start: new Date('2026-04-30T12:00:00Z'),
+      end: new Date('2026-05-31T12:00:00Z'),
+    })
+  })
+
+  test('is a period from the start where it began there', () => {
+    const boundary = new Date('2026-02-28T12:00:00Z')
+    expect(usagePeriodAt(cycle, boundary, boundary)).toMatchObject({ index: 1, start: boundary })
+  })
+})
