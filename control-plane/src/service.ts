@@ -18,7 +18,7 @@ import { createCreditExpiry } from './jobs/expire-credits.ts'
 import { createCreditTakeBacks } from './jobs/take-back-credits.ts'
 import { createDebitPosting } from './jobs/post-debits.ts'
 import { createPaymentJobs } from './jobs/payments.ts'
-import { createAuditSealing } from './jobs/seal-audit-log.ts'
+import { createAuditSealing, createLedgerSealing } from './jobs/seal-audit-log.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
 import { PeriodUsage } from './limits/period-usage.ts'
 import { createPeriodUsageAnswers, createRequestSeconds } from './metrics.ts'
@@ -156,6 +156,7 @@ function createJobs(
     createCreditExpiry(parts, config.creditExpiryIntervalMs),
     createCreditTakeBacks(parts, config.paymentsIntervalMs),
     createAuditSealing(parts, config.auditSealIntervalMs),
+    createLedgerSealing(parts, config.auditSealIntervalMs),
     paymentJobs,
   ]
 }

@@ -257,7 +257,7 @@ describe('users of the console', () => {
 
 test('the ledger is found to agree with itself, or where it does not', async () => {
   expect(await tollgate('ledger', 'verify')).toEqual([
-    'every wallet agrees with its entries and its grants',
+    'every transaction, wallet and invoice agrees with the ledger, and the ledger with its seals',
   ])
   await stack.database.in('live')`
     insert into customers (provider_id, reference, email, status, created_at, updated_at)

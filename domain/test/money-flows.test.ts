@@ -50,6 +50,7 @@ test('whatever is paid, paid back, disputed and paid out, in whatever order, is 
         }
         await world.followUp(false)
         await world.check()
+        await world.verify()
       } finally {
         await world.close()
       }

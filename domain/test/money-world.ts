@@ -7,12 +7,17 @@ import type {
   Settlement,
 } from '@tollgate/platform/payments/payment-objects'
 import { expect } from 'vitest'
+import {
+  listUnbalancedCreditValues,
+  listUnbalancedInvoices,
+} from '../src/money-ledger/unbalanced.ts'
 import { applyDispute } from '../src/payments/apply-dispute.ts'
 import { applyLook } from '../src/payments/apply-look.ts'
 import { applyPayout } from '../src/payments/apply-payout.ts'
 import { applyRefund } from '../src/payments/apply-refund.ts'
 import { insertIntent } from '../src/payments/intents-repository.ts'
 import type { PaymentIntent } from '../src/payments/payment-intent.ts'
+import { listUnbalancedWallets } from '../src/wallet/ledger.ts'
 import { createPurchases, type BilledCustomer } from './billed-customers.ts'
 import { invoicing } from './invoicing.ts'
 import { MoneyModel, type PaymentTerms } from './money-model.ts'
@@ -209,6 +214,14 @@ export class MoneyWorld {
     expect(await this.#accounts()).toEqual(this.model.accounts())
     const credits = this.model.credits
     expect(BigInt(await this.#wallet.left())).toBe(credits)
+  }
+
+  /** By what `tollgate ledger verify` asks. */
+  async verify(): Promise<void> {
+    const sql = this.#database.in('sandbox')
+    expect(await listUnbalancedWallets(sql, 9)).toEqual([])
+    expect(await listUnbalancedCreditValues(sql, 9)).toEqual([])
+    expect(await listUnbalancedInvoices(sql, 9)).toEqual([])
   }
 
   async #accounts(): Promise<Record<string, string>> {

@@ -59,7 +59,9 @@ describe('the tables', () => {
     const own = `(provider_id = NULLIF(current_setting('tollgate.provider_id'::text, true), ''::text))`
     const tables = (await listTables()).filter((table) => table.of_providers)
     expect(tables.length).toBeGreaterThan(20)
-    for (const table of tables.filter(({ place }) => !/\.audit_(log|seals)$/.test(place))) {
+    for (const table of tables.filter(
+      ({ place }) => !/\.(audit_log|audit_seals|ledger_seals)$/.test(place),
+    )) {
       expect(table).toMatchObject({
         is_enforced: true,
         policies: ['{tollgate_jobs} ALL true true', `{tollgate_requests} ALL ${own} ${own}`],
@@ -79,7 +81,9 @@ describe('the tables', () => {
       'audit_seals tollgate_jobs SELECT',
       'audit_seals tollgate_requests SELECT',
     ])
-    const audits = (await listTables()).filter(({ place }) => /\.audit_(log|seals)$/.test(place))
+    const audits = (await listTables()).filter(({ place }) =>
+      /\.(audit_log|audit_seals|ledger_seals)$/.test(place),
+    )
     expect(audits.map(({ is_enforced: isEnforced }) => isEnforced)).toEqual(Array(6).fill(true))
   })
 
@@ -99,7 +103,7 @@ describe('the tables', () => {
       // What jobs have in hand, and how many of what they did; what they change is audited.
       ...['job_claims', 'billing_runs'],
       // What follows from a transaction of the ledger.
-      ...['wallets', 'ledger_entries', 'credit_grants', 'credit_burns'],
+      ...['wallets', 'ledger_entries', 'ledger_seals', 'credit_grants', 'credit_burns'],
       // The calls that carry out what a payment is to become.
       'payment_attempts',
       // What an invoice or a credit note consists of, or leaves behind.

@@ -1,27 +1,86 @@
+import { listSealedLedgers } from '@tollgate/domain/money-ledger/ledger-seals'
+import {
+  listUnbalancedCreditValues,
+  listUnbalancedInvoices,
+  listUnbalancedTransactions,
+} from '@tollgate/domain/money-ledger/unbalanced'
+import { findBrokenSeal } from '@tollgate/domain/money-ledger/verify-seals'
 import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
+import type { Queryable } from '@tollgate/platform/database/database'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import { environments } from '@tollgate/schemas/environment'
 import { CliError } from './cli-error.ts'
 import type { CliParts } from './open-cli-parts.ts'
 
-/** That many show what is wrong. */
+/** That many of a kind show what is wrong. */
 const shownMax = 20
 
-/** Adds up all entries and grants of every wallet, and compares with the balance that is kept. */
+/**
+ * Adds up all that was posted, and compares: each transaction with nothing, each wallet with its entries and grants, what
+ * is owed for credits with what is left of them, each invoice with what the ledger has of it, and all of it with its seals.
+ */
 export async function verifyLedgerCommand({ database, print }: CliParts): Promise<void> {
   let differing = 0
   for (const environment of environments) {
-    for (const wallet of await listUnbalancedWallets(database.in(environment), shownMax)) {
-      const { providerId, customerRef, balanceMicros, entriesMicros, grantsMicros } = wallet
-      const [balance, entries, grants] = [balanceMicros, entriesMicros, grantsMicros].map(
-        decimalFromMicros,
-      )
-      print(
-        `${environment} ${providerId} ${customerRef}: balance ${balance}, entries ${entries}, left of grants ${grants}`,
-      )
-      differing += 1
+    const sql = database.in(environment)
+    for (const check of [transactions, wallets, creditValues, invoices, seals]) {
+      for (const difference of await check(sql)) {
+        print(`${environment} ${difference}`)
+        differing += 1
+      }
     }
   }
   if (differing > 0) throw new CliError('the ledger does not agree with itself')
-  print('every wallet agrees with its entries and its grants')
+  print(
+    'every transaction, wallet and invoice agrees with the ledger, and the ledger with its seals',
+  )
+}
+
+async function transactions(sql: Queryable): Promise<string[]> {
+  const found = await listUnbalancedTransactions(sql, shownMax)
+  return found.map(
+    ({ providerId, reference, unit, sum }) =>
+      `${providerId} ${reference}: its entries in ${unit} add up to ${sum}`,
+  )
+}
+
+async function wallets(sql: Queryable): Promise<string[]> {
+  const found = await listUnbalancedWallets(sql, shownMax)
+  return found.map((wallet) => {
+    const { providerId, customerRef, balanceMicros, entriesMicros, grantsMicros } = wallet
+    const [balance, entries, grants] = [balanceMicros, entriesMicros, grantsMicros].map(
+      decimalFromMicros,
+    )
+    return `${providerId} ${customerRef}: balance ${balance}, entries ${entries}, left of grants ${grants}`
+  })
+}
+
+async function creditValues(sql: Queryable): Promise<string[]> {
+  const found = await listUnbalancedCreditValues(sql, shownMax)
+  return found.map(
+    ({ providerId, customerRef, currency, grantsMinor, prepaidMinor }) =>
+      `${providerId} ${customerRef}: paid for what is left of grants ${grantsMinor} ${currency}, owed for credits ${prepaidMinor}`,
+  )
+}
+
+async function invoices(sql: Queryable): Promise<string[]> {
+  const found = await listUnbalancedInvoices(sql, shownMax)
+  return found.map((invoice) => {
+    const { providerId, invoiceRef, currency, dueMinor, writtenOffMinor } = invoice
+    const { receivableMinor, entriesWrittenOffMinor } = invoice
+    return `${providerId} ${invoiceRef}: due ${dueMinor} ${currency}, receivable ${receivableMinor}, written off ${writtenOffMinor}, by entries ${entriesWrittenOffMinor}`
+  })
+}
+
+async function seals(sql: Queryable): Promise<string[]> {
+  const broken: string[] = []
+  for (const providerId of await listSealedLedgers(sql)) {
+    const seal = await findBrokenSeal(sql, providerId)
+    if (seal === undefined) continue
+    const { number, afterId, upToId } = seal
+    broken.push(
+      `${providerId}: seal ${number} is broken, of what was posted after ${afterId} up to ${upToId}`,
+    )
+  }
+  return broken
 }

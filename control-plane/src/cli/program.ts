@@ -113,7 +113,7 @@ function addKeyCommands(key: Command, withParts: WithParts): void {
 function addLedgerCommands(ledger: Command, withParts: WithParts): void {
   ledger
     .command('verify')
-    .description('Compare the balance of every wallet with its entries and grants')
+    .description('Compare wallets, invoices and seals with what was posted')
     .action(() => withParts(verifyLedgerCommand))
 }
 

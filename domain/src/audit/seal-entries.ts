@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
+import { areTransactionsOver } from '../postgres/transactions-over.ts'
 import { chainOn, chainStart } from './chain.ts'
 import {
   findLastSeal,
@@ -15,10 +15,6 @@ export const entriesPerSealMax = 1_000
 
 /** Providers of one round: a stop waits for no more than that. */
 const providersPerRoundMax = 200
-
-/** How long a round waits for transactions that began before it; the next one tries again. */
-const settlePolls = 10
-const settlePollMs = 50
 
 export type SealedRound = {
   readonly sealed: number
@@ -47,19 +43,6 @@ export async function sealEntries(pool: Sql, sealedToId: bigint, now: Date): Pro
     isAll &&= entries < entriesPerSealMax
   }
   return { sealed, sealedToId: isAll ? upToId : sealedToId }
-}
-
-/** Whether all that are under way when this is called have ended. */
-async function areTransactionsOver(sql: Queryable): Promise<boolean> {
-  const [before] = await sql<{ xmax: string }[]>`
-    select pg_snapshot_xmax(pg_current_snapshot())::text as xmax`
-  for (let poll = 0; poll < settlePolls; poll += 1) {
-    const [row] = await sql<{ is_over: boolean }[]>`
-      select pg_snapshot_xmin(pg_current_snapshot()) >= ${before!.xmax}::xid8 as is_over`
-    if (row!.is_over) return true
-    await sleep(settlePollMs)
-  }
-  return false
 }
 
 /** One seal; what is too much for it waits for the next round. Whoever seals the same provider waits here. */

@@ -1,0 +1,33 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { chainStart, hashPosted, listLedgerSeals, type LedgerSeal } from './ledger-seals.ts'
+
+const sealsPerPage = 500
+
+/** The first seal of a provider that what is posted does not agree with any more; undefined: there is none. */
+export async function findBrokenSeal(
+  sql: Queryable,
+  providerId: string,
+): Promise<LedgerSeal | undefined> {
+  let previous: LedgerSeal | undefined
+  for (;;) {
+    const seals = await listLedgerSeals(sql, providerId, previous?.number ?? 0n, sealsPerPage)
+    for (const seal of seals) {
+      const posted = await hashPosted(sql, providerId, seal, seal.previousSha256)
+      const isWhole =
+        follows(seal, previous) &&
+        posted.sha256 === seal.sha256 &&
+        posted.transactions === seal.transactions
+      if (!isWhole) return seal
+      previous = seal
+    }
+    if (seals.length < sealsPerPage) return undefined
+  }
+}
+
+function follows(seal: LedgerSeal, previous: LedgerSeal | undefined): boolean {
+  return (
+    seal.number === (previous?.number ?? 0n) + 1n &&
+    seal.afterId === (previous?.upToId ?? 0n) &&
+    seal.previousSha256 === (previous?.sha256 ?? chainStart)
+  )
+}
