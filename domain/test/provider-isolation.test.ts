@@ -69,10 +69,11 @@ describe('the tables', () => {
     }
   })
 
-  test('of the audit log are only ever appended to, by nobody but their owner and who seals', async () => {
+  test('of the audit log and all seals are only ever appended to, by nobody but their owner and who seals', async () => {
     const rights = await owner.control`
       select distinct table_name, grantee, privilege_type from information_schema.role_table_grants
-      where table_name in ('audit_log', 'audit_seals') and grantee in ('tollgate_jobs', 'tollgate_requests', 'PUBLIC')
+      where table_name in ('audit_log', 'audit_seals', 'ledger_seals')
+        and grantee in ('tollgate_jobs', 'tollgate_requests', 'PUBLIC')
       order by table_name, grantee, privilege_type`
     expect(rights.map((each) => Object.values(each).join(' '))).toEqual([
       'audit_log tollgate_jobs SELECT',
@@ -80,11 +81,14 @@ describe('the tables', () => {
       'audit_seals tollgate_jobs INSERT',
       'audit_seals tollgate_jobs SELECT',
       'audit_seals tollgate_requests SELECT',
+      'ledger_seals tollgate_jobs INSERT',
+      'ledger_seals tollgate_jobs SELECT',
+      'ledger_seals tollgate_requests SELECT',
     ])
     const audits = (await listTables()).filter(({ place }) =>
       /\.(audit_log|audit_seals|ledger_seals)$/.test(place),
     )
-    expect(audits.map(({ is_enforced: isEnforced }) => isEnforced)).toEqual(Array(6).fill(true))
+    expect(audits.map(({ is_enforced: isEnforced }) => isEnforced)).toEqual(Array(8).fill(true))
   })
 
   test('of providers are audited, or known not to be', async () => {
