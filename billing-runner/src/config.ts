@@ -14,6 +14,7 @@ import {
 import { eventLogSettings } from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
+import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 import { scheduleSettings } from './schedule/schedule-settings.ts'
 
@@ -38,6 +39,13 @@ export const billingRunnerSettings = {
   dataDir: dataDirSetting,
   ...eventLogSettings,
   ...hotStateSettings,
+  ...clickHouseSettings,
+  clickhouseTimeoutMs: integerSetting(
+    'TOLLGATE_USAGE_QUERY_TIMEOUT_MS',
+    'Milliseconds ClickHouse may take for one usage query',
+    15_000,
+    milliseconds,
+  ),
   adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
   adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, {
     min: 0,
@@ -70,6 +78,18 @@ export const billingRunnerSettings = {
     'Minutes that are added to each of them at most, so that what failed together is not tried together',
     10,
     { min: 0, max: 720 },
+  ),
+  usageGraceMinutes: integerSetting(
+    'TOLLGATE_USAGE_GRACE_MINUTES',
+    'Minutes from the end of a period until its usage is billed; what is recorded later is billed with the next one',
+    60,
+    { min: 0, max: 43_200 },
+  ),
+  usageStoredWaitMs: integerSetting(
+    'TOLLGATE_USAGE_STORED_WAIT_MS',
+    'Milliseconds to wait for ClickHouse to hold all usage that was acknowledged, before a bill is tried again later',
+    10_000,
+    { min: 0, max: 600_000 },
   ),
   lookIntervalMs: integerSetting(
     'TOLLGATE_SCHEDULE_LOOK_MS',

@@ -21,6 +21,10 @@ import { openDatabase } from '@tollgate/domain/postgres/open-database'
 import { commitAndPublish } from '@tollgate/domain/publications/commit-and-publish'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
+import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
+import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import { traceUsageStore } from '@tollgate/platform/usage-store/trace-usage-store'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { environments } from '@tollgate/schemas/environment'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -32,6 +36,7 @@ export type Parts = {
   readonly database: Database
   readonly eventLog: EventLog
   readonly hotState: HotState
+  readonly usageStore: UsageStore
   readonly tracing: Tracing | undefined
   readonly processors: PaymentProcessors
   /** Undefined: nothing can be charged. */
@@ -49,7 +54,7 @@ export async function openParts(
   overrides: Partial<Parts>,
 ): Promise<OpenedParts> {
   const parts = await openUntraced(config, overrides)
-  const { tracing, database, hotState, processors } = parts
+  const { tracing, database, hotState, processors, usageStore } = parts
   const traced =
     tracing === undefined
       ? parts
@@ -62,6 +67,7 @@ export async function openParts(
             config.hotState === 'redis' ? 'redis' : 'lmdb',
           ),
           processors: tracePaymentProcessors(tracing, processors),
+          usageStore: traceUsageStore(tracing, usageStore),
         }
   return { ...traced, charge: overrides.charge ?? chargeSavedCards(config, traced) }
 }
@@ -126,10 +132,16 @@ function openUntraced(
     database: overrides.database ?? (await own(openDatabase(config))),
     eventLog: overrides.eventLog ?? (await own(openLog(config, logger))),
     hotState: overrides.hotState ?? (await own(openHotState(config, 'publisher', logger))),
+    usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
   }))
 }
 
-/** Only the number of its partitions is asked for: what is published lies beside the counters of its subject. */
+function openUsageStore(config: BillingRunnerConfig): UsageStore {
+  const limits = { requestTimeoutMs: config.clickhouseTimeoutMs }
+  return createClickHouseUsageStore(clickHouseConnection(config, limits))
+}
+
+/** Nothing is read of it but how far it is, and how far others are with it. */
 function openLog(config: BillingRunnerConfig, logger: Logger): Promise<EventLog> {
   const topics = environments.map(usageTopic)
   return openEventLogForReading(config, { topics, values: meterEventValues, logger })

@@ -57,7 +57,7 @@ async function run(config: BillingRunnerConfig, parts: OpenedParts): Promise<Run
       lookIntervalMs: config.lookIntervalMs,
       stuckAfterMs: config.stuckAfterMs,
     },
-    [...createJobs(config, parts.charge), createReconciliation(config, parts, jobMetrics)],
+    [...createJobs(config, parts), createReconciliation(config, parts, jobMetrics)],
   )
   const admin = createAdminServer({
     host: config.adminHost,

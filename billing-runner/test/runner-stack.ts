@@ -24,6 +24,8 @@ import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
+import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -79,6 +81,7 @@ const nothingScheduled = Object.fromEntries(
     'REMINDERS',
     'TRIAL_EXPIRY',
     'RENEWALS',
+    'USAGE_BILLING',
     'PAYMENT_RETRIES',
     'USAGE_RESET',
     'ENDED_PURCHASES',
@@ -88,7 +91,10 @@ const nothingScheduled = Object.fromEntries(
   ].map((name) => [`TOLLGATE_SCHEDULE_${name}`, 'off']),
 )
 
-export async function startRunnerStack(): Promise<RunnerStack> {
+/** Without a usage store of its own, one that does not answer. */
+export async function startRunnerStack(
+  options: { readonly usageStore?: UsageStore } = {},
+): Promise<RunnerStack> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-billing-runner-'))
   const testDatabase = await startTestDatabase(migrationsFolder)
   const { database } = testDatabase
@@ -101,8 +107,10 @@ export async function startRunnerStack(): Promise<RunnerStack> {
   })
   const clock = testClock()
   const logger = createLogger('billing-runner', 'silent')
+  const ownUsageStore = options.usageStore === undefined ? openAbsentUsageStore() : undefined
   const parts: Parts = {
     clock,
+    usageStore: options.usageStore ?? ownUsageStore!,
     database,
     hotState,
     eventLog,
@@ -114,6 +122,7 @@ export async function startRunnerStack(): Promise<RunnerStack> {
   const environment = (settings: Record<string, string> = {}): Record<string, string> => ({
     TOLLGATE_DATA_DIR: folder,
     TOLLGATE_DATABASE_URL: testDatabase.url,
+    TOLLGATE_CLICKHOUSE_URL: absentUrl,
     TOLLGATE_LOG_PARTITIONS: '2',
     TOLLGATE_SCHEDULE_LOOK_MS: '20',
     TOLLGATE_PAYMENT_RETRY_JITTER_MINUTES: '0',
@@ -204,7 +213,9 @@ export async function startRunnerStack(): Promise<RunnerStack> {
     runJob: async (name, at, charge, settings) => {
       clock.set(at)
       const limits = config(settings)
-      const { job } = createJobs(limits, charge).find((each) => each.job.name === name)!
+      const { job } = createJobs(limits, { ...parts, charge }).find(
+        (each) => each.job.name === name,
+      )!
       const never = new AbortController().signal
       const slotParts = { publisher: publisherOf(parts), logger, limits }
       return runOnce(slotParts, job, 'sandbox', never, () => undefined)
@@ -220,12 +231,20 @@ export async function startRunnerStack(): Promise<RunnerStack> {
     },
     within,
     stop: async () => {
+      await ownUsageStore?.close()
       await eventLog.close()
       await hotState.close()
       await testDatabase.stop()
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+const absentUrl = 'http://127.0.0.1:9'
+
+function openAbsentUsageStore(): UsageStore {
+  const credentials = { username: 'default', password: '' }
+  return createClickHouseUsageStore({ url: absentUrl, requestTimeoutMs: 1_000, ...credentials })
 }
 
 function termsOf({ product }: Shop) {

@@ -30,6 +30,7 @@ import { createLogger } from '@tollgate/platform/observability/logger'
 import type { PaymentProcessors } from '@tollgate/platform/payments/open-payment-processors'
 import type { Service } from '@tollgate/platform/service/service'
 import { startTestDatabase, startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -45,6 +46,7 @@ export type Stack = {
   readonly baseUrl: string
   readonly database: Database
   readonly eventLog: EventLog
+  readonly usageStore: UsageStore
   readonly controlPlaneAdminUrl: string
   /** A provider of its own, with a client for each of its keys. */
   createProvider(): Promise<TestProvider>
@@ -144,6 +146,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     baseUrl,
     database,
     eventLog,
+    usageStore: clickhouse.store,
     controlPlaneAdminUrl: `http://127.0.0.1:${controlPlane.adminPort}`,
     startProjections,
     stopProjections,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import { listBilledPeriods } from '../src/invoices/billed-periods.ts'
-import { readBilledUsage } from '../src/invoices/billed-usage.ts'
+import { listBilledUsage } from '../src/invoices/billed-usage.ts'
 import { issueInvoice } from '../src/invoices/issue-invoice.ts'
 import { recompute } from '../src/invoices/recompute.ts'
 import { listInvoices } from '../src/invoices/repository.ts'
@@ -101,7 +101,7 @@ describe('a period of a purchase', () => {
     const periods = await inWork(database, providerId, ({ sql }) =>
       listBilledPeriods(sql, providerId, customer.purchaseRef, 'recurring', 10),
     )
-    expect(periods).toEqual([{ ...period, invoiceRef: reference }])
+    expect(periods).toEqual([{ ...period, invoiceRef: reference, billedAt }])
   })
 
   test('tiles with the others for any anchor', async () => {
@@ -232,9 +232,11 @@ test('late usage is priced behind all usage of its period that was billed before
   const reading = { meterName: 'requests', watermark: billedAt.toISOString(), nextOffsets: {} }
   const of40 = { period, usedMicros: 40_000_000n, carriedOverMicros: 0n, reading }
   const read = () =>
-    inWork(database, providerId, ({ sql }) =>
-      readBilledUsage(sql, providerId, customer.purchaseRef, period.start),
-    )
+    inWork(database, providerId, async ({ sql }) => {
+      const { purchaseRef } = customer
+      const billed = await listBilledUsage(sql, providerId, purchaseRef, [period.start])
+      return billed.get(period.start.getTime())
+    })
 
   expect(await read()).toBeUndefined()
   await of.bill({ lines: usageLines(plan, dollar, of40), period, parts: ['usage'] })

@@ -32,7 +32,7 @@ export async function runJobs(
   const at = asked.at === undefined ? undefined : parseTime('--at', asked.at)
   const parts = await openParts({ ...config, logLevel: 'error' }, overrides)
   try {
-    const jobs = chosenJobs(createJobs(config, parts.charge), asked)
+    const jobs = chosenJobs(createJobs(config, parts), asked)
     const isFuture = at !== undefined && at.getTime() > parts.clock.now()
     const touchesLive = asked.environment !== 'sandbox'
     if (isFuture && touchesLive && asked.dryRun !== true) {

@@ -1,9 +1,11 @@
 import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
-import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
 import { environments } from '@tollgate/schemas/environment'
+import { timestampPastMsMax } from '@tollgate/schemas/limits'
 import type { BillingRunnerConfig } from '../config.ts'
+import type { Parts } from '../open-parts.ts'
 import type { Schedule } from '../schedule/schedule.ts'
+import { createUsageBilling } from './bill-usage.ts'
 import { createCleanUp } from './clean-up.ts'
 import { createEndedPurchases } from './end-purchases.ts'
 import { createTrialExpiry } from './end-trials.ts'
@@ -22,11 +24,12 @@ export type ScheduledJob = {
   readonly spaces: readonly PublicationSpace[]
 }
 
+/** What jobs need beside the database. */
+export type JobParts = Pick<Parts, 'charge' | 'clock' | 'eventLog' | 'usageStore'>
+
 /** Every job, in the order in which a run by hand goes through them. */
-export function createJobs(
-  config: BillingRunnerConfig,
-  charge: ChargeInvoice | undefined,
-): ScheduledJob[] {
+export function createJobs(config: BillingRunnerConfig, parts: JobParts): ScheduledJob[] {
+  const { charge, clock, eventLog, usageStore } = parts
   const jitterMs = config.paymentRetryJitterMinutes * 60_000
   const charging = { charge, delays: { hours: config.paymentRetryHours, jitterMs } }
   const hourMs = 3_600_000
@@ -35,11 +38,24 @@ export function createJobs(
     sessionsMs: config.sessionsKeptHours * hourMs,
     runsMs: config.runsKeptDays * dayMs,
   })
+  const renewals = createRenewals(charging)
+  const usageBilling = createUsageBilling({
+    charging,
+    renewals,
+    delays: { graceMs: config.usageGraceMinutes * 60_000, lateMs: timestampPastMsMax },
+    measuring: {
+      eventLog,
+      usageStore,
+      now: () => new Date(clock.now()),
+      storedWaitMs: config.usageStoredWaitMs,
+    },
+  })
   const ofPurchases: readonly (readonly [Job, Schedule | undefined])[] = [
     [createEndedPurchases(), config.endedPurchases],
     [createReminders(config.remindersAheadHours * hourMs), config.reminders],
     [createTrialExpiry(charging), config.trialExpiry],
-    [createRenewals(charging), config.renewals],
+    [renewals, config.renewals],
+    [usageBilling, config.usageBilling],
     [createRetries(charging), config.paymentRetries],
     [createUsageReset(), config.usageReset],
     [createAbandonedCheckouts(withoutSlash(config.hostedUrl)), config.abandonedCheckouts],

@@ -19,9 +19,18 @@ type Renewal = ChargedJob<Exclude<ReturnType<typeof decideRenewal>, { readonly k
 const renewal: Pick<Renewal, 'act' | 'describe'> = {
   act: async (work, purchase, decision) => {
     if (decision.kind === 'nothing') return 'nothing'
+    if (decision.kind === 'wait') return 'postponed'
     await renewPurchase(work, purchase, decision.period)
     return 'done'
   },
-  describe: (decision) =>
-    decision.kind === 'nothing' ? 'nothing' : `renew until ${decision.period.end.toISOString()}`,
+  describe: (decision) => {
+    switch (decision.kind) {
+      case 'nothing':
+        return 'nothing'
+      case 'wait':
+        return 'wait until the usage before is billed'
+      case 'renew':
+        return `renew until ${decision.period.end.toISOString()}`
+    }
+  },
 }

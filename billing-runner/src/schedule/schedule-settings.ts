@@ -13,6 +13,11 @@ export const scheduleSettings = {
     '0 8 * * *',
   ),
   renewals: scheduleSetting('TOLLGATE_SCHEDULE_RENEWALS', 'purchases are renewed', '0 10 * * *'),
+  usageBilling: scheduleSetting(
+    'TOLLGATE_SCHEDULE_USAGE_BILLING',
+    'the usage of periods that are over is billed',
+    '0 11 * * *',
+  ),
   paymentRetries: scheduleSetting(
     'TOLLGATE_SCHEDULE_PAYMENT_RETRIES',
     'charges that failed are tried again whose time has come',

@@ -13,7 +13,7 @@ import {
   type CustomerRecords,
   type CustomerUsage,
   type StoredPart,
-} from './query-stored-usage.ts'
+} from '@tollgate/domain/stored-usage/query-stored-usage'
 
 export type StoredUsageParts = {
   readonly eventLog: Pick<EventLog, 'partitionCount' | 'head' | 'oldest' | 'position' | 'read'>

@@ -41,6 +41,7 @@ async function reconcile(...parameters: string[]): Promise<Printed> {
   const config = readBillingRunnerConfig({
     TOLLGATE_DATA_DIR: stack.folder,
     TOLLGATE_DATABASE_URL: stack.databaseUrl,
+    TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
     TOLLGATE_LOG_PARTITIONS: '4',
     TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
     TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',

@@ -2,7 +2,7 @@ import { readBillingRunnerConfig, type BillingRunnerConfig } from '@tollgate/bil
 import { createJobs } from '@tollgate/billing-runner/jobs/job-catalogue'
 import { runOnce, type Totals } from '@tollgate/billing-runner/jobs/run-once'
 import { openParts, publisherOf } from '@tollgate/billing-runner/open-parts'
-import type { ChargeOutcome } from '@tollgate/domain/charging/charge-invoice'
+import type { ChargeInvoice, ChargeOutcome } from '@tollgate/domain/charging/charge-invoice'
 import { jobActor } from '@tollgate/domain/audit/actor'
 import { creditInvoice } from '@tollgate/domain/invoices/credit-notes'
 import { listLines } from '@tollgate/domain/invoices/lines'
@@ -45,6 +45,7 @@ export class RenewalStack {
     return {
       TOLLGATE_DATA_DIR: stack.folder,
       TOLLGATE_DATABASE_URL: stack.databaseUrl,
+      TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
       TOLLGATE_LOG_PARTITIONS: '4',
       TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
       TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
@@ -68,9 +69,8 @@ export class RenewalStack {
     const logger = createLogger('billing-runner', 'silent')
     const parts = await openParts(config, { clock, database, hotState, eventLog, logger })
     try {
-      const jobs = createJobs(config, (charge, commit) =>
-        around(() => parts.charge!(charge, commit)),
-      )
+      const charge: ChargeInvoice = (asked, commit) => around(() => parts.charge!(asked, commit))
+      const jobs = createJobs(config, { ...parts, charge })
       const { job } = jobs.find((each) => each.job.name === name)!
       const never = new AbortController().signal
       const slotParts = { publisher: publisherOf(parts), logger, limits: config }

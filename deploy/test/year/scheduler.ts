@@ -7,7 +7,7 @@ import { workOffInbox } from '@tollgate/domain/payments/work-off-inbox'
 import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import { createJobs } from '../../../billing-runner/src/jobs/job-catalogue.ts'
+import { createJobs, type JobParts } from '../../../billing-runner/src/jobs/job-catalogue.ts'
 import { workSlot } from '../../../billing-runner/src/jobs/work-slot.ts'
 import type { Installation } from './installation.ts'
 import { KilledError, Life } from './mortal.ts'
@@ -51,9 +51,10 @@ export class Scheduler {
   async runJobs(onRun: OnRun): Promise<void> {
     const { runnerConfig, clock } = this.#installation
     const now = new Date(clock.now())
-    for (const { job, schedule, spaces } of createJobs(runnerConfig, undefined)) {
+    for (const { job, schedule, spaces } of createJobs(runnerConfig, this.#jobParts(undefined))) {
       const slot = schedule?.latestSlot(now)
-      if (slot === undefined) continue
+      // The model does not know yet what usage costs.
+      if (slot === undefined || job.name === 'usage-billing') continue
       const workOff = async (space: PublicationSpace): Promise<void> => {
         const key = `${job.name} ${space}`
         if (this.#ended.get(key) === slot.getTime()) return
@@ -107,9 +108,8 @@ export class Scheduler {
     const { runnerConfig: limits } = this.#installation
     const never = new AbortController().signal
     await this.living(space, async (life) => {
-      const { job } = createJobs(limits, this.#chargeFor(life)).find(
-        (scheduled) => scheduled.job.name === name,
-      )!
+      const jobs = createJobs(limits, this.#jobParts(this.#chargeFor(life)))
+      const { job } = jobs.find((scheduled) => scheduled.job.name === name)!
       const parts = { publisher: this.#installation.publisher(life), logger, limits }
       for (;;) {
         const when = { at, isByHand: false }
@@ -118,6 +118,11 @@ export class Scheduler {
         await sleep(stillMs)
       }
     })
+  }
+
+  #jobParts(charge: ChargeInvoice | undefined): JobParts {
+    const { clock, stack } = this.#installation
+    return { charge, clock, eventLog: stack.eventLog, usageStore: stack.usageStore }
   }
 
   #chargeFor(life: Life): ChargeInvoice {

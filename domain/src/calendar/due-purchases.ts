@@ -32,3 +32,15 @@ export const selectDueResets: SelectDue = (sql, now) => sql`
 export const selectLapsed: SelectDue = (sql, now) => sql`
   select provider_id, reference as item, end_date as due_at from purchases
   where end_date <= ${now} and status in ('active', 'trialing', 'past_due')`
+
+/** Purchases with a period of usage that is over and not billed, or with usage that came late and is billed no more after it. */
+export function selectUsageToBill(graceMs: number): SelectDue {
+  return (sql, now) => sql`
+    select provider_id, reference as item, least(next_usage_bill_at, ended_at) as due_at
+    from purchases
+    where least(next_usage_bill_at, ended_at) <= ${new Date(now.getTime() - graceMs)}
+      and next_usage_bill_at is not null and status not in ('pending', 'trialing', 'refunded')
+    union all
+    select provider_id, reference as item, usage_closes_at as due_at from purchases
+    where usage_closes_at <= ${now} and status <> 'refunded'`
+}

@@ -6,6 +6,7 @@ import { findExchangeRate } from '../money/exchange-rates.ts'
 import { periodAt } from '../periods/periods.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
+import { usageTermsOf } from '../pricing/usage-terms.ts'
 import { cycleOf, isOpen } from '../purchases/access.ts'
 import { endNow, movePurchase, type PurchaseChange } from '../purchases/move-purchase.ts'
 import { findDecidingPurchase, type Purchase } from '../purchases/repository.ts'
@@ -60,6 +61,7 @@ async function begin(
     ...noFailures,
     ...(purchase.originalAmountMinor === null ? await priceOf(work, purchase) : {}),
     nextBillingDate: purchase.autoRenew ? nextDate(purchase, period, work.now) : null,
+    nextUsageBillAt: purchase.nextUsageBillAt ?? firstUsageBill(purchase, work.now),
     paidAt: work.now,
   })
 }
@@ -88,6 +90,14 @@ async function priceOf(
     originalAmountMinor: Number(originalAmountMinor),
     exchangeRate,
   }
+}
+
+/** Of what was suspended with its trial, and had nothing to bill: where the period ends in which it goes on. */
+function firstUsageBill(purchase: Purchase, now: Date): Date | null {
+  const cycle = cycleOf(purchase)
+  const { planSnapshot: plan } = purchase
+  if (cycle === undefined || plan === null || usageTermsOf(plan) === undefined) return null
+  return periodAt(cycle, now).end
 }
 
 /** Periods that went by while it was suspended had no access, and cost nothing. */

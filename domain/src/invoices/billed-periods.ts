@@ -37,7 +37,10 @@ export async function claimPeriods(
   return false
 }
 
-export type BilledPeriod = ChargedPeriod & { readonly invoiceRef: string }
+export type BilledPeriod = ChargedPeriod & {
+  readonly invoiceRef: string
+  readonly billedAt: Date
+}
 
 /** Newest first. */
 export async function listBilledPeriods(
@@ -47,14 +50,16 @@ export async function listBilledPeriods(
   part: ChargedPart,
   rowsMax: number,
 ): Promise<BilledPeriod[]> {
-  const rows = await sql<{ period_start: Date; period_end: Date; invoice_ref: string }[]>`
-    select period_start, period_end, invoice_ref from billed_periods
+  type Row = { period_start: Date; period_end: Date; invoice_ref: string; billed_at: Date }
+  const rows = await sql<Row[]>`
+    select period_start, period_end, invoice_ref, billed_at from billed_periods
     where provider_id = ${providerId} and purchase_ref = ${purchaseRef} and part = ${part}
     order by period_start desc limit ${rowsMax}`
   return rows.map((row) => ({
     start: row.period_start,
     end: row.period_end,
     invoiceRef: row.invoice_ref,
+    billedAt: row.billed_at,
   }))
 }
 

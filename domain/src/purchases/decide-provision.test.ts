@@ -171,6 +171,7 @@ function aPurchase(fields: Partial<Purchase>): Purchase {
     retryCount: 0,
     nextRetryAt: null,
     nextUsageBillAt: null,
+    usageClosesAt: null,
     createdAt: start,
     updatedAt: start,
     ...fields,

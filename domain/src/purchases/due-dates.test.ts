@@ -85,6 +85,7 @@ function purchaseOf(anchor: Date, cycle: Cycle, customDays: number, first: Date)
     retryCount: 0,
     nextRetryAt: null,
     nextUsageBillAt: null,
+    usageClosesAt: null,
     createdAt: anchor,
     updatedAt: anchor,
   }

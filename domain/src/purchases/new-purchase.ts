@@ -1,5 +1,6 @@
 import type { PurchaseOrigin } from '@tollgate/schemas/http/purchases'
 import type { Customer } from '../customers/repository.ts'
+import { farFuture } from '../entitlements/compile-entitlement.ts'
 import { dollarCents } from '../money/dollar-amount.ts'
 import { periodOf, wholeSecond, type CycleMode } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
@@ -35,6 +36,7 @@ const nothingHappened = {
   retryCount: 0,
   nextRetryAt: null,
   nextUsageBillAt: null,
+  usageClosesAt: null,
 } as const
 
 /** A purchase that starts now and for which nothing is paid beforehand. */
@@ -68,7 +70,7 @@ export function unpaidPurchase(given: UnpaidPurchase): Purchase {
   }
   const cycle = cycleOf(purchase)
   const firstPeriodEnd = cycle === undefined ? null : periodOf(cycle, 0).end
-  const nextUsageBillAt = usageTermsOf(plan) === undefined ? null : firstPeriodEnd
+  const nextUsageBillAt = usageTermsOf(plan) === undefined ? null : (firstPeriodEnd ?? farFuture)
   return purchase.autoRenew
     ? { ...purchase, nextBillingDate: firstPeriodEnd, nextResetAt: firstPeriodEnd, nextUsageBillAt }
     : { ...purchase, endDate: firstPeriodEnd ?? accessEnd(plan, anchor), nextUsageBillAt }

@@ -48,6 +48,8 @@ export type Purchase = {
   readonly nextRetryAt: Date | null
   /** The end of the first period whose usage is not billed yet; null: none is to be billed. */
   readonly nextUsageBillAt: Date | null
+  /** Of one that has ended: when the usage of it that came late is billed, for the last time; null: not ended, or done. */
+  readonly usageClosesAt: Date | null
   readonly createdAt: Date
   readonly updatedAt: Date
 }
@@ -84,6 +86,7 @@ type PurchaseRow = {
   retry_count: number
   next_retry_at: Date | null
   next_usage_bill_at: Date | null
+  usage_closes_at: Date | null
   created_at: Date
   updated_at: Date
 }
@@ -368,6 +371,7 @@ function fromRow(row: PurchaseRow): Purchase {
     retryCount: row.retry_count,
     nextRetryAt: row.next_retry_at,
     nextUsageBillAt: row.next_usage_bill_at,
+    usageClosesAt: row.usage_closes_at,
     createdAt: row.created_at,
   }
 }

@@ -13,7 +13,7 @@ const [, , jobName, at] = process.argv
 const clock = { now: () => Date.parse(at!) }
 const config = readBillingRunnerConfig({ ...process.env, TOLLGATE_LOG_LEVEL: 'error' })
 const parts = await openParts(config, { clock })
-const job = createJobs(config, parts.charge).find((each) => each.job.name === jobName)!.job
+const job = createJobs(config, parts).find((each) => each.job.name === jobName)!.job
 const slotParts = { publisher: publisherOf(parts), logger: parts.logger, limits: config }
 
 const batchSeconds: number[] = []

@@ -1,6 +1,6 @@
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
-import type { CountingWindow } from '@tollgate/domain/entitlements/counting-windows'
+import type { CountingWindow } from '../entitlements/counting-windows.ts'
 import type { Environment } from '@tollgate/schemas/environment'
 
 export type CustomerRecords = {
@@ -10,13 +10,15 @@ export type CustomerRecords = {
   readonly customerRefs: readonly string[]
 }
 
-/** What a customer used of one meter in one window. */
-export type CustomerUsage = CustomerRecords & {
+/** What a customer used of one meter. */
+export type CustomerMeter = CustomerRecords & {
   /** Usage of no product in particular counts as well. */
   readonly productRef: string
   readonly meterName: string
-  readonly window: CountingWindow
 }
+
+/** The same in one window. */
+export type CustomerUsage = CustomerMeter & { readonly window: CountingWindow }
 
 /** The rows of one log partition up to an offset, and those that were moved here from another installation's log. */
 export type StoredPart = {
@@ -26,38 +28,58 @@ export type StoredPart = {
 
 type Store = Pick<UsageStore, 'query'>
 
+/** Half-open, Unix seconds. */
+export type UsageWindow = Pick<CountingWindow, 'fromSecond' | 'toSecond'>
+
+/** What of these parts counts in the window, in 10^-6 units. */
+export async function sumStoredUsage(
+  store: Store,
+  query: CustomerUsage,
+  parts: readonly StoredPart[],
+): Promise<bigint> {
+  const [micros] = await sumStoredUsageByWindow(store, query, [query.window], parts)
+  return micros!
+}
+
 /**
- * What of these parts counts in the window, in 10^-6 units.
+ * What of these parts counts in each of the windows, in 10^-6 units.
  *
  * A record that was stored twice is two rows until ClickHouse merges them; FINAL merges them while it reads. The rows lie
  * in that order, so it needs no memory to speak of, however many a customer has. Only rows of these parts may take part
  * in that, and those of a batch under way not, which would stand for an earlier one of the same id: so PREWHERE, which
  * comes before FINAL.
  */
-export async function sumStoredUsage(
+export async function sumStoredUsageByWindow(
   store: Store,
-  query: CustomerUsage,
+  query: CustomerMeter,
+  windows: readonly UsageWindow[],
   parts: readonly StoredPart[],
-): Promise<bigint> {
-  const { window, productRef, meterName } = query
-  const [row] = await store.query<{ micros: string }>(
-    `SELECT toString(toInt128(sum(value) * 1000000)) AS micros
-     FROM ${query.environment}.usage_records FINAL
-     PREWHERE ${inParts(parts)}
-     WHERE ${ofCustomer}
-       AND meter_name = {meterName:String} AND product_ref IN ('', {productRef:String})
-       AND outcome = 'success'
-       AND timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
-       AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')`,
+): Promise<bigint[]> {
+  const from = windows.map(({ fromSecond }) => storable(fromSecond))
+  const to = windows.map(({ toSecond }) => storable(toSecond))
+  const sums = windows.map(
+    (_, index) =>
+      `toString(toInt128(sumIf(value, at >= ${from[index]} AND at < ${to[index]}) * 1000000))`,
+  )
+  const [row] = await store.query<{ micros: string[] }>(
+    `SELECT [${sums.join(', ')}] AS micros FROM (
+       SELECT value, toUnixTimestamp64Milli(timestamp) AS at
+       FROM ${query.environment}.usage_records FINAL
+       PREWHERE ${inParts(parts)}
+       WHERE ${ofCustomer}
+         AND meter_name = {meterName:String} AND product_ref IN ('', {productRef:String})
+         AND outcome = 'success'
+         AND timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+         AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC'))`,
     {
       ...customerOf(query),
-      meterName,
-      productRef,
-      fromMs: storable(window.fromSecond),
-      toMs: storable(window.toSecond),
+      meterName: query.meterName,
+      productRef: query.productRef,
+      fromMs: Math.min(...from),
+      toMs: Math.max(...to),
     },
   )
-  return BigInt(row?.micros ?? '0')
+  return windows.map((_, index) => BigInt(row?.micros[index] ?? '0'))
 }
 
 /** What the customer's wallet paid for the records of these parts, 10^-6 credits. */

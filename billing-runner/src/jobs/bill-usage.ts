@@ -1,0 +1,94 @@
+import { selectUsageToBill } from '@tollgate/domain/calendar/due-purchases'
+import { billUsage, type UsageBilled } from '@tollgate/domain/charging/bill-usage'
+import { decideUsageBill, type UsageDelays } from '@tollgate/domain/charging/decide-usage-bill'
+import { measureUsage, type MeasuringParts } from '@tollgate/domain/charging/measure-usage'
+import { prepareUsageBill, type UsageToBill } from '@tollgate/domain/charging/prepare-usage-bill'
+import { listPurchases } from '@tollgate/domain/purchases/repository'
+import { collectInvoice, type Charging } from './collect-invoice.ts'
+import type { ItemJob, ItemOutcome, Turn } from './job.ts'
+
+export type UsageBilling = {
+  readonly charging: Charging
+  readonly measuring: MeasuringParts
+  readonly delays: UsageDelays
+  /** For what is paid after the usage. */
+  readonly renewals: Pick<ItemJob, 'perform'>
+}
+
+/**
+ * Bills the usage of periods that are over. Order: what is due is read and committed; then the usage is summed up, with
+ * no transaction open; then the invoice is issued, which also notes that the period is billed; then it is charged. Cut off
+ * before the invoice, the next try begins anew. Cut off after it, the period is not due any more, and the invoice is charged
+ * as others are whose charge did not come to an end.
+ */
+export function createUsageBilling(billing: UsageBilling): ItemJob {
+  const { measuring, delays } = billing
+  return {
+    kind: 'items',
+    name: 'usage-billing',
+    selectDue: selectUsageToBill(delays.graceMs),
+    perform: async (turn, reference) => {
+      const prepared = await turn.commit((work) => prepareUsageBill(work, reference, delays))
+      switch (prepared.kind) {
+        case 'nothing':
+          return 'nothing'
+        case 'wait':
+          return 'postponed'
+        case 'aligned':
+          return 'done'
+        case 'due':
+          return await bill(billing, turn, prepared.toBill)
+      }
+    },
+    explain: async (sql, { providerId, item }, now) => {
+      const [purchase] = await listPurchases(sql, providerId, { reference: item, rowsMax: 1 })
+      if (purchase === undefined) return 'gone'
+      return describe(decideUsageBill(purchase, now, delays))
+    },
+  }
+
+  async function bill(
+    { charging, renewals }: UsageBilling,
+    turn: Turn,
+    toBill: UsageToBill,
+  ): Promise<ItemOutcome> {
+    const { environment, providerId } = turn
+    const measured = await measureUsage(measuring, environment, providerId, toBill)
+    const seller = await turn.readProvider()
+    const billed = await turn.commit((work) => billUsage(work, toBill, measured, seller))
+    return await follow(billed, charging, renewals, turn, toBill)
+  }
+}
+
+async function follow(
+  billed: UsageBilled,
+  charging: Charging,
+  renewals: Pick<ItemJob, 'perform'>,
+  turn: Turn,
+  { purchase }: UsageToBill,
+): Promise<ItemOutcome> {
+  // Whoever changed it may have done the rest; where not, it is found due again.
+  if (billed.kind === 'changed') return 'nothing'
+  if (billed.kind === 'invoiced') await collectInvoice(turn, billed.invoice, charging)
+  if (purchase.planSnapshot?.terms.billingStrategy === 'usage_first') {
+    await renewals.perform(turn, purchase.reference)
+  }
+  return 'done'
+}
+
+function describe(decision: ReturnType<typeof decideUsageBill>): string {
+  switch (decision.kind) {
+    case 'nothing':
+      return 'nothing'
+    case 'wait':
+      return 'wait for what is late'
+    case 'align':
+      return `note the next bill: ${decision.notes.nextUsageBillAt?.toISOString() ?? 'none'}`
+    case 'bill': {
+      const { start, end } = decision.period
+      return `bill the usage from ${start.toISOString()} until ${end.toISOString()}`
+    }
+    case 'close':
+      return 'bill what came late, for the last time'
+  }
+}

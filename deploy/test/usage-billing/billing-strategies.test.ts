@@ -1,0 +1,89 @@
+import { settleCharge } from '@tollgate/domain/charging/settle-charge'
+import { movePurchase } from '@tollgate/domain/purchases/move-purchase'
+import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import { describe, expect, test } from 'vitest'
+import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
+
+/* Usage is billed beside a price that is paid beforehand, of purchases that stand still at times. */
+
+const of = new UsageShop()
+
+describe('a base price and the usage before it', () => {
+  const kindsOf = async (purchase: Purchase): Promise<string[][]> =>
+    (await of.invoicesOf(purchase)).map(({ lines }) => lines.map(({ inputs }) => inputs.kind))
+  const at = '2026-03-01T00:00:00Z'
+
+  test('are two invoices, the price first, whichever job comes first', async () => {
+    const purchase = await of.buy(hybrid)
+    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+    expect(await of.bill(at)).toEqual(new Map([['postponed', 1]]))
+    expect(await of.invoicesOf(purchase)).toEqual([])
+    await of.renew(at)
+    await of.bill(at)
+    expect(await kindsOf(purchase)).toEqual([['recurring'], ['usage']])
+    expect(of.asked.map(({ amountMinor }) => amountMinor)).toEqual([4_900n, 100n])
+  })
+
+  test('are two invoices, the usage first, where the plan says so', async () => {
+    const purchase = await of.buy({ ...hybrid, billingStrategy: 'usage_first' })
+    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+    expect(await of.renew(at)).toEqual(new Map([['postponed', 1]]))
+    expect(await of.invoicesOf(purchase)).toEqual([])
+    await of.bill(at)
+    expect(await kindsOf(purchase)).toEqual([['usage'], ['recurring']])
+    expect(of.asked.map(({ amountMinor }) => amountMinor)).toEqual([100n, 4_900n])
+    expect((await of.now(purchase)).nextBillingDate).toEqual(new Date('2026-03-31T12:00:00Z'))
+  })
+
+  test('are one invoice, charged once, where the plan says so', async () => {
+    const purchase = await of.buy({ ...hybrid, billingStrategy: 'combined' })
+    await of.use(purchase, 750, '2026-02-10T00:00:00Z')
+    await of.renew(at)
+    await of.bill(at)
+    await of.renew(at)
+    expect(await kindsOf(purchase)).toEqual([['recurring', 'usage']])
+    expect(of.asked).toMatchObject([{ amountMinor: 5_650n }])
+    expect((await of.now(purchase)).nextBillingDate).toEqual(new Date('2026-03-31T12:00:00Z'))
+    expect(await of.runner.events(of.shop, /^purchase\.renewed$/)).toHaveLength(1)
+  })
+
+  test('are one invoice that is charged again, where it was declined, as a renewal is', async () => {
+    const purchase = await of.buy({ ...hybrid, billingStrategy: 'combined' })
+    await of.use(purchase, 750, '2026-02-10T00:00:00Z')
+    await of.bill(at, of.declining)
+    expect(await of.now(purchase)).toMatchObject({ status: 'past_due' })
+    await of.runner.runJob('payment-retries', '2026-03-01T05:00:00Z', of.paying)
+    expect(of.asked.map(({ amountMinor }) => amountMinor)).toEqual([5_650n, 5_650n])
+    expect(await of.now(purchase)).toMatchObject({
+      status: 'active',
+      nextBillingDate: new Date('2026-03-31T12:00:00Z'),
+    })
+  })
+})
+
+test('a purchase that was suspended with its trial is billed from the period on in which it is paid', async () => {
+  const plan = await of.runner.addPlan(of.shop, { ...hybrid, trialDays: 14 })
+  const purchase = await of.runner.tryOut(of.shop, plan)
+  await of.runner.keepCard(of.shop, purchase.customerRef)
+  await of.runner.runJob('trial-expiry', '2026-02-15T08:00:00Z', of.declining)
+  expect(await of.now(purchase)).toMatchObject({ status: 'suspended', nextUsageBillAt: null })
+  await of.paying(of.asked[0]!)
+  await of.runner.within(of.shop, (work) =>
+    settleCharge(work, of.asked[0]!.invoiceRef, { kind: 'paid' }, { hours: [], jitterMs: 0 }),
+  )
+  const nextUsageBillAt = new Date('2026-03-14T12:00:00Z')
+  expect(await of.now(purchase)).toMatchObject({ status: 'active', nextUsageBillAt })
+})
+
+test('a purchase that is suspended is not told of periods in which it used nothing', async () => {
+  const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+  await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+  await of.runner.within(of.shop, async (work) => {
+    const held = await lockPurchase(work.sql, work.providerId, purchase.reference)
+    const pastDue = await movePurchase(work, held!, 'renewal-failed')
+    await movePurchase(work, pastDue, 'retries-spent')
+  })
+  // With nobody to charge: what is paid for goes on.
+  await of.runner.runJob('usage-billing', '2026-06-01T00:00:00Z')
+  expect((await of.invoicesOf(purchase)).map(({ totalMinor }) => totalMinor)).toEqual([100n])
+})

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { readAggregatorConfig } from '@tollgate/aggregator/config'
+import { createAggregator } from '@tollgate/aggregator/service'
+import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
+import { listLines } from '@tollgate/domain/invoices/lines'
+import { listInvoices } from '@tollgate/domain/invoices/repository'
+import { startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import {
+  startRunnerStack,
+  type RunnerStack,
+  type Shop,
+} from '../../../billing-runner/test/runner-stack.ts'
+
+/** Usage as somebody records it. */
+type RecordedUsage = {
+  readonly customerRef: string
+  readonly micros: bigint
+  /** When it was used, by whoever records it. */
+  readonly at: Date
+  readonly idempotencyKey?: string
+}
+
+/** The billing runner on real parts, with the projections that count and store what is recorded in the log. */
+export type UsageBillingStack = {
+  readonly runner: RunnerStack
+  /** Appends records as ingest does, one after the other. */
+  record(shop: Shop, usages: readonly RecordedUsage[]): Promise<void>
+  startProjections(): Promise<void>
+  stopProjections(): Promise<void>
+  /** Of one purchase, in the order of their numbers. */
+  invoicesOf(shop: Shop, purchaseRef: string): Promise<InvoiceWithLines[]>
+  stop(): Promise<void>
+}
+
+const topic = usageTopic('sandbox')
+
+export async function startUsageBillingStack(): Promise<UsageBillingStack> {
+  const clickhouse = await startTestUsageStore()
+  const runner = await startRunnerStack({ usageStore: clickhouse.store })
+  const { url, username, password } = clickhouse.connection
+  const aggregatorConfig = readAggregatorConfig({
+    TOLLGATE_DATA_DIR: runner.folder,
+    TOLLGATE_CLICKHOUSE_URL: url,
+    TOLLGATE_CLICKHOUSE_USERNAME: username,
+    TOLLGATE_CLICKHOUSE_PASSWORD: password,
+    TOLLGATE_SINK_DELAY_MS: '1',
+  })
+  const { clock, logger, eventLog, hotState } = runner.parts
+  let aggregator: ReturnType<typeof createAggregator> | undefined
+  const startProjections = async (): Promise<void> => {
+    aggregator = createAggregator(aggregatorConfig, { clock, logger, eventLog, hotState })
+    await aggregator.start()
+  }
+  const stopProjections = async (): Promise<void> => {
+    await aggregator?.stop()
+    aggregator = undefined
+  }
+  await startProjections()
+  return {
+    runner,
+    startProjections,
+    stopProjections,
+    record: async ({ providerId, product }, usages) => {
+      const records = usages.map((usage) => {
+        const event = eventOf(providerId, product.reference, usage, clock.now())
+        const buffer = Buffer.alloc(2_000)
+        const value = buffer.subarray(0, encodeMeterEvent(event, buffer, 0))
+        const subject = subjectKey(providerId, event.customerRef)
+        return { partition: partitionOf(subject, eventLog.partitionCount(topic)), value }
+      })
+      await eventLog.appendAll(topic, records, clock.now())
+    },
+    invoicesOf: async ({ providerId }, purchaseRef) => {
+      const sql = runner.database.in('sandbox')
+      const page = { limit: 1_000, offset: 0 }
+      const { invoices } = await listInvoices(sql, providerId, { purchaseRef }, page)
+      const whole = invoices.map(async (invoice) => {
+        const lines = await listLines(sql, providerId, invoice.reference)
+        return { ...invoice, lines }
+      })
+      return (await Promise.all(whole)).sort((one, other) =>
+        Number((one.number ?? 0n) - (other.number ?? 0n)),
+      )
+    },
+    stop: async () => {
+      await stopProjections()
+      await runner.stop()
+      await clickhouse.stop()
+    },
+  }
+}
+
+function eventOf(
+  providerId: string,
+  productRef: string,
+  { customerRef, micros, at, idempotencyKey }: RecordedUsage,
+  receivedAt: number,
+): MeterEvent {
+  const key = idempotencyKey ?? null
+  return {
+    id: `usage_${key === null ? randomUUID() : `${providerId}_${customerRef}_${key}`}`,
+    providerId,
+    customerRef,
+    meterName: 'requests',
+    value: Number(micros),
+    timestamp: at.getTime(),
+    receivedAt,
+    productRef,
+    purchaseRef: null,
+    outcome: 'success',
+    source: 'usages',
+    idempotencyKey: key,
+    properties: '{}',
+    reservationId: null,
+    traceParent: null,
+    debit: null,
+  }
+}

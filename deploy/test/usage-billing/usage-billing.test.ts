@@ -1,0 +1,262 @@
+import { deleteCustomer } from '@tollgate/domain/customers/delete-customer'
+import { linkReference } from '@tollgate/domain/customers/repository'
+import { recompute } from '@tollgate/domain/invoices/recompute'
+import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
+import { runJobs } from '@tollgate/billing-runner/cli/run-jobs'
+import { endNow } from '@tollgate/domain/purchases/move-purchase'
+import { lockPurchase } from '@tollgate/domain/purchases/repository'
+import { describe, expect, test } from 'vitest'
+import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
+
+/* The usage of a period becomes an invoice, once: when it is billed, and what of it. */
+
+const of = new UsageShop()
+
+describe('the usage of a period', () => {
+  test('is billed when the period and the grace after it are over, once, with all it was made of', async () => {
+    const purchase = await of.buy(postPaid)
+    await of.use(purchase, 5_000, '2026-02-10T00:00:00Z')
+    await of.use(purchase, 250, '2026-02-28T11:59:59.999Z')
+    await of.use(purchase, 1_000, '2026-02-28T12:00:00Z')
+    expect(await of.bill('2026-02-28T12:59:59.999Z')).toEqual(new Map())
+    await of.bill('2026-02-28T13:00:00Z')
+    await of.bill('2026-02-28T13:00:00Z')
+    const [invoice, ...others] = await of.invoicesOf(purchase)
+    expect(others).toEqual([])
+    expect(invoice).toMatchObject({ status: 'paid', totalMinor: 5_150n, paidMinor: 5_150n })
+    expect(invoice!.lines).toMatchObject([
+      {
+        period: { start: purchase.anchor, end: new Date('2026-02-28T12:00:00Z') },
+        inputs: {
+          kind: 'usage',
+          usedUnits: '5250',
+          terms: { freeUnits: '100', limit: '10000', rate: { creditsPerUnit: '100' } },
+          reading: { meterName: 'requests', watermark: '2026-02-28T13:00:00.000Z' },
+        },
+      },
+    ])
+    expect(recompute(invoice!)).toEqual([])
+    expect(of.asked).toMatchObject([{ amountMinor: 5_150n, currency: 'USD' }])
+    const [told, ...more] = await of.runner.events(of.shop, /^usage\.charged$/)
+    expect(more).toEqual([])
+    expect(told?.object).toMatchObject({
+      reference: invoice!.reference,
+      purchase: purchase.reference,
+      quantity: 5_250,
+      amount: 5_150,
+      currency: 'usd',
+      periodStart: purchase.anchor.getTime() / 1000,
+    })
+  })
+
+  test('is what all references of the customer used, and a repeated key is no more usage', async () => {
+    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+    const externalRef = `user-${purchase.reference}`
+    const at = new Date('2026-02-10T00:00:00Z')
+    of.runner.clock.set(at.toISOString())
+    const usage = { customerRef: externalRef, micros: 100_000_000n, at }
+    const keyed = { ...usage, idempotencyKey: 'once' }
+    // Recorded before anybody says whose it is.
+    await of.stack.record(of.shop, [usage, keyed, keyed])
+    await of.runner.within(of.shop, ({ sql, providerId }) =>
+      linkReference(sql, providerId, purchase.customerRef, externalRef, at),
+    )
+    await of.use(purchase, 50, '2026-02-11T00:00:00Z')
+    await of.bill('2026-03-01T00:00:00Z')
+    expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 250n }])
+  })
+
+  test('waits until everything that was acknowledged is stored', async () => {
+    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+    await of.stack.stopProjections()
+    await of.use(purchase, 100, '2026-02-20T00:00:00Z')
+    const impatient = { TOLLGATE_USAGE_STORED_WAIT_MS: '50', TOLLGATE_BILLING_TRIES_MAX: '1' }
+    const at = '2026-03-01T00:00:00Z'
+    const totals = await of.runner.runJob('usage-billing', at, of.paying, impatient)
+    expect(totals).toEqual(new Map([['failed', 1]]))
+    expect(await of.invoicesOf(purchase)).toEqual([])
+    await of.stack.startProjections()
+    await of.bill(at)
+    expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 200n }])
+  })
+
+  test('that costs nothing has an invoice of nothing, and nobody is charged', async () => {
+    const purchase = await of.buy(postPaid)
+    await of.use(purchase, 80, '2026-02-10T00:00:00Z')
+    await of.bill('2026-03-01T00:00:00Z')
+    expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'paid', totalMinor: 0n }])
+    expect(of.asked).toEqual([])
+    expect(await of.runner.events(of.shop, /^usage\.charged$/)).toEqual([])
+  })
+
+  test('that is too little to be charged is owed with the next one', async () => {
+    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+    await of.use(purchase, 30, '2026-02-10T00:00:00Z')
+    await of.bill('2026-03-01T00:00:00Z')
+    expect(of.asked).toEqual([])
+    await of.use(purchase, 40, '2026-03-10T00:00:00Z')
+    await of.bill('2026-04-01T00:00:00Z')
+    expect(of.asked).toMatchObject([{ amountMinor: 70n }])
+    const [first, second] = await of.invoicesOf(purchase)
+    expect(first).toMatchObject({ status: 'paid', totalMinor: 30n, carriedMinor: 30n })
+    expect(second).toMatchObject({ totalMinor: 70n, paidMinor: 70n })
+    expect(second!.lines.map(({ inputs }) => inputs.kind)).toEqual(['usage', 'carried_in'])
+  })
+
+  test('that was recorded late stands on the next invoice, at its own place among the tiers', async () => {
+    const usageTiers = [
+      { name: 'First', minUsage: 0, maxUsage: 100, creditsPerUnit: 200 },
+      { name: 'Rest', minUsage: 101, creditsPerUnit: 100 },
+    ]
+    const purchase = await of.buy({ ...hybrid, basePrice: 0, usageTiers })
+    await of.use(purchase, 90, '2026-02-10T00:00:00Z')
+    await of.bill('2026-02-28T13:00:00Z')
+    await of.useLate(purchase, 30, '2026-02-20T00:00:00Z')
+    await of.use(purchase, 100, '2026-03-16T00:00:00Z')
+    await of.bill('2026-03-31T13:00:00Z')
+    const [, second] = await of.invoicesOf(purchase)
+    // Ten more at 2 cents, twenty at one.
+    expect(second!.lines).toMatchObject([
+      { inputs: { kind: 'late_usage', usedUnits: '90', lateUnits: '30' }, amountMinor: 40n },
+      { inputs: { kind: 'usage', usedUnits: '100' }, amountMinor: 200n },
+    ])
+  })
+
+  test('of several periods that have passed is billed by period', async () => {
+    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+    await of.use(purchase, 200, '2026-04-10T00:00:00Z')
+    await of.bill('2026-05-01T00:00:00Z')
+    const totals = (await of.invoicesOf(purchase)).map(({ totalMinor }) => totalMinor)
+    expect(totals).toEqual([100n, 0n, 200n])
+  })
+
+  test('of a purchase that was made before anybody noted when is billed as well', async () => {
+    const noted = { nextUsageBillAt: new Date('2026-01-31T12:00:00Z') }
+    const purchase = await of.buy({ ...postPaid, freeUnits: 0 }, noted)
+    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+    await of.bill('2026-02-01T00:00:00Z')
+    expect((await of.now(purchase)).nextUsageBillAt).toEqual(new Date('2026-02-28T12:00:00Z'))
+    await of.bill('2026-03-01T00:00:00Z')
+    expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
+  })
+
+  test('of a trial is not billed', async () => {
+    const plan = await of.runner.addPlan(of.shop, { ...hybrid, basePrice: 0, trialDays: 14 })
+    const purchase = await of.runner.tryOut(of.shop, plan)
+    await of.use(purchase, 1_000, '2026-02-10T00:00:00Z')
+    await of.runner.runJob('trial-expiry', '2026-02-15T08:00:00Z')
+    await of.use(purchase, 100, '2026-03-01T00:00:00Z')
+    await of.bill('2026-03-20T00:00:00Z')
+    expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
+  })
+
+  test('is charged again where the card is declined, and paid in the end', async () => {
+    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+    await of.bill('2026-03-01T00:00:00Z', of.declining)
+    expect(await of.now(purchase)).toMatchObject({ status: 'past_due', retryCount: 1 })
+    expect(await of.runner.events(of.shop, /^purchase\.past_due$/)).toHaveLength(1)
+    await of.runner.runJob('payment-retries', '2026-03-01T05:00:00Z', of.paying)
+    expect(of.asked.map(({ amountMinor }) => amountMinor)).toEqual([100n, 100n])
+    expect(await of.now(purchase)).toMatchObject({ status: 'active', retryCount: 0 })
+    expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'paid' }])
+  })
+})
+
+describe('the end of a purchase', () => {
+  test('has what there was of its period billed, and what came late at last', async () => {
+    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+    of.runner.clock.set('2026-02-12T06:30:00.250Z')
+    await of.runner.within(of.shop, async (work) => {
+      const held = await lockPurchase(work.sql, work.providerId, purchase.reference)
+      await endNow(work, held!, 'cancelled')
+    })
+    await of.bill('2026-02-12T07:30:00.249Z')
+    expect(await of.invoicesOf(purchase)).toEqual([])
+    await of.bill('2026-02-12T07:30:00.250Z')
+    const end = new Date('2026-02-12T06:30:00.250Z')
+    expect(await of.invoicesOf(purchase)).toMatchObject([
+      { totalMinor: 100n, lines: [{ period: { start: purchase.anchor, end } }] },
+    ])
+    of.runner.clock.set('2026-03-10T00:00:00Z')
+    await of.useLate(purchase, 70, '2026-02-11T00:00:00Z')
+    await of.bill('2026-03-14T07:30:00.249Z')
+    expect(await of.invoicesOf(purchase)).toHaveLength(1)
+    await of.bill('2026-03-14T07:30:00.250Z')
+    await of.bill('2026-09-01T00:00:00Z')
+    expect(await of.invoicesOf(purchase)).toMatchObject([{}, { totalMinor: 70n }])
+    expect(of.asked.map(({ amountMinor }) => amountMinor)).toEqual([100n, 70n])
+    expect(await of.now(purchase)).toMatchObject({ nextUsageBillAt: null, usageClosesAt: null })
+  })
+
+  test('that was cancelled at the end of its period is the end of its bills', async () => {
+    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+    await of.runner.within(of.shop, (work) => cancelPurchase(work, purchase.reference, null))
+    await of.runner.runJob('ended-purchases', '2026-02-28T12:00:00Z')
+    await of.bill('2026-02-28T13:00:00Z')
+    await of.bill('2026-05-01T00:00:00Z')
+    expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
+  })
+
+  test('by a switch leaves each unit to one of the two', async () => {
+    const first = await of.buy({ ...postPaid, freeUnits: 0 })
+    // Five minutes before a purchase are counted for it, unless there was another one.
+    await of.use(first, 100, '2026-02-12T05:57:00Z')
+    of.runner.clock.set('2026-02-12T06:00:00Z')
+    await of.runner.within(of.shop, async (work) => {
+      const held = await lockPurchase(work.sql, work.providerId, first.reference)
+      await endNow(work, held!, 'expired')
+    })
+    const plan = await of.runner.addPlan(of.shop, {
+      ...postPaid,
+      freeUnits: 0,
+      creditsPerUnit: 300,
+    })
+    const { customerRef } = first
+    const second = await of.runner.buy(of.shop, plan, { customerRef })
+    await of.use(first, 10, '2026-02-12T06:00:00Z')
+    await of.bill('2026-03-13T00:00:00Z')
+    expect(await of.invoicesOf(first)).toMatchObject([{ totalMinor: 100n }])
+    expect(await of.invoicesOf(second)).toMatchObject([{ totalMinor: 30n }])
+  })
+
+  test('with its customer is the end of everything: there is nobody to address a bill to', async () => {
+    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+    await of.runner.within(of.shop, (work) => deleteCustomer(work, purchase.customerRef))
+    const totals = await of.bill('2026-03-01T00:00:00Z')
+    expect(totals).toEqual(new Map([['done', 1]]))
+    expect(await of.invoicesOf(purchase)).toEqual([])
+    expect(await of.now(purchase)).toMatchObject({ nextUsageBillAt: null, usageClosesAt: null })
+  })
+})
+
+test('by hand it says what it would do, and how far it is', async () => {
+  const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+  await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+  const lines: string[] = []
+  const run = (dryRun: boolean) =>
+    runJobs(
+      of.runner.config(),
+      { job: 'usage-billing', environment: 'sandbox', at: '2026-03-01T00:00:00Z', dryRun },
+      {
+        print: (line) => lines.push(line),
+        stopping: new AbortController().signal,
+        parts: { ...of.runner.parts, charge: of.paying },
+      },
+    )
+  await run(true)
+  expect(lines.at(-1)).toContain(
+    `${purchase.reference}: bill the usage from 2026-01-31T12:00:00.000Z until 2026-02-28T12:00:00.000Z`,
+  )
+  expect(await of.invoicesOf(purchase)).toEqual([])
+  await run(false)
+  expect(lines.slice(-2)).toEqual([
+    'sandbox usage-billing: 1 done so far',
+    'sandbox usage-billing: 1 done',
+  ])
+})

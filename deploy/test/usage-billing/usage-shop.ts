@@ -1,0 +1,110 @@
+import type { ChargeOutcome, InvoiceCharge } from '@tollgate/domain/charging/charge-invoice'
+import { lockInvoice } from '@tollgate/domain/invoices/repository'
+import { payInvoice } from '@tollgate/domain/invoices/settle-invoice'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import type { RunnerStack, Shop } from '../../../billing-runner/test/runner-stack.ts'
+import { startUsageBillingStack, type UsageBillingStack } from './usage-billing-stack.ts'
+
+/** 100 units are free, and a unit costs a cent. */
+export const postPaid = {
+  type: 'usage-based',
+  billingModel: 'post-paid',
+  billingCycle: 'monthly',
+  creditsPerUnit: 100,
+  freeUnits: 100,
+  limit: 10_000,
+} as const
+
+/** 49 dollars, and a cent for each unit. */
+export const hybrid = {
+  type: 'hybrid',
+  basePrice: 4_900,
+  billingCycle: 'monthly',
+  creditsPerUnit: 100,
+} as const
+
+/** For each test a shop of its own, which opens on 31 January at noon, and customers whose cards work. */
+export class UsageShop {
+  #stack: UsageBillingStack | undefined
+  #shop: Shop | undefined
+  /** What was charged, or tried to be. */
+  asked: InvoiceCharge[] = []
+
+  constructor() {
+    beforeAll(async () => {
+      this.#stack = await startUsageBillingStack()
+    })
+    afterAll(() => this.stack.stop())
+    beforeEach(async () => {
+      this.runner.clock.set('2026-01-31T12:00:00Z')
+      this.#shop = await this.runner.openShop()
+      this.asked = []
+      return async () => {
+        const sql = this.runner.database.in('sandbox')
+        await sql`update purchases set next_usage_bill_at = null, usage_closes_at = null`
+        await sql`update purchases set status = 'expired'`
+        await sql`update invoices set next_charge_at = null`
+      }
+    })
+  }
+
+  get stack(): UsageBillingStack {
+    return this.#stack!
+  }
+
+  get runner(): RunnerStack {
+    return this.stack.runner
+  }
+
+  get shop(): Shop {
+    return this.#shop!
+  }
+
+  readonly paying = async (charge: InvoiceCharge): Promise<ChargeOutcome> => {
+    this.asked.push(charge)
+    await this.runner.within(this.shop, async (work) => {
+      const invoice = await lockInvoice(work.sql, work.providerId, charge.invoiceRef)
+      const chargeRef = `ch_${charge.invoiceRef}`
+      await payInvoice(work, invoice!, { chargeRef, amountMinor: charge.amountMinor })
+    })
+    return { kind: 'paid' }
+  }
+
+  readonly declining = async (charge: InvoiceCharge): Promise<ChargeOutcome> => {
+    this.asked.push(charge)
+    return { kind: 'declined', isFinal: false, failure: charge.invoiceRef }
+  }
+
+  async buy(input: Partial<PlanCreateInput>, change: Partial<Purchase> = {}): Promise<Purchase> {
+    return this.runner.buy(this.shop, await this.runner.addPlan(this.shop, input), change)
+  }
+
+  /** Recorded as it is used. */
+  async use(purchase: Pick<Purchase, 'customerRef'>, units: number, at: string): Promise<void> {
+    this.runner.clock.set(at)
+    await this.useLate(purchase, units, at)
+  }
+
+  async useLate({ customerRef }: Pick<Purchase, 'customerRef'>, units: number, at: string) {
+    const micros = BigInt(Math.round(units * 1_000_000))
+    await this.stack.record(this.shop, [{ customerRef, micros, at: new Date(at) }])
+  }
+
+  bill(at: string, charge = this.paying) {
+    return this.runner.runJob('usage-billing', at, charge, { TOLLGATE_BILLING_TRIES_MAX: '1' })
+  }
+
+  renew(at: string) {
+    return this.runner.runJob('renewals', at, this.paying)
+  }
+
+  invoicesOf({ reference }: Purchase) {
+    return this.stack.invoicesOf(this.shop, reference)
+  }
+
+  now({ reference }: Purchase): Promise<Purchase> {
+    return this.runner.purchase(this.shop, reference)
+  }
+}

@@ -1,0 +1,137 @@
+import { listBilledPeriods, type PeriodClaim } from '../invoices/billed-periods.ts'
+import type { InvoiceWithLines } from '../invoices/invoice.ts'
+import { issueInvoice } from '../invoices/issue-invoice.ts'
+import { makeInvoice } from '../invoices/make-invoice.ts'
+import { findExchangeRate } from '../money/exchange-rates.ts'
+import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { recurringLines } from '../pricing/charges.ts'
+import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
+import type { CreditConversion } from '../pricing/line-inputs.ts'
+import { splitCharges } from '../pricing/split-charges.ts'
+import { dueRenewal } from '../purchases/decide-renewal.ts'
+import { lockPurchase, type Purchase } from '../purchases/repository.ts'
+import { updateUsageBilling } from '../purchases/usage-notes-repository.ts'
+import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { readParties, type Seller } from './bill-recurring.ts'
+import type { UsageToBill } from './prepare-usage-bill.ts'
+import { linesOfUsage, type UsageToPrice } from './usage-lines.ts'
+
+export type UsageBilled =
+  | { readonly kind: 'invoiced'; readonly invoice: InvoiceWithLines }
+  /** There was nothing to charge, and that is noted. */
+  | { readonly kind: 'noted' }
+  /** The purchase is not what it was when its usage was summed up: nothing was done. */
+  | { readonly kind: 'changed' }
+
+/**
+ * The invoice of usage that was summed up, issued, and the notes on the purchase moved on in the same transaction: what
+ * was billed is not found due again. All that was read before stands as long as the notes do, since every bill moves them.
+ */
+export async function billUsage(
+  work: UnitOfWork,
+  { purchase: before, period, notes }: UsageToBill,
+  measured: UsageToPrice,
+  seller: Seller,
+): Promise<UsageBilled> {
+  const { sql, providerId } = work
+  const purchase = await lockPurchase(sql, providerId, before.reference)
+  if (purchase === undefined || !isUnchanged(purchase, before)) return { kind: 'changed' }
+  const { reference, customerRef, currency, planSnapshot } = purchase
+  if (planSnapshot === null) throw new Error(`purchase ${reference} has no plan to charge for`)
+  await updateUsageBilling(sql, providerId, { reference, ...notes })
+  const usage = linesOfUsage(planSnapshot, await conversionTo(work, currency), measured)
+  if (usage.length === 0 || isIdle(purchase, measured)) return { kind: 'noted' }
+  const renewal = period && (await renewalWith(work, purchase, period))
+  const groups = splitCharges(
+    { recurring: renewal?.lines ?? [], usage },
+    renewal === undefined ? undefined : 'combined',
+  )
+  const claims: PeriodClaim[] = [
+    ...(renewal === undefined ? [] : [{ part: 'recurring', period: renewal.period } as const]),
+    ...(period === undefined ? [] : [{ part: 'usage', period } as const]),
+  ]
+  const lines = groups.flatMap((group) => group.lines)
+  const purchaseRef = reference
+  const request = { customerRef, purchaseRef, planSnapshot, currency, lines, claims }
+  const made = await makeInvoice(work, request)
+  if (made.kind !== 'made')
+    throw new Error(`a period of ${reference} is billed that is noted as due`)
+  const parties = await readParties(work, customerRef, seller)
+  const invoice = await issueInvoice(work, made.invoice, parties)
+  for (const line of usage) await tellOfUsage(work, purchase, invoice.reference, line)
+  return { kind: 'invoiced', invoice }
+}
+
+function isUnchanged(one: Purchase, other: Purchase): boolean {
+  return (
+    one.status === other.status &&
+    isSameTime(one.nextUsageBillAt, other.nextUsageBillAt) &&
+    isSameTime(one.usageClosesAt, other.usageClosesAt) &&
+    isSameTime(one.endedAt, other.endedAt) &&
+    isSameTime(one.endDate, other.endDate)
+  )
+}
+
+function isSameTime(one: Date | null, other: Date | null): boolean {
+  return one?.getTime() === other?.getTime()
+}
+
+/** A purchase that is suspended goes on having periods; of those without any usage nobody is told. */
+function isIdle({ status }: Purchase, { current, earlier }: UsageToPrice): boolean {
+  const hasLate = earlier.some(({ usedMicros, billed }) => usedMicros !== billed.usedMicros)
+  return status === 'suspended' && current?.usedMicros === 0n && !hasLate
+}
+
+async function conversionTo(
+  { sql, providerId }: UnitOfWork,
+  currency: string,
+): Promise<CreditConversion> {
+  const rate = await findExchangeRate(sql, providerId, currency)
+  if (rate === undefined) throw new Error(`there is no exchange rate of ${currency}`)
+  return { currency, unitsPerDollar: rate.unitsPerDollar }
+}
+
+type RenewalPart = { readonly lines: readonly InvoiceLine[]; readonly period: ChargedPeriod }
+
+/** The price of the next period, where it stands on the same invoice. */
+async function renewalWith(
+  { sql, providerId, now }: UnitOfWork,
+  purchase: Purchase,
+  { end }: ChargedPeriod,
+): Promise<RenewalPart | undefined> {
+  const { reference, planSnapshot, currency } = purchase
+  if (planSnapshot?.terms.billingStrategy !== 'combined') return undefined
+  const renewal = dueRenewal(purchase, now)
+  if (renewal.kind !== 'charge' || renewal.period.start.getTime() !== end.getTime())
+    return undefined
+  const { start } = renewal.period
+  const [invoiced] = await listBilledPeriods(sql, providerId, reference, 'recurring', 1)
+  if (invoiced !== undefined && invoiced.start >= start) return undefined
+  const period = { start, end: renewal.period.end }
+  const lines = recurringLines(planSnapshot, currency, renewal.period, renewal.isFirstCharge)
+  return { lines, period }
+}
+
+async function tellOfUsage(
+  work: UnitOfWork,
+  { customerRef, productRef, reference: purchaseRef, currency }: Purchase,
+  invoiceRef: string,
+  { inputs, amountMinor, period }: InvoiceLine,
+): Promise<void> {
+  if (inputs.kind !== 'usage' && inputs.kind !== 'late_usage') return
+  if (amountMinor === 0n || period === null) return
+  const quantity = inputs.kind === 'usage' ? inputs.usedUnits : inputs.lateUnits
+  await recordEvent(work, 'usage.charged', {
+    reference: invoiceRef,
+    customer: customerRef,
+    product: productRef,
+    purchase: purchaseRef,
+    quantity: Number(quantity),
+    amount: Number(amountMinor),
+    currency: currency.toLowerCase(),
+    meterName: inputs.reading.meterName,
+    periodStart: unixSeconds(period.start),
+    periodEnd: unixSeconds(period.end),
+    created: unixSeconds(work.now),
+  })
+}

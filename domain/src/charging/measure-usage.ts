@@ -1,0 +1,67 @@
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { Environment } from '@tollgate/schemas/environment'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { sumStoredUsageByWindow } from '../stored-usage/query-stored-usage.ts'
+import { waitUntilStored, type StoredUpTo } from '../stored-usage/stored-up-to.ts'
+import type { ChargedPeriod } from '../pricing/invoice-line.ts'
+import type { UsageReading } from '../pricing/line-inputs.ts'
+import type { UsageToBill } from './prepare-usage-bill.ts'
+import type { UsageToPrice } from './usage-lines.ts'
+import { windowOf } from './usage-windows.ts'
+
+export type MeasuringParts = {
+  readonly eventLog: Pick<EventLog, 'partitionCount' | 'head' | 'position'>
+  readonly usageStore: Pick<UsageStore, 'query'>
+  readonly now: () => Date
+  /** How long to wait for the usage store to hold what was acknowledged. */
+  readonly storedWaitMs: number
+}
+
+/**
+ * Sums up what is to be billed, of the raw records, once the usage store holds all that was acknowledged before. Throws
+ * UsageBehindError while it does not: nothing is billed that is known in part.
+ */
+export async function measureUsage(
+  { eventLog, usageStore, now, storedWaitMs }: MeasuringParts,
+  environment: Environment,
+  providerId: string,
+  { purchase, period, earlier, endOfPrevious, customerRefs }: UsageToBill,
+): Promise<UsageToPrice> {
+  const topic = usageTopic(environment)
+  const partitionCount = eventLog.partitionCount(topic)
+  const partitions = new Set(
+    customerRefs.map((reference) => partitionOf(subjectKey(providerId, reference), partitionCount)),
+  )
+  const stored = await waitUntilStored(eventLog, topic, [...partitions], now, storedWaitMs)
+  const periods: readonly ChargedPeriod[] = period === undefined ? earlier : [period, ...earlier]
+  const { productRef } = purchase
+  const sums = await sumStoredUsageByWindow(
+    usageStore,
+    { environment, providerId, customerRefs, productRef, meterName: requestsMeterName },
+    periods.map((each) => windowOf(purchase, each, endOfPrevious)),
+    stored.parts,
+  )
+  const sumOf = (each: ChargedPeriod): bigint => sums[periods.indexOf(each)]!
+  return {
+    current: period && { period, usedMicros: sumOf(period) },
+    earlier: earlier.map((each) => ({
+      period: { start: each.start, end: each.end },
+      usedMicros: sumOf(each),
+      billed: each.billed,
+    })),
+    reading: readingOf(stored),
+  }
+}
+
+function readingOf({ watermark, parts }: StoredUpTo): UsageReading {
+  return {
+    meterName: requestsMeterName,
+    watermark: watermark.toISOString(),
+    nextOffsets: Object.fromEntries(
+      parts.map(({ partition, beforeOffset }) => [String(partition), String(beforeOffset)]),
+    ),
+  }
+}

@@ -1,0 +1,108 @@
+import { findCustomer, listReferencesOf } from '../customers/repository.ts'
+import { listBilledPeriods, type BilledPeriod } from '../invoices/billed-periods.ts'
+import { listBilledUsage, type BilledUsage } from '../invoices/billed-usage.ts'
+import type { ChargedPeriod } from '../pricing/invoice-line.ts'
+import { dueRenewal } from '../purchases/decide-renewal.ts'
+import { lockPurchase, type Purchase } from '../purchases/repository.ts'
+import { findEndOfPrevious, updateUsageBilling } from '../purchases/usage-notes-repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import {
+  decideUsageBill,
+  nothingToBill,
+  type UsageDelays,
+  type UsageNotes,
+} from './decide-usage-bill.ts'
+import { periodsToLookAtAgain } from './usage-windows.ts'
+
+/** What is known of a purchase before its usage is summed up. */
+export type UsageToBill = {
+  readonly purchase: Purchase
+  /** Undefined: all are billed, and what came late is left. */
+  readonly period: ChargedPeriod | undefined
+  /** Billed before and to be looked at again; newest first, and the newest one in any case. */
+  readonly earlier: readonly (ChargedPeriod & { readonly billed: BilledUsage })[]
+  /** Of the customer's purchase before this one. */
+  readonly endOfPrevious: Date | undefined
+  /** Every reference that the customer's usage may have come in under. */
+  readonly customerRefs: readonly string[]
+  /** What is noted with the bill. */
+  readonly notes: UsageNotes
+}
+
+export type PreparedUsageBill =
+  | { readonly kind: 'due'; readonly toBill: UsageToBill }
+  /** Its time has not come. */
+  | { readonly kind: 'wait' }
+  /** What was noted is put right; it may be due after all. */
+  | { readonly kind: 'aligned' }
+  | { readonly kind: 'nothing' }
+
+/** More than can have got late usage: a cycle of one day has 31 of them. */
+const earlierPeriodsMax = 64
+
+/** Looks what of a purchase's usage is to be billed, and reads all that it takes to sum it up. */
+export async function prepareUsageBill(
+  work: UnitOfWork,
+  reference: string,
+  delays: UsageDelays,
+): Promise<PreparedUsageBill> {
+  const { sql, providerId, now } = work
+  const purchase = await lockPurchase(sql, providerId, reference)
+  if (purchase === undefined) return { kind: 'nothing' }
+  const decision = decideUsageBill(purchase, now, delays)
+  if (decision.kind === 'nothing' || decision.kind === 'wait') return decision
+  const { customerRef } = purchase
+  // Nothing is left of a deleted customer that an invoice could be addressed to.
+  const isGone = (await findCustomer(sql, providerId, customerRef)) === undefined
+  if (decision.kind === 'align' || isGone) {
+    const notes = isGone ? nothingToBill : decision.notes
+    await updateUsageBilling(sql, providerId, { reference, ...notes })
+    return { kind: 'aligned' }
+  }
+  const period = decision.kind === 'bill' ? decision.period : undefined
+  if (period !== undefined && (await mustRenewFirst(work, purchase, period))) {
+    return { kind: 'wait' }
+  }
+  const references = await listReferencesOf(sql, [{ providerId, customerRef }])
+  return {
+    kind: 'due',
+    toBill: {
+      purchase,
+      period,
+      earlier: await listEarlier(work, reference, delays.lateMs),
+      endOfPrevious: await findEndOfPrevious(sql, providerId, purchase),
+      customerRefs: references.get(customerRef) ?? [customerRef],
+      notes: decision.notes,
+    },
+  }
+}
+
+/** By `recurring_first` the price of the next period is invoiced before the usage of this one. */
+async function mustRenewFirst(
+  { sql, providerId, now }: UnitOfWork,
+  purchase: Purchase,
+  { end }: ChargedPeriod,
+): Promise<boolean> {
+  const strategy = purchase.planSnapshot?.terms.billingStrategy ?? 'recurring_first'
+  const renewal = dueRenewal(purchase, now)
+  if (strategy !== 'recurring_first' || renewal.kind !== 'charge') return false
+  if (renewal.period.start > end) return false
+  const [invoiced] = await listBilledPeriods(sql, providerId, purchase.reference, 'recurring', 1)
+  return invoiced === undefined || invoiced.start < end
+}
+
+async function listEarlier(
+  { sql, providerId }: UnitOfWork,
+  reference: string,
+  lateMs: number,
+): Promise<UsageToBill['earlier']> {
+  const all = await listBilledPeriods(sql, providerId, reference, 'usage', earlierPeriodsMax)
+  const again = periodsToLookAtAgain(all, lateMs)
+  const looked: readonly BilledPeriod[] = again.length > 0 ? again : all.slice(0, 1)
+  const starts = looked.map(({ start }) => start)
+  const usage = await listBilledUsage(sql, providerId, reference, starts)
+  return looked.flatMap(({ start, end }) => {
+    const billed = usage.get(start.getTime())
+    return billed === undefined ? [] : [{ start, end, billed }]
+  })
+}

@@ -1,0 +1,49 @@
+import type { BilledUsage } from '../invoices/billed-usage.ts'
+import { lateUsageLines, usageLines } from '../pricing/charges.ts'
+import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
+import type { CreditConversion, UsageReading } from '../pricing/line-inputs.ts'
+import { rolledOverMicros } from '../pricing/roll-over.ts'
+import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+
+/** A period and all usage of it that is stored, in 10^-6 units. */
+export type UsedPeriod = { readonly period: ChargedPeriod; readonly usedMicros: bigint }
+
+/** One that was billed before. */
+export type BilledUsedPeriod = UsedPeriod & { readonly billed: BilledUsage }
+
+export type UsageToPrice = {
+  /** Undefined: all periods are billed, and what came late is left. */
+  readonly current: UsedPeriod | undefined
+  /** Newest first; the newest one in any case. */
+  readonly earlier: readonly BilledUsedPeriod[]
+  readonly reading: UsageReading
+}
+
+/** What is charged for usage with one invoice: what came late of earlier periods, each by itself, and the period's own. */
+export function linesOfUsage(
+  plan: PlanSnapshot,
+  conversion: CreditConversion,
+  { current, earlier, reading }: UsageToPrice,
+): InvoiceLine[] {
+  const late = earlier.toReversed().flatMap(({ period, usedMicros, billed }) =>
+    lateUsageLines(plan, conversion, {
+      period,
+      ...billed,
+      lateMicros: usedMicros - billed.usedMicros,
+      reading,
+    }),
+  )
+  if (current === undefined) return late
+  const carriedOverMicros = carriedInto(plan, current.period, earlier)
+  return [...late, ...usageLines(plan, conversion, { ...current, carriedOverMicros, reading })]
+}
+
+/** What the period before leaves to it. */
+function carriedInto(
+  plan: PlanSnapshot,
+  { start }: ChargedPeriod,
+  earlier: readonly UsedPeriod[],
+): bigint {
+  const before = earlier.find(({ period }) => period.end.getTime() === start.getTime())
+  return before === undefined ? 0n : rolledOverMicros(plan, before.usedMicros)
+}
