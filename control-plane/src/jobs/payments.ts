@@ -3,6 +3,7 @@ import { rechargeWallets } from '@tollgate/domain/auto-recharge/recharge-wallets
 import { sweepEvents } from '@tollgate/domain/payments/inbox-repository'
 import { pollEvents } from '@tollgate/domain/payments/poll-events'
 import { reconcilePayments } from '@tollgate/domain/payments/reconcile-payments'
+import { removeProcessorCustomers } from '@tollgate/domain/payments/remove-processor-customers'
 import { workOffInbox, type PaymentJobParts } from '@tollgate/domain/payments/work-off-inbox'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { repeating } from './repeating.ts'
@@ -19,8 +20,8 @@ export type PaymentJobLimits = {
 const rowsPerRoundMax = 500
 
 /**
- * Follows what the payment processor tells, looks at payments of which it has told nothing, and charges for wallets that
- * have run low. Several processes may do it at once: each takes what no other has.
+ * Follows what the payment processor tells, looks at payments of which it has told nothing, charges for wallets that have
+ * run low, and has deleted customers forgotten. Several processes may do it at once: each takes what no other has.
  */
 export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimits): Service {
   const telling = async (environment: Environment, act: () => Promise<unknown>): Promise<void> => {
@@ -37,6 +38,7 @@ export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimi
       await telling(environment, () => workOffInbox(parts, environment))
       await telling(environment, () => reconcilePayments(parts, environment))
       await telling(environment, () => rechargeWallets(parts, environment))
+      await telling(environment, () => removeProcessorCustomers(parts, environment))
       await telling(environment, () => sweep(parts, environment, limits.eventsKeptMs))
     }
   }

@@ -5,12 +5,12 @@ import { stopChargingOf } from '../invoices/unpaid.ts'
 import { eraseCustomerEvents } from '../outbox/repository.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { endNow } from '../purchases/move-purchase.ts'
-import { listPurchases, lockPurchase } from '../purchases/repository.ts'
+import { forgetCancellationReasons, listPurchases, lockPurchase } from '../purchases/repository.ts'
 import { settleLapsed } from '../purchases/settle-lapsed.ts'
 import { transitions } from '../purchases/transitions.ts'
 import { endCheckoutSessions } from '../sessions/checkout-sessions.ts'
 import { withdrawIntentsOf } from '../payments/intents-repository.ts'
-import { removeProcessorCustomer } from '../payments/processor-customers.ts'
+import { wantProcessorCustomerRemoved } from '../payments/processor-customers.ts'
 import { removeCustomerSessions } from '../sessions/customer-sessions.ts'
 import { removeTaxDetails } from '../tax/tax-details-repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -42,6 +42,7 @@ export async function deleteCustomer(
     return isDone ? 'deleted-before' : 'not-found'
   }
   const { reference } = customer
+  await forgetCancellationReasons(sql, providerId, reference)
   await endPurchases(work, reference)
   await removeCustomerSessions(sql, providerId, reference)
   await endCheckoutSessions(sql, providerId, reference, now)
@@ -50,7 +51,7 @@ export async function deleteCustomer(
   await removeSetups(sql, providerId, reference)
   await withdrawIntentsOf(sql, providerId, reference, now)
   await stopChargingOf(sql, providerId, reference, now)
-  await removeProcessorCustomer(sql, providerId, reference)
+  await wantProcessorCustomerRemoved(sql, providerId, reference, now)
   await removeTaxDetails(sql, providerId, reference)
   await eraseCustomer(sql, providerId, reference, now)
   await releaseExternalRefs(sql, providerId, reference, now)

@@ -50,7 +50,7 @@ export async function findProcessorCustomer(
   return row?.processor_customer_id
 }
 
-/** The one that was kept first stays. */
+/** The one that was kept first stays. Whose customer was deleted meanwhile is to be forgotten there, too. */
 async function keepProcessorCustomer(
   sql: Queryable,
   providerId: string,
@@ -59,18 +59,23 @@ async function keepProcessorCustomer(
   now: Date,
 ): Promise<string> {
   await sql`
-    insert into processor_customers (provider_id, customer_ref, processor_customer_id, created_at)
-    values (${providerId}, ${customerRef}, ${id}, ${now})
+    insert into processor_customers
+      (provider_id, customer_ref, processor_customer_id, created_at, removal_due_at)
+    select provider_id, reference, ${id}, ${now}::timestamptz,
+      case when status = 'deleted' then ${now}::timestamptz end
+    from customers where provider_id = ${providerId} and reference = ${customerRef} for key share
     on conflict (provider_id, customer_ref) do nothing`
   return (await findProcessorCustomer(sql, providerId, customerRef)) ?? id
 }
 
-export async function removeProcessorCustomer(
+/** Carried out by a job, once nothing of the customer's is to be paid any more. */
+export async function wantProcessorCustomerRemoved(
   sql: Queryable,
   providerId: string,
   customerRef: string,
+  now: Date,
 ): Promise<void> {
   await sql`
-    delete from processor_customers
+    update processor_customers set removal_due_at = ${now}
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }

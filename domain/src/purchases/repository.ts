@@ -236,6 +236,18 @@ export async function findLastOfPlan(
   return purchase
 }
 
+/** Customers say there in their own words why they leave. */
+export async function forgetCancellationReasons(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<void> {
+  await sql`
+    update purchases set cancellation_reason = null
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and cancellation_reason is not null`
+}
+
 /** Whoever changes a purchase locks it first, and decides by what is found then. */
 export async function lockPurchase(
   sql: Queryable,

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
+import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { eventually, PaymentStack } from './payment-stack.ts'
+
+/* A customer who is deleted is deleted at the processor as well, however often that has to be asked for. */
+
+let payments: PaymentStack
+let planRef: string
+
+beforeAll(async () => {
+  payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '1000' } })
+  planRef = await payments.createPlan({ price: 1900, billingCycle: 'monthly' })
+})
+afterAll(() => payments.stop())
+
+async function intentOf(customerRef: string): Promise<string> {
+  const asked = { customerRef, productRef: payments.productRef, planRef }
+  const { body } = await payments.createIntent(`deleted-${customerRef}`, asked)
+  return body.processorPaymentId
+}
+
+async function buyer(): Promise<{ customerRef: string; paymentId: string; processorId: string }> {
+  const customerRef = await payments.createCustomer()
+  const paymentId = await intentOf(customerRef)
+  await payments.confirm(paymentId)
+  const { body } = await payments.process<ProcessedPaymentBody>(paymentId, customerRef)
+  expect(body.status).toBe('succeeded')
+  return { customerRef, paymentId, processorId: await processorIdOf(paymentId) }
+}
+
+async function processorIdOf(paymentId: string): Promise<string> {
+  const intent = await payments.simulator.processor.retrieve('payment_intent', paymentId)
+  return intent!.customerId!
+}
+
+async function remove(customerRef: string): Promise<void> {
+  const { status } = await payments.call('DELETE', `/v1/ui/customers/${customerRef}`)
+  expect(status).toBeLessThan(300)
+}
+
+function isForgotten(processorId: string): Promise<void> {
+  return eventually(async () => {
+    const { processor } = payments.simulator
+    expect(await processor.retrieveCustomer(processorId)).toBeUndefined()
+    const rows = await payments.stack.database.in('sandbox')`
+      select 1 from processor_customers where processor_customer_id = ${processorId}`
+    expect(rows).toHaveLength(0)
+  }, 30_000)
+}
+
+test('with the card, and what they said when they left', async () => {
+  const { customerRef, processorId, paymentId } = await buyer()
+  const path = `/v1/sdk/purchases/customer/${customerRef}`
+  const { body } = await payments.call<{ purchases: PurchaseBody[] }>('GET', path)
+  const [purchase] = body.purchases
+  const reason = 'I, Ada, move to Rome'
+  await payments.call('POST', `/v1/sdk/purchases/${purchase!.reference}/cancel`, { reason })
+  const kept = () => payments.stack.database.in('sandbox')<
+    { cancellation_reason: string | null }[]
+  >`
+    select cancellation_reason from purchases where reference = ${purchase!.reference}`
+  expect(await kept()).toEqual([{ cancellation_reason: reason }])
+  await remove(customerRef)
+  expect((await kept())[0]!.cancellation_reason).not.toBe(reason)
+  await isForgotten(processorId)
+  expect(await payments.simulator.processor.listPaymentMethods(processorId)).toEqual([])
+  // What was paid can still be paid back.
+  const refund = await payments.stripe('POST', 'refunds', { payment_intent: paymentId })
+  expect(refund.isDone).toBe(true)
+})
+
+test.each([
+  ['error_before', 1],
+  ['hang_before', 1],
+  // The SDK asks once more by itself.
+  ['reset_after', 2],
+])('although the processor answers with %s at first', async (kind, times) => {
+  const { customerRef, processorId } = await buyer()
+  await payments.simulate('faults', { kind, method: 'DELETE', path: '/v1/customers/:id', times })
+  await remove(customerRef)
+  const retried = isForgotten(processorId)
+  await eventually(async () => {
+    // The clock stands: the next try would not come.
+    const waiting = await payments.stack.database.in('sandbox')`
+        update processor_customers set removal_due_at = ${new Date(payments.stack.clock.now())}
+        where customer_ref = ${customerRef} and removal_error is not null returning customer_ref`
+    expect(waiting).toHaveLength(1)
+  }, 30_000)
+  await retried
+})
+
+test('only after what was open has been withdrawn', async () => {
+  const customerRef = await payments.createCustomer()
+  const paymentId = await intentOf(customerRef)
+  const processorId = await processorIdOf(paymentId)
+  await remove(customerRef)
+  await isForgotten(processorId)
+  expect(await payments.simulator.processor.retrieve('payment_intent', paymentId)).toMatchObject({
+    status: 'canceled',
+  })
+})
