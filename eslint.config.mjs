@@ -88,6 +88,7 @@ export default tseslint.config(
         getComputedStyle: 'readonly',
         location: 'readonly',
         matchMedia: 'readonly',
+        setTimeout: 'readonly',
         window: 'readonly',
       },
     },

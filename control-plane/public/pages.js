@@ -47,3 +47,17 @@ function showParts(form, fresh) {
     field?.setAttribute('aria-invalid', String(part.textContent !== ''))
   }
 }
+
+// A page that waits for a bank changes once there is something to tell.
+const lookAgainMs = 5_000
+if (document.querySelector('[data-looks-again]') !== null) setTimeout(lookAgain, lookAgainMs)
+
+async function lookAgain() {
+  try {
+    const answer = await fetch(location.href)
+    if (answer.ok && !(await answer.text()).includes('data-looks-again')) return location.reload()
+  } catch {
+    // Asked again in a while.
+  }
+  setTimeout(lookAgain, lookAgainMs)
+}

@@ -19,13 +19,11 @@ export type PageProps = {
   /** One column, for what is one task. */
   readonly narrow?: boolean
   readonly scripts?: readonly string[]
-  /** For a page that waits for something. */
-  readonly refreshSeconds?: number | undefined
   readonly children: ReactNode
 }
 
 export function Page(props: PageProps): ReactElement {
-  const { frame, title, navigation, narrow, scripts, refreshSeconds, children } = props
+  const { frame, title, navigation, narrow, scripts, children } = props
   const { merchant, files, isSandbox } = frame
   return (
     <html lang="en">
@@ -34,9 +32,6 @@ export function Page(props: PageProps): ReactElement {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{merchant === undefined ? title : `${title} · ${merchant.name}`}</title>
-        {refreshSeconds !== undefined && (
-          <meta httpEquiv="refresh" content={String(refreshSeconds)} />
-        )}
         <link rel="stylesheet" href={files.stylesheet} />
         <link rel="icon" href={merchant?.icon ?? files.icon} />
         {scripts?.map((source) => (

@@ -98,13 +98,20 @@ export const problems = {
 export function ProblemPage(props: {
   readonly frame: Frame
   readonly problem: Problem
+  /** Where it can be tried again; '' is the same page. */
+  readonly retryPath?: string | undefined
 }): ReactElement {
-  const { frame, problem } = props
+  const { frame, problem, retryPath } = props
   return (
     <Page frame={frame} title={problem.title} narrow>
       <div className="card centred">
         <h1>{problem.title}</h1>
         <p>{problem.text}</p>
+        {retryPath !== undefined && (
+          <a className="button main" href={retryPath}>
+            Try again
+          </a>
+        )}
         {frame.merchant?.supportEmail && (
           <p className="quiet">
             Questions?{' '}

@@ -38,13 +38,20 @@ function installProblemPages(app: ApiServer, pages: PageParts): void {
     const { problem, frame } = asProblem(error)
     if (problem.status >= 500) request.log.error({ err: error }, 'a page failed')
     if (problem.status === 503) void reply.header('retry-after', 5)
-    const shown = frame ?? anonymousFrame(pages, request)
-    return sendPage(reply, problem.status, ProblemPage({ frame: shown, problem }))
+    const page = request.checkout ?? request.portal ?? undefined
+    const shown = frame ?? page?.frame ?? anonymousFrame(pages, request)
+    const retryPath = problem.status === 503 ? retryPathOf(request, page?.path) : undefined
+    return sendPage(reply, problem.status, ProblemPage({ frame: shown, problem, retryPath }))
   }
   app.setErrorHandler((error: Error, request, reply) => send(request, reply, error))
   app.get('/customer/*', { schema: { hide: true } }, () => {
     throw new ProblemError(problems.notFound)
   })
+}
+
+/** The same page once more; of a form that was sent, the page that it is part of. */
+function retryPathOf({ method }: FastifyRequest, path: string | undefined): string | undefined {
+  return method === 'GET' ? '' : path
 }
 
 function asProblem(error: Error): Pick<ProblemError, 'problem' | 'frame'> {
@@ -54,6 +61,7 @@ function asProblem(error: Error): Pick<ProblemError, 'problem' | 'frame'> {
 
 function problemOfStatus(status: number): Problem {
   if (status < 500) return { ...problems.notFound, status }
-  if (status === 503) return problems.unavailable
+  // Ours, or the payment processor's.
+  if (status === 503 || status === 502) return problems.unavailable
   return problems.broken
 }

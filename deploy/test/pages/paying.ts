@@ -35,6 +35,8 @@ type PayingOptions = {
   readonly clock?: Clock
   /** The pages take Stripe to be the real one, whose script and address the browser then has to be given. */
   readonly isLikeStripe?: boolean
+  /** Nothing, where a test makes the services complain. */
+  readonly logLevel?: 'silent'
   /** Renewals, and what follows from them. */
   readonly hasBillingRunner?: boolean
 }

@@ -56,9 +56,9 @@ export async function createVisitor(
   }
 }
 
-/** A page that was refused is a page all the same. */
+/** A page that was refused, or that tells that something does not work now, is a page all the same. */
 function isOfStatus(text: string): boolean {
-  return text.startsWith('Failed to load resource: the server responded with a status of 4')
+  return /^Failed to load resource: the server responded with a status of (4|503)/.test(text)
 }
 
 /** One line for each element that breaks a rule of WCAG 2.2 AA. */

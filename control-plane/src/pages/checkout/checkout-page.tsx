@@ -9,21 +9,14 @@ type CheckoutPageProps = {
   readonly title: string
   readonly notice?: Notice | undefined
   readonly scripts?: readonly string[]
-  readonly refreshSeconds?: number
   readonly children: ReactNode
 }
 
 export function CheckoutPage(props: CheckoutPageProps): ReactElement {
-  const { checkout, title, notice, scripts = [], refreshSeconds, children } = props
+  const { checkout, title, notice, scripts = [], children } = props
   const { frame, customer } = checkout
   return (
-    <Page
-      frame={frame}
-      title={title}
-      narrow
-      scripts={[frame.files.script, ...scripts]}
-      refreshSeconds={refreshSeconds}
-    >
+    <Page frame={frame} title={title} narrow scripts={[frame.files.script, ...scripts]}>
       <NoticeLine notice={notice} />
       {children}
       <p className="quiet small">{`For ${customer.email}`}</p>

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { priceOfBreakdown } from '@tollgate/domain/tax/tax-breakdown'
+import { BankWaitedFor } from '../bank-waited-for.tsx'
 import type { CardEntry } from '../card-entry.ts'
 import { CardForm, cardScripts } from '../card-form.tsx'
 import type { Notice } from '../notice.tsx'
@@ -69,16 +70,12 @@ function choicePath({ checkout, intent }: PaymentPageProps): string {
   return `${checkout.path}?plan=${plan}&currency=${intent.currency}`
 }
 
-/** The bank takes its time; the page looks again by itself, without a script. */
 export function WaitingPage({ checkout }: { readonly checkout: Checkout }): ReactElement {
   return (
-    <CheckoutPage checkout={checkout} title="Payment under way" refreshSeconds={5}>
+    <CheckoutPage checkout={checkout} title="Payment under way">
       <div className="card centred">
         <h1>Your payment is under way</h1>
-        <p>Your bank has not answered yet. You need not wait here: it goes on by itself.</p>
-        <p>
-          <a href="">Look again</a>
-        </p>
+        <BankWaitedFor />
       </div>
     </CheckoutPage>
   )

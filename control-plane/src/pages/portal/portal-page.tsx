@@ -20,7 +20,6 @@ type PortalPageProps = {
   readonly title: string
   readonly notice?: Notice | undefined
   readonly scripts?: readonly string[]
-  readonly refreshSeconds?: number | undefined
   readonly children: ReactNode
 }
 
@@ -30,7 +29,6 @@ export function PortalPage({
   title,
   notice,
   scripts = [],
-  refreshSeconds,
   children,
 }: PortalPageProps): ReactElement {
   const { frame } = portal
@@ -40,7 +38,6 @@ export function PortalPage({
       title={title}
       navigation={<Navigation portal={portal} section={section} />}
       scripts={[frame.files.script, ...scripts]}
-      refreshSeconds={refreshSeconds}
     >
       <NoticeLine notice={notice} />
       {children}

@@ -4,6 +4,7 @@ import type { Card } from '@tollgate/domain/cards/repository'
 import type { PresentPayment } from '@tollgate/domain/charging/pay-present'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
+import { BankWaitedFor } from '../bank-waited-for.tsx'
 import type { Notice } from '../notice.tsx'
 import { PostForm } from '../post-form.tsx'
 import { invoiceName } from './invoice-name.ts'
@@ -22,16 +23,10 @@ type UnpaidPageProps = {
 
 /** An invoice that the saved card could not be charged for, in front of its customer. */
 export function UnpaidPage(props: UnpaidPageProps): ReactElement {
-  const { portal, invoice, payment, notice } = props
+  const { portal, invoice, notice } = props
   const amount = portal.frame.formats.money(dueMinor(invoice), invoice.currency)
   return (
-    <PortalPage
-      portal={portal}
-      section="invoices"
-      title="Pay an invoice"
-      notice={notice}
-      refreshSeconds={payment.kind === 'processing' ? 5 : undefined}
-    >
+    <PortalPage portal={portal} section="invoices" title="Pay an invoice" notice={notice}>
       <p>
         <a href={`${portal.path}/invoices`}>← Invoices</a>
       </p>
@@ -50,7 +45,7 @@ function Way(props: UnpaidPageProps & { readonly amount: string }): ReactElement
   const { portal, invoice, payment, card, amount } = props
   switch (payment.kind) {
     case 'processing':
-      return <p>Your bank has not answered yet. You need not wait here: it goes on by itself.</p>
+      return <BankWaitedFor />
     case 'asked':
       return (
         <>
