@@ -186,7 +186,7 @@ export const controlPlaneSettings = {
   ),
   auditSealIntervalMs: integerSetting(
     'TOLLGATE_AUDIT_SEAL_INTERVAL_MS',
-    'Milliseconds between two looks for entries of the audit log that are not sealed yet',
+    'Milliseconds between two looks for entries of the audit log and the ledger that are not sealed yet',
     5_000,
     milliseconds,
   ),
