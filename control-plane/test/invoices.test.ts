@@ -4,6 +4,7 @@ import { invoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import type { TaxCharge } from '@tollgate/domain/pricing/line-inputs'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/invoices'
+import { invoiceToHttp } from '../src/http/translate/invoice.ts'
 import { invoiceTexts } from '../src/invoices/invoice-texts.ts'
 import { renderInvoice } from '../src/invoices/render-invoice.ts'
 import { createUser, quickPasswords, signIn } from './console-user.ts'
@@ -201,6 +202,20 @@ describe('on paper', () => {
     const texts = sums.slice(0, isInclusive ? 2 : 3).flat()
     expect(texts.filter((text) => !['Subtotal', 'Total (USD)'].includes(text))).toEqual(shown)
     expect(notes).toEqual([])
+  })
+
+  test.each([
+    [false, { base: 4_900, amount: 931, inclusive: false }],
+    [true, { base: 4_118, amount: 782, inclusive: true }],
+  ])('and in the answer of the API, inclusive %s', (isInclusive, amounts) => {
+    const lines = [
+      { line: 0, amountMinor: 420n },
+      { line: 1, amountMinor: 80n },
+    ]
+    const note = { ...sampleNote, lines }
+    const { taxes, creditNotes } = invoiceToHttp(taxed({ isInclusive }), [note], 'live')
+    expect(taxes).toEqual([{ treatment: 'standard', rate: 0.19, country: 'DE', ...amounts }])
+    expect(creditNotes).toMatchObject([{ total: 500, tax: 80 }])
   })
 
   test('stands who accounts for the tax instead, and who that is', () => {

@@ -54,7 +54,8 @@ export async function findWrongBooks({ stack }: Installation): Promise<string[]>
     const sums = await pool<{ reference: string }[]>`
       select invoice.reference from invoices as invoice
       where invoice.total <> (select coalesce(sum(amount), 0) from invoice_lines as line
-        where line.provider_id = invoice.provider_id and line.invoice_ref = invoice.reference)`
+        where line.provider_id = invoice.provider_id and line.invoice_ref = invoice.reference
+          and not is_contained)`
     wrong.push(...sums.map(({ reference }) => `${environment} ${reference} is not its lines`))
     const twice = await pool<{ event_id: string }[]>`
       select event_id from outbox group by event_id having count(*) > 1 limit 10`
