@@ -27,6 +27,8 @@ type RecordedUsage = {
 /** The billing runner on real parts, with the projections that count and store what is recorded in the log. */
 export type UsageBillingStack = {
   readonly runner: RunnerStack
+  /** What a runner of its own process is told, to work on the same stores. */
+  environment(settings: Record<string, string>): Record<string, string>
   /** Appends records as ingest does, one after the other. */
   record(shop: Shop, usages: readonly RecordedUsage[]): Promise<void>
   startProjections(): Promise<void>
@@ -42,11 +44,14 @@ export async function startUsageBillingStack(): Promise<UsageBillingStack> {
   const clickhouse = await startTestUsageStore()
   const runner = await startRunnerStack({ usageStore: clickhouse.store })
   const { url, username, password } = clickhouse.connection
-  const aggregatorConfig = readAggregatorConfig({
-    TOLLGATE_DATA_DIR: runner.folder,
+  const clickhouseSettings = {
     TOLLGATE_CLICKHOUSE_URL: url,
     TOLLGATE_CLICKHOUSE_USERNAME: username,
     TOLLGATE_CLICKHOUSE_PASSWORD: password,
+  }
+  const aggregatorConfig = readAggregatorConfig({
+    TOLLGATE_DATA_DIR: runner.folder,
+    ...clickhouseSettings,
     TOLLGATE_SINK_DELAY_MS: '1',
   })
   const { clock, logger, eventLog, hotState } = runner.parts
@@ -62,6 +67,7 @@ export async function startUsageBillingStack(): Promise<UsageBillingStack> {
   await startProjections()
   return {
     runner,
+    environment: (settings) => runner.environment({ ...clickhouseSettings, ...settings }),
     startProjections,
     stopProjections,
     record: async ({ providerId, product }, usages) => {
