@@ -97,7 +97,7 @@ test('a busy installation has nothing to tell', async () => {
   await refunded(first!, '100')
   const { lines, failure } = await reconcile()
   expect(lines).toEqual([
-    expect.stringMatching(/compared 8 payment; 0 found, 0 of them set right$/),
+    expect.stringMatching(/compared 8 payment, .*5 posting.*; 0 found, 0 of them set right$/),
   ])
   expect(failure).toBeUndefined()
 })
@@ -207,11 +207,11 @@ test('one wrong thing of each kind is found, kept for the console, and nothing e
       where invoice_ref = ${invoice} and line = 0`
   })
   const { failure } = await reconcile('--json')
-  expect(failure).toBe('9 findings: not everything is the same')
+  expect(failure).toBe('10 findings: not everything is the same')
   const path = '/v1/ui/reconciliations'
   const { body: list } = await payments.call<{ reconciliations: ReconciliationBody[] }>('GET', path)
   const [newest] = list.reconciliations
-  expect(newest).toMatchObject({ found: 9, repaired: 0, gaps: [] })
+  expect(newest).toMatchObject({ found: 10, repaired: 0, gaps: [] })
   const { body } = await payments.call<ReconciliationBody>('GET', `${path}/${newest!.reference}`)
   const found = body.findings.map(
     ({ kind, difference, reference, ours, theirs }) =>
@@ -225,6 +225,7 @@ test('one wrong thing of each kind is found, kept for the console, and nothing e
     `payment missing_here ${gone}: - | succeeded 1900 USD`,
     `payment missing_there ${ours[1]}: succeeded 1900 USD | -`,
     `payout differs ${payout.body.id}: pending 1001 USD | pending 1000 USD`,
+    `posting differs ${ours[0]}: 1901 USD | 1900 USD`,
     `refund differs ${refund}: succeeded 301 USD | succeeded 300 USD`,
     `refund missing_there re_gone: succeeded 301 USD | -`,
     expect.stringMatching(`wallet differs ${customerRef}: balance 50.000001 \\| ledger 50,`),

@@ -2,6 +2,7 @@ import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/pa
 import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
 import type { ComparedKind, Finding } from './finding.ts'
 import { reconcileInvoices } from './reconcile-invoices.ts'
+import { reconcilePostings } from './reconcile-postings.ts'
 import { reconcileProcessor } from './reconcile-processor.ts'
 import { reconcileWallets } from './reconcile-wallets.ts'
 import { keepReports, type Reconciliation } from './reports-repository.ts'
@@ -41,6 +42,10 @@ export async function reconcile(
     {
       kinds: ['payment', 'refund', 'dispute', 'payout'],
       run: () => reconcileProcessor(parts, scope, tallies),
+    },
+    {
+      kinds: ['posting'],
+      run: () => reconcilePostings(sql, scope, limits.findingsMax, tallies),
     },
     { kinds: ['invoice'], run: () => reconcileInvoices(sql, scope, tallies) },
     {
