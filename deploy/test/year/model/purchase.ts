@@ -117,5 +117,7 @@ export function refund(purchase: ModelPurchase, at: number): void {
   const endedAt = purchase.endedAt ?? at
   Object.assign(purchase, { status: 'refunded', autoRenew: false, nextBilling: null, endedAt })
   purchase.events.push('purchase.refunded')
+  // Nobody is asked for the usage of what was paid back.
+  purchase.usageBook.billedUntil = null
   forgetUnpaid(purchase)
 }
