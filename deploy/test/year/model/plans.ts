@@ -84,6 +84,7 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
       cycle: monthly,
       price: 2_900,
       setupFee: 250,
+      strategy: 'usage_first',
       usage: { limit: 1_000, rate: 0, overage: { rate: 81, most: 5_000 } },
     },
     {
@@ -91,6 +92,7 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
       type: 'hybrid',
       cycle: monthly,
       price: 1_900,
+      strategy: 'combined',
       usage: { limit: 1_000, freeUnits: 200, rate: 53 },
     },
   ],
