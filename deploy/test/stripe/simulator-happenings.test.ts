@@ -205,7 +205,8 @@ test.each([
 ])('a refund to %s is %s, then %s', async (token, first, then, refundedMinor, events) => {
   const { id, chargeId } = await pay(token, 'on_session')
   await told()
-  const refund = await processor.createRefund({ paymentIntentId: id, metadata: {} }, newKey())
+  const whole = { paymentIntentId: id, currency: 'USD', metadata: {} }
+  const refund = await processor.createRefund(whole, newKey())
   if (refund.outcome !== 'done') throw new Error(refund.message)
   expect(refund.value.status).toBe(first)
   expect(await told()).toEqual(['refund.created', 'charge.refunded'])

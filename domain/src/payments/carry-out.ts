@@ -90,7 +90,7 @@ export function wordsOf(intent: NewPaymentIntent): JsonObject {
 
 async function call(
   processor: PaymentProcessor,
-  { processorPaymentId }: PaymentIntent,
+  { processorPaymentId, currency }: PaymentIntent,
   { operation, request, key }: PaymentAttempt,
 ): Promise<PaymentOutcome> {
   if (operation === 'create') {
@@ -108,7 +108,7 @@ async function call(
     }
     case 'change': {
       const amountMinor = BigInt(String(request['originalAmountMinor']))
-      return processor.changePaymentIntent(processorPaymentId, { amountMinor }, key)
+      return processor.changePaymentIntent(processorPaymentId, { amountMinor, currency }, key)
     }
     case 'cancel':
       return processor.cancelPaymentIntent(processorPaymentId, key)

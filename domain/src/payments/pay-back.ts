@@ -28,7 +28,7 @@ export async function payBack(
   intent: PaymentIntent,
   open: PaymentAttempt | undefined,
 ): Promise<PaymentIntent> {
-  const { reference, processorPaymentId } = intent
+  const { reference, processorPaymentId, currency } = intent
   if (processorPaymentId === null) throw new Error(`${reference} was never paid`)
   const attempt =
     open ??
@@ -39,7 +39,8 @@ export async function payBack(
       return insertAttempt(sql, providerId, reference, { operation: 'refund', request: {} }, now)
     }))
   const metadata = { [intentMetadataKey]: reference }
-  const refund = { paymentIntentId: processorPaymentId, reason: 'duplicate', metadata } as const
+  const paid = { paymentIntentId: processorPaymentId, currency } as const
+  const refund = { ...paid, reason: 'duplicate', metadata } as const
   const made = await processorOf(parts, operation.environment).createRefund(refund, attempt.key)
   return parts.commit(operation, async (work) => {
     const { sql, providerId, now } = work

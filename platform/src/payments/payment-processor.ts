@@ -124,6 +124,8 @@ export type PaymentConfirmation = {
 
 export type PaymentChange = {
   readonly amountMinor?: bigint | undefined
+  /** Of the payment, which keeps it. */
+  readonly currency: string
   readonly metadata?: ProcessorMetadata | undefined
 }
 
@@ -144,6 +146,8 @@ export type NewRefund = {
   readonly paymentIntentId: string
   /** Absent: all that is left. */
   readonly amountMinor?: bigint | undefined
+  /** Of the payment. */
+  readonly currency: string
   readonly reason?: 'duplicate' | 'fraudulent' | 'requested_by_customer' | undefined
   readonly metadata: ProcessorMetadata
 }

@@ -119,8 +119,30 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     expect(clientSecret).toContain(`${id}_secret_`)
     const setup = await processor.createSetupIntent({ customerId, metadata: {} }, newKey())
     expect(setup).toMatchObject({ outcome: 'open', intent: { kind: 'setup_intent', customerId } })
-    const changed = await processor.changePaymentIntent(id, { amountMinor: 2_500n }, newKey())
+    const change = { amountMinor: 2_500n, currency: 'USD' }
+    const changed = await processor.changePaymentIntent(id, change, newKey())
     expect(changed).toMatchObject({ outcome: 'open', intent: { amountMinor: 2_500n } })
+  })
+
+  test.each([
+    ['KWD', 1_512n, 1_000n],
+    ['UGX', 4_000n, 1_500n],
+    ['JPY', 500n, 100n],
+    ['ISK', 50_000n, 10_000n],
+  ])('takes and gives back %s in our minor units', async (currency, amountMinor, backMinor) => {
+    const processor = open()
+    const confirm = { paymentMethodId: 'pm_card_visa', presence: 'off_session' } as const
+    const made = await pay(await newCustomer(), { amountMinor, currency, confirm })
+    expect(made).toMatchObject({
+      outcome: 'succeeded',
+      intent: { amountMinor, receivedMinor: amountMinor, currency },
+    })
+    if (made.outcome !== 'succeeded') return
+    const back = { paymentIntentId: made.intent.id, amountMinor: backMinor, currency, metadata: {} }
+    expect(await processor.createRefund(back, newKey())).toMatchObject({
+      outcome: 'done',
+      value: { amountMinor: backMinor, currency },
+    })
   })
 
   test('charges a kept card while the customer is away', async () => {
@@ -251,7 +273,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     const paymentIntentId = await paid(await newCustomer(), 'pm_card_visa')
     const give = (amountMinor?: bigint): ReturnType<PaymentProcessor['createRefund']> =>
       processor.createRefund(
-        { paymentIntentId, amountMinor, metadata: { refund: 'rf_1' } },
+        { paymentIntentId, amountMinor, currency: 'USD', metadata: { refund: 'rf_1' } },
         newKey(),
       )
     const part = await give(999n)
@@ -290,7 +312,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     const second = await paid(customerId, 'pm_card_mastercard')
     const { chargeId } = (await processor.retrieve('payment_intent', first))!
     const refunded = await processor.createRefund(
-      { paymentIntentId: first, metadata: {} },
+      { paymentIntentId: first, currency: 'USD', metadata: {} },
       newKey(),
     )
     if (refunded.outcome !== 'done') throw new Error(refunded.outcome)
@@ -355,7 +377,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
       status: 'succeeded',
     })
     const given = await processor.createRefund(
-      { paymentIntentId: paymentId, metadata: {} },
+      { paymentIntentId: paymentId, currency: 'USD', metadata: {} },
       newKey(),
     )
     expect(given).toMatchObject({ outcome: 'done', value: { status: 'succeeded' } })

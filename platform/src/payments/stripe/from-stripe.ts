@@ -13,6 +13,7 @@ import type {
   Settlement,
   SetupIntent,
 } from '../payment-objects.ts'
+import { fromProcessorAmount } from '../processor-amounts.ts'
 import { declineOf } from './decline-of.ts'
 
 export function customerFrom(customer: Stripe.Customer): ProcessorCustomer {
@@ -37,8 +38,8 @@ export function paymentIntentFrom(intent: Stripe.PaymentIntent): PaymentIntent {
   return {
     kind: 'payment_intent',
     ...intentFrom(intent, intent.last_payment_error),
-    amountMinor: BigInt(intent.amount),
-    receivedMinor: BigInt(intent.amount_received),
+    amountMinor: amountFrom(intent.amount, intent.currency),
+    receivedMinor: amountFrom(intent.amount_received, intent.currency),
     currency: intent.currency.toUpperCase(),
     chargeId: idOf(intent.latest_charge),
     settlement:
@@ -95,8 +96,8 @@ export function chargeFrom(charge: Stripe.Charge): Charge {
     kind: 'charge',
     id: charge.id,
     status: known(['succeeded', 'pending', 'failed'], charge.status),
-    amountMinor: BigInt(charge.amount),
-    refundedMinor: BigInt(charge.amount_refunded),
+    amountMinor: amountFrom(charge.amount, charge.currency),
+    refundedMinor: amountFrom(charge.amount_refunded, charge.currency),
     currency: charge.currency.toUpperCase(),
     customerId: idOf(charge.customer),
     paymentIntentId: idOf(charge.payment_intent),
@@ -112,7 +113,7 @@ export function refundFrom(refund: Stripe.Refund): Refund {
     kind: 'refund',
     id: refund.id,
     status: known(refundStatuses, refund.status),
-    amountMinor: BigInt(refund.amount),
+    amountMinor: amountFrom(refund.amount, refund.currency),
     currency: refund.currency.toUpperCase(),
     chargeId: idOf(refund.charge),
     paymentIntentId: idOf(refund.payment_intent),
@@ -131,7 +132,7 @@ export function disputeFrom(dispute: Stripe.Dispute): Dispute {
     kind: 'dispute',
     id: dispute.id,
     status: known(disputeStatuses, dispute.status),
-    amountMinor: BigInt(dispute.amount),
+    amountMinor: amountFrom(dispute.amount, dispute.currency),
     currency: dispute.currency.toUpperCase(),
     reason: dispute.reason,
     chargeId: idOf(dispute.charge)!,
@@ -149,7 +150,7 @@ export function payoutFrom(payout: Stripe.Payout): Payout {
     kind: 'payout',
     id: payout.id,
     status: known(payoutStatuses, payout.status),
-    amountMinor: BigInt(payout.amount),
+    amountMinor: amountFrom(payout.amount, payout.currency),
     currency: payout.currency.toUpperCase(),
     arrivalDate: timeFrom(payout.arrival_date),
     failureCode: payout.failure_code ?? undefined,
@@ -166,12 +167,19 @@ function settlementOf(
 }
 
 function settlementFrom(movement: Stripe.BalanceTransaction): Settlement {
+  const amountMinor = amountFrom(movement.amount, movement.currency)
+  const netMinor = amountFrom(movement.net, movement.currency)
   return {
-    amountMinor: BigInt(movement.amount),
-    feeMinor: BigInt(movement.fee),
-    netMinor: BigInt(movement.net),
+    amountMinor,
+    // Not the fee as it is told, which may be finer than we count: the three must add up.
+    feeMinor: amountMinor - netMinor,
+    netMinor,
     currency: movement.currency.toUpperCase(),
   }
+}
+
+function amountFrom(amount: number, currency: string): bigint {
+  return fromProcessorAmount(BigInt(amount), currency.toUpperCase())
 }
 
 function cardFrom(card: {

@@ -7,6 +7,7 @@ import type {
   PaymentChange,
   PaymentConfirmation,
 } from '../payment-processor.ts'
+import { toProcessorAmount } from '../processor-amounts.ts'
 import type { ListParams } from './listings.ts'
 
 /** No currency's largest amount comes near it; beyond it a number would not be exact. */
@@ -27,7 +28,7 @@ export function customerParams(customer: CustomerDescription): Stripe.CustomerUp
 
 export function paymentIntentParams(payment: NewPaymentIntent): Stripe.PaymentIntentCreateParams {
   return {
-    amount: numberOf(payment.amountMinor),
+    amount: amountOf(payment.amountMinor, payment.currency),
     currency: payment.currency.toLowerCase(),
     customer: payment.customerId,
     allowed_payment_method_types: ['card'],
@@ -58,7 +59,9 @@ export function confirmationParams(confirmation: PaymentConfirmation): Confirmat
 
 export function changeParams(change: PaymentChange): Stripe.PaymentIntentUpdateParams {
   return {
-    ...(change.amountMinor !== undefined && { amount: numberOf(change.amountMinor) }),
+    ...(change.amountMinor !== undefined && {
+      amount: amountOf(change.amountMinor, change.currency),
+    }),
     ...(change.metadata !== undefined && { metadata: change.metadata }),
   }
 }
@@ -66,7 +69,9 @@ export function changeParams(change: PaymentChange): Stripe.PaymentIntentUpdateP
 export function refundParams(refund: NewRefund): Stripe.RefundCreateParams {
   return {
     payment_intent: refund.paymentIntentId,
-    ...(refund.amountMinor !== undefined && { amount: numberOf(refund.amountMinor) }),
+    ...(refund.amountMinor !== undefined && {
+      amount: amountOf(refund.amountMinor, refund.currency),
+    }),
     ...(refund.reason !== undefined && { reason: refund.reason }),
     metadata: refund.metadata,
   }
@@ -86,7 +91,8 @@ function unixSeconds(time: Date): number {
   return Math.floor(time.getTime() / 1_000)
 }
 
-function numberOf(amountMinor: bigint): number {
-  if (amountMinor <= amountMax) return Number(amountMinor)
+function amountOf(amountMinor: bigint, currency: string): number {
+  const amount = toProcessorAmount(amountMinor, currency)
+  if (amount <= amountMax) return Number(amount)
   throw new AmountTooLargeError('The amount is larger than any that can be charged.')
 }
