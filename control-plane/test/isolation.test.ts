@@ -7,6 +7,7 @@ import type { MeterBody } from '@tollgate/schemas/http/meters'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { keepReports } from '@tollgate/domain/reconciliation/reports-repository'
 import { issueSample } from './printed-invoice.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
@@ -30,6 +31,7 @@ const names = [
   'keyId',
   'invoiceRef',
   'paymentIntentRef',
+  'reconciliationRef',
 ] as const
 type Name = (typeof names)[number]
 /** In a body these point at nothing: everybody chooses their own. */
@@ -95,6 +97,7 @@ async function furnish(key: string, word: string): Promise<Refs> {
     keyId: (await make<{ keyId: string }>('/v1/ui/api-keys', { name: word })).keyId,
     invoiceRef: await issueSample(stack, key, customerRef),
     paymentIntentRef,
+    reconciliationRef: await keepReconciliation(key, customerRef),
   }
 }
 
@@ -114,6 +117,18 @@ async function keepPaymentIntent(key: string, customerRef: string): Promise<stri
   return reference
 }
 
+async function keepReconciliation(key: string, customerRef: string): Promise<string> {
+  const pool = stack.database.in(key.startsWith('sk_live_') ? 'live' : 'sandbox')
+  const [row] = await pool<{ provider_id: string }[]>`
+    select provider_id from customers where reference = ${customerRef}`
+  const reference = drawReference('reconciliation')
+  const at = new Date()
+  const times = { startedAt: at, finishedAt: at, comparedFrom: at, comparedTo: at }
+  const counts = { compared: {}, gaps: [], findings: [], found: 0, repaired: 0 }
+  await keepReports(pool, [{ providerId: row!.provider_id, reference, ...times, ...counts }])
+  return reference
+}
+
 const unknown: Refs = {
   productRef: 'prd_NOBODYS00000',
   planRef: 'pln_NOBODYS00000',
@@ -128,6 +143,7 @@ const unknown: Refs = {
   keyId: 'key_NOBODYS00000',
   invoiceRef: 'inv_NOBODYS00000',
   paymentIntentRef: 'txn_NOBODYS00000',
+  reconciliationRef: 'rec_NOBODYS00000',
 }
 
 type Examples = Record<string, { value: object }>

@@ -344,7 +344,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'listReconciliations',
     'List what was compared with others and what came of it, the newest first',
   ),
-  'get /v1/ui/reconciliations/{reference}': operation(
+  'get /v1/ui/reconciliations/{reconciliationRef}': operation(
     'getReconciliation',
     'Get a reconciliation with all that it found',
     404,

@@ -20,7 +20,7 @@ import { callerOf } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
 import { present } from '../translate/present.ts'
 
-const params = z.object({ reference: requiredReference })
+const params = z.object({ reconciliationRef: requiredReference })
 
 /** What was found where the caller's payments, invoices, wallets and usage were compared. */
 export function registerReconciliationRoutes(app: ApiServer, parts: AppParts): void {
@@ -44,15 +44,15 @@ export function registerReconciliationRoutes(app: ApiServer, parts: AppParts): v
   )
 
   app.get(
-    '/v1/ui/reconciliations/:reference',
+    '/v1/ui/reconciliations/:reconciliationRef',
     { schema: { tags: ['Billing'], params, response: { 200: reconciliationSchema } } },
     async (request) => {
       const caller = callerOf(request)
-      const { reference } = request.params
+      const { reconciliationRef } = request.params
       const found = await read(parts, caller, (sql) =>
-        findReconciliation(sql, caller.providerId, reference),
+        findReconciliation(sql, caller.providerId, reconciliationRef),
       )
-      if (found === undefined) throw refusals.reconciliationNotFound(reference)
+      if (found === undefined) throw refusals.reconciliationNotFound(reconciliationRef)
       return { ...summaryToHttp(found), findings: found.findings.map(findingToHttp) }
     },
   )
