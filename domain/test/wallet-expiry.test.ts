@@ -140,6 +140,24 @@ it('takes what is held by now for usage of no grant that comes after it', () =>
     expect([grants.get(expiring), grants.get(second), breakage]).toEqual([0, 0, 51])
   }))
 
+it('takes what is held by now of the grant that it was held of, whatever was bought meanwhile', () =>
+  inWorld(async (world) => {
+    await world.grant(50, 0, 2 * minute)
+    await world.grant(1, 0, 1)
+    world.nowMs += minute
+    await world.expire('before the commit')
+    await world.use(1)
+    const lasting = await world.grant(1, -1, undefined)
+    world.nowMs += 31_000
+    await world.expire('nowhere')
+    await settle(world)
+    world.nowMs += minute
+    await world.expire('nowhere')
+    expect(await world.left()).toBe(1)
+    const { grants, breakage } = await world.ledger()
+    expect([grants.get(lasting), breakage]).toEqual([1, 50])
+  }))
+
 it('looks no more at what has nothing left', () =>
   inWorld(async (world) => {
     await world.grant(40, 0, minute)
@@ -311,6 +329,6 @@ it('comes to what happened to it, in all and of each grant', async () => {
         expect(await listUnbalancedWallets(database.in('sandbox'), 10)).toEqual([])
       })
     }),
-    { numRuns: 40 },
+    { numRuns: 40, interruptAfterTimeLimit: 120_000 },
   )
 }, 180_000)

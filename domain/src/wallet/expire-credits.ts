@@ -80,7 +80,8 @@ async function holdAll(
       inFlightMicros = spentMicros - heldBefore - postedMicros
       return heldMicros
     }
-    const line = held.length === 0 ? grants : setAside(believed(grants, inFlightMicros), held).line
+    const line =
+      held.length === 0 ? grants : setAside(believed(grants, held, inFlightMicros), held).line
     let micros = await holdRest(line)
     // What was said to be in flight may have come back: usage that was never recorded.
     if (micros === 0n && inFlightMicros < inFlightOf(line)) {
@@ -100,7 +101,7 @@ async function post(
   inFlightMicros: bigint,
 ): Promise<void> {
   const { sql, providerId } = work
-  const { line, burns } = setAside(believed(before, inFlightMicros), held)
+  const { line, burns } = setAside(believed(before, held, inFlightMicros), held)
   let grants = putBack(sayInFlight(line, inFlightMicros), burns.flat())
   await updateGrants(sql, providerId, before, grants)
   let left = wallet
@@ -121,9 +122,30 @@ async function post(
   }
 }
 
-/** What was said to be in flight may be too much: it is no more than this. */
-function believed(grants: readonly CreditGrant[], inFlightMicros: bigint): readonly CreditGrant[] {
-  return inFlightMicros < inFlightOf(grants) ? sayInFlight(grants, inFlightMicros) : grants
+/**
+ * What was said to be in flight may be too much: it is no more than this. Where a grant has more held than is free of it,
+ * an earlier try had held that, and somebody took it for usage of that very grant. Otherwise usage has come back.
+ */
+function believed(
+  grants: readonly CreditGrant[],
+  held: readonly HeldGrant[],
+  inFlightMicros: bigint,
+): readonly CreditGrant[] {
+  let tooMuch = inFlightOf(grants) - inFlightMicros
+  if (tooMuch <= 0n) return grants
+  const corrected = grants.map((grant) => {
+    const own = held.find(({ grantRef }) => grantRef === grant.reference)?.micros ?? 0n
+    const mistaken = own - (grant.remainingMicros - grant.inFlightMicros)
+    const taken = smallest(mistaken, grant.inFlightMicros, tooMuch)
+    if (taken <= 0n) return grant
+    tooMuch -= taken
+    return { ...grant, inFlightMicros: grant.inFlightMicros - taken }
+  })
+  return sayInFlight(corrected, inFlightMicros)
+}
+
+function smallest(...amounts: readonly bigint[]): bigint {
+  return amounts.reduce((one, other) => (one < other ? one : other))
 }
 
 /**
