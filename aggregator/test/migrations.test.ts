@@ -48,7 +48,7 @@ describe('the migrations of the usage tables', () => {
       expect(await schema()).toEqual(whole)
       expect(await applied()).toEqual(once)
     }
-  })
+  }, 120_000)
 
   it('are recorded, and not run again', async () => {
     await migrateUsageTables(clickhouse.connection)

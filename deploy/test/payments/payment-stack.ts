@@ -162,7 +162,7 @@ export class PaymentStack {
 }
 
 /** Waits until it does not throw any more; fails with what it threw last. */
-export async function eventually(check: () => Promise<void>, waitMs = 10_000): Promise<void> {
+export async function eventually(check: () => Promise<void>, waitMs = 20_000): Promise<void> {
   const deadline = performance.now() + waitMs
   for (;;) {
     try {
