@@ -35,6 +35,7 @@ export async function claimDue(
 ): Promise<Claimed> {
   if (!(await lockSlot(sql, slot))) return { kind: 'ended' }
   const { job, at } = slot
+  // By one time in all statements: a claim that runs out between two of them would be neither taken over nor waited for.
   const rows = await sql<{ provider_id: string; item: string }[]>`
     insert into job_claims (provider_id, job, item, slot, claimed_until)
     select due.provider_id, ${job}, due.item, ${at}, ${leaseEnd(sql, leaseMs)}
@@ -42,7 +43,7 @@ export async function claimDue(
     left join job_claims as held
       on held.provider_id = due.provider_id and held.job = ${job} and held.item = due.item
     where held.item is null or (
-      held.claimed_until <= clock_timestamp()
+      held.claimed_until <= now()
       and (held.slot <> ${at} or (not held.is_left and held.failures < ${triesMax})))
     order by due.due_at
     limit ${itemsMax}
@@ -59,14 +60,14 @@ export async function claimDue(
   // What nobody sees to any more although it is no longer due holds up nothing: its time is up.
   const underWay = await sql`
     select 1 from job_claims
-    where job = ${job} and slot = ${at} and claimed_until > clock_timestamp()
+    where job = ${job} and slot = ${at} and claimed_until > now()
       and not is_left and failures < ${triesMax}
     limit 1`
   if (underWay.length > 0) return { kind: 'waiting' }
   await endSlot(sql, slot, now)
   await sql`
     delete from job_claims
-    where job = ${job} and slot <= ${at} and claimed_until <= clock_timestamp()`
+    where job = ${job} and slot <= ${at} and claimed_until <= now()`
   return { kind: 'ended' }
 }
 
