@@ -53,8 +53,7 @@ export class Scheduler {
     const now = new Date(clock.now())
     for (const { job, schedule, spaces } of createJobs(runnerConfig, this.#jobParts(undefined))) {
       const slot = schedule?.latestSlot(now)
-      // The model does not know yet what usage costs.
-      if (slot === undefined || job.name === 'usage-billing') continue
+      if (slot === undefined) continue
       const workOff = async (space: PublicationSpace): Promise<void> => {
         const key = `${job.name} ${space}`
         if (this.#ended.get(key) === slot.getTime()) return
