@@ -94,6 +94,9 @@ async function measureKind(
     const renewed = await countRenewed(pool, originalRef, at)
     if (renewed !== count) throw new Error(`${renewed} renewed: ${JSON.stringify(run.outcomes)}`)
     const ceilingPerSecond = await measureCeiling()
+    const rate = (count / run.seconds).toFixed(0)
+    const memory = run.memoryMiB.toFixed(0)
+    say(`${name}: ${rate}/s of ${ceilingPerSecond.toFixed(0)}/s, ${memory} MiB`)
     results.push({ name, due: count, run, ceilingName, ceilingPerSecond })
   }
   // They would be due again, and cost time, in the runs of the next kind.
