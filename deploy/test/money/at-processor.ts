@@ -76,3 +76,13 @@ export async function callProcessor(
   })
   return { isDone: answer.ok, body: (await answer.json()) as object }
 }
+
+/** In US cents, whether it can be paid out by now or not. */
+export async function readBalance(url: string): Promise<number> {
+  const { body } = await callProcessor(url, 'GET', 'balance')
+  type Part = { readonly amount: number; readonly currency: string }
+  const { available, pending } = body as { available: readonly Part[]; pending: readonly Part[] }
+  return [...available, ...pending]
+    .filter(({ currency }) => currency === 'usd')
+    .reduce((sum, { amount }) => sum + amount, 0)
+}

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Death } from './life.ts'
-import type { Act } from './story.ts'
+import type { Act, jobs } from './story.ts'
 import { tellStory } from './tell-story.ts'
 import { openStores, type Stores } from './stores.ts'
 
@@ -23,9 +23,8 @@ const buy = (slot: 0 | 1, ware: 'gold' | 'silver' | 'credits' | 'credits that re
 const pay = (slot: 0 | 1, card = visa): Act[] => [{ do: 'pay', slot, card }]
 const waitFor = (slot: 0 | 1): Act[] => [{ do: 'wait for', slot }]
 const mail: Act[] = [{ do: 'get mail', order: [], copies: 2 }]
-const job = (name: 'workOffInbox' | 'reconcilePayments' | 'rechargeWallets'): Act[] => {
-  return [{ do: 'run', job: name }]
-}
+const job = (name: (typeof jobs)[number]): Act[] => [{ do: 'run', job: name }]
+const month: Act[] = [{ do: 'pass', minutes: 31 * 24 * 60 }]
 const refund: Act[] = [{ do: 'refund', slot: 0, isPart: false }]
 
 const stories: Record<string, readonly (readonly Act[])[]> = {
@@ -56,6 +55,15 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
     ...[pay(0, 'pm_card_authenticationRequired')],
     ...[[{ do: 'answer the bank', slot: 0, isAccepted: true } as const], waitFor(0), waitFor(0)],
     ...[[{ do: 'use credits' } as const], job('rechargeWallets'), job('rechargeWallets')],
+  ],
+  'a plan is renewed': [
+    ...[buy(0, 'gold'), buy(0, 'gold'), pay(0), waitFor(0), waitFor(0), month],
+    ...[job('bill'), job('bill'), mail, job('workOffInbox')],
+  ],
+  'a plan is to be renewed, and the bank wants its holder': [
+    ...[buy(0, 'gold'), buy(0, 'gold'), pay(0, 'pm_card_authenticationRequired')],
+    ...[[{ do: 'answer the bank', slot: 0, isAccepted: true } as const], waitFor(0), waitFor(0)],
+    ...[month, job('bill'), job('bill'), mail, job('workOffInbox')],
   ],
   'the tax is added': [
     ...[buy(0, 'credits'), buy(0, 'credits')],

@@ -14,7 +14,11 @@ import { environment, openStores, type Stores } from './stores.ts'
  * its refunds and its disputes come to the same end as where each thing is told of at once, and nothing is told twice.
  */
 
-const historiesMax = Number(process.env['TOLLGATE_TEST_MONEY_HISTORIES'] ?? 6)
+const asked = process.env['TOLLGATE_TEST_MONEY_HISTORIES']
+const historiesMax = Number(asked ?? 6)
+
+/** The same ones every time, where no number is asked for. */
+const drawn = asked === undefined ? { seed: 34 } : {}
 
 let stores: Stores
 
@@ -70,7 +74,7 @@ test('a history comes to one end, however it is told', { timeout: 3_600_000 }, a
     const missing = atOnce.events.filter((event) => !somehow.events.includes(event))
     expect(missing.filter((event) => !/^payment\.(failed|refund_pending) /.test(event))).toEqual([])
   })
-  await fc.assert(property, { numRuns: historiesMax })
+  await fc.assert(property, { ...drawn, numRuns: historiesMax })
 })
 
 type Outcome = {

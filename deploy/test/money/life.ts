@@ -83,23 +83,14 @@ export class Life {
   #hasSentLast = false
 }
 
-/** The database as the process sees it: a transaction commits while it lives, or not at all. */
+/** The database as the process sees it. */
 export function databaseOf(life: Life, database: Database): Database {
   const rowsOf = (rows: ProviderRows): ProviderRows => ({
     read: async (body) => {
       life.requireAlive()
       return rows.read(body)
     },
-    write: async (body) => {
-      life.requireAlive()
-      const result = await rows.write(async (sql) => {
-        const done = await body(sql)
-        life.step('before commit')
-        return done
-      })
-      life.step('after commit')
-      return result
-    },
+    write: (body) => committing(life, (inside) => rows.write((sql) => inside(() => body(sql)))),
   })
   return {
     control: statementsOf(life, database.control),
@@ -124,9 +115,30 @@ function statementsOf(life: Life, pool: Database['control']): Database['control'
       if (made instanceof Promise) made.then = askedBy(life, made as Statement)
       return made
     },
+    get: (target, name) => {
+      if (name !== 'begin') return Reflect.get(target, name, target) as unknown
+      return (body: (sql: TransactionSql) => Promise<unknown>) =>
+        committing(life, (inside) => target.begin((sql) => inside(() => body(sql))))
+    },
   })
 }
 
+/** A transaction commits while the process lives, or not at all. */
+async function committing<Result>(
+  life: Life,
+  run: (inside: <Done>(body: () => Promise<Done>) => Promise<Done>) => Promise<Result>,
+): Promise<Result> {
+  life.requireAlive()
+  const result = await run(async (body) => {
+    const done = await body()
+    life.step('before commit')
+    return done
+  })
+  life.step('after commit')
+  return result
+}
+
+type TransactionSql = Parameters<Parameters<ProviderRows['write']>[0]>[0]
 type Statement = Promise<unknown> & { readonly strings?: readonly string[] }
 
 function askedBy(life: Life, statement: Statement): Statement['then'] {

@@ -101,7 +101,7 @@ export class MoneyWorld {
       const service = new MortalService(life, this.stores, this.simulator.processor, (complaint) =>
         this.complaints.push(complaint),
       )
-      if ((await this.#outlived(life, () => service.start())).kind === 'done') {
+      if ((await this.#outlived(life, () => service.publishPending())).kind === 'done') {
         this.#service = service
       }
     }

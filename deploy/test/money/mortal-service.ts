@@ -13,11 +13,30 @@ import type {
   PaymentProcessor,
   ProcessorEvent,
 } from '@tollgate/platform/payments/payment-processor'
-import { commit } from '../../../control-plane/src/http/commit.ts'
+import { commitAndPublish } from '@tollgate/domain/publications/commit-and-publish'
+import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
+import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
+import { createEndedPurchases } from '@tollgate/billing-runner/jobs/end-purchases'
+import { createRenewals } from '@tollgate/billing-runner/jobs/renew'
+import { createRetries } from '@tollgate/billing-runner/jobs/retry-charges'
+import { workSlot } from '@tollgate/billing-runner/jobs/work-slot'
 import { Died, databaseOf, hotStateOf, processorOf, type Life } from './life.ts'
 import { environment, type Stores } from './stores.ts'
 
 const pollMs = 300_000
+
+/** What a dead runner held is somebody else's at once. */
+const runnerConfig = {
+  ...readBillingRunnerConfig({
+    TOLLGATE_DATABASE_URL: 'postgres://is-opened-already',
+    TOLLGATE_BILLING_TRIES_MAX: '1',
+    TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
+  }),
+  claimLeaseMs: 0,
+}
+
+/** Each run is a slot of its own. */
+let slots = 0
 
 /** What the control plane does about payments, in a process that may die between any two effects. */
 export class MortalService {
@@ -48,7 +67,7 @@ export class MortalService {
     this.parts = {
       database: this.database,
       processors: { of: (each) => (each === environment ? mortalProcessor : undefined) },
-      commit: (operation, body) => commit(parts, operation, body),
+      commit: (operation, body) => commitAndPublish(parts, operation, body),
       hostedUrl: 'https://pay.example',
       everyone: this.database,
       now,
@@ -56,7 +75,8 @@ export class MortalService {
     }
   }
 
-  async start(): Promise<void> {
+  /** At its start, and ever again. */
+  async publishPending(): Promise<void> {
     await publishPending(this.#publisher, 100)
   }
 
@@ -83,5 +103,20 @@ export class MortalService {
 
   rechargeWallets(): Promise<boolean> {
     return rechargeWallets(this.parts, environment)
+  }
+
+  /** What the billing runner does for purchases whose time has come. */
+  async bill(): Promise<void> {
+    const { logger } = this.parts
+    const parts = { publisher: this.#publisher, logger, limits: runnerConfig }
+    const delays = { hours: runnerConfig.paymentRetryHours, jitterMs: 0 }
+    const charging = { charge: createSavedCardCharger(this.parts), delays }
+    const all = [createEndedPurchases(), createRenewals(charging), createRetries(charging)]
+    const stopping = new AbortController().signal
+    for (const job of all) {
+      slots += 1
+      const when = { at: new Date(slots), isByHand: true }
+      await workSlot(parts, job, environment, when, stopping, () => undefined)
+    }
   }
 }

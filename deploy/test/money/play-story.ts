@@ -31,9 +31,17 @@ export type Cast = {
 
 export async function playStory(cast: Cast, story: Story): Promise<void> {
   for (const together of story.acts) {
-    const played = await Promise.allSettled(together.map((act) => play(cast, act)))
+    const played = await Promise.allSettled(
+      together.filter((act) => !isLong(act)).map((act) => play(cast, act)),
+    )
     for (const each of played) if (each.status === 'rejected') throw each.reason as Error
+    for (const act of together.filter(isLong)) await play(cast, act)
   }
+}
+
+/** No call is under way for hours. */
+function isLong(act: Act): boolean {
+  return act.do === 'pass' && act.minutes >= 60
 }
 
 /** What the processor does not answer is answered by us with that: whoever asked may ask again. */
@@ -75,7 +83,7 @@ async function play(cast: Cast, act: Act): Promise<void> {
       return world.hearLastWords()
     case 'pass':
       // Nothing is on its way for as long as the processor remembers a key.
-      if (act.minutes >= 60) await world.arriveAll()
+      if (isLong(act)) await world.arriveAll()
       return world.pass(act.minutes * 60_000)
     case 'go wrong':
       return world.goWrong(act)
@@ -162,7 +170,8 @@ function requestOf({ shop, customer }: Cast, slot: Slot, ware: Ware): PaymentReq
     case 'gold':
     case 'silver': {
       const planRef = shop.planRefs[ware]
-      return { ...request, purpose: 'product', productRef: shop.productRef, planRef }
+      const plan = { productRef: shop.productRef, planRef, keepsCard: true }
+      return { ...request, purpose: 'product', ...plan }
     }
     case 'credits':
       return { ...request, purpose: 'credit_topup', amountMinor: 1_000n }

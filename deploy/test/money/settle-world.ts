@@ -8,7 +8,9 @@ const hourMs = 60 * minuteMs
 /** Payments are asked about by the hour in the end, and expire after a day. */
 const rounds: readonly number[] = [
   ...Array.from({ length: 6 }, () => 6 * minuteMs),
-  ...Array.from({ length: 60 }, () => hourMs),
+  ...Array.from({ length: 30 }, () => hourMs),
+  // A charge that is declined is tried again after five hours, a day and three days.
+  ...Array.from({ length: 40 }, () => 4 * hourMs),
 ]
 
 /** The processor's own list is read again, should a process have died over it. */
@@ -22,6 +24,8 @@ export async function settleWorld(cast: Cast): Promise<void> {
   for (const [round, ms] of rounds.entries()) {
     await world.hearLastWords()
     await getMail(cast, [], 1)
+    // A commit that was under way when its process died comes after the start of the next one.
+    await world.insist((service) => service.publishPending())
     for (const job of jobs) {
       // The round of a process that dies is begun anew by its successor.
       await world.insist<unknown>((service) => service[job]())
@@ -44,6 +48,8 @@ async function whatIsLeft({ world, shop }: Cast): Promise<Record<string, readonl
     intents: await sql`
       select reference, purpose, status, refund_wanted, cancel_wanted, next_look_at
       from payment_intents where provider_id = ${providerId} and next_look_at is not null
+        -- Waits for another card, as its invoice does.
+        and not (purpose = 'usage_billing' and status = 'requires_payment_method')
         -- Cannot be paid back until the bank has decided.
         and not (refund_wanted and exists (
           select from payment_disputes
@@ -54,6 +60,10 @@ async function whatIsLeft({ world, shop }: Cast): Promise<Record<string, readonl
     inbox: await sql`
       select event_id, type, object_id, tries, last_error, due_at from processor_events
       where settled_at is null`,
+    purchases: await sql`
+      select reference, status, next_billing_date, next_retry_at from purchases
+      where provider_id = ${providerId} and (
+        (next_billing_date <= ${world.now} and status = 'active') or next_retry_at is not null)`,
     recharges: await sql`
       select customer_ref, status, in_flight_payment_intent_id, failure_count from auto_recharges
       where provider_id = ${providerId} and in_flight_payment_intent_id is not null`,

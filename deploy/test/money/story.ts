@@ -21,8 +21,14 @@ export const cards = [
 
 export const endings = ['won', 'lost'] as const
 
-/** Of the control plane. */
-export const jobs = ['pollEvents', 'workOffInbox', 'reconcilePayments', 'rechargeWallets'] as const
+/** Of the control plane, and of the billing runner. */
+export const jobs = [
+  'pollEvents',
+  'workOffInbox',
+  'reconcilePayments',
+  'rechargeWallets',
+  'bill',
+] as const
 
 const faultKinds = [
   'error_before',
@@ -39,6 +45,7 @@ const faultyPaths = [
   '/v1/payment_intents',
   '/v1/payment_intents/:id',
   '/v1/payment_intents/:id/cancel',
+  '/v1/payment_intents/:id/confirm',
   '/v1/refunds',
 ] as const
 
@@ -112,7 +119,9 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 2, arbitrary: anyAct('hear the dead', {}) },
   {
     weight: 2,
-    arbitrary: anyAct('pass', { minutes: fc.constantFrom(1, 2, 15, 60, 23 * 60, 25 * 60) }),
+    arbitrary: anyAct('pass', {
+      minutes: fc.constantFrom(1, 2, 15, 60, 23 * 60, 25 * 60, 31 * 24 * 60),
+    }),
   },
   {
     weight: 4,

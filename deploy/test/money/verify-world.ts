@@ -1,6 +1,7 @@
 import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
+import type { Database } from '@tollgate/platform/database/database'
 import { expect } from 'vitest'
-import { readProcessor, type AtProcessor } from './at-processor.ts'
+import { readBalance, readProcessor, type AtProcessor } from './at-processor.ts'
 import type { Cast } from './play-story.ts'
 import { environment } from './stores.ts'
 
@@ -19,14 +20,27 @@ type PaymentRow = {
   readonly created_at: Date
 }
 
+type Sql = Database['control']
 type Events = readonly { readonly type: string; readonly id: string }[]
 
-/** Holds what we have to what the processor has, and each thing to have happened once. */
-export async function verifyWorld(cast: Cast): Promise<void> {
-  const { world, shop } = cast
-  const { providerId } = shop
+/** Where it is written what a provider's customers have paid. */
+type Books = {
+  readonly sql: Sql
+  readonly providerId: string
+  readonly processorUrl: string
+}
+
+export async function verifyWorld({ world, shop }: Cast): Promise<void> {
   const sql = world.stores.postgres.database.in(environment)
-  const processor = await readProcessor(world.simulator.simulator.url)
+  const processorUrl = world.simulator.simulator.url
+  await verifyBooks({ sql, providerId: shop.providerId, processorUrl })
+  expect(world.complaints).toEqual([])
+}
+
+/** Holds what we have to what the processor has, and each thing to have happened once. */
+export async function verifyBooks(books: Books): Promise<void> {
+  const { sql, providerId, processorUrl } = books
+  const processor = await readProcessor(processorUrl)
   const payments = await sql<PaymentRow[]>`
     select * from payment_intents where provider_id = ${providerId} order by created_at, reference`
   const events = await sql<{ type: string; id: string }[]>`
@@ -34,11 +48,12 @@ export async function verifyWorld(cast: Cast): Promise<void> {
     where provider_id = ${providerId} order by sequence`
   for (const payment of payments) verifyPayment(payment, processor, events)
   verifyCharges(payments, processor)
-  await verifyCredits(cast, payments)
-  await verifyPurchases(cast, payments, events)
-  await verifyRefunds(cast, processor, events)
-  await verifyRecharge(cast, payments)
-  verifyComplaints(cast)
+  await verifyCredits(books, payments)
+  await verifyPurchases(books, payments, events)
+  await verifyRefunds(books, processor, events)
+  await verifyRecharge(books, payments)
+  await verifyInvoices(books)
+  await verifyClearing(books)
 }
 
 function count(events: Events, type: string, id: string): number {
@@ -102,11 +117,9 @@ function verifyCharges(payments: readonly PaymentRow[], { charges }: AtProcessor
 
 /** What was bought is in the ledger once, and the ledger adds up. */
 async function verifyCredits(
-  { world, shop }: Cast,
+  { sql, providerId }: Books,
   payments: readonly PaymentRow[],
 ): Promise<void> {
-  const { providerId } = shop
-  const sql = world.stores.postgres.database.in(environment)
   const topUps = await sql<{ key: string; micros: string }[]>`
     select transaction_key as key, amount::text as micros
     from ledger_transactions join ledger_entries
@@ -131,31 +144,45 @@ async function verifyCredits(
 
 /** One purchase for each payment that bought one, told of once, and at most one of them is held. */
 async function verifyPurchases(
-  { world, shop }: Cast,
+  { sql, providerId }: Books,
   payments: readonly PaymentRow[],
   events: Events,
 ): Promise<void> {
-  const sql = world.stores.postgres.database.in(environment)
-  const purchases = await sql<{ reference: string; status: string; product_ref: string | null }[]>`
-    select reference, status, product_ref from purchases where provider_id = ${shop.providerId}`
-  const bought = payments.flatMap(({ purchase_ref: reference }) => reference ?? [])
+  const purchases = await sql<
+    { reference: string; status: string; customer_ref: string; product_ref: string | null }[]
+  >`
+    select reference, status, customer_ref, product_ref from purchases
+    where provider_id = ${providerId}`
+  const bought = payments
+    .filter(({ purpose }) => purpose !== 'usage_billing')
+    .flatMap(({ purchase_ref: reference }) => reference ?? [])
   expect(purchases.map(({ reference }) => reference).sort()).toEqual([...bought].sort())
   const ofProduct = purchases.filter(({ product_ref: product }) => product !== null)
   for (const { reference, status } of ofProduct) {
     expect(count(events, 'purchase.created', reference)).toBe(1)
-    expect(count(events, 'purchase.activated', reference)).toBe(1)
+    const paid = await sql`
+      select invoices.reference from invoices
+      join payment_intents on payment_intents.provider_id = invoices.provider_id
+        and payment_intents.invoice_ref = invoices.reference
+      where invoices.purchase_ref = ${reference} and payment_intents.status = 'succeeded'
+        and not refund_wanted and failure_reason is null`
+    // A period that is paid is begun, whether the purchase was suspended meanwhile or not.
+    const begun = count(events, 'purchase.renewed', reference)
+    const activated = count(events, 'purchase.activated', reference)
+    expect(begun + activated, `${reference} is begun`).toBe(paid.length + 1)
     expect(count(events, 'purchase.refunded', reference)).toBe(status === 'refunded' ? 1 : 0)
   }
-  expect(ofProduct.filter(({ status }) => status === 'active').length).toBeLessThanOrEqual(1)
+  const holders = ofProduct
+    .filter(({ status }) => status === 'active')
+    .map(({ customer_ref: holder }) => holder)
+  expect(new Set(holders).size).toBe(holders.length)
 }
 
 async function verifyRefunds(
-  { world, shop }: Cast,
+  { sql, providerId }: Books,
   { refunds, disputes }: AtProcessor,
   events: Events,
 ): Promise<void> {
-  const { providerId } = shop
-  const sql = world.stores.postgres.database.in(environment)
   const kept = await sql<{ id: string; status: string }[]>`
     select processor_refund_id as id, status from payment_refunds where provider_id = ${providerId}`
   const order = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1)
@@ -184,19 +211,19 @@ async function verifyRefunds(
 
 /** What the month has cost is what was charged in it, and no more than was allowed. */
 async function verifyRecharge(
-  { world, shop }: Cast,
+  { sql, providerId }: Books,
   payments: readonly PaymentRow[],
 ): Promise<void> {
-  const sql = world.stores.postgres.database.in(environment)
   const [recharge] = await sql<
     { spent: bigint; cap: bigint; period: string | null; failures: number; status: string }[]
   >`
     select monthly_spend_minor as spent, monthly_spend_max_minor as cap,
       monthly_spend_period as period, failure_count as failures, status
-    from auto_recharges where provider_id = ${shop.providerId}`
+    from auto_recharges where provider_id = ${providerId}`
   if (recharge === undefined) return
   const charged = payments.filter(
     (payment) =>
+      payment.purpose === 'credit_topup' &&
       payment.payment_method_id !== null &&
       payment.status === 'succeeded' &&
       payment.created_at.toISOString().startsWith(recharge.period ?? 'never'),
@@ -207,6 +234,28 @@ async function verifyRecharge(
   expect(recharge.failures).toBeLessThanOrEqual(3)
 }
 
-function verifyComplaints({ world }: Cast): void {
-  expect(world.complaints).toEqual([])
+/** An invoice is paid by one payment, where it is paid. */
+async function verifyInvoices({ sql, providerId }: Books): Promise<void> {
+  const invoices = await sql<
+    { reference: string; status: string; total: string; paid: string; payments: number }[]
+  >`
+    select reference, status, total, paid, (
+        select count(*)::int from payment_intents
+        where invoice_ref = invoices.reference and payment_intents.status = 'succeeded'
+          and failure_reason is null
+      ) as payments
+    from invoices where provider_id = ${providerId}`
+  for (const invoice of invoices) {
+    const isPaid = ['paid', 'partly_refunded', 'refunded'].includes(invoice.status)
+    expect(invoice.payments, `${invoice.reference} is ${invoice.status}`).toBe(isPaid ? 1 : 0)
+    if (isPaid) expect(invoice.paid).toBe(invoice.total)
+  }
+}
+
+/** All money that the processor has for us is in the ledger, and nothing else. */
+async function verifyClearing({ sql, providerId, processorUrl }: Books): Promise<void> {
+  const [clearing] = await sql<{ total: string }[]>`
+    select coalesce(sum(amount), 0)::text as total from ledger_entries
+    where provider_id = ${providerId} and account = 'clearing' and unit = 'USD'`
+  expect(Number(clearing!.total)).toBe(await readBalance(processorUrl))
 }
