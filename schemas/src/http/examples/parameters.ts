@@ -15,6 +15,7 @@ const byName: Readonly<Record<string, unknown>> = {
   eventId: refs.event,
   keyId: refs.key,
   invoiceRef: refs.invoice,
+  reconciliationRef: 'rec_8N4QZ1T7XW2K',
   paymentIntentRef: 'pi_3QabcdTollgate0001',
   'idempotency-key': '5f0c8e3a-order-1042',
   userId: refs.user,
