@@ -218,10 +218,11 @@ describe('the end of a purchase', () => {
     })
     const { customerRef } = first
     const second = await of.runner.buy(of.shop, plan, { customerRef })
-    await of.use(first, 10, '2026-02-12T06:00:00Z')
+    // Enough to be charged: too little would wait for the other invoice, if that came later.
+    await of.use(first, 20, '2026-02-12T06:00:00Z')
     await of.bill('2026-03-13T00:00:00Z')
     expect(await of.invoicesOf(first)).toMatchObject([{ totalMinor: 100n }])
-    expect(await of.invoicesOf(second)).toMatchObject([{ totalMinor: 30n }])
+    expect(await of.invoicesOf(second)).toMatchObject([{ totalMinor: 60n }])
   })
 
   test('with its customer is the end of everything: there is nobody to address a bill to', async () => {
