@@ -107,6 +107,24 @@ describe('a renewal', () => {
     expect((await told(purchase)).slice(-2)).toEqual(['payment.succeeded', 'purchase.activated'])
   })
 
+  test('that only its customer could have let through is charged to a new card as soon as there is one', async () => {
+    await stack.replaceCard(purchase.customerRef, 'pm_card_authenticationRequired')
+    await stack.runJob('renewals', renewalAt)
+    for (const at of ['2026-03-01T15:00:00Z', '2026-03-02T15:00:00Z', '2026-03-05T15:00:00Z']) {
+      await stack.runJob('payment-retries', at)
+      await stack.runJob('payment-retries', at)
+    }
+    expect(await stack.purchase(purchase.reference)).toMatchObject({ status: 'suspended' })
+    expect((await told(purchase)).filter((type) => type === 'payment.failed')).toHaveLength(1)
+    const [before] = await stack.invoicesOf(purchase.reference)
+    expect(before).toMatchObject({ status: 'open', failedCharges: 4 })
+    await stack.payWith(purchase.customerRef, 'pm_card_mastercard')
+    await stack.runJob('payment-retries', '2026-03-06T09:00:00Z')
+    expect(await stack.purchase(purchase.reference)).toMatchObject({ status: 'active' })
+    expect(await stack.invoicesOf(purchase.reference)).toMatchObject([{ status: 'paid' }])
+    expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
+  })
+
   test('whose failure was not kept is not tried again for it, and counted once', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
     await stack.runJob('renewals', renewalAt, {}, async (charge) => {

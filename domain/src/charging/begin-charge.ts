@@ -47,17 +47,17 @@ export async function beginCharge(
   }
   const last = await findLastCharge(sql, providerId, invoiceRef)
   const failed = outcomeOf(last)
-  if (failed?.kind === 'declined' && failed.failure !== invoice.countedFailure) {
+  if (failed?.kind === 'declined' && !isCounted(invoice, failed.failure)) {
     return { kind: 'known', outcome: failed }
   }
   const method = await findReusablePaymentMethod(sql, providerId, invoice.customerRef)
   const customerId = await findProcessorCustomer(sql, providerId, invoice.customerRef)
-  if (method === undefined || customerId === undefined) return withoutCard(invoice, false)
+  if (method === undefined || customerId === undefined) return withoutCard(invoice, last, false)
   if (last !== undefined && savedMethodOf(last) === method) {
     // Only the customer, or another card, can change what came of it.
-    if (last?.decline === 'hard') return withoutCard(invoice, true)
+    if (last?.decline === 'hard') return withoutCard(invoice, last, true)
     const isAsked = last?.decline === 'customer' || intent?.status === 'requires_action'
-    if (isAsked) return withoutCard(invoice, false)
+    if (isAsked) return withoutCard(invoice, last, false)
   }
   if (intent === undefined) {
     return { kind: 'send', ...(await openPayment(work, invoice, method, customerId)) }
@@ -79,10 +79,22 @@ export function outcomeOf(last: PaymentAttempt | undefined): ChargeOutcome | und
 
 const pending: BegunCharge = { kind: 'known', outcome: { kind: 'pending' } }
 
-/** No call is made, and yet this try has failed. */
-function withoutCard({ reference, failedCharges }: Invoice, isFinal: boolean): BegunCharge {
-  const failure = `${reference}:unasked:${failedCharges}`
+/** No call is made, and yet this try has failed. Named by the last call as well, which is thereby counted. */
+function withoutCard(
+  { reference, failedCharges }: Invoice,
+  last: PaymentAttempt | undefined,
+  isFinal: boolean,
+): BegunCharge {
+  const failure = `${last?.key ?? reference}${unasked}${failedCharges}`
   return { kind: 'known', outcome: { kind: 'declined', isFinal, failure } }
+}
+
+const unasked = ':unasked:'
+
+/** It, or a try behind it that made no call. */
+function isCounted({ countedFailure }: Invoice, failure: string): boolean {
+  if (countedFailure === null) return false
+  return countedFailure === failure || countedFailure.startsWith(`${failure}${unasked}`)
 }
 
 /** Also one over an amount that is not due any more: it is withdrawn, and the next try makes another. */

@@ -107,6 +107,17 @@ function nextDate(purchase: Purchase, { end }: ChargedPeriod, now: Date): Date {
   return periodAt(cycle, now).start
 }
 
+/** Of one that goes on: the period that is under way now is due next, and none that went by while it was suspended. */
+function dueDate(purchase: Purchase, now: Date): Date | null {
+  const { status, nextBillingDate } = purchase
+  const cycle = cycleOf(purchase)
+  if (status !== 'suspended' || cycle === undefined || nextBillingDate === null) {
+    return nextBillingDate
+  }
+  const hasGoneBy = periodAt(cycle, nextBillingDate).end <= now
+  return hasGoneBy ? periodAt(cycle, now).start : nextBillingDate
+}
+
 const goesOn: Readonly<Partial<Record<Purchase['status'], PurchaseTrigger>>> = {
   past_due: 'debt-paid',
   suspended: 'paid',
@@ -120,6 +131,7 @@ async function goOn(work: UnitOfWork, purchase: Purchase, invoice: Invoice): Pro
     return false
   }
   if (purchase.status === 'suspended') await endSubstitute(work, purchase)
-  await movePurchase(work, purchase, trigger, noFailures)
+  const nextBillingDate = dueDate(purchase, work.now)
+  await movePurchase(work, purchase, trigger, { ...noFailures, nextBillingDate })
   return true
 }

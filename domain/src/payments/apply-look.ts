@@ -79,7 +79,9 @@ async function settlePaid(
   if (booking.kind === 'undeliverable') {
     return { ...paid, refundWanted: true, failureReason: booking.reason }
   }
-  if (card !== undefined) await saveCard(work, paid.customerRef, card)
+  // An invoice that the saved card paid tells of no new one, and the customer may have saved another meanwhile.
+  const isKnown = paid.invoiceRef !== null && card?.paymentMethodId === paid.paymentMethodId
+  if (card !== undefined && !isKnown) await saveCard(work, paid.customerRef, card)
   return { ...paid, purchaseRef: booking.purchaseRef }
 }
 
