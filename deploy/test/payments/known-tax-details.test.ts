@@ -3,10 +3,17 @@ import type { BalanceBody } from '@tollgate/schemas/http/credits'
 import type {
   PaymentIntentBody,
   ProcessedPaymentBody,
-  TaxedPaymentBody,
 } from '@tollgate/schemas/http/payment-intents'
-import { PaymentStack } from './payment-stack.ts'
-import { adoptedMoney, german, swede } from './taxed-payments.ts'
+import type { PaymentStack } from './payment-stack.ts'
+import {
+  adoptedMoney,
+  amountAtProcessor,
+  german,
+  setDetailsOf,
+  startSwedishProvider,
+  swede,
+  topUpOf,
+} from './taxed-payments.ts'
 
 /* Customers that have said before where they are: their payments ask for the tax by themselves. */
 
@@ -15,9 +22,7 @@ let customerRef: string
 let sequence = 0
 
 beforeAll(async () => {
-  payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '400' } })
-  const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
-  expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
+  payments = await startSwedishProvider()
 })
 afterAll(() => payments.stop())
 beforeEach(async () => {
@@ -25,22 +30,14 @@ beforeEach(async () => {
   customerRef = await payments.createCustomer()
 })
 
-async function topUp(amount = 1000, currency = 'USD'): Promise<PaymentIntentBody> {
-  const asked = { customerRef, purpose: 'credit_topup', amount, currency }
-  const { status, body } = await payments.createIntent(`taxed-${sequence}`, asked)
-  expect(status).toBe(201)
-  return body
-}
+const topUp = (amount?: number, currency?: string): Promise<PaymentIntentBody> =>
+  topUpOf(payments, customerRef, `taxed-${sequence}`, amount, currency)
 
-function setDetails(reference: string, details: object) {
-  const path = `/v1/sdk/payment-intents/${reference}/business-details`
-  return payments.call<TaxedPaymentBody & { message: string }>('POST', path, details)
-}
+const setDetails = (reference: string, details: object) =>
+  setDetailsOf(payments, reference, details)
 
-async function atProcessor(processorPaymentId: string): Promise<number> {
-  const { body } = await payments.stripe('GET', `payment_intents/${processorPaymentId}`)
-  return (body as unknown as { amount: number }).amount
-}
+const atProcessor = (processorPaymentId: string): Promise<number> =>
+  amountAtProcessor(payments, processorPaymentId)
 
 async function pay({ processorPaymentId }: PaymentIntentBody): Promise<ProcessedPaymentBody> {
   await payments.confirm(processorPaymentId)

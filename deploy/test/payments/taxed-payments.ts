@@ -1,7 +1,9 @@
 import { adoptMoney } from '@tollgate/domain/payments/adopt-money'
 import { findIntent } from '@tollgate/domain/payments/intents-repository'
 import type { PaymentIntent as ProcessorIntent } from '@tollgate/platform/payments/payment-objects'
-import type { PaymentStack } from './payment-stack.ts'
+import type { PaymentIntentBody, TaxedPaymentBody } from '@tollgate/schemas/http/payment-intents'
+import { expect } from 'vitest'
+import { PaymentStack } from './payment-stack.ts'
 
 /* Customers that say where they are, and what is made of the money that their payments are found over. */
 
@@ -12,6 +14,38 @@ export const german = {
   country: 'de',
   taxId: 'de 123 456 789',
   customerName: 'Ada Lovelace',
+}
+
+/** A provider of Sweden, who collects VAT. */
+export async function startSwedishProvider(): Promise<PaymentStack> {
+  const payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '400' } })
+  const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
+  expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
+  return payments
+}
+
+export async function topUpOf(
+  payments: PaymentStack,
+  customerRef: string,
+  key: string,
+  amount = 1000,
+  currency = 'USD',
+): Promise<PaymentIntentBody> {
+  const asked = { customerRef, purpose: 'credit_topup', amount, currency }
+  const { status, body } = await payments.createIntent(key, asked)
+  expect(status).toBe(201)
+  return body
+}
+
+export function setDetailsOf(payments: PaymentStack, reference: string, details: object) {
+  const path = `/v1/sdk/payment-intents/${reference}/business-details`
+  return payments.call<TaxedPaymentBody & { message: string }>('POST', path, details)
+}
+
+/** What the processor would charge. */
+export async function amountAtProcessor(payments: PaymentStack, id: string): Promise<number> {
+  const { body } = await payments.stripe('GET', `payment_intents/${id}`)
+  return (body as unknown as { amount: number }).amount
 }
 
 /** What a look at the payment that found it so makes of it. */
