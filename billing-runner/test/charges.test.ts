@@ -104,6 +104,19 @@ describe('a renewal that costs something', () => {
     expect(await now(purchase)).toMatchObject({ status: 'active', retryCount: 0 })
   })
 
+  test('whose failure was counted, and that cannot be tried again yet, waits for the next slot', async () => {
+    const failing: ChargeInvoice = async (charge) => {
+      if (asked.length === 5) throw new Error('asked over and over')
+      asked.push(charge)
+      return { kind: 'declined', isFinal: false, failure: 'the first' }
+    }
+    await stack.runJob('renewals', '2026-03-01T10:00:00Z', failing)
+    const totals = await stack.runJob('payment-retries', '2026-03-01T15:00:00Z', failing)
+    expect(totals).toEqual(new Map([['postponed', 1]]))
+    expect(asked).toHaveLength(2)
+    expect(await invoices()).toMatchObject([{ failedCharges: 1 }])
+  })
+
   test('that is declined is tried again after 5 hours, a day and three days, then suspended', async () => {
     const due = ['2026-03-01T10:00:00Z', '2026-03-01T15:00:00Z', '2026-03-02T15:00:00Z']
     const [first, ...others] = [...due, '2026-03-05T15:00:00Z']

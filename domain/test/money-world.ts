@@ -123,6 +123,9 @@ export class MoneyWorld {
 
   async moveRefund(refund: Told<Refund>, status: 'succeeded' | 'failed'): Promise<void> {
     this.#step()
+    // Who makes a refund is not told yet what it took of the balance.
+    const unsettled = { settlement: undefined, failureSettlement: undefined }
+    await this.tellRefund({ ...refund, told: { ...refund.told, ...unsettled } }, status)
     await this.tellRefund(refund, status)
     this.model.refundMoved(refund.told.id, status)
   }

@@ -100,3 +100,16 @@ test('only after what was open has been withdrawn', async () => {
     status: 'canceled',
   })
 })
+
+test('only after a payment that the bank took its time for has come to nothing', async () => {
+  const customerRef = await payments.createCustomer()
+  const paymentId = await intentOf(customerRef)
+  const processorId = await processorIdOf(paymentId)
+  await payments.confirm(paymentId, 'pm_card_simulator_processing')
+  await payments.process(paymentId, customerRef)
+  await remove(customerRef)
+  await payments.simulate(`payment_intents/${paymentId}/settle`, { isPaid: false })
+  const { clock } = payments.stack
+  clock.set(new Date(clock.now() + 120_000).toISOString())
+  await isForgotten(processorId)
+})

@@ -270,6 +270,21 @@ describe('a purchase that ends while a renewal of it is unpaid', () => {
     expect(await stack.paymentsOf(purchase.reference)).toEqual([])
   })
 
+  test('leaves nothing of it to the next invoice, where it was too little for the processor', async () => {
+    await stack.runJob('renewals', renewalAt, {}, unasked)
+    await stack.credit(purchase.reference, 1_880n)
+    const call = { kind: 'reset_before', method: 'POST', path: '/v1/payment_intents' }
+    await stack.payments.simulate('faults', { ...call, times: 2 })
+    await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
+    await cancel()
+    await eventually(async () =>
+      expect(await states()).toMatchObject({
+        purchase: 'cancelled',
+        invoices: [{ status: 'uncollectible', paidMinor: 0n, carriedMinor: 0n }],
+      }),
+    )
+  })
+
   test('gets what succeeds all the same paid back, once', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_simulator_processing')
     await stack.runJob('renewals', renewalAt)

@@ -1,5 +1,7 @@
 import { settleCharge } from '@tollgate/domain/charging/settle-charge'
-import { movePurchase } from '@tollgate/domain/purchases/move-purchase'
+import { addCarried, readCarried } from '@tollgate/domain/invoices/carried-amounts'
+import { listUnbalancedInvoices } from '@tollgate/domain/money-ledger/unbalanced'
+import { endNow, movePurchase } from '@tollgate/domain/purchases/move-purchase'
 import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import { describe, expect, test } from 'vitest'
 import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
@@ -58,6 +60,51 @@ describe('a base price and the usage before it', () => {
       status: 'active',
       nextBillingDate: new Date('2026-03-31T12:00:00Z'),
     })
+  })
+})
+
+describe('a price and usage on one invoice, of a purchase that ends before it is paid', () => {
+  const at = '2026-03-01T00:00:00Z'
+  let purchase: Purchase
+
+  const end = (ended: Purchase): Promise<unknown> =>
+    of.runner.within(of.shop, async (work) => {
+      const held = await lockPurchase(work.sql, work.providerId, ended.reference)
+      return endNow(work, held!, 'cancelled')
+    })
+
+  const billed = async (carriedMinor: bigint): Promise<void> => {
+    purchase = await of.buy({ ...hybrid, billingStrategy: 'combined' })
+    await of.use(purchase, 750, '2026-02-10T00:00:00Z')
+    await of.runner.within(of.shop, ({ sql, providerId, now }) =>
+      addCarried(sql, providerId, { ...purchase, currency: 'USD' }, carriedMinor, now),
+    )
+    await of.bill(at, of.declining)
+  }
+
+  test('have the usage charged, and not the price of what does not begin', async () => {
+    await billed(0n)
+    await end(purchase)
+    await end(purchase).catch(() => undefined)
+    expect(await of.invoicesOf(purchase)).toMatchObject([
+      { status: 'open', totalMinor: 5_650n, creditedMinor: 4_900n },
+    ])
+    await of.runner.runJob('payment-retries', '2026-03-01T05:00:00Z', of.paying)
+    expect(of.asked.map(({ amountMinor }) => amountMinor)).toEqual([5_650n, 750n])
+    expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'paid', paidMinor: 750n }])
+    expect(await of.now(purchase)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('leave to the customer what of a credit was to pay for it', async () => {
+    await billed(-1_000n)
+    await end(purchase)
+    const name = { ...purchase, currency: 'USD' }
+    expect(await of.invoicesOf(purchase)).toMatchObject([
+      { status: 'paid', totalMinor: 4_650n, paidMinor: 0n, carriedMinor: 4_650n },
+    ])
+    const sql = of.runner.database.in('sandbox')
+    expect(await readCarried(sql, of.shop.providerId, name)).toBe(-250n)
+    expect(await listUnbalancedInvoices(sql, 9)).toEqual([])
   })
 })
 

@@ -1,15 +1,13 @@
-import { findRecurringPeriod } from '../invoices/billed-periods.ts'
-import type { Invoice } from '../invoices/invoice.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { payInvoice } from '../invoices/settle-invoice.ts'
 import { decideMove, dueMinor } from '../invoices/transitions.ts'
-import { chargesUsage } from '../invoices/unpaid.ts'
 import type { Booking } from '../payments/book-plan.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { lockPurchase, type Purchase } from '../purchases/repository.ts'
+import { lockPurchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { voidUnbegun } from './end-charges.ts'
-import { beginningOf, settlePaid } from './settle-paid.ts'
+import { dropUnbegun } from './end-charges.ts'
+import { settlePaid } from './settle-paid.ts'
+import { isUnbegun } from './settle-unpaid.ts'
 
 /**
  * The invoice is paid, and what it was charged for begins, in the transaction that says that the money is there. What
@@ -28,22 +26,11 @@ export async function bookInvoice(work: UnitOfWork, intent: PaymentIntent): Prom
   if (!isDue || decideMove(invoice, 'paid', amountMinor).kind !== 'moved') {
     return { kind: 'undeliverable', reason: 'The invoice is not due any more' }
   }
-  if (purchase !== undefined && (await isTooLate(work, purchase, invoice))) {
-    if (invoice.status === 'open') await voidUnbegun(work, invoice)
+  if (purchase !== undefined && (await isUnbegun(work, purchase, invoice))) {
+    if (invoice.status === 'open') await dropUnbegun(work, invoice)
     return { kind: 'undeliverable', reason: 'The purchase does not go on' }
   }
   const paid = await payInvoice(work, invoice, { chargeRef: reference, amountMinor })
   if (purchase !== undefined) await settlePaid(work, purchase, paid)
   return { kind: 'booked', purchaseRef }
-}
-
-/** It was to pay for a period alone, which does not begin: the purchase has ended, or goes on otherwise. */
-async function isTooLate(
-  { sql, providerId }: UnitOfWork,
-  purchase: Purchase,
-  { reference }: Invoice,
-): Promise<boolean> {
-  const period = await findRecurringPeriod(sql, providerId, reference)
-  if (period === undefined || beginningOf(purchase, period) !== undefined) return false
-  return !(await chargesUsage(sql, providerId, reference))
 }

@@ -41,10 +41,16 @@ export async function settleCharge(
   }
   if (invoice.status !== 'open') return 'nothing'
   if (outcome.kind !== 'declined') return 'open'
-  if (invoice.countedFailure === outcome.failure) return 'nothing'
+  // Still due: what came of a later call, or of a withdrawal, is not known yet.
+  if (invoice.countedFailure === outcome.failure)
+    return isDue(invoice, work.now) ? 'open' : 'nothing'
   const failed = await countFailure(work, invoice, outcome, delays)
   if (purchase !== undefined) await fall(work, purchase, failed)
   return 'settled'
+}
+
+function isDue({ nextChargeAt }: Invoice, now: Date): boolean {
+  return nextChargeAt !== null && nextChargeAt <= now
 }
 
 async function countFailure(

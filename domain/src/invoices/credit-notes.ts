@@ -64,7 +64,7 @@ export async function creditInvoice(
 }
 
 /** By line of the invoice, what credit notes have taken back. */
-async function sumCredited(
+export async function sumCredited(
   sql: Queryable,
   providerId: string,
   invoiceRef: string,

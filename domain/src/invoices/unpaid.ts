@@ -26,7 +26,7 @@ export async function chargeUnpaidNow(
       and status = 'open' and failed_charges > 0 and not is_held`
 }
 
-/** Open invoices of the purchase that charge for a period alone, which begins when they are paid. */
+/** Open invoices of the purchase that charge for a period, which begins when they are paid. */
 export async function listUnbegun(
   sql: Queryable,
   providerId: string,
@@ -36,9 +36,7 @@ export async function listUnbegun(
     select reference from invoices
     where provider_id = ${providerId} and purchase_ref = ${purchaseRef} and status = 'open'
       and exists (select from billed_periods as billed where billed.provider_id = invoices.provider_id
-        and billed.invoice_ref = invoices.reference and billed.part = 'recurring')
-      and not exists (select from billed_periods as billed where billed.provider_id = invoices.provider_id
-        and billed.invoice_ref = invoices.reference and billed.part = 'usage')`
+        and billed.invoice_ref = invoices.reference and billed.part = 'recurring')`
   return rows.map(({ reference }) => reference)
 }
 

@@ -10,7 +10,7 @@ import { claimCredits } from './claim-credits.ts'
 import { lockIntent } from './intents-repository.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 import { taxOf } from './post-payment.ts'
-import { postRefund } from './post-refund.ts'
+import { postRefund, settleRefund } from './post-refund.ts'
 import {
   findRefund,
   isStillPaid,
@@ -47,7 +47,10 @@ export async function applyRefund(
   if (intent === undefined) throw new Error(`payment ${intentRef} is gone`)
   const known = await findRefund(sql, providerId, refund.id)
   const status = stateOf(refund)
-  if (known !== undefined && rank[status] <= rank[known.status]) return
+  if (known !== undefined && rank[status] <= rank[known.status]) {
+    // What it took of the balance is told later than what became of it.
+    return settleRefund(work, intent, { ...refund, status })
+  }
   const kept: PaymentRefund = {
     processorRefundId: refund.id,
     intentRef,

@@ -202,7 +202,7 @@ export async function withdrawIntentsOf(
   await sql`
     update payment_intents set cancel_wanted = true, next_look_at = ${now}, updated_at = ${now}
     where provider_id = ${providerId} and customer_ref = ${customerRef}
-      and status in ('creating', 'requires_payment_method', 'requires_action')`
+      and status not in ('succeeded', 'canceled', 'failed')`
 }
 
 export type IntentName = { readonly providerId: string; readonly reference: string }

@@ -3,6 +3,7 @@ import { isFinal } from './transitions.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
 
 /**
  * When the processor is asked again, should no webhook come first; null where nothing more can come of it. Seldom for
@@ -14,7 +15,8 @@ export function nextLookAt(intent: PaymentIntent, now: Date): Date | null {
     if (!intent.settlementWanted) return null
     return new Date(now.getTime() + pauseMs(intent.succeededAt ?? intent.createdAt, now))
   }
-  if (intent.cancelWanted) {
+  // What the bank is at is not to be withdrawn as a rule, and takes days.
+  if (intent.cancelWanted && intent.status !== 'processing') {
     const { nextLookAt: due } = intent
     // Whoever withdraws it is about to come: what a webhook tells meanwhile does not put that off.
     return due !== null && due <= now ? due : new Date(now.getTime() + minuteMs)
@@ -27,5 +29,7 @@ export function nextLookAt(intent: PaymentIntent, now: Date): Date | null {
 
 function pauseMs(since: Date, now: Date): number {
   const ageMs = now.getTime() - since.getTime()
-  return ageMs < hourMs ? minuteMs : ageMs < 24 * hourMs ? 10 * minuteMs : hourMs
+  if (ageMs < hourMs) return minuteMs
+  if (ageMs < dayMs) return 10 * minuteMs
+  return ageMs < 7 * dayMs ? hourMs : dayMs
 }

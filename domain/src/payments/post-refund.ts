@@ -12,7 +12,7 @@ import {
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 import { findPostedPayment } from './post-payment.ts'
-import type { PaymentRefund } from './refunds-repository.ts'
+import type { PaymentRefund, RefundState } from './refunds-repository.ts'
 
 /**
  * Posts what has become of a refund, in the transaction that keeps it, with all that came before and was not told of. An
@@ -29,7 +29,7 @@ export async function postRefund(
   if (paid === undefined) return
   if (paid.invoiceRef === null) await postOfSale(work, intent, refund, hadSucceeded)
   else await moveOfInvoice(work, paid.invoiceRef, refund)
-  await settle(work, intent, refund, seen)
+  await settle(work, intent, { ...seen, ...refund, id: refund.processorRefundId })
 }
 
 async function postOfSale(
@@ -72,12 +72,27 @@ async function moveOfInvoice(
   }
 }
 
+/** Posts what of a refund's effect on the processor's balance is told by now, each part of it once. */
+export async function settleRefund(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  refund: SeenRefund,
+): Promise<void> {
+  if ((await findPostedPayment(work, intent)) !== undefined) await settle(work, intent, refund)
+}
+
+type SeenRefund = Pick<
+  Refund,
+  'id' | 'amountMinor' | 'currency' | 'settlement' | 'failureSettlement'
+> & {
+  readonly status: RefundState
+}
+
 /** What it took of the processor's balance; what came back when it failed may be another amount of that currency. */
 async function settle(
   work: UnitOfWork,
   { customerRef }: PaymentIntent,
-  { processorRefundId: refundRef, status, amountMinor, currency }: PaymentRefund,
-  { settlement, failureSettlement }: Pick<Refund, 'settlement' | 'failureSettlement'>,
+  { id: refundRef, status, amountMinor, currency, settlement, failureSettlement }: SeenRefund,
 ): Promise<void> {
   const post = async (
     step: SettledRefund['step'],

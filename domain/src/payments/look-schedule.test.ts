@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest'
+import { nextLookAt } from './look-schedule.ts'
+import type { PaymentIntent } from './payment-intent.ts'
+
+const madeAt = new Date('2026-03-01T00:00:00Z')
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** Of an invoice: nobody withdraws it because its time is up. */
+const open = {
+  status: 'requires_payment_method',
+  cancelWanted: false,
+  refundWanted: false,
+  settlementWanted: false,
+  expiresAt: madeAt,
+  createdAt: madeAt,
+  succeededAt: null,
+  nextLookAt: null,
+} as const satisfies Partial<PaymentIntent>
+
+/** How long after one look the next one comes, in minutes. */
+function pauseAfter(change: Partial<PaymentIntent>, ageMs: number): number {
+  const now = new Date(madeAt.getTime() + ageMs)
+  const at = nextLookAt({ ...open, ...change } as PaymentIntent, now)
+  return (at!.getTime() - now.getTime()) / 60_000
+}
+
+describe('the processor is asked about a payment ever more seldom', () => {
+  const ages = [
+    [1, 0],
+    [1, hourMs - 1],
+    [10, hourMs],
+    [10, dayMs - 1],
+    [60, dayMs],
+    [60, 7 * dayMs - 1],
+    [24 * 60, 7 * dayMs],
+    [24 * 60, 400 * dayMs],
+  ] as const
+
+  test.each(ages)('every %i minutes once it is %i ms old', (minutes, ageMs) => {
+    expect(pauseAfter({}, ageMs)).toBe(minutes)
+    const paid = { status: 'succeeded', settlementWanted: true, succeededAt: madeAt } as const
+    expect(pauseAfter(paid, ageMs)).toBe(minutes)
+    expect(pauseAfter({ status: 'processing', cancelWanted: true }, ageMs)).toBe(minutes)
+  })
+})
+
+test('what is to be withdrawn is looked at by the minute, however old', () => {
+  expect(pauseAfter({ cancelWanted: true }, 400 * dayMs)).toBe(1)
+})
