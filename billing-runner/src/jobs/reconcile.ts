@@ -1,5 +1,9 @@
 import { comparedKinds } from '@tollgate/domain/reconciliation/finding'
-import { reconcile, type Outcome } from '@tollgate/domain/reconciliation/reconcile'
+import {
+  reconcile,
+  type Outcome,
+  type ReconcileParts,
+} from '@tollgate/domain/reconciliation/reconcile'
 import { countStanding } from '@tollgate/domain/reconciliation/reports-repository'
 import type { Scope } from '@tollgate/domain/reconciliation/scope'
 import { environments, type Environment } from '@tollgate/schemas/environment'
@@ -31,9 +35,19 @@ export async function runReconciliation(
   const to = wholeSecond(nowMs - graceMs + 1_000)
   const scope: Scope = { environment, providerId, from, to, graceMs, stopping }
   const limits = { findingsMax: config.reconcileFindingsMax }
-  const outcome = await reconcile(paymentPartsOf(config, parts), scope, limits)
+  const outcome = await reconcile(partsOf(config, parts), scope, limits)
   tell(parts.logger, environment, outcome)
   return outcome
+}
+
+function partsOf(config: BillingRunnerConfig, parts: Parts): ReconcileParts {
+  const { eventLog, hotState, usageStore } = parts
+  const payments = paymentPartsOf(config, parts)
+  const { usageStoredWaitMs: storedWaitMs } = config
+  return {
+    ...payments,
+    counting: { eventLog, hotState, usageStore, storedWaitMs, now: payments.now },
+  }
 }
 
 /** The nightly reconciliation. */

@@ -1,7 +1,9 @@
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
 import { createProgram } from '@tollgate/billing-runner/cli/program'
 import { reconcileNow } from '@tollgate/billing-runner/cli/reconcile-command'
+import { migrateUsageTables } from '@tollgate/aggregator/clickhouse/migrate'
 import { createLogger } from '@tollgate/platform/observability/logger'
+import { startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import type { ReconciliationBody } from '@tollgate/schemas/http/reconciliations'
@@ -16,15 +18,21 @@ import { PaymentStack } from './payment-stack.ts'
  */
 
 let payments: PaymentStack
+let usage: Awaited<ReturnType<typeof startTestUsageStore>>
 let planRef: string
 
 beforeAll(async () => {
+  usage = await startTestUsageStore()
+  await migrateUsageTables(usage.connection)
   // Neither webhooks nor readings of the processor's list: what is known is known by looks alone.
   payments = await PaymentStack.start({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '86400' } })
   payments.stack.clock.set(new Date().toISOString())
   planRef = await payments.createPlan({ price: 1900 })
 })
-afterAll(() => payments.stop())
+afterAll(async () => {
+  await payments.stop()
+  await usage.stop()
+})
 
 const sql = () => payments.stack.database.in('sandbox')
 
@@ -52,7 +60,7 @@ async function reconcile(...parameters: string[]): Promise<Printed> {
   const surroundings = {
     print: (line: string) => lines.push(line),
     stopping: new AbortController().signal,
-    parts: { clock, database, hotState, eventLog, logger },
+    parts: { clock, database, hotState, eventLog, usageStore: usage.store, logger },
   }
   const program = createProgram({
     run: () => Promise.reject(new Error('not asked for')),

@@ -24,7 +24,13 @@ export async function updateUsageBilling(
 export async function findEndOfPrevious(
   sql: Queryable,
   providerId: string,
-  { reference, customerRef, productRef, startDate, createdAt }: Purchase,
+  {
+    reference,
+    customerRef,
+    productRef,
+    startDate,
+    createdAt,
+  }: Pick<Purchase, 'reference' | 'customerRef' | 'productRef' | 'startDate' | 'createdAt'>,
 ): Promise<Date | undefined> {
   const [row] = await sql<{ ended_at: Date | null }[]>`
     select max(ended_at) as ended_at from purchases

@@ -1,6 +1,12 @@
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
+import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
+import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
+import type { CountingParts } from './counting-parts.ts'
 import type { ComparedKind, Finding } from './finding.ts'
+import { reconcileBilledUsage } from './reconcile-billed-usage.ts'
+import { reconcileCounters } from './reconcile-counters.ts'
+import { reconcileHotWallets } from './reconcile-hot-wallets.ts'
 import { reconcileInvoices } from './reconcile-invoices.ts'
 import { reconcilePostings } from './reconcile-postings.ts'
 import { reconcileProcessor } from './reconcile-processor.ts'
@@ -10,7 +16,7 @@ import type { Scope } from './scope.ts'
 import { Tallies } from './tallies.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 
-export type ReconcileParts = PaymentJobParts
+export type ReconcileParts = PaymentJobParts & { readonly counting: CountingParts }
 
 export type ReconcileLimits = {
   /** What of a provider is kept; the rest is counted. */
@@ -35,6 +41,7 @@ export async function reconcile(
   scope: Scope,
   limits: ReconcileLimits,
 ): Promise<Outcome> {
+  const { counting } = parts
   const startedAt = parts.now()
   const sql = parts.everyone.in(scope.environment)
   const tallies = new Tallies(limits.findingsMax)
@@ -52,6 +59,9 @@ export async function reconcile(
       kinds: ['wallet'],
       run: () => reconcileWallets(sql, scope, limits.findingsMax, startedAt, tallies),
     },
+    { kinds: ['wallet'], run: () => reconcileHotWallets(sql, counting, scope, tallies) },
+    { kinds: ['counter'], run: () => reconcileCounters(sql, counting, scope, tallies) },
+    { kinds: ['billed_usage'], run: () => reconcileBilledUsage(sql, counting, scope, tallies) },
   ]
   for (const { kinds, run } of checks) {
     scope.stopping?.throwIfAborted()
@@ -70,8 +80,11 @@ export async function reconcile(
 
 /** For providers, who are told nothing of our insides. */
 function reasonOf(error: unknown): string {
-  return error instanceof PaymentProcessorUnavailableError
-    ? 'the payment processor did not answer'
+  if (error instanceof PaymentProcessorUnavailableError) {
+    return 'the payment processor did not answer'
+  }
+  return error instanceof UsageBehindError || error instanceof UsageStoreUnavailableError
+    ? 'not all usage was counted and stored in time'
     : 'an error that the log tells of'
 }
 

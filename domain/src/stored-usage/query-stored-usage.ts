@@ -126,7 +126,7 @@ function customerOf({ providerId, customerRefs }: CustomerRecords): Record<strin
   return { providerId, customerRefs }
 }
 
-function inParts(parts: readonly StoredPart[]): string {
+export function inParts(parts: readonly StoredPart[]): string {
   const conditions = parts.map(
     ({ partition, beforeOffset }) =>
       `(log_partition = ${partition} AND (log_offset < ${beforeOffset} OR log_offset = ${offsetOfNoLog}))`,
@@ -135,6 +135,6 @@ function inParts(parts: readonly StoredPart[]): string {
 }
 
 /** The store's time type ends somewhere; all usage lies well within these bounds: 1970 to 2200. */
-function storable(unixSecond: number): number {
+export function storable(unixSecond: number): number {
   return Math.min(Math.max(unixSecond, 0), 7_258_118_400) * 1000
 }

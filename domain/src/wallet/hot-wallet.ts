@@ -76,7 +76,7 @@ export function publishedSums(document: string): WalletSums {
 
 /** Nothing was put in where nothing is published. Undefined: it was lost, and is not published again yet. */
 export async function sumsOf(
-  { hotState }: Pick<WalletParts, 'hotState'>,
+  { hotState }: { readonly hotState: Parameters<typeof areCustomersPublished>[0] },
   { space, partition }: EntryAddress,
   document: string | undefined,
 ): Promise<WalletSums | undefined> {

@@ -1,0 +1,229 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
+import { runReconciliation } from '@tollgate/billing-runner/jobs/reconcile'
+import type { Finding } from '@tollgate/domain/reconciliation/finding'
+import { walletAddress } from '@tollgate/domain/wallet/hot-wallet'
+import { systemClock } from '@tollgate/platform/clock/clock'
+import type { EntryAddress, HotState } from '@tollgate/platform/hot-state/hot-state'
+import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import { walletSeries, walletWindow } from '@tollgate/schemas/hot-state/wallets'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TollgateClient } from '../../src/client/tollgate-client.ts'
+import { createCappedProduct, createCustomer } from '../offers.ts'
+import { startStack, type Stack } from '../stack.ts'
+import { WalletCaller } from '../wallet-caller.ts'
+
+/*
+ * What is counted, and what wallets paid, against the records: nothing is found while usage flows, and whatever was made
+ * wrong on purpose is found by its name.
+ */
+
+const environment = 'sandbox'
+const patienceMs = 60_000
+
+let folder: string
+let hotState: HotState
+let stack: Stack
+let client: TollgateClient
+let wallets: WalletCaller
+let cappedRef: string
+let customerRef: string
+let payerRef: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollgate-reconciliation-'))
+  hotState = await openLmdbHotState({ folder, role: 'projection' })
+  stack = await startStack({ hotState })
+  client = (await stack.createProvider())[environment]
+  wallets = await WalletCaller.open(stack, client, send)
+  cappedRef = await createCappedProduct(client, 1_000_000)
+  customerRef = await createCustomer(client, 'user-1')
+  await client.checkLimit(customerRef, cappedRef)
+  payerRef = await wallets.createPayer('payer-1')
+  await wallets.grant(payerRef, 100_000)
+}, patienceMs)
+afterAll(async () => {
+  await stack.stop()
+  await hotState.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function send<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+  const answer = await client.send(method, path, body)
+  expect([answer.status, answer.body]).toEqual([200, answer.body])
+  return answer.body as Body
+}
+
+const use = (reference: string, productRef: string, more: object = {}) =>
+  client.recordUsage({ customerRef: reference, productRef, ...more })
+
+type Told = {
+  readonly compared: Readonly<Record<string, number>>
+  readonly findings: readonly Finding[]
+}
+
+async function reconcile(): Promise<Told> {
+  const { database, eventLog, usageStore } = stack
+  const config = readBillingRunnerConfig({
+    TOLLGATE_DATA_DIR: folder,
+    TOLLGATE_DATABASE_URL: 'postgres://not-opened',
+    TOLLGATE_CLICKHOUSE_URL: 'http://not-opened',
+    TOLLGATE_RECONCILE_GRACE_MINUTES: '0',
+  })
+  const parts = {
+    clock: systemClock,
+    logger: createLogger('test', 'silent'),
+    database,
+    eventLog,
+    hotState,
+    usageStore,
+    tracing: undefined,
+    processors: { of: () => undefined, close: async () => undefined },
+    charge: undefined,
+  }
+  const { reports } = await runReconciliation(config, parts, { environment })
+  expect(reports).toHaveLength(1)
+  const [report] = reports
+  expect(report!.gaps).toEqual([])
+  return { compared: report!.compared, findings: report!.findings }
+}
+
+const wordsOf = ({ findings }: Told): string[] =>
+  findings
+    .map(({ kind, reference, ours, theirs }) => `${kind} ${reference}: ${ours} | ${theirs}`)
+    .toSorted()
+
+async function purchaseOf(reference: string): Promise<string> {
+  const [row] = await stack.database.in(environment)<{ reference: string }[]>`
+    select reference from purchases where customer_ref = ${reference} and plan_ref is not null`
+  return row!.reference
+}
+
+async function providerOf(reference: string): Promise<string> {
+  const [row] = await stack.database.in(environment)<{ provider_id: string }[]>`
+    select provider_id from customers where reference = ${reference}`
+  return row!.provider_id
+}
+
+/** Counts something that nobody recorded. */
+async function miscount(at: EntryAddress, series: string, amount: bigint): Promise<void> {
+  const offset = await hotState.appliedOffset(environment, at.partition)
+  const second = Math.floor(Date.now() / 1000)
+  const { subject, scope } = at
+  const increments = [{ subject, scope, series, second, amount }]
+  const { partition } = at
+  const batch = { space: environment, partition, marks: [], increments }
+  await hotState.apply({ ...batch, expectedOffset: offset, nextOffset: offset })
+}
+
+async function countersOf(reference: string, productRef: string): Promise<EntryAddress> {
+  const subject = subjectKey(await providerOf(customerRef), reference)
+  const partition = partitionOf(subject, stack.eventLog.partitionCount(usageTopic(environment)))
+  return { space: environment, partition, subject, scope: productRef }
+}
+
+async function walletOf(reference: string): Promise<EntryAddress> {
+  const name = {
+    environment,
+    providerId: await providerOf(reference),
+    customerRef: reference,
+  } as const
+  return walletAddress(name, stack.eventLog.partitionCount(usageTopic(environment)))
+}
+
+/** The ledger has what the payer's calls took. */
+async function posted(): Promise<void> {
+  await expect
+    .poll(() => wallets.ledgerOf(payerRef), { timeout: patienceMs })
+    .toBe(await wallets.balanceOf(payerRef))
+}
+
+test('nothing is found while usage flows', { timeout: patienceMs }, async () => {
+  let isDone = false
+  let calls = 0
+  const flow = async (reference: string, productRef: string): Promise<void> => {
+    for (; !isDone; calls += 1) {
+      const idempotencyKey = `flow-${calls % 7}-${calls}`
+      await use(reference, productRef, { units: 3, idempotencyKey })
+      await use(reference, productRef, { units: 3, idempotencyKey })
+    }
+  }
+  const flows = [
+    flow(customerRef, cappedRef),
+    flow('user-1', cappedRef),
+    flow('payer-1', wallets.productRef),
+  ]
+  const told: Told[] = []
+  while (told.length < 3 || calls < 100) told.push(await reconcile())
+  isDone = true
+  await Promise.all(flows)
+  for (const each of told) {
+    expect(wordsOf(each)).toEqual([])
+    expect(each.compared).toMatchObject({ counter: 2 })
+  }
+})
+
+test(
+  'a counter that is wrong is found, under whichever reference',
+  { timeout: patienceMs },
+  async () => {
+    const before = await client.checkLimit(customerRef, cappedRef)
+    const used = 1_000_000 - before.remaining
+    await stack.stopProjections()
+    await miscount(await countersOf('user-1', cappedRef), 'requests', 2_500_000n)
+    await stack.startProjections()
+    const purchaseRef = await purchaseOf(customerRef)
+    expect(wordsOf(await reconcile())).toEqual([
+      `counter ${purchaseRef}: counted ${used + 2.5} | recorded ${used}`,
+    ])
+    await miscount(await countersOf('user-1', cappedRef), 'requests', -2_500_000n)
+    expect(wordsOf(await reconcile())).toEqual([])
+  },
+)
+
+test(
+  'a record that is gone is found where it was counted and paid',
+  { timeout: patienceMs },
+  async () => {
+    const { reference: id } = await use(payerRef, wallets.productRef, { units: 2 })
+    await posted()
+    expect(wordsOf(await reconcile())).toEqual([])
+    const [taken] = await stack.usageStore.query<{ total: string }>(
+      `SELECT toString(sum(value)) AS total FROM ${environment}.usage_records FINAL
+     WHERE customer_ref = {customerRef:String}`,
+      { customerRef: payerRef },
+    )
+    await stack.usageStore.command(`DELETE FROM ${environment}.usage_records WHERE id = '${id}'`)
+    const paid = Number(taken!.total) * 100
+    const purchaseRef = await purchaseOf(payerRef)
+    expect(wordsOf(await reconcile())).toEqual([
+      `counter ${purchaseRef}: counted ${taken!.total} | recorded ${Number(taken!.total) - 2}`,
+      `wallet ${payerRef}: spent and posted ${paid} | ${paid - 200}`,
+      `wallet ${payerRef}: spent by the hot state ${paid} | ${paid - 200}`,
+    ])
+  },
+)
+
+test('a wallet that the hot state has otherwise is found', { timeout: patienceMs }, async () => {
+  const otherRef = await wallets.createPayer()
+  await wallets.grant(otherRef, 500)
+  const at = await walletOf(otherRef)
+  const [row] = await stack.database.in(environment)<{ version: number }[]>`
+    select nextval('publication_versions')::int as version`
+  const { version } = row!
+  const document = JSON.stringify({ grantedMicros: '900000000' })
+  await hotState.putEntry(at, { version, document, windows: [walletWindow] })
+  await stack.stopProjections()
+  await miscount(at, walletSeries, 7_000_000n)
+  await stack.startProjections()
+  const told = (await reconcile()).findings.filter(({ reference }) => reference === otherRef)
+  expect(told.map(({ kind, ours, theirs }) => `${kind}: ${ours} | ${theirs}`)).toEqual([
+    'wallet: put in 500 | 900',
+    'wallet: spent by the hot state 7 | 0',
+  ])
+})

@@ -1,0 +1,189 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { decimalFromMicros } from '@tollgate/schemas/quantity'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { listReferencesOf, type CustomerName } from '../customers/repository.ts'
+import {
+  countingWindows,
+  currentPeriod,
+  type CountingWindow,
+} from '../entitlements/counting-windows.ts'
+import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
+import { windowId } from '@tollgate/schemas/hot-state/documents'
+import { entitlementOf } from '../purchases/entitlement-of.ts'
+import { listDecidingPurchases, statusesWithAccess } from '../purchases/repository.ts'
+import { sumCountedUsage, type CountedReference } from '../stored-usage/sum-counted-usage.ts'
+import {
+  lookAgainAt,
+  waitUntilAllCounted,
+  waitUntilAllStored,
+  type CountingParts,
+} from './counting-parts.ts'
+import type { Tally } from './finding.ts'
+import type { Scope } from './scope.ts'
+
+/** Customers of one provider that are looked at together: their names go into the address of a query. */
+const customersAtOnce = 200
+
+/** The running period of a purchase. 10^-6 units. */
+type Counted = {
+  readonly providerId: string
+  readonly customerRef: string
+  readonly purchaseRef: string
+  readonly window: CountingWindow
+  readonly countedMicros: bigint
+  readonly recordedMicros: bigint
+}
+
+type Run = {
+  readonly sql: Queryable
+  readonly parts: CountingParts
+  readonly scope: Scope
+  /** By partition: counters that are not as far were lost. */
+  readonly countedTo: readonly number[]
+}
+
+/**
+ * Compares what is counted of running periods with the records. Both change all the time, so each counter is read together
+ * with its place in the log, and held against the records before that place: they are equal at every moment. What a
+ * publication is just about to change is looked at again. Throws UsageBehindError while counters are made again.
+ */
+export async function reconcileCounters(
+  sql: Queryable,
+  parts: CountingParts,
+  scope: Scope,
+  tally: Tally,
+): Promise<void> {
+  const countedTo = await waitUntilAllCounted(parts, scope.environment)
+  const run: Run = { sql, parts, scope, countedTo }
+  for await (const page of customerPages(sql, scope)) {
+    const counted = await readPage(run, page)
+    for (const { providerId } of counted) tally.compared(providerId, 'counter')
+    const standing = await lookAgainAt(counted.filter(differs), async (suspects) =>
+      (await readPage(run, suspects)).filter(differs),
+    )
+    for (const each of standing) tell(tally, each)
+  }
+}
+
+function differs({ countedMicros, recordedMicros }: Counted): boolean {
+  return countedMicros !== recordedMicros
+}
+
+function tell(tally: Tally, { providerId, purchaseRef, window, ...counted }: Counted): void {
+  tally.found({
+    providerId,
+    kind: 'counter',
+    difference: 'differs',
+    reference: purchaseRef,
+    ours: `counted ${decimalFromMicros(counted.countedMicros)}`,
+    theirs: `recorded ${decimalFromMicros(counted.recordedMicros)}`,
+    since: new Date(window.fromSecond * 1000),
+    isRepaired: false,
+  })
+}
+
+/** Customers with access to something, of one provider at a time. */
+async function* customerPages(
+  sql: Queryable,
+  { providerId, stopping }: Scope,
+): AsyncIterable<readonly CustomerName[]> {
+  let after: CustomerName = { providerId: providerId ?? '', customerRef: '' }
+  for (;;) {
+    stopping?.throwIfAborted()
+    const rows = await sql<{ provider_id: string; reference: string }[]>`
+      select provider_id, reference from customers
+      where (provider_id, reference) > (${after.providerId}, ${after.customerRef})
+        ${providerId === undefined ? sql`` : sql`and provider_id = ${providerId}`}
+        and exists (
+          select from purchases
+          where purchases.provider_id = customers.provider_id
+            and customer_ref = customers.reference and plan_ref is not null
+            and purchases.status in ${sql(statusesWithAccess)})
+      order by provider_id, reference limit ${customersAtOnce}`
+    const page = rows
+      .filter(({ provider_id }) => provider_id === rows[0]!.provider_id)
+      .map((row) => ({ providerId: row.provider_id, customerRef: row.reference }))
+    if (page.length === 0) return
+    yield page
+    after = page.at(-1)!
+  }
+}
+
+type Window = Omit<Counted, 'countedMicros' | 'recordedMicros'> & {
+  readonly productRef: string
+  readonly customerRefs: readonly string[]
+}
+
+/** All of one provider. */
+async function readPage(run: Run, customers: readonly CustomerName[]): Promise<Counted[]> {
+  const { parts, scope } = run
+  const windows = await listRunningWindows(run, customers)
+  const counted = await Promise.all(windows.map((window) => readCounters(run, window)))
+  // After the counters: their places in the log are stored by then.
+  const stored = await waitUntilAllStored(parts, scope.environment)
+  const recorded = await sumCountedUsage(
+    parts.usageStore,
+    {
+      environment: scope.environment,
+      providerId: customers[0]!.providerId,
+      meterName: requestsMeterName,
+    },
+    counted.flatMap(({ references }) => references),
+    stored,
+  )
+  let at = 0
+  return counted.map(({ references, countedMicros }, index) => {
+    const sums = recorded.slice(at, (at += references.length))
+    const recordedMicros = sums.reduce((sum, micros) => sum + micros, 0n)
+    return { ...windows[index]!, countedMicros, recordedMicros }
+  })
+}
+
+async function listRunningWindows(
+  { sql, parts }: Run,
+  customers: readonly CustomerName[],
+): Promise<Window[]> {
+  const now = parts.now()
+  const [references, purchases] = await Promise.all([
+    listReferencesOf(sql, customers),
+    listDecidingPurchases(sql, customers),
+  ])
+  return customers.flatMap(({ providerId, customerRef }) => {
+    const customerRefs = references.get(customerRef) ?? [customerRef]
+    return (purchases.get(customerRef) ?? []).flatMap((purchase) => {
+      const entitlement = entitlementOf(purchase, customerRefs, now)
+      const period = entitlement && currentPeriod(entitlement, now.getTime())
+      if (entitlement === undefined || period === undefined) return []
+      const { purchaseRef } = entitlement
+      const id = windowId(purchaseRef, period.startSecond)
+      const window = countingWindows(entitlement).find((each) => each.id === id)!
+      const { productRef } = purchase
+      return [{ providerId, customerRef, purchaseRef, productRef, customerRefs, window }]
+    })
+  })
+}
+
+type Counters = { readonly countedMicros: bigint; readonly references: readonly CountedReference[] }
+
+/** By reference, each as of one moment: the counters of two may be at different places. */
+async function readCounters(
+  { parts: { eventLog, hotState }, scope: { environment }, countedTo }: Run,
+  { providerId, productRef, customerRefs, window }: Window,
+): Promise<Counters> {
+  const partitionCount = eventLog.partitionCount(usageTopic(environment))
+  let countedMicros = 0n
+  const references: CountedReference[] = []
+  for (const customerRef of customerRefs) {
+    const subject = subjectKey(providerId, customerRef)
+    const partition = partitionOf(subject, partitionCount)
+    const at = { space: environment, partition, subject, scope: productRef }
+    const { amounts, appliedOffset } = await hotState.readEntry(at, requestsMeterName)
+    const behind = countedTo[partition]! - appliedOffset
+    if (behind > 0) throw new UsageBehindError(behind)
+    countedMicros += amounts.get(window.id) ?? 0n
+    references.push({ customerRef, productRef, window, beforeOffset: appliedOffset })
+  }
+  return { countedMicros, references }
+}

@@ -1,0 +1,197 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { walletSeries, walletWindow } from '@tollgate/schemas/hot-state/wallets'
+import { decimalFromMicros } from '@tollgate/schemas/quantity'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { selectNames, type CustomerName } from '../customers/repository.ts'
+import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
+import { sumCountedDebits } from '../stored-usage/sum-counted-usage.ts'
+import { sumsOf, walletAddress, type WalletSums } from '../wallet/hot-wallet.ts'
+import {
+  lookAgainAt,
+  waitUntilAllCounted,
+  waitUntilAllStored,
+  type CountingParts,
+} from './counting-parts.ts'
+import type { Tally } from './finding.ts'
+import type { Scope } from './scope.ts'
+
+/** Wallets of one provider that are looked at together: their names go into the address of a query. */
+const walletsAtOnce = 200
+
+/** 10^-6 credits. */
+type KeptWallet = CustomerName &
+  WalletSums & {
+    /** Of usage, by the ledger. */
+    readonly postedMicros: bigint
+    /** Up to where usage is posted of the wallet's log partition, as of the same moment. */
+    readonly postedTo: number
+  }
+
+type SeenWallet = CustomerName & {
+  readonly kept: KeptWallet
+  /** What is published, and counted of usage. */
+  readonly hot: WalletSums & { readonly spentMicros: bigint }
+  /** The same by the records: as far as they are counted, and as far as they are posted. */
+  readonly recorded: { readonly countedMicros: bigint; readonly postedMicros: bigint }
+}
+
+type Run = {
+  readonly sql: Queryable
+  readonly parts: CountingParts
+  readonly scope: Scope
+  /** By partition: counters that are not as far were lost. */
+  readonly countedTo: readonly number[]
+}
+
+/**
+ * Compares the wallets with what the hot state has of them, and both with what the records say that they paid. Hot state
+ * and ledger follow the records, each at its own place in the log, and are held against the records before that place. What
+ * is put in or taken out just now is published a moment later, and looked at again. Throws UsageBehindError.
+ */
+export async function reconcileHotWallets(
+  sql: Queryable,
+  parts: CountingParts,
+  scope: Scope,
+  tally: Tally,
+): Promise<void> {
+  const countedTo = await waitUntilAllCounted(parts, scope.environment)
+  const run: Run = { sql, parts, scope, countedTo }
+  let after: CustomerName = { providerId: scope.providerId ?? '', customerRef: '' }
+  for (;;) {
+    scope.stopping?.throwIfAborted()
+    const names = await listWalletPage(sql, scope, after)
+    if (names.length === 0) return
+    const seen = await readWallets(run, names)
+    const standing = await lookAgainAt(seen.filter(differs), async (suspects) =>
+      (await readWallets(run, suspects)).filter(differs),
+    )
+    for (const each of standing) tell(tally, each, parts.now())
+    after = names.at(-1)!
+  }
+}
+
+function differs(seen: SeenWallet): boolean {
+  return comparisonsOf(seen).some(({ ours, theirs }) => ours !== theirs)
+}
+
+/** 10^-6 credits. */
+type Comparison = { readonly what: string; readonly ours: bigint; readonly theirs: bigint }
+
+function comparisonsOf({ kept, hot, recorded }: SeenWallet): Comparison[] {
+  return [
+    { what: 'put in', ours: kept.grantedMicros, theirs: hot.grantedMicros },
+    { what: 'taken out', ours: kept.removedMicros, theirs: hot.removedMicros },
+    { what: 'spent and posted', ours: kept.postedMicros, theirs: recorded.postedMicros },
+    { what: 'spent by the hot state', ours: hot.spentMicros, theirs: recorded.countedMicros },
+  ]
+}
+
+function tell(tally: Tally, seen: SeenWallet, since: Date): void {
+  for (const { what, ours, theirs } of comparisonsOf(seen)) {
+    if (ours === theirs) continue
+    tally.found({
+      providerId: seen.providerId,
+      kind: 'wallet',
+      difference: 'differs',
+      reference: seen.customerRef,
+      ours: `${what} ${decimalFromMicros(ours)}`,
+      theirs: decimalFromMicros(theirs),
+      since,
+      isRepaired: false,
+    })
+  }
+}
+
+/** Of customers that are there; those of one provider at a time. */
+async function listWalletPage(
+  sql: Queryable,
+  { providerId }: Scope,
+  after: CustomerName,
+): Promise<CustomerName[]> {
+  const rows = await sql<{ provider_id: string; customer_ref: string }[]>`
+    select provider_id, customer_ref from wallets
+    where (provider_id, customer_ref) > (${after.providerId}, ${after.customerRef})
+      ${providerId === undefined ? sql`` : sql`and provider_id = ${providerId}`}
+      and exists (
+        select from customers
+        where customers.provider_id = wallets.provider_id and reference = customer_ref
+          and status = 'active')
+    order by provider_id, customer_ref limit ${walletsAtOnce}`
+  return rows
+    .filter(({ provider_id }) => provider_id === rows[0]!.provider_id)
+    .map((row) => ({ providerId: row.provider_id, customerRef: row.customer_ref }))
+}
+
+/** All of one provider. */
+async function readWallets(run: Run, names: readonly CustomerName[]): Promise<SeenWallet[]> {
+  const { parts, scope } = run
+  const kept = await listKeptWallets(run, names)
+  const hot = await Promise.all(kept.map((wallet) => readHot(run, wallet)))
+  // After both: their places in the log are stored by then.
+  const stored = await waitUntilAllStored(parts, scope.environment)
+  const recorded = await sumCountedDebits(
+    parts.usageStore,
+    { environment: scope.environment, providerId: names[0]!.providerId },
+    kept.map(({ customerRef, postedTo }, at) => {
+      return { customerRef, beforeOffset: hot[at]!.countedTo, beforePosted: postedTo }
+    }),
+    stored,
+  )
+  return kept.map((wallet, at) => {
+    const { providerId, customerRef } = wallet
+    return { providerId, customerRef, kept: wallet, hot: hot[at]!, recorded: recorded[at]! }
+  })
+}
+
+type KeptRow = {
+  provider_id: string
+  customer_ref: string
+  granted_micros: string
+  removed_micros: string
+  posted_micros: string
+}
+
+/** One statement, and so one moment: a posting moves the wallet, its entries and the position together. */
+async function listKeptWallets(
+  { sql, parts, scope }: Run,
+  names: readonly CustomerName[],
+): Promise<KeptWallet[]> {
+  const rows = await sql<(KeptRow & { positions: Record<string, number> | null })[]>`
+    select provider_id, customer_ref, granted_micros, removed_micros,
+      (
+        select coalesce(sum(amount), 0) from ledger_entries
+        where ledger_entries.provider_id = wallets.provider_id
+          and ledger_entries.customer_ref = wallets.customer_ref
+          and account = 'used' and unit = 'credits'
+      ) as posted_micros,
+      (select jsonb_object_agg(log_partition, next_offset) from debit_positions) as positions
+    from wallets where (provider_id, customer_ref) in (${selectNames(sql, names)})`
+  const partitionCount = parts.eventLog.partitionCount(usageTopic(scope.environment))
+  return rows.map((row) => {
+    const { provider_id: providerId, customer_ref: customerRef } = row
+    const partition = partitionOf(subjectKey(providerId, customerRef), partitionCount)
+    return {
+      providerId,
+      customerRef,
+      grantedMicros: BigInt(row.granted_micros),
+      removedMicros: BigInt(row.removed_micros),
+      postedMicros: BigInt(row.posted_micros),
+      postedTo: row.positions?.[String(partition)] ?? 0,
+    }
+  })
+}
+
+/** As of one moment, with its place in the log. */
+async function readHot(
+  { parts: { eventLog, hotState }, scope: { environment }, countedTo }: Run,
+  { providerId, customerRef }: CustomerName,
+): Promise<SeenWallet['hot'] & { readonly countedTo: number }> {
+  const partitionCount = eventLog.partitionCount(usageTopic(environment))
+  const at = walletAddress({ environment, providerId, customerRef }, partitionCount)
+  const { document, amounts, appliedOffset } = await hotState.readEntry(at, walletSeries)
+  const behind = countedTo[at.partition]! - appliedOffset
+  const sums = await sumsOf({ hotState }, at, document)
+  if (behind > 0 || sums === undefined) throw new UsageBehindError(Math.max(behind, 0))
+  return { ...sums, spentMicros: amounts.get(walletWindow.id) ?? 0n, countedTo: appliedOffset }
+}
