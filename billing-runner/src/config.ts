@@ -79,6 +79,12 @@ export const billingRunnerSettings = {
     10,
     { min: 0, max: 720 },
   ),
+  writeOffAfterDays: integerSetting(
+    'TOLLGATE_WRITE_OFF_AFTER_DAYS',
+    'Days in which nothing has happened to an invoice that could not be charged, and is tried no more, until it is written off; a purchase that was suspended for it expires then',
+    60,
+    { min: 1, max: 3_650 },
+  ),
   usageGraceMinutes: integerSetting(
     'TOLLGATE_USAGE_GRACE_MINUTES',
     'Minutes from the end of a period until its usage is billed; what is recorded later is billed with the next one',

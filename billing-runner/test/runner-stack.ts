@@ -83,6 +83,7 @@ const nothingScheduled = Object.fromEntries(
     'RENEWALS',
     'USAGE_BILLING',
     'PAYMENT_RETRIES',
+    'WRITE_OFFS',
     'USAGE_RESET',
     'ENDED_PURCHASES',
     'ABANDONED_CHECKOUTS',

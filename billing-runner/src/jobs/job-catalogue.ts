@@ -15,6 +15,7 @@ import { createReminders } from './remind.ts'
 import { createRenewals } from './renew.ts'
 import { createUsageReset } from './reset-usage.ts'
 import { createRetries } from './retry-charges.ts'
+import { createWriteOffs } from './write-off-invoices.ts'
 
 export type ScheduledJob = {
   readonly job: Job
@@ -57,6 +58,7 @@ export function createJobs(config: BillingRunnerConfig, parts: JobParts): Schedu
     [renewals, config.renewals],
     [usageBilling, config.usageBilling],
     [createRetries(charging), config.paymentRetries],
+    [createWriteOffs(config.writeOffAfterDays * dayMs), config.writeOffs],
     [createUsageReset(), config.usageReset],
     [createAbandonedCheckouts(withoutSlash(config.hostedUrl)), config.abandonedCheckouts],
   ]

@@ -23,6 +23,11 @@ export const scheduleSettings = {
     'charges that failed are tried again whose time has come',
     '*/5 * * * *',
   ),
+  writeOffs: scheduleSetting(
+    'TOLLGATE_SCHEDULE_WRITE_OFFS',
+    'invoices are written off that could not be charged, and are tried no more',
+    '0 12 * * *',
+  ),
   usageReset: scheduleSetting(
     'TOLLGATE_SCHEDULE_USAGE_RESET',
     'the beginning of periods is told of',

@@ -53,6 +53,8 @@ export class Installation {
     TOLLGATE_BILLING_RETRY_PAUSE_MS: '1',
     // Chance that no seed could have again.
     TOLLGATE_PAYMENT_RETRY_JITTER_MINUTES: '0',
+    // Unknown to the model: what was not paid stays open.
+    TOLLGATE_SCHEDULE_WRITE_OFFS: 'off',
   })
 
   private constructor(

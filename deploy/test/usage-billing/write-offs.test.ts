@@ -1,0 +1,130 @@
+import { readCarried } from '@tollgate/domain/invoices/carried-amounts'
+import { lockInvoice } from '@tollgate/domain/invoices/repository'
+import { payInvoice } from '@tollgate/domain/invoices/settle-invoice'
+import { listUnbalancedInvoices } from '@tollgate/domain/money-ledger/unbalanced'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { afterEach, describe, expect, test } from 'vitest'
+import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
+
+/* Invoices that could not be charged, and are tried no more. The last try is that of 5 March. */
+
+const of = new UsageShop()
+const retries = ['2026-03-01T05:00:00Z', '2026-03-02T05:00:00Z', '2026-03-05T05:00:00Z']
+const quiet = '2026-05-04T04:59:59Z'
+const givenUp = '2026-05-04T05:00:00Z'
+
+let failures = 0
+const declining = async ({ invoiceRef }: { readonly invoiceRef: string }) => {
+  failures += 1
+  return { kind: 'declined', isFinal: false, failure: `${invoiceRef}:${failures}` } as const
+}
+
+async function fall(job: 'renewals' | 'usage-billing'): Promise<void> {
+  await of.runner.runJob(job, '2026-03-01T00:00:00Z', declining)
+  for (const at of retries) await of.runner.runJob('payment-retries', at, declining)
+}
+
+const writeOffs = (at: string) => of.runner.runJob('write-offs', at)
+const accounts = async (purchase: Purchase): Promise<Record<string, number>> => {
+  const rows = await of.runner.database.in('sandbox')<{ account: string; sum: string }[]>`
+    select account, sum(amount) from ledger_entries
+    where customer_ref = ${purchase.customerRef} and unit = 'USD'
+    group by account having sum(amount) <> 0`
+  return Object.fromEntries(rows.map(({ account, sum }) => [account, Number(sum)]))
+}
+const told = async (): Promise<string[]> =>
+  (await of.runner.events(of.shop, /^purchase\.(?!created)/)).map(({ type }) => type)
+
+afterEach(async () => {
+  expect(await listUnbalancedInvoices(of.runner.database.in('sandbox'), 9)).toEqual([])
+})
+
+describe('the price of a period that nobody paid', () => {
+  test('is void after 60 days, and the purchase that was suspended for it expires', async () => {
+    const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
+    await fall('renewals')
+    expect(await writeOffs(quiet)).toEqual(new Map())
+    expect(await of.now(purchase)).toMatchObject({ status: 'suspended' })
+    expect(await writeOffs(givenUp)).toEqual(new Map([['done', 1]]))
+    expect(await writeOffs(givenUp)).toEqual(new Map())
+    expect(await of.now(purchase)).toMatchObject({
+      status: 'expired',
+      autoRenew: false,
+      nextBillingDate: null,
+      endedAt: new Date(givenUp),
+    })
+    expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'void' }])
+    expect(await accounts(purchase)).toEqual({})
+    expect(await told()).toEqual(['purchase.past_due', 'purchase.suspended', 'purchase.expired'])
+  })
+
+  test('waits as long as something happens to it', async () => {
+    const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
+    await fall('renewals')
+    await of.runner.database.in('sandbox')`
+      update invoices set next_charge_at = ${'2026-05-01T00:00:00Z'}
+      where purchase_ref = ${purchase.reference}`
+    await of.runner.runJob('payment-retries', '2026-05-01T00:00:00Z', declining)
+    expect(await writeOffs(givenUp)).toEqual(new Map())
+    expect(await of.now(purchase)).toMatchObject({ status: 'suspended' })
+    expect(await writeOffs('2026-06-30T00:00:00Z')).toEqual(new Map([['done', 1]]))
+  })
+
+  test('is not given up where it is tried again, or a person decides about it', async () => {
+    const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
+    await of.runner.runJob('renewals', '2026-03-01T00:00:00Z')
+    const sql = of.runner.database.in('sandbox')
+    expect(await writeOffs('2027-03-01T00:00:00Z')).toEqual(new Map())
+    await sql`update invoices set next_charge_at = null, is_held = true
+      where purchase_ref = ${purchase.reference}`
+    expect(await writeOffs('2027-03-01T00:00:00Z')).toEqual(new Map())
+  })
+})
+
+describe('usage that nobody paid', () => {
+  test('is written off, and what is paid for it after all is booked against that', async () => {
+    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+    await of.use(purchase, 750, '2026-02-10T00:00:00Z')
+    await fall('usage-billing')
+    await writeOffs(givenUp)
+    expect(await of.now(purchase)).toMatchObject({ status: 'expired' })
+    const [invoice] = await of.invoicesOf(purchase)
+    expect(invoice).toMatchObject({ status: 'uncollectible', totalMinor: 750n, paidMinor: 0n })
+    expect(await accounts(purchase)).toEqual({ revenue: -750, written_off: 750 })
+
+    await of.runner.within(of.shop, async (work) => {
+      const locked = await lockInvoice(work.sql, work.providerId, invoice!.reference)
+      await payInvoice(work, locked!, { chargeRef: 'ch_late', amountMinor: 750n })
+    })
+    expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'paid', paidMinor: 750n }])
+    expect(await accounts(purchase)).toEqual({ revenue: -750, clearing: 750 })
+    expect(await of.now(purchase)).toMatchObject({ status: 'expired' })
+  })
+
+  test('is written off alone, where the price of the next period was on its invoice', async () => {
+    const purchase = await of.buy({ ...hybrid, billingStrategy: 'combined' })
+    await of.use(purchase, 750, '2026-02-10T00:00:00Z')
+    await fall('usage-billing')
+    await writeOffs(givenUp)
+    expect(await of.invoicesOf(purchase)).toMatchObject([
+      { status: 'uncollectible', totalMinor: 5_650n, creditedMinor: 4_900n },
+    ])
+    expect(await accounts(purchase)).toEqual({ revenue: -750, written_off: 750 })
+    const sql = of.runner.database.in('sandbox')
+    const name = { ...purchase, currency: 'USD' }
+    expect(await readCarried(sql, of.shop.providerId, name)).toBe(0n)
+  })
+
+  test('of a purchase that has ended is written off as well', async () => {
+    const purchase = await of.buy(
+      { ...postPaid, freeUnits: 0 },
+      { endDate: new Date('2026-02-20T00:00:00Z') },
+    )
+    await of.use(purchase, 750, '2026-02-10T00:00:00Z')
+    await of.runner.runJob('ended-purchases', '2026-02-20T00:00:00Z')
+    await fall('usage-billing')
+    await writeOffs(givenUp)
+    expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'uncollectible' }])
+    expect(await of.now(purchase)).toMatchObject({ endedAt: new Date('2026-02-20T00:00:00Z') })
+  })
+})
