@@ -102,6 +102,8 @@ export const sampleNote: CreditNote = {
   currency: 'USD',
   totalMinor: 500n,
   settles: 'invoice',
+  refundRef: null,
+  voidedAt: null,
   reason: 'The set-up fee was waived',
   createdAt: new Date('2026-07-02T08:00:00Z'),
   lines: [{ line: 1, amountMinor: 500n }],

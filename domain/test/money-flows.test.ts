@@ -109,7 +109,8 @@ function termsOf({ amount, at, flag, currency }: Step): Omit<PaymentTerms, 'refe
   return {
     currency,
     total,
-    tax: flag && at % 3 > 0 ? total / 6n : 0n,
+    // A rate of 20 %, which the price contains.
+    tax: flag && at % 3 > 0 ? (total + 3n) / 6n : 0n,
     // Not the same number of credits for each minor unit.
     credits: at % 3 > 0 ? (total * 97n) / 10n : 0n,
     settled: [settledIn, settledIn === currency ? total : (total * 11n) / 10n],

@@ -37,7 +37,8 @@ type Back = {
 type Refund = {
   readonly payment: PaymentTerms
   readonly amount: bigint
-  readonly tax: bigint
+  /** Of the amount, by its credit note: there is one while it has succeeded. */
+  noted: bigint
   status: 'pending' | 'succeeded' | 'failed'
 }
 
@@ -123,37 +124,52 @@ export class MoneyModel {
 
   refund(reference: string, of: string, amount: bigint): void {
     const payment = this.#payments.get(of)!
-    const { currency, total, tax, credits } = payment
-    const live = [...this.#refunds.values()].filter(
-      (refund) => refund.payment === payment && refund.status !== 'failed',
+    this.#refunds.set(reference, { payment, amount, noted: 0n, status: 'pending' })
+    this.#move('refunds', payment.currency, amount)
+    this.#move('refunds_due', payment.currency, -amount)
+  }
+
+  /** What a credit note says that is written as the money is back, or said that is void. */
+  #note({ payment, amount, noted }: Refund, sign: bigint): void {
+    const { currency, credits } = payment
+    // What credits were worth goes with them.
+    const earned = credits === 0n ? amount - noted : 0n
+    this.#move('revenue', currency, sign * earned)
+    this.#move('tax', currency, sign * noted)
+    this.#move('refunds', currency, -sign * (earned + noted))
+  }
+
+  #taxOf({ payment, amount }: Refund): bigint {
+    const { tax, total, credits } = payment
+    // What pays an invoice of another one has its tax there.
+    if (credits === 0n) return 0n
+    const others = [...this.#refunds.values()].filter(
+      (refund) => refund.payment === payment && refund.status === 'succeeded',
     )
-    const backMinor = sum(live.map((refund) => refund.amount)) + amount
-    const upTo = credits === 0n ? 0n : rounded(tax * backMinor, total)
-    const part = upTo - sum(live.map((refund) => refund.tax))
-    const ofTax = part < 0n ? 0n : part > amount ? amount : part
-    this.#refunds.set(reference, { payment, amount, tax: ofTax, status: 'pending' })
-    this.#move('refunds', currency, amount - ofTax)
-    this.#move('tax', currency, ofTax)
-    this.#move('refunds_due', currency, -amount)
+    const upTo = rounded(tax * (sum(others.map((other) => other.amount)) + amount), total)
+    const part = upTo - sum(others.map((other) => other.noted))
+    return part < 0n ? 0n : part > amount ? amount : part
   }
 
   refundMoved(reference: string, status: 'succeeded' | 'failed'): void {
     const refund = this.#refunds.get(reference)!
-    const { payment, amount, tax } = refund
+    const { payment, amount } = refund
     if (refund.status === status || refund.status === 'failed') return
     const { currency } = payment
     const wasPending = refund.status === 'pending'
+    if (status === 'succeeded') refund.noted = this.#taxOf(refund)
     refund.status = status
     if (status === 'succeeded') {
       this.#move('refunds_due', currency, amount)
       this.#move('clearing', currency, -amount)
+      this.#note(refund, 1n)
       this.#exchange([currency, -amount], this.#abroad(payment, -amount))
       this.#claim(reference, payment, amount, 'refunds')
       return
     }
     this.#move(wasPending ? 'refunds_due' : 'clearing', currency, amount)
-    this.#move('refunds', currency, tax - amount)
-    this.#move('tax', currency, -tax)
+    this.#move('refunds', currency, -amount)
+    if (!wasPending) this.#note(refund, -1n)
     if (wasPending) this.#exchange([currency, -amount], this.#abroad(payment, -amount))
     // The exchange rate has moved.
     const [settledIn, back] = this.#abroad(payment, amount)

@@ -317,6 +317,8 @@ export class MoneyWorld {
       refundWanted: false,
       cancelWanted: false,
       settlementWanted: false,
+      sellerName: 'Acme',
+      paidWith: null,
       idempotencyKey: reference,
       inputSha256: '',
       expiresAt: now,

@@ -165,7 +165,7 @@ async function verifyPurchases(
       join payment_intents on payment_intents.provider_id = invoices.provider_id
         and payment_intents.invoice_ref = invoices.reference
       where invoices.purchase_ref = ${reference} and payment_intents.status = 'succeeded'
-        and not refund_wanted and failure_reason is null`
+        and purpose = 'usage_billing' and not refund_wanted and failure_reason is null`
     // A period that is paid is begun, whether the purchase was suspended meanwhile or not.
     const begun = count(events, 'purchase.renewed', reference)
     const activated = count(events, 'purchase.activated', reference)
@@ -234,7 +234,7 @@ async function verifyRecharge(
   expect(recharge.failures).toBeLessThanOrEqual(3)
 }
 
-/** An invoice is paid by one payment, where it is paid. */
+/** An invoice is paid by one payment, where it is paid, and a payment that gave something has paid one. */
 async function verifyInvoices({ sql, providerId }: Books): Promise<void> {
   const invoices = await sql<
     { reference: string; status: string; total: string; paid: string; payments: number }[]
@@ -250,6 +250,11 @@ async function verifyInvoices({ sql, providerId }: Books): Promise<void> {
     expect(invoice.payments, `${invoice.reference} is ${invoice.status}`).toBe(isPaid ? 1 : 0)
     if (isPaid) expect(invoice.paid).toBe(invoice.total)
   }
+  const without = await sql`
+    select reference from payment_intents
+    where provider_id = ${providerId} and status = 'succeeded' and failure_reason is null
+      and not exists (select from invoices where invoices.reference = invoice_ref)`
+  expect([...without], 'payments without an invoice').toEqual([])
 }
 
 /** All money that the processor has for us is in the ledger, and nothing else. */

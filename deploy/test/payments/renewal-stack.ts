@@ -142,10 +142,16 @@ export class RenewalStack {
     return purchase!
   }
 
+  /** Besides that of its first payment, the newest first. */
   async invoicesOf(purchaseRef: string): Promise<Invoice[]> {
     const { providerId } = this.payments.tenant
+    const first = await this.sql<{ reference: string }[]>`
+      select invoice_ref as reference from payment_intents
+      where purchase_ref = ${purchaseRef} and purpose <> 'usage_billing' and plan_switch is null`
+    const isFirst = new Set(first.map(({ reference }) => reference))
     const page = { limit: 100, offset: 0 }
-    return (await listInvoices(this.sql, providerId, { purchaseRef }, page)).invoices
+    const { invoices } = await listInvoices(this.sql, providerId, { purchaseRef }, page)
+    return invoices.filter(({ reference }) => !isFirst.has(reference))
   }
 
   /** At the processor, of the payments of those invoices. */
@@ -157,11 +163,11 @@ export class RenewalStack {
     return count
   }
 
-  /** At the processor, of the invoices of the purchase, the oldest first. */
+  /** At the processor, of those invoices, the oldest first. */
   async paymentsOf(purchaseRef: string): Promise<string[]> {
     const rows = await this.sql<{ processor_payment_id: string }[]>`
       select processor_payment_id from payment_intents
-      where purchase_ref = ${purchaseRef} and invoice_ref is not null
+      where purchase_ref = ${purchaseRef} and purpose = 'usage_billing'
         and processor_payment_id is not null
       order by created_at`
     return rows.map((row) => row.processor_payment_id)
@@ -192,8 +198,9 @@ export class RenewalStack {
     return refunds.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
   }
 
-  /** As if the purchase had begun with a trial that ends then. */
+  /** As if the purchase had begun with a trial that ends then, and nothing were paid for it. */
   async asTrial(reference: string, endsAt: string): Promise<void> {
+    await this.sql`delete from billed_periods where purchase_ref = ${reference}`
     await this.sql`
       update purchases set status = 'trialing', anchor = ${endsAt}, next_billing_date = ${endsAt},
         next_reset_at = ${endsAt}, amount = 0, original_amount = null, exchange_rate = null

@@ -77,7 +77,11 @@ export class Comparison {
       from billed_periods as billed
       join invoices on invoices.provider_id = billed.provider_id
         and invoices.reference = billed.invoice_ref
-      where billed.part = 'recurring'`
+      where billed.part = 'recurring'
+        -- The first period of what was bought is paid as it is bought.
+        and not exists (select from payment_intents as bought
+          where bought.provider_id = billed.provider_id and bought.invoice_ref = billed.invoice_ref
+            and bought.purpose <> 'usage_billing')`
     const say = (ref: string, from: Date, until: Date, cents: number, isPaid: boolean): string =>
       `${ref} ${from.toISOString()}..${until.toISOString()} ${cents}${isPaid ? ' paid' : ''}`
     const found = rows.map((row) =>

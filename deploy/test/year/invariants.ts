@@ -72,7 +72,10 @@ type StripeCharge = {
   readonly status: string
 }
 
-/** The processor has charged what customers paid and what invoices say is paid, each once, and nothing else. */
+/**
+ * The processor has charged what customers paid and what invoices say is paid, each once, and nothing else. What they
+ * bought has an invoice as well.
+ */
 export async function findWrongCharges(
   installation: Installation,
   people: readonly Person[],
@@ -84,20 +87,27 @@ export async function findWrongCharges(
       .filter(({ status }) => status === 'succeeded')
       .map((charge) => `${charge.payment_intent} ${charge.amount} less ${charge.amount_refunded}`)
     const invoices = await installation.stack.database.in(environment)<
-      { payment: string; paid: string }[]
+      { payment: string; paid: string; refunded: string; isOfCharge: boolean }[]
     >`
-      select intent.processor_payment_id as payment, invoice.paid::text as paid
+      select intent.processor_payment_id as payment, invoice.paid::text as paid,
+        invoice.refunded::text as refunded,
+        coalesce(intent.purpose = 'usage_billing', true) as "isOfCharge"
       from invoices as invoice left join payment_intents as intent
         on intent.provider_id = invoice.provider_id and intent.invoice_ref = invoice.reference
         and intent.status = 'succeeded'
       where invoice.paid > 0`
-    const expected = [
-      ...people
-        .filter((person) => person.environment === environment)
-        .flatMap(({ receipts }) => receipts)
-        .map((each) => `${each.processorPaymentId} ${each.cents} less ${each.refundedCents}`),
-      ...invoices.map(({ payment, paid }) => `${payment} ${paid} less 0`),
-    ]
+    const receipts = people
+      .filter((person) => person.environment === environment)
+      .flatMap((person) => person.receipts)
+    const bought = receipts.map(
+      (each) => `${each.processorPaymentId} ${each.cents} less ${each.refundedCents}`,
+    )
+    const say = ({ payment, paid, refunded }: (typeof invoices)[number]) =>
+      `${payment} ${paid} less ${refunded}`
+    const expected = [...bought, ...invoices.filter(({ isOfCharge }) => isOfCharge).map(say)]
+    const sold = invoices.filter(({ isOfCharge }) => !isOfCharge).map(say)
+    wrong.push(...notIn(sold, bought).map((each) => `${environment} nobody bought: ${each}`))
+    wrong.push(...notIn(bought, sold).map((each) => `${environment} without an invoice: ${each}`))
     wrong.push(...notIn(found, expected).map((each) => `${environment} charged too much: ${each}`))
     wrong.push(...notIn(expected, found).map((each) => `${environment} not charged: ${each}`))
   }

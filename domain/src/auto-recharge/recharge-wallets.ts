@@ -7,6 +7,7 @@ import { decideTopUpTerms } from '../payments/decide-terms.ts'
 import { openIntent, type OpenedIntent } from '../payments/open-intent.ts'
 import { findProcessorCustomer } from '../payments/processor-customers.ts'
 import { reconcileIntent } from '../payments/reconcile-intent.ts'
+import { findProvider } from '../providers/repository.ts'
 import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
 import { findTax } from '../tax/read-tax-terms.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -61,7 +62,13 @@ async function recharge(
 ): Promise<void> {
   const by = { actor: jobActor('auto-recharge'), requestId: null, idempotencyKey: null }
   const operation: Operation = { ...by, providerId, environment, now: parts.now() }
-  const opened = await parts.commit(operation, (work) => claimCharge(work, customerRef))
+  const provider = await parts.database
+    .of(providerId)
+    .control.read((sql) => findProvider(sql, providerId))
+  if (provider === undefined) throw new Error(`provider ${providerId} is gone`)
+  const opened = await parts.commit(operation, (work) =>
+    claimCharge(work, customerRef, provider.name),
+  )
   if (opened === undefined) return
   const carried = await carryOut(parts, operation, opened.intent, opened.attempt)
   // Turned down: withdrawn at once, and the recharge is told to have failed.
@@ -73,6 +80,7 @@ async function recharge(
 async function claimCharge(
   work: UnitOfWork,
   customerRef: string,
+  sellerName: string,
 ): Promise<OpenedIntent | undefined> {
   const { sql, providerId, now } = work
   const customer = await lockCustomer(sql, providerId, customerRef)
@@ -109,6 +117,7 @@ async function claimCharge(
     terms,
     tax,
     description: 'Automatic top-up',
+    sellerName,
     purchaseRef: null,
     invoiceRef: null,
     idempotencyKey: `auto-recharge:${begun}`,

@@ -142,6 +142,7 @@ async function openPayment(
     // What the invoice comes to has its tax in it.
     tax: null,
     description: invoice.number === null ? null : `Invoice ${invoice.number}`,
+    sellerName: null,
     purchaseRef,
     invoiceRef: reference,
     idempotencyKey: `invoice:${reference}:${number}`,

@@ -3,21 +3,18 @@ import { makeInvoice } from '../invoices/make-invoice.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import type { PlanSwitch } from '../purchases/decide-switch.ts'
 import type { Purchase } from '../purchases/repository.ts'
-import type { TaxTerms } from '../tax/tax-rule.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { readParties, type Seller } from './bill-recurring.ts'
 
 /**
  * The invoice of a change of plan, issued; undefined where it costs nothing. A credit, and what is too little to be
- * charged, waits for the customer's next invoice. `paidWith` is the tax of a payment that was made for it: that
- * invoice comes to what was paid, and takes nothing over from earlier ones.
+ * charged, waits for the customer's next invoice.
  */
 export async function billSwitch(
   work: UnitOfWork,
   { reference, customerRef, planSnapshot }: Purchase,
   { lines, currency }: PlanSwitch,
   seller: Seller,
-  paidWith?: TaxTerms | 'no tax',
 ): Promise<InvoiceWithLines | undefined> {
   if (lines.length === 0) return undefined
   const made = await makeInvoice(work, {
@@ -27,7 +24,6 @@ export async function billSwitch(
     currency,
     lines,
     claims: [],
-    ...(paidWith === undefined ? {} : { paidWith }),
   })
   if (made.kind === 'billed-already') throw new Error(`a change to ${reference} claims no period`)
   return issueInvoice(work, made.invoice, await readParties(work, customerRef, seller))

@@ -1,16 +1,24 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { creditNoteIssued, type CreditNoteUse } from '../money-ledger/postings.ts'
+import {
+  creditNoteIssued,
+  type CreditNotePosting,
+  type CreditNoteUse,
+} from '../money-ledger/postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
+import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { addCarried } from './carried-amounts.ts'
 import {
+  creditedTaxOf,
   decideCredit,
   type CreditedLine,
   type CreditedPart,
   type CreditRefusal,
+  type IssuableCredit,
 } from './decide-credit.ts'
 import type { InvoiceWithLines } from './invoice.ts'
+import { soldAs } from './issue-invoice.ts'
 import { moveInvoice } from './move-invoice.ts'
 import { takeNumber } from './numbers.ts'
 
@@ -24,6 +32,10 @@ export type CreditNote = {
   readonly totalMinor: bigint
   readonly settles: CreditNoteUse
   readonly reason: string | null
+  /** The refund it was written for by itself, as the processor names it. */
+  readonly refundRef: string | null
+  /** When the refund turned out not to have arrived: it takes nothing back since. */
+  readonly voidedAt: Date | null
   readonly createdAt: Date
   readonly lines: readonly CreditedLine[]
 }
@@ -42,25 +54,43 @@ export async function creditInvoice(
   invoice: InvoiceWithLines,
   request: CreditRequest,
 ): Promise<CreditOutcome> {
-  const { sql, providerId, now } = work
-  const { settles, reason } = request
-  const { reference: invoiceRef, customerRef, currency } = invoice
-  const credited = await sumCredited(sql, providerId, invoiceRef)
+  const credited = await sumCredited(work.sql, work.providerId, invoice.reference)
   const decision = decideCredit(invoice, credited, request)
   if (decision.kind !== 'credit') return decision
-  const { lines, totalMinor, taxMinor } = decision
+  const note = await issueCreditNote(work, invoice, decision, { ...request, refundRef: null })
+  return { kind: 'credited', note }
+}
+
+/** Issues a credit note that was decided upon. */
+export async function issueCreditNote(
+  work: UnitOfWork,
+  invoice: InvoiceWithLines,
+  { lines, totalMinor }: IssuableCredit,
+  { settles, reason, refundRef }: Pick<CreditNote, 'settles' | 'reason' | 'refundRef'>,
+): Promise<CreditNote> {
+  const { sql, providerId, now } = work
+  const { reference: invoiceRef, customerRef, currency } = invoice
   const reference = drawReference('creditNote')
-  const amounts = { amountMinor: totalMinor, taxMinor }
-  const posted = { reference, invoiceRef, customerRef, currency, ...amounts, settles }
-  await postMoney(work, creditNoteIssued(posted))
+  const of = { reference, invoiceRef, customerRef, currency, totalMinor, settles, lines }
+  await postMoney(work, creditNoteIssued(notePosting(of, invoice.lines)))
   if (settles === 'invoice') await moveInvoice(work, invoice, 'credited', totalMinor)
   // A credit for the next invoice is an amount below nothing that waits.
   if (settles === 'balance') await addCarried(sql, providerId, invoice, -totalMinor, now)
   const number = await takeNumber(sql, providerId, 'credit_note')
-  const of = { invoiceRef, customerRef, currency, totalMinor }
-  const note: CreditNote = { reference, number, ...of, settles, reason, createdAt: now, lines }
+  const note: CreditNote = { ...of, number, reason, refundRef, voidedAt: null, createdAt: now }
   await insertCreditNote(sql, providerId, note)
-  return { kind: 'credited', note }
+  return note
+}
+
+/** What a credit note is to the ledger; `charged` are the invoice's lines. */
+export function notePosting(
+  note: Omit<CreditNote, 'number' | 'reason' | 'refundRef' | 'voidedAt' | 'createdAt'>,
+  charged: readonly InvoiceLine[],
+): CreditNotePosting {
+  const { reference, invoiceRef, customerRef, currency, totalMinor: amountMinor, settles } = note
+  const taxMinor = creditedTaxOf(note, charged)
+  const of = { reference, invoiceRef, customerRef, currency, settles }
+  return { ...of, sold: soldAs(charged), amountMinor, taxMinor }
 }
 
 /** By line of the invoice, what credit notes have taken back. */
@@ -70,8 +100,11 @@ export async function sumCredited(
   invoiceRef: string,
 ): Promise<Map<number, bigint>> {
   const rows = await sql<{ invoice_line: number; amount: string }[]>`
-    select invoice_line, sum(amount) as amount from credit_note_lines
-    where provider_id = ${providerId} and invoice_ref = ${invoiceRef} group by invoice_line`
+    select invoice_line, sum(amount) as amount from credit_note_lines as credited
+    where provider_id = ${providerId} and invoice_ref = ${invoiceRef}
+      and not exists (select from credit_notes as note where note.provider_id = credited.provider_id
+        and note.reference = credited.credit_note_ref and note.voided_at is not null)
+    group by invoice_line`
   return new Map(rows.map((row) => [row.invoice_line, BigInt(row.amount)]))
 }
 
@@ -84,9 +117,9 @@ async function insertCreditNote(
   await sql`
     insert into credit_notes
       (provider_id, reference, number, invoice_ref, customer_ref, currency, total, settles, reason,
-       created_at)
+       refund_ref, created_at)
     values (${providerId}, ${reference}, ${number.toString()}, ${invoiceRef}, ${customerRef}, ${currency},
-      ${totalMinor.toString()}, ${settles}, ${note.reason}, ${note.createdAt})`
+      ${totalMinor.toString()}, ${settles}, ${note.reason}, ${note.refundRef}, ${note.createdAt})`
   const rows = note.lines.map(({ line, amountMinor }, at) => ({
     provider_id: providerId,
     credit_note_ref: reference,
@@ -98,7 +131,18 @@ async function insertCreditNote(
   await sql`insert into credit_note_lines ${sql(rows)}`
 }
 
-/** Of one invoice, the oldest first. */
+export async function markNoteVoid(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update credit_notes set voided_at = ${now}
+    where provider_id = ${providerId} and reference = ${reference}`
+}
+
+/** Of one invoice, the oldest first; void ones too. */
 export async function listCreditNotes(
   sql: Queryable,
   providerId: string,
@@ -112,11 +156,14 @@ export async function listCreditNotes(
     total: string
     settles: CreditNoteUse
     reason: string | null
+    refund_ref: string | null
+    voided_at: Date | null
     created_at: Date
     lines: { line: number; amount: string }[]
   }
   const rows = await sql<Row[]>`
-    select reference, number, customer_ref, currency, total, settles, reason, created_at, (
+    select reference, number, customer_ref, currency, total, settles, reason, refund_ref,
+      voided_at, created_at, (
       select json_agg(json_build_object('line', invoice_line, 'amount', amount::text) order by line)
       from credit_note_lines
       where credit_note_lines.provider_id = ${providerId} and credit_note_ref = reference
@@ -132,6 +179,8 @@ export async function listCreditNotes(
     totalMinor: BigInt(row.total),
     settles: row.settles,
     reason: row.reason,
+    refundRef: row.refund_ref,
+    voidedAt: row.voided_at,
     createdAt: row.created_at,
     lines: row.lines.map(({ line, amount }) => ({ line, amountMinor: BigInt(amount) })),
   }))

@@ -21,16 +21,16 @@ export type CreditRefusal =
   /** Nothing to keep or to pay back: it comes off what is due, or was never owed. */
   | { readonly kind: 'not-settled' }
 
-export type CreditDecision =
-  | {
-      readonly kind: 'credit'
-      /** With that of their tax. */
-      readonly lines: readonly CreditedLine[]
-      /** What the customer has of it, `taxMinor` included. */
-      readonly totalMinor: bigint
-      readonly taxMinor: bigint
-    }
-  | CreditRefusal
+/** What a credit note takes back. */
+export type IssuableCredit = {
+  /** With that of their tax. */
+  readonly lines: readonly CreditedLine[]
+  /** What the customer has of it, `taxMinor` included. */
+  readonly totalMinor: bigint
+  readonly taxMinor: bigint
+}
+
+export type CreditDecision = ({ readonly kind: 'credit' } & IssuableCredit) | CreditRefusal
 
 /** What a credit note takes back. `credited` is what earlier ones did, by line of the invoice. */
 export function decideCredit(
@@ -93,7 +93,7 @@ export function creditedTaxOf(
 }
 
 /** What earlier invoices left is theirs to take back, and tax goes with what it is the tax of. */
-function creditableOf(line: InvoiceLine | undefined): bigint {
+export function creditableOf(line: InvoiceLine | undefined): bigint {
   const isCharge = line !== undefined && !['carried_in', 'tax'].includes(line.inputs.kind)
   return isCharge ? line.amountMinor : 0n
 }

@@ -1,7 +1,12 @@
-import { invoiceCarried, invoiceIssued, type IssuedInvoice } from '../money-ledger/postings.ts'
+import {
+  invoiceCarried,
+  invoiceIssued,
+  type IssuedInvoice,
+  type SoldAs,
+} from '../money-ledger/postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import { decideDue } from '../pricing/decide-due.ts'
-import { totalOf } from '../pricing/invoice-line.ts'
+import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { taxMinorOf } from '../pricing/tax-line.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { addCarried } from './carried-amounts.ts'
@@ -63,6 +68,11 @@ async function carry<Kept extends Invoice>(
   return carried
 }
 
+/** Credits are sold alone. */
+export function soldAs(lines: readonly InvoiceLine[]): SoldAs {
+  return lines.some(({ inputs }) => inputs.kind === 'credits') ? 'prepaid' : 'revenue'
+}
+
 /** What an invoice is to the ledger. */
 export function issuedOf({
   reference,
@@ -73,6 +83,7 @@ export function issuedOf({
   const carriedIn = lines.filter(({ inputs }) => inputs.kind === 'carried_in')
   const charged = lines.filter(({ inputs }) => inputs.kind !== 'carried_in')
   return {
+    sells: soldAs(lines),
     reference,
     customerRef,
     currency,

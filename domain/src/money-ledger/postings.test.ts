@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { MoneyAccount } from '../wallet/ledger.ts'
 import {
   creditNoteIssued,
+  creditNoteVoided,
   disputeReinstated,
   disputeWithdrawn,
   invoiceCarried,
@@ -23,7 +24,7 @@ import {
 const customerRef = 'cus_1'
 const currency = 'USD'
 const invoiceRef = 'inv_1'
-const issued = { reference: invoiceRef, customerRef, currency }
+const issued = { reference: invoiceRef, customerRef, currency, sells: 'revenue' } as const
 
 /** Sums by account and currency; those that hold nothing are left out. */
 function balances(postings: readonly Posting[]): Record<string, bigint> {
@@ -57,21 +58,15 @@ function all(amountMinor: bigint, fee: bigint, name = '1'): Posting[] {
     invoiceVoided(invoice),
     invoiceCarried({ ...ofInvoice, step: 'issue' }),
     invoiceWrittenOff(ofInvoice),
-    ...(['invoice', 'balance', 'refund'] as const).map((settles) =>
-      creditNoteIssued({
-        ...ofInvoice,
-        reference: `crn_${name}_${settles}`,
-        settles,
-        taxMinor: amountMinor / 7n,
+    ...(['revenue', 'prepaid'] as const).flatMap((sold) =>
+      (['invoice', 'balance', 'refund'] as const).flatMap((settles) => {
+        const reference = `crn_${name}_${sold}_${settles}`
+        const note = { ...ofInvoice, reference, sold, settles, taxMinor: amountMinor / 2n }
+        return [creditNoteIssued(note), creditNoteVoided(note)]
       }),
     ),
-    ...(['receivable', 'written_off', 'prepaid', 'revenue', 'refunds'] as const).map((pays) =>
-      paymentSucceeded({
-        ...money,
-        chargeRef: `ch_${name}_${pays}`,
-        pays,
-        taxMinor: amountMinor / 3n,
-      }),
+    ...(['receivable', 'written_off', 'refunds'] as const).map((pays) =>
+      paymentSucceeded({ ...money, chargeRef: `ch_${name}_${pays}`, pays }),
     ),
     paymentSettled({
       customerRef,
@@ -130,9 +125,22 @@ describe('what undoes another leaves nothing', () => {
   const dispute = { ...money, disputeRef: 'dp_1', step: 'txn_1', feeMinor: 15n }
   const payout = { currency, amountMinor: 500n, payoutRef: 'po_1', clearedMinor: 501n }
   const invoice = { ...issued, chargedMinor: 700n, taxMinor: 120n, carriedInMinor: -200n }
+  const credits = { ...invoice, sells: 'prepaid' } as const
+  const note = {
+    ...money,
+    invoiceRef,
+    reference: 'crn_1',
+    settles: 'refund',
+    taxMinor: 80n,
+  } as const
 
   test.each<[string, Posting[]]>([
     ['an invoice that is void', [invoiceIssued(invoice), invoiceVoided(invoice)]],
+    ['an invoice of credits that is void', [invoiceIssued(credits), invoiceVoided(credits)]],
+    ...(['revenue', 'prepaid'] as const).map((sold): [string, Posting[]] => [
+      `a credit note of ${sold} that is void`,
+      [creditNoteIssued({ ...note, sold }), creditNoteVoided({ ...note, sold })],
+    ]),
     [
       'a refund that failed',
       [refundPending(refund), refundFailed({ ...refund, hadSucceeded: false })],

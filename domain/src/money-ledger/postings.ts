@@ -26,6 +26,7 @@ type OfCustomer = Money & { readonly customerRef: string }
  * `taxMinor` is the part of what is charged that is owed to a state.
  */
 export type IssuedInvoice = {
+  readonly sells: SoldAs
   readonly reference: string
   readonly customerRef: string
   readonly currency: string
@@ -43,12 +44,15 @@ export function invoiceVoided(invoice: IssuedInvoice): Posting {
   return ofInvoice('invoice_voided', 'voided', invoice, issueEntries(invoice, -1n))
 }
 
+/** What is charged is earned, but for credits: those are owed until they are used. */
+export type SoldAs = Extract<MoneyAccount, 'revenue' | 'prepaid'>
+
 function issueEntries(invoice: IssuedInvoice, sign: 1n | -1n): MoneyEntry[] {
-  const { currency, chargedMinor, taxMinor, carriedInMinor } = invoice
+  const { sells, currency, chargedMinor, taxMinor, carriedInMinor } = invoice
   return entriesOf(currency, {
     receivable: sign * (chargedMinor + carriedInMinor),
     carried: -sign * carriedInMinor,
-    revenue: -sign * (chargedMinor - taxMinor),
+    [sells]: -sign * (chargedMinor - taxMinor),
     tax: -sign * taxMinor,
   })
 }
@@ -85,58 +89,73 @@ export type CreditNoteUse = 'invoice' | 'balance' | 'refund'
 const accountOfCredit = {
   invoice: 'receivable',
   balance: 'carried',
-  // The refund has been booked against revenue already; this takes it out of the account of refunds.
+  // The money has left through the account of refunds; this takes it out of there.
   refund: 'refunds',
 } as const satisfies Record<CreditNoteUse, MoneyAccount>
 
 /** `taxMinor` is the part of the amount that is not owed to a state any more. */
-type CreditNotePosting = OfInvoice & {
+export type CreditNotePosting = OfInvoice & {
   readonly reference: string
+  /** What the invoice sold. */
+  readonly sold: SoldAs
   readonly settles: CreditNoteUse
   readonly taxMinor: bigint
 }
 
 export function creditNoteIssued(note: CreditNotePosting): Posting {
+  return creditNotePosting(note, 'issued', 1n)
+}
+
+/** The refund that it was written for did not arrive. */
+export function creditNoteVoided(note: CreditNotePosting): Posting {
+  return creditNotePosting(note, 'voided', -1n)
+}
+
+/**
+ * Of credits that are paid back only the tax is booked here: those that are left are taken out of the wallet, and what
+ * they were worth goes to the account of refunds with them; used ones stay there.
+ */
+function creditNotePosting(
+  note: CreditNotePosting,
+  step: 'issued' | 'voided',
+  sign: 1n | -1n,
+): Posting {
   const { reference, invoiceRef, customerRef, currency, amountMinor, taxMinor, settles } = note
+  const isTakenBack = note.sold === 'prepaid' && settles === 'refund'
+  const netMinor = isTakenBack ? 0n : amountMinor - taxMinor
   return {
     kind: 'credit_note',
-    key: `credit-note:${reference}`,
+    key: step === 'issued' ? `credit-note:${reference}` : `credit-note:${reference}:voided`,
     customerRef,
     invoiceRef,
     entries: entriesOf(currency, {
-      revenue: amountMinor - taxMinor,
-      tax: taxMinor,
-      [accountOfCredit[settles]]: -amountMinor,
+      revenue: sign * netMinor,
+      tax: sign * taxMinor,
+      [accountOfCredit[settles]]: -sign * (netMinor + taxMinor),
     }),
   }
 }
 
 /**
- * What a payment is for: an issued invoice, one that was written off already, credits, something that was sold without
- * an invoice, or nothing that could be given: then it is paid back.
+ * What a payment is for: an issued invoice, one that was written off already, or nothing that could be given: then it is
+ * paid back.
  */
-export type PaymentUse = 'receivable' | 'written_off' | 'prepaid' | 'revenue' | 'refunds'
+export type PaymentUse = 'receivable' | 'written_off' | 'refunds'
 
-/** An invoice has its tax posted already: `taxMinor` is that of what was sold without one. */
 type SucceededPayment = OfCustomer & {
   readonly chargeRef: string
   readonly pays: PaymentUse
-  readonly taxMinor?: bigint
   readonly invoiceRef?: string
 }
 
 export function paymentSucceeded(payment: SucceededPayment): Posting {
-  const { chargeRef, customerRef, currency, amountMinor, pays, taxMinor = 0n, invoiceRef } = payment
+  const { chargeRef, customerRef, currency, amountMinor, pays, invoiceRef } = payment
   return {
     kind: 'payment_succeeded',
     key: paymentKey(chargeRef),
     customerRef,
     ...(invoiceRef === undefined ? {} : { invoiceRef }),
-    entries: entriesOf(currency, {
-      clearing: amountMinor,
-      [pays]: -(amountMinor - taxMinor),
-      tax: -taxMinor,
-    }),
+    entries: entriesOf(currency, { clearing: amountMinor, [pays]: -amountMinor }),
   }
 }
 
@@ -182,7 +201,10 @@ function exchange(from: Money, into: Money): MoneyEntry[] {
   ]
 }
 
-/** `taxMinor` is the part of it that is not owed to a state any more; of an invoice a credit note says that. */
+/**
+ * `taxMinor` is the part of it that is not owed to a state any more; of an invoice a credit note says that, and only what
+ * was sold before every payment had one has it here.
+ */
 type Refund = OfCustomer & {
   readonly refundRef: string
   readonly taxMinor?: bigint

@@ -12,9 +12,10 @@ import { settleAnsweredAttempt, type AttemptDecline } from './attempts-repositor
 import { adoptMoney } from './adopt-money.ts'
 import { bookPayment } from './book-payment.ts'
 import { lockIntent, updateIntent } from './intents-repository.ts'
+import { invoiceSale } from './invoice-sale.ts'
 import { nextLookAt } from './look-schedule.ts'
 import type { PaymentIntent } from './payment-intent.ts'
-import { postPayment, postSettlement } from './post-payment.ts'
+import { postSettlement, postUndeliverable } from './post-payment.ts'
 import { recordPaymentEvent } from './payment-event.ts'
 import { canIntentMove, intentTransitions, isFinal, type IntentTrigger } from './transitions.ts'
 
@@ -74,15 +75,19 @@ async function settlePaid(
   const settlementWanted = payment.settlement === undefined
   const paid = { ...intent, succeededAt: now, failureReason: null, settlementWanted }
   const booking = await bookPayment(work, paid, hostedUrl)
-  await postPayment(work, paid, booking)
-  if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
   if (booking.kind === 'undeliverable') {
+    await postUndeliverable(work, paid)
+    if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
     return { ...paid, refundWanted: true, failureReason: booking.reason }
   }
   // An invoice that the saved card paid tells of no new one, and the customer may have saved another meanwhile.
   const isKnown = paid.invoiceRef !== null && card?.paymentMethodId === paid.paymentMethodId
   if (card !== undefined && !isKnown) await saveCard(work, paid.customerRef, card)
-  return { ...paid, purchaseRef: booking.purchaseRef }
+  const { purchaseRef, sale } = booking
+  const invoiceRef = sale === undefined ? paid.invoiceRef : await invoiceSale(work, paid, sale)
+  if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
+  const paidWith = card === undefined ? null : { brand: card.brand, last4: card.last4 }
+  return { ...paid, purchaseRef, invoiceRef, paidWith }
 }
 
 /** Of a payment that has come to its end only what of it reached the processor's balance may still be to be told. */

@@ -9,7 +9,7 @@ import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { claimCredits } from './claim-credits.ts'
 import { lockIntent } from './intents-repository.ts'
 import type { PaymentIntent } from './payment-intent.ts'
-import { taxOf } from './post-payment.ts'
+import { findPostedPayment, taxOf } from './post-payment.ts'
 import { postRefund, settleRefund } from './post-refund.ts'
 import {
   findRefund,
@@ -74,17 +74,18 @@ export async function applyRefund(
 
 /**
  * The tax that is not owed any more. Rounded once for all that was paid back by now, so that the parts of a payment add up
- * to its tax. Of a payment that gave nothing, or paid an invoice, none was booked with it.
+ * to its tax. Of a payment that gave nothing none was booked with it, and of one that paid an invoice a credit note says it.
  */
 async function taxOfRefund(
-  { sql, providerId }: UnitOfWork,
+  work: UnitOfWork,
   intent: PaymentIntent,
   { amountMinor }: Refund,
 ): Promise<bigint> {
+  const { sql, providerId } = work
   const taxMinor = taxOf(intent)
-  if (taxMinor === 0n || intent.purchaseRef === null || intent.purpose === 'usage_billing') {
-    return 0n
-  }
+  if (taxMinor === 0n || intent.purchaseRef === null) return 0n
+  const posted = await findPostedPayment(work, intent)
+  if (posted !== undefined && posted.invoiceRef !== null) return 0n
   const before = await sumRefunds(sql, providerId, intent.reference)
   const refundedMinor = before.amountMinor + amountMinor
   const upTo = divideRounded(taxMinor * refundedMinor, intent.originalAmountMinor)
@@ -117,10 +118,10 @@ async function tell(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
  */
 async function takeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
   const { sql, providerId, now } = work
-  const { purchaseRef, invoiceRef, customerRef } = intent
+  const { purchaseRef, purpose, invoiceRef, customerRef } = intent
   if (purchaseRef === null) return
   const isHeld =
-    invoiceRef === null
+    purpose !== 'usage_billing' || invoiceRef === null
       ? await isStillPaid(sql, providerId, { customerRef, purchaseRef })
       : !(await isLastPeriodRefunded(work, purchaseRef, invoiceRef))
   if (isHeld) return

@@ -6,11 +6,12 @@ import { completeCheckoutSession } from '../sessions/checkout-sessions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { topUpCredits } from '../wallet/top-up-credits.ts'
 import { bookPlan, type Booking } from './book-plan.ts'
+import { saleOfCredits } from './invoice-sale.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 import { netOf } from './post-payment.ts'
 import { untaxedTermsOf } from './taxed-terms.ts'
 
-/** Gives what was paid for, in the transaction that says that it was paid. */
+/** Gives what was paid for, in the transaction that says that it was paid. Its invoice is the caller's to issue. */
 export async function bookPayment(
   work: UnitOfWork,
   intent: PaymentIntent,
@@ -53,7 +54,8 @@ async function bookTopUp(work: UnitOfWork, intent: PaymentIntent): Promise<Booki
   if (refused !== undefined) return refused
   const purchase = topUpPurchase(customer, { ...intent, ...untaxedTermsOf(intent) }, now)
   await insertPurchase(sql, providerId, purchase)
-  return { kind: 'booked', purchaseRef: purchase.reference }
+  const sale = saleOfCredits(intent, intent.credits, purchase.reference)
+  return { kind: 'booked', purchaseRef: purchase.reference, sale }
 }
 
 async function mint(

@@ -5,20 +5,23 @@ import { endPrevious, tellOfPlanChange } from '../purchases/activate-plan.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
 import { paidPurchase, type PurchasePrice } from '../purchases/new-purchase.ts'
-import { findDecidingPurchase } from '../purchases/repository.ts'
+import type { PlanSwitch } from '../purchases/decide-switch.ts'
+import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import { findDecidingPurchase, type Purchase } from '../purchases/repository.ts'
 import { listProductNames } from '../products/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { withdrawOtherIntents } from './intents-repository.ts'
+import { saleOfCredits, saleOfPlan, type Sale } from './invoice-sale.ts'
 import type { PaymentIntent } from './payment-intent.ts'
-import { billPaidSwitch, findSwitch, paidSwitch } from './paid-switch.ts'
+import { findSwitch, paidSwitch } from './paid-switch.ts'
 import { untaxedTermsOf } from './taxed-terms.ts'
 
 export type Booking =
   | {
       readonly kind: 'booked'
       readonly purchaseRef: string | null
-      /** An invoice was paid with it, which says so to the ledger itself. */
-      readonly hasInvoice?: boolean
+      /** What its invoice is to tell; absent: it has paid one that there was. */
+      readonly sale?: Sale
     }
   /** There is nothing to be given for the money. */
   | { readonly kind: 'undeliverable'; readonly reason: string }
@@ -37,7 +40,9 @@ export async function bookPlan(work: UnitOfWork, intent: PaymentIntent): Promise
   const last = await findDecidingPurchase(sql, providerId, customerRef, productRef)
   const held = last !== undefined && givesAccess(last, now) ? last : undefined
   if (held !== undefined && held.planRef === plan.reference) {
-    if (intent.credits !== null) return { kind: 'booked', purchaseRef: held.reference }
+    if (intent.credits !== null) {
+      return booked(saleOfCredits(intent, intent.credits, held.reference))
+    }
     if (isPaidFor(held)) return undeliverable('The plan was paid already')
   }
   const change = findSwitch(intent, plan, held, now)
@@ -54,12 +59,23 @@ export async function bookPlan(work: UnitOfWork, intent: PaymentIntent): Promise
   await movePurchase(work, purchase, 'paid')
   await tellOfPlanChange(work, purchase, replaced)
   await withdrawOtherIntents(sql, providerId, intent, now)
-  if (change !== undefined) await billPaidSwitch(work, purchase, change, intent)
-  return {
-    kind: 'booked',
-    purchaseRef: purchase.reference,
-    ...(change === undefined ? {} : { hasInvoice: true }),
-  }
+  return booked(saleOf(intent, plan, purchase, change))
+}
+
+function saleOf(
+  intent: PaymentIntent,
+  plan: PlanSnapshot,
+  purchase: Purchase,
+  change: PlanSwitch | undefined,
+): Sale {
+  const { reference: purchaseRef } = purchase
+  if (intent.credits !== null) return saleOfCredits(intent, intent.credits, purchaseRef)
+  if (change !== undefined) return { purchaseRef, lines: change.lines, claims: [] }
+  return saleOfPlan(intent, plan, purchase)
+}
+
+function booked(sale: Sale): Booking {
+  return { kind: 'booked', purchaseRef: sale.purchaseRef, sale }
 }
 
 /** Money that buys credits is no price of the plan, and tax is none either. */

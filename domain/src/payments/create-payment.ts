@@ -125,7 +125,7 @@ function created(intent: PaymentIntent, clientSecret: string | undefined): Creat
 
 function draftOf(
   request: PaymentRequest,
-  { plan, terms, tax, planSwitch, cycleMode }: PricedRequest,
+  { plan, terms, tax, planSwitch, cycleMode, sellerName }: PricedRequest,
   processorCustomerId: string,
   inputSha256: string,
 ) {
@@ -143,6 +143,7 @@ function draftOf(
     tax,
     planSwitch,
     description: request.description ?? null,
+    sellerName,
     purchaseRef: null,
     invoiceRef: null,
     idempotencyKey: request.idempotencyKey,

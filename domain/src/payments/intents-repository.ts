@@ -4,7 +4,7 @@ import { jsonb } from '../postgres/jsonb.ts'
 import type { PageRange } from '../postgres/select-page.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
 import { taxFromJson, taxToJson, type TaxBreakdownJson } from '../tax/tax-breakdown.ts'
-import type { IntentPurpose, IntentSwitch, PaymentIntent } from './payment-intent.ts'
+import type { IntentPurpose, IntentSwitch, PaidWith, PaymentIntent } from './payment-intent.ts'
 import type { IntentState } from './transitions.ts'
 
 type IntentRow = {
@@ -37,6 +37,8 @@ type IntentRow = {
   refund_wanted: boolean
   cancel_wanted: boolean
   settlement_wanted: boolean
+  seller_name: string | null
+  paid_with: PaidWith | null
   idempotency_key: string
   input_sha256: string
   expires_at: Date
@@ -57,7 +59,7 @@ export async function insertIntent(
       (provider_id, reference, purpose, customer_ref, product_ref, plan_ref, plan_snapshot,
        cycle_mode, checkout_session_id, payment_method_id, keeps_card, status, amount, original_amount,
        currency, exchange_rate, tax, plan_switch, credits, description, processor_customer_id, purchase_ref,
-       invoice_ref, idempotency_key, input_sha256, expires_at, next_look_at, created_at, updated_at)
+       invoice_ref, seller_name, idempotency_key, input_sha256, expires_at, next_look_at, created_at, updated_at)
     values (${providerId}, ${intent.reference}, ${intent.purpose}, ${intent.customerRef},
       ${intent.productRef}, ${intent.planRef}, ${jsonb(sql, intent.planSnapshot)},
       ${intent.cycleMode}, ${intent.checkoutSessionId}, ${intent.paymentMethodId}, ${intent.keepsCard},
@@ -66,6 +68,7 @@ export async function insertIntent(
       ${jsonb(sql, intent.planSwitch)},
       ${intent.credits?.toString() ?? null},
       ${intent.description}, ${intent.processorCustomerId}, ${intent.purchaseRef}, ${intent.invoiceRef},
+      ${intent.sellerName},
       ${intent.idempotencyKey}, ${intent.inputSha256}, ${intent.expiresAt}, ${intent.nextLookAt}, ${intent.createdAt},
       ${intent.updatedAt})`
 }
@@ -81,6 +84,7 @@ export async function updateIntent(
       original_amount = ${intent.originalAmountMinor.toString()},
       tax = ${jsonb(sql, intent.tax && taxToJson(intent.tax))},
       processor_payment_id = ${intent.processorPaymentId}, purchase_ref = ${intent.purchaseRef},
+      invoice_ref = ${intent.invoiceRef}, paid_with = ${jsonb(sql, intent.paidWith)},
       failure_reason = ${intent.failureReason}, declined_charges = ${[...intent.declinedCharges]},
       refund_wanted = ${intent.refundWanted}, cancel_wanted = ${intent.cancelWanted},
       settlement_wanted = ${intent.settlementWanted},
@@ -281,6 +285,8 @@ function fromRow(row: IntentRow): PaymentIntent {
     refundWanted: row.refund_wanted,
     cancelWanted: row.cancel_wanted,
     settlementWanted: row.settlement_wanted,
+    sellerName: row.seller_name,
+    paidWith: row.paid_with,
     idempotencyKey: row.idempotency_key,
     inputSha256: row.input_sha256,
     expiresAt: row.expires_at,

@@ -34,6 +34,8 @@ export type IntentDraft = {
   /** Absent: none. */
   readonly planSwitch?: IntentSwitch | undefined
   readonly description: string | null
+  /** The provider's, for the invoice; null: there is one, which says so. */
+  readonly sellerName: string | null
   /** The purchase whose usage or renewal it pays. */
   readonly purchaseRef: string | null
   /** The invoice that it pays. Breaks a unique constraint while another payment of it is open. */
@@ -69,6 +71,7 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
     refundWanted: false,
     cancelWanted: false,
     settlementWanted: false,
+    paidWith: null,
     expiresAt: new Date(now.getTime() + payableMs),
     // The caller carries the attempt out at once; this is for when it dies before.
     nextLookAt: new Date(now.getTime() + firstLookMs),

@@ -1,13 +1,10 @@
-import { billSwitch } from '../charging/bill-switch.ts'
 import type { Customer } from '../customers/repository.ts'
-import { payInvoice } from '../invoices/settle-invoice.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
 import type { Product } from '../products/repository.ts'
 import { decideSwitch, type PlanSwitch } from '../purchases/decide-switch.ts'
 import { switchedPurchase, switchPrice } from '../purchases/new-purchase.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
 import type { Purchase } from '../purchases/repository.ts'
-import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 import { priceOf } from './taxed-terms.ts'
 
@@ -46,18 +43,4 @@ export function paidSwitch(
   const price = switchPrice(given.plan, currency, exchangeRate)
   const purchase = switchedPurchase(given, change, price)
   return { ...purchase, status: 'pending', paidAt: given.now }
-}
-
-/** The invoice of what was paid, at the tax that was paid. */
-export async function billPaidSwitch(
-  work: UnitOfWork,
-  purchase: Purchase,
-  change: PlanSwitch,
-  intent: PaymentIntent,
-): Promise<void> {
-  const { reference: chargeRef, originalAmountMinor: amountMinor, tax, planSwitch } = intent
-  const seller = { name: planSwitch?.sellerName ?? '' }
-  const paidWith = tax === null ? 'no tax' : { rule: tax, isInclusive: tax.isInclusive }
-  const invoice = await billSwitch(work, purchase, change, seller, paidWith)
-  if (invoice !== undefined) await payInvoice(work, invoice, { chargeRef, amountMinor })
 }

@@ -1,3 +1,4 @@
+import type { SeenCard } from '../cards/repository.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
 import type { TaxBreakdown } from '../tax/tax-breakdown.ts'
@@ -41,7 +42,7 @@ export type PaymentIntent = {
   /** Null until the processor has told. */
   readonly processorPaymentId: string | null
   readonly purchaseRef: string | null
-  /** The invoice that it pays, where it pays one. */
+  /** The invoice that it pays; of what is bought it is made when the money is there. */
   readonly invoiceRef: string | null
   readonly failureReason: string | null
   /** Charges that were turned down, or causes where there was no charge: each of them was told of once. */
@@ -51,6 +52,10 @@ export type PaymentIntent = {
   readonly cancelWanted: boolean
   /** Paid, and the processor has not told yet what of it reached its balance. */
   readonly settlementWanted: boolean
+  /** The provider's, for the invoice of what is bought; null: it pays an invoice that there is. */
+  readonly sellerName: string | null
+  /** The card that paid; null: not paid, or not by card. */
+  readonly paidWith: PaidWith | null
   readonly idempotencyKey: string
   readonly inputSha256: string
   readonly expiresAt: Date
@@ -68,9 +73,10 @@ export type IntentSwitch = {
   readonly changedAt: string
   /** Whether the set-up fee is part of it. */
   readonly isFirst: boolean
-  /** Of the invoice. */
-  readonly sellerName: string
 }
+
+/** As receipts name it. */
+export type PaidWith = Pick<SeenCard, 'brand' | 'last4'>
 
 /** How long a customer may take to pay. */
 export const payableMs = 24 * 3_600_000

@@ -5,32 +5,16 @@ import {
   paymentSettled,
   paymentSucceeded,
   type Money,
-  type PaymentUse,
 } from '../money-ledger/postings.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findPostedTransaction, type PostedTransaction } from '../wallet/ledger.ts'
-import type { Booking } from './book-plan.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 
-/** Posts what was paid, in the transaction that gives what it was paid for. A payment is its own charge: it has one at most. */
-export async function postPayment(
-  work: UnitOfWork,
-  intent: PaymentIntent,
-  booking: Booking,
-): Promise<void> {
+/** Posts what was paid for nothing that could be given. What pays an invoice is posted by whoever settles that. */
+export async function postUndeliverable(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
   const { reference: chargeRef, customerRef, currency, originalAmountMinor: amountMinor } = intent
-  const pays = useOf(intent, booking)
-  if (pays === undefined) return
-  const taxMinor = pays === 'refunds' ? 0n : taxOf(intent)
-  const payment = { chargeRef, customerRef, currency, amountMinor, taxMinor, pays }
+  const payment = { chargeRef, customerRef, currency, amountMinor, pays: 'refunds' } as const
   await postMoney(work, paymentSucceeded(payment))
-}
-
-/** Undefined: whoever settles the invoice posts it. */
-function useOf({ purpose, credits }: PaymentIntent, booking: Booking): PaymentUse | undefined {
-  if (booking.kind === 'undeliverable') return 'refunds'
-  if (purpose === 'usage_billing' || booking.hasInvoice === true) return undefined
-  return credits === null ? 'revenue' : 'prepaid'
 }
 
 /** What was sold, without its tax. */

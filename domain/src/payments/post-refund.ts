@@ -1,4 +1,5 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
+import { creditRefund, voidCreditOfRefund } from '../invoices/credit-refund.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { failRefund, finishRefund, startRefund } from '../invoices/settle-invoice.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
@@ -63,12 +64,15 @@ async function moveOfInvoice(
   switch (status) {
     case 'pending':
       return startRefund(work, invoice, refund)
-    case 'succeeded':
-      await finishRefund(work, invoice, refund)
+    case 'succeeded': {
+      const refunded = await finishRefund(work, invoice, refund)
+      await creditRefund(work, refunded, refundRef, amountMinor)
       return
+    }
     case 'failed':
     case 'canceled':
       await failRefund(work, invoice, refund)
+      await voidCreditOfRefund(work, invoice, refundRef)
   }
 }
 

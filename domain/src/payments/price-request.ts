@@ -34,6 +34,8 @@ export type PricedRequest = {
   readonly tax: TaxBreakdown | null
   /** Undefined: it pays a period of its own, or none. */
   readonly planSwitch?: IntentSwitch | undefined
+  /** The provider's. */
+  readonly sellerName: string
 }
 
 export type PriceOutcome =
@@ -57,14 +59,14 @@ export async function priceRequest(
       request.purpose === 'credit_topup'
         ? await priceTopUp(at, provider, request)
         : await pricePlan(at, provider, request)
-    return priced.kind === 'untaxed' ? taxed(at, request, priced) : priced
+    return priced.kind === 'untaxed' ? taxed(at, provider, request, priced) : priced
   })
 }
 
 type PricingAt = Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>
 
 type Untaxed =
-  | (Omit<PricedRequest, 'kind' | 'tax'> & { readonly kind: 'untaxed' })
+  | (Omit<PricedRequest, 'kind' | 'tax' | 'sellerName'> & { readonly kind: 'untaxed' })
   | Exclude<PriceOutcome, PricedRequest>
 
 async function priceTopUp(
@@ -82,7 +84,7 @@ async function priceTopUp(
 
 async function pricePlan(
   { sql, providerId, now }: PricingAt,
-  { cycleMode, name }: Provider,
+  { cycleMode }: Provider,
   request: PaymentRequest,
 ): Promise<Untaxed> {
   const { productRef, planRef, customer } = request
@@ -111,7 +113,7 @@ async function pricePlan(
     const decision = decideSwitchTerms(plan, change, rate)
     if (decision.kind === 'refuse') return refused(decision.reason)
     const fromPurchaseRef = change.from.reference
-    const planSwitch = { fromPurchaseRef, changedAt: now.toISOString(), isFirst, sellerName: name }
+    const planSwitch = { fromPurchaseRef, changedAt: now.toISOString(), isFirst }
     return { kind: 'untaxed', plan, cycleMode, terms: decision.terms, planSwitch }
   }
   const rates = new Map<string, ExchangeRate | undefined>()
@@ -127,6 +129,7 @@ async function pricePlan(
 
 async function taxed(
   { sql, providerId, now }: PricingAt,
+  { name: sellerName }: Provider,
   { customer, productRef, purpose }: PaymentRequest,
   untaxed: Extract<Untaxed, { kind: 'untaxed' }>,
 ): Promise<PriceOutcome> {
@@ -140,7 +143,7 @@ async function taxed(
   }
   const tax = await findTax(sql, providerId, sale, terms.originalAmountMinor, now)
   const reason = tax === null ? undefined : refusalOfTotal(tax, terms.currency)
-  return reason === undefined ? { ...untaxed, kind: 'priced', tax } : refused(reason)
+  return reason === undefined ? { ...untaxed, kind: 'priced', tax, sellerName } : refused(reason)
 }
 
 function refused(reason: string): { readonly kind: 'refused'; readonly reason: string } {

@@ -25,6 +25,38 @@ export function oneTimeLines(plan: PlanSnapshot, currency: string): InvoiceLine[
   return withoutNothing([price, ...setupFee(plan, setupFeeMinor)])
 }
 
+/**
+ * What was paid for a plan as it was taken, `paidMinor` in all: its price for the first period, or for good, and the
+ * set-up fee where that is part of it.
+ */
+export function paidPlanLines(
+  plan: PlanSnapshot,
+  currency: string,
+  paidMinor: bigint,
+  period: ChargedPeriod | null,
+): InvoiceLine[] {
+  const { priceMinor, setupFeeMinor } = requirePrices(plan, currency)
+  const feeMinor = paidMinor === priceMinor + setupFeeMinor ? setupFeeMinor : 0n
+  const kind = period === null ? 'one_time' : 'recurring'
+  const price = invoiceLine(fixed(kind, paidMinor - feeMinor), plan.name, period)
+  return withoutNothing([price, ...setupFee(plan, feeMinor)])
+}
+
+/** Credits that were bought; `plan` is undefined where they were bought for no plan. */
+export function creditLines(
+  plan: PlanSnapshot | undefined,
+  credits: bigint,
+  paidMinor: bigint,
+): InvoiceLine[] {
+  const inputs = {
+    kind: 'credits',
+    amountMinor: paidMinor.toString(),
+    credits: credits.toString(),
+  } as const
+  const description = plan === undefined ? 'Credits' : `${plan.name}, credits`
+  return [invoiceLine(inputs, description, null)]
+}
+
 /** 10^-6 units. */
 export type PeriodUsage = {
   readonly period: ChargedPeriod

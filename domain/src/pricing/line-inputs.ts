@@ -8,7 +8,13 @@ import type { UsageTerms } from './usage-terms.ts'
  */
 
 export type LineInputs =
-  FixedCharge | UsageCharge | LateUsageCharge | ProratedCharge | TaxCharge | CarriedIn
+  | FixedCharge
+  | CreditsCharge
+  | UsageCharge
+  | LateUsageCharge
+  | ProratedCharge
+  | TaxCharge
+  | CarriedIn
 
 export type LineKind = LineInputs['kind']
 
@@ -16,6 +22,14 @@ export type LineKind = LineInputs['kind']
 export type FixedCharge = {
   readonly kind: 'recurring' | 'setup_fee' | 'one_time'
   readonly amountMinor: string
+}
+
+/** Credits for the wallet, at what the customer wanted to pay for them. */
+export type CreditsCharge = {
+  readonly kind: 'credits'
+  readonly amountMinor: string
+  /** Whole ones. */
+  readonly credits: string
 }
 
 /** Usage of the line's period. */

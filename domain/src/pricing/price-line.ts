@@ -24,6 +24,7 @@ function exactAmount(inputs: LineInputs): Fraction {
     case 'recurring':
     case 'setup_fee':
     case 'one_time':
+    case 'credits':
     case 'carried_in':
       return whole(BigInt(inputs.amountMinor))
     case 'usage': {

@@ -1,0 +1,54 @@
+import { divideRounded } from '../money/decimal.ts'
+import { isContained, totalOf } from '../pricing/invoice-line.ts'
+import { creditableOf, type CreditedLine, type IssuableCredit } from './decide-credit.ts'
+import type { InvoiceWithLines } from './invoice.ts'
+
+export type RefundToCredit = {
+  readonly invoice: InvoiceWithLines
+  /** What earlier credit notes took back, by line of the invoice. */
+  readonly credited: ReadonlyMap<number, bigint>
+  /** Paid back, and by no credit note yet; more than none. */
+  readonly amountMinor: bigint
+}
+
+/**
+ * The credit note of money that was paid back, of which nobody said what it was for: its part of the tax, rounded for all
+ * that is credited by now, and the rest off the first line that has as much left. Undefined where nothing is left that
+ * this invoice charged.
+ */
+export function decideRefundCredit({
+  invoice: { lines },
+  credited,
+  amountMinor,
+}: RefundToCredit): IssuableCredit | undefined {
+  const charged = lines.filter(({ inputs }) => inputs.kind !== 'carried_in')
+  const chargedMinor = totalOf(charged)
+  const creditedMinor = sumOf(
+    [...credited].filter(([line]) => !isContained(lines[line]!)).map(([, amount]) => amount),
+  )
+  const leftMinor = chargedMinor - creditedMinor
+  const totalMinor = amountMinor < leftMinor ? amountMinor : leftMinor
+  if (totalMinor <= 0n) return undefined
+  const upToMinor = creditedMinor + totalMinor
+  const tax = lines.flatMap((line, at): CreditedLine[] => {
+    if (line.inputs.kind !== 'tax') return []
+    const before = credited.get(at) ?? 0n
+    const part = divideRounded(line.amountMinor * upToMinor, chargedMinor) - before
+    return part > 0n ? [{ line: at, amountMinor: part < totalMinor ? part : totalMinor }] : []
+  })
+  const added = tax.filter(({ line }) => !isContained(lines[line]!))
+  let restMinor = totalMinor - sumOf(added.map((each) => each.amountMinor))
+  const prices = lines.flatMap((line, at): CreditedLine[] => {
+    const left = creditableOf(line) - (credited.get(at) ?? 0n)
+    const part = left < restMinor ? left : restMinor
+    if (part <= 0n) return []
+    restMinor -= part
+    return [{ line: at, amountMinor: part }]
+  })
+  const taxMinor = sumOf(tax.map((each) => each.amountMinor))
+  return { lines: [...prices, ...tax], totalMinor: totalMinor - restMinor, taxMinor }
+}
+
+function sumOf(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, amount) => sum + amount, 0n)
+}
