@@ -1,10 +1,10 @@
 import { selectUsageToBill } from '@tollgate/domain/calendar/due-purchases'
-import { billUsage, type UsageBilled } from '@tollgate/domain/charging/bill-usage'
+import { billUsage } from '@tollgate/domain/charging/bill-usage'
 import { decideUsageBill, type UsageDelays } from '@tollgate/domain/charging/decide-usage-bill'
 import { measureUsage, type MeasuringParts } from '@tollgate/domain/charging/measure-usage'
 import { prepareUsageBill, type UsageToBill } from '@tollgate/domain/charging/prepare-usage-bill'
 import { listPurchases } from '@tollgate/domain/purchases/repository'
-import { collectInvoice, type Charging } from './collect-invoice.ts'
+import { beginWith, collectInvoice, type Charging } from './collect-invoice.ts'
 import type { ItemJob, ItemOutcome, Turn } from './job.ts'
 
 export type UsageBilling = {
@@ -55,25 +55,20 @@ export function createUsageBilling(billing: UsageBilling): ItemJob {
     const { environment, providerId } = turn
     const measured = await measureUsage(measuring, environment, providerId, toBill)
     const seller = await turn.readProvider()
-    const billed = await turn.commit((work) => billUsage(work, toBill, measured, seller))
-    return await follow(billed, charging, renewals, turn, toBill)
+    const { billed, begun } = await turn.commit(async (work) => {
+      const issued = await billUsage(work, toBill, measured, seller)
+      if (issued.kind !== 'invoiced') return { billed: issued, begun: undefined }
+      const begun = await beginWith(work, issued.invoice, toBill.purchase, charging)
+      return { billed: issued, begun }
+    })
+    // Whoever changed it may have done the rest; where not, it is found due again.
+    if (billed.kind === 'changed') return 'nothing'
+    if (billed.kind === 'invoiced') await collectInvoice(turn, billed.invoice, charging, begun)
+    if (toBill.purchase.planSnapshot?.terms.billingStrategy === 'usage_first') {
+      await renewals.perform(turn, toBill.purchase.reference)
+    }
+    return 'done'
   }
-}
-
-async function follow(
-  billed: UsageBilled,
-  charging: Charging,
-  renewals: Pick<ItemJob, 'perform'>,
-  turn: Turn,
-  { purchase }: UsageToBill,
-): Promise<ItemOutcome> {
-  // Whoever changed it may have done the rest; where not, it is found due again.
-  if (billed.kind === 'changed') return 'nothing'
-  if (billed.kind === 'invoiced') await collectInvoice(turn, billed.invoice, charging)
-  if (purchase.planSnapshot?.terms.billingStrategy === 'usage_first') {
-    await renewals.perform(turn, purchase.reference)
-  }
-  return 'done'
 }
 
 function describe(decision: ReturnType<typeof decideUsageBill>): string {

@@ -1,10 +1,11 @@
 import type { SelectDue } from '@tollgate/domain/calendar/claims'
 import { billRecurring } from '@tollgate/domain/charging/bill-recurring'
+import type { BegunCharge } from '@tollgate/domain/charging/charge-invoice'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import type { Period } from '@tollgate/domain/periods/periods'
 import { listPurchases, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
-import { collectInvoice, type Charging } from './collect-invoice.ts'
+import { beginWith, collectInvoice, type Charging } from './collect-invoice.ts'
 import type { ItemJob, ItemOutcome, Turn } from './job.ts'
 import type { DecidingAt } from './purchase-job.ts'
 
@@ -26,9 +27,12 @@ export type ChargedJob<Decision> = {
 
 type Prepared =
   | { readonly kind: 'over'; readonly outcome: ItemOutcome }
-  | { readonly kind: 'due'; readonly invoice: Invoice }
+  | { readonly kind: 'due'; readonly invoice: Invoice; readonly begun: BegunCharge | undefined }
 
-/** A job that may have to charge. The invoice is issued and committed first: cut off after that, the next try finds it. */
+/**
+ * A job that may have to charge. The invoice is issued and its charge written down first, and committed: cut off after
+ * that, the next try finds them.
+ */
 export function chargedJob<Decision extends { readonly kind: string }>(
   job: ChargedJob<Decision>,
   charging: Charging,
@@ -38,9 +42,9 @@ export function chargedJob<Decision extends { readonly kind: string }>(
     name: job.name,
     selectDue: job.selectDue,
     perform: async (turn, reference) => {
-      const prepared = await prepare(job, turn, reference)
+      const prepared = await prepare(job, charging, turn, reference)
       if (prepared.kind === 'over') return prepared.outcome
-      return collectInvoice(turn, prepared.invoice, charging)
+      return collectInvoice(turn, prepared.invoice, charging, prepared.begun)
     },
     explain: async (sql, { providerId, item }, now) => {
       const [purchase] = await listPurchases(sql, providerId, { reference: item, rowsMax: 1 })
@@ -55,6 +59,7 @@ export function chargedJob<Decision extends { readonly kind: string }>(
 
 async function prepare<Decision extends { readonly kind: string }>(
   job: ChargedJob<Decision>,
+  charging: Charging,
   turn: Turn,
   reference: string,
 ): Promise<Prepared> {
@@ -67,8 +72,10 @@ async function prepare<Decision extends { readonly kind: string }>(
       return { kind: 'over', outcome: await job.act(work, purchase, decision) }
     }
     const { period, isFirstCharge } = decision
-    const invoice = await billRecurring(work, purchase, period, isFirstCharge, seller)
-    return { kind: 'due', invoice }
+    const { invoice, isNew } = await billRecurring(work, purchase, period, isFirstCharge, seller)
+    // What there was before may have a payment, and whoever learns of that has it locked before the purchase.
+    const begun = isNew ? await beginWith(work, invoice, purchase, charging) : undefined
+    return { kind: 'due', invoice, begun }
   })
 }
 

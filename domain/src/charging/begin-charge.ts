@@ -20,17 +20,10 @@ import {
 import { openIntent, type OpenedIntent } from '../payments/open-intent.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { findProcessorCustomer } from '../payments/processor-customers.ts'
-import { listPurchases } from '../purchases/repository.ts'
+import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../wallet/ledger.ts'
-import type { ChargeOutcome } from './charge-invoice.ts'
-
-export type BegunCharge =
-  | { readonly kind: 'known'; readonly outcome: ChargeOutcome }
-  /** What came of an earlier call is not known yet. */
-  | { readonly kind: 'look'; readonly intentRef: string }
-  /** A call is written down, to be made now. */
-  | ({ readonly kind: 'send' } & OpenedIntent)
+import type { BegunCharge, ChargeOutcome } from './charge-invoice.ts'
 
 /** Writes down the next call that charges the card for the invoice, where there is one to be made. */
 export async function beginCharge(
@@ -50,9 +43,9 @@ export async function beginCharge(
   if (failed?.kind === 'declined' && !isCounted(invoice, failed.failure)) {
     return { kind: 'known', outcome: failed }
   }
-  const method = await findReusablePaymentMethod(sql, providerId, invoice.customerRef)
-  const customerId = await findProcessorCustomer(sql, providerId, invoice.customerRef)
-  if (method === undefined || customerId === undefined) return withoutCard(invoice, last, false)
+  const payer = await findPayer(work, invoice)
+  if (payer === undefined) return withoutCard(invoice, last, false)
+  const { method } = payer
   if (last !== undefined && savedMethodOf(last) === method) {
     // Only the customer, or another card, can change what came of it.
     if (last?.decline === 'hard') return withoutCard(invoice, last, true)
@@ -60,11 +53,48 @@ export async function beginCharge(
     if (isAsked) return withoutCard(invoice, last, false)
   }
   if (intent === undefined) {
-    return { kind: 'send', ...(await openPayment(work, invoice, method, customerId)) }
+    const number = (await countIntentsOfInvoice(sql, providerId, invoiceRef)) + 1
+    const purchase = await findPurchase(work, invoice)
+    return { kind: 'send', ...(await openPayment(work, invoice, purchase, payer, number)) }
   }
   const call = { operation: 'confirm', request: { paymentMethodId: method } } as const
   const attempt = await insertAttempt(sql, providerId, intent.reference, call, work.now)
   return { kind: 'send', intent, attempt }
+}
+
+/** The same for an invoice that this transaction has issued: nobody can have charged it before. */
+export async function beginFirstCharge(
+  work: UnitOfWork,
+  invoice: Invoice,
+  purchase: Purchase,
+): Promise<BegunCharge> {
+  const payer = await findPayer(work, invoice)
+  if (payer === undefined) return withoutCard(invoice, undefined, false)
+  return { kind: 'send', ...(await openPayment(work, invoice, purchase, payer, 1)) }
+}
+
+/** Whom the processor charges, and what; by its ids. */
+type Payer = { readonly method: string; readonly customerId: string }
+
+/** Undefined where no card is saved. */
+async function findPayer(
+  { sql, providerId }: UnitOfWork,
+  { customerRef }: Invoice,
+): Promise<Payer | undefined> {
+  const [method, customerId] = await Promise.all([
+    findReusablePaymentMethod(sql, providerId, customerRef),
+    findProcessorCustomer(sql, providerId, customerRef),
+  ])
+  return method === undefined || customerId === undefined ? undefined : { method, customerId }
+}
+
+async function findPurchase(
+  { sql, providerId }: UnitOfWork,
+  { purchaseRef: reference }: Invoice,
+): Promise<Purchase | undefined> {
+  if (reference === null) return undefined
+  const [purchase] = await listPurchases(sql, providerId, { reference, rowsMax: 1 })
+  return purchase
 }
 
 /**
@@ -117,17 +147,12 @@ async function isUnderWay(
 async function openPayment(
   work: UnitOfWork,
   invoice: Invoice,
-  paymentMethodId: string,
-  processorCustomerId: string,
+  purchase: Purchase | undefined,
+  { method: paymentMethodId, customerId: processorCustomerId }: Payer,
+  number: number,
 ): Promise<OpenedIntent> {
-  const { sql, providerId } = work
   const { reference, customerRef, purchaseRef, planSnapshot } = invoice
-  const [purchase] =
-    purchaseRef === null
-      ? []
-      : await listPurchases(sql, providerId, { reference: purchaseRef, rowsMax: 1 })
   const terms = await termsOf(work, invoice)
-  const number = (await countIntentsOfInvoice(sql, providerId, reference)) + 1
   return openIntent(work, {
     purpose: 'usage_billing',
     customerRef,

@@ -15,6 +15,8 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 /** The name that a provider has, who is not kept in an environment. */
 export type Seller = { readonly name: string }
 
+export type RecurringBill = { readonly invoice: Invoice; readonly isNew: boolean }
+
 /**
  * The invoice of what a period costs beforehand, issued: the one that there is, or a new one. The caller has locked the
  * purchase, whose plan is frozen into it.
@@ -25,7 +27,7 @@ export async function billRecurring(
   period: Period,
   isFirstCharge: boolean,
   seller: Seller,
-): Promise<Invoice> {
+): Promise<RecurringBill> {
   const { sql, providerId } = work
   const { reference, customerRef, currency, planSnapshot } = purchase
   if (planSnapshot === null) throw new Error(`purchase ${reference} has no plan to charge for`)
@@ -38,13 +40,14 @@ export async function billRecurring(
     claims: [{ part: 'recurring', period }],
   })
   if (made.kind === 'made') {
-    return issueInvoice(work, made.invoice, await readParties(work, customerRef, seller))
+    const parties = await readParties(work, customerRef, seller)
+    return { invoice: await issueInvoice(work, made.invoice, parties), isNew: true }
   }
   const billed = await listBilledPeriods(sql, providerId, reference, 'recurring', 12)
   const same = billed.find(({ start }) => start.getTime() === period.start.getTime())
   const invoice = same && (await lockInvoice(sql, providerId, same.invoiceRef))
   if (invoice === undefined) throw new Error(`part of a period of ${reference} is billed otherwise`)
-  return invoice
+  return { invoice, isNew: false }
 }
 
 export async function readParties(
@@ -52,8 +55,11 @@ export async function readParties(
   customerRef: string,
   seller: Seller,
 ) {
-  const customer = await findCustomer(sql, providerId, customerRef)
+  const [customer, taxDetails, merchant] = await Promise.all([
+    findCustomer(sql, providerId, customerRef),
+    findTaxDetails(sql, providerId, customerRef),
+    findMerchant(sql, providerId),
+  ])
   if (customer === undefined) throw new Error(`there is no customer ${customerRef} to charge`)
-  const taxDetails = await findTaxDetails(sql, providerId, customerRef)
-  return partiesOf(seller, await findMerchant(sql, providerId), customer, taxDetails)
+  return partiesOf(seller, merchant, customer, taxDetails)
 }

@@ -1,4 +1,7 @@
 import type { Environment } from '@tollgate/schemas/environment'
+import type { Invoice } from '../invoices/invoice.ts'
+import type { OpenedIntent } from '../payments/open-intent.ts'
+import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 /** What is to be collected from a customer: what is due of an invoice that is open. */
@@ -16,6 +19,8 @@ export type InvoiceCharge = {
 }
 
 export type ChargeOutcome =
+  /** The money is there, and what it pays for began in the transaction that says so: nothing is left to be settled. */
+  | { readonly kind: 'booked' }
   /** The money is there, and the invoice says so itself. */
   | { readonly kind: 'paid' }
   | {
@@ -28,11 +33,30 @@ export type ChargeOutcome =
   /** On its way, or not known yet. Whoever learns that it was paid settles it; the next try learns that it was not. */
   | { readonly kind: 'pending' }
 
-/**
- * Charges the customer's card, with nobody there. However often it is asked for one invoice, that is charged once at
- * most. It calls the payment processor, so no transaction may be open around it.
- */
-export type ChargeInvoice = (charge: InvoiceCharge, commit: Commit) => Promise<ChargeOutcome>
+export type BegunCharge =
+  | { readonly kind: 'known'; readonly outcome: ChargeOutcome }
+  /** What came of an earlier call is not known yet. */
+  | { readonly kind: 'look'; readonly intentRef: string }
+  /** A call is written down, to be made now. */
+  | ({ readonly kind: 'send' } & OpenedIntent)
+
+export type ChargeInvoice = {
+  /**
+   * Charges the customer's card, with nobody there. However often it is asked for one invoice, that is charged once at
+   * most. It calls the payment processor, so no transaction may be open around it. `begun` is what `begin` returned,
+   * committed.
+   */
+  (charge: InvoiceCharge, commit: Commit, begun?: BegunCharge): Promise<ChargeOutcome>
+  /**
+   * Writes down the first call that charges for an invoice, in the transaction that issues it: that saves one of its own.
+   * Absent: the charge begins with it.
+   */
+  readonly begin?: (
+    work: UnitOfWork,
+    invoice: Invoice,
+    purchase: Purchase,
+  ) => Promise<BegunCharge | undefined>
+}
 
 /** One transaction in the name of whoever charges. */
 export type Commit = <Result>(body: (work: UnitOfWork) => Promise<Result>) => Promise<Result>

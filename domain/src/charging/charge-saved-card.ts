@@ -6,32 +6,41 @@ import { carryOut } from '../payments/carry-out.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
 import { reconcileIntent } from '../payments/reconcile-intent.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
-import { beginCharge, outcomeOf } from './begin-charge.ts'
-import type { ChargeInvoice, ChargeOutcome, InvoiceCharge } from './charge-invoice.ts'
+import { beginCharge, beginFirstCharge, outcomeOf } from './begin-charge.ts'
+import type { BegunCharge, ChargeInvoice, ChargeOutcome, InvoiceCharge } from './charge-invoice.ts'
 
 /** Charges what customers saved at the payment processor. */
 export function createSavedCardCharger(parts: Omit<PaymentParts, 'commit'>): ChargeInvoice {
-  return async (charge, commit) => {
-    if (parts.processors.of(charge.environment) === undefined) return { kind: 'pending' }
+  const charge: ChargeInvoice = async (asked, commit, begun) => {
+    if (parts.processors.of(asked.environment) === undefined) return { kind: 'pending' }
     const committing: PaymentParts = { ...parts, commit: (_operation, body) => commit(body) }
     try {
-      return await chargeSavedCard(committing, charge)
+      return await chargeSavedCard(committing, asked, begun)
     } catch (error) {
       if (error instanceof PaymentProcessorUnavailableError) return { kind: 'pending' }
       throw error
     }
   }
+  const begin: ChargeInvoice['begin'] = async (work, invoice, purchase) =>
+    parts.processors.of(work.environment) === undefined
+      ? undefined
+      : await beginFirstCharge(work, invoice, purchase)
+  return Object.assign(charge, { begin })
 }
 
 /**
  * An invoice has one payment, and each charge of it is a try of that payment, which succeeds once at most. The payment and
  * the words of the call are committed before the call; whoever comes after a crash finds them and goes on from there.
  */
-async function chargeSavedCard(parts: PaymentParts, charge: InvoiceCharge): Promise<ChargeOutcome> {
+async function chargeSavedCard(
+  parts: PaymentParts,
+  charge: InvoiceCharge,
+  begunBefore: BegunCharge | undefined,
+): Promise<ChargeOutcome> {
   const { providerId, environment, invoiceRef, now } = charge
   const by = { actor: jobActor('charges'), requestId: null, idempotencyKey: null }
   const operation: Operation = { ...by, providerId, environment, now }
-  const begun = await parts.commit(operation, (work) => beginCharge(work, charge))
+  const begun = begunBefore ?? (await parts.commit(operation, (work) => beginCharge(work, charge)))
   switch (begun.kind) {
     case 'known':
       return begun.outcome
@@ -41,7 +50,7 @@ async function chargeSavedCard(parts: PaymentParts, charge: InvoiceCharge): Prom
     case 'send': {
       const done = await carryOut(parts, operation, begun.intent, begun.attempt)
       const isPaid = done.kind === 'answered' && done.intent.status === 'succeeded'
-      if (isPaid && !done.intent.refundWanted) return { kind: 'paid' }
+      if (isPaid && !done.intent.refundWanted) return { kind: 'booked' }
     }
   }
   const rows = parts.database.of(providerId).in(environment)

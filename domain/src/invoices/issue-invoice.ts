@@ -12,8 +12,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { addCarried } from './carried-amounts.ts'
 import type { Invoice, InvoiceParties, InvoiceWithLines } from './invoice.ts'
 import { movedInvoice } from './move-invoice.ts'
-import { takeNumber } from './numbers.ts'
-import { markIssued, updateInvoice } from './repository.ts'
+import { keepIssued, updateInvoice } from './repository.ts'
 
 /**
  * Issues a draft whose row the caller has locked or has just made: from here on it is owed, and the ledger says so. What
@@ -33,9 +32,7 @@ export async function issueInvoice(
   const whole = { ...draft, parties, issuedAt: now, isHeld, nextChargeAt }
   const open = movedInvoice(whole, 'issued', 0n, now)
   const settled = carriedMinor === 0n ? open : await carry(work, open, carriedMinor, 'issue')
-  const issued = { ...settled, number: await takeNumber(sql, providerId, 'invoice') }
-  await Promise.all([markIssued(sql, providerId, issued), updateInvoice(sql, providerId, issued)])
-  return issued
+  return { ...settled, number: await keepIssued(sql, providerId, settled) }
 }
 
 const firstChargeMs = 600_000

@@ -1,3 +1,4 @@
+import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 
 export type NumberedDocument = 'invoice' | 'credit_note'
@@ -12,10 +13,15 @@ export async function takeNumber(
   providerId: string,
   kind: NumberedDocument,
 ): Promise<bigint> {
-  const [row] = await sql<{ last_number: bigint }[]>`
+  const [row] = await sql<{ last_number: bigint }[]>`${nextNumber(sql, providerId, kind)}`
+  return row!.last_number
+}
+
+/** A statement that takes it, to stand in another one. */
+export function nextNumber(sql: Queryable, providerId: string, kind: NumberedDocument): Fragment {
+  return sql`
     insert into document_numbers (provider_id, kind, last_number)
     values (${providerId}, ${kind}, 1)
     on conflict (provider_id, kind) do update set last_number = document_numbers.last_number + 1
     returning last_number`
-  return row!.last_number
 }

@@ -4,6 +4,7 @@ import { jsonb } from '../postgres/jsonb.ts'
 import { selectPage, type PageRange } from '../postgres/select-page.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
 import type { Invoice, InvoiceParties } from './invoice.ts'
+import { nextNumber } from './numbers.ts'
 import type { InvoiceStatus } from './transitions.ts'
 
 type InvoiceRow = {
@@ -53,26 +54,37 @@ export async function updateInvoice(
   invoice: Invoice,
 ): Promise<void> {
   await sql`
-    update invoices set status = ${invoice.status}, carried = ${invoice.carriedMinor.toString()},
-      paid = ${invoice.paidMinor.toString()}, credited = ${invoice.creditedMinor.toString()},
-      refunded = ${invoice.refundedMinor.toString()}, is_held = ${invoice.isHeld},
-      failed_charges = ${invoice.failedCharges}, next_charge_at = ${invoice.nextChargeAt},
-      counted_failure = ${invoice.countedFailure},
-      paid_at = ${invoice.paidAt}, closed_at = ${invoice.closedAt},
-      updated_at = ${invoice.updatedAt}
+    update invoices set ${changesOf(sql, invoice)}
     where provider_id = ${providerId} and reference = ${invoice.reference}`
 }
 
-/** Gives it what it only gets once: its number, its date and its parties. */
-export async function markIssued(
+/**
+ * The same of a draft that is issued, with what it only gets once: its date, its parties, and the provider's next number,
+ * which it returns.
+ */
+export async function keepIssued(
   sql: Queryable,
   providerId: string,
-  { reference, number, parties, issuedAt }: Invoice,
-): Promise<void> {
-  await sql`
-    update invoices set status = 'open', number = ${number === null ? null : number.toString()}, parties = ${jsonb(sql, parties)},
-      issued_at = ${issuedAt}
-    where provider_id = ${providerId} and reference = ${reference}`
+  invoice: Invoice,
+): Promise<bigint> {
+  const [row] = await sql<[{ number: bigint }]>`
+    with taken (number) as (${nextNumber(sql, providerId, 'invoice')})
+    update invoices set ${changesOf(sql, invoice)}, parties = ${jsonb(sql, invoice.parties)},
+      issued_at = ${invoice.issuedAt}, number = taken.number
+    from taken where provider_id = ${providerId} and reference = ${invoice.reference}
+    returning invoices.number`
+  return row.number
+}
+
+function changesOf(sql: Queryable, invoice: Invoice): Fragment {
+  return sql`
+    status = ${invoice.status}, carried = ${invoice.carriedMinor.toString()},
+    paid = ${invoice.paidMinor.toString()}, credited = ${invoice.creditedMinor.toString()},
+    refunded = ${invoice.refundedMinor.toString()}, is_held = ${invoice.isHeld},
+    failed_charges = ${invoice.failedCharges}, next_charge_at = ${invoice.nextChargeAt},
+    counted_failure = ${invoice.countedFailure},
+    paid_at = ${invoice.paidAt}, closed_at = ${invoice.closedAt},
+    updated_at = ${invoice.updatedAt}`
 }
 
 /** Whoever changes an invoice locks it first, and decides by what is found then. */

@@ -1,6 +1,6 @@
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { findPostedTransaction, insertTransaction, sha256OfInput } from '../wallet/ledger.ts'
+import { findPostedTransaction, insertTransactionOnce, sha256OfInput } from '../wallet/ledger.ts'
 import type { Posting } from './postings.ts'
 
 /** A key that was posted with other entries: two things go by one name, and neither may be believed. */
@@ -10,7 +10,7 @@ export class PostedOtherwiseError extends Error {
 
 /**
  * Posts it in the caller's transaction. Says `repeated`, and changes nothing, where it was posted before; of two at once
- * the second one breaks the unique constraint, and finds it posted when its unit of work runs again.
+ * the second one waits for the first one's transaction.
  */
 export async function postMoney(
   { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
@@ -18,12 +18,7 @@ export async function postMoney(
 ): Promise<'posted' | 'repeated' | 'nothing'> {
   if (posting.entries.length === 0) return 'nothing'
   const inputSha256 = sha256OfInput([posting.customerRef, entriesText(posting)])
-  const posted = await findPostedTransaction(sql, providerId, posting.key)
-  if (posted !== undefined) {
-    if (posted.inputSha256 === inputSha256) return 'repeated'
-    throw new PostedOtherwiseError(`${posting.key} was posted with other entries`)
-  }
-  await insertTransaction(sql, providerId, {
+  const isPosted = await insertTransactionOnce(sql, providerId, {
     reference: drawReference('transaction'),
     kind: posting.kind,
     key: posting.key,
@@ -35,7 +30,10 @@ export async function postMoney(
     createdAt: now,
     entries: posting.entries,
   })
-  return 'posted'
+  if (isPosted) return 'posted'
+  const before = await findPostedTransaction(sql, providerId, posting.key)
+  if (before?.inputSha256 === inputSha256) return 'repeated'
+  throw new PostedOtherwiseError(`${posting.key} was posted with other entries`)
 }
 
 function entriesText({ entries }: Posting): string {

@@ -60,7 +60,7 @@ export async function applyLook(
   const { lastDecline } = look.payment
   const decline = trigger === 'opened' && lastDecline ? declineKindOf(lastDecline) : null
   await settleAnsweredAttempt(sql, providerId, reference, isFinal(kept.status), decline, now)
-  if (isFinal(kept.status)) await settleRecharge(work, kept)
+  if (isFinal(kept.status) && kept.purpose === 'credit_topup') await settleRecharge(work, kept)
   if (isFinal(kept.status) && kept.status !== 'succeeded') await settleUnpaid(work, kept, false)
   return kept
 }

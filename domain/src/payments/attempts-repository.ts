@@ -48,13 +48,16 @@ export async function insertAttempt(
   { operation, request }: Pick<PaymentAttempt, 'operation' | 'request'>,
   now: Date,
 ): Promise<PaymentAttempt> {
-  const number = (await lastAttemptNumber(sql, providerId, intentRef)) + 1
-  const key = `${intentRef}:${operation}:${number}`
   const [row] = await sql<[AttemptRow]>`
     insert into payment_attempts
       (provider_id, intent_ref, number, operation, idempotency_key, request, outcome, sent_at)
-    values (${providerId}, ${intentRef}, ${number}, ${operation}, ${key}, ${jsonb(sql, request)},
-      'sent', ${now})
+    select ${providerId}::text, ${intentRef}::text, number, ${operation}::text,
+      concat_ws(':', ${intentRef}::text, ${operation}::text, number), ${jsonb(sql, request)}::jsonb,
+      'sent', ${now}::timestamptz
+    from (
+      select coalesce(max(number), 0) + 1 as number from payment_attempts
+      where provider_id = ${providerId} and intent_ref = ${intentRef}
+    ) as next
     returning *`
   return fromRow(row)
 }

@@ -79,7 +79,6 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
     updatedAt: now,
     succeededAt: null,
   }
-  await insertIntent(sql, providerId, intent)
   const { paymentMethodId, description } = draft
   const words = wordsOf({
     amountMinor: charged.originalAmountMinor,
@@ -94,13 +93,11 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
   })
   // Beside the words of the call, for whoever asks later which call made the amount what it is: `adoptMoney`.
   const request = { ...words, ...(tax === null ? {} : changeTo(tax)) }
-  const attempt = await insertAttempt(
-    sql,
-    providerId,
-    reference,
-    { operation: 'create', request },
-    now,
-  )
+  const call = { operation: 'create', request } as const
+  const [, attempt] = await Promise.all([
+    insertIntent(sql, providerId, intent),
+    insertAttempt(sql, providerId, reference, call, now),
+  ])
   return { intent, attempt }
 }
 

@@ -173,16 +173,21 @@ export async function listPurchases(
   filter: PurchaseFilter,
 ): Promise<Purchase[]> {
   const rows = await sql<PurchaseRow[]>`
+    ${selectPurchases(sql)}
+    where ${matchingPurchases(sql, providerId, filter)}
+    order by purchases.start_date desc, purchases.created_at desc, purchases.reference
+    limit ${filter.rowsMax} offset ${filter.offset ?? 0}`
+  return rows.map(fromRow)
+}
+
+function selectPurchases(sql: Queryable): Fragment {
+  return sql`
     select purchases.*, customers.email as customer_email, products.name as product_name
     from purchases
     join customers on customers.provider_id = purchases.provider_id
       and customers.reference = purchases.customer_ref
     left join products on products.provider_id = purchases.provider_id
-      and products.reference = purchases.product_ref
-    where ${matchingPurchases(sql, providerId, filter)}
-    order by purchases.start_date desc, purchases.created_at desc, purchases.reference
-    limit ${filter.rowsMax} offset ${filter.offset ?? 0}`
-  return rows.map(fromRow)
+      and products.reference = purchases.product_ref`
 }
 
 /** All that the filter lets through, whatever page of them it asks for. */
@@ -254,14 +259,11 @@ export async function lockPurchase(
   providerId: string,
   reference: string,
 ): Promise<Purchase | undefined> {
-  // Sent together, and done one after the other: the second one sees what the lock waited for.
-  const [, [purchase]] = await Promise.all([
-    sql`
-      select 1 from purchases where provider_id = ${providerId} and reference = ${reference}
-      for update`.execute(),
-    listPurchases(sql, providerId, { reference, rowsMax: 1 }),
-  ])
-  return purchase
+  const [row] = await sql<PurchaseRow[]>`
+    ${selectPurchases(sql)}
+    where purchases.provider_id = ${providerId} and purchases.reference = ${reference}
+    for update of purchases`
+  return row === undefined ? undefined : fromRow(row)
 }
 
 /** The purchase of a plan that decides about access: the one that gives it, else the latest. */
@@ -272,12 +274,7 @@ export async function findDecidingPurchase(
   productRef: string,
 ): Promise<Purchase | undefined> {
   const [row] = await sql<PurchaseRow[]>`
-    select purchases.*, customers.email as customer_email, products.name as product_name
-    from purchases
-    join customers on customers.provider_id = purchases.provider_id
-      and customers.reference = purchases.customer_ref
-    left join products on products.provider_id = purchases.provider_id
-      and products.reference = purchases.product_ref
+    ${selectPurchases(sql)}
     where purchases.provider_id = ${providerId} and purchases.customer_ref = ${customerRef}
       and purchases.product_ref = ${productRef} and purchases.plan_ref is not null
     order by ${decidingFirst(sql)}

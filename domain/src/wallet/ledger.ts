@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { jsonb } from '../postgres/jsonb.ts'
@@ -98,25 +99,47 @@ export type PostedTransaction = Pick<LedgerTransaction, 'inputSha256' | 'result'
 export async function insertTransaction(
   sql: Queryable,
   providerId: string,
-  { entries, ...transaction }: LedgerTransaction,
+  transaction: LedgerTransaction,
 ): Promise<void> {
+  await insertWithEntries(sql, providerId, transaction, sql``)
+}
+
+/** The same, but where the key was used: then it changes nothing, and is false. Of two at once the second one waits. */
+export function insertTransactionOnce(
+  sql: Queryable,
+  providerId: string,
+  transaction: LedgerTransaction,
+): Promise<boolean> {
+  const orNothing = sql`on conflict (provider_id, transaction_key) do nothing`
+  return insertWithEntries(sql, providerId, transaction, orNothing)
+}
+
+async function insertWithEntries(
+  sql: Queryable,
+  providerId: string,
+  { entries, ...transaction }: LedgerTransaction,
+  onConflict: Fragment,
+): Promise<boolean> {
   const { reference, kind, key, inputSha256, customerRef, invoiceRef = null } = transaction
   const { reason, result, createdAt } = transaction
-  const transactionInserted = sql`
-    insert into ledger_transactions
-      (provider_id, reference, kind, transaction_key, input_sha256, customer_ref, invoice_ref,
-       reason, result, created_at)
-    values (${providerId}, ${reference}, ${kind}, ${key}, ${inputSha256}, ${customerRef},
-      ${invoiceRef}, ${reason}, ${jsonb(sql, result)}, ${createdAt})`.execute()
-  const rows = entries.map((entry, line) => ({
-    provider_id: providerId,
-    transaction_ref: reference,
-    line,
-    account: entry.account,
-    customer_ref: customerRef,
-    ...amountOf(entry),
-  }))
-  await Promise.all([transactionInserted, sql`insert into ledger_entries ${sql(rows)}`])
+  const amounts = entries.map(amountOf)
+  const inserted = await sql`
+    with posted as (
+      insert into ledger_transactions
+        (provider_id, reference, kind, transaction_key, input_sha256, customer_ref, invoice_ref,
+         reason, result, created_at)
+      values (${providerId}, ${reference}, ${kind}, ${key}, ${inputSha256}, ${customerRef},
+        ${invoiceRef}, ${reason}, ${jsonb(sql, result)}, ${createdAt})
+      ${onConflict}
+      returning provider_id, reference, customer_ref)
+    insert into ledger_entries
+      (provider_id, transaction_ref, line, account, customer_ref, unit, amount)
+    select provider_id, reference, line - 1, account, customer_ref, unit, amount
+    from posted, unnest(${entries.map(({ account }) => account)}::text[],
+      ${amounts.map(({ unit }) => unit)}::text[], ${amounts.map(({ amount }) => amount)}::numeric[])
+      with ordinality as entry (account, unit, amount, line)
+    returning 1`
+  return inserted.length > 0
 }
 
 function amountOf(entry: LedgerEntry): { unit: string; amount: string } {
