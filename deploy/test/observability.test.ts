@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createProjectionMetrics } from '@tollgate/aggregator/consume/projection-metrics'
+import { createJobMetrics } from '@tollgate/billing-runner/metrics'
 import { createPeriodUsageAnswers, createRequestSeconds } from '@tollgate/control-plane/metrics'
 import { createIngestCounts, registerGauges } from '@tollgate/ingest/metrics'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
@@ -45,6 +46,7 @@ async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
   createProjectionMetrics(registry)
   createRequestSeconds(registry)
   createPeriodUsageAnswers(registry)
+  createJobMetrics(registry)
   // Prometheus adds where it scraped; every service adds its name.
   const series = new Map([['up', new Set(['job', 'instance'])]])
   for (const { name, type } of await registry.getMetricsAsJSON()) {

@@ -173,6 +173,18 @@ test('what no webhook told of is set right by a look, and told of once', async (
   expect((await reconcile()).lines).toEqual([expect.stringMatching(/ 0 found/)])
 })
 
+const wordsOf = (finding: ReconciliationBody['findings'][number]): string => {
+  const { kind, difference, reference, ours, theirs } = finding
+  return `${kind} ${difference} ${reference}: ${ours ?? '-'} | ${theirs ?? '-'}`
+}
+
+async function newestFindings(): Promise<ReconciliationBody['findings']> {
+  const path = '/v1/ui/reconciliations'
+  const { body: list } = await payments.call<{ reconciliations: ReconciliationBody[] }>('GET', path)
+  const reference = list.reconciliations[0]!.reference
+  return (await payments.call<ReconciliationBody>('GET', `${path}/${reference}`)).body.findings
+}
+
 test('one wrong thing of each kind is found, kept for the console, and nothing else', async () => {
   const ids = await Promise.all([paid(), paid(), paid()])
   const [otherAmount, gone, given] = ids
@@ -207,7 +219,7 @@ test('one wrong thing of each kind is found, kept for the console, and nothing e
       select provider_id, 're_gone', intent_ref, amount, currency, status, created_at, updated_at
       from payment_refunds where processor_refund_id = ${refund}`
     await rows`update payment_disputes set status = 'won' where processor_dispute_id = ${dispute}`
-    await rows`update payouts set amount = 1001 where processor_payout_id = ${payout.body.id}`
+    await rows`update payouts set amount = 1001, status = 'paid' where processor_payout_id = ${payout.body.id}`
     await rows`
       update wallets set balance_micros = balance_micros + 1 where customer_ref = ${customerRef}`
     await rows`
@@ -215,32 +227,88 @@ test('one wrong thing of each kind is found, kept for the console, and nothing e
       where invoice_ref = ${invoice} and line = 0`
   })
   const { failure } = await reconcile('--json')
-  expect(failure).toBe('10 findings: not everything is the same')
+  expect(failure).toBe('13 findings: not everything is the same')
   const path = '/v1/ui/reconciliations'
   const { body: list } = await payments.call<{ reconciliations: ReconciliationBody[] }>('GET', path)
   const [newest] = list.reconciliations
-  expect(newest).toMatchObject({ found: 10, repaired: 0, gaps: [] })
+  expect(newest).toMatchObject({ found: 13, repaired: 0, gaps: [] })
   const { body } = await payments.call<ReconciliationBody>('GET', `${path}/${newest!.reference}`)
-  const found = body.findings.map(
-    ({ kind, difference, reference, ours, theirs }) =>
-      `${kind} ${difference} ${reference}: ${ours ?? '-'} | ${theirs ?? '-'}`,
-  )
+  const found = body.findings.map(wordsOf)
   const ours = await referencesOf([otherAmount, 'pi_gone'])
-  expect(found.toSorted()).toEqual([
+  expect(found).toHaveLength(13)
+  const expected = [
     `dispute differs ${dispute}: won 1600 USD | needs_response 1600 USD`,
     expect.stringMatching(`invoice differs ${invoice}: \\d+ USD \\| line 1 4900 USD`),
     `payment differs ${ours[0]}: succeeded 1901 USD | succeeded 1900 USD`,
     `payment missing_here ${gone}: - | succeeded 1900 USD`,
     `payment missing_there ${ours[1]}: succeeded 1900 USD | -`,
-    `payout differs ${payout.body.id}: pending 1001 USD | pending 1000 USD`,
-    `posting differs ${ours[0]}: 1901 USD | 1900 USD`,
+    `payout differs ${payout.body.id}: paid 1001 USD | pending 1000 USD`,
+    `posting differs ${payout.body.id}: bank 1001 USD | bank 0 USD`,
+    `posting differs ${ours[0]}: clearing 1901 USD | clearing 1900 USD`,
+    `posting differs re_gone: clearing -301 USD | clearing 0 USD`,
+    `posting differs ${refund}: clearing -301 USD | clearing -300 USD`,
     `refund differs ${refund}: succeeded 301 USD | succeeded 300 USD`,
     `refund missing_there re_gone: succeeded 301 USD | -`,
     expect.stringMatching(`wallet differs ${customerRef}: balance 50.000001 \\| ledger 50,`),
-  ])
+  ]
+  expect(found).toEqual(expect.arrayContaining(expected))
   const other = await stack.createTenant()
   const { status } = await stack.call(other.sandboxKey, 'GET', `${path}/${newest!.reference}`)
   expect(status).toBe(404)
+})
+
+test('what the ledger has otherwise than the processor and the wallet is found', async () => {
+  const [given, taken] = [await paid(), await paid()]
+  const refund = await refunded(given, '300')
+  const charges = await payments.stripe('GET', 'charges', { payment_intent: taken })
+  const happened = await payments.simulate(`charges/${charges.body.data![0]!.id}/dispute`, {})
+  const dispute = String(happened['id'])
+  const customerRef = await payments.createCustomer()
+  const asked = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
+  const { body } = await payments.createIntent('reconcile-top-up', asked)
+  await payments.confirm(body.processorPaymentId, 'pm_card_bypassPending')
+  await payments.process<ProcessedPaymentBody>(body.processorPaymentId, customerRef)
+  const [topUp] = await referencesOf([body.processorPaymentId])
+  await pass(60)
+  await reconcile()
+  const subjects = [refund, dispute, topUp, 'txn_of_nothing']
+  const found = async (): Promise<string[]> =>
+    (await newestFindings())
+      .filter(({ reference }) => subjects.includes(reference))
+      .filter(({ repaired }) => !repaired)
+      .map(wordsOf)
+      .toSorted()
+  await pass(1)
+  await reconcile()
+  expect(await found()).toEqual([])
+
+  await pass(1)
+  await tamper(async (rows) => {
+    const entryOf = (key: string, account: string, unit: string) => rows`
+      update ledger_entries set amount = amount + 1 where account = ${account} and unit = ${unit}
+        and transaction_ref in (
+          select reference from ledger_transactions where transaction_key like ${key})`
+    await entryOf(`refund:${refund}:succeeded`, 'clearing', 'USD')
+    await entryOf(`dispute:${dispute}:withdrawn:%`, 'clearing', 'USD')
+    await entryOf(`top-up:${topUp}`, 'wallet', 'credits')
+    await rows`
+      insert into ledger_transactions (provider_id, reference, kind, transaction_key, input_sha256,
+        customer_ref, reason, result, created_at)
+      select provider_id, 'txn_of_nothing', kind, 'top-up:pay_nobody', input_sha256, customer_ref,
+        reason, result, created_at
+      from ledger_transactions where transaction_key = ${`top-up:${topUp}`}`
+    await rows`
+      insert into ledger_entries (provider_id, transaction_ref, line, account, customer_ref, unit, amount)
+      select provider_id, 'txn_of_nothing', 0, 'wallet', customer_ref, 'credits', 5000000
+      from ledger_transactions where reference = 'txn_of_nothing'`
+  })
+  await reconcile()
+  expect(await found()).toEqual([
+    expect.stringMatching(`posting differs ${dispute}: clearing -\\d+ USD \\| clearing -\\d+ USD`),
+    `posting differs ${refund}: clearing -300 USD | clearing -299 USD`,
+    expect.stringMatching(`top_up differs ${topUp}: \\d+ credits \\| \\d+\\.000001 credits`),
+    'top_up missing_here txn_of_nothing: - | 5 credits',
+  ])
 })
 
 test('a processor that is away leaves a gap, and the rest is compared', async () => {

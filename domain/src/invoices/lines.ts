@@ -54,6 +54,28 @@ export async function listLines(
   return rows.map(fromRow)
 }
 
+/** Those of several invoices of any provider, by the invoice; of one without lines there is nothing. */
+export async function listLinesOf(
+  sql: Queryable,
+  invoices: readonly { readonly providerId: string; readonly reference: string }[],
+): Promise<Map<string, InvoiceLine[]>> {
+  const rows = await sql<(LineRow & { invoice_ref: string })[]>`
+    select invoice_ref, description, period_start, period_end, inputs, amount, exact_numerator,
+      exact_denominator, residual_numerator
+    from invoice_lines where (provider_id, invoice_ref) in (
+      select * from unnest(
+        ${invoices.map(({ providerId }) => providerId)}::text[],
+        ${invoices.map(({ reference }) => reference)}::text[]))
+    order by invoice_ref, line`
+  const found = new Map<string, InvoiceLine[]>()
+  for (const row of rows) {
+    const lines = found.get(row.invoice_ref)
+    if (lines === undefined) found.set(row.invoice_ref, [fromRow(row)])
+    else lines.push(fromRow(row))
+  }
+  return found
+}
+
 function fromRow(row: LineRow): InvoiceLine {
   const { description, inputs, period_start: start, period_end: end } = row
   return {

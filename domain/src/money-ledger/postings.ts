@@ -283,7 +283,7 @@ export function disputeWithdrawn(dispute: Dispute & { readonly feeMinor: bigint 
   const { customerRef, disputeRef, step, currency, amountMinor, feeMinor } = dispute
   return {
     kind: 'dispute_withdrawn',
-    key: `dispute:${disputeRef}:withdrawn:${step}`,
+    key: disputeKey(disputeRef, 'withdrawn', step),
     customerRef,
     entries: entriesOf(currency, {
       disputes: amountMinor,
@@ -298,7 +298,7 @@ export function disputeReinstated(dispute: Dispute & { readonly feeMinor: bigint
   const { customerRef, disputeRef, step, currency, amountMinor, feeMinor } = dispute
   return {
     kind: 'dispute_reinstated',
-    key: `dispute:${disputeRef}:reinstated:${step}`,
+    key: disputeKey(disputeRef, 'reinstated', step),
     customerRef,
     entries: entriesOf(currency, {
       clearing: amountMinor + feeMinor,
@@ -306,6 +306,14 @@ export function disputeReinstated(dispute: Dispute & { readonly feeMinor: bigint
       fees: -feeMinor,
     }),
   }
+}
+
+export function disputeKey(
+  disputeRef: string,
+  moved: 'withdrawn' | 'reinstated',
+  step: string,
+): string {
+  return `dispute:${disputeRef}:${moved}:${step}`
 }
 
 /** `clearedMinor` left the processor's balance by our count; it may differ by parts of a minor unit that were added up. */

@@ -5,8 +5,10 @@ export const comparedKinds = [
   'refund',
   'dispute',
   'payout',
-  // Payments with the postings they left in the ledger.
+  // Payments, refunds, disputes and payouts with the postings they left in the ledger.
   'posting',
+  // Credits that were put in with the payments that bought them.
+  'top_up',
   // Counters of running periods with the records.
   'counter',
   // What an invoice charged usage for with the records.

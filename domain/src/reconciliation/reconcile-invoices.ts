@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { listLines } from '../invoices/lines.ts'
+import { listLinesOf } from '../invoices/lines.ts'
 import { recompute, type Discrepancy } from '../invoices/recompute.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import type { Tally } from './finding.ts'
@@ -13,7 +13,8 @@ type InvoiceRow = {
   created_at: Date
 }
 
-const invoicesAtOnce = 100
+/** Held in memory with their lines. */
+const invoicesAtOnce = 500
 
 /** Prices every invoice of the time again from what is stored with its lines. */
 export async function reconcileInvoices(sql: Queryable, scope: Scope, tally: Tally): Promise<void> {
@@ -21,9 +22,11 @@ export async function reconcileInvoices(sql: Queryable, scope: Scope, tally: Tal
   do {
     scope.stopping?.throwIfAborted()
     const page = await listInvoicePage(sql, scope, after)
+    const names = page.map((row) => ({ providerId: row.provider_id, reference: row.reference }))
+    const linesOf = await listLinesOf(sql, names)
     for (const row of page) {
       const { provider_id: providerId, reference, currency } = row
-      const lines = await listLines(sql, providerId, reference)
+      const lines = linesOf.get(reference) ?? []
       tally.compared(providerId, 'invoice')
       const totalMinor = BigInt(row.total)
       const theirs = recomputed({ lines, totalMinor }, currency)

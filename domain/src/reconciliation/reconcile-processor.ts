@@ -1,18 +1,14 @@
-import {
-  PaymentProcessorUnavailableError,
-  type PaymentProcessor,
-} from '@tollgate/platform/payments/payment-processor'
-import { followObject, type PaymentJobParts } from '../payments/work-off-inbox.ts'
+import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
+import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
 import type { Compared, OwnRow } from './compare-payments.ts'
 import type { Tally } from './finding.ts'
-import { findOwnRows, listOwnRows, type SharedKind } from './own-rows.ts'
+import { idsInMotion, inBatches, lookAgain } from './looks.ts'
+import { findOwnRows, listOwnRows } from './own-rows.ts'
 import { processorSides, type Owner, type Side, type Thing } from './processor-sides.ts'
 import { isAsked, type Scope } from './scope.ts'
 
 /** What is held in memory at a time: the ids of that long. */
 const sliceMs = 6 * 3_600_000
-
-const objectsAtOnce = 100
 
 /**
  * Compares payments, refunds, disputes and payouts with what the processor has. What is not alike is looked at once more, as
@@ -75,7 +71,7 @@ async function reconcileSlice<Theirs extends Thing>(
     if (seen !== undefined) suspects.push({ id, owner: found, seen })
   }
   const created = { createdFrom: slice.from, createdTo: new Date(slice.to.getTime() - 1_000) }
-  for await (const objects of inBatches(side.list(created), objectsAtOnce)) {
+  for await (const objects of inBatches(side.list(created))) {
     const owners = await side.ownersOf(objects)
     const ids = objects.map(({ id }) => id)
     const own = await findOwnRows(sql, side.kind, ids)
@@ -113,46 +109,4 @@ async function judge<Theirs extends Thing>(
       isRepaired: still === undefined,
     })
   }
-}
-
-/** What the processor has changed so lately that its webhook may be on its way. */
-async function idsInMotion(
-  processor: PaymentProcessor,
-  now: Date,
-  graceMs: number,
-): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>()
-  if (graceMs === 0) return ids
-  const createdFrom = new Date(now.getTime() - graceMs)
-  for await (const { objectId } of processor.listEvents({ createdFrom })) ids.add(objectId)
-  return ids
-}
-
-/** What cannot be applied is told of as it stands. */
-async function lookAgain(
-  parts: PaymentJobParts,
-  { environment }: Scope,
-  objectKind: SharedKind,
-  objectId: string,
-): Promise<void> {
-  try {
-    await followObject(parts, environment, { objectKind, objectId })
-  } catch (error) {
-    if (error instanceof PaymentProcessorUnavailableError) throw error
-    parts.logger.error({ err: error, objectId }, 'what the processor has cannot be applied')
-  }
-}
-
-async function* inBatches<Item>(
-  items: AsyncIterable<Item>,
-  size: number,
-): AsyncIterable<readonly Item[]> {
-  let batch: Item[] = []
-  for await (const item of items) {
-    batch.push(item)
-    if (batch.length < size) continue
-    yield batch
-    batch = []
-  }
-  if (batch.length > 0) yield batch
 }

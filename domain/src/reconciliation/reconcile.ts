@@ -6,6 +6,7 @@ import type { CountingParts } from './counting-parts.ts'
 import type { ComparedKind, Finding } from './finding.ts'
 import { reconcileBilledUsage } from './reconcile-billed-usage.ts'
 import { reconcileCounters } from './reconcile-counters.ts'
+import { reconcileDisputes } from './reconcile-disputes.ts'
 import { reconcileHotWallets } from './reconcile-hot-wallets.ts'
 import { reconcileInvoices } from './reconcile-invoices.ts'
 import { reconcilePostings } from './reconcile-postings.ts'
@@ -50,8 +51,10 @@ export async function reconcile(
       kinds: ['payment', 'refund', 'dispute', 'payout'],
       run: () => reconcileProcessor(parts, scope, tallies),
     },
+    // After it: what a look at the processor sets right is posted then.
+    { kinds: ['posting'], run: () => reconcileDisputes(parts, scope, tallies) },
     {
-      kinds: ['posting'],
+      kinds: ['posting', 'top_up'],
       run: () => reconcilePostings(sql, scope, limits.findingsMax, tallies),
     },
     { kinds: ['invoice'], run: () => reconcileInvoices(sql, scope, tallies) },

@@ -1,0 +1,49 @@
+import {
+  PaymentProcessorUnavailableError,
+  type PaymentProcessor,
+} from '@tollgate/platform/payments/payment-processor'
+import { followObject, type PaymentJobParts } from '../payments/work-off-inbox.ts'
+import type { SharedKind } from './own-rows.ts'
+import type { Scope } from './scope.ts'
+
+/** Objects of the processor that are compared together. */
+const itemsPerBatch = 100
+
+/** What the processor has changed so lately that its webhook may be on its way. */
+export async function idsInMotion(
+  processor: PaymentProcessor,
+  now: Date,
+  graceMs: number,
+): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  if (graceMs === 0) return ids
+  const createdFrom = new Date(now.getTime() - graceMs)
+  for await (const { objectId } of processor.listEvents({ createdFrom })) ids.add(objectId)
+  return ids
+}
+
+/** What cannot be applied is told of as it stands. */
+export async function lookAgain(
+  parts: PaymentJobParts,
+  { environment }: Scope,
+  objectKind: SharedKind,
+  objectId: string,
+): Promise<void> {
+  try {
+    await followObject(parts, environment, { objectKind, objectId })
+  } catch (error) {
+    if (error instanceof PaymentProcessorUnavailableError) throw error
+    parts.logger.error({ err: error, objectId }, 'what the processor has cannot be applied')
+  }
+}
+
+export async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncIterable<readonly Item[]> {
+  let batch: Item[] = []
+  for await (const item of items) {
+    batch.push(item)
+    if (batch.length < itemsPerBatch) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
