@@ -1,8 +1,9 @@
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import fc from 'fast-check'
-import { afterAll, beforeAll, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
+import { claimDueTakeBacks } from '../src/payments/take-backs-repository.ts'
 import type { PaymentTerms } from './money-model.ts'
 import { MoneyWorld } from './money-world.ts'
 
@@ -58,6 +59,69 @@ test('whatever is paid, paid back, disputed and paid out, in whatever order, is 
     { numRuns: Number(process.env['MONEY_FLOWS_RUNS'] ?? 10), endOnFailure: true },
   )
 }, 600_000)
+
+describe('of a payment that is disputed and refunded in part, credits are gone for what is away', () => {
+  const terms = { currency: 'USD', total: 2_000n, tax: 0n, credits: 2_000n, fee: 50n } as const
+  const grantedBefore = 500n
+
+  async function opened(): Promise<{ world: MoneyWorld; payment: PaymentTerms }> {
+    const world = await MoneyWorld.open(database, (worlds += 1))
+    await world.pay({ ...terms, settled: ['USD', 2_000n] }, true)
+    return { world, payment: world.model.payments[0]! }
+  }
+
+  async function expectCredits(world: MoneyWorld, credits: bigint): Promise<void> {
+    await world.followUp(false)
+    expect(world.model.credits).toBe(grantedBefore + credits)
+    await world.check()
+  }
+
+  test('a dispute that is won leaves the refund that came after it', async () => {
+    const { world, payment } = await opened()
+    await world.dispute(payment)
+    await world.refund(payment, 500n)
+    await world.moveRefund(world.refunds[0]!, 'succeeded')
+    await expectCredits(world, 0n)
+    await world.win(world.disputes[0]!)
+    await expectCredits(world, 1_500n)
+    await world.moveRefund(world.refunds[0]!, 'failed')
+    await expectCredits(world, 2_000n)
+    await world.close()
+  })
+
+  test('what is given back comes before what is taken of it for another', async () => {
+    const { world, payment } = await opened()
+    await world.dispute(payment)
+    await world.refund(payment, 500n)
+    await world.moveRefund(world.refunds[0]!, 'succeeded')
+    await world.followUp(false)
+    await world.win(world.disputes[0]!)
+    const disputeRef = world.disputes[0]!.told.id
+    const claim = async (): Promise<string[]> => {
+      const later = new Date(Date.now() + 86_400_000)
+      const due = await claimDueTakeBacks(database.in('sandbox'), later, new Date(0), 1_000)
+      return due.map(({ reference }) => reference).filter((each) => each.startsWith(disputeRef))
+    }
+    expect(await claim()).toEqual([disputeRef])
+    await world.follow(disputeRef)
+    expect(await claim()).toEqual([`${disputeRef}:others`])
+    await expectCredits(world, 1_500n)
+    await world.close()
+  })
+
+  test('a refund that fails leaves the dispute that came after it', async () => {
+    const { world, payment } = await opened()
+    await world.refund(payment, 500n)
+    await world.moveRefund(world.refunds[0]!, 'succeeded')
+    await world.dispute(payment)
+    await expectCredits(world, 0n)
+    await world.moveRefund(world.refunds[0]!, 'failed')
+    await expectCredits(world, 0n)
+    await world.win(world.disputes[0]!)
+    await expectCredits(world, 2_000n)
+    await world.close()
+  })
+})
 
 async function take(world: MoneyWorld, step: Step): Promise<void> {
   const { does, amount, at, flag, currency } = step

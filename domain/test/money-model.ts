@@ -225,28 +225,38 @@ export class MoneyModel {
   }
 
   #claim(reference: string, payment: PaymentTerms, amount: bigint, account: Back['account']): void {
-    const { credits, total } = payment
-    if (credits === 0n || this.#backs.has(reference)) return
-    const live = [...this.#backs.values()].filter(
-      (back) => back.payment === payment.reference && !back.isUndone,
-    )
-    const backMinor = sum(live.map((back) => back.amount)) + amount
-    const upTo = (credits * (backMinor > total ? total : backMinor)) / total
-    const more = upTo - sum(live.map(({ wanted }) => wanted))
-    const wanted = more < 0n ? 0n : more
-    const nothingYet = { isUndone: false, isGivenBack: false }
-    this.#backs.set(reference, {
-      payment: payment.reference,
-      amount,
-      wanted,
-      account,
-      ...nothingYet,
-    })
+    if (payment.credits === 0n || this.#backs.has(reference)) return
+    const more = this.#bought(payment, amount) - sum(this.#live(payment).map((back) => back.wanted))
+    this.#backs.set(reference, backOf(payment, amount, more < 0n ? 0n : more, account))
   }
 
+  #live({ reference }: PaymentTerms): Back[] {
+    return [...this.#backs.values()].filter(
+      ({ payment, isUndone }) => payment === reference && !isUndone,
+    )
+  }
+
+  /** What all that is away of the payment had bought, and so much more. */
+  #bought(payment: PaymentTerms, more = 0n): bigint {
+    const away = sum(this.#live(payment).map(({ amount }) => amount)) + more
+    return (payment.credits * (away > payment.total ? payment.total : away)) / payment.total
+  }
+
+  /** The others may have a right to what it had, which is taken for them once it was given back. */
   #undo(reference: string): void {
     const back = this.#backs.get(reference)
-    if (back !== undefined) back.isUndone = true
+    if (back === undefined || back.isUndone) return
+    back.isUndone = true
+    const payment = this.#payments.get(back.payment)!
+    const wanted = (): bigint => sum(this.#live(payment).map((each) => each.wanted))
+    if (wanted() > this.#bought(payment)) {
+      for (const each of this.#live(payment)) if (each.amount === 0n) each.isUndone = true
+    }
+    const missing = this.#bought(payment) - wanted()
+    if (missing <= 0n) return
+    const isDisputed = this.#live(payment).some(({ account }) => account === 'disputes')
+    const account = isDisputed ? 'disputes' : 'refunds'
+    this.#backs.set(`${reference}:others`, backOf(payment, 0n, missing, account))
   }
 
   #take(grants: readonly Grant[], credits: bigint, account: string): [Grant, bigint][] {
@@ -276,6 +286,15 @@ export class MoneyModel {
     const name = `${account} ${currency}`
     this.#money.set(name, (this.#money.get(name) ?? 0n) + amount)
   }
+}
+
+function backOf(
+  { reference: payment }: PaymentTerms,
+  amount: bigint,
+  wanted: bigint,
+  account: Back['account'],
+): Back {
+  return { payment, amount, wanted, account, isUndone: false, isGivenBack: false }
 }
 
 function sum(amounts: readonly bigint[]): bigint {

@@ -207,10 +207,14 @@ export class MoneyWorld {
     for (const reference of this.model.waiting) {
       this.#step()
       if (diesFirst) await this.#wallet.takeBack(reference, 'before the commit')
-      await this.#wallet.takeBack(reference, 'nowhere')
-      await this.#wallet.takeBack(reference, 'nowhere')
-      this.model.creditsFollowed(reference)
+      await this.follow(reference)
     }
+  }
+
+  async follow(reference: string): Promise<void> {
+    await this.#wallet.takeBack(reference, 'nowhere')
+    await this.#wallet.takeBack(reference, 'nowhere')
+    this.model.creditsFollowed(reference)
   }
 
   async check(): Promise<void> {

@@ -20,7 +20,7 @@ let sequence = 0
 const monthly = { billingCycle: 'monthly', prorationPolicy: 'proportional' }
 
 beforeAll(async () => {
-  stack = await RenewalStack.start()
+  stack = await RenewalStack.start({ hasWebhooks: true })
   small = await stack.payments.createPlan({ price: 1_900, ...monthly })
   big = await stack.payments.createPlan({ price: 4_900, ...monthly })
 })
@@ -209,6 +209,13 @@ test('tax comes on top of the difference, and on its invoice', async () => {
   expect(invoice).toMatchObject({ status: 'paid', totalMinor: 2_500n, paidMinor: 2_500n })
   expect(invoice!.lines[1]).toMatchObject({ amountMinor: 500n, inputs: { kind: 'tax' } })
   expect(await accounts()).toMatchObject({ revenue: -(1_900 + 2_000), tax: -500 })
+  // The tax is the invoice's, and goes with credit notes of it.
+  await stack.payments.stripe('POST', 'refunds', { payment_intent: intent.processorPaymentId })
+  await eventually(async () => {
+    const refunds = await stack.sql<{ amount: string; tax: string }[]>`
+      select amount::text, tax::text from payment_refunds where intent_ref = ${intent.transactionId!}`
+    expect(refunds).toEqual([{ amount: '2500', tax: '0' }])
+  })
 })
 
 test('what was paid for a change that is not possible any more is paid back', async () => {

@@ -6,7 +6,7 @@ import { movePurchase } from '../purchases/move-purchase.ts'
 import { lockPurchase } from '../purchases/repository.ts'
 import { canMove } from '../purchases/transitions.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { claimCredits } from './claim-credits.ts'
+import { claimCredits, undoClaim } from './claim-credits.ts'
 import { lockIntent } from './intents-repository.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 import { findPostedPayment, taxOf } from './post-payment.ts'
@@ -19,7 +19,6 @@ import {
   type PaymentRefund,
   type RefundState,
 } from './refunds-repository.ts'
-import { undoClaim } from './take-backs-repository.ts'
 
 /** A refund goes on, never back: what comes late or twice changes nothing. It can fail after it had succeeded. */
 const rank: Readonly<Record<RefundState, number>> = {
@@ -69,7 +68,7 @@ export async function applyRefund(
     await claimCredits(work, intent, { reference: refund.id, cause: 'refund', ...refund })
     await takeBack(work, intent)
   }
-  if (known?.status === 'succeeded') await undoClaim(sql, providerId, refund.id, now)
+  if (known?.status === 'succeeded') await undoClaim(work, intent, refund.id)
 }
 
 /**

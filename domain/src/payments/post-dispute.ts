@@ -2,10 +2,9 @@ import type { Dispute } from '@tollgate/platform/payments/payment-objects'
 import { postMoney } from '../money-ledger/post-money.ts'
 import { disputeReinstated, disputeWithdrawn } from '../money-ledger/postings.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { claimCredits } from './claim-credits.ts'
+import { claimCredits, undoClaim } from './claim-credits.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 import { findPostedPayment } from './post-payment.ts'
-import { undoClaim } from './take-backs-repository.ts'
 
 /**
  * Posts what a dispute took of the processor's balance and gave back to it, each movement once, and claims the credits
@@ -16,7 +15,6 @@ export async function postDispute(
   intent: PaymentIntent,
   { id: disputeRef, amountMinor, movements }: Dispute,
 ): Promise<void> {
-  const { sql, providerId, now } = work
   const { customerRef } = intent
   if (movements.length === 0) return
   if ((await findPostedPayment(work, intent)) !== undefined) {
@@ -32,5 +30,5 @@ export async function postDispute(
   }
   await claimCredits(work, intent, { reference: disputeRef, cause: 'dispute', amountMinor })
   const takenMinor = movements.reduce((sum, movement) => sum - movement.amountMinor, 0n)
-  if (takenMinor <= 0n) await undoClaim(sql, providerId, disputeRef, now)
+  if (takenMinor <= 0n) await undoClaim(work, intent, disputeRef)
 }

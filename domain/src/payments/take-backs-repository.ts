@@ -7,7 +7,7 @@ export type TakeBack = {
   readonly cause: 'refund' | 'dispute'
   readonly intentRef: string
   readonly customerRef: string
-  /** Minor units of the payment's currency. */
+  /** Minor units of the payment's currency; none where it claims what another one had, which is undone. */
   readonly amountMinor: bigint
   /** Whole credits that it had bought. */
   readonly credits: bigint
@@ -36,31 +36,37 @@ export async function insertClaim(
     on conflict (provider_id, reference) do nothing`
 }
 
-/** Of all others of one payment, but for those that are undone. */
-export async function sumClaims(
+export type ClaimInForce = Pick<TakeBack, 'reference' | 'cause' | 'amountMinor' | 'credits'>
+
+/** Of one payment, but for those that are undone, and for one that is decided about. */
+export async function listClaims(
   sql: Queryable,
   providerId: string,
   intentRef: string,
   besides: string,
-): Promise<Pick<TakeBack, 'amountMinor' | 'credits'>> {
-  const [row] = await sql<{ amount: string; credits: string }[]>`
-    select coalesce(sum(amount), 0)::text as amount, coalesce(sum(credits), 0)::text as credits
-    from credit_take_backs
+): Promise<ClaimInForce[]> {
+  type Row = { reference: string; cause: TakeBack['cause']; amount: bigint; credits: bigint }
+  const rows = await sql<Row[]>`
+    select reference, cause, amount, credits from credit_take_backs
     where provider_id = ${providerId} and intent_ref = ${intentRef} and not is_undone
       and reference <> ${besides}`
-  return { amountMinor: BigInt(row!.amount), credits: BigInt(row!.credits) }
+  return rows.map(({ reference, cause, amount: amountMinor, credits }) => {
+    return { reference, cause, amountMinor, credits }
+  })
 }
 
-/** The money has come back: so are the credits to. */
-export async function undoClaim(
+/** What was taken is to be given back. False where it is already, or nothing was claimed. */
+export async function markUndone(
   sql: Queryable,
   providerId: string,
   reference: string,
   now: Date,
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const rows = await sql`
     update credit_take_backs set is_undone = true, due_at = ${now}, updated_at = ${now}
-    where provider_id = ${providerId} and reference = ${reference} and not is_undone`
+    where provider_id = ${providerId} and reference = ${reference} and not is_undone
+    returning 1`
+  return rows.length > 0
 }
 
 export type TakeBackName = {
@@ -69,7 +75,10 @@ export type TakeBackName = {
   readonly customerRef: string
 }
 
-/** Takes on those that are due, of any provider, the longest due first. Nobody else takes these on before `againAt`. */
+/**
+ * Takes on those that are due, of any provider, the longest due first. Nobody else takes these on before `againAt`. What is
+ * to be given back of a payment comes before what is to be taken, which else would find that gone.
+ */
 export async function claimDueTakeBacks(
   sql: Queryable,
   now: Date,
@@ -79,7 +88,11 @@ export async function claimDueTakeBacks(
   const rows = await sql<{ provider_id: string; reference: string; customer_ref: string }[]>`
     update credit_take_backs set due_at = ${againAt}
     where (provider_id, reference) in (
-      select provider_id, reference from credit_take_backs where due_at <= ${now}
+      select provider_id, reference from credit_take_backs as due
+      where due_at <= ${now} and (is_undone or not exists (
+        select from credit_take_backs as other
+        where other.provider_id = due.provider_id and other.intent_ref = due.intent_ref
+          and other.is_undone and other.due_at is not null))
       order by due_at limit ${rowsMax} for update skip locked)
     returning provider_id, reference, customer_ref`
   return rows.map((row) => {
