@@ -27,6 +27,7 @@ describe('the state of a purchase', () => {
     ['lapsed, and nobody said so yet', { endDate: before }, 'Ended', 'Ended'],
     ['on trial', { status: 'trialing', nextBillingDate: later }, 'Trial', 'Trial ends'],
     ['unpaid', { status: 'past_due', nextBillingDate: before }, 'Payment failed', 'Was due'],
+    ['owing for usage', { status: 'past_due', nextBillingDate: later }, 'Payment failed', undefined],
     ['suspended', { status: 'suspended' }, 'Paused', undefined],
     ['waiting', { status: 'pending' }, 'Waiting for payment', undefined],
     ['cancelled for good', { status: 'cancelled', endedAt: before }, 'Ended', 'Ended'],
@@ -49,7 +50,12 @@ describe('a price', () => {
     ['$99.00', { type: 'one-time', priceMinor: 9_900, terms: {} }],
     ['1 credit per request', { type: 'usage-based', terms: { creditsPerUnit: 1 } }],
     [
-      '$49.00 / month + 25 credits per request',
+      'Pay for what you use',
+      { type: 'usage-based', terms: { billingModel: 'post-paid', creditsPerUnit: 1 } },
+    ],
+    ['$9.00 / month', { type: 'hybrid', basePriceMinor: 900, terms: { billingCycle: 'monthly' } }],
+    [
+      '$49.00 / month + usage',
       {
         type: 'hybrid',
         basePriceMinor: 4_900,

@@ -1,5 +1,6 @@
 import type { BillingCycle } from '@tollgate/schemas/http/plan-terms'
 import type { PlanCore } from '@tollgate/domain/plans/plan'
+import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import { isLapsed } from '@tollgate/domain/purchases/access'
@@ -27,7 +28,7 @@ export function purchaseWords(purchase: Worded, now: Date): PurchaseWords {
         ? { label: 'Cancelled', tone: 'warning', ...dated('Yours until', purchase.endDate) }
         : { label: 'Active', tone: 'good', ...upcoming(purchase, 'Renews') }
     case 'past_due':
-      return { label: 'Payment failed', tone: 'bad', ...upcoming(purchase, 'Was due') }
+      return { label: 'Payment failed', tone: 'bad', ...missed(purchase, now) }
     case 'suspended':
       return { label: 'Paused', tone: 'bad' }
     case 'refunded':
@@ -41,6 +42,11 @@ export function purchaseWords(purchase: Worded, now: Date): PurchaseWords {
 function upcoming(purchase: Worded, label: string): Pick<PurchaseWords, 'date'> {
   if (purchase.nextBillingDate !== null) return dated(label, purchase.nextBillingDate)
   return dated('Ends', purchase.endDate)
+}
+
+/** For usage of an ended period nothing was due at a day that the purchase knows. */
+function missed({ nextBillingDate }: Worded, now: Date): Pick<PurchaseWords, 'date'> {
+  return nextBillingDate !== null && nextBillingDate <= now ? dated('Was due', nextBillingDate) : {}
 }
 
 function ended({ endedAt, endDate }: Worded): Pick<PurchaseWords, 'date'> {
@@ -62,13 +68,22 @@ export type Priced = PlanCore & { readonly currency: string }
 
 /** What a plan costs, in a few words. */
 export function priceWords(plan: Priced, { money, count }: Formats): string {
-  const { type, terms, currency } = plan
-  const each = terms.creditsPerUnit ?? 0
-  const perUnit = each > 0 ? `${count(each)} ${each === 1 ? 'credit' : 'credits'} per request` : ''
+  const { type, currency } = plan
   const base = type === 'hybrid' ? (plan.basePriceMinor ?? plan.priceMinor) : plan.priceMinor
   const price = base > 0 ? `${money(BigInt(base), currency)}${everyWords(plan)}` : ''
-  const usage = type === 'hybrid' && perUnit === '' && hasTiers(plan) ? 'usage' : perUnit
+  const usage = usageWords(plan, count)
+  if (price === '' && usage === billedUsage) return 'Pay for what you use'
   return [price, usage].filter((text) => text !== '').join(' + ') || 'Free'
+}
+
+const billedUsage = 'usage'
+
+/** Credits are for who pays with them; what is billed afterwards is told of by its prices. */
+function usageWords(plan: Priced, count: Formats['count']): string {
+  const billed = usageTermsOf(plan)
+  if (billed !== undefined) return costsSomething(billed) ? billedUsage : ''
+  const each = plan.terms.creditsPerUnit ?? 0
+  return each > 0 ? `${count(each)} ${each === 1 ? 'credit' : 'credits'} per request` : ''
 }
 
 function everyWords({ type, terms }: Priced): string {
@@ -76,8 +91,4 @@ function everyWords({ type, terms }: Priced): string {
   const { billingCycle, billingCycleDays } = terms
   if (billingCycle === 'custom') return ` every ${billingCycleDays ?? 30} days`
   return ` / ${cycleWords[billingCycle]}`
-}
-
-function hasTiers({ terms }: Priced): boolean {
-  return (terms.usageTiers?.length ?? 0) > 0
 }

@@ -136,3 +136,27 @@ test('of somebody else is not entered', async () => {
   }
   await visitor.close()
 })
+
+test('is asked for where automatic top-up waits for one', async () => {
+  const customerRef = await createCustomer(paying.client)
+  const visitor = await createVisitor(paying.browser)
+  const { page } = visitor
+  await page.goto(await paying.portalLink(customerRef))
+  await page.getByRole('link', { name: 'Credits' }).click()
+  await page.getByLabel('When the balance falls below').fill('5')
+  await page.getByLabel('Buy credits for').fill('10')
+  await page.getByRole('button', { name: 'Turn on' }).click()
+  await page.getByText('Waiting for a card').waitFor()
+  await visitor.inspect('portal-credits-waiting')
+  await page.getByRole('button', { name: 'Save a card' }).click()
+  await page.getByText('Nothing is charged now.').waitFor()
+  await enterCard(page, '4242424242424242')
+  await page.getByText('Automatic top-up of your credits').waitFor()
+  // The wallet is empty, and nothing moves it: what is below the threshold is bought all the same.
+  await expect
+    .poll(() => paying.send('GET', `/v1/sdk/customers/${customerRef}/balance`), {
+      timeout: 60_000,
+    })
+    .toMatchObject({ credits: 100_000 })
+  await visitor.close()
+})

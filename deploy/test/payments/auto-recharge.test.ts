@@ -75,6 +75,21 @@ test('no more than the cap of a month is spent', async () => {
   await new Promise((resolve) => setTimeout(resolve, 500))
   expect(await balance()).toBe(10_000)
   expect((await config()).status).toBe('active')
+  // A higher cap is made use of at once, though nothing has moved the wallet for a while.
+  await payments.stack.database.in('sandbox')`
+    update wallets set updated_at = updated_at - interval '1 minute'
+    where customer_ref = ${customerRef}`
+  const higher = {
+    customerRef,
+    enabled: true,
+    triggerType: 'balance',
+    currency: 'USD',
+    thresholdAmountMajor: 5,
+    topupAmountMajor: 20,
+    maxMonthlySpendMajor: 40,
+  }
+  expect((await payments.call('PUT', '/v1/sdk/auto-recharge', higher)).status).toBe(200)
+  await eventually(async () => expect(await balance()).toBe(210_000))
 })
 
 test('after three declines nothing is charged, until there is another card', async () => {

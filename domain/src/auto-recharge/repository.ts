@@ -62,6 +62,8 @@ export async function saveAutoRecharge(
     monthly_spend_max_minor: terms.monthlySpendMaxMinor?.toString() ?? null,
     failure_count: 0,
     updated_at: now,
+    // At once, though nothing moves the wallet: an empty one may have waited for just this.
+    looked_at: null,
   }
   const key = { provider_id: providerId, customer_ref: customerRef }
   const [row] = await sql<[AutoRechargeRow]>`
@@ -166,7 +168,7 @@ export async function armRecharge(
 ): Promise<void> {
   await sql`
     update auto_recharges set status = 'active', failure_count = 0,
-      payment_method_id = ${paymentMethodId}, updated_at = ${now}
+      payment_method_id = ${paymentMethodId}, updated_at = ${now}, looked_at = null
     where provider_id = ${providerId} and customer_ref = ${customerRef}
       and (status = 'pending_setup' or (status in ('active', 'failed')
         and payment_method_id is distinct from ${paymentMethodId}))`

@@ -1,3 +1,4 @@
+import { topUpMinorMax, topUpMinorMin } from '@tollgate/schemas/limits'
 import { creditsPerMinorUnit, mintCredits } from '../money/credits.ts'
 import { majorText, minorPerMajor, processorMinimumOf } from '../money/currencies.ts'
 import { divideRounded } from '../money/decimal.ts'
@@ -73,6 +74,20 @@ export type TopUpPayment = {
   readonly supportedCurrencies: readonly string[]
 }
 
+/** For a customer who asks; automatic top-up has bounds of its own. */
+export function decideAskedTopUpTerms(
+  payment: TopUpPayment,
+  rate: ExchangeRate | undefined,
+): TermsDecision {
+  const decision = decideTopUpTerms(payment, rate)
+  if (decision.kind === 'refuse') return decision
+  const { originalAmountMinor, currency } = decision.terms
+  const [leastMinor, mostMinor] = [BigInt(topUpMinorMin), BigInt(topUpMinorMax)]
+  if (originalAmountMinor < leastMinor) return tooSmall(leastMinor, currency)
+  if (originalAmountMinor > mostMinor) return tooLarge(mostMinor, currency)
+  return decision
+}
+
 export function decideTopUpTerms(
   { amountMinor, currency, supportedCurrencies }: TopUpPayment,
   rate: ExchangeRate | undefined,
@@ -95,12 +110,9 @@ function charge(
   const { currency } = rate
   const minimumMinor = processorMinimumOf(currency)
   if (originalAmountMinor < minimumMinor) {
-    const least = majorText(minimumMinor, currency)
-    return refuse(`The amount must be at least ${least} ${currency}`)
+    return tooSmall(minimumMinor, currency)
   }
-  if (originalAmountMinor > chargeMinorMax) {
-    return refuse(`The amount must not exceed ${majorText(chargeMinorMax, currency)} ${currency}`)
-  }
+  if (originalAmountMinor > chargeMinorMax) return tooLarge(chargeMinorMax, currency)
   const exchangeRate = dollarsPerUnit(rate)
   const amountMinor = dollarCents(originalAmountMinor, currency, exchangeRate)
   const minted = mints ? mintCredits(originalAmountMinor, currency, toFraction(rate)) : 0n
@@ -131,6 +143,14 @@ function ceilDivide(dividend: bigint, divisor: bigint): bigint {
 
 function notSupported(currency: string, available: readonly string[]): string {
   return `Currency ${currency} is not supported. Available: ${available.join(', ')}`
+}
+
+function tooSmall(leastMinor: bigint, currency: string): TermsDecision {
+  return refuse(`The amount must be at least ${majorText(leastMinor, currency)} ${currency}`)
+}
+
+function tooLarge(mostMinor: bigint, currency: string): TermsDecision {
+  return refuse(`The amount must not exceed ${majorText(mostMinor, currency)} ${currency}`)
 }
 
 function refuse(reason: string): TermsDecision {

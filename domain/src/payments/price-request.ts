@@ -15,9 +15,9 @@ import { findTax } from '../tax/read-tax-terms.ts'
 import type { TaxBreakdown } from '../tax/tax-breakdown.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
+  decideAskedTopUpTerms,
   decidePlanTerms,
   decideSwitchTerms,
-  decideTopUpTerms,
   type IntentTerms,
 } from './decide-terms.ts'
 import type { IntentSwitch } from './payment-intent.ts'
@@ -77,7 +77,7 @@ async function priceTopUp(
   const { topupCurrencies } = await findMerchant(sql, providerId)
   const supportedCurrencies = [...new Set([defaultCurrency, ...topupCurrencies])]
   const rate = await findExchangeRate(sql, providerId, currency)
-  const decision = decideTopUpTerms({ amountMinor, currency, supportedCurrencies }, rate)
+  const decision = decideAskedTopUpTerms({ amountMinor, currency, supportedCurrencies }, rate)
   if (decision.kind === 'refuse') return refused(decision.reason)
   return { kind: 'untaxed', plan: undefined, cycleMode, terms: decision.terms }
 }

@@ -1,4 +1,5 @@
 import { decimalFromMicros, microsFromNumber } from '@tollgate/schemas/quantity'
+import { microsOfDecimal } from '../money/decimal.ts'
 import { isPrePaid, type PlanCore } from '../plans/plan.ts'
 
 /**
@@ -42,6 +43,12 @@ export function usageTermsOf(plan: PlanCore): UsageTerms | undefined {
     ...(unitsPerPackage === undefined ? {} : { unitsPerPackage: decimal(unitsPerPackage) }),
     rate: rateOf(plan, hasOverage),
   }
+}
+
+/** Whether any usage costs something. */
+export function costsSomething({ rate }: UsageTerms): boolean {
+  const rates = rate.kind === 'flat' ? [rate] : rate.tiers
+  return rates.some(({ creditsPerUnit }) => microsOfDecimal(creditsPerUnit) > 0n)
 }
 
 /** Tiers go before the price of overage, and that before the price of a unit. */

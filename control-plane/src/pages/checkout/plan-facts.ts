@@ -2,18 +2,25 @@ import { displayMinor } from '@tollgate/domain/money/credits'
 import { dollarRate, toFraction } from '@tollgate/domain/money/exchange-rates'
 import { isCreditBased, type Plan } from '@tollgate/domain/plans/plan'
 import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
+import { usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
 import type { Formats } from '../formats.ts'
+import { usagePrices } from './usage-prices.ts'
 
-/** What a customer should know before choosing, beside the price. */
-export function planFacts(plan: Plan, { count, money }: Formats): string[] {
+/** What a customer should know before choosing, beside the price. `isTried`: there is no trial left. */
+export function planFacts(plan: Plan, formats: Formats, { isTried = false } = {}): string[] {
+  const { count, money } = formats
+  const usageTerms = usageTermsOf(plan)
   const { terms, setupFeeMinor, currency } = plan
   const { trialDays = 0, freeUnits = 0, limit = 0, accessExpiryDays = 0 } = terms
   const others = currenciesOf(plan).slice(1)
   const facts: readonly (string | false)[] = [
     isCreditBased(plan) && `${count(exampleUnits)} requests cost ${exampleWords(plan, money)}`,
-    trialDays > 0 && `${count(trialDays)} ${trialDays === 1 ? 'day' : 'days'} free to try`,
+    trialDays > 0 &&
+      !isTried &&
+      `${count(trialDays)} ${trialDays === 1 ? 'day' : 'days'} free to try`,
     freeUnits > 0 && `${count(freeUnits)} requests free in each period`,
     limit > 0 && `${limitWords(plan)} ${count(limit)} requests in each period`,
+    ...(usageTerms === undefined ? [] : usagePrices(usageTerms, formats)),
     (setupFeeMinor ?? 0) > 0 &&
       `${money(BigInt(setupFeeMinor ?? 0), currency)} once for the set-up`,
     accessExpiryDays > 0 && plan.type === 'one-time' && `Yours for ${count(accessExpiryDays)} days`,

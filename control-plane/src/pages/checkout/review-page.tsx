@@ -1,6 +1,7 @@
 import type { ReactElement, ReactNode } from 'react'
-import type { Plan } from '@tollgate/domain/plans/plan'
+import { isCreditBased, type Plan } from '@tollgate/domain/plans/plan'
 import { pricesIn } from '@tollgate/domain/pricing/plan-prices'
+import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
 import { trialEnd } from '@tollgate/domain/pricing/trial'
 import type { Product } from '@tollgate/domain/products/repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
@@ -15,6 +16,8 @@ type ReviewProps = {
   readonly checkout: Checkout
   readonly product: Product
   readonly plan: Plan
+  /** Whether its trial was had already. */
+  readonly isTried: boolean
   /** Of the product; ends when the chosen one begins. */
   readonly held: Purchase | undefined
   readonly notice: Notice | undefined
@@ -24,9 +27,9 @@ type ReviewProps = {
 
 /** The chosen plan, before it is taken. */
 export function ReviewPage(props: ReviewProps): ReactElement {
-  const { checkout, product, plan, held, notice, children } = props
+  const { checkout, product, plan, isTried, held, notice, children } = props
   const { formats } = checkout.frame
-  const facts = planFacts(plan, formats)
+  const facts = planFacts(plan, formats, { isTried })
   const replaced = held?.planSnapshot?.name
   return (
     <CheckoutPage checkout={checkout} title={plan.name} notice={notice}>
@@ -60,17 +63,28 @@ export function ReviewPage(props: ReviewProps): ReactElement {
 /** For a plan that nothing is paid for beforehand. */
 export function ActivateForm(props: { readonly checkout: Checkout; readonly plan: Plan }) {
   const { checkout, plan } = props
-  const isCharged = plan.type === 'usage-based' && (plan.terms.creditsPerUnit ?? 0) > 0
   return (
     <PostForm page={checkout} path="/activate">
       <input type="hidden" name="plan" value={plan.reference} />
-      {isCharged && (
-        <p className="quiet">Nothing is charged now. What you use is paid from your credits.</p>
-      )}
+      <LaterCharge plan={plan} />
       <button className="button main broad" type="submit">
         Start now
       </button>
     </PostForm>
+  )
+}
+
+function LaterCharge({ plan }: { readonly plan: Plan }): ReactElement | null {
+  const billed = usageTermsOf(plan)
+  if (isCreditBased(plan)) {
+    return <p className="quiet">Nothing is charged now. What you use is paid from your credits.</p>
+  }
+  if (billed === undefined || !costsSomething(billed)) return null
+  return (
+    <p className="quiet">
+      Nothing is charged now. What you use is billed at the end of each period, to the card that you
+      save in your account.
+    </p>
   )
 }
 

@@ -56,7 +56,8 @@ export async function showStep(
   if (step.kind === 'invalid') {
     throw new ProblemError({ ...problems.notForSale, text: `${step.reason}.` }, frame)
   }
-  const shown = { checkout, product: choice.product, plan, held: choice.held, notice }
+  const isTried = step.kind !== 'try'
+  const shown = { checkout, product: choice.product, plan, isTried, held: choice.held, notice }
   const form = await formOf(pages, request, step, asked)
   return sendPage(reply, statusWith(notice), <ReviewPage {...shown}>{form}</ReviewPage>)
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { ReactElement } from 'react'
 import type { AutoRecharge, AutoRechargeStatus } from '@tollgate/domain/auto-recharge/repository'
 import { majorText } from '@tollgate/domain/money/currencies'
@@ -30,6 +31,7 @@ export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps)
   const { recharge } = view
   const [label, tone] = statusWords[recharge?.status ?? 'disabled']
   const fields = typed ?? storedFields(view)
+  const isWaiting = recharge?.status === 'pending_setup' || recharge?.status === 'failed'
   const isOn = recharge !== undefined && recharge.status !== 'disabled'
   return (
     <section className="card">
@@ -54,8 +56,24 @@ export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps)
           )}
         </div>
       </PostForm>
+      {isWaiting && view.isCardTaken && <CardWanted portal={portal} />}
       <Spent portal={portal} recharge={recharge} />
     </section>
+  )
+}
+
+/** Nothing is bought before there is a card for it. */
+function CardWanted({ portal }: { readonly portal: Portal }): ReactElement {
+  return (
+    <PostForm page={portal} path="/payment/card">
+      <input type="hidden" name="attempt" value={randomUUID()} />
+      <p>Nothing is bought before you save a card for it.</p>
+      <div className="actions">
+        <button className="button main" type="submit">
+          Save a card
+        </button>
+      </div>
+    </PostForm>
   )
 }
 

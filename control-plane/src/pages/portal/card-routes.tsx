@@ -18,6 +18,7 @@ import { ProblemError, problems } from '../problem.tsx'
 import { securityHeaders } from '../security-headers.ts'
 import { EnterCardPage, PaymentPage, RemoveCardPage } from './payment-page.tsx'
 import { operationOfPortal, portalOf, portalPath, type Portal } from './portal.ts'
+import { isUnpaid, readUnpaid } from './unpaid-invoices.tsx'
 import { readUsesOfCard } from './uses-of-card.ts'
 
 const schema = { hide: true }
@@ -137,7 +138,8 @@ async function showEntry(
   const own = portal.path.slice(pages.basePath.length)
   const returnUrl = `${pages.hostedUrl}${own}/payment/card/${setupIntentId}/done`
   void reply.headers(securityHeaders(originsFor(entry)))
-  const shown = { portal, entry, setupIntentId, clientSecret, returnUrl, notice }
+  const hasUnpaid = (await readUnpaid(pages, portal)).some(isUnpaid)
+  const shown = { portal, entry, setupIntentId, clientSecret, returnUrl, hasUnpaid, notice }
   return sendPage(reply, 200, EnterCardPage(shown))
 }
 

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import { findAutoRecharge } from '@tollgate/domain/auto-recharge/repository'
-import { findCard } from '@tollgate/domain/cards/repository'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { listMovements } from '@tollgate/domain/wallet/list-movements'
@@ -83,7 +82,6 @@ async function readCredits(
   return read(pages, caller, async (sql) => {
     const { topupCurrencies } = await findMerchant(sql, providerId)
     const range = { limit: movementsPerPage, offset: (pageNumber - 1) * movementsPerPage }
-    const card = await findCard(sql, providerId, customerRef)
     return {
       leftMicros,
       displayRate,
@@ -91,7 +89,7 @@ async function readCredits(
       pageNumber,
       recharge: await findAutoRecharge(sql, providerId, customerRef),
       currencies: [...new Set([displayRate.currency, ...topupCurrencies])],
-      hasReusableCard: card?.reusable ?? false,
+      isCardTaken: pages.cardEntries[caller.environment].kind !== 'none',
     }
   })
 }

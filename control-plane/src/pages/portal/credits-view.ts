@@ -14,7 +14,8 @@ export type CreditsView = {
   readonly recharge: AutoRecharge | undefined
   /** In which credits can be bought; the provider's own first. */
   readonly currencies: readonly string[]
-  readonly hasReusableCard: boolean
+  /** Whether a card can be entered here. */
+  readonly isCardTaken: boolean
 }
 
 export const movementsPerPage = 20

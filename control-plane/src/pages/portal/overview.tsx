@@ -15,7 +15,7 @@ import type { Notice } from '../notice.tsx'
 import { PortalPage } from './portal-page.tsx'
 import { readUnpaid, UnpaidInvoices } from './unpaid-invoices.tsx'
 
-/** A product that the portal was opened for and that the customer has no plan of. */
+/** A product that the customer has no plan of: the one that the portal was opened for, or that of the last plan. */
 type OfferedProduct = { readonly reference: string; readonly name: string }
 
 type Overview = {
@@ -37,10 +37,11 @@ export async function readOverview(pages: PageParts, portal: Portal, now: Date):
   const isCurrent = ({ purchase }: ShownPurchase): boolean =>
     (isOpen(purchase) && !isLapsed(purchase, now)) || unsettled.has(purchase.status)
   const current = shown.filter(isCurrent)
+  const past = shown.filter((each) => !isCurrent(each))
   return {
     current,
-    past: shown.filter((each) => !isCurrent(each)),
-    offered: await offeredProduct(pages, portal, current),
+    past,
+    offered: await offeredProduct(pages, portal, current, past),
     unpaid: await readUnpaid(pages, portal),
   }
 }
@@ -49,11 +50,12 @@ async function offeredProduct(
   pages: PageParts,
   { caller, session }: Portal,
   current: readonly ShownPurchase[],
+  past: readonly ShownPurchase[],
 ): Promise<OfferedProduct | undefined> {
-  const { productRef } = session
-  if (productRef === null || current.some(({ purchase }) => purchase.productRef === productRef)) {
-    return undefined
-  }
+  const last = current.length === 0 ? past[0]?.purchase.productRef : undefined
+  const productRef = session.productRef ?? last
+  if (productRef === undefined) return undefined
+  if (current.some(({ purchase }) => purchase.productRef === productRef)) return undefined
   return read(pages, caller, async (sql) => {
     const product = await findProduct(sql, caller.providerId, productRef)
     if (product?.status !== 'active') return undefined

@@ -156,11 +156,13 @@ type EnterCardProps = {
   readonly clientSecret: string
   /** Absolute. */
   readonly returnUrl: string
+  /** Whether an invoice waits for another card. */
+  readonly hasUnpaid: boolean
   readonly notice: Notice | undefined
 }
 
 export function EnterCardPage(props: EnterCardProps): ReactElement {
-  const { portal, entry, setupIntentId, clientSecret, returnUrl, notice } = props
+  const { portal, entry, setupIntentId, clientSecret, returnUrl, hasUnpaid, notice } = props
   return (
     <PortalPage
       portal={portal}
@@ -175,7 +177,10 @@ export function EnterCardPage(props: EnterCardProps): ReactElement {
       <section className="card narrow" aria-label="Card">
         <h1>Save a card</h1>
         <p className="quiet">
-          Nothing is charged now. Plans that renew and automatic top-up use this card from now on.
+          {hasUnpaid
+            ? 'What could not be charged is charged to this card within a few minutes.'
+            : 'Nothing is charged now.'}{' '}
+          Plans that renew and automatic top-up use this card from now on.
         </p>
         <CardForm
           entry={entry}

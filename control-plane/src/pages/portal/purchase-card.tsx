@@ -1,8 +1,10 @@
 import type { ReactElement } from 'react'
 import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
 import { effectiveCap } from '@tollgate/domain/plans/plan-cap'
+import { givesAccess } from '@tollgate/domain/purchases/access'
 import { decideCancel } from '@tollgate/domain/purchases/decide-cancel'
 import { refusalOf } from '@tollgate/domain/purchases/reactivate-purchase'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
 import type { Formats } from '../formats.ts'
 import { priceWords, purchaseWords } from '../purchase-words.ts'
@@ -92,8 +94,8 @@ function PurchaseActions({ portal, shown: { purchase }, now }: PurchaseCardProps
   const decision = decideCancel(purchase, now)
   const isCancellable = decision.kind === 'schedule' || decision.kind === 'end-now'
   const isReactivable = refusalOf(purchase, now) === undefined
-  const isChangeable = purchase.status === 'active' || purchase.status === 'trialing'
-  if (!isCancellable && !isReactivable && !isChangeable) return null
+  const plans = planChoice(purchase, now)
+  if (!isCancellable && !isReactivable && plans === undefined) return null
   return (
     <div className="actions">
       {isReactivable && (
@@ -103,10 +105,10 @@ function PurchaseActions({ portal, shown: { purchase }, now }: PurchaseCardProps
           </button>
         </PostForm>
       )}
-      {isChangeable && (
+      {plans !== undefined && (
         <PostForm page={portal} path={`/products/${encodeURIComponent(purchase.productRef)}/plans`}>
           <button className="button" type="submit">
-            Change plan
+            {plans}
           </button>
         </PostForm>
       )}
@@ -117,4 +119,10 @@ function PurchaseActions({ portal, shown: { purchase }, now }: PurchaseCardProps
       )}
     </div>
   )
+}
+
+/** What the plans of its product are looked at for; undefined where something else comes first. */
+function planChoice(purchase: Purchase, now: Date): string | undefined {
+  if (purchase.status === 'pending' || purchase.status === 'past_due') return undefined
+  return givesAccess(purchase, now) ? 'Change plan' : 'Choose a plan'
 }

@@ -1,4 +1,6 @@
 import type { ReactElement } from 'react'
+import { isCreditBased } from '@tollgate/domain/plans/plan'
+import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { CancelDecision } from '@tollgate/domain/purchases/decide-cancel'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
@@ -52,14 +54,17 @@ function PurchaseFacts(props: {
   readonly formats: Formats
 }): ReactElement {
   const { purchase, formats } = props
-  const { freeUnits, limit, creditsPerUnit } = purchase.planSnapshot?.terms ?? {}
+  const { planSnapshot } = purchase
+  const { freeUnits, limit, creditsPerUnit, overagePolicy } = planSnapshot?.terms ?? {}
+  const isCredited = planSnapshot !== null && isCreditBased(planSnapshot)
+  const limitLabel = overagePolicy?.allowOverage === true ? 'Included requests' : 'Limit'
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Reference', purchase.reference],
     ['Started', formats.date(purchase.startDate)],
     ['Last paid', purchase.paidAt === null ? undefined : formats.date(purchase.paidAt)],
     ['Free requests', positive(freeUnits, formats)],
-    ['Limit', positive(limit, formats)],
-    ['Credits per request', positive(creditsPerUnit, formats)],
+    [limitLabel, positive(limit, formats)],
+    ['Credits per request', isCredited ? positive(creditsPerUnit, formats) : undefined],
     ['Reason given', purchase.cancellationReason ?? undefined],
   ]
   return (
@@ -96,7 +101,11 @@ export function CancelPage({ portal, purchase, decision }: CancelPageProps): Rea
     <PortalPage portal={portal} section="plans" title="Cancel plan">
       <div className="card narrow">
         <h1>{`Cancel ${name}?`}</h1>
-        <Consequences decision={decision} formats={portal.frame.formats} />
+        <Consequences
+          decision={decision}
+          hasBilledUsage={hasBilledUsage(purchase)}
+          formats={portal.frame.formats}
+        />
         <PostForm page={portal} path={path}>
           <label htmlFor="reason">
             Why do you leave? <span className="quiet">(optional)</span>
@@ -116,16 +125,22 @@ export function CancelPage({ portal, purchase, decision }: CancelPageProps): Rea
   )
 }
 
+function hasBilledUsage({ planSnapshot }: Purchase): boolean {
+  const billed = planSnapshot === null ? undefined : usageTermsOf(planSnapshot)
+  return billed !== undefined && costsSomething(billed)
+}
+
 function Consequences(props: {
   readonly decision: CancelPageProps['decision']
+  readonly hasBilledUsage: boolean
   readonly formats: Formats
 }): ReactElement {
-  const { decision, formats } = props
+  const { decision, hasBilledUsage: isBilled, formats } = props
   if (decision.kind === 'end-now') {
     return (
       <p>
         <strong>It ends at once.</strong> You cannot use it any more from that moment on, and this
-        cannot be taken back.
+        cannot be taken back.{isBilled && ' What you used until then is billed.'}
       </p>
     )
   }
@@ -133,7 +148,11 @@ function Consequences(props: {
   return (
     <ul>
       <li>{`You can go on using it until ${day}.`}</li>
-      <li>It does not renew after that, and nothing more is charged for it.</li>
+      <li>
+        {isBilled
+          ? 'It does not renew after that. What you use until then is still billed.'
+          : 'It does not renew after that, and nothing more is charged for it.'}
+      </li>
       <li>{`Until ${day} you can change your mind.`}</li>
     </ul>
   )

@@ -23,7 +23,7 @@ export async function readUnpaid(
 }
 
 /** Where charging the saved card has failed: its customer is asked to see to it. */
-function isUnpaid(invoice: Invoice): boolean {
+export function isUnpaid(invoice: Invoice): boolean {
   const { status, failedCharges, isHeld } = invoice
   return status === 'open' && failedCharges > 0 && !isHeld && dueMinor(invoice) > 0n
 }

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import type { Plan, PlanTerms } from '@tollgate/domain/plans/plan'
+import { formatsFor } from '../formats.ts'
+import { planFacts } from './plan-facts.ts'
+
+const postPaid = { billingModel: 'post-paid', billingCycle: 'monthly' } as const
+const tiers = [
+  { minUsage: 0, maxUsage: 500, creditsPerUnit: 50 },
+  { minUsage: 501, maxUsage: 2_000, creditsPerUnit: 30 },
+  { minUsage: 2_001, creditsPerUnit: 10 },
+]
+
+test.each<[string, Plan['type'], PlanTerms, string[]]>([
+  ['pre-paid', 'usage-based', { creditsPerUnit: 100 }, ['1,000 requests cost $10.00']],
+  ['free of charge', 'usage-based', postPaid, []],
+  [
+    'post-paid',
+    'usage-based',
+    { ...postPaid, creditsPerUnit: 100, freeUnits: 100, limit: 10_000 },
+    [
+      '100 requests free in each period',
+      'Up to 10,000 requests in each period',
+      'Beyond what is free, 1,000 requests cost $10.00',
+      'Billed when the period has ended',
+    ],
+  ],
+  [
+    'overage in tiers',
+    'hybrid',
+    { limit: 1_000, usageTiers: tiers, overagePolicy: { allowOverage: true } },
+    [
+      'Includes 1,000 requests in each period',
+      'Beyond what is included, 1,000 requests: $5.00 up to 500, $3.00 up to 2,000, $1.00 above',
+      'Billed when the period has ended',
+    ],
+  ],
+  [
+    'by volume, in packages, far below a cent',
+    'usage-based',
+    {
+      ...postPaid,
+      usageTierMode: 'volume',
+      usageTiers: [
+        { minUsage: 0, maxUsage: 5_000, creditsPerUnit: 0.02 },
+        { minUsage: 5_001, creditsPerUnit: 0.0125 },
+      ],
+      unitsPerPackage: 100,
+    },
+    [
+      '1,000,000 requests, all at the price of the last one: $2.00 up to 5,000, $1.25 above',
+      'Counted in packages of 100',
+      'Billed when the period has ended',
+    ],
+  ],
+])('what usage costs is said beforehand: %s', (_, type, terms, facts) => {
+  expect(planFacts(aPlan({ type, terms }), formatsFor('en-US'))).toEqual(facts)
+})
+
+test('a trial that was had is offered no more', () => {
+  const plan = aPlan({ type: 'recurring', priceMinor: 2_900, terms: { trialDays: 14 } })
+  const formats = formatsFor('en-US')
+  expect(planFacts(plan, formats)).toEqual(['14 days free to try'])
+  expect(planFacts(plan, formats, { isTried: true })).toEqual([])
+})
+
+function aPlan(of: Partial<Plan>): Plan {
+  const at = new Date(0)
+  return {
+    reference: 'pln_ONE',
+    productRef: 'prd_ONE',
+    key: null,
+    name: 'One',
+    description: null,
+    type: 'recurring',
+    status: 'active',
+    isDefault: false,
+    hidden: false,
+    priceMinor: 0,
+    basePriceMinor: null,
+    setupFeeMinor: null,
+    currency: 'USD',
+    meterRef: null,
+    terms: {},
+    createdAt: at,
+    updatedAt: at,
+    ...of,
+  }
+}
