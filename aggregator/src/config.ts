@@ -128,7 +128,8 @@ export const aggregatorSettings = {
     'TOLLGATE_WINDOWS_RETENTION_DAYS',
     'Days the counters of an ended period are kept',
     35,
-    days,
+    // For so long they say what the period leaves to the next one, until that is settled.
+    { ...days, min: 33 },
   ),
   slotsRetentionDays: integerSetting(
     'TOLLGATE_SLOTS_RETENTION_DAYS',

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Clock } from '@tollgate/platform/clock/clock'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { prepareParts, type RedisVariable } from './engines/engine-parts.ts'
 import { startStack, type Stack } from './stack.ts'
@@ -16,12 +17,15 @@ export type StackUnderTest = {
 type HotStateWriter = 'ingest' | 'the control plane'
 
 /** On embedded parts, written to by either. */
-export async function createEmbeddedStack(by: HotStateWriter): Promise<StackUnderTest> {
+export async function createEmbeddedStack(
+  by: HotStateWriter,
+  options: { readonly clock?: Clock } = {},
+): Promise<StackUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-stack-under-test-'))
   const hotState = await openLmdbHotState({ folder, role: 'projection' })
   const reader = await openLmdbHotState({ folder, role: 'reader' })
   const ingestHotState = by === 'ingest' ? hotState : reader
-  const stack = await startStack({ hotState, ingestHotState })
+  const stack = await startStack({ ...options, hotState, ingestHotState })
   return {
     stack,
     remove: async () => {

@@ -191,8 +191,8 @@ async function sink(
   else await setPosition(partition, rows[end]?.offset ?? head, 'begun')
 }
 
-function read(providerId: string, tailRecordsMax = 1_000_000): Promise<bigint> {
-  return readStoredUsage(
+async function read(providerId: string, tailRecordsMax = 1_000_000): Promise<bigint> {
+  const amounts = await readStoredUsage(
     { eventLog, usageStore: clickhouse.store },
     {
       environment: 'sandbox',
@@ -200,10 +200,11 @@ function read(providerId: string, tailRecordsMax = 1_000_000): Promise<bigint> {
       customerRefs: references,
       productRef: 'prd_a',
       meterName: 'requests',
-      window,
+      windows: [window],
       tailRecordsMax,
     },
   )
+  return amounts.get(window.id)!
 }
 
 test('ClickHouse and the rest of the log hold every acknowledged unit once, wherever the sink is', async () => {

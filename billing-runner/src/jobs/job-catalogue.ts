@@ -40,16 +40,17 @@ export function createJobs(config: BillingRunnerConfig, parts: JobParts): Schedu
     runsMs: config.runsKeptDays * dayMs,
   })
   const renewals = createRenewals(charging)
+  const measuring = {
+    eventLog,
+    usageStore,
+    now: () => new Date(clock.now()),
+    storedWaitMs: config.usageStoredWaitMs,
+  }
   const usageBilling = createUsageBilling({
     charging,
     renewals,
     delays: { graceMs: config.usageGraceMinutes * 60_000, lateMs: timestampPastMsMax },
-    measuring: {
-      eventLog,
-      usageStore,
-      now: () => new Date(clock.now()),
-      storedWaitMs: config.usageStoredWaitMs,
-    },
+    measuring,
   })
   const ofPurchases: readonly (readonly [Job, Schedule | undefined])[] = [
     [createEndedPurchases(), config.endedPurchases],
@@ -59,7 +60,7 @@ export function createJobs(config: BillingRunnerConfig, parts: JobParts): Schedu
     [usageBilling, config.usageBilling],
     [createRetries(charging), config.paymentRetries],
     [createWriteOffs(config.writeOffAfterDays * dayMs), config.writeOffs],
-    [createUsageReset(), config.usageReset],
+    [createUsageReset(measuring), config.usageReset],
     [createAbandonedCheckouts(withoutSlash(config.hostedUrl)), config.abandonedCheckouts],
   ]
   return [

@@ -1,7 +1,7 @@
 import { selectRemindable } from '@tollgate/domain/calendar/due-purchases'
 import { decideReminder } from '@tollgate/domain/purchases/decide-reminder'
 import { renewalReminderObject, trialEndingObject } from '@tollgate/domain/purchases/purchase-event'
-import { updateCalendar } from '@tollgate/domain/purchases/repository'
+import { updateCalendar } from '@tollgate/domain/purchases/notes-repository'
 import { recordEvent } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { ItemJob } from './job.ts'
 import { purchaseJob } from './purchase-job.ts'

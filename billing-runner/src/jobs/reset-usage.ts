@@ -1,36 +1,149 @@
 import { selectDueResets } from '@tollgate/domain/calendar/due-purchases'
-import { decideReset } from '@tollgate/domain/purchases/decide-reset'
+import { findLeavingUsage, measureLeftUnits } from '@tollgate/domain/charging/left-units'
+import type { MeasuringParts, UsageToMeasure } from '@tollgate/domain/charging/measure-usage'
+import {
+  decideCarry,
+  settlementOf,
+  type CarryDecision,
+} from '@tollgate/domain/purchases/decide-carry'
+import { isOpen } from '@tollgate/domain/purchases/access'
+import { decideReset, type ResetDecision } from '@tollgate/domain/purchases/decide-reset'
 import { usageResetObject } from '@tollgate/domain/purchases/purchase-event'
-import { updateCalendar } from '@tollgate/domain/purchases/repository'
-import { recordEvent } from '@tollgate/domain/unit-of-work/unit-of-work'
-import type { ItemJob } from './job.ts'
-import { purchaseJob } from './purchase-job.ts'
+import { listPurchases, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import { updateCalendar, updateCarry } from '@tollgate/domain/purchases/notes-repository'
+import {
+  queuePublication,
+  recordEvent,
+  type UnitOfWork,
+} from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { ItemJob, ItemOutcome } from './job.ts'
 
-/** Tells that usage counts in a new period. The counters need nobody to move them: each period has its own. */
-export function createUsageReset(): ItemJob {
-  return purchaseJob({
+/**
+ * Tells that usage counts in a new period, and what the one before left to it; and settles what that was once nothing more
+ * can come of it. The counters need nobody to move them: each period has its own.
+ *
+ * What was left is summed up with no transaction open, between one that finds what is due and one that notes it. Cut off
+ * in between, all is due as before.
+ */
+export function createUsageReset(measuring: MeasuringParts): ItemJob {
+  return {
+    kind: 'items',
     name: 'usage-reset',
     selectDue: selectDueResets,
-    decide: ({ now }, purchase) => decideReset(purchase, now),
-    act: async (work, purchase, decision) => {
-      if (decision.kind === 'nothing') return 'nothing'
-      const { nextResetAt } = decision
-      await updateCalendar(work.sql, work.providerId, { ...purchase, nextResetAt })
-      if (decision.kind === 'reset') {
-        const told = usageResetObject(purchase, decision.period, work.now)
-        await recordEvent(work, 'usage.reset', told)
-      }
+    perform: async (turn, reference) => {
+      const found = await turn.commit(async (work) => {
+        const purchase = await lockPurchase(work.sql, work.providerId, reference)
+        if (purchase === undefined) return 'nothing'
+        const due = decide(purchase, work.now)
+        if (!isBeginning(due)) return act(work, purchase, due, 0n)
+        const usage = await findLeavingUsage(work, purchase, due.period)
+        return usage === undefined ? act(work, purchase, due, 0n) : { due, usage }
+      })
+      if (typeof found === 'string') return found
+      const { environment, providerId } = turn
+      const leftMicros = await measureLeftUnits(measuring, environment, providerId, found.usage)
+      return turn.commit((work) => actIfUnchanged(work, found, leftMicros))
+    },
+    explain: async (sql, { providerId, item }, now) => {
+      const [purchase] = await listPurchases(sql, providerId, { reference: item, rowsMax: 1 })
+      return purchase === undefined ? 'gone' : describe(decide(purchase, now))
+    },
+  }
+}
+
+type Due = ResetDecision | (CarryDecision & { readonly kind: 'settle' }) | NotedSettlement
+
+type NotedSettlement = { readonly kind: 'align-settlement'; readonly carrySettlesAt: Date | null }
+
+type Beginning = Extract<Due, { kind: 'reset' | 'settle' }>
+
+/** Who has no access is told of no period. */
+function decide(purchase: Purchase, now: Date): Due {
+  const reset = isOpen(purchase) ? decideReset(purchase, now) : undefined
+  if (reset !== undefined && reset.kind !== 'nothing') return reset
+  const carry = decideCarry(purchase, now)
+  return carry.kind === 'align' ? { ...carry, kind: 'align-settlement' } : carry
+}
+
+/** Whether it matters what the period was left. */
+function isBeginning(due: Due): due is Beginning {
+  return due.kind === 'reset' || due.kind === 'settle'
+}
+
+async function actIfUnchanged(
+  work: UnitOfWork,
+  { due, usage }: { readonly due: Beginning; readonly usage: UsageToMeasure },
+  leftMicros: bigint,
+): Promise<ItemOutcome> {
+  const before = usage.purchase
+  const purchase = await lockPurchase(work.sql, work.providerId, before.reference)
+  // Whoever changed it may have done this; where not, it is found due again.
+  if (purchase === undefined || !isUnchanged(purchase, before)) return 'nothing'
+  return act(work, purchase, due, leftMicros)
+}
+
+function isUnchanged(one: Purchase, other: Purchase): boolean {
+  const times = ['nextResetAt', 'carrySettlesAt', 'accessRestoredAt', 'endDate', 'endedAt'] as const
+  return times.every((name) => one[name]?.getTime() === other[name]?.getTime())
+}
+
+async function act(
+  work: UnitOfWork,
+  purchase: Purchase,
+  due: Due,
+  leftMicros: bigint,
+): Promise<ItemOutcome> {
+  const { sql, providerId } = work
+  switch (due.kind) {
+    case 'nothing':
+      return 'nothing'
+    case 'align':
+      await updateCalendar(sql, providerId, { ...purchase, nextResetAt: due.nextResetAt })
       return 'done'
-    },
-    describe: (decision) => {
-      switch (decision.kind) {
-        case 'nothing':
-          return 'nothing'
-        case 'align':
-          return `note the next reset: ${decision.nextResetAt?.toISOString() ?? 'none'}`
-        case 'reset':
-          return `tell of the period from ${decision.period.start.toISOString()} on`
-      }
-    },
-  })
+    case 'align-settlement':
+      await updateCarry(sql, providerId, { ...purchase, carrySettlesAt: due.carrySettlesAt })
+      return 'done'
+    case 'reset':
+      await begin(work, purchase, due, leftMicros)
+      return 'done'
+    case 'settle':
+      await updateCarry(sql, providerId, {
+        reference: purchase.reference,
+        carriedInto: due.period.start,
+        carriedOverMicros: leftMicros,
+        carrySettlesAt: null,
+      })
+      await queuePublication(work, 'customer', purchase.customerRef)
+      return 'done'
+  }
+}
+
+async function begin(
+  work: UnitOfWork,
+  purchase: Purchase,
+  { period, nextResetAt }: Extract<Due, { kind: 'reset' }>,
+  leftMicros: bigint,
+): Promise<void> {
+  const { sql, providerId, now } = work
+  await updateCalendar(sql, providerId, { ...purchase, nextResetAt })
+  await recordEvent(work, 'usage.reset', usageResetObject(purchase, period, leftMicros, now))
+  if (purchase.planSnapshot?.terms.rolloverUnusedUnits !== true) return
+  await updateCarry(sql, providerId, { ...purchase, carrySettlesAt: settlementOf(period) })
+  // So that the counters of every period are published before it begins, and of the one before kept.
+  await queuePublication(work, 'customer', purchase.customerRef)
+}
+
+function describe(due: Due): string {
+  switch (due.kind) {
+    case 'nothing':
+      return 'nothing'
+    case 'align':
+      return `note the next reset: ${due.nextResetAt?.toISOString() ?? 'none'}`
+    case 'align-settlement':
+      return `note when left units are settled: ${due.carrySettlesAt?.toISOString() ?? 'never'}`
+    case 'reset':
+      return `tell of the period from ${due.period.start.toISOString()} on`
+    case 'settle':
+      return `settle what the period from ${due.period.start.toISOString()} on was left`
+  }
 }

@@ -117,8 +117,9 @@ async function answerFor(
     productRef,
     entitlement,
     periodStartSecond: unixSecond(period.start),
+    nowMs: now.getTime(),
   }
-  const usedMicros = await parts.usage.read(counted, async () => {
+  const used = await parts.usage.read(counted, async () => {
     // Counters are kept for published periods only; publishing folds in what was counted before.
     if (await isPublished(parts, counted)) return
     const target = { kind: 'customer', providerId, target: purchase.customerRef } as const
@@ -128,5 +129,5 @@ async function answerFor(
     entitlement.credit === null
       ? 0n
       : await parts.wallets.read({ environment, providerId, customerRef: purchase.customerRef })
-  return answerLimitCheck({ entitlement, usedMicros, offer, creditMicros })
+  return answerLimitCheck({ entitlement, ...used, offer, creditMicros })
 }

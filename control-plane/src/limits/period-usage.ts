@@ -1,4 +1,9 @@
-import { countingWindows } from '@tollgate/domain/entitlements/counting-windows'
+import { carriedOverMicros, periodThatLeaves } from '@tollgate/domain/entitlements/carried-over'
+import {
+  countingWindows,
+  type CountingWindow,
+  type EntitledPeriod,
+} from '@tollgate/domain/entitlements/counting-windows'
 import { readCountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
@@ -41,6 +46,15 @@ export type PeriodOfPurchase = {
   /** With the period, and every reference of the customer. */
   readonly entitlement: Entitlement
   readonly periodStartSecond: number
+  /** Unix milliseconds. */
+  readonly nowMs: number
+}
+
+/** 10^-6 units. */
+export type UsedOfPeriod = {
+  readonly usedMicros: bigint
+  /** What it was left by the period before. */
+  readonly carriedOverMicros: bigint
 }
 
 /** A hot state that hangs is not waited for by every caller. */
@@ -61,13 +75,20 @@ export class PeriodUsage {
   }
 
   /**
-   * In 10^-6 units. `prepare` sees to it that the hot state counts the period. Throws a refusal with 503 when it cannot
+   * `prepare` sees to it that the hot state counts the period. Throws a refusal with 503 when it cannot
    * be said truthfully now.
    */
   async read(
     period: PeriodOfPurchase,
     prepare: () => Promise<void> = () => Promise.resolve(),
-  ): Promise<bigint> {
+  ): Promise<UsedOfPeriod> {
+    return usedOf(period, await this.#readAmounts(period, prepare))
+  }
+
+  async #readAmounts(
+    period: PeriodOfPurchase,
+    prepare: () => Promise<void>,
+  ): Promise<ReadonlyMap<string, bigint>> {
     if (performance.now() - this.#hotStateFailedAtMs < failedPauseMs) {
       return await this.#readStored(period)
     }
@@ -85,9 +106,9 @@ export class PeriodUsage {
     return await this.#readStored(period)
   }
 
-  async #readCounted(period: PeriodOfPurchase): Promise<bigint> {
+  async #readCounted(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
     const { eventLog: log, hotState, limits, answers } = this.#parts
-    const { environment, providerId, productRef, entitlement, periodStartSecond } = period
+    const { environment, providerId, productRef, entitlement } = period
     const { amounts, source } = await readCountedUsage(
       { log, hotState },
       {
@@ -102,10 +123,10 @@ export class PeriodUsage {
       },
     )
     answers.inc({ source })
-    return amounts.get(windowId(entitlement.purchaseRef, periodStartSecond)) ?? 0n
+    return amounts
   }
 
-  async #readStored(period: PeriodOfPurchase): Promise<bigint> {
+  async #readStored(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
     const { limits, answers } = this.#parts
     if (this.#storedInFlight >= limits.storedUsageChecksMax) {
       answers.inc({ source: 'none' })
@@ -113,9 +134,9 @@ export class PeriodUsage {
     }
     this.#storedInFlight += 1
     try {
-      const micros = await readStoredUsage(this.#parts, this.#storedQuery(period))
+      const amounts = await readStoredUsage(this.#parts, this.#storedQuery(period))
       answers.inc({ source: 'stored' })
-      return micros
+      return amounts
     } catch (error) {
       answers.inc({ source: 'none' })
       const isPassing =
@@ -126,12 +147,39 @@ export class PeriodUsage {
     }
   }
 
-  #storedQuery({ entitlement, periodStartSecond, ...of }: PeriodOfPurchase) {
-    const id = windowId(entitlement.purchaseRef, periodStartSecond)
-    const window = countingWindows(entitlement).find((each) => each.id === id)
-    if (window === undefined) throw new Error(`${entitlement.purchaseRef} has no such period`)
+  #storedQuery({ environment, providerId, productRef, ...of }: PeriodOfPurchase) {
     const { tailRecordsMax } = this.#parts.limits
-    const { customerRefs } = entitlement
-    return { ...of, customerRefs, meterName: requestsMeterName, window, tailRecordsMax }
+    const { customerRefs } = of.entitlement
+    const meterName = requestsMeterName
+    const windows = windowsOf(of)
+    return { environment, providerId, productRef, customerRefs, meterName, windows, tailRecordsMax }
   }
+}
+
+type Counted = Pick<PeriodOfPurchase, 'entitlement' | 'periodStartSecond' | 'nowMs'>
+
+function usedOf(of: Counted, amounts: ReadonlyMap<string, bigint>): UsedOfPeriod {
+  const { entitlement, periodStartSecond, nowMs } = of
+  return {
+    usedMicros: amounts.get(windowId(entitlement.purchaseRef, periodStartSecond)) ?? 0n,
+    carriedOverMicros: carriedOverMicros(entitlement, periodOf(of), amounts, nowMs),
+  }
+}
+
+/** Those whose usage is asked for: that of the period, and of the one that it was left something by. */
+function windowsOf(of: Counted): CountingWindow[] {
+  const { entitlement, nowMs } = of
+  const period = periodOf(of)
+  const starts = [period, periodThatLeaves(entitlement, period, nowMs)].map(
+    (each) => each?.startSecond,
+  )
+  return countingWindows(entitlement).filter((_, index) =>
+    starts.includes(entitlement.periods[index]!.startSecond),
+  )
+}
+
+function periodOf({ entitlement, periodStartSecond }: Counted): EntitledPeriod {
+  const period = entitlement.periods.find(({ startSecond }) => startSecond === periodStartSecond)
+  if (period === undefined) throw new Error(`${entitlement.purchaseRef} has no such period`)
+  return period
 }

@@ -1,39 +1,39 @@
 import type { Environment } from '@tollgate/schemas/environment'
-import { windowId } from '@tollgate/schemas/hot-state/documents'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { AppParts } from '../http/app-parts.ts'
 
-/** One period of one purchase. */
-export type CountedPeriod = {
-  readonly purchaseRef: string
+/** What is counted of one customer and product. */
+export type CountedProduct = {
   readonly productRef: string
   /** Every reference of the customer: what came in under any of them is added up. */
   readonly customerRefs: readonly string[]
-  readonly periodStartSecond: number
 }
 
 type CounterParts = Pick<AppParts, 'hotState' | 'eventLog' | 'partitionCount' | 'limits'>
 
-/** The usage of a period in 10^-6 units, as far as it has been counted. */
-export async function readUsedMicros(
+/** The usage of each window by its id, in 10^-6 units, as far as it has been counted. */
+export async function readAmounts(
   parts: CounterParts,
   environment: Environment,
   providerId: string,
-  period: CountedPeriod,
-): Promise<bigint> {
-  const id = windowId(period.purchaseRef, period.periodStartSecond)
-  const amounts = await Promise.all(
-    period.customerRefs.map(async (reference) => {
+  { productRef, customerRefs }: CountedProduct,
+): Promise<Map<string, bigint>> {
+  const counted = await Promise.all(
+    customerRefs.map(async (reference) => {
       const subject = subjectKey(providerId, reference)
       const partition = partitionOf(subject, parts.partitionCount(environment))
-      const at = { space: environment, partition, subject, scope: period.productRef }
+      const at = { space: environment, partition, subject, scope: productRef }
       const view = await parts.hotState.readEntry(at, requestsMeterName)
-      return view.amounts.get(id) ?? 0n
+      return view.amounts
     }),
   )
-  return amounts.reduce((sum, amount) => sum + amount, 0n)
+  const sums = new Map<string, bigint>()
+  for (const amounts of counted) {
+    for (const [id, amount] of amounts) sums.set(id, (sums.get(id) ?? 0n) + amount)
+  }
+  return sums
 }
 
 /**

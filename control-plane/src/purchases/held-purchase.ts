@@ -46,8 +46,9 @@ export async function heldPurchase(
   const period = purchasePeriodAt(purchase, plan, now)
   const periodStartSecond = unixSecond(period.start)
   const { productRef } = purchase
-  const counted = { environment, providerId, productRef, entitlement, periodStartSecond }
-  const usedMicros = await parts.usage.read(counted)
+  const nowMs = now.getTime()
+  const counted = { environment, providerId, productRef, entitlement, periodStartSecond, nowMs }
+  const used = await parts.usage.read(counted)
   return {
     reference: purchase.reference,
     status: purchase.status,
@@ -55,7 +56,7 @@ export async function heldPurchase(
     planType: plan.type,
     startDate: purchase.startDate.toISOString(),
     endDate: purchase.endDate?.toISOString() ?? null,
-    usage: userUsage(plan, usedMicros),
+    usage: userUsage(plan, used),
     plan: {
       reference: plan.reference,
       price: plan.priceMinor,

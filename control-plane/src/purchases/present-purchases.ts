@@ -1,7 +1,15 @@
 import { listReferencesByCustomer } from '@tollgate/domain/customers/repository'
-import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
+import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
+import {
+  compileEntitlement,
+  purchasePeriodAt,
+} from '@tollgate/domain/entitlements/compile-entitlement'
+import { currentPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import { purchaseUsage } from '@tollgate/domain/entitlements/usage-view'
+import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import { unixSecond } from '@tollgate/domain/periods/periods'
+import type { CreditConversion } from '@tollgate/domain/pricing/line-inputs'
+import { rollingLimitMicros } from '@tollgate/domain/pricing/roll-over'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import type { PageRange } from '@tollgate/domain/postgres/select-page'
 import {
@@ -17,11 +25,12 @@ import type {
   PurchaseUsageBody,
 } from '@tollgate/schemas/http/purchases'
 import type { Queryable } from '@tollgate/platform/database/database'
+import { windowId } from '@tollgate/schemas/hot-state/documents'
 import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from '../http/plugins/authentication.ts'
 import { read } from '../http/read.ts'
 import { purchaseToBrief, purchaseToHttp } from '../http/translate/purchase.ts'
-import { readUsedMicros, waitForCounters } from '../limits/read-counters.ts'
+import { readAmounts, waitForCounters } from '../limits/read-counters.ts'
 
 /** Purchases as lists show them, each with the usage of its current period. */
 export async function fullPurchasesOf(
@@ -59,9 +68,10 @@ export async function shownPurchasesOf(
 async function withUsage(
   parts: AppParts,
   caller: Caller,
-  { purchases, references }: LoadedPurchases,
+  loaded: LoadedPurchases,
 ): Promise<ShownPurchase[]> {
-  const usages = await usageShown(parts, caller, purchases, references)
+  const { purchases } = loaded
+  const usages = await usageShown(parts, caller, purchases, loaded)
   return purchases.map((purchase) => ({ purchase, usage: usages.get(purchase.reference) }))
 }
 
@@ -97,11 +107,11 @@ export function withAccess(customerRef: string): Partial<PurchaseFilter> {
 export async function presentBriefly(
   parts: AppParts,
   caller: Caller,
-  { purchases: loaded, references }: LoadedPurchases,
+  loaded: LoadedPurchases,
 ): Promise<PurchaseBriefBody[]> {
   const now = new Date(parts.clock.now())
-  const purchases = loaded.filter((purchase) => givesAccess(purchase, now))
-  const usages = await usageShown(parts, caller, purchases, references)
+  const purchases = loaded.purchases.filter((purchase) => givesAccess(purchase, now))
+  const usages = await usageShown(parts, caller, purchases, loaded)
   return purchases.map((purchase) => purchaseToBrief(purchase, usages.get(purchase.reference)))
 }
 
@@ -111,20 +121,25 @@ export async function briefPurchaseOf(
   caller: Caller,
   purchase: Purchase,
 ): Promise<PurchaseBriefBody> {
-  const references = await read(parts, caller, (sql) =>
-    listReferencesByCustomer(sql, caller.providerId, [purchase.customerRef]),
-  )
-  const usages = await usageShown(parts, caller, [purchase], references)
+  const context = await read(parts, caller, async (sql) => ({
+    references: await listReferencesByCustomer(sql, caller.providerId, [purchase.customerRef]),
+    conversions: await conversionsOf(sql, caller.providerId, [purchase]),
+  }))
+  const usages = await usageShown(parts, caller, [purchase], context)
   return purchaseToBrief(purchase, usages.get(purchase.reference))
 }
 
 /** By customer. */
 type References = ReadonlyMap<string, readonly string[]>
 
-export type LoadedPurchases = {
-  readonly purchases: readonly Purchase[]
+/** What it takes to say what was used, and what that costs. */
+type UsageContext = {
   readonly references: References
+  /** By currency; those that are known. */
+  readonly conversions: ReadonlyMap<string, CreditConversion>
 }
+
+export type LoadedPurchases = UsageContext & { readonly purchases: readonly Purchase[] }
 
 /** With the references that the customers are counted under. Where the customer is known, both are asked for together. */
 export async function loadPurchases(
@@ -139,11 +154,28 @@ export async function loadPurchases(
       listing,
       listReferencesByCustomer(sql, providerId, [filter.customerRef]),
     ])
-    return { purchases, references }
+    const conversions = await conversionsOf(sql, providerId, purchases)
+    return { purchases, references, conversions }
   }
   const purchases = await listing
   const customers = purchases.map((purchase) => purchase.customerRef)
-  return { purchases, references: await listReferencesByCustomer(sql, providerId, customers) }
+  const references = await listReferencesByCustomer(sql, providerId, customers)
+  return { purchases, references, conversions: await conversionsOf(sql, providerId, purchases) }
+}
+
+/** As invoices of now would have them. */
+async function conversionsOf(
+  sql: Queryable,
+  providerId: string,
+  purchases: readonly Purchase[],
+): Promise<Map<string, CreditConversion>> {
+  const conversions = new Map<string, CreditConversion>()
+  for (const currency of new Set(purchases.map((purchase) => purchase.currency))) {
+    const rate = await findExchangeRate(sql, providerId, currency)
+    if (rate === undefined) continue
+    conversions.set(currency, { currency, unitsPerDollar: rate.unitsPerDollar })
+  }
+  return conversions
 }
 
 /**
@@ -154,11 +186,11 @@ async function usageShown(
   parts: AppParts,
   caller: Caller,
   purchases: readonly Purchase[],
-  references: References,
+  context: UsageContext,
 ): Promise<Map<string, PurchaseUsageBody>> {
   if (purchases.length === 0) return new Map()
   try {
-    return await readUsages(parts, caller, purchases, references)
+    return await readUsages(parts, caller, purchases, context)
   } catch (error) {
     parts.logger.warn({ err: error }, 'purchases are shown without their usage')
     return new Map()
@@ -169,23 +201,38 @@ async function readUsages(
   parts: AppParts,
   { environment, providerId }: Caller,
   purchases: readonly Purchase[],
-  references: References,
+  { references, conversions }: UsageContext,
 ): Promise<Map<string, PurchaseUsageBody>> {
   await waitForCounters(parts, environment, providerId, [...references.values()].flat())
   const usages = new Map<string, PurchaseUsageBody>()
   for (const purchase of purchases) {
-    const { planSnapshot } = purchase
+    const { planSnapshot, productRef } = purchase
     if (planSnapshot === null) continue
-    const period = purchasePeriodAt(purchase, planSnapshot, shownInstant(parts, purchase))
-    const usedMicros = await readUsedMicros(parts, environment, providerId, {
-      purchaseRef: purchase.reference,
-      productRef: purchase.productRef,
-      customerRefs: references.get(purchase.customerRef) ?? [],
-      periodStartSecond: unixSecond(period.start),
-    })
-    usages.set(purchase.reference, purchaseUsage(planSnapshot, usedMicros, period))
+    const customerRefs = references.get(purchase.customerRef) ?? []
+    const shownAt = shownInstant(parts, purchase)
+    const period = purchasePeriodAt(purchase, planSnapshot, shownAt)
+    const amounts = await readAmounts(parts, environment, providerId, { productRef, customerRefs })
+    const counted = {
+      usedMicros: amounts.get(windowId(purchase.reference, unixSecond(period.start))) ?? 0n,
+      carriedOverMicros: carriedInto(purchase, shownAt, amounts, parts.clock.now()),
+    }
+    const conversion = conversions.get(purchase.currency)
+    usages.set(purchase.reference, purchaseUsage(planSnapshot, counted, period, conversion))
   }
   return usages
+}
+
+function carriedInto(
+  purchase: Purchase,
+  shownAt: Date,
+  amounts: ReadonlyMap<string, bigint>,
+  nowMs: number,
+): bigint {
+  const { planSnapshot: plan } = purchase
+  if (plan === null || rollingLimitMicros(plan) === undefined) return 0n
+  const entitlement = compileEntitlement(purchase, plan, { now: shownAt, customerRefs: [] })
+  const period = currentPeriod(entitlement, shownAt.getTime())
+  return period === undefined ? 0n : carriedOverMicros(entitlement, period, amounts, nowMs)
 }
 
 /** Now, or the last instant of a purchase that has ended. */

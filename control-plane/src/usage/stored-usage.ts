@@ -9,7 +9,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import {
   listKnownIds,
   sumStoredDebits,
-  sumStoredUsage,
+  sumStoredUsageByWindow,
   type CustomerRecords,
   type CustomerUsage,
   type StoredPart,
@@ -24,7 +24,7 @@ export type StoredUsageParts = {
 type TailLimit = { readonly tailRecordsMax: number }
 
 /**
- * What a customer used in one window, in 10^-6 units, without the hot state: what ClickHouse has, and the rest from the
+ * What a customer used in each of the windows, by their ids, in 10^-6 units, without the hot state: what ClickHouse has, and the rest from the
  * log. It includes everything that was acknowledged before the call, and nothing twice. The order makes it so:
  *
  *   1. the heads of the log: whatever was acknowledged before has a smaller offset.
@@ -42,17 +42,19 @@ type TailLimit = { readonly tailRecordsMax: number }
 export async function readStoredUsage(
   parts: StoredUsageParts,
   query: CustomerUsage & TailLimit,
-): Promise<bigint> {
-  const { providerId, productRef, meterName, window } = query
-  const { storedMicros, tails, marks } = await readBothSides(parts, query, (stored) =>
-    sumStoredUsage(parts.usageStore, query, stored),
+): Promise<Map<string, bigint>> {
+  const { providerId, productRef, meterName, windows } = query
+  const { sums, tails, marks } = await readBothSides(parts, query, (stored) =>
+    sumStoredUsageByWindow(parts.usageStore, query, windows, stored),
   )
-  let micros = storedMicros
+  const amounts = new Map(windows.map(({ id }, index) => [id, sums[index]!]))
   for (const { records, customerRefs } of tails) {
-    const scope = { providerId, productRef, meterName, customerRefs, windows: [window] }
-    micros += foldTail(records, scope, marks).get(window.id) ?? 0n
+    const scope = { providerId, productRef, meterName, customerRefs, windows }
+    for (const [id, amount] of foldTail(records, scope, marks)) {
+      amounts.set(id, (amounts.get(id) ?? 0n) + amount)
+    }
   }
-  return micros
+  return amounts
 }
 
 /** What the wallet of a customer paid in all, 10^-6 credits; else as above. Asked of the customer's own reference. */
@@ -60,23 +62,23 @@ export async function readStoredDebits(
   parts: StoredUsageParts,
   query: CustomerRecords & TailLimit,
 ): Promise<bigint> {
-  const { storedMicros, tails, marks } = await readBothSides(parts, query, (stored) =>
+  const { sums, tails, marks } = await readBothSides(parts, query, (stored) =>
     sumStoredDebits(parts.usageStore, query, stored),
   )
-  return tails.reduce((sum, { records }) => sum + foldTailDebits(records, marks), storedMicros)
+  return tails.reduce((sum, { records }) => sum + foldTailDebits(records, marks), sums)
 }
 
-type BothSides = {
-  readonly storedMicros: bigint
+type BothSides<Sums> = {
+  readonly sums: Sums
   readonly tails: readonly Tail[]
   readonly marks: ReadonlyMap<string, number>
 }
 
-async function readBothSides(
+async function readBothSides<Sums>(
   parts: StoredUsageParts,
   query: CustomerRecords & TailLimit,
-  sumStored: (stored: readonly StoredPart[]) => Promise<bigint>,
-): Promise<BothSides> {
+  sumStored: (stored: readonly StoredPart[]) => Promise<Sums>,
+): Promise<BothSides<Sums>> {
   const stretches = await findStretches(parts, query)
   const recordsBehind = stretches.reduce((sum, { range }) => sum + lengthOf(range), 0)
   if (recordsBehind > query.tailRecordsMax) throw new UsageBehindError(recordsBehind)
@@ -84,11 +86,11 @@ async function readBothSides(
     partition: range.partition,
     beforeOffset: range.fromOffset,
   }))
-  const [storedMicros, tails] = await Promise.all([
+  const [sums, tails] = await Promise.all([
     sumStored(stored),
     readTails(parts, query.providerId, stretches),
   ])
-  return { storedMicros, tails, marks: await markKnown(parts.usageStore, query, stored, tails) }
+  return { sums, tails, marks: await markKnown(parts.usageStore, query, stored, tails) }
 }
 
 /** What of one partition is not stored yet, and the customer's references that have their usage there. */

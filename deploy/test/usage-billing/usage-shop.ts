@@ -43,7 +43,7 @@ export class UsageShop {
       this.asked = []
       return async () => {
         const sql = this.runner.database.in('sandbox')
-        await sql`update purchases set next_usage_bill_at = null, usage_closes_at = null`
+        await sql`update purchases set next_usage_bill_at = null, usage_closes_at = null, carry_settles_at = null`
         await sql`update purchases set status = 'expired'`
         await sql`update invoices set next_charge_at = null`
       }

@@ -24,9 +24,12 @@ export const selectDueRenewals: SelectDue = (sql, now) => sql`
   select provider_id, reference as item, next_billing_date as due_at from purchases
   where next_billing_date <= ${now} and status = 'active' and auto_renew and cancelled_at is null`
 
+/** Those with a period that has begun, and those of whose period before nothing can come any more. */
 export const selectDueResets: SelectDue = (sql, now) => sql`
-  select provider_id, reference as item, next_reset_at as due_at from purchases
-  where next_reset_at <= ${now} and status in ('active', 'trialing', 'past_due')`
+  select provider_id, reference as item, least(next_reset_at, carry_settles_at) as due_at
+  from purchases
+  where (next_reset_at <= ${now} and status in ('active', 'trialing', 'past_due'))
+    or carry_settles_at <= ${now}`
 
 /** Those whose end has passed and whose status does not say so. */
 export const selectLapsed: SelectDue = (sql, now) => sql`

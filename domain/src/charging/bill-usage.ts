@@ -10,7 +10,7 @@ import type { CreditConversion } from '../pricing/line-inputs.ts'
 import { splitCharges } from '../pricing/split-charges.ts'
 import { dueRenewal } from '../purchases/decide-renewal.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
-import { updateUsageBilling } from '../purchases/usage-notes-repository.ts'
+import { updateUsageBilling } from '../purchases/notes-repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { readParties, type Seller } from './bill-recurring.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
@@ -39,7 +39,7 @@ export async function billUsage(
   const { reference, customerRef, currency, planSnapshot } = purchase
   if (planSnapshot === null) throw new Error(`purchase ${reference} has no plan to charge for`)
   await updateUsageBilling(sql, providerId, { reference, ...notes })
-  const usage = linesOfUsage(planSnapshot, await conversionTo(work, currency), measured)
+  const usage = linesOfUsage(purchase, planSnapshot, await conversionTo(work, currency), measured)
   if (usage.length === 0 || isIdle(purchase, measured)) return { kind: 'noted' }
   const renewal = period && (await renewalWith(work, purchase, period))
   const groups = splitCharges(

@@ -12,6 +12,9 @@ import type { UsageToBill } from './prepare-usage-bill.ts'
 import type { UsageToPrice } from './usage-lines.ts'
 import { windowOf } from './usage-windows.ts'
 
+/** Whose usage of which periods is summed up. */
+export type UsageToMeasure = Omit<UsageToBill, 'notes'>
+
 export type MeasuringParts = {
   readonly eventLog: Pick<EventLog, 'partitionCount' | 'head' | 'position'>
   readonly usageStore: Pick<UsageStore, 'query'>
@@ -28,7 +31,7 @@ export async function measureUsage(
   { eventLog, usageStore, now, storedWaitMs }: MeasuringParts,
   environment: Environment,
   providerId: string,
-  { purchase, period, earlier, endOfPrevious, customerRefs }: UsageToBill,
+  { purchase, period, earlier, endOfPrevious, customerRefs }: UsageToMeasure,
 ): Promise<UsageToPrice> {
   const topic = usageTopic(environment)
   const partitionCount = eventLog.partitionCount(topic)

@@ -4,7 +4,7 @@ import { listBilledUsage, type BilledUsage } from '../invoices/billed-usage.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import { dueRenewal } from '../purchases/decide-renewal.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
-import { findEndOfPrevious, updateUsageBilling } from '../purchases/usage-notes-repository.ts'
+import { findEndOfPrevious, updateUsageBilling } from '../purchases/notes-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
   decideUsageBill,

@@ -2,7 +2,7 @@ import type { BilledUsage } from '../invoices/billed-usage.ts'
 import { lateUsageLines, usageLines } from '../pricing/charges.ts'
 import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
 import type { CreditConversion, UsageReading } from '../pricing/line-inputs.ts'
-import { rolledOverMicros } from '../pricing/roll-over.ts'
+import { rolledOverMicros, rollsOverFrom, type RollingPurchase } from '../pricing/roll-over.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
 
 /** A period and all usage of it that is stored, in 10^-6 units. */
@@ -21,6 +21,7 @@ export type UsageToPrice = {
 
 /** What is charged for usage with one invoice: what came late of earlier periods, each by itself, and the period's own. */
 export function linesOfUsage(
+  purchase: RollingPurchase,
   plan: PlanSnapshot,
   conversion: CreditConversion,
   { current, earlier, reading }: UsageToPrice,
@@ -34,16 +35,18 @@ export function linesOfUsage(
     }),
   )
   if (current === undefined) return late
-  const carriedOverMicros = carriedInto(plan, current.period, earlier)
+  const carriedOverMicros = carriedInto(purchase, plan, current.period, earlier)
   return [...late, ...usageLines(plan, conversion, { ...current, carriedOverMicros, reading })]
 }
 
 /** What the period before leaves to it. */
 function carriedInto(
+  purchase: RollingPurchase,
   plan: PlanSnapshot,
   { start }: ChargedPeriod,
   earlier: readonly UsedPeriod[],
 ): bigint {
+  if (start <= rollsOverFrom(purchase)) return 0n
   const before = earlier.find(({ period }) => period.end.getTime() === start.getTime())
   return before === undefined ? 0n : rolledOverMicros(plan, before.usedMicros)
 }

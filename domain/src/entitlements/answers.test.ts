@@ -34,10 +34,16 @@ const shown = { plans: [planOffer], product: offer.product }
 const credit = { creditsPerUnit: 100, currency: 'USD' }
 
 describe('answerLimitCheck', () => {
-  const check = (given: Partial<Entitlement>, units: number, credits = 0n) => {
+  const check = (
+    given: Partial<Entitlement>,
+    units: number,
+    credits = 0n,
+    carriedOverMicros = 0n,
+  ) => {
     const input = {
       entitlement: entitlement(given),
       usedMicros: BigInt(units * 1_000_000),
+      carriedOverMicros,
       creditMicros: credits * 1_000_000n,
     }
     const answer = answerLimitCheck({ ...input, offer })
@@ -58,6 +64,15 @@ describe('answerLimitCheck', () => {
 
   it.each([10, 10.000001, 12])('denies at and above the cap: %d used', (used) => {
     expect(check({}, used)).toEqual({ ...base, withinLimits: false, remaining: 0, ...shown })
+  })
+
+  it.each([
+    [12, 4_000_000n, 2],
+    [14, 4_000_000n, 0],
+    [10, 1n, 0.000001],
+  ])('adds to the cap what the period was left: %d used, %d left', (used, left, remaining) => {
+    const answer = check({}, used, 0n, left)
+    expect(answer).toMatchObject({ withinLimits: remaining > 0, remaining })
   })
 
   it('allows without a cap, however much was used', () => {
@@ -102,6 +117,7 @@ describe('answerLimitCheck', () => {
     const answer = answerLimitCheck({
       entitlement: entitlement({ cap: '0' }),
       usedMicros: 0n,
+      carriedOverMicros: 0n,
       offer: undefined,
       creditMicros: 0n,
     })

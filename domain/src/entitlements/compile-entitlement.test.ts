@@ -29,6 +29,9 @@ const purchase = (anchor: string, endDate: string | null = null) => ({
   cycleMode: 'calendar' as const,
   startDate: new Date(anchor),
   endDate: endDate === null ? null : new Date(endDate),
+  accessRestoredAt: null,
+  carriedInto: null,
+  carriedOverMicros: null,
 })
 
 const at = (now: string) => ({ now: new Date(now), customerRefs: ['cus_a', 'user-1'] })

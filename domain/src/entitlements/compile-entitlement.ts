@@ -1,27 +1,29 @@
-import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
+import type { Entitlement, RollOver } from '@tollgate/schemas/hot-state/documents'
 import type { Cycle, CycleMode, Period } from '../periods/periods.ts'
 import { unixSecond, usagePeriodAt, usagePeriodOf } from '../periods/periods.ts'
 import { effectiveCap } from '../plans/plan-cap.ts'
 import { isCreditBased } from '../plans/plan.ts'
+import { rollingLimitMicros, rollsOverFrom, type RollingPurchase } from '../pricing/roll-over.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
 
 /** What of a purchase decides about access and counting. */
-export type EntitledPurchase = {
+export type EntitledPurchase = RollingPurchase & {
   readonly reference: string
   /** The customer's own reference. */
   readonly customerRef: string
-  readonly anchor: Date
   readonly cycleMode: CycleMode
   /** Before the anchor where the purchase began as a trial. */
   readonly startDate: Date
   readonly endDate: Date | null
+  /** Where the period begins whose left units are settled, and how many they are, 10^-6. Null: none are. */
+  readonly carriedInto: Date | null
+  readonly carriedOverMicros: bigint | null
 }
 
 export type EntitlementContext = {
   readonly now: Date
   /** Every reference that the customer's usage may come in under, the own one included. */
   readonly customerRefs: readonly string[]
-  readonly carriedOverMicros?: bigint
 }
 
 /**
@@ -40,7 +42,8 @@ export function compileEntitlement(
   plan: PlanSnapshot,
   context: EntitlementContext,
 ): Entitlement {
-  const cap = effectiveCap(plan, context.carriedOverMicros)
+  const cap = effectiveCap(plan)
+  const rollOver = rollOverOf(purchase, plan)
   return {
     customerRef: purchase.customerRef,
     purchaseRef: purchase.reference,
@@ -48,12 +51,28 @@ export function compileEntitlement(
     planType: plan.type,
     endsAtMs: purchase.endDate === null ? null : purchase.endDate.getTime(),
     cap: cap === null ? null : cap.toString(),
+    ...(rollOver === undefined ? {} : { rollOver }),
     credit: isCreditBased(plan)
       ? { creditsPerUnit: plan.terms.creditsPerUnit ?? 0, currency: plan.currency }
       : null,
     firstPeriodStartSecond: unixSecond(purchase.startDate),
     periods: countedPeriods(purchase, plan, context.now).map(toSeconds),
     customerRefs: context.customerRefs,
+  }
+}
+
+function rollOverOf(purchase: EntitledPurchase, plan: PlanSnapshot): RollOver | undefined {
+  const limit = rollingLimitMicros(plan)
+  if (limit === undefined) return undefined
+  const { carriedInto, carriedOverMicros } = purchase
+  return {
+    limit: limit.toString(),
+    fromSecond: unixSecond(rollsOverFrom(purchase)),
+    ...(carriedInto === null || carriedOverMicros === null
+      ? {}
+      : {
+          settled: { startSecond: unixSecond(carriedInto), units: carriedOverMicros.toString() },
+        }),
   }
 }
 

@@ -161,7 +161,8 @@ async function refuseIfHopeless(
   }
 }
 
-function sumAmounts(readings: readonly Reading[]): Map<string, bigint> {
+/** By window id. */
+export function sumAmounts(readings: readonly Reading[]): Map<string, bigint> {
   const sums = new Map(readings[0]?.view.amounts)
   for (const { view } of readings.slice(1)) add(sums, view.amounts)
   return sums

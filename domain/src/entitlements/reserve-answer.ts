@@ -9,8 +9,8 @@ export function answerReserve(
   reserved: Extract<ReservedUsage, { kind: 'decided' }>,
   offer: PublishedOffer | undefined,
 ): LimitsResponse {
-  const { entitlement, takenMicros: usedMicros, reservation } = reserved
-  const check = { entitlement, usedMicros, offer, creditMicros: 0n }
+  const { entitlement, takenMicros: usedMicros, carriedOverMicros, reservation } = reserved
+  const check = { entitlement, usedMicros, carriedOverMicros, offer, creditMicros: 0n }
   if (reservation === undefined) return limitsAnswer(false, check)
   const { id, unitsMicros, expiresAtMs } = reservation
   const units = numberFromMicros(unitsMicros)

@@ -10,7 +10,14 @@ import {
   keyedReservationReference,
   randomReservationReference,
 } from '@tollgate/schemas/reservation-reference'
-import { entitlementOf, isBehind, readAgain, readReference } from './counted-usage-reader.ts'
+import { carriedOverMicros } from './carried-over.ts'
+import {
+  entitlementOf,
+  isBehind,
+  readAgain,
+  readReference,
+  sumAmounts,
+} from './counted-usage-reader.ts'
 import { currentPeriod } from './counting-windows.ts'
 import { UsageBehindError } from './usage-behind-error.ts'
 import type { Reading, UsageParts, UsageQuery } from './usage-query.ts'
@@ -37,6 +44,7 @@ export type ReservedUsage =
       readonly entitlement: Entitlement
       /** What is used and what is reserved, over all references of the customer, with what was reserved now. */
       readonly takenMicros: bigint
+      readonly carriedOverMicros: bigint
       /** Undefined: denied, and nothing is reserved. */
       readonly reservation: Reservation | undefined
     }
@@ -75,12 +83,16 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
     const readings = await references.readOthers([own, asked], entitlement.customerRefs)
     const here = readings.filter(({ at }) => at.partition === own.at.partition)
     const elsewhere = readings.filter((reading) => !here.includes(reading))
-    if (!elsewhere.some(isBehind)) {
+    // HotState sees to the counters of the current period here, and not to those that say what it was left.
+    const readFirst = entitlement.rollOver === undefined ? elsewhere : readings
+    if (!readFirst.some(isBehind)) {
       const window = windowId(entitlement.purchaseRef, period.startSecond)
       const used = usedIn(elsewhere, window)
-      const request = requestOf(query, entitlement, own, here, window)
+      const carried = carriedOverMicros(entitlement, period, sumAmounts(readings), query.nowMs)
+      const allowed = { entitlement, carriedOverMicros: carried }
+      const request = requestOf(query, allowed, own, here, window)
       const outcome = await parts.hotState.reserve({ ...request, elsewhere: used })
-      const answer = answerOf(outcome, entitlement, request.reservationId, used.amount)
+      const answer = answerOf(outcome, allowed, request.reservationId, used.amount)
       if (answer !== 'behind') return answer
     }
     await waitForCounters(parts.hotState, readings, deadline)
@@ -115,9 +127,15 @@ class References {
   }
 }
 
+/** Together they make the cap. */
+type Allowed = Pick<
+  Extract<ReservedUsage, { kind: 'decided' }>,
+  'entitlement' | 'carriedOverMicros'
+>
+
 function requestOf(
   query: ReserveQuery,
-  { cap }: Entitlement,
+  { entitlement: { cap }, carriedOverMicros: carried }: Allowed,
   { customerRef, at, view }: Reading,
   here: readonly Reading[],
   window: string,
@@ -137,7 +155,7 @@ function requestOf(
     subjects: here.map(({ at }) => at.subject),
     series: query.meterName,
     windowId: window,
-    cap: cap === null ? null : BigInt(cap),
+    cap: cap === null ? null : BigInt(cap) + carried,
     minOffset: Math.max(...here.map(({ head }) => head)),
     isReservedFirst: false,
     reservationsMax: query.reservationsMax,
@@ -157,7 +175,7 @@ function usedIn(readings: readonly Reading[], window: string): UsedElsewhere {
 
 function answerOf(
   outcome: ReserveOutcome,
-  entitlement: Entitlement,
+  allowed: Allowed,
   id: string,
   usedElsewhere: bigint,
 ): ReservedUsage | 'behind' {
@@ -167,11 +185,11 @@ function answerOf(
     case 'full':
       return { kind: 'full' }
     case 'denied':
-      return decided(entitlement, takenMicros(outcome, usedElsewhere))
+      return decided(allowed, takenMicros(outcome, usedElsewhere))
     case 'admitted': {
       const { units: unitsMicros, expiresAtMs } = outcome
       const taken = takenMicros(outcome, usedElsewhere)
-      return decided(entitlement, taken, { id, unitsMicros, expiresAtMs })
+      return decided(allowed, taken, { id, unitsMicros, expiresAtMs })
     }
   }
 }
@@ -183,12 +201,8 @@ function takenMicros(
   return taken.used + taken.reserved + usedElsewhere
 }
 
-function decided(
-  entitlement: Entitlement,
-  taken: bigint,
-  reservation?: Reservation,
-): ReservedUsage {
-  return { kind: 'decided', entitlement, takenMicros: taken, reservation }
+function decided(allowed: Allowed, taken: bigint, reservation?: Reservation): ReservedUsage {
+  return { kind: 'decided', ...allowed, takenMicros: taken, reservation }
 }
 
 /** How long it takes until a reading that was too early has a better one. */

@@ -10,6 +10,7 @@ const plan = (terms: PlanTerms, meterRef: string | null = null) => ({
   meterRef,
   terms,
 })
+const dollars = { currency: 'USD', unitsPerDollar: '1' }
 const units = (count: number) => BigInt(count * 1_000_000)
 
 describe('purchaseUsage', () => {
@@ -19,15 +20,19 @@ describe('purchaseUsage', () => {
     end: new Date('2025-02-01T00:00:00Z'),
   }
   it.each([
-    [{ limit: 10 }, 9.5, 0],
-    [{ limit: 10 }, 12.25, 2.25],
-    [{ limit: 0 }, 12, 0],
-    [{}, 12, 0],
-  ])('of %j with %d used is %d over', (terms, used, overageUnits) => {
-    expect(purchaseUsage(plan(terms), units(used), period)).toEqual({
+    [{ limit: 10 }, 9.5, 0, 0],
+    [{ limit: 10 }, 12.25, 0, 2.25],
+    [{ limit: 10 }, 12.25, 2, 0.25],
+    [{ limit: 10 }, 12.25, 3, 0],
+    [{ limit: 0 }, 12, 0, 0],
+    [{}, 12, 0, 0],
+  ])('of %j with %d used and %d carried over is %d over', (terms, used, carried, overageUnits) => {
+    const counted = { usedMicros: units(used), carriedOverMicros: units(carried) }
+    expect(purchaseUsage(plan(terms), counted, period, dollars)).toEqual({
       used,
       overageUnits,
       overageCost: 0,
+      carriedOverUnits: carried,
       periodStart: '2025-01-01T00:00:00.000Z',
       periodEnd: '2025-02-01T00:00:00.000Z',
     })
@@ -35,11 +40,61 @@ describe('purchaseUsage', () => {
 
   it('shows no end of a period that has none', () => {
     const endless = { ...period, end: farFuture }
-    expect(purchaseUsage(plan({}), units(1), endless)).not.toHaveProperty('periodEnd')
+    const counted = { usedMicros: units(1), carriedOverMicros: 0n }
+    expect(purchaseUsage(plan({}), counted, endless, dollars)).not.toHaveProperty('periodEnd')
+  })
+})
+
+describe('the cost of usage above what is included', () => {
+  const hybrid = {
+    ...plan({
+      limit: 1_000,
+      creditsPerUnit: 50,
+      overagePolicy: { allowOverage: true, overageRate: 80.5, maxOverage: 5_000 },
+    }),
+    type: 'hybrid' as const,
+  }
+  const period = { index: 0, start: new Date(0), end: farFuture }
+  const cost = (used: number, carried = 0, more = {}, conversion = dollars) => {
+    const counted = { usedMicros: units(used), carriedOverMicros: units(carried) }
+    return purchaseUsage(hybrid, counted, { ...period, ...more }, conversion).overageCost
+  }
+
+  it.each([
+    [1_000, 0, 0],
+    // 80.5 credits are 0.805 cents, and half a cent is one.
+    [1_001, 0, 1],
+    [3_500, 0, 2_013],
+    [3_500, 400, 1_691],
+    [9_000, 0, 4_025],
+  ])('of %d used and %d carried over is %d cents', (used, carried, cents) => {
+    expect(cost(used, carried)).toBe(cents)
+  })
+
+  it('is in the currency that the purchase is paid in', () => {
+    expect(cost(3_500, 0, {}, { currency: 'JPY', unitsPerDollar: '150' })).toBe(3_019)
+  })
+
+  it('is nothing in a trial, and without an exchange rate', () => {
+    expect(cost(3_500, 0, { index: -1 })).toBe(0)
+    const counted = { usedMicros: units(3_500), carriedOverMicros: 0n }
+    expect(purchaseUsage(hybrid, counted, period, undefined).overageCost).toBe(0)
   })
 })
 
 describe('userUsage', () => {
+  it('has room for what was carried over', () => {
+    const rolling = plan({ limit: 100, rolloverUnusedUnits: true })
+    const counted = { usedMicros: units(70), carriedOverMicros: units(40) }
+    expect(userUsage(rolling, counted)).toEqual({
+      total: 140,
+      used: 70,
+      remaining: 70,
+      percentUsed: 50,
+      carriedOverUnits: 40,
+    })
+  })
+
   it.each([
     [1000, 250, { remaining: 750, percentUsed: 25 }],
     [3, 1, { remaining: 2, percentUsed: 33.33 }],
@@ -47,7 +102,8 @@ describe('userUsage', () => {
     [200, 0.01, { remaining: 199.99, percentUsed: 0.01 }],
     [10, 15, { remaining: 0, percentUsed: 100 }],
   ])('of %d with %d used', (limit, used, expected) => {
-    expect(userUsage(plan({ limit }, 'mtr_A'), units(used))).toEqual({
+    const counted = { usedMicros: units(used), carriedOverMicros: 0n }
+    expect(userUsage(plan({ limit }, 'mtr_A'), counted)).toEqual({
       total: limit,
       used,
       meterRef: 'mtr_A',
@@ -56,7 +112,8 @@ describe('userUsage', () => {
   })
 
   it('says without a cap what a limit check says', () => {
-    expect(userUsage(plan({}), units(5))).toEqual({ total: 999_999, used: 5, remaining: 999_999 })
+    const counted = { usedMicros: units(5), carriedOverMicros: 0n }
+    expect(userUsage(plan({}), counted)).toEqual({ total: 999_999, used: 5, remaining: 999_999 })
   })
 })
 

@@ -4,20 +4,37 @@ import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
 import type { Period } from '../periods/periods.ts'
 import { effectiveCap } from '../plans/plan-cap.ts'
 import type { PlanCore } from '../plans/plan.ts'
+import type { CreditConversion } from '../pricing/line-inputs.ts'
+import { usageAmountMinor } from '../pricing/price-line.ts'
+import { rollingLimitMicros } from '../pricing/roll-over.ts'
+import { usageTermsOf } from '../pricing/usage-terms.ts'
 import { farFuture } from './compile-entitlement.ts'
 import { remainingWithoutCap } from './limit-answer.ts'
 
-/** `usage` of a purchase: a view of the counters, never the source of anything. */
+/** 10^-6 units. */
+export type CountedOfPeriod = {
+  readonly usedMicros: bigint
+  /** What it was left by the period before. */
+  readonly carriedOverMicros: bigint
+}
+
+/**
+ * `usage` of a purchase: a view of the counters, never the source of anything. Without a conversion, as there is no rate of
+ * the currency, nothing could be charged, and the cost is told as 0.
+ */
 export function purchaseUsage(
   plan: PlanCore,
-  usedMicros: bigint,
+  counted: CountedOfPeriod,
   period: Period,
-  overageCostMinor = 0,
+  conversion: CreditConversion | undefined,
 ): PurchaseUsageBody {
   return {
-    used: numberFromMicros(usedMicros),
-    overageUnits: numberFromMicros(overageMicros(plan, usedMicros)),
-    overageCost: overageCostMinor,
+    used: numberFromMicros(counted.usedMicros),
+    overageUnits: numberFromMicros(overageMicros(plan, counted)),
+    overageCost: Number(
+      conversion === undefined ? 0n : costMinor(plan, counted, period, conversion),
+    ),
+    carriedOverUnits: numberFromMicros(counted.carriedOverMicros),
     periodStart: period.start.toISOString(),
     // A purchase without an end has a period without one.
     ...(period.end < farFuture ? { periodEnd: period.end.toISOString() } : {}),
@@ -25,21 +42,44 @@ export function purchaseUsage(
 }
 
 /** What was used above the plan's limit, which is not the cap: a hybrid plan may sell units above it. */
-function overageMicros(plan: PlanCore, usedMicros: bigint): bigint {
+function overageMicros(plan: PlanCore, { usedMicros, carriedOverMicros }: CountedOfPeriod): bigint {
   const limit = BigInt(microsFromNumber(plan.terms.limit ?? 0) ?? 0)
-  return limit > 0n && usedMicros > limit ? usedMicros - limit : 0n
+  const included = limit + carriedOverMicros
+  return limit > 0n && usedMicros > included ? usedMicros - included : 0n
+}
+
+/** As it will be billed: a trial, which comes before the first period, is not. */
+function costMinor(
+  plan: PlanCore,
+  { usedMicros, carriedOverMicros }: CountedOfPeriod,
+  { index }: Period,
+  conversion: CreditConversion,
+): bigint {
+  const terms = usageTermsOf(plan)
+  if (terms === undefined || index < 0) return 0n
+  return usageAmountMinor(terms, usedMicros, carriedOverMicros, conversion)
 }
 
 /** `purchase.usage` of user info. */
 export function userUsage(
   plan: PlanCore & { readonly meterRef: string | null },
-  usedMicros: bigint,
+  { usedMicros, carriedOverMicros }: CountedOfPeriod,
 ): UserUsageBody {
-  const cap = effectiveCap(plan)
+  const cap = effectiveCap(plan, carriedOverMicros)
   const meterRef = plan.meterRef === null ? {} : { meterRef: plan.meterRef }
+  const carried =
+    rollingLimitMicros(plan) === undefined
+      ? {}
+      : { carriedOverUnits: numberFromMicros(carriedOverMicros) }
   const used = numberFromMicros(usedMicros)
   if (cap === null) {
-    return { total: remainingWithoutCap, used, remaining: remainingWithoutCap, ...meterRef }
+    return {
+      total: remainingWithoutCap,
+      used,
+      remaining: remainingWithoutCap,
+      ...meterRef,
+      ...carried,
+    }
   }
   return {
     total: numberFromMicros(cap),
@@ -47,6 +87,7 @@ export function userUsage(
     remaining: usedMicros >= cap ? 0 : numberFromMicros(cap - usedMicros),
     ...meterRef,
     percentUsed: percentOf(usedMicros, cap),
+    ...carried,
   }
 }
 

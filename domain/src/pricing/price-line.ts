@@ -3,6 +3,7 @@ import { minorPerMajor } from '../money/currencies.ts'
 import { divideRounded, fractionOf, microsOfDecimal, type Fraction } from '../money/decimal.ts'
 import type { CreditConversion, LineInputs, ProratedCharge, TaxCharge } from './line-inputs.ts'
 import { priceUsage, type PicoCredits } from './price-usage.ts'
+import type { UsageTerms } from './usage-terms.ts'
 
 /** Minor units of the invoice's currency. */
 export type PricedAmount = {
@@ -30,7 +31,7 @@ function exactAmount(inputs: LineInputs): Fraction {
     case 'usage': {
       const { terms, usedUnits, carriedOverUnits, conversion } = inputs
       const [used, carriedOver] = [microsOfDecimal(usedUnits), microsOfDecimal(carriedOverUnits)]
-      return toMinor(priceUsage(terms, used, carriedOver), conversion)
+      return exactUsage(terms, used, carriedOver, conversion)
     }
     case 'late_usage': {
       const { terms, usedUnits, lateUnits, carriedOverUnits, conversion } = inputs
@@ -44,6 +45,25 @@ function exactAmount(inputs: LineInputs): Fraction {
     case 'tax':
       return taxOf(inputs)
   }
+}
+
+/** What the line of a period's usage would say, of units in 10^-6. */
+export function usageAmountMinor(
+  terms: UsageTerms,
+  usedMicros: bigint,
+  carriedOverMicros: bigint,
+  conversion: CreditConversion,
+): bigint {
+  return rounded(exactUsage(terms, usedMicros, carriedOverMicros, conversion)).amountMinor
+}
+
+function exactUsage(
+  terms: UsageTerms,
+  usedMicros: bigint,
+  carriedOverMicros: bigint,
+  conversion: CreditConversion,
+): Fraction {
+  return toMinor(priceUsage(terms, usedMicros, carriedOverMicros), conversion)
 }
 
 const picosPerCredit = 1_000_000_000_000n

@@ -86,6 +86,10 @@ function purchaseOf(anchor: Date, cycle: Cycle, customDays: number, first: Date)
     nextRetryAt: null,
     nextUsageBillAt: null,
     usageClosesAt: null,
+    accessRestoredAt: null,
+    carriedInto: null,
+    carriedOverMicros: null,
+    carrySettlesAt: null,
     createdAt: anchor,
     updatedAt: anchor,
   }

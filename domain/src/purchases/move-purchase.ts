@@ -2,6 +2,7 @@ import type { JsonObject } from '@tollgate/schemas/json-object'
 import { endCharges } from '../charging/end-charges.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { purchaseObject } from './purchase-event.ts'
+import { isOpen } from './access.ts'
 import { updatePurchase, type Purchase } from './repository.ts'
 import { canMove, transitions, type PurchaseTrigger } from './transitions.ts'
 
@@ -51,7 +52,14 @@ export async function movePurchase(
     throw new Error(`purchase ${purchase.reference} is ${purchase.status}: it cannot be ${trigger}`)
   }
   const { to = purchase.status, event } = transitions[trigger]
-  const moved: Purchase = { ...purchase, ...change, status: to, updatedAt: work.now }
+  const isRestored = purchase.status === 'suspended' && isOpen({ status: to })
+  const moved: Purchase = {
+    ...purchase,
+    ...change,
+    ...(isRestored ? { accessRestoredAt: work.now } : {}),
+    status: to,
+    updatedAt: work.now,
+  }
   const { object, previousAttributes } = tell(moved)
   // Sent together: each write to a socket costs more than its statement.
   await Promise.all([

@@ -37,6 +37,10 @@ const nothingHappened = {
   nextRetryAt: null,
   nextUsageBillAt: null,
   usageClosesAt: null,
+  accessRestoredAt: null,
+  carriedInto: null,
+  carriedOverMicros: null,
+  carrySettlesAt: null,
 } as const
 
 /** A purchase that starts now and for which nothing is paid beforehand. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
+import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import type { Period } from '../periods/periods.ts'
 import type { Purchase } from './repository.ts'
@@ -44,7 +45,12 @@ export function renewalReminderObject(purchase: Purchase, nextBillingAt: Date): 
 }
 
 /** `data.object` of usage.reset. */
-export function usageResetObject(purchase: Purchase, period: Period, now: Date): JsonObject {
+export function usageResetObject(
+  purchase: Purchase,
+  period: Period,
+  carriedOverMicros: bigint,
+  now: Date,
+): JsonObject {
   return {
     id: purchase.reference,
     reference: purchase.reference,
@@ -53,8 +59,7 @@ export function usageResetObject(purchase: Purchase, period: Period, now: Date):
     purchase: purchase.reference,
     periodStart: unixSeconds(period.start),
     periodEnd: unixSeconds(period.end),
-    // Nothing is carried over into the next period so far.
-    carriedOverUnits: 0,
+    carriedOverUnits: numberFromMicros(carriedOverMicros),
     created: unixSeconds(now),
   }
 }

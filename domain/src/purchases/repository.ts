@@ -50,6 +50,13 @@ export type Purchase = {
   readonly nextUsageBillAt: Date | null
   /** Of one that has ended: when the usage of it that came late is billed, for the last time; null: not ended, or done. */
   readonly usageClosesAt: Date | null
+  /** When access was last given back after a suspension. */
+  readonly accessRestoredAt: Date | null
+  /** Where the period begins whose left units are settled, and how many they are, 10^-6. Null: none are. */
+  readonly carriedInto: Date | null
+  readonly carriedOverMicros: bigint | null
+  /** When nothing can come any more of the period before, and what it leaves is settled; null: that does not matter. */
+  readonly carrySettlesAt: Date | null
   readonly createdAt: Date
   readonly updatedAt: Date
 }
@@ -87,6 +94,10 @@ type PurchaseRow = {
   next_retry_at: Date | null
   next_usage_bill_at: Date | null
   usage_closes_at: Date | null
+  access_restored_at: Date | null
+  carried_into: Date | null
+  carried_over_micros: bigint | null
+  carry_settles_at: Date | null
   created_at: Date
   updated_at: Date
 }
@@ -147,23 +158,8 @@ export async function updatePurchase(
       paid_at = ${purchase.paidAt}, retry_count = ${purchase.retryCount},
       next_retry_at = ${purchase.nextRetryAt}, next_usage_bill_at = ${purchase.nextUsageBillAt}, cancelled_at = ${purchase.cancelledAt},
       cancellation_reason = ${purchase.cancellationReason}, ended_at = ${purchase.endedAt},
-      updated_at = ${purchase.updatedAt}
+      access_restored_at = ${purchase.accessRestoredAt}, updated_at = ${purchase.updatedAt}
     where provider_id = ${providerId} and reference = ${purchase.reference}`
-}
-
-/** What machines move, and what changes nothing for anybody else. */
-export async function updateCalendar(
-  sql: Queryable,
-  providerId: string,
-  {
-    reference,
-    remindedOf,
-    nextResetAt,
-  }: Pick<Purchase, 'reference' | 'remindedOf' | 'nextResetAt'>,
-): Promise<void> {
-  await sql`
-    update purchases set reminded_of = ${remindedOf}, next_reset_at = ${nextResetAt}
-    where provider_id = ${providerId} and reference = ${reference}`
 }
 
 /** Newest first. */
@@ -296,6 +292,9 @@ export type EntitlingPurchase = Pick<
   | 'endDate'
   | 'endedAt'
   | 'updatedAt'
+  | 'accessRestoredAt'
+  | 'carriedInto'
+  | 'carriedOverMicros'
 >
 
 /** The deciding one per product that the customer ever held a plan of; by the customer's own reference. */
@@ -306,7 +305,7 @@ export async function listDecidingPurchases(
   const rows = await sql<EntitlingRow[]>`
     select distinct on (provider_id, customer_ref, product_ref)
       reference, customer_ref, product_ref, plan_snapshot, status, anchor, cycle_mode, start_date,
-      end_date, ended_at, updated_at
+      end_date, ended_at, updated_at, access_restored_at, carried_into, carried_over_micros
     from purchases
     where (provider_id, customer_ref) in (${selectNames(sql, customers)}) and plan_ref is not null
     order by provider_id, customer_ref, product_ref, ${decidingFirst(sql)}`
@@ -338,6 +337,9 @@ type EntitlingRow = Pick<
   | 'end_date'
   | 'ended_at'
   | 'updated_at'
+  | 'access_restored_at'
+  | 'carried_into'
+  | 'carried_over_micros'
 >
 
 function toEntitling(row: EntitlingRow): EntitlingPurchase {
@@ -353,6 +355,9 @@ function toEntitling(row: EntitlingRow): EntitlingPurchase {
     endDate: row.end_date,
     endedAt: row.ended_at,
     updatedAt: row.updated_at,
+    accessRestoredAt: row.access_restored_at,
+    carriedInto: row.carried_into,
+    carriedOverMicros: row.carried_over_micros,
   }
 }
 
@@ -381,6 +386,7 @@ function fromRow(row: PurchaseRow): Purchase {
     nextRetryAt: row.next_retry_at,
     nextUsageBillAt: row.next_usage_bill_at,
     usageClosesAt: row.usage_closes_at,
+    carrySettlesAt: row.carry_settles_at,
     createdAt: row.created_at,
   }
 }

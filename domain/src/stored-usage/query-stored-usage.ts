@@ -17,8 +17,8 @@ export type CustomerMeter = CustomerRecords & {
   readonly meterName: string
 }
 
-/** The same in one window. */
-export type CustomerUsage = CustomerMeter & { readonly window: CountingWindow }
+/** The same in some windows. */
+export type CustomerUsage = CustomerMeter & { readonly windows: readonly CountingWindow[] }
 
 /** The rows of one log partition up to an offset, and those that were moved here from another installation's log. */
 export type StoredPart = {
@@ -30,16 +30,6 @@ type Store = Pick<UsageStore, 'query'>
 
 /** Half-open, Unix seconds. */
 export type UsageWindow = Pick<CountingWindow, 'fromSecond' | 'toSecond'>
-
-/** What of these parts counts in the window, in 10^-6 units. */
-export async function sumStoredUsage(
-  store: Store,
-  query: CustomerUsage,
-  parts: readonly StoredPart[],
-): Promise<bigint> {
-  const [micros] = await sumStoredUsageByWindow(store, query, [query.window], parts)
-  return micros!
-}
 
 /**
  * What of these parts counts in each of the windows, in 10^-6 units.

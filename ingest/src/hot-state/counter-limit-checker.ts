@@ -1,5 +1,6 @@
 import { readCountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
 import type { CountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
+import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { currentPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import {
@@ -83,14 +84,11 @@ export class CounterLimitChecker implements LimitChecker {
     }
   }
 
-  async #judgePaid(
-    { environment, providerId }: KeyHolder,
-    { entitlement, usedMicros }: Paid,
-  ): Promise<Settled> {
-    const { customerRef } = entitlement
+  async #judgePaid({ environment, providerId }: KeyHolder, { used }: Paid): Promise<Settled> {
+    const { customerRef } = used.entitlement
     const name = { environment, providerId, customerRef }
     const wallet = await readWallet(this.#parts, name, this.#parts.waitMs)
-    return settle({ entitlement, usedMicros, creditMicros: leftMicros(wallet) })
+    return settle({ ...used, creditMicros: leftMicros(wallet) })
   }
 
   #readUsage(holder: KeyHolder, request: LimitsRequest): CountedUsage | Promise<CountedUsage> {
@@ -126,7 +124,7 @@ type Settled =
   LimitDecision | { readonly kind: 'denied'; readonly check: Omit<LimitCheck, 'offer'> }
 
 /** The wallet has to be asked. */
-type Paid = { readonly kind: 'paid' } & Pick<LimitCheck, 'entitlement' | 'usedMicros'>
+type Paid = { readonly kind: 'paid'; readonly used: Omit<LimitCheck, 'offer' | 'creditMicros'> }
 
 type Verdict = Settled | Paid
 
@@ -135,8 +133,13 @@ function judge({ entitlement, amounts }: CountedUsage, nowMs: number): Verdict {
   const period = entitlement && currentPeriod(entitlement, nowMs)
   if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
   const usedMicros = amounts.get(windowId(entitlement.purchaseRef, period.startSecond)) ?? 0n
-  if (entitlement.credit !== null) return { kind: 'paid', entitlement, usedMicros }
-  return settle({ entitlement, usedMicros, creditMicros: 0n })
+  const used = {
+    entitlement,
+    usedMicros,
+    carriedOverMicros: carriedOverMicros(entitlement, period, amounts, nowMs),
+  }
+  if (entitlement.credit !== null) return { kind: 'paid', used }
+  return settle({ ...used, creditMicros: 0n })
 }
 
 function settle(check: Omit<LimitCheck, 'offer'>): Settled {

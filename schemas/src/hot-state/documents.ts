@@ -82,6 +82,8 @@ export type Entitlement = {
   readonly endsAtMs: number | null
   /** The hard cap of one period in 10^-6 units, as decimal text; null: none. */
   readonly cap: string | null
+  /** Absent: no period leaves anything to the next one. */
+  readonly rollOver?: RollOver
   /** Usage of this plan is paid from the wallet as it happens; null: it is not. */
   readonly credit: { readonly creditsPerUnit: number; readonly currency: string } | null
   /** Where the purchase's first period begins, Unix seconds; its counter window begins earlier by the tolerance. */
@@ -90,6 +92,19 @@ export type Entitlement = {
   readonly periods: readonly { readonly startSecond: number; readonly endSecond: number }[]
   /** Every reference this customer's usage may come in under; the counters of all are added up. */
   readonly customerRefs: readonly string[]
+}
+
+/** What a period did not use of its units widens the cap of the next one. */
+export type RollOver = {
+  /** Units of one period, 10^-6, as decimal text. */
+  readonly limit: string
+  /** Periods that ended by then leave nothing: the trial, and those that passed without access. Unix seconds. */
+  readonly fromSecond: number
+  /**
+   * What the period that begins at that second was left, in 10^-6 units, as decimal text: nothing can come any more of the
+   * one before, whose counters are not kept for ever. Absent: the counters of the period before say it.
+   */
+  readonly settled?: { readonly startSecond: number; readonly units: string }
 }
 
 /** A counter window is one period of one purchase. */

@@ -56,9 +56,12 @@ export type PlanSnapshotBody = z.infer<typeof planSnapshotSchema>
 
 export const purchaseUsageSchema = z.object({
   used: z.number(),
+  /** Above the plan's limit and what was carried over. */
   overageUnits: z.number(),
-  /** Cents. */
+  /** What the invoice would charge for the period's usage so far, in minor units of `currency`, without tax. */
   overageCost: z.number(),
+  /** Units that the period before left, by what is known of it now. */
+  carriedOverUnits: z.number(),
   periodStart: z.string().optional(),
   periodEnd: z.string().optional(),
 })

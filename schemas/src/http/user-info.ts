@@ -16,6 +16,8 @@ export const userUsageSchema = z.object({
   remaining: z.number(),
   meterRef: z.string().optional(),
   percentUsed: z.number().optional(),
+  /** Of a plan whose unused units roll over: how many of `total` the period before left. */
+  carriedOverUnits: z.number().optional(),
 })
 
 export type UserUsageBody = z.infer<typeof userUsageSchema>

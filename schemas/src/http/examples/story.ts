@@ -130,6 +130,7 @@ const purchaseFields = {
     used: 250,
     overageUnits: 0,
     overageCost: 0,
+    carriedOverUnits: 0,
     periodStart: instants.created,
     periodEnd: instants.periodEnd,
   },

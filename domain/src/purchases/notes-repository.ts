@@ -1,6 +1,21 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Purchase } from './repository.ts'
 
+/** What machines move, and what changes nothing for anybody else. */
+export async function updateCalendar(
+  sql: Queryable,
+  providerId: string,
+  {
+    reference,
+    remindedOf,
+    nextResetAt,
+  }: Pick<Purchase, 'reference' | 'remindedOf' | 'nextResetAt'>,
+): Promise<void> {
+  await sql`
+    update purchases set reminded_of = ${remindedOf}, next_reset_at = ${nextResetAt}
+    where provider_id = ${providerId} and reference = ${reference}`
+}
+
 /** Up to where its usage is billed, and when what comes late is. */
 export async function updateUsageBilling(
   sql: Queryable,
@@ -14,6 +29,24 @@ export async function updateUsageBilling(
   await sql`
     update purchases
     set next_usage_bill_at = ${nextUsageBillAt}, usage_closes_at = ${usageClosesAt}
+    where provider_id = ${providerId} and reference = ${reference}`
+}
+
+/** What the period that runs was left, once that is settled, and when it is. */
+export async function updateCarry(
+  sql: Queryable,
+  providerId: string,
+  {
+    reference,
+    carriedInto,
+    carriedOverMicros,
+    carrySettlesAt,
+  }: Pick<Purchase, 'reference' | 'carriedInto' | 'carriedOverMicros' | 'carrySettlesAt'>,
+): Promise<void> {
+  await sql`
+    update purchases
+    set carried_into = ${carriedInto}, carried_over_micros = ${carriedOverMicros?.toString() ?? null},
+      carry_settles_at = ${carrySettlesAt}
     where provider_id = ${providerId} and reference = ${reference}`
 }
 

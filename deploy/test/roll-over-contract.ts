@@ -1,0 +1,286 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LimitAnswer, TollgateClient } from '../src/client/tollgate-client.ts'
+import { createManualClock, type ManualClock } from './manual-clock.ts'
+import { createCustomer } from './offers.ts'
+import type { StackUnderTest } from './stack-under-test.ts'
+
+const dayMs = 86_400_000
+const weekMs = 7 * dayMs
+const begin = Date.parse('2027-01-04T10:00:00Z')
+
+type Shown = { readonly used: number; readonly carriedOverUnits: number }
+
+/** Whoever is asked by a test: one customer of one product, at the time of the clock. */
+class Asker {
+  readonly client: TollgateClient
+  readonly productRef: string
+  readonly customerRef: string
+
+  constructor(client: TollgateClient, productRef: string, customerRef: string) {
+    this.client = client
+    this.productRef = productRef
+    this.customerRef = customerRef
+  }
+
+  static async open(client: TollgateClient, limit: number, more: object = {}): Promise<Asker> {
+    const { reference } = await client.createProduct({ name: 'Rolling' })
+    const asker = new Asker(client, reference, await createCustomer(client))
+    await asker.activate(limit, more)
+    return asker
+  }
+
+  /** A plan of weeks. A customer that has one already changes to it. */
+  async activate(limit: number, more: object = {}): Promise<void> {
+    const { productRef, customerRef } = this
+    const plan = await this.client.createPlan(productRef, {
+      name: `Up to ${limit}`,
+      type: 'recurring',
+      billingCycle: 'weekly',
+      price: 0,
+      limit,
+      rolloverUnusedUnits: true,
+      ...more,
+    })
+    const body = { customerRef, productRef, planRef: plan.reference }
+    const answer = await this.client.send('POST', '/v1/sdk/activate', body)
+    expect([answer.status, answer.body]).toEqual([200, answer.body])
+  }
+
+  async use(units: number, atMs: number): Promise<void> {
+    const { customerRef, productRef } = this
+    const timestamp = new Date(atMs).toISOString()
+    await this.client.recordUsage({ customerRef, productRef, units, timestamp })
+  }
+
+  async remaining(): Promise<number> {
+    return (await this.client.checkLimit(this.customerRef, this.productRef)).remaining
+  }
+
+  async reserve(units: number): Promise<LimitAnswer> {
+    const { customerRef, productRef } = this
+    const body = { customerRef, productRef, reserve: { units, ttlSeconds: 600 } }
+    const answer = await this.client.send('POST', '/v1/sdk/limits', body)
+    expect([answer.status, answer.body]).toEqual([200, answer.body])
+    return answer.body as LimitAnswer
+  }
+
+  async shown(): Promise<Shown> {
+    const path = `/v1/sdk/purchases/customer/${this.customerRef}`
+    const { body } = await this.client.send('GET', path)
+    const { purchases } = body as { purchases: { status: string; usage: Shown }[] }
+    return purchases.find(({ status }) => status === 'active')!.usage
+  }
+
+  async userUsage(): Promise<unknown> {
+    const { customerRef, productRef } = this
+    const { body } = await this.client.send('POST', '/v1/sdk/user-info', {
+      customerRef,
+      productRef,
+    })
+    return (body as { purchase: { usage: unknown } }).purchase.usage
+  }
+}
+
+/** One purchase after the other, and what was used of each: a list, and weeks counted in milliseconds. */
+class Model {
+  readonly #purchases: { startMs: number; limit: number; used: Map<number, number> }[] = []
+
+  begin(startMs: number, limit: number): void {
+    this.#purchases.push({ startMs, limit, used: new Map() })
+  }
+
+  get #current() {
+    return this.#purchases.at(-1)!
+  }
+
+  weekOf(atMs: number): number {
+    return Math.floor((atMs - this.#current.startMs) / weekMs)
+  }
+
+  startOf(week: number): number {
+    return this.#current.startMs + week * weekMs
+  }
+
+  use(units: number, atMs: number): void {
+    const { used } = this.#current
+    used.set(this.weekOf(atMs), (used.get(this.weekOf(atMs)) ?? 0) + units)
+  }
+
+  expected(nowMs: number): { used: number; carried: number; remaining: number } {
+    const { limit, used } = this.#current
+    const week = this.weekOf(nowMs)
+    const ofWeek = used.get(week) ?? 0
+    const carried = week === 0 ? 0 : Math.max(0, limit - (used.get(week - 1) ?? 0))
+    return { used: ofWeek, carried, remaining: Math.max(0, limit + carried - ofWeek) }
+  }
+}
+
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('use'),
+        units: fc.integer({ min: 1, max: 60 }),
+        lateMs: fc.oneof(fc.constant(0), fc.nat(2 * weekMs)),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('wait'),
+        ms: fc.oneof(fc.nat(dayMs), fc.nat(weekMs), fc.constant(weekMs)),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('switch'), limit: fc.integer({ min: 1, max: 90 }) }),
+    },
+  ),
+  { minLength: 5, maxLength: 25 },
+)
+
+/** What units that are carried over promise to clients, whatever parts are under the services. */
+export function describeRollOver(
+  title: string,
+  createStack: (clock: ManualClock) => Promise<StackUnderTest>,
+  lose?: () => Promise<void>,
+): void {
+  describe(title, () => {
+    const clock = createManualClock(new Date(begin).toISOString())
+    let underTest: StackUnderTest
+    let client: TollgateClient
+
+    beforeAll(async () => {
+      underTest = await createStack(clock)
+      client = (await underTest.stack.createProvider()).sandbox
+    })
+
+    afterAll(() => underTest.remove())
+
+    test('what a week does not use widens the cap of the next one, and of no other', async () => {
+      clock.set(begin)
+      const asker = await Asker.open(client, 100)
+      await asker.use(60, begin)
+      expect(await asker.remaining()).toBe(40)
+      expect(await asker.shown()).toMatchObject({ used: 60, carriedOverUnits: 0 })
+
+      clock.set(begin + weekMs)
+      expect(await asker.remaining()).toBe(140)
+      // Late, and of the week before: less is left of it.
+      await asker.use(10, begin + weekMs - 1)
+      expect(await asker.remaining()).toBe(130)
+      await asker.use(110, begin + weekMs)
+      expect(await asker.shown()).toMatchObject({
+        used: 110,
+        carriedOverUnits: 30,
+        overageUnits: 0,
+      })
+      expect(await asker.userUsage()).toMatchObject({
+        total: 130,
+        used: 110,
+        remaining: 20,
+        carriedOverUnits: 30,
+        percentUsed: 84.62,
+      })
+
+      // Of its own 100 this week has used more, and what it was left is not passed on.
+      clock.set(begin + 2 * weekMs)
+      expect(await asker.remaining()).toBe(100)
+      clock.set(begin + 3 * weekMs)
+      expect(await asker.remaining()).toBe(200)
+      clock.set(begin + 4 * weekMs)
+      expect(await asker.remaining()).toBe(200)
+    })
+
+    test('reservations have the room that was carried over, and see what comes late', async () => {
+      clock.set(begin)
+      const asker = await Asker.open(client, 100)
+      await asker.use(60, begin)
+      clock.set(begin + weekMs)
+      expect(await asker.reserve(141)).toMatchObject({ withinLimits: false, remaining: 140 })
+      expect(await asker.reserve(100)).toMatchObject({ withinLimits: true, remaining: 40 })
+      await asker.use(30, begin + 1)
+      expect(await asker.reserve(11)).toMatchObject({ withinLimits: false, remaining: 10 })
+      expect(await asker.reserve(10)).toMatchObject({ withinLimits: true, remaining: 0 })
+    })
+
+    test('another plan begins with nothing, and a plan that says nothing of it carries nothing over', async () => {
+      clock.set(begin)
+      const asker = await Asker.open(client, 100)
+      clock.set(begin + weekMs)
+      expect(await asker.remaining()).toBe(200)
+      await asker.activate(50, { rolloverUnusedUnits: false })
+      expect(await asker.remaining()).toBe(50)
+      clock.set(begin + 2 * weekMs)
+      expect(await asker.remaining()).toBe(50)
+      expect(await asker.shown()).toMatchObject({ used: 0, carriedOverUnits: 0 })
+    })
+
+    test('every check is what a model says, over weeks of use, late use and other plans', async () => {
+      const property = fc.asyncProperty(
+        fc.integer({ min: 1, max: 90 }),
+        steps,
+        async (limit, told) => {
+          let nowMs = begin
+          clock.set(nowMs)
+          const asker = await Asker.open(client, limit)
+          const model = new Model()
+          model.begin(nowMs, limit)
+          for (const step of told) {
+            if (step.kind === 'wait') nowMs += step.ms
+            clock.set(nowMs)
+            if (step.kind === 'use') {
+              const atMs = Math.max(model.startOf(0), nowMs - step.lateMs)
+              model.use(step.units, atMs)
+              await asker.use(step.units, atMs)
+            }
+            if (step.kind === 'switch') {
+              // What starts within a second starts with it.
+              nowMs = Math.ceil(nowMs / 1000) * 1000
+              clock.set(nowMs)
+              await asker.activate(step.limit)
+              model.begin(nowMs, step.limit)
+            }
+            const { used, carried, remaining } = model.expected(nowMs)
+            expect(await asker.remaining()).toBe(remaining)
+            expect(await asker.shown()).toMatchObject({ used, carriedOverUnits: carried })
+          }
+        },
+      )
+      await fc.assert(property, { numRuns: 12, interruptAfterTimeLimit: 60_000 })
+    }, 180_000)
+
+    test.skipIf(lose === undefined)(
+      'survives a hot state that is lost',
+      async () => {
+        clock.set(begin)
+        const asker = await Asker.open(client, 100)
+        await asker.use(60, begin)
+        clock.set(begin + weekMs)
+        await asker.use(15, begin + weekMs)
+        expect(await asker.remaining()).toBe(125)
+        await lose!()
+        // From what is stored first, and from counters that were made again in the end: that takes time to pass.
+        const later = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+          clock.set(clock.now() + 1_000)
+          return ask()
+        }
+        const answers = async (): Promise<number | undefined> => {
+          const { customerRef, productRef } = asker
+          const answer = await client.send('POST', '/v1/sdk/limits', { customerRef, productRef })
+          if (answer.status === 200) return (answer.body as LimitAnswer).remaining
+          expect([503, answer.body]).toEqual([answer.status, answer.body])
+          return undefined
+        }
+        await expect.poll(() => later(answers), { timeout: 60_000 }).toBe(125)
+        const shown = () => later(() => asker.shown())
+        const both = { used: 15, carriedOverUnits: 40 }
+        await expect.poll(shown, { timeout: 60_000 }).toMatchObject(both)
+        expect(await answers()).toBe(125)
+      },
+      180_000,
+    )
+  })
+}

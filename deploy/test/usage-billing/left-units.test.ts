@@ -1,0 +1,170 @@
+import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
+import { currentPeriod } from '@tollgate/domain/entitlements/counting-windows'
+import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
+import { purchaseUsage } from '@tollgate/domain/entitlements/usage-view'
+import { movePurchase } from '@tollgate/domain/purchases/move-purchase'
+import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import { publish } from '@tollgate/domain/publications/publisher'
+import { windowId, type Entitlement } from '@tollgate/schemas/hot-state/documents'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { publisherOf } from '@tollgate/billing-runner/open-parts'
+import { expect, test } from 'vitest'
+import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
+
+/* Units that are left of a period, by the runner: what it tells, what it settles, and that bills say the same. */
+
+const of = new UsageShop()
+const rolling = { ...postPaid, freeUnits: 0, limit: 1_000, rolloverUnusedUnits: true } as const
+const none = { TOLLGATE_BILLING_TRIES_MAX: '1', TOLLGATE_USAGE_STORED_WAIT_MS: '50' }
+
+function reset(at: string, settings = {}) {
+  return of.runner.runJob('usage-reset', at, of.paying, settings)
+}
+
+async function told(): Promise<unknown[]> {
+  const events = await of.runner.events(of.shop, /^usage\.reset$/)
+  return events.map(({ object }) => object['carriedOverUnits'])
+}
+
+/** What a limit check would go by: the published entry and the counters. */
+async function counted({ customerRef, productRef }: Purchase) {
+  const { eventLog, hotState, clock } = of.runner.parts
+  const publisher = publisherOf(of.runner.parts)
+  const { providerId } = of.shop
+  await publish(
+    publisher,
+    'sandbox',
+    { kind: 'customer', providerId, target: customerRef },
+    'always',
+  )
+  const subject = subjectKey(providerId, customerRef)
+  const partition = partitionOf(subject, eventLog.partitionCount(usageTopic('sandbox')))
+  const head = await eventLog.head(usageTopic('sandbox'), partition)
+  await expect
+    .poll(() => hotState.appliedOffset('sandbox', partition), { timeout: 30_000 })
+    .toBeGreaterThanOrEqual(head)
+  const at = { space: 'sandbox', partition, subject, scope: productRef }
+  const { document, amounts } = await hotState.readEntry(at, 'requests')
+  const entitlement = JSON.parse(document!) as Entitlement
+  const period = currentPeriod(entitlement, clock.now())!
+  return {
+    usedMicros: amounts.get(windowId(entitlement.purchaseRef, period.startSecond)) ?? 0n,
+    carriedOverMicros: carriedOverMicros(entitlement, period, amounts, clock.now()),
+  }
+}
+
+test('are told with the period that has them, as they are then', async () => {
+  const purchase = await of.buy(rolling)
+  await of.use(purchase, 600, '2026-02-10T00:00:00Z')
+  await reset('2026-02-28T12:00:00Z')
+  await of.use(purchase, 1_200, '2026-03-10T00:00:00Z')
+  await reset('2026-03-31T12:00:00Z')
+  await reset('2026-04-30T12:00:00Z')
+  expect(await told()).toEqual([400, 0, 1_000])
+})
+
+test('are not told before everything that was acknowledged is stored', async () => {
+  const purchase = await of.buy(rolling)
+  await of.stack.stopProjections()
+  await of.use(purchase, 600, '2026-02-10T00:00:00Z')
+  expect(await reset('2026-02-28T12:00:00Z', none)).toEqual(new Map([['failed', 1]]))
+  expect(await told()).toEqual([])
+  await of.stack.startProjections()
+  await reset('2026-02-28T12:30:00Z')
+  await reset('2026-02-28T13:00:00Z')
+  expect(await told()).toEqual([400])
+})
+
+test('of a quarter are settled when nothing can come of it any more, and not before', async () => {
+  const purchase = await of.buy({ ...rolling, billingCycle: 'quarterly' })
+  await of.use(purchase, 600, '2026-02-10T00:00:00Z')
+  await reset('2026-04-30T12:00:00Z')
+  expect(await told()).toEqual([400])
+  expect((await of.now(purchase)).carrySettlesAt).toEqual(new Date('2026-05-30T13:00:00Z'))
+  expect((await counted(purchase)).carriedOverMicros).toBe(400_000_000n)
+
+  of.runner.clock.set('2026-05-20T00:00:00Z')
+  await of.useLate(purchase, 50, '2026-04-25T00:00:00Z')
+  expect((await counted(purchase)).carriedOverMicros).toBe(350_000_000n)
+  expect((await reset('2026-05-30T12:59:59Z')).size).toBe(0)
+  await reset('2026-05-30T13:00:00Z')
+  expect(await of.now(purchase)).toMatchObject({
+    carriedInto: new Date('2026-04-30T12:00:00Z'),
+    carriedOverMicros: 350_000_000n,
+    carrySettlesAt: null,
+  })
+  // By then the counters of the quarter before are gone.
+  of.runner.clock.set('2026-07-15T00:00:00Z')
+  expect((await counted(purchase)).carriedOverMicros).toBe(350_000_000n)
+  await of.bill('2026-07-31T00:00:00Z')
+  await of.bill('2026-07-31T13:00:00Z')
+  const lines = (await of.invoicesOf(purchase)).flatMap((invoice) => invoice.lines)
+  expect(lines.at(-1)).toMatchObject({ inputs: { kind: 'usage', carriedOverUnits: '350' } })
+  // What was settled is of one quarter, and of no other.
+  expect((await counted(purchase)).carriedOverMicros).toBe(1_000_000_000n)
+})
+
+test('of a quarter are none where nobody settled them in time', async () => {
+  const purchase = await of.buy({ ...rolling, billingCycle: 'quarterly' })
+  of.runner.clock.set('2026-06-01T11:59:59Z')
+  expect((await counted(purchase)).carriedOverMicros).toBe(1_000_000_000n)
+  of.runner.clock.set('2026-06-01T12:00:00Z')
+  expect((await counted(purchase)).carriedOverMicros).toBe(0n)
+})
+
+test('are none of a time without access, for checks, events and bills', async () => {
+  const purchase = await of.buy(rolling)
+  const move = (at: string, trigger: 'renewal-failed' | 'retries-spent' | 'paid') => {
+    of.runner.clock.set(at)
+    return of.runner.within(of.shop, async (work) => {
+      const held = await lockPurchase(work.sql, work.providerId, purchase.reference)
+      await movePurchase(work, held!, trigger)
+    })
+  }
+  await move('2026-02-10T00:00:00Z', 'renewal-failed')
+  await move('2026-02-11T00:00:00Z', 'retries-spent')
+  await of.bill('2026-03-01T00:00:00Z')
+  await move('2026-03-10T00:00:00Z', 'paid')
+  expect((await counted(purchase)).carriedOverMicros).toBe(0n)
+  await of.use(purchase, 300, '2026-03-11T00:00:00Z')
+  await reset('2026-04-01T00:00:00Z')
+  expect(await told()).toEqual([0, 700])
+  await of.bill('2026-04-01T00:00:00Z')
+  expect((await of.invoicesOf(purchase)).at(-1)).toMatchObject({
+    lines: [{ inputs: { kind: 'usage', usedUnits: '300', carriedOverUnits: '0' } }],
+  })
+  expect((await counted(purchase)).carriedOverMicros).toBe(700_000_000n)
+})
+
+test('make usage cost so far what the bill then says', async () => {
+  const purchase = await of.buy({
+    ...hybrid,
+    limit: 1_000,
+    creditsPerUnit: 80.5,
+    rolloverUnusedUnits: true,
+    overagePolicy: { allowOverage: true, maxOverage: 5_000 },
+  })
+  const costs: number[] = []
+  for (const [month, units] of [
+    ['02', 333.25],
+    ['03', 2_000.123456],
+    ['04', 7_500],
+  ] as const) {
+    await of.use(purchase, units, `2026-${month}-15T00:00:00Z`)
+    const now = new Date(of.runner.clock.now())
+    const plan = purchase.planSnapshot!
+    const period = purchasePeriodAt(purchase, plan, now)
+    const dollars = { currency: 'USD', unitsPerDollar: '1' }
+    costs.push(purchaseUsage(plan, await counted(purchase), period, dollars).overageCost)
+  }
+  expect(costs[0]).toBe(0)
+  await of.renew('2026-06-01T00:00:00Z')
+  for (const at of ['2026-06-01T00:00:00Z', '2026-06-01T01:00:00Z']) {
+    await of.bill(at)
+    await of.renew(at)
+  }
+  const lines = (await of.invoicesOf(purchase)).flatMap((invoice) => invoice.lines)
+  const billed = lines.filter(({ inputs }) => inputs.kind === 'usage')
+  expect(billed.slice(0, 3).map(({ amountMinor }) => Number(amountMinor))).toEqual(costs)
+})

@@ -1,0 +1,49 @@
+import type { Environment } from '@tollgate/schemas/environment'
+import { listReferencesOf } from '../customers/repository.ts'
+import type { Period } from '../periods/periods.ts'
+import { rolledOverMicros } from '../pricing/roll-over.ts'
+import { periodThatLeaves } from '../purchases/decide-carry.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import { findEndOfPrevious } from '../purchases/notes-repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { measureUsage, type MeasuringParts, type UsageToMeasure } from './measure-usage.ts'
+
+/** Reads what it takes to say what the period was left; undefined: nothing, whatever was used. */
+export async function findLeavingUsage(
+  { sql, providerId }: UnitOfWork,
+  purchase: Purchase,
+  period: Period,
+): Promise<UsageToMeasure | undefined> {
+  const before = periodThatLeaves(purchase, period)
+  if (before === undefined) return undefined
+  const { customerRef } = purchase
+  const [references, endOfPrevious] = await Promise.all([
+    listReferencesOf(sql, [{ providerId, customerRef }]),
+    findEndOfPrevious(sql, providerId, purchase),
+  ])
+  return {
+    purchase,
+    period: { start: before.start, end: before.end },
+    earlier: [],
+    endOfPrevious,
+    customerRefs: references.get(customerRef) ?? [customerRef],
+  }
+}
+
+/**
+ * What is left of the usage's period to the next one, in 10^-6 units, by all that was acknowledged: the same sum as the
+ * next bill's. Throws UsageBehindError while the usage store does not hold it all.
+ */
+export async function measureLeftUnits(
+  parts: MeasuringParts,
+  environment: Environment,
+  providerId: string,
+  usage: UsageToMeasure,
+): Promise<bigint> {
+  const { current } = await measureUsage(parts, environment, providerId, usage)
+  const { planSnapshot, reference } = usage.purchase
+  if (planSnapshot === null || current === undefined) {
+    throw new Error(`${reference} leaves no units to its next period`)
+  }
+  return rolledOverMicros(planSnapshot, current.usedMicros)
+}
