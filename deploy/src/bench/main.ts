@@ -20,6 +20,7 @@ type Options = BenchOptions & {
   readonly brokers: string
   readonly billing: boolean
   readonly due: readonly number[]
+  readonly runners: readonly number[]
 }
 
 const program = new Command('npm run bench --')
@@ -45,6 +46,12 @@ const program = new Command('npm run bench --')
     'with --billing: how many are due in each run',
     wholeNumbers(1, 1_000_000),
     [1_000, 10_000, 100_000],
+  )
+  .option(
+    '--runners <counts>',
+    'with --billing: how many runners share a run, one number after the other',
+    wholeNumbers(1, 16),
+    [1],
   )
   .option('--engines', 'on Kafka, Redis, PostgreSQL and ClickHouse, which are measured too', false)
   .addOption(
@@ -88,7 +95,8 @@ async function reportBilling(): Promise<void> {
   const { baseUrl, sandboxKey: key } = instance.credentials
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
   try {
-    const results = await measureBilling({ client, environment, due: options.due, say })
+    const { due, runners } = options
+    const results = await measureBilling({ client, environment, due, runners, say })
     say(`\n${billingText(results)}`)
   } finally {
     client.close()

@@ -68,7 +68,7 @@ function managementText(management: BenchResult['management']): string {
 /** Beside what bounds them, in the same run. */
 export function billingText(results: readonly BillingResult[]): string {
   const header = [
-    ...['renewals', 'due', 'ceiling', 'ceiling/s', 'ours/s', 'ratio', 'per core'],
+    ...['renewals', 'due', 'runners', 'ceiling', 'ceiling/s', 'ours/s', 'ratio', 'per core'],
     ...['first and last batch, s', 'memory MiB'],
   ]
   return formatTable(
@@ -78,6 +78,7 @@ export function billingText(results: readonly BillingResult[]): string {
       return [
         name,
         formatCount(due),
+        String(run.runners),
         ceilingName,
         formatCount(Math.round(ceilingPerSecond)),
         formatCount(Math.round(perSecond)),

@@ -1,3 +1,4 @@
+import { findRecurringPeriod } from '../invoices/billed-periods.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { findInvoice, lockInvoice } from '../invoices/repository.ts'
 import { writeOffInvoice } from '../invoices/settle-invoice.ts'
@@ -6,7 +7,7 @@ import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import { lockPurchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { isUnbegun } from './settle-unpaid.ts'
+import { isUnbegun } from './settle-paid.ts'
 
 /**
  * Gives up on an open invoice that was not paid, and to which nothing has happened since `quietSince`. A purchase that was
@@ -33,7 +34,8 @@ export async function giveUpInvoice(
   const left = await lockInvoice(sql, providerId, invoiceRef)
   if (left?.status !== 'open') return true
   // Void once the processor says that it cannot be paid any more.
-  if (ended !== undefined && (await isUnbegun(work, ended, left))) return ended !== purchase
+  const period = await findRecurringPeriod(sql, providerId, left.reference)
+  if (ended !== undefined && isUnbegun(ended, period)) return ended !== purchase
   await withdrawIntentOfInvoice(sql, providerId, invoiceRef, now)
   await writeOffInvoice(work, left)
   return true

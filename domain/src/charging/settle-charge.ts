@@ -36,7 +36,8 @@ export async function settleCharge(
   if (invoice === undefined) return 'nothing'
   if (invoice.status === 'paid') {
     // Most often the payment has done so itself.
-    const isOurs = purchase !== undefined && (await settlePaid(work, purchase, invoice))
+    const period = await findRecurringPeriod(sql, providerId, invoiceRef)
+    const isOurs = purchase !== undefined && (await settlePaid(work, purchase, invoice, period))
     return isOurs || outcome.kind === 'paid' ? 'settled' : 'nothing'
   }
   if (invoice.status !== 'open') return 'nothing'

@@ -1,4 +1,3 @@
-import { findRecurringPeriod } from '../invoices/billed-periods.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { hasOtherUnpaid } from '../invoices/unpaid.ts'
 import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
@@ -24,8 +23,8 @@ export async function settlePaid(
   work: UnitOfWork,
   purchase: Purchase,
   invoice: Invoice,
+  period: ChargedPeriod | undefined,
 ): Promise<boolean> {
-  const period = await findRecurringPeriod(work.sql, work.providerId, invoice.reference)
   if (period === undefined) return goOn(work, purchase, invoice)
   const trigger = beginningOf(purchase, period)
   if (trigger === undefined) return false
@@ -48,6 +47,11 @@ export function beginningOf(
   if (purchase.nextBillingDate?.getTime() !== start.getTime()) return undefined
   const trigger = begins[purchase.status]
   return trigger !== undefined && canMove(purchase, trigger) ? trigger : undefined
+}
+
+/** What an invoice charges for, does not begin by it: the purchase has ended, or goes on otherwise. */
+export function isUnbegun(purchase: Purchase, period: ChargedPeriod | undefined): boolean {
+  return period !== undefined && beginningOf(purchase, period) === undefined
 }
 
 async function begin(

@@ -1,13 +1,12 @@
 import { findRecurringPeriod } from '../invoices/billed-periods.ts'
-import type { Invoice } from '../invoices/invoice.ts'
 import { carryOver } from '../invoices/issue-invoice.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { dueMinor } from '../invoices/transitions.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { lockPurchase, type Purchase } from '../purchases/repository.ts'
+import { lockPurchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { dropUnbegun } from './end-charges.ts'
-import { beginningOf, settlePaid } from './settle-paid.ts'
+import { isUnbegun, settlePaid } from './settle-paid.ts'
 
 /**
  * The payment of an invoice has ended without money. What was withdrawn with its purchase is not owed; what else was too
@@ -24,19 +23,10 @@ export async function settleUnpaid(
     purchaseRef === null ? undefined : await lockPurchase(sql, providerId, purchaseRef)
   const invoice = await lockInvoice(sql, providerId, invoiceRef)
   if (invoice?.status !== 'open') return
-  const isDropped = purchase !== undefined && (await isUnbegun(work, purchase, invoice))
+  const period = await findRecurringPeriod(sql, providerId, invoiceRef)
+  const isDropped = purchase !== undefined && isUnbegun(purchase, period)
   const owed = isDropped ? await dropUnbegun(work, invoice) : invoice
   if (!isTooSmall || owed.status !== 'open') return
   const carried = await carryOver(work, owed, dueMinor(owed), reference)
-  if (purchase !== undefined) await settlePaid(work, purchase, carried)
-}
-
-/** It charges for a period that does not begin by it: the purchase has ended, or goes on otherwise. */
-export async function isUnbegun(
-  { sql, providerId }: UnitOfWork,
-  purchase: Purchase,
-  { reference }: Pick<Invoice, 'reference'>,
-): Promise<boolean> {
-  const period = await findRecurringPeriod(sql, providerId, reference)
-  return period !== undefined && beginningOf(purchase, period) === undefined
+  if (purchase !== undefined) await settlePaid(work, purchase, carried, period)
 }

@@ -7,6 +7,7 @@ import type {
   PaymentIntent as ProcessorIntent,
 } from '@tollgate/platform/payments/payment-objects'
 import { outcomeOf } from '@tollgate/platform/payments/payment-outcomes'
+import { together } from '../postgres/together.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { settleAnsweredAttempt, type AttemptDecline } from './attempts-repository.ts'
 import { adoptMoney } from './adopt-money.ts'
@@ -52,14 +53,18 @@ export async function applyLook(
   if (!canIntentMove(found.status, trigger)) return found
   const { to: status, event } = intentTransitions[trigger]
   const moved: PaymentIntent = { ...found, status, updatedAt: now }
-  const told = event !== undefined && status !== found.status
-  if (told) await recordPaymentEvent(work, event, moved)
-  const ended = trigger === 'succeeded' ? await settlePaid(work, moved, look, hostedUrl) : moved
+  const isTold = event !== undefined && status !== found.status
+  const [, ended] = await together([
+    isTold ? recordPaymentEvent(work, event, moved) : undefined,
+    trigger === 'succeeded' ? settlePaid(work, moved, look, hostedUrl) : moved,
+  ])
   const kept = { ...ended, nextLookAt: nextLookAt(ended, now) }
-  await updateIntent(sql, providerId, kept)
   const { lastDecline } = look.payment
   const decline = trigger === 'opened' && lastDecline ? declineKindOf(lastDecline) : null
-  await settleAnsweredAttempt(sql, providerId, reference, isFinal(kept.status), decline, now)
+  await together([
+    updateIntent(sql, providerId, kept),
+    settleAnsweredAttempt(sql, providerId, reference, isFinal(kept.status), decline, now),
+  ])
   if (isFinal(kept.status) && kept.purpose === 'credit_topup') await settleRecharge(work, kept)
   if (isFinal(kept.status) && kept.status !== 'succeeded') await settleUnpaid(work, kept, false)
   return kept

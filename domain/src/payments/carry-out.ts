@@ -6,6 +6,7 @@ import type {
 import type { Decline } from '@tollgate/platform/payments/payment-objects'
 import type { PaymentOutcome } from '@tollgate/platform/payments/payment-outcomes'
 import type { JsonObject } from '@tollgate/schemas/json-object'
+import { together } from '../postgres/together.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { applyLook, declineKindOf, reasonOf, type PaymentLook } from './apply-look.ts'
 import {
@@ -126,12 +127,20 @@ function keep(
 ): Promise<CarriedOut> {
   return parts.commit(operation, async (work) => {
     const { sql, providerId, now } = work
-    if (decline === undefined) await settleAttempt(sql, providerId, attempt, 'done', null, now)
-    else {
-      const [told, kind] = [reasonOf(decline), declineKindOf(decline)]
-      await settleAttempt(sql, providerId, attempt, 'declined', told, now, kind)
-    }
-    const applied = await applyLook(work, attempt.intentRef, look, parts.hostedUrl)
+    const settling =
+      decline === undefined
+        ? settleAttempt(sql, providerId, attempt, 'done', null, now)
+        : settleAttempt(
+            sql,
+            providerId,
+            attempt,
+            'declined',
+            reasonOf(decline),
+            now,
+            declineKindOf(decline),
+          )
+    const applying = applyLook(work, attempt.intentRef, look, parts.hostedUrl)
+    const [, applied] = await together([settling, applying])
     return answered(applied, look.payment.clientSecret)
   })
 }

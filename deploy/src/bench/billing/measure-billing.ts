@@ -17,6 +17,8 @@ export type BillingOptions = {
   readonly environment: Readonly<Record<string, string>>
   /** How many purchases are due in each run, the smallest first. */
   readonly due: readonly number[]
+  /** How many runners share a run: so many of each number that are due are measured one after the other. */
+  readonly runners: readonly number[]
   readonly say: (line: string) => void
 }
 
@@ -77,7 +79,7 @@ export async function measureBilling(options: BillingOptions): Promise<BillingRe
 async function measureKind(
   { name, subscribe, equip, ceilingName, measureCeiling }: Renewals,
   pool: Database['control'],
-  { environment, due, say }: BillingOptions,
+  { environment, due, runners, say }: BillingOptions,
 ): Promise<BillingResult[]> {
   const originalRef = await subscribe()
   const results: BillingResult[] = []
@@ -88,16 +90,18 @@ async function measureKind(
     const customerRefs = await makeDuePurchases(pool, originalRef, prefix, count - made)
     await equip(originalRef, customerRefs)
     made = count
-    const at = await billingDateOf(pool, originalRef)
-    say(`${name}: renewing ${formatCount(count)} ...`)
-    const run = await measureRun('renewals', at, environment)
-    const renewed = await countRenewed(pool, originalRef, at)
-    if (renewed !== count) throw new Error(`${renewed} renewed: ${JSON.stringify(run.outcomes)}`)
-    const ceilingPerSecond = await measureCeiling()
-    const rate = (count / run.seconds).toFixed(0)
-    const memory = run.memoryMiB.toFixed(0)
-    say(`${name}: ${rate}/s of ${ceilingPerSecond.toFixed(0)}/s, ${memory} MiB`)
-    results.push({ name, due: count, run, ceilingName, ceilingPerSecond })
+    for (const number of runners) {
+      const at = await billingDateOf(pool, originalRef)
+      say(`${name}: renewing ${formatCount(count)}, runners: ${number} ...`)
+      const run = await measureRun('renewals', at, number, environment)
+      const renewed = await countRenewed(pool, originalRef, at)
+      if (renewed !== count) throw new Error(`${renewed} renewed: ${JSON.stringify(run.outcomes)}`)
+      const ceilingPerSecond = await measureCeiling()
+      const rate = (count / run.seconds).toFixed(0)
+      const memory = run.memoryMiB.toFixed(0)
+      say(`${name}: ${rate}/s of ${ceilingPerSecond.toFixed(0)}/s, ${memory} MiB`)
+      results.push({ name, due: count, run, ceilingName, ceilingPerSecond })
+    }
   }
   // They would be due again, and cost time, in the runs of the next kind.
   await pool`update purchases set auto_renew = false where product_ref = ${await productOf(pool, originalRef)}`

@@ -2,33 +2,60 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** One run of a job. */
+/** One run of a job, by one or more runners. */
 export type MeasuredRun = {
+  readonly runners: number
   /** How many purchases had each outcome. */
   readonly outcomes: Readonly<Record<string, number>>
   readonly seconds: number
-  /** Of the runner's process, start included. */
+  /** Of the runners' processes, start included. */
   readonly processorSeconds: number
-  /** The most it had of its own after any batch. */
+  /** The most that one of them had of its own after any batch. */
   readonly memoryMiB: number
+  /** Of one of them. */
   readonly batchSeconds: readonly number[]
 }
 
+/** What one runner tells of itself. */
+export type OwnRun = Omit<MeasuredRun, 'runners'>
+
 const program = fileURLToPath(new URL('../../../dist/bench/billing-run/main.js', import.meta.url))
 
-/** Runs the job at that time, in a process of its own with the settings of the services. */
+/** Runs the job at that time, in so many processes of its own with the settings of the services. */
 export async function measureRun(
   job: string,
   at: Date,
+  runners: number,
   environment: Readonly<Record<string, string>>,
 ): Promise<MeasuredRun> {
+  const starting = Array.from({ length: runners }, () => runOne(job, at, environment))
+  const runs = await Promise.all(starting)
+  const outcomes: Record<string, number> = {}
+  for (const [name, count] of runs.flatMap((run) => Object.entries(run.outcomes))) {
+    outcomes[name] = (outcomes[name] ?? 0) + count
+  }
+  return {
+    runners,
+    outcomes,
+    seconds: Math.max(...runs.map(({ seconds }) => seconds)),
+    processorSeconds: runs.reduce((sum, run) => sum + run.processorSeconds, 0),
+    memoryMiB: Math.max(...runs.map(({ memoryMiB }) => memoryMiB)),
+    batchSeconds: runs[0]?.batchSeconds ?? [],
+  }
+}
+
+async function runOne(
+  job: string,
+  at: Date,
+  environment: Readonly<Record<string, string>>,
+): Promise<OwnRun> {
   const child = fork(program, [job, at.toISOString()], {
     env: { ...environment },
     execArgv: ['--enable-source-maps'],
   })
   const ended = once(child, 'exit')
-  let measured: MeasuredRun | undefined
-  child.once('message', (message) => (measured = message as MeasuredRun))
+  let measured: OwnRun | undefined
+  child.once('message', (message) => (measured = message as OwnRun))
   await ended
   if (measured === undefined) throw new Error(`the run of ${job} came to no end`)
   return measured

@@ -75,6 +75,9 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
   return new LmdbHotState(store, bell, options)
 }
 
+/** Whoever counts comes back to the same subjects with each batch; whoever publishes has done with one for a long time. */
+const cachedSubjectsMax = { projection: 20_000, publisher: 1_000, reader: 1_000 } as const
+
 class LmdbHotState implements HotState {
   readonly acknowledgedHeads = undefined
   readonly #isReader: boolean
@@ -96,7 +99,7 @@ class LmdbHotState implements HotState {
     this.#isReader = role === 'reader'
     this.#foldedMinutesMax = foldedMinutesMax
     this.#store = store
-    this.#subjects = new SubjectRecords(store)
+    this.#subjects = new SubjectRecords(store, cachedSubjectsMax[role])
     this.#turn = new ReadTurn(store)
     this.#entries = new EntryReader(store, this.#turn)
     this.#sweeper = new Sweeper(store, this.#subjects)

@@ -21,15 +21,15 @@ type StoredScope = readonly [
   isUnfinished?: true,
 ]
 
-const cachedSubjectsMax = 20_000
-
 /** Decoded records by key. A record read from the store is trusted only if its bytes are the cached ones. */
 export class SubjectRecords {
   readonly #store: LmdbStore
+  readonly #cachedMax: number
   readonly #cache = new Map<string, { readonly bytes: Buffer; readonly record: SubjectRecord }>()
 
-  constructor(store: LmdbStore) {
+  constructor(store: LmdbStore, cachedMax: number) {
     this.#store = store
+    this.#cachedMax = cachedMax
   }
 
   read(key: Buffer): SubjectRecord {
@@ -58,7 +58,7 @@ export class SubjectRecords {
   }
 
   #remember(name: string, bytes: Buffer, record: SubjectRecord): void {
-    if (this.#cache.size >= cachedSubjectsMax) this.#cache.clear()
+    if (this.#cache.size >= this.#cachedMax) this.#cache.clear()
     this.#cache.set(name, { bytes, record })
   }
 }
