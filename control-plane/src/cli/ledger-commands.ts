@@ -19,7 +19,10 @@ const shownMax = 20
  * Adds up all that was posted, and compares: each transaction with nothing, each wallet with its entries and grants, what
  * is owed for credits with what is left of them, each invoice with what the ledger has of it, and all of it with its seals.
  */
-export async function verifyLedgerCommand({ database, print }: CliParts): Promise<void> {
+export async function verifyLedgerCommand({
+  database,
+  print,
+}: Pick<CliParts, 'database' | 'print'>): Promise<void> {
   let differing = 0
   for (const environment of environments) {
     const sql = database.in(environment)

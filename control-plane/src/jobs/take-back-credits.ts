@@ -11,7 +11,7 @@ import type { AppParts } from '../http/app-parts.ts'
 import { commit } from '../http/commit.ts'
 import { repeating } from './repeating.ts'
 
-type TakeBackParts = Pick<AppParts, 'database' | 'publisher' | 'logger' | 'wallets'>
+export type TakeBackParts = Pick<AppParts, 'database' | 'publisher' | 'logger' | 'wallets'>
 
 const rowsPerClaimMax = 100
 
@@ -29,7 +29,7 @@ export function createCreditTakeBacks(parts: TakeBackParts, intervalMs: number):
   const round = async (): Promise<void> => {
     for (const environment of environments) {
       try {
-        while ((await workOffBatch(parts, environment)) === rowsPerClaimMax);
+        while (await takeBackCredits(parts, environment));
       } catch (error) {
         parts.logger.error({ err: error, environment }, 'credits wait to be taken back')
       }
@@ -38,15 +38,18 @@ export function createCreditTakeBacks(parts: TakeBackParts, intervalMs: number):
   return repeating(round, intervalMs)
 }
 
-/** How many were claimed. */
-async function workOffBatch(parts: TakeBackParts, environment: Environment): Promise<number> {
+/** One batch of them. Whether there may be more. */
+export async function takeBackCredits(
+  parts: TakeBackParts,
+  environment: Environment,
+): Promise<boolean> {
   const { database, now } = parts.publisher
   const at = now()
   const againAt = new Date(at.getTime() + tryAgainAfterMs)
   const pool = database.in(environment)
   const due = await claimDueTakeBacks(pool, at, againAt, rowsPerClaimMax)
   await workOff(due, walletsInFlightMax, (each) => carryOut(parts, environment, each))
-  return due.length
+  return due.length === rowsPerClaimMax
 }
 
 async function carryOut(

@@ -1,99 +1,195 @@
+import type { Desk } from './desk.ts'
 import { dayMs } from './model/calendar.ts'
-import { cancel, reactivate, refund } from './model/purchase.ts'
+import type { ModelInvoice } from './model/invoices.ts'
+import { cancel, reactivate } from './model/purchase.ts'
 import type { ModelPurchase } from './model/records.ts'
-import type { Person } from './person.ts'
+import type { Person, Receipt } from './person.ts'
 import type { Random } from './random.ts'
 
-/** What people do, by chance: as often in a hundred as it says there. */
-type Act = readonly [percent: number, act: (random: Random, person: Person) => Promise<void>]
+/** Whether anything came of it. */
+type Act = (random: Random, person: Person, desk: Desk) => Promise<boolean>
 
-const acts: readonly Act[] = [
-  [30, take],
-  [12, ofPurchase((person, purchase) => person.cancel(purchase, cancel(purchase, person.now)))],
-  [
-    12,
+/** What people do, by chance: as often in a hundred as it says there. */
+const acts: Readonly<Record<string, readonly [percent: number, act: Act]>> = {
+  'takes a plan': [28, take],
+  cancels: [
+    11,
+    ofPurchase((person, purchase) => person.cancel(purchase, cancel(purchase, person.now))),
+  ],
+  reactivates: [
+    11,
     ofPurchase((person, purchase) => person.reactivate(purchase, reactivate(purchase, person.now))),
   ],
-  [7, changeCard],
-  [4, payBack],
-  [5, grant],
-  [5, (random, person) => person.topUp(random.between(100, 5_000))],
-  [5, look],
-  [20, use],
-]
+  'changes the card': [7, changeCard],
+  'is granted credits': [4, grant],
+  'tops up': [6, topUp],
+  'asks for its limits': [5, look],
+  'uses something': [18, use],
+  'is paid a plan back': [3, refundPlan],
+  'is paid a renewal back': [3, refundInvoice],
+  'is paid credits back': [3, refundCredits],
+  'disputes a payment': [2, disputeReceipt],
+  'disputes a renewal': [1, disputeInvoice],
+  'wins a dispute': [1, (_random, _person, desk) => desk.closeDispute('lost')],
+  'loses a dispute': [1, (_random, _person, desk) => desk.closeDispute('won')],
+  'leaves unpaid': [0.3, leave],
+}
 
-const percentTotal = acts.reduce((sum, [percent]) => sum + percent, 0)
+const percentTotal = Object.values(acts).reduce((sum, [percent]) => sum + percent, 0)
 
-export async function actByChance(random: Random, person: Person): Promise<void> {
-  let drawn = random.between(1, percentTotal)
-  for (const [percent, act] of acts) {
+export const actNames = Object.keys(acts)
+
+/** The name of the act, if anything came of it. */
+export async function actByChance(
+  random: Random,
+  person: Person,
+  desk: Desk,
+): Promise<string | undefined> {
+  let drawn = random.between(1, Math.round(percentTotal * 1_000)) / 1_000
+  for (const [name, [percent, act]] of Object.entries(acts)) {
     drawn -= percent
-    if (drawn <= 0) return act(random, person)
+    if (drawn <= 0) return (await act(random, person, desk)) ? name : undefined
   }
+  return undefined
 }
 
 /** On the latest purchase of some product, in whatever state it is. */
-function ofPurchase(act: (person: Person, purchase: ModelPurchase) => Promise<void>): Act[1] {
+function ofPurchase(act: (person: Person, purchase: ModelPurchase) => Promise<void>): Act {
   return async (random, person) => {
     const named = [...new Set(person.model.purchases.map(({ productRef }) => productRef))]
-    if (named.length === 0) return
+    if (named.length === 0) return false
     await act(person, person.model.latest(random.pick(named))!)
+    return true
   }
 }
 
-async function take(random: Random, person: Person): Promise<void> {
+async function take(random: Random, person: Person): Promise<boolean> {
   const offer = random.pick(Object.values(person.offers).flat())
   const { plan, productRef } = offer
   const isHeld = person.model.held(productRef, person.now)?.plan === plan
-  if (plan.trialDays !== undefined && random.happens(70)) return person.try(offer)
-  if (plan.usage !== undefined && person.model.charge() !== 'paid') await person.changeCard('pays')
+  if (plan.trialDays !== undefined && random.happens(70)) {
+    await person.try(offer)
+    return true
+  }
+  const hasNoCard = plan.usage !== undefined && person.model.charge() !== 'paid'
+  if (hasNoCard && random.happens(80)) await person.changeCard('pays')
   const needsPayment = plan.price > 0
-  if (isHeld || !needsPayment || random.happens(8)) return person.activate(offer)
-  await person.buy(offer, random.happens(88) ? 'pays' : 'declines')
+  if (isHeld || !needsPayment || random.happens(8)) await person.activate(offer)
+  else await person.buy(offer, random.happens(88) ? 'pays' : 'declines')
+  return true
 }
 
-/** Whoever pays for usage does so: what comes of usage that is not paid is another story. */
-async function changeCard(random: Random, person: Person): Promise<void> {
-  const pays = hasUsage(person) || random.happens(70)
-  await person.changeCard(pays ? 'pays' : 'declines')
+async function changeCard(random: Random, person: Person): Promise<boolean> {
+  await person.changeCard(random.happens(70) ? 'pays' : 'declines')
+  return true
 }
 
-function hasUsage({ model }: Person): boolean {
-  return model.purchases.some(({ plan }) => plan.usage !== undefined)
+async function topUp(random: Random, person: Person): Promise<boolean> {
+  await person.topUp(BigInt(random.between(100, 5_000)))
+  return true
 }
 
-async function payBack(random: Random, person: Person): Promise<void> {
+async function refundPlan(random: Random, person: Person, desk: Desk): Promise<boolean> {
+  return refundReceipt(random, person, desk, ({ purchase }) => purchase !== undefined)
+}
+
+async function refundCredits(random: Random, person: Person, desk: Desk): Promise<boolean> {
+  return refundReceipt(random, person, desk, ({ sale }) => sale !== undefined)
+}
+
+async function refundReceipt(
+  random: Random,
+  person: Person,
+  desk: Desk,
+  isWanted: (receipt: Receipt) => boolean,
+): Promise<boolean> {
   const receipts = person.receipts.filter(
-    ({ cents, refundedCents, purchase }) => purchase !== undefined && refundedCents < cents,
+    (receipt) => isWanted(receipt) && canBePaidBack(receipt.invoice),
   )
-  if (receipts.length === 0) return
+  if (receipts.length === 0) return false
   const receipt = random.pick(receipts)
-  const left = receipt.cents - receipt.refundedCents
-  await person.refund(receipt, random.happens(60) ? left : random.between(1, left))
-  if (receipt.refundedCents === receipt.cents) refund(receipt.purchase!, person.now)
+  await desk.refundReceipt(person, receipt, partOf(random, leftOf(receipt.invoice)))
+  return true
+}
+
+async function refundInvoice(random: Random, person: Person, desk: Desk): Promise<boolean> {
+  const paid = paidInvoices(person)
+  if (paid.length === 0) return false
+  const { purchase, invoice } = random.pick(paid)
+  await desk.refundInvoice(person, purchase, invoice, partOf(random, leftOf(invoice)))
+  return true
+}
+
+async function disputeReceipt(random: Random, person: Person, desk: Desk): Promise<boolean> {
+  const receipts = person.receipts.filter(
+    ({ invoice }) => canBePaidBack(invoice) && invoice.refunded === 0n,
+  )
+  if (receipts.length === 0) return false
+  await desk.disputeReceipt(person, random.pick(receipts))
+  return true
+}
+
+async function disputeInvoice(random: Random, person: Person, desk: Desk): Promise<boolean> {
+  const paid = paidInvoices(person).filter(({ invoice }) => invoice.refunded === 0n)
+  if (paid.length === 0) return false
+  const { purchase, invoice } = random.pick(paid)
+  await desk.disputeInvoice(person, purchase, invoice)
+  return true
+}
+
+type PaidInvoice = { readonly purchase: ModelPurchase; readonly invoice: ModelInvoice }
+
+function paidInvoices({ model }: Person): PaidInvoice[] {
+  return model.purchases.flatMap((purchase) =>
+    purchase.invoices
+      .filter((invoice) => !invoice.isSale && canBePaidBack(invoice))
+      .map((invoice) => ({ purchase, invoice })),
+  )
+}
+
+function canBePaidBack(invoice: ModelInvoice): boolean {
+  return leftOf(invoice) > 0n && !invoice.isDisputed
+}
+
+function leftOf({ paid, refunded }: ModelInvoice): bigint {
+  return paid - refunded
+}
+
+/** All of it, more often than not. */
+function partOf(random: Random, left: bigint): bigint {
+  return random.happens(60) ? left : BigInt(random.between(1, Number(left)))
+}
+
+/** With a card that pays nothing any more, and never comes back. */
+async function leave(_random: Random, person: Person): Promise<boolean> {
+  if (person.model.charge() === 'no card') return false
+  await person.changeCard('declines')
+  person.hasLeft = true
+  return true
 }
 
 /** Some of them expire at the end of a day to come. */
-async function grant(random: Random, person: Person): Promise<void> {
+async function grant(random: Random, person: Person): Promise<boolean> {
   const credits = random.between(1, 20_000)
   const priority = random.between(-1, 1)
-  if (random.happens(40)) return person.grant(credits, { priority })
   const today = person.now - (person.now % dayMs)
   const expiresAt = today + random.between(1, 60) * dayMs - 1_000
-  await person.grant(credits, { priority, expiresAt })
+  await person.grant(credits, random.happens(40) ? { priority } : { priority, expiresAt })
+  return true
 }
 
-async function look(random: Random, person: Person): Promise<void> {
+async function look(random: Random, person: Person): Promise<boolean> {
   await person.checkLimit(random.pick(Object.values(person.offers).flat()).productRef)
+  return true
 }
 
 /** Now, and at times that have passed, as backends tell of them that were away. */
-async function use(random: Random, person: Person): Promise<void> {
+async function use(random: Random, person: Person): Promise<boolean> {
   const { now, model, offers } = person
   const held = Object.values(offers)
     .map(([offer]) => model.held(offer!.productRef, now))
     .filter((purchase) => purchase !== undefined)
-  if (held.length === 0) return
+  if (held.length === 0) return false
   const { productRef, startedAt, plan } = random.pick(held)
   const oldest = Math.max(startedAt + 1_000, now - 29 * dayMs)
   const before = (): number =>
@@ -103,4 +199,5 @@ async function use(random: Random, person: Person): Promise<void> {
     units: random.between(0, plan.usage === undefined ? 20 : 400),
   }))
   await person.use(productRef, uses)
+  return true
 }

@@ -1,7 +1,8 @@
 import { environments, type Environment } from '@tollgate/schemas/environment'
+import { compareCarried, compareInvoices } from './compare-invoices.ts'
 import type { Installation } from './installation.ts'
+import { centsOf, type ModelCurrency } from './model/money.ts'
 import type { ModelPurchase } from './model/records.ts'
-import { notIn } from './not-in.ts'
 import type { Person } from './person.ts'
 
 type PurchaseRow = {
@@ -40,8 +41,9 @@ export class Comparison {
       await this.#readEvents(environment)
       const ofThese = people.filter((person) => person.environment === environment)
       differences.push(...(await this.#comparePurchases(environment, ofThese)))
-      differences.push(...(await this.#compareBilled(environment, ofThese)))
-      differences.push(...(await this.#compareUsage(environment, ofThese)))
+      const sql = this.#installation.stack.database.in(environment)
+      differences.push(...(await compareInvoices(sql, ofThese)))
+      differences.push(...(await compareCarried(sql, ofThese)))
     }
     return differences
   }
@@ -50,83 +52,21 @@ export class Comparison {
     const rows = await this.#installation.stack.database.in(environment)<PurchaseRow[]>`
       select * from purchases where plan_ref is not null`
     const found = new Map(rows.map((row) => [row.reference, row]))
-    const expected = people.flatMap(({ model }) => model.purchases)
+    const expected = people.flatMap(({ model }) =>
+      model.purchases.map((purchase) => ({ purchase, currency: model.currency })),
+    )
     const differences: string[] = []
-    for (const purchase of expected) {
+    for (const { purchase, currency } of expected) {
       const row = found.get(purchase.reference)
       found.delete(purchase.reference)
       const told = this.#events.get(purchase.reference) ?? []
-      const differs = row === undefined ? ['is not there'] : differencesOf(purchase, row, told)
+      const differs =
+        row === undefined ? ['is not there'] : differencesOf(purchase, currency, row, told)
       const name = `${environment} ${purchase.plan.name} ${purchase.reference}`
       differences.push(...differs.map((difference) => `${name}: ${difference}`))
     }
     differences.push(...[...found.keys()].map((key) => `${environment} ${key}: nobody has it`))
     return differences
-  }
-
-  /** Base prices of periods: each that was billed, once, and whether it is paid. */
-  async #compareBilled(environment: Environment, people: readonly Person[]): Promise<string[]> {
-    const rows = await this.#installation.stack.database.in(environment)<
-      { purchase_ref: string; start: Date; end: Date; cents: string; status: string }[]
-    >`
-      select billed.purchase_ref, billed.period_start as start, billed.period_end as end,
-        invoices.status,
-        (select coalesce(sum(amount), 0) from invoice_lines as line
-         where line.provider_id = billed.provider_id and line.invoice_ref = billed.invoice_ref
-           and line.kind in ('recurring', 'setup_fee'))::text as cents
-      from billed_periods as billed
-      join invoices on invoices.provider_id = billed.provider_id
-        and invoices.reference = billed.invoice_ref
-      where billed.part = 'recurring'
-        -- The first period of what was bought is paid as it is bought.
-        and not exists (select from payment_intents as bought
-          where bought.provider_id = billed.provider_id and bought.invoice_ref = billed.invoice_ref
-            and bought.purpose <> 'usage_billing')`
-    const say = (ref: string, from: Date, until: Date, cents: number, isPaid: boolean): string =>
-      `${ref} ${from.toISOString()}..${until.toISOString()} ${cents}${isPaid ? ' paid' : ''}`
-    const found = rows.map((row) =>
-      say(row.purchase_ref, row.start, row.end, Number(row.cents), row.status === 'paid'),
-    )
-    const expected = people.flatMap(({ model }) =>
-      model.purchases.flatMap((purchase) =>
-        [...purchase.billed].map(([start, { end, cents, isPaid }]) =>
-          say(purchase.reference, new Date(start), new Date(end), cents, isPaid),
-        ),
-      ),
-    )
-    return [
-      ...notIn(found, expected).map((each) => `billed too much: ${each}`),
-      ...notIn(expected, found).map((each) => `not billed: ${each}`),
-    ]
-  }
-
-  /** Lines of usage: what was billed of each period, and what came late, is the recount of the raw records. */
-  async #compareUsage(environment: Environment, people: readonly Person[]): Promise<string[]> {
-    const rows = await this.#installation.stack.database.in(environment)<
-      { purchase_ref: string; kind: string; start: Date; end: Date; cents: string }[]
-    >`
-      select invoice.purchase_ref, line.kind, line.period_start as start, line.period_end as end,
-        line.amount::text as cents
-      from invoice_lines as line
-      join invoices as invoice on invoice.provider_id = line.provider_id
-        and invoice.reference = line.invoice_ref
-      where line.kind in ('usage', 'late_usage')`
-    const found = rows.map(
-      (row) =>
-        `${row.purchase_ref} ${row.kind} ${row.start.toISOString()}..${row.end.toISOString()} ${row.cents}`,
-    )
-    const expected = people.flatMap(({ model }) =>
-      model.purchases.flatMap(({ reference, usageBook }) =>
-        usageBook.lines.map(
-          ({ kind, start, end, cents }) =>
-            `${reference} ${kind} ${new Date(start).toISOString()}..${new Date(end).toISOString()} ${cents}`,
-        ),
-      ),
-    )
-    return [
-      ...notIn(found, expected).map((each) => `billed too much: ${each}`),
-      ...notIn(expected, found).map((each) => `not billed: ${each}`),
-    ]
   }
 
   async #readEvents(environment: Environment): Promise<void> {
@@ -150,26 +90,33 @@ export class Comparison {
 
 function differencesOf(
   purchase: ModelPurchase,
+  currency: ModelCurrency,
   row: PurchaseRow,
   told: readonly string[],
 ): string[] {
   const refunded = purchase.status === 'refunded'
   const facts: readonly (readonly [string, unknown, unknown, number?])[] = [
     ['status', row.status, purchase.status],
-    ['amount', Number(row.amount), purchase.amount],
+    ['amount', Number(row.amount), Number(centsOf(purchase.amount, currency))],
     ['autoRenew', row.auto_renew, purchase.autoRenew],
     ['nextBillingDate', timeOf(row.next_billing_date), purchase.nextBilling],
     ['nextResetAt', timeOf(row.next_reset_at), purchase.nextReset],
     ['endDate', timeOf(row.end_date), purchase.end],
     ['endedAt', timeOf(row.ended_at), purchase.endedAt, refunded ? refundedWithinMs : 0],
     ['cancelledAt', timeOf(row.cancelled_at), purchase.cancelledAt],
-    ['retryCount', row.retry_count, purchase.failures],
-    ['nextRetryAt', timeOf(row.next_retry_at), purchase.nextRetry],
     ['events', told.join(' '), purchase.events.join(' ')],
   ]
-  return facts
+  const retry = { failures: row.retry_count, next: timeOf(row.next_retry_at) }
+  const isRetried = purchase.retries.some(
+    ({ failures, next }) => failures === retry.failures && next === retry.next,
+  )
+  const retries = isRetried
+    ? []
+    : [`retries are ${JSON.stringify(retry)}, not ${JSON.stringify(purchase.retries)}`]
+  const different = facts
     .filter(([, found, expected, within]) => !isSame(found, expected, within ?? 0))
     .map(([name, found, expected]) => `${name} is ${shown(found)}, not ${shown(expected)}`)
+  return [...different, ...retries]
 }
 
 function isSame(found: unknown, expected: unknown, within: number): boolean {

@@ -8,6 +8,7 @@ import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
 import type { PaymentJobParts } from '@tollgate/domain/payments/work-off-inbox'
 import { createProvider } from '@tollgate/domain/providers/create-provider'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
+import type { ReconcileParts } from '@tollgate/domain/reconciliation/reconcile'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
@@ -17,19 +18,38 @@ import { StripePaymentProcessor } from '@tollgate/platform/payments/stripe/strip
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { commit } from '../../../control-plane/src/http/commit.ts'
+import type { TakeBackParts } from '../../../control-plane/src/jobs/take-back-credits.ts'
+import { Wallets } from '../../../control-plane/src/wallets/wallets.ts'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import { startStack, type Stack } from '../stack.ts'
 import { openSimulator, type SimulatorUnderTest } from '../stripe/simulator-under-test.ts'
 import type { Mode } from './model/calendar.ts'
-import { mortal, mortalDatabase, type Life } from './mortal.ts'
+import { dollars, type ModelCurrency } from './model/money.ts'
+import { Life, mortal, mortalDatabase } from './mortal.ts'
 
 /** A provider that sells in both environments. */
 export type Seller = {
   readonly providerId: string
   readonly mode: Mode
+  readonly currency: ModelCurrency
+  /** It is in Sweden, and collects VAT. */
+  readonly isTaxed: boolean
   readonly clients: Readonly<Record<Environment, TollgateClient>>
 }
+
+const swede = { country: 'SE', vatNumber: 'SE556012579001' } as const
+
+function rateOf({ perDollar: [numerator, denominator] }: ModelCurrency): string {
+  return String(Number(numerator) / Number(denominator))
+}
+
+async function must(client: TollgateClient, method: string, path: string, body: object) {
+  const answer = await client.send(method, path, body)
+  if (answer.status !== 200) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
+}
+
+const walletLimits = { waitMs: 10_000, heldMs: 600_000, heldMax: 1_000, tailRecordsMax: 100_000 }
 
 const secretKeys = { sandbox: 'sk_test_year', live: 'sk_live_year' } as const
 const webhookSecrets = { sandbox: 'whsec_year_sandbox', live: 'whsec_year_live' } as const
@@ -53,8 +73,6 @@ export class Installation {
     TOLLGATE_BILLING_RETRY_PAUSE_MS: '1',
     // Chance that no seed could have again.
     TOLLGATE_PAYMENT_RETRY_JITTER_MINUTES: '0',
-    // Unknown to the model: what was not paid stays open.
-    TOLLGATE_SCHEDULE_WRITE_OFFS: 'off',
   })
 
   private constructor(
@@ -102,19 +120,26 @@ export class Installation {
     return new Installation({ stack, clock, simulator, hotState }, close)
   }
 
-  async openSeller(mode: Mode): Promise<Seller> {
+  async openSeller({ mode, currency, isTaxed }: Omit<Seller, 'providerId' | 'clients'>) {
     const { database } = this.stack
     const now = new Date(this.clock.now())
     const actor = jobActor('test')
-    const fields = { name: 'Acme', email: null, defaultCurrency: 'USD', cycleMode: mode } as const
+    const { code: defaultCurrency } = currency
+    const fields = { name: 'Acme', email: null, defaultCurrency, cycleMode: mode } as const
     const { providerId } = await createProvider(database, this.#hotState, actor, fields, now)
     const clientOf = async (environment: Environment): Promise<TollgateClient> => {
       const key = { providerId, environment, name: null, expiresAt: null }
       const { secretKey } = await issueApiKey(database, this.#hotState, actor, key, now)
-      return this.stack.clientWithKey(secretKey)
+      const client = this.stack.clientWithKey(secretKey)
+      if (isTaxed) await must(client, 'PATCH', '/v1/ui/merchant', swede)
+      if (currency !== dollars) {
+        const path = `/v1/ui/exchange-rates/${currency.code}`
+        await must(client, 'PUT', path, { unitsPerDollar: rateOf(currency) })
+      }
+      return client
     }
     const clients = { sandbox: await clientOf('sandbox'), live: await clientOf('live') }
-    return { providerId, mode, clients }
+    return { providerId, mode, currency, isTaxed, clients }
   }
 
   /** What a process of its own works with, for as long as it lives. */
@@ -143,6 +168,24 @@ export class Installation {
     }
   }
 
+  /** Wallets as a process of its own knows them. */
+  credits(life: Life): TakeBackParts {
+    const publisher = this.publisher(life)
+    const { database, hotState } = publisher
+    const { eventLog, usageStore } = this.stack
+    const logger = createLogger('test', 'silent')
+    const own = { database, eventLog, hotState, usageStore, logger, limits: walletLimits }
+    return { database, publisher, logger, wallets: new Wallets(own) }
+  }
+
+  /** What a runner compares everything with at night. */
+  reconciliation(): ReconcileParts {
+    const { eventLog, usageStore } = this.stack
+    const payments = this.payments(new Life())
+    const counting = { eventLog, hotState: this.#hotState, usageStore, storedWaitMs: 10_000 }
+    return { ...payments, counting: { ...counting, now: payments.now } }
+  }
+
   operation({ providerId }: Seller, environment: Environment): Operation {
     const now = new Date(this.clock.now())
     const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
@@ -159,6 +202,15 @@ export class Installation {
     return (await answer.json()) as { readonly id: string; readonly status: string }
   }
 
+  /** The charge that a payment succeeded with. */
+  async chargeOf(environment: Environment, paymentId: string): Promise<string> {
+    const payment = await this.#readAtStripe<{ latest_charge: string }>(
+      environment,
+      `payment_intents/${paymentId}`,
+    )
+    return payment.latest_charge
+  }
+
   /** All of a kind that the simulator has. */
   async listAtStripe<Item extends { readonly id: string }>(
     environment: Environment,
@@ -168,13 +220,20 @@ export class Installation {
     for (;;) {
       const after = found.at(-1)?.id
       const query = new URLSearchParams({ limit: '100', ...(after && { starting_after: after }) })
-      const answer = await fetch(`${this.simulator.simulator.url}/v1/${kind}?${query.toString()}`, {
-        headers: { authorization: `Bearer ${secretKeys[environment]}` },
-      })
-      const page = (await answer.json()) as { data: Item[]; has_more: boolean }
+      const page = await this.#readAtStripe<{ data: Item[]; has_more: boolean }>(
+        environment,
+        `${kind}?${query.toString()}`,
+      )
       found.push(...page.data)
       if (!page.has_more) return found
     }
+  }
+
+  async #readAtStripe<Body>(environment: Environment, path: string): Promise<Body> {
+    const answer = await fetch(`${this.simulator.simulator.url}/v1/${path}`, {
+      headers: { authorization: `Bearer ${secretKeys[environment]}` },
+    })
+    return (await answer.json()) as Body
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { reconcile } from '@tollgate/domain/reconciliation/reconcile'
 import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
 import { environments } from '@tollgate/schemas/environment'
+import { CliError } from '../../../control-plane/src/cli/cli-error.ts'
+import { verifyLedgerCommand } from '../../../control-plane/src/cli/ledger-commands.ts'
 import type { Installation } from './installation.ts'
+import { dinars, dollars, yen } from './model/money.ts'
 import { notIn } from './not-in.ts'
 import type { Person } from './person.ts'
 
@@ -26,8 +30,10 @@ export async function findWrongWallets(
         (each) => each.environment === environment,
       )) {
         const found = credits.get(reference) ?? 0
-        if (found !== model.credits) {
-          wrong.push(`${environment} ${reference} has ${found} credits, not ${model.credits}`)
+        if (found !== model.wallet.credits) {
+          wrong.push(
+            `${environment} ${reference} has ${found} credits, not ${model.wallet.credits}`,
+          )
         }
       }
     }
@@ -64,6 +70,45 @@ export async function findWrongBooks({ stack }: Installation): Promise<string[]>
   return wrong
 }
 
+/** The ledger with itself, its seals, wallets and invoices, as its operator asks for it. */
+export async function verifyLedger({ stack }: Installation): Promise<string[]> {
+  const said: string[] = []
+  try {
+    await verifyLedgerCommand({ database: stack.database, print: (line) => said.push(line) })
+    return []
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    return said
+  }
+}
+
+/** All that happened, with what the processor, ClickHouse and the hot state have of it. */
+export async function findDifferences(
+  installation: Installation,
+  startsAt: Date,
+): Promise<string[]> {
+  const to = new Date(installation.clock.now() + 1_000)
+  const scopes = environments.map((environment) => ({
+    environment,
+    providerId: undefined,
+    from: startsAt,
+    to,
+    graceMs: 0,
+  }))
+  const parts = installation.reconciliation()
+  const wrong: string[] = []
+  for (const scope of scopes) {
+    const { reports, strangers } = await reconcile(parts, scope, { findingsMax: 10 })
+    if (reports.length === 0) wrong.push(`${scope.environment}: nothing was compared`)
+    for (const { providerId, gaps, findings } of reports) {
+      wrong.push(...gaps.map((gap) => `${providerId} was not compared: ${JSON.stringify(gap)}`))
+      wrong.push(...findings.map((finding) => `${providerId} ${JSON.stringify(finding)}`))
+    }
+    wrong.push(...strangers.map((finding) => `a stranger: ${JSON.stringify(finding)}`))
+  }
+  return wrong
+}
+
 type StripeCharge = {
   readonly id: string
   readonly payment_intent: string
@@ -72,10 +117,7 @@ type StripeCharge = {
   readonly status: string
 }
 
-/**
- * The processor has charged what customers paid and what invoices say is paid, each once, and nothing else. What they
- * bought has an invoice as well.
- */
+/** The processor has charged what invoices say is paid, each once, and nothing else; and all that customers paid for. */
 export async function findWrongCharges(
   installation: Installation,
   people: readonly Person[],
@@ -87,32 +129,38 @@ export async function findWrongCharges(
       .filter(({ status }) => status === 'succeeded')
       .map((charge) => `${charge.payment_intent} ${charge.amount} less ${charge.amount_refunded}`)
     const invoices = await installation.stack.database.in(environment)<
-      { payment: string; paid: string; refunded: string; isOfCharge: boolean }[]
+      { payment: string; paid: string; refunded: string; currency: string }[]
     >`
       select intent.processor_payment_id as payment, invoice.paid::text as paid,
-        invoice.refunded::text as refunded,
-        coalesce(intent.purpose = 'usage_billing', true) as "isOfCharge"
+        invoice.refunded::text as refunded, invoice.currency
       from invoices as invoice left join payment_intents as intent
         on intent.provider_id = invoice.provider_id and intent.invoice_ref = invoice.reference
         and intent.status = 'succeeded'
       where invoice.paid > 0`
-    const receipts = people
-      .filter((person) => person.environment === environment)
-      .flatMap((person) => person.receipts)
-    const bought = receipts.map(
-      (each) => `${each.processorPaymentId} ${each.cents} less ${each.refundedCents}`,
+    const invoiced = invoices.map(({ payment, paid, refunded, currency }) =>
+      charge(payment, BigInt(paid), BigInt(refunded), currency),
     )
-    const say = ({ payment, paid, refunded }: (typeof invoices)[number]) =>
-      `${payment} ${paid} less ${refunded}`
-    const expected = [...bought, ...invoices.filter(({ isOfCharge }) => isOfCharge).map(say)]
-    const sold = invoices.filter(({ isOfCharge }) => !isOfCharge).map(say)
-    wrong.push(...notIn(sold, bought).map((each) => `${environment} nobody bought: ${each}`))
-    wrong.push(...notIn(bought, sold).map((each) => `${environment} without an invoice: ${each}`))
-    wrong.push(...notIn(found, expected).map((each) => `${environment} charged too much: ${each}`))
-    wrong.push(...notIn(expected, found).map((each) => `${environment} not charged: ${each}`))
+    const bought = people
+      .filter((person) => person.environment === environment)
+      .flatMap(({ receipts, model }) =>
+        receipts.map(({ processorPaymentId, invoice: { paid, refunded } }) =>
+          charge(processorPaymentId, paid, refunded, model.currency.code),
+        ),
+      )
+    wrong.push(...notIn(found, invoiced).map((each) => `${environment} charged too much: ${each}`))
+    wrong.push(...notIn(invoiced, found).map((each) => `${environment} not charged: ${each}`))
+    wrong.push(...notIn(bought, found).map((each) => `${environment} not paid: ${each}`))
   }
   return wrong
 }
+
+/** In the units of the processor. */
+function charge(payment: string, paid: bigint, refunded: bigint, code: string): string {
+  const { processorUnits } = currencies.find((currency) => currency.code === code)!
+  return `${payment} ${paid * processorUnits} less ${refunded * processorUnits}`
+}
+
+const currencies = [dollars, yen, dinars]
 
 /** Usage as it is stored, record by record, is what was sent. */
 export async function findWrongUsage(people: readonly Person[]): Promise<string[]> {

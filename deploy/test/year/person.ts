@@ -8,7 +8,9 @@ import { startTrial } from '@tollgate/domain/purchases/start-trial'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { OfferedPlan, Offers } from './catalogue.ts'
 import type { Installation, Seller } from './installation.ts'
-import { ModelCustomer, type CardHabit } from './model/customer.ts'
+import { ModelCustomer, type CardHabit, type CreditSale } from './model/customer.ts'
+import type { ModelInvoice } from './model/invoices.ts'
+import { withTax } from './model/money.ts'
 import type { ModelPurchase } from './model/records.ts'
 import { Life } from './mortal.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -19,12 +21,14 @@ const cards: Readonly<Record<CardHabit, string>> = {
   declines: 'pm_card_chargeCustomerFail',
 }
 
-/** Money that came in, as it must be at the processor. */
+/** What was paid for as it was taken: a plan, or credits. */
 export type Receipt = {
   readonly processorPaymentId: string
-  readonly cents: number
+  readonly invoice: ModelInvoice
   readonly purchase: ModelPurchase | undefined
-  refundedCents: number
+  readonly sale: CreditSale | undefined
+  /** Credits that refunds have claimed by now. */
+  claimed: number
 }
 
 /** A customer of the year: what happens is done to the installation and to the model, and both must say the same. */
@@ -35,23 +39,30 @@ export class Person {
   readonly offers: Offers
   readonly model: ModelCustomer
   readonly receipts: Receipt[] = []
+  readonly home: Home
+  /** Tells nobody where it is. */
+  readonly isSilent: boolean
   readonly #installation: Installation
   readonly #scheduler: Scheduler
+  hasLeft = false
   #acts = 0
 
-  private constructor(given: PersonParts, reference: string) {
+  private constructor(given: PersonParts, { reference, number }: Arrival) {
     this.#installation = given.installation
     this.#scheduler = given.scheduler
     this.seller = given.seller
     this.environment = given.environment
     this.offers = given.offers
     this.reference = reference
-    this.model = new ModelCustomer(given.seller.mode)
+    this.home = homes[number % homes.length]!
+    this.isSilent = number % 3 === 0
+    this.model = new ModelCustomer(given.seller.mode, given.seller.currency)
   }
 
-  static async arrive(given: PersonParts, email: string): Promise<Person> {
-    const { reference } = await given.seller.clients[given.environment].createCustomer({ email })
-    return new Person(given, reference)
+  static async arrive(given: PersonParts, number: number): Promise<Person> {
+    const client = given.seller.clients[given.environment]
+    const { reference } = await client.createCustomer({ email: `c${number}@example.com` })
+    return new Person(given, { reference, number })
   }
 
   get now(): number {
@@ -71,25 +82,25 @@ export class Person {
 
   /** Pays at checkout by a card that is kept. */
   async buy({ productRef, planRef, plan }: OfferedPlan, habit: CardHabit): Promise<void> {
-    const cents = this.model.priceOf(plan)
     const intent = await this.#pay(
       { purpose: 'product', productRef, planRef, keepsCard: true },
       cards[habit],
+      this.model.priceOf(plan),
     )
-    requireSame('paid', intent?.originalAmountMinor, habit === 'pays' ? BigInt(cents) : undefined)
+    requireSame('paid', intent !== undefined, habit === 'pays')
     if (intent === undefined) return
-    this.model.buy(productRef, plan, this.now)
+    const purchase = this.model.buy(productRef, plan, this.now)
     this.model.keepCard(habit, this.now)
     this.#name(productRef, intent.purchaseRef!)
-    this.#receive(intent, this.model.latest(productRef))
+    this.#receive(intent, { purchase, sale: undefined, invoice: purchase.invoices[0]! })
   }
 
-  async topUp(cents: number): Promise<void> {
-    const request = { purpose: 'credit_topup', amountMinor: BigInt(cents) } as const
-    const intent = await this.#pay(request, cards.pays)
+  async topUp(amount: bigint): Promise<void> {
+    const request = { purpose: 'credit_topup', amountMinor: amount } as const
+    const intent = await this.#pay(request, cards.pays, amount)
     if (intent === undefined) throw new Error('the top-up was not paid')
-    this.model.grant(cents * 100)
-    this.#receive(intent, undefined)
+    const sale = this.model.topUp(intent.purchaseRef!, amount, this.now)
+    this.#receive(intent, { purchase: undefined, sale, invoice: sale.invoice })
   }
 
   async try({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
@@ -140,7 +151,7 @@ export class Person {
       priority,
       ...until,
     })
-    this.model.grant(credits, terms)
+    this.model.wallet.grant(credits, terms)
   }
 
   async checkLimit(productRef: string): Promise<void> {
@@ -167,19 +178,10 @@ export class Person {
     for (const [index, { at, units }] of uses.entries()) {
       this.model.usage.push({ productRef, at, units, sentAt: this.now })
       if (perUnit === undefined) continue
-      const taken = this.model.spend(units * perUnit)
+      const taken = this.model.wallet.spend(units * perUnit)
       const debit = results[index]!.creditDebit as { amount?: number } | undefined
       requireSame('debit', debit?.amount, taken)
     }
-  }
-
-  /** Somebody at the provider's pays it back, or a part of it. Whether it went through. */
-  async refund(receipt: Receipt, cents: number): Promise<void> {
-    const fields = { payment_intent: receipt.processorPaymentId, amount: String(cents) }
-    const { status } = await this.#installation.stripe(this.environment, 'refunds', fields)
-    requireSame('refund', status, 'succeeded')
-    receipt.refundedCents += cents
-    await this.#scheduler.runPayments()
   }
 
   async #change(
@@ -193,10 +195,22 @@ export class Person {
     requireSame(change, status, expected === 'done' ? 200 : 400)
   }
 
+  /** Says where it is, which is asked for with a payment: all that it pays from now on is taxed there. */
+  async #sayWhere(paymentRef: string): Promise<void> {
+    const { home } = this
+    const path = `/v1/sdk/payment-intents/${paymentRef}/business-details`
+    await this.#send(path, home.details)
+    this.model.tax = {
+      ratePerMille: home.ratePerMille,
+      isContained: this.model.currency.isTaxContained,
+    }
+  }
+
   /** Makes the payment, and pays it in the customer's browser. Undefined: it was turned down. */
   async #pay(
     asked: Pick<PaymentRequest, 'purpose'> & Partial<PaymentRequest>,
     card: string,
+    price: bigint,
   ): Promise<PaymentIntent | undefined> {
     const request: PaymentRequest = {
       customer: await this.#customer(),
@@ -217,22 +231,26 @@ export class Person {
     )
     if (created.kind !== 'created') throw new Error(`no payment: ${JSON.stringify(created)}`)
     const { processorPaymentId, reference } = created.intent
+    if (this.seller.isTaxed && !this.isSilent && this.model.tax === undefined) {
+      await this.#sayWhere(reference)
+    }
     const fields = { payment_method: card, return_url: 'https://shop.example/back' }
     const path = `payment_intents/${processorPaymentId}/confirm`
     await this.#installation.stripe(this.environment, path, fields)
     const settled = await this.#scheduler.living(this.environment, (life) =>
       settlePayment(this.#installation.payments(life), operation, reference, 10_000),
     )
-    return settled.kind === 'succeeded' ? settled.intent : undefined
+    if (settled.kind !== 'succeeded') return undefined
+    const { originalAmountMinor: paid } = settled.intent
+    requireSame('amount', paid, withTax(price, this.model.tax))
+    return settled.intent
   }
 
-  #receive(intent: PaymentIntent, purchase: ModelPurchase | undefined): void {
-    this.receipts.push({
-      processorPaymentId: intent.processorPaymentId!,
-      cents: Number(intent.originalAmountMinor),
-      purchase,
-      refundedCents: 0,
-    })
+  #receive(
+    { processorPaymentId }: PaymentIntent,
+    bought: Pick<Receipt, 'invoice' | 'purchase' | 'sale'>,
+  ): void {
+    this.receipts.push({ processorPaymentId: processorPaymentId!, ...bought, claimed: 0 })
   }
 
   #name(productRef: string, purchaseRef: string): void {
@@ -253,6 +271,21 @@ export class Person {
     return answer.body as Body
   }
 }
+
+type Arrival = { readonly reference: string; readonly number: number }
+
+/** Where somebody lives who buys of a seller in Sweden, and the tax there. */
+type Home = { readonly details: object; readonly ratePerMille: bigint }
+
+const homes: readonly Home[] = [
+  { details: { isBusiness: false, customerCountry: 'SE' }, ratePerMille: 250n },
+  { details: { isBusiness: false, customerCountry: 'FI' }, ratePerMille: 255n },
+  {
+    details: { isBusiness: true, businessName: 'Ada GmbH', country: 'DE', taxId: 'DE123456789' },
+    ratePerMille: 0n,
+  },
+  { details: { isBusiness: false, customerCountry: 'DE' }, ratePerMille: 190n },
+]
 
 type PersonParts = {
   readonly installation: Installation

@@ -7,6 +7,7 @@ import { workOffInbox } from '@tollgate/domain/payments/work-off-inbox'
 import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { environments, type Environment } from '@tollgate/schemas/environment'
+import { takeBackCredits } from '../../../control-plane/src/jobs/take-back-credits.ts'
 import { createJobs, type JobParts } from '../../../billing-runner/src/jobs/job-catalogue.ts'
 import { workSlot } from '../../../billing-runner/src/jobs/work-slot.ts'
 import type { Installation } from './installation.ts'
@@ -14,7 +15,7 @@ import { KilledError, Life } from './mortal.ts'
 import { Random } from './random.ts'
 
 /** Hears that a job has had its run in an environment, whoever died in it. */
-export type OnRun = (job: string, environment: Environment) => void
+export type OnRun = (job: string, environment: Environment) => Promise<void>
 
 const logger = createLogger('test', 'silent')
 const stillMs = 20
@@ -54,12 +55,14 @@ export class Scheduler {
     for (const { job, schedule, spaces } of createJobs(runnerConfig, this.#jobParts(undefined))) {
       const slot = schedule?.latestSlot(now)
       if (slot === undefined) continue
+      // Payments that are to be withdrawn are so when the rest of what they paid for is charged.
+      if (job.name === 'payment-retries') await this.runPayments()
       const workOff = async (space: PublicationSpace): Promise<void> => {
         const key = `${job.name} ${space}`
         if (this.#ended.get(key) === slot.getTime()) return
         await this.#workOff(job.name, space, slot)
         this.#ended.set(key, slot.getTime())
-        if (space !== 'control') onRun(job.name, space)
+        if (space !== 'control') await onRun(job.name, space)
       }
       await Promise.all(spaces.map(workOff))
     }
@@ -75,9 +78,11 @@ export class Scheduler {
       // What a process that died had claimed is another's after a while.
       if (this.kills > killsBefore) clock.set(clock.now() + claimedMs)
       const parts = this.#installation.payments(life)
+      const credits = this.#installation.credits(life)
       for (const environment of environments) {
         while (await workOffInbox(parts, environment));
         while (await reconcilePayments(parts, environment));
+        while (await takeBackCredits(credits, environment));
         while (await rechargeWallets(parts, environment));
       }
     })

@@ -1,11 +1,22 @@
 import { environments } from '@tollgate/schemas/environment'
-import { actByChance } from './acts.ts'
+import { actByChance, actNames } from './acts.ts'
 import { openOffers } from './catalogue.ts'
+import { readCarriedIn } from './compare-invoices.ts'
 import { Comparison } from './compare.ts'
+import { Desk } from './desk.ts'
 import { Installation } from './installation.ts'
-import { findWrongBooks, findWrongCharges, findWrongUsage, findWrongWallets } from './invariants.ts'
+import {
+  findDifferences,
+  findWrongBooks,
+  findWrongCharges,
+  findWrongUsage,
+  findWrongWallets,
+  verifyLedger,
+} from './invariants.ts'
 import { dayMs, hourMs } from './model/calendar.ts'
 import { modelJobs } from './model/jobs.ts'
+import { dinars, dollars, yen } from './model/money.ts'
+import { countPurchases } from './occurrences.ts'
 import { Person } from './person.ts'
 import { Random } from './random.ts'
 import { Scheduler } from './scheduler.ts'
@@ -24,14 +35,11 @@ export type YearOptions = {
 }
 
 export type YearFigures = {
-  readonly acts: number
   readonly kills: number
-  readonly purchases: number
   readonly events: number
   readonly usageRecords: number
-  /** Periods that were paid beforehand, and lines of usage on invoices. */
-  readonly periodsPaid: number
-  readonly usageLines: number
+  /** How often each thing happened that can. */
+  readonly happened: Readonly<Record<string, number>>
 }
 
 /** When schedulers look in the course of a day: at the daily jobs of the contract, and when it is long after them. */
@@ -39,6 +47,14 @@ const roundHours = [8, 10, 11, 16]
 
 /** The last acts of a day are before that, and what expires with it behind that. */
 const lastActMs = 23.9 * hourMs
+
+/** Who sells. Each does in both environments. */
+const sellers = [
+  { mode: 'calendar', currency: dollars, isTaxed: false },
+  { mode: 'fixed_days', currency: dollars, isTaxed: true },
+  { mode: 'calendar', currency: yen, isTaxed: true },
+  { mode: 'calendar', currency: dinars, isTaxed: false },
+] as const
 
 /** One installation over months, and the model beside it. */
 export class Year {
@@ -48,7 +64,8 @@ export class Year {
   readonly #scheduler: Scheduler
   readonly #comparison: Comparison
   readonly #people: Person[] = []
-  #acts = 0
+  readonly #desk: Desk
+  readonly #acts = new Map(actNames.map((name) => [name, 0]))
 
   private constructor(options: YearOptions, installation: Installation) {
     const { seed, killsPercent } = options
@@ -57,6 +74,7 @@ export class Year {
     this.#installation = installation
     this.#comparison = new Comparison(installation)
     this.#scheduler = new Scheduler(installation, { seed, killsPercent })
+    this.#desk = new Desk(installation, this.#scheduler)
   }
 
   /** Lives through it, and throws at the end of the first day that is not as it must be. */
@@ -75,8 +93,8 @@ export class Year {
 
   async #open(): Promise<void> {
     const shops = []
-    for (const mode of ['calendar', 'fixed_days', 'calendar'] as const) {
-      const seller = await this.#installation.openSeller(mode)
+    for (const terms of sellers) {
+      const seller = await this.#installation.openSeller(terms)
       for (const environment of environments) {
         const offers = await openOffers(seller, environment)
         shops.push({ seller, environment, offers })
@@ -85,7 +103,7 @@ export class Year {
     for (let count = 0; count < this.#options.customers; count++) {
       const parts = { installation: this.#installation, scheduler: this.#scheduler }
       const shop = shops[count % shops.length]!
-      this.#people.push(await Person.arrive({ ...parts, ...shop }, `c${count}@example.com`))
+      this.#people.push(await Person.arrive({ ...parts, ...shop }, count))
     }
   }
 
@@ -103,7 +121,7 @@ export class Year {
     }
     clock.set(startsAt + dayMs - 500)
     await this.#scheduler.runPayments()
-    for (const { model } of this.#people) model.expireCredits(clock.now())
+    for (const { model } of this.#people) model.wallet.expire(clock.now())
     const date = new Date(startsAt).toISOString().slice(0, 10)
     this.#require(`at the end of ${date}`, [
       ...(await this.#comparison.compare(this.#people)),
@@ -118,11 +136,11 @@ export class Year {
       (hour) => [startsAt + hour * hourMs, () => this.#round()] as const,
     )
     const acts = this.#people
-      .filter(() => random.happens(this.#options.actsPercent))
+      .filter(({ hasLeft }) => random.happens(this.#options.actsPercent) && !hasLeft)
       .map((person) => {
-        const act = (): Promise<void> => {
-          this.#acts += 1
-          return actByChance(random, person)
+        const act = async (): Promise<void> => {
+          const name = await actByChance(random, person, this.#desk)
+          if (name !== undefined) this.#acts.set(name, this.#acts.get(name)! + 1)
         }
         return [startsAt + random.between(1, lastActMs), act] as const
       })
@@ -130,10 +148,12 @@ export class Year {
   }
 
   async #round(): Promise<void> {
-    await this.#scheduler.runJobs((name, environment) => {
+    await this.#scheduler.runJobs(async (name, environment) => {
       const job = modelJobs[name]
+      const carriedIn = await readCarriedIn(this.#installation.stack.database.in(environment))
       const now = this.#installation.clock.now()
       for (const { model } of this.#people.filter((each) => each.environment === environment)) {
+        model.carriedIn = carriedIn
         for (const purchase of model.purchases) job?.(purchase, now, model)
       }
     })
@@ -146,6 +166,8 @@ export class Year {
       ...(await findWrongBooks(this.#installation)),
       ...(await findWrongCharges(this.#installation, this.#people)),
       ...(await findWrongUsage(this.#people)),
+      ...(await verifyLedger(this.#installation)),
+      ...(await findDifferences(this.#installation, new Date(this.#options.startsAt))),
     ])
   }
 
@@ -161,23 +183,11 @@ export class Year {
   }
 
   #figures(): YearFigures {
-    const sum = (of: (person: Person) => number): number =>
-      this.#people.reduce((total, person) => total + of(person), 0)
     return {
-      acts: this.#acts,
       kills: this.#scheduler.kills,
-      purchases: sum(({ model }) => model.purchases.length),
       events: this.#comparison.eventsTotal,
-      usageRecords: sum(({ model }) => model.usage.length),
-      periodsPaid: sum(({ model }) =>
-        model.purchases.reduce(
-          (total, { billed }) => total + [...billed.values()].filter(({ isPaid }) => isPaid).length,
-          0,
-        ),
-      ),
-      usageLines: sum(({ model }) =>
-        model.purchases.reduce((total, { usageBook }) => total + usageBook.lines.length, 0),
-      ),
+      usageRecords: this.#people.reduce((total, { model }) => total + model.usage.length, 0),
+      happened: { ...Object.fromEntries(this.#acts), ...countPurchases(this.#people) },
     }
   }
 }

@@ -1,14 +1,17 @@
-import { boundary, indexAt, type Mode } from './calendar.ts'
+import { boundary, indexAt, type Mode, type ModelCycle } from './calendar.ts'
+import { sell, type ModelInvoice, type ModelLine, type Sale } from './invoices.ts'
+import { creditsFor, type ModelCurrency, type ModelTax } from './money.ts'
 import type { ModelPlan } from './plans.ts'
 import { begin, endAt, givesAccess, isOpen, settleEnd, type Begin } from './purchase.ts'
 import type { ModelCharge, ModelPurchase, UsageRecord } from './records.ts'
+import { ModelWallet, type ModelGrant } from './wallet.ts'
 
-export type ModelGrant = {
-  readonly priority: number
-  readonly expiresAt: number
-  readonly order: number
-  /** Whole credits. */
-  left: number
+/** Credits that were bought. */
+export type CreditSale = {
+  readonly reference: string
+  readonly credits: number
+  readonly invoice: ModelInvoice
+  readonly grant: ModelGrant
 }
 
 /** A card's habit at every charge to come; undefined where no card was kept. */
@@ -17,24 +20,47 @@ export type CardHabit = 'pays' | 'declines'
 /** A customer as it must be. */
 export class ModelCustomer {
   readonly mode: Mode
+  readonly currency: ModelCurrency
   readonly purchases: ModelPurchase[] = []
   readonly usage: UsageRecord[] = []
+  readonly wallet = new ModelWallet()
+  readonly creditSales: CreditSale[] = []
+  tax: ModelTax | undefined
+  /**
+   * What invoices took over from earlier ones, by a line of each. Of those that are made at once nobody can say which is the
+   * first, so this is looked up; that nothing of it is lost is checked by `carried`.
+   */
+  carriedIn: ReadonlyMap<string, bigint> = new Map()
   #card: CardHabit | undefined
-  #grants: ModelGrant[] = []
-  #grantsTotal = 0
 
-  constructor(mode: Mode) {
+  constructor(mode: Mode, currency: ModelCurrency) {
     this.mode = mode
+    this.currency = currency
   }
 
   /** There is another card, and all that could not be charged is charged to it soon. */
   keepCard(habit: CardHabit, at: number): void {
     this.#card = habit
-    for (const { billed } of this.purchases) {
-      for (const period of billed.values()) {
-        if (!period.isPaid && period.failures > 0) period.nextCharge = at
+    for (const { invoices } of this.purchases) {
+      for (const invoice of invoices) {
+        if (invoice.status !== 'open' || invoice.failures === 0) continue
+        Object.assign(invoice, { nextCharge: at, touchedAt: at })
       }
     }
+  }
+
+  sale({ reference }: ModelPurchase, charges: readonly ModelLine[]): Sale {
+    const first = charges.find(({ kind }) => kind !== 'late_usage') ?? charges[0]!
+    const { currency, tax } = this
+    return { currency, tax, carriedIn: this.carriedIn.get(lineKey(reference, first)) ?? 0n }
+  }
+
+  /** What waits for the next invoice. */
+  get carried(): bigint {
+    return this.purchases
+      .flatMap(({ invoices }) => invoices)
+      .filter(({ status }) => status !== 'void')
+      .reduce((sum, { carried, carriedIn, kept }) => sum + carried - carriedIn - kept, 0n)
   }
 
   charge(): ModelCharge {
@@ -62,21 +88,43 @@ export class ModelCustomer {
     const isFree = plan.price === 0 && plan.type === 'recurring'
     if (!isFree && plan.type !== 'usage-based') return 'payment_required'
     if (isFree && plan.cap !== undefined && this.#hadThisPeriod(plan, at)) return 'invalid'
-    this.#replace({ productRef, plan, at, how: 'activated', amount: 0 })
+    this.#replace({ productRef, plan, at, how: 'activated', amount: 0n })
     return 'activated'
   }
 
-  buy(productRef: string, plan: ModelPlan, at: number): void {
-    this.#replace({ productRef, plan, at, how: 'paid', amount: this.priceOf(plan) })
+  buy(productRef: string, plan: ModelPlan, at: number): ModelPurchase {
+    const amount = this.priceOf(plan)
+    const fee = amount - BigInt(plan.price)
+    this.#replace({ productRef, plan, at, how: 'paid', amount })
+    const purchase = this.latest(productRef)!
+    const { anchor, mode } = purchase
+    const price: ModelLine =
+      plan.cycle === undefined
+        ? { kind: 'one_time', amount: amount - fee }
+        : { kind: 'recurring', ...periodFrom(plan.cycle, mode, anchor), amount: amount - fee }
+    const lines: ModelLine[] = [
+      price,
+      ...(fee === 0n ? [] : [{ kind: 'setup_fee', amount: fee } as const]),
+    ]
+    purchase.invoices.push(sell(lines, this, at))
+    return purchase
+  }
+
+  topUp(reference: string, amount: bigint, at: number): CreditSale {
+    const credits = creditsFor(amount, this.currency)
+    const invoice = sell([{ kind: 'credits', amount }], this, at)
+    const sale = { reference, credits, invoice, grant: this.wallet.grant(credits) }
+    this.creditSales.push(sale)
+    return sale
   }
 
   /** Of the first charge: the set-up fee is due once. */
-  priceOf(plan: ModelPlan): number {
-    return plan.price + (this.hasHad(plan) ? 0 : (plan.setupFee ?? 0))
+  priceOf(plan: ModelPlan): bigint {
+    return BigInt(plan.price + (this.hasHad(plan) ? 0 : (plan.setupFee ?? 0)))
   }
 
   try(productRef: string, plan: ModelPlan, at: number): void {
-    this.#replace({ productRef, plan, at, how: 'tried', amount: 0 })
+    this.#replace({ productRef, plan, at, how: 'tried', amount: 0n })
   }
 
   /** Units that a period has used up by the times of its records. */
@@ -89,42 +137,13 @@ export class ModelCustomer {
 
   /** What the limit check tells of a free plan with a cap, or of one that the wallet pays; undefined of others. */
   remaining({ plan, productRef, anchor, mode }: ModelPurchase, at: number): number | undefined {
-    if (plan.creditsPerUnit !== undefined) return Math.floor(this.credits / plan.creditsPerUnit)
+    if (plan.creditsPerUnit !== undefined)
+      return Math.floor(this.wallet.credits / plan.creditsPerUnit)
     if (plan.cap === undefined || plan.cycle === undefined) return undefined
     const index = indexAt(plan.cycle, mode, anchor, at)
     const from = boundary(plan.cycle, mode, anchor, index)
     const until = boundary(plan.cycle, mode, anchor, index + 1)
     return Math.max(0, plan.cap - this.used(productRef, from, until))
-  }
-
-  grant(credits: number, { priority = 0, expiresAt = Infinity } = {}): void {
-    this.#grantsTotal += 1
-    this.#grants.push({ priority, expiresAt, order: this.#grantsTotal, left: credits })
-    this.#grants.sort(
-      (one, other) =>
-        one.priority - other.priority ||
-        Math.sign(one.expiresAt - other.expiresAt) ||
-        one.order - other.order,
-    )
-  }
-
-  get credits(): number {
-    return this.#grants.reduce((sum, { left }) => sum + left, 0)
-  }
-
-  /** Takes what there is of them. How many were taken. */
-  spend(credits: number): number {
-    let rest = credits
-    for (const grant of this.#grants) {
-      const taken = Math.min(grant.left, rest)
-      grant.left -= taken
-      rest -= taken
-    }
-    return credits - rest
-  }
-
-  expireCredits(at: number): void {
-    this.#grants = this.#grants.filter(({ expiresAt }) => expiresAt > at)
   }
 
   #hadThisPeriod(plan: ModelPlan, at: number): boolean {
@@ -146,4 +165,16 @@ export class ModelCustomer {
     if (replaces) purchase.events.push('purchase.plan_changed')
     this.purchases.push(purchase)
   }
+}
+
+function periodFrom(cycle: ModelCycle, mode: Mode, start: number) {
+  return { start, end: boundary(cycle, mode, start, 1) }
+}
+
+/** Names a line among those of a purchase. */
+export function lineKey(
+  purchaseRef: string,
+  { kind, start }: Pick<ModelLine, 'kind' | 'start'>,
+): string {
+  return `${purchaseRef} ${kind} ${start ?? ''}`
 }

@@ -1,6 +1,16 @@
-import { boundary, hourMs, indexAt } from './calendar.ts'
-import { isEnding, isOpen, settleEnd } from './purchase.ts'
-import type { BilledPeriod, ModelCharge, ModelPurchase, UsageRecord } from './records.ts'
+import { boundary, dayMs, hourMs, indexAt } from './calendar.ts'
+import {
+  carryOver,
+  dueOf,
+  issue,
+  pay,
+  type ModelInvoice,
+  type ModelLine,
+  type Sale,
+} from './invoices.ts'
+import type { ModelCurrency } from './money.ts'
+import { endAt, isEnding, isOpen, noRetries, settleEnd } from './purchase.ts'
+import type { ModelCharge, ModelPurchase, UsageRecord } from './records.ts'
 import { billNextUsage, waitsForUsage } from './usage.ts'
 
 /* What the scheduled jobs of the wire contract (4.2, 4.3, Q11, Q16) make of a purchase at an instant. */
@@ -10,11 +20,15 @@ type ModelJob = (purchase: ModelPurchase, at: number, customer: Customer) => voi
 /** What jobs ask of the customer. */
 type Customer = {
   readonly usage: readonly UsageRecord[]
+  readonly currency: ModelCurrency
   charge(): ModelCharge
+  /** How what is charged now is sold. */
+  sale(purchase: ModelPurchase, charges: readonly ModelLine[]): Sale
 }
 
 const retryHours = [5, 24, 72]
 const remindedAheadMs = 72 * hourMs
+const givenUpAfterMs = 60 * dayMs
 
 /** By the names that the runner has for them, in the order in which it goes through them. */
 export const modelJobs: Readonly<Record<string, ModelJob>> = {
@@ -28,6 +42,7 @@ export const modelJobs: Readonly<Record<string, ModelJob>> = {
   },
   'usage-billing': billUsage,
   'payment-retries': retry,
+  'write-offs': giveUp,
   'usage-reset': reset,
 }
 
@@ -45,13 +60,13 @@ function remind(purchase: ModelPurchase, at: number): void {
 function endTrial(purchase: ModelPurchase, at: number, customer: Customer): void {
   if (purchase.status !== 'trialing' || isEnding(purchase) || purchase.anchor > at) return
   const { plan, anchor } = purchase
-  const outcome = customer.charge()
-  if (outcome === 'no card') return suspend(purchase)
-  const period = bill(purchase, anchor, plan.price + (plan.setupFee ?? 0))
-  if (outcome === 'paid') return pay(purchase, period, at)
-  // It has not been paid for yet, so nothing is tried before there is another card.
-  period.failures = 1
-  suspend(purchase)
+  if (customer.charge() === 'no card') return suspend(purchase)
+  const fee = BigInt(plan.setupFee ?? 0)
+  const charges: ModelLine[] = [
+    priceLine(purchase, anchor),
+    ...(fee === 0n ? [] : [{ kind: 'setup_fee', amount: fee } as const]),
+  ]
+  collect(purchase, bill(purchase, charges, at, customer), at, customer)
 }
 
 function isRenewable(purchase: ModelPurchase, at: number): boolean {
@@ -63,56 +78,93 @@ function isRenewable(purchase: ModelPurchase, at: number): boolean {
 
 /** Whether the period has begun. */
 function renew(purchase: ModelPurchase, at: number, customer: Customer): boolean {
-  const { plan, nextBilling } = purchase
-  if (plan.price === 0) {
+  if (purchase.plan.price === 0) {
     begin(purchase, 'purchase.renewed')
     return true
   }
-  return collect(purchase, bill(purchase, nextBilling!, plan.price), at, customer)
+  const charges = [priceLine(purchase, purchase.nextBilling!)]
+  return collect(purchase, bill(purchase, charges, at, customer), at, customer)
 }
 
-/** What is paid after the usage, or together with it, is renewed with its bill. */
+/** What is paid after the usage is renewed with its bill, or stands on it. */
 function billUsage(purchase: ModelPurchase, at: number, customer: Customer): void {
+  const { strategy } = purchase.plan
   for (;;) {
-    const end = billNextUsage(purchase, customer.usage, at)
-    if (end === undefined) return
-    const { strategy = 'recurring_first' } = purchase.plan
-    const isWithUsage = strategy !== 'recurring_first' && end === purchase.nextBilling
-    if (isWithUsage && isRenewable(purchase, at)) renew(purchase, at, customer)
+    const billed = billNextUsage(purchase, customer.usage, customer.currency, at)
+    if (billed === undefined) return
+    const { end, lines } = billed
+    const isWithPrice =
+      end !== undefined && end === purchase.nextBilling && isRenewable(purchase, at)
+    if (lines.length > 0) {
+      const price = strategy === 'combined' && isWithPrice ? [priceLine(purchase, end)] : []
+      collect(purchase, bill(purchase, [...price, ...lines], at, customer), at, customer)
+    }
+    const isNext = strategy === 'usage_first' && isRenewable(purchase, at)
+    if (isNext && !waitsForUsage(purchase)) renew(purchase, at, customer)
   }
 }
 
 /** Of each purchase, whatever its state: what could not be charged is charged again. */
 function retry(purchase: ModelPurchase, at: number, customer: Customer): void {
-  for (const period of purchase.billed.values()) {
-    const { isPaid, nextCharge } = period
-    if (!isPaid && nextCharge !== null && nextCharge <= at) collect(purchase, period, at, customer)
+  const due = purchase.invoices.filter(
+    ({ status, nextCharge }) => status === 'open' && nextCharge !== null && nextCharge <= at,
+  )
+  const failed = due.filter((invoice) => !collect(purchase, invoice, at, customer))
+  // Nobody knows which of them was the last.
+  if (failed.length > 1 && purchase.status === 'past_due') {
+    purchase.retries = failed.map(({ failures, nextCharge }) => ({ failures, next: nextCharge }))
+  }
+}
+
+/** What is charged no more, and nothing has happened to for long: usage is not owed any more, and a period never begins. */
+function giveUp(purchase: ModelPurchase, at: number): void {
+  for (const invoice of purchase.invoices) {
+    const { status, nextCharge, touchedAt } = invoice
+    if (status !== 'open' || nextCharge !== null || touchedAt + givenUpAfterMs > at) continue
+    if (purchase.status === 'suspended') endAt(purchase, 'expired', at)
+    if (invoice.status === 'open' && invoice.period === undefined) invoice.status = 'uncollectible'
   }
 }
 
 /** Whether it is paid. */
 function collect(
   purchase: ModelPurchase,
-  period: BilledPeriod,
+  invoice: ModelInvoice,
   at: number,
   customer: Customer,
 ): boolean {
-  if (customer.charge() === 'paid') {
-    pay(purchase, period, at)
-    return true
+  const charge = customer.charge()
+  if (invoice.status === 'open') {
+    const isTooLittle = dueOf(invoice) < customer.currency.processorMin
+    if (isTooLittle && charge !== 'no card') carryOver(invoice)
+    else if (charge === 'paid') pay(invoice)
+    else {
+      fail(purchase, invoice, at)
+      return false
+    }
   }
-  period.failures += 1
-  const hours = retryHours[period.failures - 1]
-  period.nextCharge = hours === undefined ? null : at + hours * hourMs
-  if (purchase.status === 'active') {
+  if (invoice.period === undefined) goOn(purchase, at)
+  else beginPaid(purchase, invoice.period, at)
+  return true
+}
+
+function fail(purchase: ModelPurchase, invoice: ModelInvoice, at: number): void {
+  invoice.failures += 1
+  invoice.touchedAt = at
+  const hours = retryHours[invoice.failures - 1]
+  invoice.nextCharge = hours === undefined ? null : at + hours * hourMs
+  if (purchase.status === 'trialing') {
+    // It has not been paid for yet, so nothing is tried before there is another card.
+    invoice.nextCharge = null
+    return suspend(purchase)
+  }
+  if (purchase.status === 'active' && !isEnding(purchase)) {
     purchase.status = 'past_due'
     purchase.events.push('purchase.past_due')
   }
-  if (purchase.status !== 'past_due') return false
-  purchase.failures = period.failures
-  purchase.nextRetry = period.nextCharge
-  if (period.nextCharge === null) suspend(purchase)
-  return false
+  if (purchase.status !== 'past_due') return
+  purchase.retries = [{ failures: invoice.failures, next: invoice.nextCharge }]
+  if (invoice.nextCharge === null) suspend(purchase)
 }
 
 function suspend(purchase: ModelPurchase): void {
@@ -121,12 +173,27 @@ function suspend(purchase: ModelPurchase): void {
 }
 
 /** Each period has one bill, however often it is asked for. */
-function bill(purchase: ModelPurchase, start: number, cents: number): BilledPeriod {
-  const { plan, mode, anchor, billed } = purchase
+function bill(
+  purchase: ModelPurchase,
+  charges: readonly ModelLine[],
+  at: number,
+  customer: Customer,
+): ModelInvoice {
+  const price = charges.find(({ kind }) => kind === 'recurring')
+  const billed = purchase.invoices.find(
+    ({ status, period }) =>
+      status !== 'void' && period !== undefined && period.start === price?.start,
+  )
+  if (billed !== undefined) return billed
+  const period = price && { start: price.start!, end: price.end! }
+  const invoice = issue(charges, period, customer.sale(purchase, charges), at)
+  purchase.invoices.push(invoice)
+  return invoice
+}
+
+function priceLine({ plan, mode, anchor }: ModelPurchase, start: number): ModelLine {
   const end = boundary(plan.cycle!, mode, anchor, indexAt(plan.cycle!, mode, anchor, start) + 1)
-  const period = billed.get(start) ?? { end, cents, isPaid: false, failures: 0, nextCharge: null }
-  billed.set(start, period)
-  return period
+  return { kind: 'recurring', start, end, amount: BigInt(plan.price) }
 }
 
 const paidEvents: Readonly<Partial<Record<ModelPurchase['status'], string>>> = {
@@ -136,18 +203,40 @@ const paidEvents: Readonly<Partial<Record<ModelPurchase['status'], string>>> = {
   suspended: 'purchase.activated',
 }
 
-function pay(purchase: ModelPurchase, period: BilledPeriod, at: number): void {
-  const { plan, mode, anchor, status } = purchase
-  period.isPaid = true
-  period.nextCharge = null
-  const isFirst = status === 'trialing' || purchase.amount === 0
-  if (isFirst) purchase.amount = plan.price + (plan.setupFee ?? 0)
-  begin(purchase, paidEvents[status]!)
-  // Periods that went by without access are not asked for.
-  if (status === 'suspended' && at > period.end) {
-    const index = indexAt(plan.cycle!, mode, anchor, at)
-    purchase.nextBilling = boundary(plan.cycle!, mode, anchor, index)
-  }
+function beginPaid(
+  purchase: ModelPurchase,
+  period: { readonly start: number; readonly end: number },
+  at: number,
+): void {
+  const { plan, status, nextBilling } = purchase
+  const event = paidEvents[status]
+  if (nextBilling !== period.start || event === undefined || isEnding(purchase)) return
+  const isFirst = status === 'trialing' || purchase.amount === 0n
+  if (isFirst) purchase.amount = BigInt(plan.price + (plan.setupFee ?? 0))
+  begin(purchase, event)
+  if (status === 'suspended') skipMissed(purchase, period.end, at)
+}
+
+/** Usage is paid, and nothing begins by it; but what was behind with its payments is not any more. */
+function goOn(purchase: ModelPurchase, at: number): void {
+  const { status, nextBilling, plan, mode, anchor } = purchase
+  const isUnpaid = purchase.invoices.some(
+    (invoice) => invoice.status === 'open' && invoice.failures > 0,
+  )
+  if ((status !== 'past_due' && status !== 'suspended') || isUnpaid) return
+  Object.assign(purchase, { status: 'active', retries: noRetries })
+  purchase.events.push(status === 'past_due' ? 'purchase.updated' : 'purchase.activated')
+  if (status === 'past_due' || nextBilling === null) return
+  const index = indexAt(plan.cycle!, mode, anchor, nextBilling)
+  if (boundary(plan.cycle!, mode, anchor, index + 1) <= at) skipMissed(purchase, 0, at)
+}
+
+/** Periods that went by without access are not asked for. */
+function skipMissed(purchase: ModelPurchase, paidUntil: number, at: number): void {
+  const { plan, mode, anchor } = purchase
+  if (at <= paidUntil) return
+  const index = indexAt(plan.cycle!, mode, anchor, at)
+  purchase.nextBilling = boundary(plan.cycle!, mode, anchor, index)
 }
 
 function begin(purchase: ModelPurchase, event: string): void {
@@ -156,8 +245,7 @@ function begin(purchase: ModelPurchase, event: string): void {
   Object.assign(purchase, {
     status: 'active',
     nextBilling: boundary(plan.cycle!, mode, anchor, index + 1),
-    failures: 0,
-    nextRetry: null,
+    retries: noRetries,
   })
   purchase.events.push(event)
 }

@@ -1,7 +1,7 @@
 import type { ModelCycle } from './calendar.ts'
 import type { UsagePrices } from './prices.ts'
 
-/** What a plan of the year says, in the words of the model. Amounts are US cents. */
+/** What a plan of the year says, in the words of the model. Amounts are minor units of the seller's currency. */
 export type ModelPlan = {
   readonly name: string
   readonly type: 'recurring' | 'usage-based' | 'hybrid' | 'one-time'
@@ -95,6 +95,45 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
       strategy: 'combined',
       usage: { limit: 1_000, freeUnits: 200, rate: 53 },
     },
+    {
+      name: 'Packages',
+      type: 'usage-based',
+      cycle: weekly,
+      price: 0,
+      usage: { freeUnits: 50, rate: 4, package: 250 },
+    },
+    {
+      name: 'Volume',
+      type: 'hybrid',
+      cycle: weekly,
+      price: 700,
+      strategy: 'usage_first',
+      usage: {
+        freeUnits: 10,
+        rate: 0,
+        byVolume: true,
+        tiers: [
+          { from: 0, to: 1_000, rate: 20 },
+          { from: 1_001, to: 4_000, rate: 15 },
+          { from: 4_001, rate: 9 },
+        ],
+      },
+    },
+    {
+      name: 'Left over',
+      type: 'usage-based',
+      cycle: { cycle: 'custom', days: 10 },
+      price: 0,
+      usage: { limit: 3_000, freeUnits: 20, rate: 11, rollsOver: true },
+    },
+    {
+      name: 'Left over with base',
+      type: 'hybrid',
+      cycle: monthly,
+      price: 1_500,
+      strategy: 'combined',
+      usage: { limit: 2_000, rate: 0, overage: { rate: 33 }, rollsOver: true },
+    },
   ],
   Wallet: [{ name: 'By use', type: 'usage-based', price: 0, creditsPerUnit: 7 }],
 }
@@ -121,12 +160,15 @@ export function planBody(plan: ModelPlan): Record<string, unknown> {
 }
 
 function usageBody(type: ModelPlan['type'], usage: UsagePrices): Record<string, unknown> {
-  const { limit, freeUnits, rate, overage, tiers } = usage
+  const { limit, freeUnits, rate, overage, tiers, byVolume, package: size, rollsOver } = usage
   return {
     ...(type === 'usage-based' ? { billingModel: 'post-paid' } : {}),
     creditsPerUnit: rate,
     ...(limit && { limit }),
     ...(freeUnits && { freeUnits }),
+    ...(byVolume && { usageTierMode: 'volume' }),
+    ...(size && { unitsPerPackage: size }),
+    ...(rollsOver && { rolloverUnusedUnits: true }),
     ...(overage && {
       overagePolicy: {
         allowOverage: true,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { creditsOf, roundedCents, type UsagePrices } from './prices.ts'
+import { dollars, priceOfCredits } from './money.ts'
+import { creditsOf, leftOver, type UsagePrices } from './prices.ts'
 
 /* The model itself is held to the worked examples of the wire contract (4.4, 4.5). */
 
@@ -21,5 +22,18 @@ test.each([
   ['G', overage, 7_500, 4_000n],
   ['H', { limit: 1_000, freeUnits: 200, rate: 50 }, 1_000, 400n],
 ])('example %s', (_name, prices, used, cents) => {
-  expect(roundedCents(creditsOf(prices, used))).toBe(cents)
+  expect(priceOfCredits(creditsOf(prices, used), dollars)).toBe(cents)
+})
+
+test('units that are left over', () => {
+  const prices: UsagePrices = { limit: 1_000, rate: 1, rollsOver: true }
+  expect(leftOver(prices, 600)).toBe(400)
+  expect(creditsOf(prices, 2_000, 400)).toBe(1_400n)
+})
+
+test('packages, and tiers by volume', () => {
+  expect(creditsOf({ rate: 3, package: 100 }, 101)).toBe(600n)
+  const byVolume: UsagePrices = { rate: 0, tiers, byVolume: true }
+  expect(creditsOf(byVolume, 500)).toBe(25_000n)
+  expect(creditsOf(byVolume, 501)).toBe(15_030n)
 })

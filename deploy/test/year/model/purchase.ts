@@ -1,4 +1,5 @@
 import { boundary, dayMs, indexAt, wholeSecond, type Mode } from './calendar.ts'
+import { dropPeriod } from './invoices.ts'
 import type { ModelPlan } from './plans.ts'
 import type { ModelPurchase } from './records.ts'
 import { emptyBook } from './usage.ts'
@@ -9,7 +10,7 @@ export type Begin = {
   readonly mode: Mode
   readonly at: number
   readonly how: 'activated' | 'paid' | 'tried'
-  readonly amount: number
+  readonly amount: bigint
 }
 
 export function begin({ productRef, plan, mode, at, how, amount }: Begin): ModelPurchase {
@@ -35,14 +36,15 @@ export function begin({ productRef, plan, mode, at, how, amount }: Begin): Model
     endedAt: null,
     cancelledAt: null,
     remindedOf: null,
-    failures: 0,
-    nextRetry: null,
+    retries: noRetries,
     amount,
     events: how === 'paid' ? ['purchase.created', 'purchase.activated'] : ['purchase.created'],
-    billed: new Map(),
+    invoices: [],
     usageBook: emptyBook(anchor),
   }
 }
+
+export const noRetries = [{ failures: 0, next: null }] as const
 
 export function isOpen({ status }: ModelPurchase): boolean {
   return status === 'active' || status === 'trialing' || status === 'past_due'
@@ -56,15 +58,15 @@ export function isEnding({ status, cancelledAt }: ModelPurchase): boolean {
   return (status === 'active' || status === 'trialing') && cancelledAt !== null
 }
 
-/** What is not paid of a purchase that ends, or is to end, is not asked for any more. */
-function forgetUnpaid({ billed }: ModelPurchase): void {
-  for (const [start, { isPaid }] of billed) if (!isPaid) billed.delete(start)
+/** No period begins any more of a purchase that ends, or is to end: what was to pay for one is not asked for. */
+function forgetUnpaid({ invoices }: ModelPurchase, at: number): void {
+  for (const invoice of invoices) dropPeriod(invoice, at)
 }
 
 export function endAt(purchase: ModelPurchase, status: 'cancelled' | 'expired', at: number): void {
   Object.assign(purchase, { status, autoRenew: false, nextBilling: null, endedAt: at })
   purchase.events.push(`purchase.${status}`)
-  forgetUnpaid(purchase)
+  forgetUnpaid(purchase, at)
 }
 
 /** Whether its end has come, which is then said of it. */
@@ -87,7 +89,7 @@ export function cancel(purchase: ModelPurchase, at: number): 'done' | 'refused' 
   }
   Object.assign(purchase, { cancelledAt: at, end: until, autoRenew: false, nextBilling: null })
   purchase.events.push('purchase.cancellation_scheduled')
-  forgetUnpaid(purchase)
+  forgetUnpaid(purchase, at)
   return 'done'
 }
 
@@ -118,6 +120,6 @@ export function refund(purchase: ModelPurchase, at: number): void {
   Object.assign(purchase, { status: 'refunded', autoRenew: false, nextBilling: null, endedAt })
   purchase.events.push('purchase.refunded')
   // Nobody is asked for the usage of what was paid back.
-  purchase.usageBook.billedUntil = null
-  forgetUnpaid(purchase)
+  Object.assign(purchase.usageBook, { billedUntil: null, closesAt: null })
+  forgetUnpaid(purchase, at)
 }

@@ -1,7 +1,8 @@
 import type { Mode } from './calendar.ts'
+import type { ModelInvoice } from './invoices.ts'
 import type { ModelPlan } from './plans.ts'
 
-/* What the model keeps. Times are milliseconds, amounts US cents. */
+/* What the model keeps. Times are milliseconds, amounts minor units of the seller's currency. */
 
 type Status =
   'active' | 'trialing' | 'past_due' | 'suspended' | 'cancelled' | 'expired' | 'refunded'
@@ -22,42 +23,27 @@ export type ModelPurchase = {
   endedAt: number | null
   cancelledAt: number | null
   remindedOf: number | null
-  /** Charges of the period that is due which failed, and when the next one is to be tried. */
-  failures: number
-  nextRetry: number | null
-  /** What it was sold for. US cents. */
-  amount: number
+  /** What it shows of charges that failed: any of these, where several failed at once. */
+  retries: readonly Retry[]
+  /** What it was sold for, in the seller's currency. */
+  amount: bigint
   /** All that was told of it, in order. */
   readonly events: string[]
-  /** What was charged beforehand, by the start of its period. */
-  readonly billed: Map<number, BilledPeriod>
+  /** Of its periods and its usage. */
+  readonly invoices: ModelInvoice[]
   readonly usageBook: UsageBook
 }
 
-export type BilledPeriod = {
-  readonly end: number
-  readonly cents: number
-  isPaid: boolean
-  failures: number
-  /** When it is charged again; null: when there is another card. */
-  nextCharge: number | null
-}
-
-/** What stands on an invoice. Times are milliseconds. */
-type UsageLine = {
-  readonly kind: 'usage' | 'late_usage'
-  readonly start: number
-  readonly end: number
-  readonly cents: bigint
-}
+type Retry = { readonly failures: number; readonly next: number | null }
 
 /** What was billed of a purchase's usage. */
 export type UsageBook = {
-  readonly lines: UsageLine[]
-  /** Units that were billed, by the start of their period. */
-  readonly billed: Map<number, { readonly end: number; units: number }>
+  /** Units that were billed, and those that the period before had left, by the start of their period. */
+  readonly billed: Map<number, { readonly end: number; units: number; readonly left: number }>
   /** Up to where; null: all of it is. */
   billedUntil: number | null
+  /** When what came late after that is billed; null: nothing more comes. */
+  closesAt: number | null
 }
 
 export type UsageRecord = {

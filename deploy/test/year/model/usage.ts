@@ -1,5 +1,7 @@
-import { boundary, hourMs, indexAt } from './calendar.ts'
-import { creditsOf, roundedCents } from './prices.ts'
+import { boundary, dayMs, hourMs, indexAt } from './calendar.ts'
+import type { ModelLine } from './invoices.ts'
+import { priceOfCredits, type ModelCurrency } from './money.ts'
+import { creditsOf, leftOver } from './prices.ts'
 import type { ModelPurchase, UsageBook, UsageRecord } from './records.ts'
 
 /* Bills of usage (4.4, 4.5): each period once, some time after its end, and what came late with a later bill. */
@@ -7,46 +9,70 @@ import type { ModelPurchase, UsageBook, UsageRecord } from './records.ts'
 /** After the end of a period it is waited so long for what is late. */
 const graceMs = hourMs
 
+/** After that nothing can be late any more. */
+const lateMs = 30 * dayMs
+
 export function emptyBook(anchor: number): UsageBook {
-  return { lines: [], billed: new Map(), billedUntil: anchor }
+  return { billed: new Map(), billedUntil: anchor, closesAt: null }
 }
 
-/** Bills the next period that is due; undefined where none is. The end of the period. */
+export type UsageBill = {
+  /** Of the period that is billed; undefined: of what came late after the last one. */
+  readonly end: number | undefined
+  /** None where nobody is told of a period. */
+  readonly lines: readonly ModelLine[]
+}
+
+/** Bills the next period that is due; undefined where none is. */
 export function billNextUsage(
   purchase: ModelPurchase,
   records: readonly UsageRecord[],
+  currency: ModelCurrency,
   at: number,
-): number | undefined {
+): UsageBill | undefined {
   const { plan, usageBook: book } = purchase
   const start = book.billedUntil
-  if (plan.usage === undefined || start === null) return undefined
+  if (plan.usage === undefined) return undefined
+  const ofProduct = records.filter(({ productRef }) => productRef === purchase.productRef)
+  if (start === null) {
+    if (book.closesAt === null || book.closesAt > at) return undefined
+    book.closesAt = null
+    return { end: undefined, lines: lateLines(purchase, ofProduct, currency) }
+  }
   const periodEnd = endOfPeriod(purchase, start)
   const endedAt =
     purchase.endedAt ?? (purchase.end !== null && purchase.end <= at ? purchase.end : null)
   const isLast = endedAt !== null && endedAt <= periodEnd
   const end = isLast ? endedAt : periodEnd
   if (end + graceMs > at) return undefined
-  const ofProduct = records.filter(({ productRef }) => productRef === purchase.productRef)
-  billLate(purchase, ofProduct)
   book.billedUntil = isLast ? null : end
-  if (end <= start) return end
+  if (isLast && endedAt > purchase.anchor) book.closesAt = endedAt + lateMs + graceMs
+  if (end <= start) return { end, lines: [] }
+  const late = lateLines(purchase, ofProduct, currency)
   const units = sum(ofProduct, start, end)
-  book.billed.set(start, { end, units })
-  const cents = roundedCents(creditsOf(plan.usage, units))
-  book.lines.push({ kind: 'usage', start, end, cents })
-  return end
+  if (purchase.status === 'suspended' && units === 0 && late.length === 0) return { end, lines: [] }
+  const before = [...book.billed.values()].find((period) => period.end === start)
+  const left = before === undefined ? 0 : leftOver(plan.usage, before.units)
+  book.billed.set(start, { end, units, left })
+  const amount = priceOfCredits(creditsOf(plan.usage, units, left), currency)
+  return { end, lines: [...late, { kind: 'usage', start, end, amount }] }
 }
 
 /** What periods that were billed have got since. */
-function billLate({ plan, usageBook }: ModelPurchase, records: readonly UsageRecord[]): void {
-  for (const [start, period] of usageBook.billed) {
-    const units = sum(records, start, period.end)
-    if (units === period.units) continue
-    const credits = creditsOf(plan.usage!, units) - creditsOf(plan.usage!, period.units)
-    const cents = roundedCents(credits)
-    usageBook.lines.push({ kind: 'late_usage', start, end: period.end, cents })
+function lateLines(
+  { plan, usageBook }: ModelPurchase,
+  records: readonly UsageRecord[],
+  currency: ModelCurrency,
+): ModelLine[] {
+  const prices = plan.usage!
+  return [...usageBook.billed].flatMap(([start, period]) => {
+    const { end, units: before, left } = period
+    const units = sum(records, start, end)
+    if (units === before) return []
     period.units = units
-  }
+    const credits = creditsOf(prices, units, left) - creditsOf(prices, before, left)
+    return { kind: 'late_usage', start, end, amount: priceOfCredits(credits, currency) }
+  })
 }
 
 /** Whether the price of the period that is due waits for the usage of the one before. */

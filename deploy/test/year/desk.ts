@@ -1,0 +1,137 @@
+import type { Installation } from './installation.ts'
+import type { CreditSale } from './model/customer.ts'
+import { payBack, type ModelInvoice } from './model/invoices.ts'
+import { refund } from './model/purchase.ts'
+import type { ModelPurchase } from './model/records.ts'
+import type { Taken } from './model/wallet.ts'
+import type { Person, Receipt } from './person.ts'
+import type { Scheduler } from './scheduler.ts'
+
+/** A bank that has taken money away, until it decides. */
+type OpenDispute = {
+  readonly id: string
+  readonly person: Person
+  /** Credits that were taken with it. */
+  readonly taken: readonly Taken[]
+}
+
+/** What others do to payments that were made: people at the provider's, and banks. */
+export class Desk {
+  readonly #installation: Installation
+  readonly #scheduler: Scheduler
+  readonly #disputes: OpenDispute[] = []
+
+  constructor(installation: Installation, scheduler: Scheduler) {
+    this.#installation = installation
+    this.#scheduler = scheduler
+  }
+
+  /** Credits go with the money that bought them, as far as they are left; a plan ends when all of it is paid back. */
+  async refundReceipt(person: Person, receipt: Receipt, amount: bigint): Promise<void> {
+    const { invoice, purchase, sale } = receipt
+    await this.#refund(person, receipt.processorPaymentId, amount)
+    payBack(invoice, amount)
+    if (sale !== undefined) takeCredits(person, receipt, sale, invoice.refunded)
+    if (purchase !== undefined && invoice.status === 'refunded') refund(purchase, person.now)
+  }
+
+  /** The period that was charged last ends with its money; those before it were had. */
+  async refundInvoice(
+    person: Person,
+    purchase: ModelPurchase,
+    invoice: ModelInvoice,
+    amount: bigint,
+  ): Promise<void> {
+    await this.#refund(person, await this.#paymentOf(person, purchase, invoice), amount)
+    payBack(invoice, amount)
+    const { period, status } = invoice
+    if (status !== 'refunded' || period === undefined) return
+    const isNewest = purchase.invoices.every(
+      (other) =>
+        other.status === 'void' || other.period === undefined || other.period.start <= period.start,
+    )
+    if (isNewest) refund(purchase, person.now)
+  }
+
+  async disputeReceipt(person: Person, receipt: Receipt): Promise<void> {
+    const { processorPaymentId, invoice, sale } = receipt
+    const id = await this.#dispute(person, processorPaymentId)
+    invoice.isDisputed = true
+    const taken = sale === undefined ? [] : takeCredits(person, receipt, sale, invoice.paid)
+    this.#disputes.push({ id, person, taken })
+  }
+
+  async disputeInvoice(
+    person: Person,
+    purchase: ModelPurchase,
+    invoice: ModelInvoice,
+  ): Promise<void> {
+    const id = await this.#dispute(person, await this.#paymentOf(person, purchase, invoice))
+    invoice.isDisputed = true
+    this.#disputes.push({ id, person, taken: [] })
+  }
+
+  /** Undefined: there is none. Whoever wins has the money back, and the customer its credits. */
+  async closeDispute(ending: 'won' | 'lost'): Promise<boolean> {
+    const dispute = this.#disputes.shift()
+    if (dispute === undefined) return false
+    const { id, person, taken } = dispute
+    await this.#installation.simulator.admin(`disputes/${id}/close`, { ending })
+    await this.#scheduler.runPayments()
+    if (ending === 'won') person.model.wallet.giveBack(taken)
+    return true
+  }
+
+  async #refund(person: Person, paymentId: string, amount: bigint): Promise<void> {
+    const { environment, model } = person
+    const fields = {
+      payment_intent: paymentId,
+      amount: String(amount * model.currency.processorUnits),
+    }
+    const answer = await this.#installation.stripe(environment, 'refunds', fields)
+    if (answer.status !== 'succeeded') throw new Error(`no refund: ${JSON.stringify(answer)}`)
+    await this.#scheduler.runPayments()
+  }
+
+  async #dispute({ environment }: Person, paymentId: string): Promise<string> {
+    const chargeId = await this.#installation.chargeOf(environment, paymentId)
+    const path = `charges/${chargeId}/dispute`
+    const { id } = await this.#installation.simulator.admin(path)
+    await this.#scheduler.runPayments()
+    return id as string
+  }
+
+  /** The invoice is known by what it charges. */
+  async #paymentOf(
+    { environment }: Person,
+    { reference }: ModelPurchase,
+    { lines }: ModelInvoice,
+  ): Promise<string> {
+    const { kind, start } = lines.find((line) => line.start !== undefined)!
+    const rows = await this.#installation.stack.database.in(environment)<{ id: string }[]>`
+      select intent.processor_payment_id as id from payment_intents as intent
+      join invoices as invoice on invoice.provider_id = intent.provider_id
+        and invoice.reference = intent.invoice_ref
+      join invoice_lines as line on line.provider_id = invoice.provider_id
+        and line.invoice_ref = invoice.reference
+      where intent.status = 'succeeded' and invoice.purchase_ref = ${reference}
+        and invoice.status <> 'void' and line.kind = ${kind}
+        and line.period_start = ${new Date(start!)}
+      order by invoice.created_at desc limit 1`
+    if (rows[0] === undefined) throw new Error(`no payment of ${kind} of ${reference}`)
+    return rows[0].id
+  }
+}
+
+/** Those that its part of the payment had bought, rounded down for all that was paid back by now. */
+function takeCredits(
+  { model }: Person,
+  receipt: Receipt,
+  { credits, grant, invoice }: CreditSale,
+  paidBack: bigint,
+): Taken[] {
+  const upTo = Number((BigInt(credits) * paidBack) / invoice.paid)
+  const taken = model.wallet.takeBack(upTo - receipt.claimed, grant)
+  receipt.claimed = upTo
+  return taken
+}
