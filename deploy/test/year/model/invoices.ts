@@ -134,7 +134,7 @@ function settle(invoice: ModelInvoice): void {
   Object.assign(invoice, { status: 'paid', nextCharge: null })
 }
 
-export function isUsage(kind: LineKind): boolean {
+function isUsage(kind: LineKind): boolean {
   return kind === 'usage' || kind === 'late_usage'
 }
 
