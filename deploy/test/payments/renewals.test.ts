@@ -208,6 +208,22 @@ describe('a renewal', () => {
     expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
   })
 
+  test('that takes its time leaves the card that its customer saved meanwhile', async () => {
+    const { customerRef, reference } = purchase
+    await stack.replaceCard(customerRef, 'pm_card_simulator_processing')
+    await stack.runJob('renewals', renewalAt)
+    await stack.replaceCard(customerRef, 'pm_card_mastercard')
+    const savedCards = () => stack.sql<{ payment_method_id: string }[]>`
+      select payment_method_id from customer_cards where customer_ref = ${customerRef}`
+    const saved = await savedCards()
+    const [paymentId] = await stack.paymentsOf(reference)
+    await stack.payments.simulate(`payment_intents/${paymentId}/settle`, { isPaid: true })
+    await eventually(async () =>
+      expect(await stack.invoicesOf(reference)).toMatchObject([{ status: 'paid' }]),
+    )
+    expect(await savedCards()).toEqual(saved)
+  })
+
   test('that the processor finds too little waits for the next invoice, and the period begins', async () => {
     await stack.runJob('renewals', renewalAt, {}, unasked)
     await stack.credit(purchase.reference, 1_880n)
