@@ -8,7 +8,13 @@ import { invoiceToHttp } from '../src/http/translate/invoice.ts'
 import { invoiceTexts } from '../src/invoices/invoice-texts.ts'
 import { renderInvoice } from '../src/invoices/render-invoice.ts'
 import { createUser, quickPasswords, signIn } from './console-user.ts'
-import { issueSample, sampleInvoice, sampleLines, sampleNote } from './printed-invoice.ts'
+import {
+  issueSample,
+  sampleInvoice,
+  sampleLines,
+  sampleNote,
+  samplePayment,
+} from './printed-invoice.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /* Invoices as the console shows them, and as they are printed. */
@@ -139,13 +145,17 @@ describe('on paper', () => {
       status: 'paid',
       paidAt: new Date('2026-07-03T00:00:00Z'),
     })
-    const texts = invoiceTexts({ invoice, creditNotes: [sampleNote] }, 'live')
-    expect(texts.title).toBe('Invoice')
+    const texts = invoiceTexts(
+      { invoice, creditNotes: [sampleNote], payments: [samplePayment] },
+      'live',
+    )
+    expect(texts.title).toBe('Invoice and receipt')
     expect(texts.facts).toEqual([
       ['Number', 'INV-000042'],
       ['Date', '1 Jul 2026'],
       ['Status', 'Paid'],
       ['Paid on', '3 Jul 2026'],
+      ['Paid with', 'Visa ending in 4242'],
       ['Reference', 'inv_ABCDEFGH1234'],
     ])
     expect(texts.seller).toContain('Sweden')
@@ -168,9 +178,24 @@ describe('on paper', () => {
     ])
   })
 
+  test('stand credits that were bought, and a credit note that is void', () => {
+    const inputs = { kind: 'credits', amountMinor: '1250', credits: '125000' } as const
+    const invoice = sampleInvoice({ lines: [invoiceLine(inputs, 'Credits', null)] })
+    const voidedAt = new Date('2026-07-09T08:00:00Z')
+    const note = { ...sampleNote, totalMinor: 250n, reason: 'Refund', voidedAt, lines: [] }
+    const printed = { invoice, creditNotes: [note], payments: [] }
+    const { lines, notes } = invoiceTexts(printed, 'live')
+    expect(lines).toEqual([
+      { description: 'Credits', detail: '125,000 credits', period: '', amount: '$12.50' },
+    ])
+    expect(notes).toEqual([
+      'Credit note CRN-000001 of 2 Jul 2026, $2.50: Refund, void since 9 Jul 2026',
+    ])
+  })
+
   test.each(['draft', 'void'] as const)('nothing is due of one that is %s', (status) => {
     const invoice = sampleInvoice({ status, number: null, parties: null, issuedAt: null })
-    const texts = invoiceTexts({ invoice, creditNotes: [] }, 'sandbox')
+    const texts = invoiceTexts({ invoice, creditNotes: [], payments: [] }, 'sandbox')
     expect(texts.title).toBe('Invoice (test)')
     expect(texts.sums.at(-1)).toEqual(['Amount due', '$0.00'])
     expect(texts.buyer).toEqual([invoice.customerRef])
@@ -195,7 +220,7 @@ describe('on paper', () => {
     [true, ['$49.30', 'VAT 19 % (DE) on $41.18, included', '$7.82']],
   ])('stands the tax among the sums, inclusive %s', (isInclusive, shown) => {
     const { lines, sums, notes } = invoiceTexts(
-      { invoice: taxed({ isInclusive }), creditNotes: [] },
+      { invoice: taxed({ isInclusive }), creditNotes: [], payments: [] },
       'live',
     )
     expect(lines.map(({ description }) => description)).toEqual(['Pro', 'From earlier invoices'])
@@ -213,7 +238,10 @@ describe('on paper', () => {
       { line: 1, amountMinor: 80n },
     ]
     const note = { ...sampleNote, lines }
-    const { taxes, creditNotes } = invoiceToHttp(taxed({ isInclusive }), [note], 'live')
+    const { taxes, creditNotes } = invoiceToHttp(
+      { invoice: taxed({ isInclusive }), creditNotes: [note], payments: [] },
+      'live',
+    )
     expect(taxes).toEqual([{ treatment: 'standard', rate: 0.19, country: 'DE', ...amounts }])
     expect(creditNotes).toMatchObject([{ total: 500, tax: 80 }])
   })
@@ -226,7 +254,7 @@ describe('on paper', () => {
     }
     const untaxed = taxed({ treatment: 'reverse_charge', ratePerMille: '0' })
     const invoice = { ...untaxed, parties: { seller, buyer } }
-    const texts = invoiceTexts({ invoice, creditNotes: [] }, 'live')
+    const texts = invoiceTexts({ invoice, creditNotes: [], payments: [] }, 'live')
     expect(texts.notes).toEqual([expect.stringContaining('Reverse charge: VAT is to be accounted')])
     expect(texts.buyer).toEqual([
       'Ada GmbH',
@@ -238,7 +266,7 @@ describe('on paper', () => {
   })
 
   test('the same invoice is the same bytes', async () => {
-    const printed = { invoice: sampleInvoice(), creditNotes: [sampleNote] }
+    const printed = { invoice: sampleInvoice(), creditNotes: [sampleNote], payments: [] }
     const [one, other] = await Promise.all([
       renderInvoice(printed, 'live'),
       renderInvoice(printed, 'live'),
@@ -254,6 +282,8 @@ describe('on paper', () => {
       description: `${at} ${'Ж'.repeat(at * 6)} \u{1f600} 漢字 \u0007`,
     }))
     const invoice = sampleInvoice({ lines, currency: 'JPY' })
-    expect(pagesOf(await renderInvoice({ invoice, creditNotes: [] }, 'live'))).toBeGreaterThan(5)
+    expect(
+      pagesOf(await renderInvoice({ invoice, creditNotes: [], payments: [] }, 'live')),
+    ).toBeGreaterThan(5)
   })
 })

@@ -2,6 +2,7 @@ import type { CreditNote } from '@tollgate/domain/invoices/credit-notes'
 import { jobActor } from '@tollgate/domain/audit/actor'
 import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import { issueInvoice } from '@tollgate/domain/invoices/issue-invoice'
+import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { makeInvoice } from '@tollgate/domain/invoices/make-invoice'
 import { invoiceLine, totalOf, type InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 
@@ -92,6 +93,13 @@ export function sampleInvoice(change: Partial<InvoiceWithLines> = {}): InvoiceWi
     ...change,
     lines,
   }
+}
+
+export const samplePayment: InvoicePayment = {
+  reference: 'txn_1',
+  amountMinor: 5_600n,
+  paidAt: new Date('2026-07-03T00:00:00Z'),
+  paidWith: { brand: 'visa', last4: '4242' },
 }
 
 export const sampleNote: CreditNote = {

@@ -5,8 +5,10 @@ import {
   type InvoiceWithLines,
 } from '@tollgate/domain/invoices/invoice'
 import { creditedTaxOf } from '@tollgate/domain/invoices/decide-credit'
+import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { formatMoney } from '@tollgate/domain/money/currencies'
+import type { PaidWith } from '@tollgate/domain/payments/payment-intent'
 import { isContained, type InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import type { TaxCharge, UsageCharge } from '@tollgate/domain/pricing/line-inputs'
 import { netBaseOf } from '@tollgate/domain/pricing/tax-line'
@@ -37,6 +39,7 @@ export type LineTexts = {
 export type PrintedInvoice = {
   readonly invoice: InvoiceWithLines
   readonly creditNotes: readonly CreditNote[]
+  readonly payments: readonly InvoicePayment[]
 }
 
 const statusWords: Readonly<Record<InvoiceStatus, string>> = {
@@ -50,7 +53,7 @@ const statusWords: Readonly<Record<InvoiceStatus, string>> = {
 }
 
 export function invoiceTexts(
-  { invoice, creditNotes }: PrintedInvoice,
+  { invoice, creditNotes, payments }: PrintedInvoice,
   environment: Environment,
 ): InvoiceTexts {
   const { number, status, issuedAt, paidAt, reference, parties } = invoice
@@ -59,10 +62,14 @@ export function invoiceTexts(
     ['Date', issuedAt === null ? null : dateText(issuedAt)],
     ['Status', statusWords[status]],
     ['Paid on', paidAt === null || invoice.paidMinor === 0n ? null : dateText(paidAt)],
+    ...payments.map(({ paidWith }): [string, string | null] => [
+      'Paid with',
+      paidWith === null ? null : cardText(paidWith),
+    ]),
     ['Reference', reference],
   ]
   return {
-    title: environment === 'live' ? 'Invoice' : 'Invoice (test)',
+    title: titleOf(invoice, environment),
     seller: parties === null ? [] : sellerLines(parties),
     buyer: parties === null ? [invoice.customerRef] : buyerLines(parties),
     facts: facts.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
@@ -75,6 +82,17 @@ export function invoiceTexts(
       ...creditNotes.map((note) => creditNoteText(note, invoice, environment)),
     ],
   }
+}
+
+/** What says that it was paid, when and with what, is a receipt. */
+function titleOf({ paidMinor }: InvoiceWithLines, environment: Environment): string {
+  const title = paidMinor > 0n ? 'Invoice and receipt' : 'Invoice'
+  return environment === 'live' ? title : `${title} (test)`
+}
+
+/** `Visa ending in 4242` */
+function cardText({ brand, last4 }: PaidWith): string {
+  return `${brand.slice(0, 1).toUpperCase()}${brand.slice(1)} ending in ${last4}`
 }
 
 function sellerLines({ seller }: InvoiceParties): string[] {
@@ -99,12 +117,24 @@ function buyerLines({ buyer }: InvoiceParties): string[] {
 }
 
 function lineTexts(line: InvoiceLine, currency: string): LineTexts {
-  const { description, period, inputs, amountMinor } = line
+  const { description, period, amountMinor } = line
   return {
     description,
-    detail: inputs.kind === 'usage' ? usageText(inputs) : lateText(line),
+    detail: detailOf(line),
     period: period === null ? '' : `${dateText(period.start)} – ${dateText(period.end)}`,
     amount: formatMoney(amountMinor, currency),
+  }
+}
+
+function detailOf(line: InvoiceLine): string | null {
+  const { inputs } = line
+  switch (inputs.kind) {
+    case 'usage':
+      return usageText(inputs)
+    case 'credits':
+      return `${unitsText(inputs.credits)} credits`
+    default:
+      return lateText(line)
   }
 }
 
@@ -194,12 +224,13 @@ function creditNoteText(
   { lines }: InvoiceWithLines,
   environment: Environment,
 ): string {
-  const { number, totalMinor, currency, createdAt, reason } = note
+  const { number, totalMinor, currency, createdAt, reason, voidedAt } = note
   const what = `Credit note ${documentNumberText('credit_note', number, environment)} of ${dateText(createdAt)}`
   const why = reason === null ? '' : `: ${reason}`
   const taxMinor = creditedTaxOf(note, lines)
   const tax = taxMinor === 0n ? '' : `, of which VAT ${formatMoney(taxMinor, currency)}`
-  return `${what}, ${formatMoney(totalMinor, currency)}${tax}${why}`
+  const isVoid = voidedAt === null ? '' : `, void since ${dateText(voidedAt)}`
+  return `${what}, ${formatMoney(totalMinor, currency)}${tax}${why}${isVoid}`
 }
 
 /** Of decimal text, as which no digit is lost: `5,250.5`. */

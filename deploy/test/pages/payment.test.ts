@@ -150,6 +150,27 @@ test('credits are bought from the portal, and lead back to it', async () => {
   await visitor.close()
 })
 
+test('what was bought has its invoices in the portal, which say how it was paid', async () => {
+  const customerRef = await createCustomer(paying.client)
+  const visitor = await createVisitor(paying.browser)
+  const { page } = visitor
+  await page.goto(await paying.checkoutLink({ customerRef, productRef, planRef }))
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await enterCard(page, '4242424242424242')
+  await page.getByRole('heading', { name: 'Done' }).waitFor()
+  await page.goto(await paying.portalLink(customerRef))
+  await page.getByRole('link', { name: 'Invoices' }).click()
+  const row = page.getByRole('row', { name: '$59.00' })
+  await row.getByText('Paid', { exact: true }).waitFor()
+  await row.getByText('ending in 4242').waitFor()
+  await visitor.inspect('portal-invoices-paid')
+  const link = await row.getByRole('link').getAttribute('href')
+  const pdf = await page.request.get(new URL(link!, page.url()).href)
+  expect(pdf.headers()['content-type']).toBe('application/pdf')
+  expect((await pdf.body()).subarray(0, 5).toString()).toBe('%PDF-')
+  await visitor.close()
+})
+
 test('a payment of somebody else is not shown', async () => {
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor

@@ -92,6 +92,17 @@ const invoiceTaxSchema = z.object({
 
 export type InvoiceTaxBody = z.infer<typeof invoiceTaxSchema>
 
+const invoicePaymentSchema = z.object({
+  /** Of the transaction. */
+  reference: z.string(),
+  amount,
+  paidAt: z.string(),
+  /** Missing where it was paid otherwise. */
+  card: z.object({ brand: z.string(), last4: z.string() }).optional(),
+})
+
+export type InvoicePaymentBody = z.infer<typeof invoicePaymentSchema>
+
 const creditNoteSchema = z.object({
   reference: z.string(),
   number: z.string(),
@@ -102,6 +113,8 @@ const creditNoteSchema = z.object({
   settles: z.enum(['invoice', 'balance', 'refund']),
   reason: z.string().optional(),
   createdAt: z.string(),
+  /** The refund that it was written for did not arrive: it takes nothing back since. */
+  voidedAt: z.string().optional(),
 })
 
 export type CreditNoteBody = z.infer<typeof creditNoteSchema>
@@ -112,6 +125,8 @@ export const invoiceSchema = invoiceSummarySchema.extend({
   lines: z.array(invoiceLineSchema),
   /** Of what is charged here; what earlier invoices left was taxed there. */
   taxes: z.array(invoiceTaxSchema),
+  /** What paid it. */
+  payments: z.array(invoicePaymentSchema),
   creditNotes: z.array(creditNoteSchema),
   /** As they were when it was issued. */
   seller: z

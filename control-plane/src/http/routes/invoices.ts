@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { findCustomer } from '@tollgate/domain/customers/repository'
-import { listCreditNotes, type CreditNote } from '@tollgate/domain/invoices/credit-notes'
-import { documentNumberText, type InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
-import { listLines } from '@tollgate/domain/invoices/lines'
-import { findInvoice, listInvoices } from '@tollgate/domain/invoices/repository'
+import { documentNumberText } from '@tollgate/domain/invoices/invoice'
+import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import {
   invoiceSchema,
@@ -11,6 +9,8 @@ import {
   invoicesQuerySchema,
 } from '@tollgate/schemas/http/invoices'
 import { refusals } from '../../errors.ts'
+import type { PrintedInvoice } from '../../invoices/invoice-texts.ts'
+import { readInvoice } from '../../invoices/read-invoice.ts'
 import { renderInvoice } from '../../invoices/render-invoice.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
@@ -57,12 +57,8 @@ export function registerInvoiceRoutes(app: ApiServer, parts: AppParts): void {
     { schema: { tags: ['Invoices'], params, response: { 200: invoiceSchema } } },
     async (request) => {
       const caller = callerOf(request)
-      const { invoice, creditNotes } = await requireInvoice(
-        parts,
-        caller,
-        request.params.invoiceRef,
-      )
-      return invoiceToHttp(invoice, creditNotes, caller.environment)
+      const found = await requireInvoice(parts, caller, request.params.invoiceRef)
+      return invoiceToHttp(found, caller.environment)
     },
   )
 
@@ -92,24 +88,12 @@ function registerPdf(app: ApiServer, parts: AppParts): void {
   )
 }
 
-type FoundInvoice = {
-  readonly invoice: InvoiceWithLines
-  readonly creditNotes: readonly CreditNote[]
-}
-
 async function requireInvoice(
   parts: AppParts,
   caller: Caller,
   reference: string,
-): Promise<FoundInvoice> {
-  const { providerId } = caller
-  const found = await read(parts, caller, async (sql) => {
-    const invoice = await findInvoice(sql, providerId, reference)
-    if (invoice === undefined) return undefined
-    const lines = await listLines(sql, providerId, reference)
-    const creditNotes = await listCreditNotes(sql, providerId, reference)
-    return { invoice: { ...invoice, lines }, creditNotes }
-  })
+): Promise<PrintedInvoice> {
+  const found = await read(parts, caller, (sql) => readInvoice(sql, caller.providerId, reference))
   if (found === undefined) throw refusals.invoiceNotFound(reference)
   return found
 }

@@ -4,6 +4,7 @@ import {
   type Invoice,
   type InvoiceWithLines,
 } from '@tollgate/domain/invoices/invoice'
+import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { formatMoney } from '@tollgate/domain/money/currencies'
 import { creditedTaxOf } from '@tollgate/domain/invoices/decide-credit'
@@ -14,9 +15,11 @@ import type {
   CreditNoteBody,
   InvoiceBody,
   InvoiceLineBody,
+  InvoicePaymentBody,
   InvoiceSummaryBody,
   InvoiceTaxBody,
 } from '@tollgate/schemas/http/invoices'
+import type { PrintedInvoice } from '../../invoices/invoice-texts.ts'
 import { present } from './present.ts'
 
 export function invoiceSummaryToHttp(
@@ -49,8 +52,7 @@ export function invoiceSummaryToHttp(
 }
 
 export function invoiceToHttp(
-  invoice: InvoiceWithLines,
-  creditNotes: readonly CreditNote[],
+  { invoice, creditNotes, payments }: PrintedInvoice,
   environment: Environment,
 ): InvoiceBody {
   const { parties } = invoice
@@ -58,6 +60,7 @@ export function invoiceToHttp(
     ...invoiceSummaryToHttp(invoice, environment),
     lines: invoice.lines.map(lineToHttp),
     taxes: invoice.lines.flatMap(taxToHttp),
+    payments: payments.map(paymentToHttp),
     creditNotes: creditNotes.map((note) => creditNoteToHttp(note, invoice, environment)),
     ...(parties === null ? {} : { seller: parties.seller, buyer: parties.buyer }),
   }
@@ -99,12 +102,22 @@ function taxToHttp({ inputs, amountMinor }: InvoiceLine): InvoiceTaxBody[] {
   return [{ ...tax, ...present({ country }) }]
 }
 
+function paymentToHttp(payment: InvoicePayment): InvoicePaymentBody {
+  const { reference, amountMinor, paidAt, paidWith } = payment
+  return {
+    reference,
+    amount: Number(amountMinor),
+    paidAt: paidAt.toISOString(),
+    ...present({ card: paidWith }),
+  }
+}
+
 function creditNoteToHttp(
   note: CreditNote,
   { lines }: InvoiceWithLines,
   environment: Environment,
 ): CreditNoteBody {
-  const { reference, number, totalMinor, settles, reason, createdAt } = note
+  const { reference, number, totalMinor, settles, reason, createdAt, voidedAt } = note
   return {
     reference,
     number: documentNumberText('credit_note', number, environment),
@@ -112,6 +125,6 @@ function creditNoteToHttp(
     tax: Number(creditedTaxOf(note, lines)),
     settles,
     createdAt: createdAt.toISOString(),
-    ...present({ reason }),
+    ...present({ reason, voidedAt: voidedAt?.toISOString() }),
   }
 }

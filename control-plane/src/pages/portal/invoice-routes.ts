@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { listCreditNotes } from '@tollgate/domain/invoices/credit-notes'
-import { listLines } from '@tollgate/domain/invoices/lines'
-import { findInvoice, listInvoices } from '@tollgate/domain/invoices/repository'
+import { listPaymentsOf } from '@tollgate/domain/invoices/payments'
+import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../http/api-server.ts'
 import { read } from '../../http/read.ts'
+import { readInvoice } from '../../invoices/read-invoice.ts'
 import { renderInvoice } from '../../invoices/render-invoice.ts'
 import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
@@ -27,27 +27,27 @@ export function registerInvoicePages(app: ApiServer, pages: PageParts): void {
     const portal = portalOf(request)
     const { caller, customer } = portal
     const filter = { customerRef: customer.reference }
-    const { invoices } = await read(pages, caller, (sql) =>
-      listInvoices(sql, caller.providerId, filter, { limit: invoicesShownMax, offset: 0 }),
-    )
+    const page = { limit: invoicesShownMax, offset: 0 }
+    const { invoices, payments } = await read(pages, caller, async (sql) => {
+      const found = await listInvoices(sql, caller.providerId, filter, page)
+      const references = found.invoices.map(({ reference }) => reference)
+      return { ...found, payments: await listPaymentsOf(sql, caller.providerId, references) }
+    })
     const issued = invoices.filter(({ status }) => status !== 'draft')
     const { done } = request.query as { readonly done?: unknown }
     const notice = done === 'paid' ? paid : undefined
-    return sendPage(reply, 200, InvoicesPage({ portal, invoices: issued, notice }))
+    return sendPage(reply, 200, InvoicesPage({ portal, invoices: issued, payments, notice }))
   })
 
   app.get(`${path}/:invoiceRef`, { schema: { hide: true, params } }, async (request, reply) => {
     const { caller, customer, frame } = portalOf(request)
     const { providerId, environment } = caller
     const { invoiceRef } = request.params
-    const printed = await read(pages, caller, async (sql) => {
-      const invoice = await findInvoice(sql, providerId, invoiceRef)
-      if (invoice?.customerRef !== customer.reference || invoice.status === 'draft') return
-      const lines = await listLines(sql, providerId, invoiceRef)
-      const creditNotes = await listCreditNotes(sql, providerId, invoiceRef)
-      return { invoice: { ...invoice, lines }, creditNotes }
-    })
-    if (printed === undefined) throw new ProblemError(problems.notFound, frame)
+    const printed = await read(pages, caller, (sql) => readInvoice(sql, providerId, invoiceRef))
+    const isTheirs = printed?.invoice.customerRef === customer.reference
+    if (!isTheirs || printed.invoice.status === 'draft') {
+      throw new ProblemError(problems.notFound, frame)
+    }
     return reply
       .type('application/pdf')
       .header('content-disposition', `inline; filename="${invoiceRef}.pdf"`)

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
+import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { dueMinor, type InvoiceStatus } from '@tollgate/domain/invoices/transitions'
 import type { Notice } from '../notice.tsx'
 import type { Portal } from './portal.ts'
@@ -10,6 +11,8 @@ import { UnpaidInvoices } from './unpaid-invoices.tsx'
 type InvoicesPageProps = {
   readonly portal: Portal
   readonly invoices: readonly Invoice[]
+  /** By invoice. */
+  readonly payments: ReadonlyMap<string, readonly InvoicePayment[]>
   readonly notice: Notice | undefined
 }
 
@@ -23,7 +26,12 @@ const statusWords: Readonly<Record<InvoiceStatus, readonly [label: string, tone:
   refunded: ['Paid back', 'quiet'],
 }
 
-export function InvoicesPage({ portal, invoices, notice }: InvoicesPageProps): ReactElement {
+export function InvoicesPage({
+  portal,
+  invoices,
+  payments,
+  notice,
+}: InvoicesPageProps): ReactElement {
   return (
     <PortalPage portal={portal} section="invoices" title="Invoices" notice={notice}>
       <h1>Invoices</h1>
@@ -45,7 +53,12 @@ export function InvoicesPage({ portal, invoices, notice }: InvoicesPageProps): R
             </thead>
             <tbody>
               {invoices.map((invoice) => (
-                <InvoiceRow key={invoice.reference} portal={portal} invoice={invoice} />
+                <InvoiceRow
+                  key={invoice.reference}
+                  portal={portal}
+                  invoice={invoice}
+                  payments={payments.get(invoice.reference) ?? []}
+                />
               ))}
             </tbody>
           </table>
@@ -55,8 +68,13 @@ export function InvoicesPage({ portal, invoices, notice }: InvoicesPageProps): R
   )
 }
 
-function InvoiceRow(props: { readonly portal: Portal; readonly invoice: Invoice }): ReactElement {
-  const { portal, invoice } = props
+type InvoiceRowProps = {
+  readonly portal: Portal
+  readonly invoice: Invoice
+  readonly payments: readonly InvoicePayment[]
+}
+
+function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElement {
   const { issuedAt, status, currency, totalMinor } = invoice
   const { money, date } = portal.frame.formats
   const [label, tone] = statusWords[status]
@@ -71,6 +89,17 @@ function InvoiceRow(props: { readonly portal: Portal; readonly invoice: Invoice 
       <td>
         <span className={`badge ${tone}`}>{label}</span>
         {status === 'open' && due > 0n && due !== totalMinor && ` ${money(due, currency)} left`}
+        {payments.map(({ reference, paidAt, paidWith }) => (
+          <div key={reference} className="quiet">
+            {date(paidAt)}
+            {paidWith !== null && (
+              <>
+                {', '}
+                <span className="capital">{paidWith.brand}</span> ending in {paidWith.last4}
+              </>
+            )}
+          </div>
+        ))}
       </td>
       <td className="number">{money(totalMinor, currency)}</td>
     </tr>

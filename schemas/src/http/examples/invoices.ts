@@ -88,6 +88,7 @@ const invoice: InvoiceBody = {
       inclusive: false,
     },
   ],
+  payments: [],
   creditNotes: [],
   seller: {
     name: 'Acme AB',
