@@ -1,12 +1,13 @@
 import { listBilledPeriods } from '../invoices/billed-periods.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
-import { makeInvoice } from '../invoices/make-invoice.ts'
+import { makeInvoice, type InvoiceRequest } from '../invoices/make-invoice.ts'
 import { partiesOf } from '../invoices/parties.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { findCustomer } from '../customers/repository.ts'
 import { findMerchant } from '../merchants/repository.ts'
 import type { Period } from '../periods/periods.ts'
+import { together } from '../postgres/together.ts'
 import { recurringLines } from '../pricing/charges.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { findTaxDetails } from '../tax/tax-details-repository.ts'
@@ -31,16 +32,19 @@ export async function billRecurring(
   const { sql, providerId } = work
   const { reference, customerRef, currency, planSnapshot } = purchase
   if (planSnapshot === null) throw new Error(`purchase ${reference} has no plan to charge for`)
-  const made = await makeInvoice(work, {
+  const request: InvoiceRequest = {
     customerRef,
     purchaseRef: reference,
     planSnapshot,
     currency,
     lines: recurringLines(planSnapshot, currency, period, isFirstCharge),
     claims: [{ part: 'recurring', period }],
-  })
+  }
+  const [made, parties] = await together([
+    makeInvoice(work, request),
+    readParties(work, customerRef, seller),
+  ])
   if (made.kind === 'made') {
-    const parties = await readParties(work, customerRef, seller)
     return { invoice: await issueInvoice(work, made.invoice, parties), isNew: true }
   }
   const billed = await listBilledPeriods(sql, providerId, reference, 'recurring', 12)

@@ -5,6 +5,7 @@ import {
   type SoldAs,
 } from '../money-ledger/postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
+import { together } from '../postgres/together.ts'
 import { decideDue } from '../pricing/decide-due.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { taxMinorOf } from '../pricing/tax-line.ts'
@@ -24,15 +25,26 @@ export async function issueInvoice(
   draft: InvoiceWithLines,
   parties: InvoiceParties,
 ): Promise<InvoiceWithLines> {
-  const { sql, providerId, now } = work
+  const { now } = work
   const { carriedMinor, isHeld } = decideDue(draft.totalMinor, draft.currency)
-  await postMoney(work, invoiceIssued(issuedOf(draft)))
   // Whoever issues it charges it at once; this is for when it dies before.
   const nextChargeAt = isHeld ? null : new Date(now.getTime() + firstChargeMs)
   const whole = { ...draft, parties, issuedAt: now, isHeld, nextChargeAt }
   const open = movedInvoice(whole, 'issued', 0n, now)
+  const [, issued] = await together([
+    postMoney(work, invoiceIssued(issuedOf(draft))),
+    settleAndNumber(work, open, carriedMinor),
+  ])
+  return issued
+}
+
+async function settleAndNumber(
+  work: UnitOfWork,
+  open: InvoiceWithLines,
+  carriedMinor: bigint,
+): Promise<InvoiceWithLines> {
   const settled = carriedMinor === 0n ? open : await carry(work, open, carriedMinor, 'issue')
-  return { ...settled, number: await keepIssued(sql, providerId, settled) }
+  return { ...settled, number: await keepIssued(work.sql, work.providerId, settled) }
 }
 
 const firstChargeMs = 600_000

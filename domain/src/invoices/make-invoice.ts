@@ -1,3 +1,4 @@
+import { together } from '../postgres/together.ts'
 import { carriedInLines } from '../pricing/charges.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { taxLines } from '../pricing/tax-line.ts'
@@ -83,6 +84,9 @@ async function linesBeside(work: UnitOfWork, request: InvoiceRequest): Promise<I
   const { customerRef, currency, paidWith, lines } = request
   if (paidWith !== undefined) return paidWith === 'no tax' ? [] : taxLines(lines, paidWith)
   const { sql, providerId, now } = work
-  const carriedIn = await takeCarried(sql, providerId, { customerRef, currency }, now)
-  return [...(await readTaxLines(work, request)), ...carriedInLines(carriedIn)]
+  const [carriedIn, tax] = await together([
+    takeCarried(sql, providerId, { customerRef, currency }, now),
+    readTaxLines(work, request),
+  ])
+  return [...tax, ...carriedInLines(carriedIn)]
 }
