@@ -3,6 +3,7 @@ import { logUnreadable } from './log-unreadable.ts'
 import type { PartitionParts } from './partition-parts.ts'
 import type { Projection, Step } from './projection-loop.ts'
 import type { ProjectionMetrics } from './projection-metrics.ts'
+import { Recount } from './recount.ts'
 import { recoverPosition } from './recover-position.ts'
 import { beginRestore, type RestoreRunParts, type StepRestore } from './restore/run-restore.ts'
 import { runCountersBatch, type CountersOutcome } from './run-counters-batch.ts'
@@ -28,6 +29,7 @@ export function createCountersProjection(
   let position: number | undefined
   let restoring: Restoring | undefined
   let lookedAtFenceMs = -Infinity
+  const recount = new Recount(parts)
 
   const recover = async (): Promise<void> => {
     const { kind, offset } = await recoverPosition(parts, parts.replayRecordsMax)
@@ -38,6 +40,8 @@ export function createCountersProjection(
   const stepRestore = async ({ offset, step }: Restoring): Promise<Step> => {
     const outcome = await step()
     if (outcome.kind !== 'restored') return outcome
+    // Also where nobody wished for it: whatever is made now is right.
+    await recount.done()
     restoring = undefined
     position = offset
     return { kind: 'moved' }
@@ -52,6 +56,12 @@ export function createCountersProjection(
   }
 
   const stepBatch = async (from: number): Promise<Step> => {
+    const wish = await recount.look(from)
+    if (wish.kind === 'wait') return wish
+    if (wish.kind === 'now') {
+      restoring = { offset: from, step: await beginRestore(parts, from, metrics, logger) }
+      return { kind: 'moved' }
+    }
     const startedMs = performance.now()
     const outcome = await runCountersBatch(parts, from)
     if (outcome.kind === 'idle' && (await isElsewhere(from))) return { kind: 'fenced' }

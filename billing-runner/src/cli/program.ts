@@ -18,6 +18,7 @@ export type AskedComparison = {
   /** ISO date or date-time. */
   readonly since?: string
   readonly json?: boolean
+  readonly repair?: boolean
 }
 
 export type Actions = {
@@ -46,6 +47,10 @@ export function createProgram({ run, reconcile }: Actions): Command {
     .option('--provider <providerId>', 'of that provider alone')
     .option('--since <time>', 'what was made since then (ISO 8601); else as many days as by night')
     .option('--json', 'print it as JSON')
+    .option(
+      '--repair',
+      'have counters and published wallets made again that are not the same; money is never changed',
+    )
     .action((asked: AskedComparison) => reconcile(asked))
   return program
 }

@@ -3,6 +3,7 @@ import type { Outcome } from '@tollgate/domain/reconciliation/reconcile'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { BillingRunnerConfig } from '../config.ts'
 import { runReconciliation } from '../jobs/reconcile.ts'
+import { repair } from '../jobs/repair.ts'
 import { openParts } from '../open-parts.ts'
 import type { AskedComparison } from './program.ts'
 import { CommandError, parseTime, type RunSurroundings } from './run-jobs.ts'
@@ -25,13 +26,18 @@ export async function reconcileNow(
     for (const environment of environments) {
       if (asked.environment !== undefined && asked.environment !== environment) continue
       const scope = { environment, providerId: asked.provider, since, stopping }
-      compared.push({ environment, outcome: await runReconciliation(config, parts, scope) })
+      const outcome = await runReconciliation(config, parts, scope)
+      compared.push({ environment, outcome })
+      if (asked.repair === true) await repair(parts, environment, outcome.repairs)
     }
   } finally {
     await parts.close()
   }
   for (const line of asked.json === true ? [asJson(compared)] : compared.flatMap(linesOf)) {
     print(line)
+  }
+  if (asked.repair === true && asked.json !== true) {
+    for (const line of compared.flatMap(repairsOf)) print(line)
   }
   const standing = compared.flatMap(standingOf).length
   const gaps = compared.flatMap(({ outcome }) => outcome.reports.flatMap((each) => each.gaps))
@@ -61,6 +67,14 @@ function linesOf({ environment, outcome }: Compared): string[] {
     ...reports,
     ...outcome.strangers.map((each) => `${environment} nobody's: ${lineOf(each)}`),
   ]
+}
+
+function repairsOf({ environment, outcome }: Compared): string[] {
+  return outcome.repairs.map((each) =>
+    each.kind === 'counts'
+      ? `${environment}: counts of partition ${each.partition} are made again; compare once more`
+      : `${environment}: wallet of ${each.customerRef} is published again; compare once more`,
+  )
 }
 
 function lineOf({ kind, difference, reference, ours, theirs, since, isRepaired }: Finding): string {

@@ -45,10 +45,21 @@ export type Finding = {
   readonly isRepaired: boolean
 }
 
+/** What is made of something else, and can be made again of it without anybody deciding anything. */
+export type Repair =
+  /** The counts of a partition of the log, of the records. */
+  | { readonly kind: 'counts'; readonly partition: number }
+  /** What is published of a customer, of the database. */
+  | { readonly kind: 'published'; readonly providerId: string; readonly customerRef: string }
+
 /** Hears what was compared, and what came of it. */
 export type Tally = {
   compared(providerId: string, kind: ComparedKind, count?: number): void
   found(finding: Finding): void
+  /** What would set right something that was found. */
+  canRepair(repair: Repair): void
+  /** What that would be made of is wrong itself. */
+  mustNotRepair(repair: Repair): void
   /** Something of that kind could not be compared. */
   gaveUp(kind: ComparedKind, reason: string): void
 }

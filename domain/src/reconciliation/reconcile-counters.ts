@@ -34,6 +34,8 @@ type Counted = {
   readonly window: CountingWindow
   readonly countedMicros: bigint
   readonly recordedMicros: bigint
+  /** Of the log, where the references of the customer are counted. */
+  readonly partitions: readonly number[]
 }
 
 type Run = {
@@ -63,7 +65,10 @@ export async function reconcileCounters(
     const standing = await lookAgainAt(counted.filter(differs), async (suspects) =>
       (await readPage(run, suspects)).filter(differs),
     )
-    for (const each of standing) tell(tally, each)
+    for (const each of standing) {
+      tell(tally, each)
+      for (const partition of each.partitions) tally.canRepair({ kind: 'counts', partition })
+    }
   }
 }
 
@@ -111,7 +116,7 @@ async function* customerPages(
   }
 }
 
-type Window = Omit<Counted, 'countedMicros' | 'recordedMicros'> & {
+type Window = Omit<Counted, 'countedMicros' | 'recordedMicros' | 'partitions'> & {
   readonly productRef: string
   readonly customerRefs: readonly string[]
 }
@@ -134,10 +139,10 @@ async function readPage(run: Run, customers: readonly CustomerName[]): Promise<C
     stored,
   )
   let at = 0
-  return counted.map(({ references, countedMicros }, index) => {
+  return counted.map(({ references, partitions, countedMicros }, index) => {
     const sums = recorded.slice(at, (at += references.length))
     const recordedMicros = sums.reduce((sum, micros) => sum + micros, 0n)
-    return { ...windows[index]!, countedMicros, recordedMicros }
+    return { ...windows[index]!, countedMicros, recordedMicros, partitions }
   })
 }
 
@@ -165,7 +170,9 @@ async function listRunningWindows(
   })
 }
 
-type Counters = { readonly countedMicros: bigint; readonly references: readonly CountedReference[] }
+type Counters = Pick<Counted, 'countedMicros' | 'partitions'> & {
+  readonly references: readonly CountedReference[]
+}
 
 /** By reference, each as of one moment: the counters of two may be at different places. */
 async function readCounters(
@@ -175,6 +182,7 @@ async function readCounters(
   const partitionCount = eventLog.partitionCount(usageTopic(environment))
   let countedMicros = 0n
   const references: CountedReference[] = []
+  const partitions: number[] = []
   for (const customerRef of customerRefs) {
     const subject = subjectKey(providerId, customerRef)
     const partition = partitionOf(subject, partitionCount)
@@ -183,7 +191,8 @@ async function readCounters(
     const behind = countedTo[partition]! - appliedOffset
     if (behind > 0) throw new UsageBehindError(behind)
     countedMicros += amounts.get(window.id) ?? 0n
+    partitions.push(partition)
     references.push({ customerRef, productRef, window, beforeOffset: appliedOffset })
   }
-  return { countedMicros, references }
+  return { countedMicros, references, partitions }
 }

@@ -13,7 +13,7 @@ import {
   waitUntilAllStored,
   type CountingParts,
 } from './counting-parts.ts'
-import type { Tally } from './finding.ts'
+import type { Repair, Tally } from './finding.ts'
 import type { Scope } from './scope.ts'
 
 /** Wallets of one provider that are looked at together: their names go into the address of a query. */
@@ -31,7 +31,7 @@ type KeptWallet = CustomerName &
 type SeenWallet = CustomerName & {
   readonly kept: KeptWallet
   /** What is published, and counted of usage. */
-  readonly hot: WalletSums & { readonly spentMicros: bigint }
+  readonly hot: WalletSums & { readonly spentMicros: bigint; readonly partition: number }
   /** The same by the records: as far as they are counted, and as far as they are posted. */
   readonly recorded: { readonly countedMicros: bigint; readonly postedMicros: bigint }
 }
@@ -76,30 +76,46 @@ function differs(seen: SeenWallet): boolean {
 }
 
 /** 10^-6 credits. */
-type Comparison = { readonly what: string; readonly ours: bigint; readonly theirs: bigint }
+type Comparison = {
+  readonly what: string
+  readonly ours: bigint
+  readonly theirs: bigint
+  /** What is not the hot state's own is for people. */
+  readonly repair?: Repair['kind']
+}
 
 function comparisonsOf({ kept, hot, recorded }: SeenWallet): Comparison[] {
   return [
-    { what: 'put in', ours: kept.grantedMicros, theirs: hot.grantedMicros },
-    { what: 'taken out', ours: kept.removedMicros, theirs: hot.removedMicros },
+    { what: 'put in', ours: kept.grantedMicros, theirs: hot.grantedMicros, repair: 'published' },
+    { what: 'taken out', ours: kept.removedMicros, theirs: hot.removedMicros, repair: 'published' },
     { what: 'spent and posted', ours: kept.postedMicros, theirs: recorded.postedMicros },
-    { what: 'spent by the hot state', ours: hot.spentMicros, theirs: recorded.countedMicros },
+    {
+      what: 'spent by the hot state',
+      ours: hot.spentMicros,
+      theirs: recorded.countedMicros,
+      repair: 'counts',
+    },
   ]
 }
 
 function tell(tally: Tally, seen: SeenWallet, since: Date): void {
-  for (const { what, ours, theirs } of comparisonsOf(seen)) {
+  const { providerId, customerRef, hot } = seen
+  for (const { what, ours, theirs, repair } of comparisonsOf(seen)) {
     if (ours === theirs) continue
     tally.found({
-      providerId: seen.providerId,
+      providerId,
       kind: 'wallet',
       difference: 'differs',
-      reference: seen.customerRef,
+      reference: customerRef,
       ours: `${what} ${decimalFromMicros(ours)}`,
       theirs: decimalFromMicros(theirs),
       since,
       isRepaired: false,
     })
+    // Records that the ledger knows are gone: counts made of the others would give back what was paid for them.
+    if (repair === undefined) tally.mustNotRepair({ kind: 'counts', partition: hot.partition })
+    if (repair === 'counts') tally.canRepair({ kind: repair, partition: hot.partition })
+    if (repair === 'published') tally.canRepair({ kind: repair, providerId, customerRef })
   }
 }
 
@@ -193,5 +209,7 @@ async function readHot(
   const behind = countedTo[at.partition]! - appliedOffset
   const sums = await sumsOf({ hotState }, at, document)
   if (behind > 0 || sums === undefined) throw new UsageBehindError(Math.max(behind, 0))
-  return { ...sums, spentMicros: amounts.get(walletWindow.id) ?? 0n, countedTo: appliedOffset }
+  const { partition } = at
+  const spentMicros = amounts.get(walletWindow.id) ?? 0n
+  return { ...sums, partition, spentMicros, countedTo: appliedOffset }
 }

@@ -3,7 +3,7 @@ import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
 import type { CountingParts } from './counting-parts.ts'
-import type { ComparedKind, Finding } from './finding.ts'
+import type { ComparedKind, Finding, Repair } from './finding.ts'
 import { reconcileBilledUsage } from './reconcile-billed-usage.ts'
 import { reconcileCounters } from './reconcile-counters.ts'
 import { reconcileDisputes } from './reconcile-disputes.ts'
@@ -28,6 +28,8 @@ export type Outcome = {
   readonly reports: readonly Reconciliation[]
   /** Of nobody that we know: for the operator alone. */
   readonly strangers: readonly Finding[]
+  /** What would set right some of it; nothing is done that nobody asks for. */
+  readonly repairs: readonly Repair[]
 }
 
 /** One thing that is compared, and what cannot be told of while it fails. */
@@ -78,7 +80,7 @@ export async function reconcile(
   }
   const reports = reportsOf(tallies, scope, startedAt, parts.now())
   await keepReports(sql, reports)
-  return { reports, strangers: tallies.strangers }
+  return { reports, strangers: tallies.strangers, repairs: tallies.repairs }
 }
 
 /** For providers, who are told nothing of our insides. */

@@ -1,4 +1,4 @@
-import type { ComparedKind, Finding, Tally } from './finding.ts'
+import type { ComparedKind, Finding, Repair, Tally } from './finding.ts'
 
 export type Gap = { readonly kind: ComparedKind; readonly reason: string }
 
@@ -24,6 +24,8 @@ export class Tallies implements Tally {
   readonly #strangers: Finding[] = []
   readonly #gaps = new Map<string, Gap>()
   readonly #findingsMax: number
+  readonly #repairs = new Map<string, Repair>()
+  readonly #notToRepair = new Set<string>()
 
   constructor(findingsMax: number) {
     this.#findingsMax = findingsMax
@@ -45,6 +47,14 @@ export class Tallies implements Tally {
     if (counted.findings.length < this.#findingsMax) counted.findings.push(finding)
   }
 
+  canRepair(repair: Repair): void {
+    if (this.#repairs.size < this.#findingsMax) this.#repairs.set(JSON.stringify(repair), repair)
+  }
+
+  mustNotRepair(repair: Repair): void {
+    this.#notToRepair.add(JSON.stringify(repair))
+  }
+
   gaveUp(kind: ComparedKind, reason: string): void {
     this.#gaps.set(`${kind} ${reason}`, { kind, reason })
   }
@@ -56,6 +66,13 @@ export class Tallies implements Tally {
   /** Of nobody that we know. */
   get strangers(): readonly Finding[] {
     return this.#strangers
+  }
+
+  /** Each once, and no more than findings are kept of a provider: the rest is found again. */
+  get repairs(): readonly Repair[] {
+    return [...this.#repairs]
+      .filter(([name]) => !this.#notToRepair.has(name))
+      .map(([, repair]) => repair)
   }
 
   get gaps(): readonly Gap[] {
