@@ -22,6 +22,9 @@ let secretKey: string
 let productRef: string
 let customerRef: string
 let purchaseRef: string
+/** Pays afterwards for what was used of the product beside. */
+let payerRef: string
+let mapsRef: string
 
 beforeAll(async () => {
   clock = createManualClock('2026-03-09T12:00:00Z')
@@ -52,9 +55,13 @@ beforeAll(async () => {
     planRef: plan.reference,
   })
   purchaseRef = activated['purchaseRef'] as string
+  payerRef = await createPayer()
   for (let day = 9; day <= 19; day += 1) {
     const at = `2026-03-${String(day).padStart(2, '0')}T12:00:00Z`
     clock.set(at)
+    await client.recordUsages([
+      { customerRef: payerRef, productRef: mapsRef, units: 10, timestamp: at },
+    ])
     await client.recordUsages(
       Array.from({ length: 3 }, (_, index) => ({
         customerRef,
@@ -69,6 +76,12 @@ beforeAll(async () => {
     reason: 'Welcome gift',
   })
   clock.set(start)
+  await post('POST', '/v1/sdk/meter-events', {
+    customerRef: payerRef,
+    productRef: mapsRef,
+    meterName: 'tiles',
+    value: 2_500,
+  })
   for (let index = 0; index < 25; index += 1) {
     await post('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits: 100 + index })
   }
@@ -87,6 +100,25 @@ async function post(method: string, path: string, body: unknown): Promise<Record
     expect.anything(),
   ])
   return answer.body as Record<string, unknown>
+}
+
+/** Of a plan of weeks that begins now; a request costs a cent. */
+async function createPayer(): Promise<string> {
+  mapsRef = (await client.createProduct({ name: 'Maps API' })).reference
+  const plan = await client.createPlan(mapsRef, {
+    name: 'Weekly',
+    type: 'usage-based',
+    billingModel: 'post-paid',
+    billingCycle: 'weekly',
+    creditsPerUnit: 100,
+    limit: 100,
+    rolloverUnusedUnits: true,
+  })
+  await post('POST', '/v1/ui/meters', { name: 'tiles', displayName: 'Map tiles' })
+  const { reference } = await client.createCustomer({ email: 'grace@example.com', name: 'Grace' })
+  const planRef = plan.reference
+  await post('POST', '/v1/sdk/activate', { customerRef: reference, productRef: mapsRef, planRef })
+  return reference
 }
 
 /** Where the browser finds it, whatever the public address of the installation is. */
@@ -150,6 +182,23 @@ describe('the link', () => {
       expect(await answer.text()).toMatch(/This link is not valid|You are signed out/)
     },
   )
+})
+
+test('a plan shows what was carried over, what its usage costs so far, and every meter', async () => {
+  const visitor = await createVisitor(browser)
+  const { page } = visitor
+  await page.goto(await portalLink({ customerRef: payerRef }))
+  const card = page.getByRole('article', { name: 'Maps API' })
+  // Seven days of the week before, and four of this one.
+  await expect
+    .poll(() => card.innerText(), { timeout: 30_000 })
+    .toMatch(/40 of 130 requests, 30 of them carried over, until Mar 23, 2026/)
+  await expect(card.innerText()).resolves.toMatch(/costs \$0\.40 so far, without tax/)
+  await page.getByRole('link', { name: 'Maps API' }).click()
+  await page.getByRole('img', { name: 'Requests: 40 in all' }).waitFor()
+  await page.getByRole('img', { name: 'Map tiles: 2,500 in all' }).waitFor()
+  await visitor.inspect('portal-carried-over')
+  await visitor.close()
 })
 
 describe('the portal', () => {

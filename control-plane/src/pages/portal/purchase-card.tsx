@@ -69,24 +69,42 @@ function UsageMeter(props: { readonly shown: ShownPurchase; readonly formats: Fo
   const { purchase, usage } = props.shown
   const { count, date } = props.formats
   if (usage === undefined || purchase.planSnapshot === null) return null
-  const capMicros = effectiveCap(purchase.planSnapshot)
+  const { used, carriedOverUnits } = usage
+  const capMicros = effectiveCap(purchase.planSnapshot, micros(carriedOverUnits))
   const resets = usage.periodEnd === undefined ? '' : `, until ${date(new Date(usage.periodEnd))}`
-  if (capMicros === null) return <p className="quiet">{`${count(usage.used)} requests${resets}`}</p>
+  const carried = carriedOverUnits > 0 ? `, ${count(carriedOverUnits)} of them carried over` : ''
+  const cost = <UsageCost shown={props.shown} formats={props.formats} />
+  if (capMicros === null) {
+    return (
+      <>
+        <p className="quiet">{`${count(used)} requests${resets}`}</p>
+        {cost}
+      </>
+    )
+  }
   const cap = numberFromMicros(capMicros)
-  const isFull = BigInt(microsFromNumber(usage.used) ?? 0) >= capMicros
+  const isFull = micros(used) >= capMicros
   const id = `usage-${purchase.reference}`
   return (
     <div className="usage">
-      <label htmlFor={id}>{`${count(usage.used)} of ${count(cap)} requests${resets}`}</label>
-      <progress
-        id={id}
-        className={isFull ? 'full' : ''}
-        value={Math.min(usage.used, cap)}
-        max={cap}
-      />
+      <label htmlFor={id}>{`${count(used)} of ${count(cap)} requests${carried}${resets}`}</label>
+      <progress id={id} className={isFull ? 'full' : ''} value={Math.min(used, cap)} max={cap} />
       {isFull && <p className="bad-text">The limit of this period is reached.</p>}
+      {cost}
     </div>
   )
+}
+
+/** What will be billed beside the price of the plan. */
+function UsageCost(props: { readonly shown: ShownPurchase; readonly formats: Formats }) {
+  const { purchase, usage } = props.shown
+  if (usage === undefined || usage.overageCost === 0) return null
+  const cost = props.formats.money(BigInt(usage.overageCost), purchase.currency)
+  return <p className="quiet">{`Usage of this period costs ${cost} so far, without tax.`}</p>
+}
+
+function micros(units: number): bigint {
+  return BigInt(microsFromNumber(units) ?? 0)
 }
 
 function PurchaseActions({ portal, shown: { purchase }, now }: PurchaseCardProps) {

@@ -5,8 +5,9 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { CancelDecision } from '@tollgate/domain/purchases/decide-cancel'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
 import type { Formats } from '../formats.ts'
-import { UsageChart, type ChartBar } from '../usage-chart.tsx'
+import { UsageChart } from '../usage-chart.tsx'
 import { PostForm } from '../post-form.tsx'
+import type { MeterChart } from './purchase-usage-charts.ts'
 import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
 import type { Notice } from '../notice.tsx'
@@ -16,7 +17,7 @@ type PurchasePageProps = {
   readonly portal: Portal
   readonly shown: ShownPurchase
   /** Undefined where usage cannot be read now. */
-  readonly bars: readonly ChartBar[] | undefined
+  readonly charts: readonly MeterChart[] | undefined
   readonly now: Date
   readonly notice: Notice | undefined
 }
@@ -24,7 +25,7 @@ type PurchasePageProps = {
 export function PurchasePage({
   portal,
   shown,
-  bars,
+  charts,
   now,
   notice,
 }: PurchasePageProps): ReactElement {
@@ -38,10 +39,18 @@ export function PurchasePage({
       <PurchaseCard portal={portal} shown={shown} now={now} hasLink={false} />
       <section className="card">
         <h2>Usage</h2>
-        {bars === undefined ? (
+        {charts === undefined ? (
           <p className="quiet">Usage over time cannot be shown at the moment.</p>
         ) : (
-          <UsageChart title="Requests" bars={bars} now={now} formats={portal.frame.formats} />
+          charts.map(({ meterName, title, bars }) => (
+            <UsageChart
+              key={meterName}
+              title={title}
+              bars={bars}
+              now={now}
+              formats={portal.frame.formats}
+            />
+          ))
         )}
       </section>
       <PurchaseFacts purchase={purchase} formats={portal.frame.formats} />

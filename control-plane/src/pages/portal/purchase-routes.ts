@@ -19,7 +19,7 @@ import type { Notice } from '../notice.tsx'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 import { purchasePath } from './purchase-card.tsx'
 import { CancelPage, PurchasePage } from './purchase-page.tsx'
-import { purchaseUsageChart } from './purchase-usage-chart.ts'
+import { purchaseUsageCharts } from './purchase-usage-charts.ts'
 
 const params = z.object({ handle: z.string(), purchaseRef: requiredReference })
 const schema = { hide: true, params }
@@ -43,10 +43,10 @@ export function registerPurchasePages(app: ApiServer, pages: PageParts): void {
   app.get(purchasesPath, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const shown = await requirePurchase(pages, request, request.params.purchaseRef)
-    const bars = await purchaseUsageChart(pages, portal.caller, shown.purchase)
+    const charts = await purchaseUsageCharts(pages, portal.caller, shown.purchase)
     const now = new Date(pages.clock.now())
     const notice = noticeOf(request)
-    return sendPage(reply, 200, PurchasePage({ portal, shown, bars, now, notice }))
+    return sendPage(reply, 200, PurchasePage({ portal, shown, charts, now, notice }))
   })
 
   registerChanges(app, pages)

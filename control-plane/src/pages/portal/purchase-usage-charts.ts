@@ -1,12 +1,13 @@
 import { listReferences } from '@tollgate/domain/customers/repository'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
+import { listMeters, type Meter } from '@tollgate/domain/meters/repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Granularity } from '@tollgate/schemas/http/meters'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { bucketsOf, type TimeRange } from '../../domain/usage-buckets.ts'
 import { read } from '../../http/read.ts'
 import type { Caller } from '../../http/plugins/authentication.ts'
-import { sumRolledUpByBucket } from '../../usage/query-rolled-up-usage.ts'
+import { listUsageGroups, sumRolledUpByBucket } from '../../usage/query-rolled-up-usage.ts'
 import { wholeHours } from '../../usage/usage-over-time.ts'
 import type { PageParts } from '../frame.ts'
 import type { ChartBar } from '../usage-chart.tsx'
@@ -19,40 +20,66 @@ const barsMax = 62
 /** Of a purchase whose period is as long as it lasts. */
 const recentDays = 30
 
+/** More are not looked at: those with the most usage are shown. */
+const chartsMax = 8
+
+export type MeterChart = {
+  readonly meterName: string
+  readonly title: string
+  readonly bars: readonly ChartBar[]
+}
+
 /**
- * What the purchase used in its period, for a picture: as far as it is stored, which a moment ago may be missing from.
- * Undefined while the store cannot say.
+ * What the purchase used in its period, for a picture of each meter, that of requests first: as far as it is stored, which
+ * a moment ago may be missing from. Undefined while the store cannot say.
  */
-export async function purchaseUsageChart(
+export async function purchaseUsageCharts(
   pages: PageParts,
   caller: Caller,
   purchase: Purchase,
-): Promise<readonly ChartBar[] | undefined> {
+): Promise<readonly MeterChart[] | undefined> {
   const range = chartedRange(purchase, new Date(pages.clock.now()))
   if (range === undefined) return undefined
   const granularity = granularityOf(range)
   const buckets = bucketsOf(range, granularity, barsMax)
   if (buckets === undefined) return undefined
-  const customerRefs = await read(pages, caller, (sql) =>
-    listReferences(sql, caller.providerId, purchase.customerRef),
-  )
+  const { customerRefs, meters } = await read(pages, caller, async (sql) => ({
+    customerRefs: await listReferences(sql, caller.providerId, purchase.customerRef),
+    meters: await listMeters(sql, caller.providerId),
+  }))
   const query = {
     ...caller,
-    meterName: requestsMeterName,
     productRefs: ['', purchase.productRef],
     customerRefs,
     range,
   }
   try {
-    const { buckets: sums } = await sumRolledUpByBucket(pages.usageStore, query, granularity)
-    return buckets.map(({ startMs }) => ({
-      start: new Date(startMs),
-      value: Number(sums.get(startMs)?.total ?? 0),
-    }))
+    const all = { ...query, meterName: undefined }
+    const used = await listUsageGroups(pages.usageStore, all, 'meter', chartsMax)
+    const names = new Set([requestsMeterName, ...used.map(({ key }) => key)])
+    return await Promise.all(
+      [...names].map(async (meterName): Promise<MeterChart> => {
+        const ofMeter = { ...query, meterName }
+        const { buckets: sums } = await sumRolledUpByBucket(pages.usageStore, ofMeter, granularity)
+        return {
+          meterName,
+          title: titleOf(meterName, meters),
+          bars: buckets.map(({ startMs }) => ({
+            start: new Date(startMs),
+            value: Number(sums.get(startMs)?.total ?? 0),
+          })),
+        }
+      }),
+    )
   } catch (error) {
-    pages.logger.warn({ err: error }, 'a purchase is shown without its chart')
+    pages.logger.warn({ err: error }, 'a purchase is shown without its charts')
     return undefined
   }
+}
+
+function titleOf(meterName: string, meters: readonly Meter[]): string {
+  if (meterName === requestsMeterName) return 'Requests'
+  return meters.find(({ name }) => name === meterName)?.displayName ?? meterName
 }
 
 function chartedRange(purchase: Purchase, now: Date): TimeRange | undefined {
