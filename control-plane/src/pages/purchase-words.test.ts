@@ -27,7 +27,12 @@ describe('the state of a purchase', () => {
     ['lapsed, and nobody said so yet', { endDate: before }, 'Ended', 'Ended'],
     ['on trial', { status: 'trialing', nextBillingDate: later }, 'Trial', 'Trial ends'],
     ['unpaid', { status: 'past_due', nextBillingDate: before }, 'Payment failed', 'Was due'],
-    ['owing for usage', { status: 'past_due', nextBillingDate: later }, 'Payment failed', undefined],
+    [
+      'owing for usage',
+      { status: 'past_due', nextBillingDate: later },
+      'Payment failed',
+      undefined,
+    ],
     ['suspended', { status: 'suspended' }, 'Paused', undefined],
     ['waiting', { status: 'pending' }, 'Waiting for payment', undefined],
     ['cancelled for good', { status: 'cancelled', endedAt: before }, 'Ended', 'Ended'],

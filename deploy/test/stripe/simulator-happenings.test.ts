@@ -124,7 +124,7 @@ test.each([
 ])('the bank asks its customer, who answers %s', async (answer, redirectStatus, status) => {
   const { id } = await pay('pm_card_authenticationRequired', 'on_session')
   const { url, secret } = await bankPage(id)
-  expect(await (await page(url)).text()).toContain('10000 USD')
+  expect(await (await page(url)).text()).toContain('$100.00')
   const left = await page(url, { client_secret: secret, answer })
   expect(left.status).toBe(303)
   const back = new URL(left.headers.get('location') ?? '')

@@ -48,3 +48,20 @@ export function requireChargeable(amount: number, currency: string): void {
 export function feeOf(amount: number): number {
   return Number((BigInt(amount) * 29n + 500n) / 1_000n) + 30
 }
+
+const withoutDecimals = new Set(
+  'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' '),
+)
+const withThreeDecimals = new Set(['bhd', 'jod', 'kwd', 'omr', 'tnd'])
+
+/** For people: `$54.00`. Of currencies whose smallest unit Stripe sees otherwise than their states do, as Stripe does. */
+export function amountWords(amount: number, currency: string): string {
+  const digits = withoutDecimals.has(currency) ? 0 : withThreeDecimals.has(currency) ? 3 : 2
+  const format = new Intl.NumberFormat('en-US', {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  })
+  return format.format(amount / 10 ** digits).replaceAll('\u00a0', ' ')
+}

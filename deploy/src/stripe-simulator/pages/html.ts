@@ -23,9 +23,11 @@ export function page(title: string, content: string): string {
   input, button { padding: .5rem; margin: .25rem 0 1rem }
   .note { color: #666 } .wrong { color: #b00 }
 </style>
+<main>
 <h1>${escapeHtml(title)}</h1>
 ${content}
 <p class="note">This is Tollgate's simulator of Stripe. No money moves.</p>
+</main>
 </html>
 `
 }

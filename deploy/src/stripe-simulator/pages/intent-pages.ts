@@ -1,4 +1,5 @@
 import { StripeApiError } from '../errors.ts'
+import { amountWords } from '../objects/amounts.ts'
 import { authenticatePayment, confirmPaymentIntent } from '../objects/payment-intents.ts'
 import { createPaymentMethod } from '../objects/payment-methods.ts'
 import type { PaymentIntent, SetupIntent } from '../objects/records.ts'
@@ -66,7 +67,8 @@ export function showCardForm(
     client_secret: intent.client_secret,
     ...(returnUrl !== null && { return_url: returnUrl }),
   })
-  const wrong = complaint === undefined ? '' : `<p class="wrong">${escapeHtml(complaint)}</p>`
+  const wrong =
+    complaint === undefined ? '' : `<p class="wrong" role="alert">${escapeHtml(complaint)}</p>`
   return shown(
     page(
       intent.object === 'payment_intent' ? 'Pay by card' : 'Save a card',
@@ -138,7 +140,7 @@ function leave(intent: PaymentIntent | SetupIntent, returnUrl: string | null): P
 
 function question(intent: PaymentIntent | SetupIntent): string {
   if (intent.object === 'setup_intent') return 'Your card is to be saved for later payments.'
-  return `A payment of ${intent.amount} ${intent.currency.toUpperCase()}, in the smallest unit.`
+  return `A payment of ${amountWords(intent.amount, intent.currency)}.`
 }
 
 function lastErrorOf(intent: PaymentIntent | SetupIntent): { readonly message: string } | null {

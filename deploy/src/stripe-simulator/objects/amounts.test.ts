@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { amountWords } from './amounts.ts'
+
+test.each([
+  [5_400, 'usd', '$54.00'],
+  [99_999_999, 'eur', '€999,999.99'],
+  [500, 'jpy', '¥500'],
+  [500, 'mga', 'MGA 500'],
+  [12_500, 'kwd', 'KWD 12.500'],
+  // Stripe counts hundredths of these, though their states have none.
+  [10_000, 'ugx', 'UGX 100.00'],
+  [10_000, 'isk', 'ISK 100.00'],
+])('%i of %s is %s', (amount, currency, words) => {
+  expect(amountWords(amount, currency)).toBe(words)
+})
