@@ -146,6 +146,9 @@ async function findMade(
       await settleAttempt(sql, providerId, attempt, 'done', attempt.message, now)
       return applyLook(work, intent.reference, seen, parts.hostedUrl)
     }
+    // Of two who look for it at once, one has it made again.
+    const open = await findOpenAttempt(sql, providerId, intent.reference)
+    if (open?.number !== attempt.number) return locked
     await settleAttempt(sql, providerId, attempt, 'lost', attempt.message, now)
     const { request } = attempt
     // Carried out by the next look at it.
