@@ -11,7 +11,9 @@ import type { AppParts } from '../http/app-parts.ts'
 import { commit } from '../http/commit.ts'
 import { repeating } from './repeating.ts'
 
-export type TakeBackParts = Pick<AppParts, 'database' | 'publisher' | 'logger' | 'wallets'>
+export type TakeBackParts = Pick<AppParts, 'database' | 'publisher' | 'logger'> & {
+  readonly wallets: Pick<AppParts['wallets'], 'readHot' | 'hold'>
+}
 
 const rowsPerClaimMax = 100
 

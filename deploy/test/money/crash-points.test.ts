@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Happening } from './happenings.ts'
 import type { Death } from './life.ts'
-import type { Act, jobs } from './story.ts'
+import type { Act, jobs, Ware } from './story.ts'
 import { tellStory } from './tell-story.ts'
 import { openStores, type Stores } from './stores.ts'
 
@@ -17,15 +18,21 @@ beforeAll(async () => {
 afterAll(() => stores.stop())
 
 const visa = 'pm_card_visa'
-const buy = (slot: 0 | 1, ware: 'gold' | 'silver' | 'credits' | 'credits that refill'): Act[] => {
-  return [{ do: 'buy', slot, ware }]
-}
+const buy = (slot: 0 | 1, ware: Ware): Act[] => [{ do: 'buy', slot, ware }]
 const pay = (slot: 0 | 1, card = visa): Act[] => [{ do: 'pay', slot, card }]
 const waitFor = (slot: 0 | 1): Act[] => [{ do: 'wait for', slot }]
 const mail: Act[] = [{ do: 'get mail', order: [], copies: 2 }]
 const job = (name: (typeof jobs)[number]): Act[] => [{ do: 'run', job: name }]
-const month: Act[] = [{ do: 'pass', minutes: 31 * 24 * 60 }]
-const refund: Act[] = [{ do: 'refund', slot: 0, isPart: false }]
+/** With a day to spare, in which the usage of a month is waited for. */
+const month: Act[] = [{ do: 'pass', minutes: 32 * 24 * 60 }]
+const refund = (slot: 0 | 'newest' = 0): Act[] => [{ do: 'refund', slot, isPart: false }]
+const use = (units: number, lateDays = 0): Act[] => [{ do: 'use', units, lateDays }]
+const enter = (card: string): Act[] => [{ do: 'enter a card', card }]
+/** Whoever is not answered asks again. */
+const bought = (ware: Ware): readonly Act[][] => {
+  return [buy(0, ware), buy(0, ware), pay(0), waitFor(0), waitFor(0)]
+}
+const told: readonly Act[][] = [mail, job('workOffInbox'), job('workOffInbox')]
 
 const stories: Record<string, readonly (readonly Act[])[]> = {
   'credits are bought': [buy(0, 'credits'), buy(0, 'credits'), pay(0), waitFor(0), waitFor(0)],
@@ -40,6 +47,11 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
   'one plan is paid twice, and once given back': [
     ...[buy(0, 'gold'), buy(0, 'gold'), buy(1, 'gold'), buy(1, 'gold'), pay(0), pay(1)],
     ...[waitFor(0), waitFor(1), waitFor(0), waitFor(1), job('reconcilePayments')],
+  ],
+  'nobody knows of a payment any more, and two look for it at once': [
+    [{ do: 'go wrong', kind: 'hang_before', path: '/v1/payment_intents', times: 2 }],
+    ...[buy(0, 'credits'), [{ do: 'pass', minutes: 25 * 60 } as const]],
+    ...[[...job('reconcilePayments'), ...buy(0, 'credits')], buy(0, 'credits'), pay(0), waitFor(0)],
   ],
   'a plan is paid while another one is open, which is withdrawn': [
     ...[buy(0, 'gold'), buy(0, 'gold'), buy(1, 'silver'), buy(1, 'silver'), pay(0)],
@@ -65,6 +77,41 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
     ...[[{ do: 'answer the bank', slot: 0, isAccepted: true } as const], waitFor(0), waitFor(0)],
     ...[month, job('bill'), job('bill'), mail, job('workOffInbox')],
   ],
+  'a renewal is paid back': [
+    ...[...bought('gold'), month, job('bill'), job('bill'), refund('newest'), ...told],
+  ],
+  'a card has expired, and another one is entered': [
+    ...[...bought('gold'), enter('pm_card_simulator_expired'), ...told, month, job('bill')],
+    ...[enter(visa), enter(visa), ...told, job('bill'), job('bill')],
+  ],
+  'usage is billed, and what came late with the next bill': [
+    ...[...bought('metered'), use(700), month, job('bill'), job('bill'), use(80, 5)],
+    ...[month, job('bill'), job('bill')],
+  ],
+  'the price and the usage are one invoice': [
+    ...[...bought('combined'), use(700), month, job('bill'), job('bill'), ...told],
+  ],
+  'usage that is paid afterwards is billed to the card': [
+    ...[enter(visa), enter(visa), ...told],
+    ...[[{ do: 'take', plan: 'pay as you go' } as const], use(700)],
+    ...[[{ do: 'take', plan: 'pay as you go' } as const], use(80), month, job('bill'), job('bill')],
+  ],
+  'a plan is changed, and the rest of the period is paid': [
+    ...[...bought('silver'), [{ do: 'pass', minutes: 9 * 24 * 60 } as const]],
+    ...[buy(1, 'gold'), buy(1, 'gold'), pay(1), waitFor(1), waitFor(1), month, job('bill')],
+  ],
+  'a plan is changed for a cheaper one, and the next invoice is less': [
+    ...[...bought('gold'), [{ do: 'pass', minutes: 9 * 24 * 60 } as const]],
+    ...[[{ do: 'take', plan: 'silver' } as const], [{ do: 'take', plan: 'silver' } as const]],
+    ...[month, job('bill'), job('bill')],
+  ],
+  'credits that are paid back are taken back, and given back where the bank does not': [
+    ...[...bought('credits'), [{ do: 'use credits' } as const]],
+    ...[[{ do: 'refund', slot: 0, isPart: true } as const], ...told, job('takeBackCredits')],
+    ...[job('takeBackCredits'), [{ do: 'dispute', slot: 0 } as const], ...told],
+    ...[job('takeBackCredits'), [{ do: 'end the dispute', ending: 'won' } as const], ...told],
+    ...[[{ do: 'pass', minutes: 1 } as const], job('takeBackCredits'), job('takeBackCredits')],
+  ],
   'the tax is added': [
     ...[buy(0, 'credits'), buy(0, 'credits')],
     ...[[{ do: 'tell where one is', slot: 0, country: 'SE' } as const], pay(0), waitFor(0)],
@@ -72,7 +119,7 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
   ],
   'a plan is paid back': [
     ...[buy(0, 'gold'), buy(0, 'gold'), pay(0), waitFor(0), waitFor(0)],
-    ...[refund, mail, job('workOffInbox'), job('workOffInbox')],
+    ...[refund(), ...told],
   ],
   'a bank takes back what could not be given, and nobody refunds it besides': [
     ...[buy(0, 'credits'), buy(0, 'credits'), [{ do: 'leave' } as const], pay(0)],
@@ -86,6 +133,27 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
   ],
 }
 
+/** What a story is of no use without. */
+const shown: Readonly<Record<string, readonly Happening[]>> = {
+  'one plan is paid twice, and once given back': ['payment that was paid back'],
+  'credits run out, and are bought again': ['automatic top-up'],
+  'a plan is renewed': ['renewal that was paid'],
+  'a renewal is paid back': ['invoice that was refunded'],
+  'a card has expired, and another one is entered': ['invoice that was paid after that'],
+  'usage is billed, and what came late with the next bill': [
+    ...(['bill of usage that was paid', 'line of late usage'] as const),
+  ],
+  'the price and the usage are one invoice': ['bill of both'],
+  'usage that is paid afterwards is billed to the card': ['bill of usage that was paid'],
+  'a plan is changed, and the rest of the period is paid': ['change of plan that was paid'],
+  'a plan is changed for a cheaper one, and the next invoice is less': [
+    ...(['change of plan that was credited', 'renewal that was paid'] as const),
+  ],
+  'credits that are paid back are taken back, and given back where the bank does not': [
+    'credits given back',
+  ],
+}
+
 /** Of each story, spread evenly over it; all where it has no more. */
 const deathsMax = Number(process.env['TOLLGATE_TEST_MONEY_DEATHS'] ?? 3)
 
@@ -93,7 +161,8 @@ test.each(Object.keys(stories))(
   '%s',
   async (name) => {
     const acts = stories[name]!
-    const { steps } = await tellStory(stores, { deaths: [], acts })
+    const { steps, happened } = await tellStory(stores, { deaths: [], acts })
+    expect((shown[name] ?? []).filter((happening) => happened[happening] === 0)).toEqual([])
     const failures: string[] = []
     for (const death of someOf(deathsAt(steps))) {
       try {

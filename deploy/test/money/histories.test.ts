@@ -7,7 +7,8 @@ import { settleWorld } from './settle-world.ts'
 import { addCustomer, openShop } from './shop.ts'
 import { anyAct, cards, endings, type Act, type Ware } from './story.ts'
 import { verifyWorld } from './verify-world.ts'
-import { environment, openStores, type Stores } from './stores.ts'
+import { environment } from './environment.ts'
+import { openStores, type Stores } from './stores.ts'
 
 /*
  * What the processor tells of a payment arrives late, in any order and more than once, with looks in between: the payment,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually, PaymentStack } from '../payments/payment-stack.ts'
-import { environment } from './stores.ts'
+import { environment } from './environment.ts'
 import { verifyBooks } from './verify-world.ts'
 
 /*

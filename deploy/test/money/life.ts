@@ -169,7 +169,7 @@ export function processorOf(life: Life, processor: PaymentProcessor): PaymentPro
         life.requireAlive()
         const send = (): unknown => Reflect.apply(method, target, given)
         // What is no promise calls nobody, or looks when it is asked to.
-        const isWrite = /^(create|change|confirm|cancel|ensure|attach|detach|set)/.test(
+        const isWrite = /^(create|change|confirm|cancel|ensure|attach|detach|set|delete)/.test(
           String(name),
         )
         if (isWrite) return life.call(String(name), send as () => Promise<unknown>)
@@ -194,7 +194,7 @@ export function hotStateOf(life: Life, hotState: HotState): HotState {
       return (...given: unknown[]): unknown => {
         life.requireAlive()
         const act = (): unknown => Reflect.apply(method, target, given)
-        const isWrite = /^(put|delete|claim|apply)/.test(String(name))
+        const isWrite = /^(put|delete|claim|apply|reserve)/.test(String(name))
         return isWrite ? life.effect(String(name), act as () => Promise<unknown>) : act()
       }
     },

@@ -3,15 +3,17 @@ import { rechargeWallets } from '@tollgate/domain/auto-recharge/recharge-wallets
 import { receiveEvents } from '@tollgate/domain/payments/inbox-repository'
 import { pollEvents } from '@tollgate/domain/payments/poll-events'
 import { reconcilePayments } from '@tollgate/domain/payments/reconcile-payments'
+import { removeProcessorCustomers } from '@tollgate/domain/payments/remove-processor-customers'
 import { workOffInbox, type PaymentJobParts } from '@tollgate/domain/payments/work-off-inbox'
 import { publishPending } from '@tollgate/domain/publications/publisher'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { Database } from '@tollgate/platform/database/database'
 import { createLogger } from '@tollgate/platform/observability/logger'
-import type {
-  PaymentProcessor,
-  ProcessorEvent,
+import {
+  PaymentProcessorUnavailableError,
+  type PaymentProcessor,
+  type ProcessorEvent,
 } from '@tollgate/platform/payments/payment-processor'
 import { commitAndPublish } from '@tollgate/domain/publications/commit-and-publish'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
@@ -20,8 +22,16 @@ import { createEndedPurchases } from '@tollgate/billing-runner/jobs/end-purchase
 import { createRenewals } from '@tollgate/billing-runner/jobs/renew'
 import { createRetries } from '@tollgate/billing-runner/jobs/retry-charges'
 import { workSlot } from '@tollgate/billing-runner/jobs/work-slot'
+import { createUsageBilling } from '@tollgate/billing-runner/jobs/bill-usage'
+import { takeBackCredits, type TakeBackParts } from '@tollgate/control-plane/jobs/take-back-credits'
+import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
+import { createHoldCredits } from '@tollgate/domain/wallet/hold-credits'
+import type { WalletParts } from '@tollgate/domain/wallet/hot-wallet'
+import { readWallet } from '@tollgate/domain/wallet/read-wallet'
+import { timestampPastMsMax } from '@tollgate/schemas/limits'
 import { Died, databaseOf, hotStateOf, processorOf, type Life } from './life.ts'
-import { environment, type Stores } from './stores.ts'
+import { environment } from './environment.ts'
+import type { Stores } from './stores.ts'
 
 const pollMs = 300_000
 
@@ -35,6 +45,10 @@ const runnerConfig = {
   claimLeaseMs: 0,
 }
 
+export const walletLimits = { waitMs: 0, heldMs: 3_600_000, heldMax: 10_000 }
+
+export const usageGraceMs = runnerConfig.usageGraceMinutes * 60_000
+
 /** Each run is a slot of its own. */
 let slots = 0
 
@@ -44,6 +58,8 @@ export class MortalService {
   readonly database: Database
   readonly parts: PaymentJobParts
   readonly #publisher: PublisherParts
+  readonly #wallets: WalletParts
+  readonly #usage: Pick<Stores, 'usageLog' | 'usageStore'>
 
   constructor(
     life: Life,
@@ -62,6 +78,8 @@ export class MortalService {
     const now = (): Date => new Date(clock.now())
     const hotState = hotStateOf(life, stores.hotState)
     this.#publisher = { database: this.database, hotState, partitionCount: () => 2, now }
+    this.#wallets = { log: stores.usageLog, hotState }
+    this.#usage = stores
     const mortalProcessor = processorOf(life, processor)
     const parts = { database: this.database, publisher: this.#publisher, logger }
     this.parts = {
@@ -93,8 +111,13 @@ export class MortalService {
     return workOffInbox(this.parts, environment)
   }
 
-  pollEvents(): Promise<void> {
-    return pollEvents(this.parts, environment, pollMs)
+  /** Where the processor does not answer in time, the next round asks it again. */
+  async pollEvents(): Promise<void> {
+    try {
+      await pollEvents(this.parts, environment, pollMs)
+    } catch (error) {
+      if (!(error instanceof PaymentProcessorUnavailableError)) throw error
+    }
   }
 
   reconcilePayments(): Promise<boolean> {
@@ -105,13 +128,46 @@ export class MortalService {
     return rechargeWallets(this.parts, environment)
   }
 
+  /** Of customers who have left. */
+  removeProcessorCustomers(): Promise<boolean> {
+    return removeProcessorCustomers(this.parts, environment)
+  }
+
+  /** Credits whose money was paid back. */
+  async takeBackCredits(): Promise<boolean> {
+    const { database, logger } = this.parts
+    const wallets: TakeBackParts['wallets'] = {
+      hold: createHoldCredits(this.#wallets, walletLimits),
+      readHot: (name) =>
+        readWallet(this.#wallets, name, walletLimits.waitMs).catch((error: unknown) => {
+          if (error instanceof UsageBehindError) return undefined
+          throw error
+        }),
+    }
+    return takeBackCredits({ database, publisher: this.#publisher, logger, wallets }, environment)
+  }
+
   /** What the billing runner does for purchases whose time has come. */
   async bill(): Promise<void> {
-    const { logger } = this.parts
+    const { logger, now } = this.parts
     const parts = { publisher: this.#publisher, logger, limits: runnerConfig }
-    const delays = { hours: runnerConfig.paymentRetryHours, jitterMs: 0 }
-    const charging = { charge: createSavedCardCharger(this.parts), delays }
-    const all = [createEndedPurchases(), createRenewals(charging), createRetries(charging)]
+    const charging = {
+      charge: createSavedCardCharger(this.parts),
+      delays: { hours: runnerConfig.paymentRetryHours, jitterMs: 0 },
+    }
+    const renewals = createRenewals(charging)
+    const usageBilling = createUsageBilling({
+      charging,
+      renewals,
+      delays: { graceMs: usageGraceMs, lateMs: timestampPastMsMax },
+      measuring: {
+        eventLog: this.#usage.usageLog,
+        usageStore: this.#usage.usageStore,
+        now,
+        storedWaitMs: runnerConfig.usageStoredWaitMs,
+      },
+    })
+    const all = [createEndedPurchases(), renewals, usageBilling, createRetries(charging)]
     const stopping = new AbortController().signal
     for (const job of all) {
       slots += 1

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { setUpCard } from '@tollgate/domain/cards/set-up-card'
 import type { Customer } from '@tollgate/domain/customers/repository'
 import { deleteCustomer } from '@tollgate/domain/customers/delete-customer'
 import { createPayment } from '@tollgate/domain/payments/create-payment'
@@ -5,14 +7,20 @@ import type { PaymentRequest } from '@tollgate/domain/payments/payment-request'
 import { PaymentUnknownError } from '@tollgate/domain/payments/payment-unknown-error'
 import { settlePayment } from '@tollgate/domain/payments/settle-payment'
 import { taxPayment } from '@tollgate/domain/payments/tax-payment'
-import { postDebits, readDebitPosition } from '@tollgate/domain/wallet/post-debits'
+import { activatePlan, type SoldRequest } from '@tollgate/domain/purchases/activate-plan'
+import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
+import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
+import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { reactivatePurchase } from '@tollgate/domain/purchases/reactivate-purchase'
+import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
+import { takeCredits } from '@tollgate/domain/wallet/take-credits'
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import { callProcessor, readProcessor } from './at-processor.ts'
-import type { MortalService } from './mortal-service.ts'
+import { walletLimits, type MortalService } from './mortal-service.ts'
 import type { MoneyWorld } from './money-world.ts'
-import { operationIn, type Shop } from './shop.ts'
+import type { PlanName, Shop } from './shop.ts'
 import type { Act, Slot, Story, Ware } from './story.ts'
-import { environment } from './stores.ts'
+import { environment } from './environment.ts'
 
 /** A payment as the customer knows it, who may have been answered or not. */
 type Known = {
@@ -63,15 +71,19 @@ async function play(cast: Cast, act: Act): Promise<void> {
     case 'tell where one is':
       return tellWhereOneIs(cast, act.slot, act.country)
     case 'leave':
-      await world.act((service) => {
-        const operation = service.operation(cast.shop.providerId)
-        return service.parts.commit(operation, (work) =>
-          deleteCustomer(work, cast.customer.reference),
-        )
-      })
-      return
+      return ownAct(cast, (work) => deleteCustomer(work, cast.customer.reference))
+    case 'take':
+      return take(cast, act.plan)
+    case 'cancel':
+      return onPurchase(cast, (work, reference) => cancelPurchase(work, reference, null))
+    case 'reactivate':
+      return onPurchase(cast, reactivatePurchase)
+    case 'enter a card':
+      return enterCard(cast, act.card)
     case 'use credits':
       return useCredits(cast)
+    case 'use':
+      return use(cast, act.units, act.lateDays)
     case 'run':
       await world.act<unknown>((service) => service[act.job]())
       return
@@ -98,11 +110,12 @@ type AtProcessorAct = Extract<
 >
 
 /** What does not fit the state that things are in is refused there, and changes nothing. */
-async function playAtProcessor({ world, known }: Cast, act: AtProcessorAct): Promise<void> {
+async function playAtProcessor(cast: Cast, act: AtProcessorAct): Promise<void> {
+  const { world } = cast
   const { url } = world.simulator.simulator
   const tell = (path: string, body: object): Promise<unknown> =>
     world.simulator.admin(path, body).catch(() => undefined)
-  const paymentId = 'slot' in act ? known.get(act.slot)?.processorPaymentId : undefined
+  const paymentId = 'slot' in act ? await paymentIdOf(cast, act.slot) : undefined
   if ('slot' in act && paymentId === undefined) return
   switch (act.do) {
     case 'answer the bank':
@@ -129,6 +142,58 @@ async function playAtProcessor({ world, known }: Cast, act: AtProcessorAct): Pro
       const { disputes } = await readProcessor(url)
       for (const { id } of disputes) await tell(`disputes/${id}/close`, { ending: act.ending })
     }
+  }
+}
+
+async function paymentIdOf({ world, known }: Cast, slot: Slot | 'newest') {
+  if (slot !== 'newest') return known.get(slot)?.processorPaymentId
+  const { charges } = await readProcessor(world.simulator.simulator.url)
+  return charges.find(({ status }) => status === 'succeeded')?.payment_intent
+}
+
+/** What the customer, or the provider for it, has done at once. */
+async function ownAct(
+  { world, shop }: Cast,
+  body: (work: UnitOfWork) => Promise<unknown>,
+): Promise<void> {
+  await world.act((service) => service.parts.commit(service.operation(shop.providerId), body))
+}
+
+function take(cast: Cast, plan: PlanName): Promise<void> {
+  const { customer, shop } = cast
+  const { productRef, planRefs } = shop
+  const seller = { name: 'Acme' }
+  const asked = { customer, productRef, planRef: planRefs[plan], cycleMode: 'calendar', seller }
+  return ownAct(cast, (work) => activatePlan(work, asked as SoldRequest))
+}
+
+/** The newest one of the product. */
+function onPurchase(
+  cast: Cast,
+  body: (work: UnitOfWork, reference: string) => Promise<unknown>,
+): Promise<void> {
+  const { customer, shop } = cast
+  return ownAct(cast, async (work) => {
+    const { sql, providerId } = work
+    const of = { customerRef: customer.reference, productRef: shop.productRef }
+    const held = await findDecidingPurchase(sql, providerId, of.customerRef, of.productRef)
+    if (held !== undefined) await body(work, held.reference)
+  })
+}
+
+/** Each card is one try, however often it is entered. */
+async function enterCard({ world, shop, customer }: Cast, card: string): Promise<void> {
+  try {
+    const setup = await world.act((service) =>
+      setUpCard(service.parts, service.operation(shop.providerId), customer, card),
+    )
+    if (setup === undefined) return
+    const fields = { payment_method: card, return_url: 'https://shop.example/back' }
+    const { url } = world.simulator.simulator
+    const path = `setup_intents/${setup.setupIntentId}/confirm`
+    await callProcessor(url, 'POST', path, fields).catch(() => undefined)
+  } catch (error) {
+    if (!isNoAnswer(error)) throw error
   }
 }
 
@@ -168,7 +233,9 @@ function requestOf({ shop, customer }: Cast, slot: Slot, ware: Ware): PaymentReq
   }
   switch (ware) {
     case 'gold':
-    case 'silver': {
+    case 'silver':
+    case 'metered':
+    case 'combined': {
       const planRef = shop.planRefs[ware]
       const plan = { productRef: shop.productRef, planRef, keepsCard: true }
       return { ...request, purpose: 'product', ...plan }
@@ -225,20 +292,28 @@ async function ask(
 
 const usedMicros = 60_000_000_000n
 
-/** Usage of a pre-paid plan, as it reaches the ledger; no more than there is. */
+/** Usage of a pre-paid plan: no more is paid than there is. */
 async function useCredits({ world, shop, customer }: Cast): Promise<void> {
-  const { database } = world.stores.postgres
-  await database.in(environment).begin(async (sql) => {
-    const [wallet] = await sql<{ balance: string }[]>`
-      select balance_micros::text as balance from wallets
-      where provider_id = ${shop.providerId} and customer_ref = ${customer.reference} for update`
-    if (wallet === undefined || BigInt(wallet.balance) < usedMicros) return
-    const from = await readDebitPosition(sql, 0)
-    const by = { providerId: shop.providerId, customerRef: customer.reference }
-    const debits = [{ ...by, productRef: shop.productRef, micros: usedMicros }]
-    const batch = { partition: 0, fromOffset: from, toOffset: from + 1, debits }
-    await postDebits(sql, environment, batch, operationIn(shop.providerId, world.now).now)
-  })
+  const { usageLog: log, hotState } = world.stores
+  const of = { providerId: shop.providerId, customerRef: customer.reference }
+  const usageRef = `usage_${randomUUID()}`
+  const due = { ...of, environment, usageRef, dueMicros: usedMicros, isKeyed: false } as const
+  try {
+    const { takenMicros } = await takeCredits({ log, hotState }, due, walletLimits)
+    if (takenMicros === 0n) return
+    const debit = { usageRef, micros: takenMicros }
+    await log.record({ ...of, productRef: shop.productRef, micros: 0n, at: world.now, debit })
+  } catch (error) {
+    // Whoever was to publish the wallet died.
+    if (!(error instanceof UsageBehindError)) throw error
+  }
+}
+
+async function use({ world, shop, customer }: Cast, units: number, lateDays: number) {
+  const at = new Date(world.now.getTime() - lateDays * 86_400_000)
+  const { providerId, productRef } = shop
+  const of = { providerId, productRef, customerRef: customer.reference }
+  await world.stores.usageLog.record({ ...of, micros: BigInt(units) * 1_000_000n, at })
 }
 
 /** In the order that is drawn, with what is left behind it, each as often as is said. */

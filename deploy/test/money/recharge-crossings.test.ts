@@ -10,7 +10,8 @@ import { settleWorld } from './settle-world.ts'
 import { addCustomer, openShop } from './shop.ts'
 import type { Act } from './story.ts'
 import { verifyWorld } from './verify-world.ts'
-import { environment, openStores, type Stores } from './stores.ts'
+import { environment } from './environment.ts'
+import { openStores, type Stores } from './stores.ts'
 
 /*
  * A wallet that runs low is noticed by many at once: usage of a hundred partitions is posted while a dozen processes look.

@@ -1,6 +1,7 @@
 import { getMail, type Cast } from './play-story.ts'
 import { jobs } from './story.ts'
-import { environment } from './stores.ts'
+import { usageGraceMs } from './mortal-service.ts'
+import { environment } from './environment.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -44,6 +45,7 @@ async function isSettled(cast: Cast): Promise<boolean> {
 async function whatIsLeft({ world, shop }: Cast): Promise<Record<string, readonly object[]>> {
   const { providerId } = shop
   const sql = world.stores.postgres.database.in(environment)
+  const billableAt = new Date(world.now.getTime() - usageGraceMs)
   return {
     intents: await sql`
       select reference, purpose, status, refund_wanted, cancel_wanted, next_look_at
@@ -64,6 +66,23 @@ async function whatIsLeft({ world, shop }: Cast): Promise<Record<string, readonl
       select reference, status, next_billing_date, next_retry_at from purchases
       where provider_id = ${providerId} and (
         (next_billing_date <= ${world.now} and status = 'active') or next_retry_at is not null)`,
+    usage: await sql`
+      select reference, status, next_usage_bill_at, usage_closes_at from purchases
+      where provider_id = ${providerId} and status <> 'refunded' and (
+        least(next_usage_bill_at, ended_at) <= ${billableAt} and next_usage_bill_at is not null
+        or usage_closes_at <= ${world.now})`,
+    invoices: await sql`
+      select reference, status, failed_charges, next_charge_at from invoices
+      where provider_id = ${providerId} and next_charge_at is not null`,
+    takeBacks: await sql`
+      select reference, cause, is_undone from credit_take_backs
+      where provider_id = ${providerId} and due_at is not null`,
+    removals: await sql`
+      select customer_ref, removal_tries, removal_error from processor_customers as gone
+      where provider_id = ${providerId} and removal_due_at <= ${world.now}
+        and not exists (
+          select from payment_intents
+          where payment_intents.customer_ref = gone.customer_ref and refund_wanted)`,
     recharges: await sql`
       select customer_ref, status, in_flight_payment_intent_id, failure_count from auto_recharges
       where provider_id = ${providerId} and in_flight_payment_intent_id is not null`,

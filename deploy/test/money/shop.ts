@@ -8,13 +8,36 @@ import { createProvider } from '@tollgate/domain/providers/create-provider'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { Operation, UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
-import { environment, type Stores } from './stores.ts'
+import { environment } from './environment.ts'
+import type { Stores } from './stores.ts'
 
-/** A provider of Sweden that sells two plans of one product, and credits. */
+const rest = {
+  type: 'recurring',
+  billingCycle: 'monthly',
+  prorationPolicy: 'proportional',
+} as const
+const centAUnit = { billingCycle: 'monthly', creditsPerUnit: 100 } as const
+
+/** Prices in US cents. Whoever changes between the first three pays the rest of the period, or has it credited. */
+const plans = {
+  gold: { ...rest, price: 4_900 },
+  silver: { ...rest, price: 1_900 },
+  /** 29 dollars, and a cent for each unit. */
+  metered: { ...rest, ...centAUnit, type: 'hybrid', basePrice: 2_900 },
+  /** The same on one invoice. */
+  combined: { ...centAUnit, type: 'hybrid', basePrice: 2_900, billingStrategy: 'combined' },
+  /** A cent for each unit behind the first hundred. */
+  'pay as you go': { ...centAUnit, type: 'usage-based', billingModel: 'post-paid', freeUnits: 100 },
+} as const
+
+export type PlanName = keyof typeof plans
+export const planNames = Object.keys(plans) as readonly PlanName[]
+
+/** A provider of Sweden that sells some plans of one product, and credits. */
 export type Shop = {
   readonly providerId: string
   readonly productRef: string
-  readonly planRefs: { readonly gold: string; readonly silver: string }
+  readonly planRefs: Readonly<Record<PlanName, string>>
 }
 
 export async function openShop({ postgres, hotState, clock }: Stores): Promise<Shop> {
@@ -47,14 +70,14 @@ export async function openShop({ postgres, hotState, clock }: Stores): Promise<S
     }),
   )
   const productRef = product.reference
-  const plan = async (name: string, price: number): Promise<string> => {
-    const given = { name, type: 'recurring', billingCycle: 'monthly', price } as PlanCreateInput
+  const planRefs: Partial<Record<PlanName, string>> = {}
+  for (const name of planNames) {
+    const given = { name, ...plans[name] } as PlanCreateInput
     const outcome = await within((work) => createPlan(work, productRef, given, 'USD'))
     if (outcome.kind !== 'plan') throw new Error(JSON.stringify(outcome))
-    return outcome.plan.reference
+    planRefs[name] = outcome.plan.reference
   }
-  const planRefs = { gold: await plan('Gold', 4_900), silver: await plan('Silver', 1_900) }
-  return { providerId, productRef, planRefs }
+  return { providerId, productRef, planRefs: planRefs as Shop['planRefs'] }
 }
 
 let customers = 0
@@ -74,7 +97,7 @@ export async function addCustomer(
   return result.customer
 }
 
-export function operationIn(providerId: string, now: Date): Operation {
+function operationIn(providerId: string, now: Date): Operation {
   const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
   return { ...by, providerId, environment, now }
 }

@@ -1,18 +1,26 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { migrateUsageTables } from '@tollgate/aggregator/clickhouse/migrate'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
-import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import {
+  startTestDatabase,
+  startTestUsageStore,
+  type TestDatabase,
+} from '@tollgate/platform/testing/embedded-servers'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { createManualClock, type ManualClock } from '../manual-clock.ts'
-
-export const environment = 'sandbox'
+import { environment } from './environment.ts'
+import { UsageLog } from './usage-log.ts'
 
 /** The stores, which outlive every process. Shared by the worlds of one test file. */
 export type Stores = {
   readonly postgres: TestDatabase
   readonly hotState: HotState
+  readonly usageStore: UsageStore
+  readonly usageLog: UsageLog
   readonly clock: ManualClock
   stop(): Promise<void>
 }
@@ -20,24 +28,35 @@ export type Stores = {
 export async function openStores(): Promise<Stores> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-money-'))
   const postgres = await startTestDatabase(migrationsFolder)
+  const clickhouse = await startTestUsageStore()
+  await migrateUsageTables(clickhouse.connection)
   const hotState = await openLmdbHotState({ folder, role: 'projection' })
+  const clock = createManualClock('2026-05-04T10:00:00Z')
+  const stores = { postgres, hotState, usageStore: clickhouse.store, clock }
   return {
-    postgres,
-    hotState,
-    clock: createManualClock('2026-05-04T10:00:00Z'),
+    ...stores,
+    usageLog: new UsageLog(stores),
     stop: async () => {
       await hotState.close()
+      await clickhouse.stop()
       await postgres.stop()
       await rm(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** What a test that failed has left is no work of the next one's processes. */
+/** What the stories before have left is no work of the next one's processes. */
 export async function forgetOthers({ postgres }: Stores): Promise<void> {
   const sql = postgres.database.in(environment)
   await sql`delete from processor_events`
-  await sql`update payment_intents set next_look_at = null`
+  await sql`update payment_intents set next_look_at = null where next_look_at is not null`
   await sql`update auto_recharges set status = 'disabled' where status <> 'disabled'`
+  await sql`update credit_take_backs set due_at = null where due_at is not null`
+  await sql`update processor_customers set removal_due_at = null where removal_due_at is not null`
+  await sql`update invoices set next_charge_at = null where next_charge_at is not null`
+  await sql`
+    update purchases set status = 'expired', next_usage_bill_at = null, usage_closes_at = null
+    where status in ('active', 'past_due', 'suspended') or next_usage_bill_at is not null
+      or usage_closes_at is not null`
   await sql`delete from publications`
 }

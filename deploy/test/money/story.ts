@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import type { Death } from './life.ts'
+import { planNames, type PlanName } from './shop.ts'
 
 /** Payments of one customer, by the place they have in the story. */
 export type Slot = 0 | 1 | 2
 
-const wares = ['gold', 'silver', 'credits', 'credits that refill'] as const
+const wares = ['gold', 'silver', 'metered', 'combined', 'credits', 'credits that refill'] as const
 export type Ware = (typeof wares)[number]
 
 export const cards = [
@@ -19,6 +20,14 @@ export const cards = [
   'pm_card_refundFail',
 ] as const
 
+/** Entered to be charged later; the last one has expired by then. */
+const savedCards = [
+  'pm_card_visa',
+  'pm_card_mastercard',
+  'pm_card_chargeCustomerFail',
+  'pm_card_simulator_expired',
+] as const
+
 export const endings = ['won', 'lost'] as const
 
 /** Of the control plane, and of the billing runner. */
@@ -27,6 +36,8 @@ export const jobs = [
   'workOffInbox',
   'reconcilePayments',
   'rechargeWallets',
+  'takeBackCredits',
+  'removeProcessorCustomers',
   'bill',
 ] as const
 
@@ -47,6 +58,7 @@ const faultyPaths = [
   '/v1/payment_intents/:id/cancel',
   '/v1/payment_intents/:id/confirm',
   '/v1/refunds',
+  '/v1/setup_intents',
 ] as const
 
 /** What somebody does: the customer, its browser, its bank, the provider, the processor, a job, time. */
@@ -56,11 +68,17 @@ export type Act =
   | { readonly do: 'answer the bank'; readonly slot: Slot; readonly isAccepted: boolean }
   | { readonly do: 'wait for'; readonly slot: Slot }
   | { readonly do: 'tell where one is'; readonly slot: Slot; readonly country: string }
-  | { readonly do: 'refund'; readonly slot: Slot; readonly isPart: boolean }
+  | { readonly do: 'refund'; readonly slot: Slot | 'newest'; readonly isPart: boolean }
   | { readonly do: 'end the refund'; readonly status: 'succeeded' | 'failed' }
-  | { readonly do: 'dispute'; readonly slot: Slot }
+  | { readonly do: 'dispute'; readonly slot: Slot | 'newest' }
   | { readonly do: 'end the dispute'; readonly ending: (typeof endings)[number] }
   | { readonly do: 'use credits' }
+  | { readonly do: 'use'; readonly units: number; readonly lateDays: number }
+  /** What needs no payment, or waits for one that is owed. */
+  | { readonly do: 'take'; readonly plan: PlanName }
+  | { readonly do: 'cancel' }
+  | { readonly do: 'reactivate' }
+  | { readonly do: 'enter a card'; readonly card: string }
   | { readonly do: 'leave' }
   | { readonly do: 'run'; readonly job: (typeof jobs)[number] }
   | { readonly do: 'get mail'; readonly order: readonly number[]; readonly copies: number }
@@ -82,6 +100,9 @@ export type Story = {
 
 const slot = fc.constantFrom<Slot>(0, 1, 2)
 
+/** The newest charge of all may be one that nobody was there for. */
+const slotOrNewest = fc.constantFrom<Slot | 'newest'>(0, 1, 2, 'newest', 'newest', 'newest')
+
 const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 6, arbitrary: anyAct('buy', { slot, ware: fc.constantFrom(...wares) }) },
   { weight: 7, arbitrary: anyAct('pay', { slot, card: fc.constantFrom(...cards) }) },
@@ -91,14 +112,14 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     weight: 1,
     arbitrary: anyAct('tell where one is', { slot, country: fc.constantFrom('SE', 'DE') }),
   },
-  { weight: 2, arbitrary: anyAct('refund', { slot, isPart: fc.boolean() }) },
+  { weight: 3, arbitrary: anyAct('refund', { slot: slotOrNewest, isPart: fc.boolean() }) },
   {
     weight: 1,
     arbitrary: anyAct('end the refund', {
       status: fc.constantFrom('succeeded' as const, 'failed' as const),
     }),
   },
-  { weight: 1, arbitrary: anyAct('dispute', { slot }) },
+  { weight: 1, arbitrary: anyAct('dispute', { slot: slotOrNewest }) },
   {
     weight: 1,
     arbitrary: anyAct('end the dispute', {
@@ -106,8 +127,20 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: anyAct('use credits', {}) },
+  {
+    weight: 4,
+    arbitrary: anyAct('use', {
+      units: fc.constantFrom(1, 80, 700, 4_000),
+      lateDays: fc.constantFrom(0, 0, 0, 3, 29),
+    }),
+  },
+  { weight: 2, arbitrary: anyAct('take', { plan: fc.constantFrom(...planNames) }) },
+  { weight: 1, arbitrary: anyAct('cancel', {}) },
+  { weight: 1, arbitrary: anyAct('reactivate', {}) },
+  { weight: 2, arbitrary: anyAct('enter a card', { card: fc.constantFrom(...savedCards) }) },
   { weight: 1, arbitrary: anyAct('leave', {}) },
-  { weight: 5, arbitrary: anyAct('run', { job: fc.constantFrom(...jobs) }) },
+  { weight: 4, arbitrary: anyAct('run', { job: fc.constantFrom(...jobs) }) },
+  { weight: 3, arbitrary: anyAct('run', { job: fc.constant('bill' as const) }) },
   {
     weight: 3,
     arbitrary: anyAct('get mail', {
@@ -120,9 +153,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 2,
     arbitrary: anyAct('pass', {
-      minutes: fc.constantFrom(1, 2, 15, 60, 23 * 60, 25 * 60, 31 * 24 * 60),
+      minutes: fc.constantFrom(1, 2, 15, 60, 23 * 60, 25 * 60, 9 * 24 * 60),
     }),
   },
+  { weight: 4, arbitrary: anyAct('pass', { minutes: fc.constant(31 * 24 * 60) }) },
   {
     weight: 4,
     arbitrary: anyAct('go wrong', {

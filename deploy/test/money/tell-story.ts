@@ -1,15 +1,17 @@
+import { countHappenings, type Happenings } from './happenings.ts'
 import { MoneyWorld } from './money-world.ts'
 import { playStory, type Cast } from './play-story.ts'
 import { settleWorld } from './settle-world.ts'
 import { addCustomer, openShop } from './shop.ts'
 import type { Story } from './story.ts'
-import { verifyWorld } from './verify-world.ts'
+import { verifyWorldAndUsage } from './verify-world.ts'
 import type { Stores } from './stores.ts'
 
 export type Told = {
   readonly deaths: number
   /** Of the first process, while the story went on. */
   readonly steps: readonly string[]
+  readonly happened: Happenings
 }
 
 /** Plays it to its end, has everything settle by itself, and holds what came of it to what the processor has. */
@@ -26,9 +28,10 @@ export async function tellStory(
     await playStory(cast, story)
     const steps = [...(world.lives[0]?.steps ?? [])]
     await settleWorld(cast)
-    await verifyWorld(cast)
+    await verifyWorldAndUsage(cast)
     await look(cast)
-    return { deaths: world.lives.filter((life) => life.isOver).length, steps }
+    const deaths = world.lives.filter((life) => life.isOver).length
+    return { deaths, steps, happened: await countHappenings(cast) }
   } finally {
     await world.close()
   }

@@ -1,9 +1,13 @@
 import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
-import type { Database } from '@tollgate/platform/database/database'
+import { readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { expect } from 'vitest'
 import { readBalance, readProcessor, type AtProcessor } from './at-processor.ts'
 import type { Cast } from './play-story.ts'
-import { environment } from './stores.ts'
+import { environment } from './environment.ts'
+import { booksOf, type Books } from './books.ts'
+import { walletLimits } from './mortal-service.ts'
+import { verifyInvoices } from './verify-invoices.ts'
+import { verifyUsage } from './verify-usage.ts'
 
 type PaymentRow = {
   readonly reference: string
@@ -20,21 +24,19 @@ type PaymentRow = {
   readonly created_at: Date
 }
 
-type Sql = Database['control']
 type Events = readonly { readonly type: string; readonly id: string }[]
 
-/** Where it is written what a provider's customers have paid. */
-type Books = {
-  readonly sql: Sql
-  readonly providerId: string
-  readonly processorUrl: string
+export async function verifyWorld(cast: Cast): Promise<void> {
+  await verifyBooks(booksOf(cast))
+  expect(cast.world.complaints).toEqual([])
 }
 
-export async function verifyWorld({ world, shop }: Cast): Promise<void> {
-  const sql = world.stores.postgres.database.in(environment)
-  const processorUrl = world.simulator.simulator.url
-  await verifyBooks({ sql, providerId: shop.providerId, processorUrl })
-  expect(world.complaints).toEqual([])
+/** The same, and all that was used: it was billed, or paid from the wallet. */
+export async function verifyWorldAndUsage(cast: Cast): Promise<void> {
+  const books = booksOf(cast)
+  await verifyWorld(cast)
+  await verifyUsage(books, cast)
+  await verifyHotWallets(books, cast)
 }
 
 /** Holds what we have to what the processor has, and each thing to have happened once. */
@@ -52,7 +54,8 @@ export async function verifyBooks(books: Books): Promise<void> {
   await verifyPurchases(books, payments, events)
   await verifyRefunds(books, processor, events)
   await verifyRecharge(books, payments)
-  await verifyInvoices(books)
+  await verifyInvoices(books, processor)
+  await verifyTakeBacks(books, processor)
   await verifyClearing(books)
 }
 
@@ -142,40 +145,73 @@ async function verifyCredits(
   expect([...(await sql`select * from publications`)]).toEqual([])
 }
 
+type PurchaseRow = {
+  readonly reference: string
+  readonly status: string
+  readonly origin: string
+  readonly customer_ref: string
+  readonly plan_ref: string | null
+  /** Null: its periods cost nothing beforehand. */
+  readonly original_amount: bigint | null
+}
+
 /** One purchase for each payment that bought one, told of once, and at most one of them is held. */
 async function verifyPurchases(
-  { sql, providerId }: Books,
+  books: Books,
   payments: readonly PaymentRow[],
   events: Events,
 ): Promise<void> {
-  const purchases = await sql<
-    { reference: string; status: string; customer_ref: string; product_ref: string | null }[]
-  >`
-    select reference, status, customer_ref, product_ref from purchases
+  const { sql, providerId } = books
+  const purchases = await sql<PurchaseRow[]>`
+    select reference, status, origin, customer_ref, plan_ref, original_amount from purchases
     where provider_id = ${providerId}`
-  const bought = payments
-    .filter(({ purpose }) => purpose !== 'usage_billing')
-    .flatMap(({ purchase_ref: reference }) => reference ?? [])
-  expect(purchases.map(({ reference }) => reference).sort()).toEqual([...bought].sort())
-  const ofProduct = purchases.filter(({ product_ref: product }) => product !== null)
-  for (const { reference, status } of ofProduct) {
-    expect(count(events, 'purchase.created', reference)).toBe(1)
-    const paid = await sql`
-      select invoices.reference from invoices
-      join payment_intents on payment_intents.provider_id = invoices.provider_id
-        and payment_intents.invoice_ref = invoices.reference
-      where invoices.purchase_ref = ${reference} and payment_intents.status = 'succeeded'
-        and purpose = 'usage_billing' and not refund_wanted and failure_reason is null`
-    // A period that is paid is begun, whether the purchase was suspended meanwhile or not.
-    const begun = count(events, 'purchase.renewed', reference)
-    const activated = count(events, 'purchase.activated', reference)
-    expect(begun + activated, `${reference} is begun`).toBe(paid.length + 1)
-    expect(count(events, 'purchase.refunded', reference)).toBe(status === 'refunded' ? 1 : 0)
-  }
-  const holders = ofProduct
+  const bought = new Set(
+    payments
+      .filter(({ purpose }) => purpose !== 'usage_billing')
+      .flatMap(({ purchase_ref: reference }) => reference ?? []),
+  )
+  // The others needed no payment: what costs nothing beforehand, and changes to what costs less.
+  const sold = purchases.filter(({ reference, origin }) => {
+    const isFree = origin === 'manual' || count(events, 'purchase.plan_changed', reference) > 0
+    return bought.has(reference) || !isFree
+  })
+  expect(sold.map(({ reference }) => reference).sort()).toEqual([...bought].sort())
+  const ofPlans = purchases.filter(({ plan_ref: plan }) => plan !== null)
+  for (const purchase of ofPlans) await verifyBegun(books, purchase, bought, events)
+  const holders = ofPlans
     .filter(({ status }) => status === 'active')
     .map(({ customer_ref: holder }) => holder)
   expect(new Set(holders).size).toBe(holders.length)
+}
+
+/** It was begun by its payment, and each period by the payment of that. */
+async function verifyBegun(
+  { sql, providerId }: Books,
+  { reference, status, original_amount: price }: PurchaseRow,
+  bought: ReadonlySet<string>,
+  events: Events,
+): Promise<void> {
+  expect(count(events, 'purchase.created', reference)).toBe(1)
+  expect(count(events, 'purchase.refunded', reference)).toBe(status === 'refunded' ? 1 : 0)
+  if (price === null) return
+  const [paid] = await sql<{ periods: number; others: number }[]>`
+    select count(period_start)::int as periods,
+      (count(*) filter (where period_start is null and paid > 0))::int as others
+    from invoices
+    left join billed_periods on billed_periods.provider_id = invoices.provider_id
+      and invoice_ref = invoices.reference and part = 'recurring'
+    where invoices.provider_id = ${providerId} and invoices.purchase_ref = ${reference}
+      and invoices.status in ('paid', 'partly_refunded', 'refunded')
+      -- What its first payment paid is begun by that.
+      and not exists (select from payment_intents as first
+        where first.invoice_ref = invoices.reference and purpose <> 'usage_billing')`
+  const activated = count(events, 'purchase.activated', reference)
+  const begun = count(events, 'purchase.renewed', reference) + activated
+  const asPaid = paid!.periods + (bought.has(reference) ? 1 : 0)
+  // Usage that is paid begins no period, and what stood still because of it goes on.
+  const resumedMax = Math.min(paid!.others, count(events, 'purchase.suspended', reference))
+  expect(begun, `${reference} is begun`).toBeGreaterThanOrEqual(asPaid)
+  expect(begun, `${reference} is begun`).toBeLessThanOrEqual(asPaid + resumedMax)
 }
 
 async function verifyRefunds(
@@ -234,27 +270,46 @@ async function verifyRecharge(
   expect(recharge.failures).toBeLessThanOrEqual(3)
 }
 
-/** An invoice is paid by one payment, where it is paid, and a payment that gave something has paid one. */
-async function verifyInvoices({ sql, providerId }: Books): Promise<void> {
-  const invoices = await sql<
-    { reference: string; status: string; total: string; paid: string; payments: number }[]
+/** Credits are taken back once for the money that is back with the customer, and given back where it is not any more. */
+async function verifyTakeBacks(
+  { sql, providerId }: Books,
+  { refunds, disputes }: AtProcessor,
+): Promise<void> {
+  const rows = await sql<
+    { reference: string; undone: boolean; taken: string | null; back: boolean; moved: string }[]
   >`
-    select reference, status, total, paid, (
-        select count(*)::int from payment_intents
-        where invoice_ref = invoices.reference and payment_intents.status = 'succeeded'
-          and failure_reason is null
-      ) as payments
-    from invoices where provider_id = ${providerId}`
-  for (const invoice of invoices) {
-    const isPaid = ['paid', 'partly_refunded', 'refunded'].includes(invoice.status)
-    expect(invoice.payments, `${invoice.reference} is ${invoice.status}`).toBe(isPaid ? 1 : 0)
-    if (isPaid) expect(invoice.paid).toBe(invoice.total)
+    select reference, is_undone as undone, taken_micros as taken, given_back_at is not null as back,
+      (select coalesce(sum(-entry.amount), 0) from ledger_transactions as moved
+        join ledger_entries as entry on entry.provider_id = moved.provider_id
+          and entry.transaction_ref = moved.reference and account = 'wallet' and unit = 'credits'
+        where moved.provider_id = taken.provider_id and moved.transaction_key in
+          ('take-back:' || taken.reference, 'give-back:' || taken.reference))::text as moved
+    from credit_take_backs as taken where provider_id = ${providerId}`
+  const isBack = (id: string): boolean =>
+    refunds.some((refund) => refund.id === id && refund.status === 'succeeded') ||
+    disputes.some((dispute) => dispute.id === id && dispute.status !== 'won')
+  for (const { reference, undone, taken, back, moved } of rows) {
+    expect(undone, reference).toBe(!isBack(reference))
+    expect(moved, reference).toBe(back ? '0' : (taken ?? '0'))
   }
-  const without = await sql`
-    select reference from payment_intents
-    where provider_id = ${providerId} and status = 'succeeded' and failure_reason is null
-      and not exists (select from invoices where invoices.reference = invoice_ref)`
-  expect([...without], 'payments without an invoice').toEqual([])
+}
+
+/** Where usage is paid from, there is as much left as in the ledger. */
+async function verifyHotWallets({ sql, providerId }: Books, { world }: Cast): Promise<void> {
+  const { usageLog: log, hotState } = world.stores
+  const wallets = await sql<{ customer_ref: string; balance: string }[]>`
+    select customer_ref, balance_micros as balance from wallets
+    join customers on customers.provider_id = wallets.provider_id and reference = customer_ref
+    where wallets.provider_id = ${providerId} and customers.status = 'active'`
+  for (const { customer_ref: customerRef, balance } of wallets) {
+    const name = { environment, providerId, customerRef } as const
+    const { grantedMicros, spentMicros } = await readWallet(
+      { log, hotState },
+      name,
+      walletLimits.waitMs,
+    )
+    expect(grantedMicros - spentMicros, `${customerRef} has`).toBe(BigInt(balance))
+  }
 }
 
 /** All money that the processor has for us is in the ledger, and nothing else. */

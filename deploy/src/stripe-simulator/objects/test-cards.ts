@@ -85,7 +85,10 @@ const cards: Readonly<Record<string, TestCard>> = {
   '4000000000000259': visa({ dispute: { reason: 'fraudulent', isInquiry: false } }),
   '4000000000002685': visa({ dispute: { reason: 'product_not_received', isInquiry: false } }),
   '4000000000001976': visa({ dispute: { reason: 'product_not_received', isInquiry: true } }),
-  // The simulator's own: Stripe has no card that takes its time.
+  // The simulator's own: Stripe has no card that expires once it is saved, and none that takes its time.
+  '4000000000010027': visa({
+    chargeError: { code: 'expired_card', message: 'Your card has expired.' },
+  }),
   '4000000000010001': visa({ settlesLater: 'succeeded' }),
   '4000000000010019': visa({ settlesLater: 'failed' }),
 }
@@ -122,6 +125,7 @@ const tokens: Readonly<Record<string, string>> = {
   pm_card_createDispute: '4000000000000259',
   pm_card_createDisputeProductNotReceived: '4000000000002685',
   pm_card_createDisputeInquiry: '4000000000001976',
+  pm_card_simulator_expired: '4000000000010027',
   pm_card_simulator_processing: '4000000000010001',
   pm_card_simulator_processingFails: '4000000000010019',
 }

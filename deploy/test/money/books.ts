@@ -1,0 +1,16 @@
+import type { Database } from '@tollgate/platform/database/database'
+import { environment } from './environment.ts'
+import type { Cast } from './play-story.ts'
+
+/** Where it is written what a provider's customers have paid. */
+export type Books = {
+  readonly sql: Database['control']
+  readonly providerId: string
+  readonly processorUrl: string
+}
+
+export function booksOf({ world, shop }: Cast): Books {
+  const sql = world.stores.postgres.database.in(environment)
+  const processorUrl = world.simulator.simulator.url
+  return { sql, providerId: shop.providerId, processorUrl }
+}

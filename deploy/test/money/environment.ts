@@ -1,0 +1,2 @@
+/** Of all that happens in these tests. */
+export const environment = 'sandbox'

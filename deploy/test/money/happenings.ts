@@ -1,0 +1,48 @@
+import type { Cast } from './play-story.ts'
+import { environment } from './environment.ts'
+
+/** What a story came to. */
+const conditions = {
+  payment: `payment_intents where status = 'succeeded'`,
+  'payment that was paid back': `payment_intents
+    where status = 'succeeded' and failure_reason is not null`,
+  'automatic top-up': `payment_intents
+    where status = 'succeeded' and purpose = 'credit_topup' and payment_method_id is not null`,
+  'renewal that was paid': `invoices where paid > 0 and ${chargesFor('recurring')}`,
+  'bill of usage that was paid': `invoices where paid > 0 and ${chargesFor('usage')}`,
+  'bill of both': `invoices where paid > 0 and ${chargesFor('usage')} and ${chargesFor('recurring')}`,
+  'line of late usage': `invoice_lines where kind = 'late_usage'`,
+  'change of plan that was paid': `invoice_lines where kind = 'proration' and amount > 0`,
+  'change of plan that was credited': `invoice_lines where kind = 'proration' and amount < 0`,
+  'invoice that could not be charged': `invoices where failed_charges > 0`,
+  'invoice that was paid after that': `invoices where failed_charges > 0 and paid > 0`,
+  'invoice that is void': `invoices where status = 'void'`,
+  'invoice that was refunded': `invoices where refunded > 0`,
+  refund: `payment_refunds where status = 'succeeded'`,
+  'refund that failed': `payment_refunds where status = 'failed'`,
+  dispute: `payment_disputes where true`,
+  'credits taken back': `credit_take_backs where taken_micros > 0`,
+  'credits given back': `credit_take_backs where taken_micros > 0 and given_back_at is not null`,
+  'purchase that stands still': `purchases where status = 'suspended'`,
+  'card that was entered': `card_setups where ended_at is not null`,
+} as const
+
+export type Happening = keyof typeof conditions
+export type Happenings = Readonly<Record<Happening, number>>
+
+export const happenings = Object.keys(conditions) as readonly Happening[]
+
+function chargesFor(part: 'recurring' | 'usage'): string {
+  return `exists (select from billed_periods as billed where invoice_ref = invoices.reference
+    and billed.provider_id = invoices.provider_id and part = '${part}')`
+}
+
+/** How often each has happened in the world. */
+export async function countHappenings({ world, shop }: Cast): Promise<Happenings> {
+  const sql = world.stores.postgres.database.in(environment)
+  const counts = happenings.map(
+    (name) => `(select count(*)::int from ${conditions[name]} and provider_id = $1) as "${name}"`,
+  )
+  const [row] = await sql.unsafe<Happenings[]>(`select ${counts.join(', ')}`, [shop.providerId])
+  return row!
+}

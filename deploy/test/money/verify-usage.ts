@@ -1,0 +1,83 @@
+import { expect } from 'vitest'
+import type { Cast } from './play-story.ts'
+import type { UsedRecord } from './usage-log.ts'
+import type { Books } from './books.ts'
+import { readInvoices, usageLinesOf } from './verify-invoices.ts'
+
+type Held = {
+  readonly reference: string
+  readonly start_date: Date
+  readonly ended_at: Date | null
+  readonly previous_end: Date | null
+}
+
+const toleranceMs = 300_000
+const secondMs = 1_000
+
+/** What stands on the bills is what was used, record by record, in periods that follow each other. */
+export async function verifyUsage(books: Books, { world, customer }: Cast): Promise<void> {
+  const { sql, providerId } = books
+  const used = world.stores.usageLog.records.filter(
+    (record) => record.customerRef === customer.reference,
+  )
+  const purchases = await sql<Held[]>`
+    select reference, start_date, ended_at, (
+        select max(before.ended_at) from purchases as before
+        where before.provider_id = purchases.provider_id and before.plan_ref is not null
+          and before.reference <> purchases.reference
+          and before.start_date <= purchases.start_date and before.ended_at <= purchases.created_at
+      ) as previous_end
+    from purchases where provider_id = ${providerId} and plan_ref is not null`
+  const invoices = await readInvoices(books)
+  for (const purchase of purchases) {
+    /** Units of each period that are on bills by now. */
+    const billed = new Map<number, bigint>()
+    let endedAt = purchase.start_date.getTime()
+    for (const invoice of invoices.filter(
+      ({ purchaseRef }) => purchaseRef === purchase.reference,
+    )) {
+      for (const { inputs, period } of usageLinesOf(invoice)) {
+        const { start, end } = period!
+        const before = billed.get(start.getTime())
+        if (inputs.kind === 'usage') {
+          expect(start.getTime(), `${purchase.reference} is billed without a gap`).toBe(endedAt)
+          endedAt = end.getTime()
+          expect(before).toBeUndefined()
+        } else {
+          expect(microsOf(inputs.usedUnits)).toBe(before)
+        }
+        const known = used.filter(({ partition, offset }) => {
+          return offset < Number(inputs.reading.nextOffsets[String(partition)])
+        })
+        const sum = sumOf(known, purchase, start, end)
+        const units = inputs.kind === 'usage' ? inputs.usedUnits : inputs.lateUnits
+        expect((before ?? 0n) + microsOf(units), `usage of ${purchase.reference}`).toBe(sum)
+        billed.set(start.getTime(), sum)
+      }
+    }
+  }
+}
+
+function sumOf(
+  used: readonly UsedRecord[],
+  { start_date: startDate, previous_end: previousEnd }: Held,
+  start: Date,
+  end: Date,
+): bigint {
+  const isFirst = start.getTime() === startDate.getTime()
+  const early = Math.max(start.getTime() - toleranceMs, secondAfter(previousEnd?.getTime() ?? 0))
+  const from = isFirst ? early : start.getTime()
+  const to = secondAfter(end.getTime())
+  return used
+    .filter(({ at }) => at.getTime() >= from && at.getTime() < to)
+    .reduce((sum, { micros }) => sum + micros, 0n)
+}
+
+function secondAfter(ms: number): number {
+  return Math.ceil(ms / secondMs) * secondMs
+}
+
+function microsOf(units: string): bigint {
+  const [whole, fraction = ''] = units.split('.')
+  return BigInt(whole + fraction.padEnd(6, '0'))
+}
