@@ -3,7 +3,7 @@ import { linkReference } from '@tollgate/domain/customers/repository'
 import { recompute } from '@tollgate/domain/invoices/recompute'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
 import { runJobs } from '@tollgate/billing-runner/cli/run-jobs'
-import { endNow } from '@tollgate/domain/purchases/move-purchase'
+import { endNow, movePurchase } from '@tollgate/domain/purchases/move-purchase'
 import { lockPurchase } from '@tollgate/domain/purchases/repository'
 import { describe, expect, test } from 'vitest'
 import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
@@ -64,6 +64,20 @@ describe('the usage of a period', () => {
     await of.use(purchase, 50, '2026-02-11T00:00:00Z')
     await of.bill('2026-03-01T00:00:00Z')
     expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 250n }])
+  })
+
+  test('is not billed of a purchase that was paid back in full', async () => {
+    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+    of.runner.clock.set('2026-02-11T00:00:00Z')
+    await of.runner.within(of.shop, async (work) => {
+      const held = await lockPurchase(work.sql, work.providerId, purchase.reference)
+      const ended = { autoRenew: false, nextBillingDate: null, endedAt: work.now }
+      await movePurchase(work, held!, 'refunded', ended)
+    })
+    await of.bill('2026-02-11T02:00:00Z')
+    await of.bill('2026-05-01T00:00:00Z')
+    expect(await of.invoicesOf(purchase)).toEqual([])
   })
 
   test('waits until everything that was acknowledged is stored', async () => {
