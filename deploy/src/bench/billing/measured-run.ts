@@ -12,7 +12,7 @@ export type MeasuredRun = {
   readonly processorSeconds: number
   /** The most that one of them had of its own after any batch. */
   readonly memoryMiB: number
-  /** Of one of them. */
+  /** Of the runner that had most of them. */
   readonly batchSeconds: readonly number[]
 }
 
@@ -40,8 +40,12 @@ export async function measureRun(
     seconds: Math.max(...runs.map(({ seconds }) => seconds)),
     processorSeconds: runs.reduce((sum, run) => sum + run.processorSeconds, 0),
     memoryMiB: Math.max(...runs.map(({ memoryMiB }) => memoryMiB)),
-    batchSeconds: runs[0]?.batchSeconds ?? [],
+    batchSeconds: longestOf(runs.map(({ batchSeconds }) => batchSeconds)),
   }
+}
+
+function longestOf(lists: readonly (readonly number[])[]): readonly number[] {
+  return lists.reduce((longest, list) => (list.length > longest.length ? list : longest), [])
 }
 
 async function runOne(
