@@ -102,6 +102,8 @@ async function act(
       return 'done'
     case 'align-settlement':
       await updateCarry(sql, providerId, { ...purchase, carrySettlesAt: due.carrySettlesAt })
+      // An older control plane may have published it during an upgrade, without what is left.
+      await queuePublication(work, 'customer', purchase.customerRef)
       return 'done'
     case 'reset':
       await begin(work, purchase, due, leftMicros)

@@ -113,6 +113,24 @@ test('of a quarter are none where nobody settled them in time', async () => {
   expect((await counted(purchase)).carriedOverMicros).toBe(0n)
 })
 
+test('are looked at when they can be settled, whenever somebody was told to look', async () => {
+  const week = await of.buy({ ...rolling, billingCycle: 'weekly' })
+  const quarter = await of.buy({ ...rolling, billingCycle: 'quarterly' })
+  const plain = await of.buy(postPaid)
+  // As an upgrade leaves all that were there before.
+  const sql = of.runner.database.in('sandbox')
+  await sql`
+    update purchases set carry_settles_at = '2026-05-10T00:00:00Z', next_reset_at = null
+    where provider_id = ${of.shop.providerId}`
+  await reset('2026-05-10T00:00:00Z')
+  expect((await of.now(week)).carrySettlesAt).toBeNull()
+  expect((await of.now(plain)).carrySettlesAt).toBeNull()
+  expect((await of.now(quarter)).carrySettlesAt).toEqual(new Date('2026-05-30T13:00:00Z'))
+  await reset('2026-06-01T00:00:00Z')
+  expect(await of.now(quarter)).toMatchObject({ carriedOverMicros: 1_000_000_000n })
+  expect(await told()).toEqual([])
+})
+
 test('are none of a time without access, for checks, events and bills', async () => {
   const purchase = await of.buy(rolling)
   const move = (at: string, trigger: 'renewal-failed' | 'retries-spent' | 'paid') => {

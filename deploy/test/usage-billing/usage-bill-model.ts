@@ -26,6 +26,7 @@ export type ModelLine = {
   readonly endMs: number
   readonly usedMicros: bigint
   readonly lateMicros: bigint
+  readonly carriedMicros: bigint
   readonly exact: Rational
 }
 
@@ -62,7 +63,8 @@ export class UsageBillModel {
       const carried = this.#carriedOver()
       this.#billed.push({ startMs: fromMs, endMs: toMs, micros: used, carried })
       const exact = this.#price(used, carried)
-      const line = { startMs: fromMs, endMs: toMs, usedMicros: used, lateMicros: 0n, exact }
+      const micros = { usedMicros: used, lateMicros: 0n, carriedMicros: carried }
+      const line = { startMs: fromMs, endMs: toMs, ...micros, exact }
       invoices.push([...late, { kind: 'usage', ...line }])
     }
     if (!this.#isClosed && endedMs + closesAfterMs <= nowMs) {
@@ -89,8 +91,8 @@ export class UsageBillModel {
       if (micros === before) return []
       period.micros = micros
       const exact = this.#price(micros, carried).minus(this.#price(before, carried))
-      const amounts = { usedMicros: before, lateMicros: micros - before, exact }
-      return [{ kind: 'late_usage', startMs, endMs, ...amounts } as const]
+      const amounts = { usedMicros: before, lateMicros: micros - before, carriedMicros: carried }
+      return [{ kind: 'late_usage', startMs, endMs, ...amounts, exact } as const]
     })
   }
 

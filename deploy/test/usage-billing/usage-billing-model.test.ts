@@ -266,18 +266,21 @@ function shapeOf({ inputs, period, amountMinor, exact }: InvoiceLine) {
     to: period!.end.toISOString(),
     used: Number(inputs.usedUnits),
     late: inputs.kind === 'late_usage' ? Number(inputs.lateUnits) : 0,
+    carriedOver: Number(inputs.carriedOverUnits),
     amountMinor,
     exact: `${isExact.over}/${isExact.under}`,
   }
 }
 
-function modelShapeOf({ kind, startMs, endMs, usedMicros, lateMicros, exact }: ModelLine) {
+function modelShapeOf(line: ModelLine) {
+  const { kind, startMs, endMs, usedMicros, lateMicros, carriedMicros, exact } = line
   return {
     kind,
     from: new Date(startMs).toISOString(),
     to: new Date(endMs).toISOString(),
     used: Number(usedMicros) / 1_000_000,
     late: Number(lateMicros) / 1_000_000,
+    carriedOver: Number(carriedMicros) / 1_000_000,
     amountMinor: exact.nearest(),
     exact: `${exact.over}/${exact.under}`,
   }
