@@ -1,5 +1,6 @@
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
+import { readWholeTables } from '../postgres/read-whole-tables.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
 import type { CountingParts } from './counting-parts.ts'
@@ -57,12 +58,16 @@ export async function reconcile(
     { kinds: ['posting'], run: () => reconcileDisputes(parts, scope, tallies) },
     {
       kinds: ['posting', 'top_up'],
-      run: () => reconcilePostings(sql, scope, limits.findingsMax, tallies),
+      run: () =>
+        readWholeTables(sql, (long) => reconcilePostings(long, scope, limits.findingsMax, tallies)),
     },
     { kinds: ['invoice'], run: () => reconcileInvoices(sql, scope, tallies) },
     {
       kinds: ['wallet'],
-      run: () => reconcileWallets(sql, scope, limits.findingsMax, startedAt, tallies),
+      run: () =>
+        readWholeTables(sql, (long) =>
+          reconcileWallets(long, scope, limits.findingsMax, startedAt, tallies),
+        ),
     },
     { kinds: ['wallet'], run: () => reconcileHotWallets(sql, counting, scope, tallies) },
     { kinds: ['counter'], run: () => reconcileCounters(sql, counting, scope, tallies) },
