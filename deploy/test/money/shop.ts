@@ -97,7 +97,7 @@ export async function addCustomer(
   return result.customer
 }
 
-function operationIn(providerId: string, now: Date): Operation {
+export function operationIn(providerId: string, now: Date): Operation {
   const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
   return { ...by, providerId, environment, now }
 }

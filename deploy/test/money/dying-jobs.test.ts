@@ -1,0 +1,184 @@
+import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
+import { runReconciliation } from '@tollgate/billing-runner/jobs/reconcile'
+import { openParts, paymentPartsOf, type OpenedParts } from '@tollgate/billing-runner/open-parts'
+import { listLedgerSeals } from '@tollgate/domain/money-ledger/ledger-seals'
+import { postMoney } from '@tollgate/domain/money-ledger/post-money'
+import { paymentSucceeded } from '@tollgate/domain/money-ledger/postings'
+import { sealLedger } from '@tollgate/domain/money-ledger/seal-ledger'
+import { listUnbalancedTransactions } from '@tollgate/domain/money-ledger/unbalanced'
+import { findBrokenSeal } from '@tollgate/domain/money-ledger/verify-seals'
+import { pollEvents } from '@tollgate/domain/payments/poll-events'
+import { workOffInbox } from '@tollgate/domain/payments/work-off-inbox'
+import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PaymentStack } from '../payments/payment-stack.ts'
+import { environment } from './environment.ts'
+import { databaseOf, Died, hotStateOf, Life } from './life.ts'
+import { addCustomer, openShop, operationIn } from './shop.ts'
+import { openStores, type Stores } from './stores.ts'
+
+/* A job's process dies once at each of its effects; another one does the job behind it. */
+
+/** The steps of the process that died of none of them. */
+async function dieAtEach(round: (life: Life) => Promise<void>): Promise<readonly string[]> {
+  for (let atStep = 1; ; atStep += 1) {
+    const life = new Life({ atStep, sendsLast: false })
+    await round(life)
+    if (!life.isOver) return life.steps
+  }
+}
+
+async function outlived(life: Life, job: () => Promise<unknown>): Promise<void> {
+  try {
+    await job()
+  } catch (error) {
+    if (!life.isOver && !(error instanceof Died)) throw error
+  }
+}
+
+describe('what the processor did and told nobody of', () => {
+  let payments: PaymentStack
+  const day = '86400'
+
+  beforeAll(async () => {
+    // The control plane sees to no payment by itself, but for its first round.
+    const settings = {
+      TOLLGATE_PROCESSOR_POLL_SECONDS: day,
+      TOLLGATE_PAYMENTS_INTERVAL_MS: '3600000',
+    }
+    payments = await PaymentStack.start({ settings })
+    payments.stack.clock.set(new Date().toISOString())
+  })
+  afterAll(() => payments.stop())
+
+  const config = () =>
+    readBillingRunnerConfig({
+      TOLLGATE_DATA_DIR: payments.stack.folder,
+      TOLLGATE_DATABASE_URL: payments.stack.databaseUrl,
+      TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
+      TOLLGATE_LOG_PARTITIONS: '4',
+      TOLLGATE_STRIPE_SANDBOX_URL: payments.simulator.simulator.url,
+      TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
+      TOLLGATE_RECONCILE_GRACE_MINUTES: '0',
+      TOLLGATE_USAGE_STORED_WAIT_MS: '0',
+    })
+
+  async function within(life: Life, job: (parts: OpenedParts) => Promise<unknown>): Promise<void> {
+    const { clock, database, hotState, eventLog } = payments.stack
+    const mortal = { database: databaseOf(life, database), hotState: hotStateOf(life, hotState) }
+    const logger = createLogger('billing-runner', 'silent')
+    const parts = await openParts(config(), { clock, eventLog, logger, ...mortal })
+    try {
+      await outlived(life, () => job(parts))
+    } finally {
+      await parts.close()
+    }
+  }
+
+  /** A payment that is refunded, of which nobody has heard. */
+  async function refunded(): Promise<string> {
+    const customerRef = await payments.createCustomer()
+    const asked = { customerRef, purpose: 'credit_topup', amount: 2_000, currency: 'USD' }
+    const { body } = await payments.createIntent(`dying-${customerRef}`, asked)
+    const id = body.processorPaymentId
+    await payments.confirm(id, 'pm_card_bypassPending')
+    const done = await payments.process<ProcessedPaymentBody>(id, customerRef)
+    expect(done.body.status).toBe('succeeded')
+    const refund = await payments.stripe('POST', 'refunds', { payment_intent: id, amount: '500' })
+    payments.stack.clock.set(new Date(payments.stack.clock.now() + 360_000).toISOString())
+    await payments.simulate('clock', { advanceSeconds: 360 })
+    return refund.body.id
+  }
+
+  const sql = () => payments.stack.database.in(environment)
+
+  async function expectOnce(refundId: string): Promise<void> {
+    expect(await payments.eventsOf(refundId)).toEqual(['payment.refunded'])
+    const kept = await sql()<{ status: string; claims: number }[]>`
+      select status, (select count(*)::int from credit_take_backs
+        where reference = processor_refund_id) as claims
+      from payment_refunds where processor_refund_id = ${refundId}`
+    expect(kept).toEqual([{ status: 'succeeded', claims: 1 }])
+    expect(await listUnbalancedTransactions(sql(), 9)).toEqual([])
+  }
+
+  test('is found by whoever reads its list next', { timeout: 300_000 }, async () => {
+    const poll = (life: Life) =>
+      within(life, async (parts) => {
+        const jobParts = paymentPartsOf(config(), parts)
+        await pollEvents(jobParts, environment, 300_000)
+        while (await workOffInbox(jobParts, environment));
+      })
+    const steps = await dieAtEach(async (life) => {
+      const refundId = await refunded()
+      await poll(life)
+      // What a dead process has taken on is another's after a while.
+      payments.stack.clock.set(new Date(payments.stack.clock.now() + 360_000).toISOString())
+      await poll(new Life())
+      await expectOnce(refundId)
+      const unsettled = await sql()`select 1 from processor_events where settled_at is null`
+      expect(unsettled).toHaveLength(0)
+    })
+    expect(steps).toContain('before insert processor_events')
+    expect(steps).toContain('after commit')
+  })
+
+  test('is set right by whoever reconciles next, and reported', { timeout: 300_000 }, async () => {
+    const reconcile = (life: Life) =>
+      within(life, (parts) => runReconciliation(config(), parts, { environment }))
+    const steps = await dieAtEach(async (life) => {
+      const refundId = await refunded()
+      await reconcile(life)
+      await reconcile(new Life())
+      await expectOnce(refundId)
+      const [last] = await sql()<{ open: number }[]>`
+        select found - repaired as open from reconciliations order by finished_at desc limit 1`
+      expect(last).toEqual({ open: 0 })
+    })
+    expect(steps).toContain('after commit')
+  })
+})
+
+describe('what was posted', () => {
+  let stores: Stores
+
+  beforeAll(async () => {
+    stores = await openStores()
+  })
+  afterAll(() => stores.stop())
+
+  test('is sealed once by whoever seals next', async () => {
+    const { database } = stores.postgres
+    const sql = database.in(environment)
+    let charges = 0
+    const shops = [await openShop(stores), await openShop(stores)]
+    const customers = await Promise.all(shops.map((shop) => addCustomer(stores, shop)))
+    const post = async (): Promise<void> => {
+      for (const [index, { providerId }] of shops.entries()) {
+        charges += 1
+        const customerRef = customers[index]!.reference
+        const of = { chargeRef: `ch_${charges}`, customerRef, currency: 'USD', amountMinor: 100n }
+        await runUnitOfWork(database, operationIn(providerId, new Date()), (work) =>
+          postMoney(work, paymentSucceeded({ ...of, pays: 'refunds' })),
+        )
+      }
+    }
+    const seal = (life: Life) =>
+      outlived(life, () => sealLedger(databaseOf(life, database).in(environment), 0n, new Date()))
+    const steps = await dieAtEach(async (life) => {
+      await post()
+      await seal(life)
+      await post()
+      await seal(new Life())
+      for (const { providerId } of shops) {
+        expect(await findBrokenSeal(sql, providerId)).toBeUndefined()
+        const seals = await listLedgerSeals(sql, providerId, 0n, 100)
+        const sealed = seals.reduce((sum, { transactions }) => sum + transactions, 0n)
+        expect(sealed).toBe(BigInt(charges / shops.length))
+      }
+    })
+    expect(steps.filter((step) => step === 'before commit')).toHaveLength(shops.length)
+  })
+})
