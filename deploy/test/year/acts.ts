@@ -23,6 +23,7 @@ const acts: Readonly<Record<string, readonly [percent: number, act: Act]>> = {
   'changes the card': [7, changeCard],
   'is granted credits': [4, grant],
   'tops up': [6, topUp],
+  'has credits bought by itself': [3, setRecharge],
   'asks for its limits': [5, look],
   'uses something': [18, use],
   'is paid a plan back': [3, refundPlan],
@@ -73,7 +74,7 @@ async function take(random: Random, person: Person): Promise<boolean> {
   }
   const hasNoCard = plan.usage !== undefined && person.model.charge() !== 'paid'
   if (hasNoCard && random.happens(80)) await person.changeCard('pays')
-  const needsPayment = plan.price > 0
+  const needsPayment = person.model.needsPayment(productRef, plan, person.now)
   if (isHeld || !needsPayment || random.happens(8)) await person.activate(offer)
   else await person.buy(offer, random.happens(88) ? 'pays' : 'declines')
   return true
@@ -86,6 +87,15 @@ async function changeCard(random: Random, person: Person): Promise<boolean> {
 
 async function topUp(random: Random, person: Person): Promise<boolean> {
   await person.topUp(BigInt(random.between(100, 5_000)))
+  return true
+}
+
+async function setRecharge(random: Random, person: Person): Promise<boolean> {
+  if (person.model.charge() === 'no card') return false
+  const threshold = BigInt(random.between(100, 2_000))
+  const topUp = threshold + BigInt(random.between(0, 2_000))
+  const cap = random.happens(50) ? topUp * BigInt(random.between(1, 3)) : undefined
+  await person.setRecharge({ threshold, topUp, cap })
   return true
 }
 

@@ -4,6 +4,7 @@ import type { Installation } from './installation.ts'
 import { centsOf, type ModelCurrency } from './model/money.ts'
 import type { ModelPurchase } from './model/records.ts'
 import type { Person } from './person.ts'
+import { compareRecharges } from './recharges.ts'
 
 type PurchaseRow = {
   readonly reference: string
@@ -44,6 +45,7 @@ export class Comparison {
       const sql = this.#installation.stack.database.in(environment)
       differences.push(...(await compareInvoices(sql, ofThese)))
       differences.push(...(await compareCarried(sql, ofThese)))
+      differences.push(...(await compareRecharges(sql, ofThese)))
     }
     return differences
   }

@@ -27,6 +27,7 @@ const lineKinds: readonly LineKind[] = [
   'setup_fee',
   'one_time',
   'credits',
+  'proration',
   'usage',
   'late_usage',
   'tax',

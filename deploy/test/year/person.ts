@@ -6,13 +6,16 @@ import type { PaymentRequest } from '@tollgate/domain/payments/payment-request'
 import { settlePayment } from '@tollgate/domain/payments/settle-payment'
 import { startTrial } from '@tollgate/domain/purchases/start-trial'
 import type { Environment } from '@tollgate/schemas/environment'
+import { readCarriedIn } from './compare-invoices.ts'
 import type { OfferedPlan, Offers } from './catalogue.ts'
 import type { Installation, Seller } from './installation.ts'
 import { ModelCustomer, type CardHabit, type CreditSale } from './model/customer.ts'
 import type { ModelInvoice } from './model/invoices.ts'
 import { withTax } from './model/money.ts'
+import { charged, isWanted, recharge, type RechargeTerms } from './model/recharge.ts'
 import type { ModelPurchase } from './model/records.ts'
 import { Life } from './mortal.ts'
+import type { RechargeAttempt } from './recharges.ts'
 import type { Scheduler } from './scheduler.ts'
 
 /** What a card of the simulator does, where it is kept. */
@@ -46,6 +49,7 @@ export class Person {
   readonly #scheduler: Scheduler
   hasLeft = false
   #acts = 0
+  #recharges = 0
 
   private constructor(given: PersonParts, { reference, number }: Arrival) {
     this.#installation = given.installation
@@ -77,7 +81,11 @@ export class Person {
       body,
     )
     requireSame('activate', answer.status, expected)
-    if (expected === 'activated') this.#name(productRef, answer.purchaseRef!)
+    if (expected !== 'activated') return
+    this.#name(productRef, answer.purchaseRef!)
+    const sql = this.#installation.stack.database.in(this.environment)
+    this.model.carriedIn = await readCarriedIn(sql)
+    this.model.billChange(this.model.latest(productRef)!, this.now)
   }
 
   /** Pays at checkout by a card that is kept. */
@@ -85,7 +93,7 @@ export class Person {
     const intent = await this.#pay(
       { purpose: 'product', productRef, planRef, keepsCard: true },
       cards[habit],
-      this.model.priceOf(plan),
+      this.model.priceOf(productRef, plan, this.now),
     )
     requireSame('paid', intent !== undefined, habit === 'pays')
     if (intent === undefined) return
@@ -101,6 +109,54 @@ export class Person {
     if (intent === undefined) throw new Error('the top-up was not paid')
     const sale = this.model.topUp(intent.purchaseRef!, amount, this.now)
     this.#receive(intent, { purchase: undefined, sale, invoice: sale.invoice })
+  }
+
+  async setRecharge(terms: RechargeTerms): Promise<void> {
+    const { code, minorPerMajor } = this.model.currency
+    const major = (amount: bigint): number => Number(amount) / Number(minorPerMajor)
+    const { status } = await this.seller.clients[this.environment].send(
+      'PUT',
+      '/v1/sdk/auto-recharge',
+      {
+        customerRef: this.reference,
+        enabled: true,
+        triggerType: 'balance',
+        currency: code,
+        thresholdAmountMajor: major(terms.threshold),
+        topupAmountMajor: major(terms.topUp),
+        ...(terms.cap === undefined ? {} : { maxMonthlySpendMajor: major(terms.cap) }),
+      },
+    )
+    requireSame('auto-recharge', status, 200)
+    this.model.recharge = recharge(terms, this.model.recharge)
+  }
+
+  /** Credits that were bought for it by now. Whoever was killed may have left some for later. */
+  seeRecharges(attempts: readonly RechargeAttempt[], isKilled: boolean): void {
+    const { model } = this
+    const isPaid = model.charge() === 'paid'
+    const seen = attempts.slice(this.#recharges)
+    this.#recharges = attempts.length
+    if (seen.length === 0 && isKilled) return
+    let wanted = this.#wantsRecharge() ? 1 : 0
+    for (const attempt of seen) {
+      if (!this.#wantsRecharge()) throw new Error(`${this.reference} is charged for nothing`)
+      requireSame('recharge', attempt.status === 'succeeded', isPaid)
+      charged(model.recharge!, isPaid, attempt.at)
+      if (isPaid) {
+        const sale = model.topUp(attempt.purchaseRef!, model.recharge!.topUp, attempt.at)
+        const { processorPaymentId } = attempt
+        const bought = { purchase: undefined, sale, invoice: sale.invoice }
+        this.#receive({ processorPaymentId }, bought)
+      }
+      wanted -= 1
+    }
+    if (!isKilled) requireSame(`recharges of ${this.reference}`, seen.length, seen.length + wanted)
+  }
+
+  #wantsRecharge(): boolean {
+    const { recharge: terms, wallet, currency } = this.model
+    return terms !== undefined && isWanted(terms, wallet.credits, currency, this.now)
   }
 
   async try({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
@@ -247,7 +303,7 @@ export class Person {
   }
 
   #receive(
-    { processorPaymentId }: PaymentIntent,
+    { processorPaymentId }: Pick<PaymentIntent, 'processorPaymentId'>,
     bought: Pick<Receipt, 'invoice' | 'purchase' | 'sale'>,
   ): void {
     this.receipts.push({ processorPaymentId: processorPaymentId!, ...bought, claimed: 0 })

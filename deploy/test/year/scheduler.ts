@@ -32,6 +32,9 @@ type Kills = {
 /** Longer than any claim of the control plane's jobs. */
 const claimedMs = 150_000
 
+/** Longer than a wallet that nothing moves is left alone. */
+const lookedAtMs = 660_000
+
 /** Runs what the schedules want, as runners do that are killed at times, and what the control plane does of itself. */
 export class Scheduler {
   readonly #installation: Installation
@@ -83,6 +86,20 @@ export class Scheduler {
         while (await workOffInbox(parts, environment));
         while (await reconcilePayments(parts, environment));
         while (await takeBackCredits(credits, environment));
+      }
+    })
+  }
+
+  /** Wallets that have run low are filled up. */
+  async runRecharges(): Promise<void> {
+    const { clock } = this.#installation
+    const killsBefore = this.kills
+    await this.living('control', async (life) => {
+      // What a process that died had looked at is looked at again after a while.
+      if (this.kills > killsBefore) clock.set(clock.now() + lookedAtMs)
+      const parts = this.#installation.payments(life)
+      for (const environment of environments) {
+        while (await reconcilePayments(parts, environment));
         while (await rechargeWallets(parts, environment));
       }
     })

@@ -18,6 +18,7 @@ import { modelJobs } from './model/jobs.ts'
 import { dinars, dollars, yen } from './model/money.ts'
 import { countPurchases } from './occurrences.ts'
 import { Person } from './person.ts'
+import { readRecharges } from './recharges.ts'
 import { Random } from './random.ts'
 import { Scheduler } from './scheduler.ts'
 
@@ -158,6 +159,23 @@ export class Year {
       }
     })
     await this.#scheduler.runPayments()
+    await this.#recharge()
+  }
+
+  /** Once the ledger has all that was used. */
+  async #recharge(): Promise<void> {
+    this.#require('in a round', await findWrongWallets(this.#installation, this.#people))
+    const { kills } = this.#scheduler
+    await this.#scheduler.runRecharges()
+    await this.#scheduler.runPayments()
+    for (const environment of environments) {
+      const sql = this.#installation.stack.database.in(environment)
+      const attempts = await readRecharges(sql)
+      for (const person of this.#people.filter((each) => each.environment === environment)) {
+        const made = attempts.get(person.reference) ?? []
+        person.seeRecharges(made, this.#scheduler.kills > kills)
+      }
+    }
   }
 
   /** What must hold when all is done. */

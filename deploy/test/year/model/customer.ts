@@ -1,9 +1,19 @@
 import { boundary, indexAt, type Mode, type ModelCycle } from './calendar.ts'
-import { sell, type ModelInvoice, type ModelLine, type Sale } from './invoices.ts'
+import { issue, sell, type ModelInvoice, type ModelLine, type Sale } from './invoices.ts'
 import { creditsFor, type ModelCurrency, type ModelTax } from './money.ts'
 import type { ModelPlan } from './plans.ts'
-import { begin, endAt, givesAccess, isOpen, settleEnd, type Begin } from './purchase.ts'
+import {
+  begin,
+  beginSwitched,
+  endAt,
+  givesAccess,
+  isOpen,
+  settleEnd,
+  type Begin,
+} from './purchase.ts'
 import type { ModelCharge, ModelPurchase, UsageRecord } from './records.ts'
+import type { ModelRecharge } from './recharge.ts'
+import { costOf, switchTo, type ModelSwitch } from './switch.ts'
 import { ModelWallet, type ModelGrant } from './wallet.ts'
 
 /** Credits that were bought. */
@@ -31,7 +41,9 @@ export class ModelCustomer {
    * first, so this is looked up; that nothing of it is lost is checked by `carried`.
    */
   carriedIn: ReadonlyMap<string, bigint> = new Map()
+  recharge: ModelRecharge | undefined
   #card: CardHabit | undefined
+  readonly #changes = new Map<ModelPurchase, ModelSwitch>()
 
   constructor(mode: Mode, currency: ModelCurrency) {
     this.mode = mode
@@ -41,6 +53,7 @@ export class ModelCustomer {
   /** There is another card, and all that could not be charged is charged to it soon. */
   keepCard(habit: CardHabit, at: number): void {
     this.#card = habit
+    if (this.recharge !== undefined) Object.assign(this.recharge, { status: 'active', failures: 0 })
     for (const { invoices } of this.purchases) {
       for (const invoice of invoices) {
         if (invoice.status !== 'open' || invoice.failures === 0) continue
@@ -86,27 +99,39 @@ export class ModelCustomer {
   activate(productRef: string, plan: ModelPlan, at: number) {
     if (this.held(productRef, at)?.plan === plan) return 'already_active'
     const isFree = plan.price === 0 && plan.type === 'recurring'
-    if (!isFree && plan.type !== 'usage-based') return 'payment_required'
+    const change = this.#switchTo(productRef, plan, at)
+    if (this.needsPayment(productRef, plan, at)) return 'payment_required'
     if (isFree && plan.cap !== undefined && this.#hadThisPeriod(plan, at)) return 'invalid'
-    this.#replace({ productRef, plan, at, how: 'activated', amount: 0n })
+    this.#replace({ productRef, plan, at, how: 'activated', amount: 0n }, change)
     return 'activated'
   }
 
+  needsPayment(productRef: string, plan: ModelPlan, at: number): boolean {
+    const change = this.#switchTo(productRef, plan, at)
+    if (change !== undefined) return costOf(change) >= this.currency.chargeMin
+    return plan.type !== 'usage-based' && plan.price > 0
+  }
+
+  /** What a change that needed no payment has cost all the same waits for the next invoice. */
+  billChange(purchase: ModelPurchase, at: number): void {
+    const charges = this.#changes.get(purchase)?.charges ?? []
+    if (charges.length === 0) return
+    purchase.invoices.push(issue(charges, undefined, this.sale(purchase, charges), at))
+  }
+
+  /** What the first payment comes to, without tax: the set-up fee is due once. */
+  priceOf(productRef: string, plan: ModelPlan, at: number): bigint {
+    const change = this.#switchTo(productRef, plan, at)
+    return change === undefined ? BigInt(plan.price) + this.#feeOf(plan) : costOf(change)
+  }
+
   buy(productRef: string, plan: ModelPlan, at: number): ModelPurchase {
-    const amount = this.priceOf(plan)
-    const fee = amount - BigInt(plan.price)
-    this.#replace({ productRef, plan, at, how: 'paid', amount })
-    const purchase = this.latest(productRef)!
-    const { anchor, mode } = purchase
-    const price: ModelLine =
-      plan.cycle === undefined
-        ? { kind: 'one_time', amount: amount - fee }
-        : { kind: 'recurring', ...periodFrom(plan.cycle, mode, anchor), amount: amount - fee }
-    const lines: ModelLine[] = [
-      price,
-      ...(fee === 0n ? [] : [{ kind: 'setup_fee', amount: fee } as const]),
-    ]
-    purchase.invoices.push(sell(lines, this, at))
+    const change = this.#switchTo(productRef, plan, at)
+    const fee = this.#feeOf(plan)
+    const amount = BigInt(plan.price) + fee
+    const purchase = this.#replace({ productRef, plan, at, how: 'paid', amount }, change)
+    const charges = change?.charges ?? firstCharges(purchase, fee)
+    purchase.invoices.push(sell(charges, this, at))
     return purchase
   }
 
@@ -116,11 +141,6 @@ export class ModelCustomer {
     const sale = { reference, credits, invoice, grant: this.wallet.grant(credits) }
     this.creditSales.push(sale)
     return sale
-  }
-
-  /** Of the first charge: the set-up fee is due once. */
-  priceOf(plan: ModelPlan): bigint {
-    return BigInt(plan.price + (this.hasHad(plan) ? 0 : (plan.setupFee ?? 0)))
   }
 
   try(productRef: string, plan: ModelPlan, at: number): void {
@@ -154,17 +174,37 @@ export class ModelCustomer {
     return indexAt(plan.cycle!, mode, anchor, lastMoment) === indexAt(plan.cycle!, mode, anchor, at)
   }
 
-  #replace(next: Omit<Begin, 'mode'>): void {
+  #switchTo(productRef: string, plan: ModelPlan, at: number): ModelSwitch | undefined {
+    return switchTo(plan, this.held(productRef, at), !this.hasHad(plan), at)
+  }
+
+  #feeOf(plan: ModelPlan): bigint {
+    return BigInt(this.hasHad(plan) ? 0 : (plan.setupFee ?? 0))
+  }
+
+  #replace(next: Omit<Begin, 'mode'>, change?: ModelSwitch): ModelPurchase {
     const last = this.latest(next.productRef)
     const hasLapsed = last !== undefined && settleEnd(last, next.at)
     const replaces = last !== undefined && !hasLapsed && isOpen(last)
     // One that stands still does not come back beside another.
     const isOver = replaces || (last !== undefined && last.status === 'suspended')
     if (isOver) endAt(last, 'expired', next.at)
-    const purchase = begin({ ...next, mode: this.mode })
+    const given = { ...next, mode: this.mode }
+    const purchase = change === undefined ? begin(given) : beginSwitched(given, change)
     if (replaces) purchase.events.push('purchase.plan_changed')
+    if (change !== undefined) this.#changes.set(purchase, change)
     this.purchases.push(purchase)
+    return purchase
   }
+}
+
+function firstCharges({ plan, mode, anchor }: ModelPurchase, fee: bigint): ModelLine[] {
+  const amount = BigInt(plan.price)
+  const price: ModelLine =
+    plan.cycle === undefined
+      ? { kind: 'one_time', amount }
+      : { kind: 'recurring', ...periodFrom(plan.cycle, mode, anchor), amount }
+  return [price, ...(fee === 0n ? [] : [{ kind: 'setup_fee', amount: fee } as const])]
 }
 
 function periodFrom(cycle: ModelCycle, mode: Mode, start: number) {

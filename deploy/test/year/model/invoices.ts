@@ -3,7 +3,15 @@ import { taxOf, withTax, type ModelCurrency, type ModelTax } from './money.ts'
 /* Invoices (4.4 to 4.6, Q11, Q12), and what becomes of them. Times are milliseconds, amounts minor units. */
 
 export type LineKind =
-  'recurring' | 'setup_fee' | 'one_time' | 'credits' | 'usage' | 'late_usage' | 'tax' | 'carried_in'
+  | 'recurring'
+  | 'setup_fee'
+  | 'one_time'
+  | 'credits'
+  | 'proration'
+  | 'usage'
+  | 'late_usage'
+  | 'tax'
+  | 'carried_in'
 
 export type ModelLine = {
   readonly kind: LineKind

@@ -53,7 +53,7 @@ export type ModelTax = {
 }
 
 /** Half away from zero. */
-function rounded(numerator: bigint, denominator: bigint): bigint {
+export function rounded(numerator: bigint, denominator: bigint): bigint {
   const magnitude = numerator < 0n ? -numerator : numerator
   const result = (2n * magnitude + denominator) / (2n * denominator)
   return numerator < 0n ? -result : result

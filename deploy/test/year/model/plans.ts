@@ -11,6 +11,8 @@ export type ModelPlan = {
   readonly trialDays?: number
   readonly accessDays?: number
   readonly autoRenew?: false
+  /** Of a change to it within a period; none: it begins a period of its own. */
+  readonly proration?: 'proportional' | 'none'
   /** Of a free plan: what it allows in a period. */
   readonly cap?: number
   /** Paid after the period. */
@@ -135,6 +137,18 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
       usage: { limit: 2_000, rate: 0, overage: { rate: 33 }, rollsOver: true },
     },
   ],
+  Seats: [
+    { name: 'Small', type: 'recurring', cycle: monthly, price: 1_900, proration: 'proportional' },
+    {
+      name: 'Middle',
+      type: 'recurring',
+      cycle: monthly,
+      price: 4_900,
+      setupFee: 300,
+      proration: 'proportional',
+    },
+    { name: 'Large', type: 'recurring', cycle: monthly, price: 9_900, proration: 'none' },
+  ],
   Wallet: [{ name: 'By use', type: 'usage-based', price: 0, creditsPerUnit: 7 }],
 }
 
@@ -153,6 +167,7 @@ export function planBody(plan: ModelPlan): Record<string, unknown> {
     ...(plan.accessDays && { accessExpiryDays: plan.accessDays }),
     ...(plan.autoRenew === false && { autoRenew: false }),
     ...(plan.cap && { limit: plan.cap }),
+    ...(plan.proration && { prorationPolicy: plan.proration }),
     ...(plan.strategy && { billingStrategy: plan.strategy }),
     ...(creditsPerUnit && { billingModel: 'pre-paid', creditsPerUnit }),
     ...(usage && usageBody(plan.type, usage)),

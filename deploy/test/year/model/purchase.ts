@@ -2,6 +2,7 @@ import { boundary, dayMs, indexAt, wholeSecond, type Mode } from './calendar.ts'
 import { dropPeriod } from './invoices.ts'
 import type { ModelPlan } from './plans.ts'
 import type { ModelPurchase } from './records.ts'
+import type { ModelSwitch } from './switch.ts'
 import { emptyBook } from './usage.ts'
 
 export type Begin = {
@@ -45,6 +46,13 @@ export function begin({ productRef, plan, mode, at, how, amount }: Begin): Model
 }
 
 export const noRetries = [{ failures: 0, next: null }] as const
+
+/** Goes on with the period of the purchase that it replaces. */
+export function beginSwitched(given: Begin, { from, end }: ModelSwitch): ModelPurchase {
+  const purchase = begin({ ...given, mode: from.mode })
+  const dates = { anchor: from.anchor, nextBilling: end, nextReset: end }
+  return { ...purchase, ...dates, amount: BigInt(given.plan.price) }
+}
 
 export function isOpen({ status }: ModelPurchase): boolean {
   return status === 'active' || status === 'trialing' || status === 'past_due'

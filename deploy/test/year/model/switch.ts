@@ -1,0 +1,53 @@
+import { boundary, indexAt, wholeSecond } from './calendar.ts'
+import type { ModelLine } from './invoices.ts'
+import { rounded } from './money.ts'
+import type { ModelPlan } from './plans.ts'
+import type { ModelPurchase } from './records.ts'
+
+/** A change of plan within a period that is paid, which goes on with the new plan (4.6). */
+export type ModelSwitch = {
+  readonly from: ModelPurchase
+  readonly end: number
+  /** What it costs now; a credit below nothing. */
+  readonly charges: readonly ModelLine[]
+}
+
+/** Undefined where the new plan begins a period of its own, at its full price. */
+export function switchTo(
+  plan: ModelPlan,
+  held: ModelPurchase | undefined,
+  isFirst: boolean,
+  at: number,
+): ModelSwitch | undefined {
+  if (plan.proration === undefined || held === undefined || held.plan === plan) return undefined
+  const { plan: before, status, nextBilling, mode, anchor } = held
+  const isPaid = status === 'active' && (nextBilling === null || nextBilling > at)
+  if (!isPaid || before.price === 0 || !haveOneCycle(before, plan)) return undefined
+  const index = indexAt(plan.cycle!, mode, anchor, at)
+  const start = boundary(plan.cycle!, mode, anchor, index)
+  const end = boundary(plan.cycle!, mode, anchor, index + 1)
+  const changedAt = wholeSecond(at)
+  const left = BigInt(end - changedAt)
+  const more = plan.proration === 'none' ? 0n : BigInt(plan.price - before.price)
+  const amount = rounded(more * left, BigInt(end - start))
+  const fee = BigInt(isFirst ? (plan.setupFee ?? 0) : 0)
+  const charges: readonly ModelLine[] = [
+    { kind: 'proration', start: changedAt, end, amount },
+    { kind: 'setup_fee', amount: fee },
+  ]
+  return { from: held, end, charges: charges.filter((line) => line.amount !== 0n) }
+}
+
+export function costOf({ charges }: ModelSwitch): bigint {
+  return charges.reduce((sum, { amount }) => sum + amount, 0n)
+}
+
+function haveOneCycle(one: ModelPlan, other: ModelPlan): boolean {
+  const isPeriodic = ({ type }: ModelPlan): boolean => type === 'recurring' || type === 'hybrid'
+  return (
+    isPeriodic(one) &&
+    isPeriodic(other) &&
+    one.cycle?.cycle === other.cycle?.cycle &&
+    one.cycle?.days === other.cycle?.days
+  )
+}
