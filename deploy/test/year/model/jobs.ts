@@ -214,7 +214,9 @@ function beginPaid(
   const isFirst = status === 'trialing' || purchase.amount === 0n
   if (isFirst) purchase.amount = BigInt(plan.price + (plan.setupFee ?? 0))
   begin(purchase, event)
-  if (status === 'suspended') skipMissed(purchase, period.end, at)
+  if (status !== 'suspended') return
+  purchase.restoredAt = at
+  skipMissed(purchase, period.end, at)
 }
 
 /** Usage is paid, and nothing begins by it; but what was behind with its payments is not any more. */
@@ -226,7 +228,9 @@ function goOn(purchase: ModelPurchase, at: number): void {
   if ((status !== 'past_due' && status !== 'suspended') || isUnpaid) return
   Object.assign(purchase, { status: 'active', retries: noRetries })
   purchase.events.push(status === 'past_due' ? 'purchase.updated' : 'purchase.activated')
-  if (status === 'past_due' || nextBilling === null) return
+  if (status === 'past_due') return
+  purchase.restoredAt = at
+  if (nextBilling === null) return
   const index = indexAt(plan.cycle!, mode, anchor, nextBilling)
   if (boundary(plan.cycle!, mode, anchor, index + 1) <= at) skipMissed(purchase, 0, at)
 }

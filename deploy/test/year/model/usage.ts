@@ -51,11 +51,17 @@ export function billNextUsage(
   const late = lateLines(purchase, ofProduct, currency)
   const units = sum(ofProduct, start, end)
   if (purchase.status === 'suspended' && units === 0 && late.length === 0) return { end, lines: [] }
-  const before = [...book.billed.values()].find((period) => period.end === start)
-  const left = before === undefined ? 0 : leftOver(plan.usage, before.units)
+  const left = leftOverInto(purchase, start)
   book.billed.set(start, { end, units, left })
   const amount = priceOfCredits(creditsOf(plan.usage, units, left), currency)
   return { end, lines: [...late, { kind: 'usage', start, end, amount }] }
+}
+
+/** What passed without access leaves nothing. */
+function leftOverInto({ plan, usageBook, restoredAt }: ModelPurchase, start: number): number {
+  const before = [...usageBook.billed.values()].find(({ end }) => end === start)
+  if (before === undefined || (restoredAt !== null && start <= restoredAt)) return 0
+  return leftOver(plan.usage!, before.units)
 }
 
 /** What periods that were billed have got since. */
