@@ -181,7 +181,8 @@ export class Installation {
   /** What a runner compares everything with at night. */
   reconciliation(): ReconcileParts {
     const { eventLog, usageStore } = this.stack
-    const payments = this.payments(new Life())
+    const logger = createLogger('test', 'error')
+    const payments = { ...this.payments(new Life()), logger }
     const counting = { eventLog, hotState: this.#hotState, usageStore, storedWaitMs: 10_000 }
     return { ...payments, counting: { ...counting, now: payments.now } }
   }

@@ -58,8 +58,8 @@ export function mortalDatabase(database: Database, life: Life): Database {
       apply: (target, _this, args: Parameters<typeof pool>) => (dead(life), target(...args)),
       get: (target, name) =>
         name === 'begin'
-          ? (body: Parameters<typeof pool.begin>[0]) =>
-              life.have<unknown>(() => target.begin(body as never))
+          ? (...args: Parameters<typeof pool.begin>) =>
+              life.have<unknown>(() => target.begin(...args))
           : (Reflect.get(target, name) as unknown),
     })
   return {
