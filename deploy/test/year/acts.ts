@@ -26,6 +26,7 @@ const acts: Readonly<Record<string, readonly [percent: number, act: Act]>> = {
   'has credits bought by itself': [3, setRecharge],
   'asks for its limits': [5, look],
   'uses something': [18, use],
+  'tells late what was used': [4, useEnded],
   'is paid a plan back': [3, refundPlan],
   'is paid a renewal back': [3, refundInvoice],
   'is paid credits back': [3, refundCredits],
@@ -34,6 +35,7 @@ const acts: Readonly<Record<string, readonly [percent: number, act: Act]>> = {
   'wins a dispute': [1, (_random, _person, desk) => desk.closeDispute('lost')],
   'loses a dispute': [1, (_random, _person, desk) => desk.closeDispute('won')],
   'leaves unpaid': [0.3, leave],
+  'is deleted': [0.3, remove],
 }
 
 const percentTotal = Object.values(acts).reduce((sum, [percent]) => sum + percent, 0)
@@ -170,6 +172,11 @@ function partOf(random: Random, left: bigint): bigint {
   return random.happens(60) ? left : BigInt(random.between(1, Number(left)))
 }
 
+async function remove(_random: Random, person: Person): Promise<boolean> {
+  await person.delete()
+  return true
+}
+
 /** With a card that pays nothing any more, and never comes back. */
 async function leave(_random: Random, person: Person): Promise<boolean> {
   if (person.model.charge() === 'no card') return false
@@ -209,5 +216,20 @@ async function use(random: Random, person: Person): Promise<boolean> {
     units: random.between(0, plan.usage === undefined ? 20 : 400),
   }))
   await person.use(productRef, uses)
+  return true
+}
+
+/** Of a plan that has ended, as long as anybody takes it. */
+async function useEnded(random: Random, person: Person): Promise<boolean> {
+  const { now, model } = person
+  const ended = model.purchases.flatMap(({ productRef, plan, startedAt, endedAt }) => {
+    const from = Math.max(startedAt + 1_000, now - 29 * dayMs)
+    const until = (endedAt ?? 0) - 1_000
+    return plan.usage !== undefined && from < until ? [{ productRef, from, until }] : []
+  })
+  if (ended.length === 0) return false
+  const { productRef, from, until } = random.pick(ended)
+  const at = from + random.between(0, Math.floor((until - from) / 1_000)) * 1_000
+  await person.use(productRef, [{ at, units: random.between(1, 2_000) }])
   return true
 }

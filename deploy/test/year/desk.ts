@@ -78,7 +78,7 @@ export class Desk {
     const { id, person, taken } = dispute
     await this.#installation.simulator.admin(`disputes/${id}/close`, { ending })
     await this.#scheduler.runPayments()
-    if (ending === 'won') person.model.wallet.giveBack(taken)
+    if (ending === 'won' && !person.isDeleted) person.model.wallet.giveBack(taken)
     return true
   }
 

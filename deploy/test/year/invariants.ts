@@ -27,7 +27,7 @@ export async function findWrongWallets(
         select customer_ref as customer, (balance_micros / 1000000)::text as credits from wallets`
       const credits = new Map(rows.map((row) => [row.customer, Number(row.credits)]))
       for (const { model, reference } of people.filter(
-        (each) => each.environment === environment,
+        (each) => each.environment === environment && !each.isDeleted,
       )) {
         const found = credits.get(reference) ?? 0
         if (found !== model.wallet.credits) {
@@ -162,11 +162,28 @@ function charge(payment: string, paid: bigint, refunded: bigint, code: string): 
 
 const currencies = [dollars, yen, dinars]
 
+/** Nobody who was deleted is still known to the processor. */
+export async function findUnforgotten(
+  installation: Installation,
+  people: readonly Person[],
+): Promise<string[]> {
+  const wrong: string[] = []
+  for (const environment of environments) {
+    const deleted = people.filter((each) => each.environment === environment && each.isDeleted)
+    const gone = new Set(deleted.map(({ reference }) => reference))
+    const rows = await installation.stack.database.in(environment)<{ customer: string }[]>`
+      select customer_ref as customer from processor_customers`
+    const kept = rows.filter(({ customer }) => gone.has(customer))
+    wrong.push(...kept.map(({ customer }) => `${environment} ${customer} is not forgotten`))
+  }
+  return wrong
+}
+
 /** Usage as it is stored, record by record, is what was sent. */
 export async function findWrongUsage(people: readonly Person[]): Promise<string[]> {
   const wrong: string[] = []
-  for (const { model, reference, environment, seller } of people) {
-    if (model.usage.length === 0) continue
+  for (const { model, reference, environment, seller, isDeleted } of people) {
+    if (model.usage.length === 0 || isDeleted) continue
     const client = seller.clients[environment]
     const times = model.usage.map(({ at }) => at)
     const query = {

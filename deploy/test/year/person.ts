@@ -48,6 +48,7 @@ export class Person {
   readonly #installation: Installation
   readonly #scheduler: Scheduler
   hasLeft = false
+  isDeleted = false
   #acts = 0
   #recharges = 0
 
@@ -208,6 +209,16 @@ export class Person {
       ...until,
     })
     this.model.wallet.grant(credits, terms)
+  }
+
+  async delete(): Promise<void> {
+    const path = `/v1/ui/customers/${this.reference}`
+    const { status } = await this.seller.clients[this.environment].send('DELETE', path)
+    requireSame('delete', status, 200)
+    this.model.delete(this.now)
+    this.hasLeft = true
+    this.isDeleted = true
+    await this.#scheduler.runPayments()
   }
 
   async checkLimit(productRef: string): Promise<void> {

@@ -3,6 +3,7 @@ import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import { rechargeWallets } from '@tollgate/domain/auto-recharge/recharge-wallets'
 import { reconcilePayments } from '@tollgate/domain/payments/reconcile-payments'
+import { removeProcessorCustomers } from '@tollgate/domain/payments/remove-processor-customers'
 import { workOffInbox } from '@tollgate/domain/payments/work-off-inbox'
 import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
 import { createLogger } from '@tollgate/platform/observability/logger'
@@ -86,6 +87,7 @@ export class Scheduler {
         while (await workOffInbox(parts, environment));
         while (await reconcilePayments(parts, environment));
         while (await takeBackCredits(credits, environment));
+        while (await removeProcessorCustomers(parts, environment));
       }
     })
   }

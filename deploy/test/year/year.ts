@@ -7,6 +7,7 @@ import { Desk } from './desk.ts'
 import { Installation } from './installation.ts'
 import {
   findDifferences,
+  findUnforgotten,
   findWrongBooks,
   findWrongCharges,
   findWrongUsage,
@@ -184,6 +185,7 @@ export class Year {
       ...(await findWrongBooks(this.#installation)),
       ...(await findWrongCharges(this.#installation, this.#people)),
       ...(await findWrongUsage(this.#people)),
+      ...(await findUnforgotten(this.#installation, this.#people)),
       ...(await verifyLedger(this.#installation)),
       ...(await findDifferences(this.#installation, new Date(this.#options.startsAt))),
     ])

@@ -68,6 +68,25 @@ export class ModelCustomer {
     return { currency, tax, carriedIn: this.carriedIn.get(lineKey(reference, first)) ?? 0n }
   }
 
+  /** Nothing goes on, and nothing is charged any more. */
+  delete(at: number): void {
+    for (const purchase of this.purchases) {
+      const isOver =
+        settleEnd(purchase, at) || !(isOpen(purchase) || purchase.status === 'suspended')
+      if (!isOver) {
+        purchase.cancelledAt = at
+        endAt(purchase, 'cancelled', at)
+      }
+      Object.assign(purchase.usageBook, { billedUntil: null, closesAt: null })
+      for (const invoice of purchase.invoices) {
+        if (invoice.nextCharge === null) continue
+        Object.assign(invoice, { nextCharge: null, touchedAt: at })
+      }
+    }
+    this.recharge = undefined
+    this.#card = undefined
+  }
+
   /** What waits for the next invoice. */
   get carried(): bigint {
     return this.purchases
