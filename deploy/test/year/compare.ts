@@ -4,7 +4,7 @@ import type { Installation } from './installation.ts'
 import { centsOf, type ModelCurrency } from './model/money.ts'
 import type { ModelPurchase } from './model/records.ts'
 import type { Person } from './person.ts'
-import { compareRecharges } from './recharges.ts'
+import { compareRecharges } from './compare-recharges.ts'
 
 type PurchaseRow = {
   readonly reference: string

@@ -1,5 +1,4 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import type { Person } from './person.ts'
 
 /** A payment that was made for a wallet that had run low. */
 export type RechargeAttempt = {
@@ -32,25 +31,4 @@ export async function readRecharges(
     attempts.set(customer, made)
   }
   return attempts
-}
-
-/** What was spent in the month, and whether the card was given up. */
-export async function compareRecharges(
-  sql: Queryable,
-  people: readonly Person[],
-): Promise<string[]> {
-  const rows = await sql<{ customer: string; said: string }[]>`
-    select customer_ref as customer, concat_ws(' ', status, failure_count, monthly_spend_minor,
-      monthly_spend_period, in_flight_payment_intent_id) as said
-    from auto_recharges`
-  const found = new Map(rows.map(({ customer, said }) => [customer, said]))
-  return people.flatMap(({ reference, model: { recharge } }) => {
-    const said = found.get(reference)
-    const expected =
-      recharge &&
-      [recharge.status, recharge.failures, recharge.spent, recharge.month]
-        .filter((each) => each !== null)
-        .join(' ')
-    return said === expected ? [] : [`${reference}: recharges ${said}, not ${expected}`]
-  })
 }
