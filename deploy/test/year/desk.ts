@@ -71,7 +71,7 @@ export class Desk {
     this.#disputes.push({ id, person, taken: [] })
   }
 
-  /** Undefined: there is none. Whoever wins has the money back, and the customer its credits. */
+  /** Of the oldest; false where there is none. A seller who wins has the money back, and the customer its credits. */
   async closeDispute(ending: 'won' | 'lost'): Promise<boolean> {
     const dispute = this.#disputes.shift()
     if (dispute === undefined) return false

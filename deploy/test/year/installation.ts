@@ -212,6 +212,19 @@ export class Installation {
     return payment.latest_charge
   }
 
+  /** What the processor has for all sellers, whether it can be paid out by now or not, in its units by currency. */
+  async balanceAtStripe(environment: Environment): Promise<ReadonlyMap<string, bigint>> {
+    type Part = { readonly amount: number; readonly currency: string }
+    type Balance = { readonly available: readonly Part[]; readonly pending: readonly Part[] }
+    const { available, pending } = await this.#readAtStripe<Balance>(environment, 'balance')
+    const total = new Map<string, bigint>()
+    for (const { currency, amount } of [...available, ...pending]) {
+      const code = currency.toUpperCase()
+      total.set(code, (total.get(code) ?? 0n) + BigInt(amount))
+    }
+    return total
+  }
+
   /** All of a kind that the simulator has. */
   async listAtStripe<Item extends { readonly id: string }>(
     environment: Environment,

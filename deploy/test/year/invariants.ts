@@ -109,6 +109,32 @@ export async function findDifferences(
   return wrong
 }
 
+/**
+ * All money that the processor has is in the ledger, less its fees and what banks took. What it counts finer than we do is
+ * rounded with each movement.
+ */
+export async function findWrongBalances(installation: Installation): Promise<string[]> {
+  const wrong: string[] = []
+  for (const environment of environments) {
+    const rows = await installation.stack.database.in(environment)<
+      { unit: string; sum: string; movements: string }[]
+    >`
+      select unit, sum(amount)::text as sum, count(*)::text as movements from ledger_entries
+      where account = 'clearing' group by unit`
+    const balance = await installation.balanceAtStripe(environment)
+    const posted = new Map(rows.map((row) => [row.unit, row]))
+    for (const code of new Set([...balance.keys(), ...posted.keys()])) {
+      const units = unitsOf(code)
+      const { sum = '0', movements = '0' } = posted.get(code) ?? {}
+      const difference = (balance.get(code) ?? 0n) - BigInt(sum) * units
+      const roundedOff = (units / 2n) * BigInt(movements)
+      if (difference <= roundedOff && -difference <= roundedOff) continue
+      wrong.push(`${environment} the processor has ${difference} ${code} that the ledger has not`)
+    }
+  }
+  return wrong
+}
+
 type StripeCharge = {
   readonly id: string
   readonly payment_intent: string
@@ -156,11 +182,13 @@ export async function findWrongCharges(
 
 /** In the units of the processor. */
 function charge(payment: string, paid: bigint, refunded: bigint, code: string): string {
-  const { processorUnits } = currencies.find((currency) => currency.code === code)!
-  return `${payment} ${paid * processorUnits} less ${refunded * processorUnits}`
+  const units = unitsOf(code)
+  return `${payment} ${paid * units} less ${refunded * units}`
 }
 
-const currencies = [dollars, yen, dinars]
+function unitsOf(code: string): bigint {
+  return [dollars, yen, dinars].find((currency) => currency.code === code)!.processorUnits
+}
 
 /** Nobody who was deleted is still known to the processor. */
 export async function findUnforgotten(

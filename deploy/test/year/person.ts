@@ -132,27 +132,23 @@ export class Person {
     this.model.recharge = recharge(terms, this.model.recharge)
   }
 
-  /** Credits that were bought for it by now. Whoever was killed may have left some for later. */
+  /** One try for each round in which there are too few credits; after a death it may be the next round's, or two. */
   seeRecharges(attempts: readonly RechargeAttempt[], isKilled: boolean): void {
-    const { model } = this
-    const isPaid = model.charge() === 'paid'
     const seen = attempts.slice(this.#recharges)
     this.#recharges = attempts.length
-    if (seen.length === 0 && isKilled) return
-    let wanted = this.#wantsRecharge() ? 1 : 0
-    for (const attempt of seen) {
-      if (!this.#wantsRecharge()) throw new Error(`${this.reference} is charged for nothing`)
-      requireSame('recharge', attempt.status === 'succeeded', isPaid)
-      charged(model.recharge!, isPaid, attempt.at)
-      if (isPaid) {
-        const sale = model.topUp(attempt.purchaseRef!, model.recharge!.topUp, attempt.at)
-        const { processorPaymentId } = attempt
-        const bought = { purchase: undefined, sale, invoice: sale.invoice }
-        this.#receive({ processorPaymentId }, bought)
-      }
-      wanted -= 1
-    }
-    if (!isKilled) requireSame(`recharges of ${this.reference}`, seen.length, seen.length + wanted)
+    if (!isKilled) requireSame('recharges', seen.length, this.#wantsRecharge() ? 1 : 0)
+    for (const attempt of seen) this.#seeRecharge(attempt)
+  }
+
+  #seeRecharge({ status, at, processorPaymentId, purchaseRef }: RechargeAttempt): void {
+    const { model } = this
+    if (!this.#wantsRecharge()) throw new Error(`${this.reference} is charged for nothing`)
+    const isPaid = model.charge() === 'paid'
+    requireSame('recharge', status === 'succeeded', isPaid)
+    charged(model.recharge!, isPaid, at)
+    if (!isPaid) return
+    const sale = model.topUp(purchaseRef!, model.recharge!.topUp, at)
+    this.#receive({ processorPaymentId }, { purchase: undefined, sale, invoice: sale.invoice })
   }
 
   #wantsRecharge(): boolean {

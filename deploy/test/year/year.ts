@@ -8,6 +8,7 @@ import { Installation } from './installation.ts'
 import {
   findDifferences,
   findUnforgotten,
+  findWrongBalances,
   findWrongBooks,
   findWrongCharges,
   findWrongUsage,
@@ -184,6 +185,7 @@ export class Year {
     this.#require('in the end', [
       ...(await findWrongBooks(this.#installation)),
       ...(await findWrongCharges(this.#installation, this.#people)),
+      ...(await findWrongBalances(this.#installation)),
       ...(await findWrongUsage(this.#people)),
       ...(await findUnforgotten(this.#installation, this.#people)),
       ...(await verifyLedger(this.#installation)),
