@@ -83,7 +83,14 @@ async function actIfUnchanged(
 }
 
 function isUnchanged(one: Purchase, other: Purchase): boolean {
-  const times = ['nextResetAt', 'carrySettlesAt', 'accessRestoredAt', 'endDate', 'endedAt'] as const
+  const times = [
+    'nextResetAt',
+    'carrySettlesAt',
+    'suspendedAt',
+    'accessRestoredAt',
+    'endDate',
+    'endedAt',
+  ] as const
   return times.every((name) => one[name]?.getTime() === other[name]?.getTime())
 }
 

@@ -16,6 +16,12 @@ import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
 const of = new UsageShop()
 const rolling = { ...postPaid, freeUnits: 0, limit: 1_000, rolloverUnusedUnits: true } as const
+const rollingOverage = {
+  ...hybrid,
+  limit: 1_000,
+  rolloverUnusedUnits: true,
+  overagePolicy: { allowOverage: true, maxOverage: 5_000 },
+} as const
 const none = { TOLLGATE_BILLING_TRIES_MAX: '1', TOLLGATE_USAGE_STORED_WAIT_MS: '50' }
 
 function reset(at: string, settings = {}) {
@@ -52,6 +58,42 @@ async function counted({ customerRef, productRef }: Purchase) {
     usedMicros: amounts.get(windowId(entitlement.purchaseRef, period.startSecond)) ?? 0n,
     carriedOverMicros: carriedOverMicros(entitlement, period, amounts, clock.now()),
   }
+}
+
+/** What the period was left, and what it costs so far, by what is published and counted. */
+async function costSoFar(purchase: Purchase) {
+  const plan = purchase.planSnapshot!
+  const period = purchasePeriodAt(purchase, plan, new Date(of.runner.clock.now()))
+  const dollars = { currency: 'USD', unitsPerDollar: '1' }
+  const usage = await counted(purchase)
+  const { overageCost } = purchaseUsage(plan, usage, period, dollars)
+  return { carriedOverMicros: usage.carriedOverMicros, overageCost }
+}
+
+async function usageLines(purchase: Purchase) {
+  const lines = (await of.invoicesOf(purchase)).flatMap((invoice) => invoice.lines)
+  return lines.filter(({ inputs }) => inputs.kind === 'usage')
+}
+
+async function suspend(purchase: Purchase, at: string): Promise<void> {
+  await move(purchase, at, 'renewal-failed')
+  await move(purchase, at, 'retries-spent')
+}
+
+function restore(purchase: Purchase, at: string): Promise<void> {
+  return move(purchase, at, 'paid')
+}
+
+function move(
+  { reference }: Purchase,
+  at: string,
+  trigger: 'renewal-failed' | 'retries-spent' | 'paid',
+): Promise<void> {
+  of.runner.clock.set(at)
+  return of.runner.within(of.shop, async (work) => {
+    const held = await lockPurchase(work.sql, work.providerId, reference)
+    await movePurchase(work, held!, trigger)
+  })
 }
 
 test('are told with the period that has them, as they are then', async () => {
@@ -133,17 +175,9 @@ test('are looked at when they can be settled, whenever somebody was told to look
 
 test('are none of a time without access, for checks, events and bills', async () => {
   const purchase = await of.buy(rolling)
-  const move = (at: string, trigger: 'renewal-failed' | 'retries-spent' | 'paid') => {
-    of.runner.clock.set(at)
-    return of.runner.within(of.shop, async (work) => {
-      const held = await lockPurchase(work.sql, work.providerId, purchase.reference)
-      await movePurchase(work, held!, trigger)
-    })
-  }
-  await move('2026-02-10T00:00:00Z', 'renewal-failed')
-  await move('2026-02-11T00:00:00Z', 'retries-spent')
+  await suspend(purchase, '2026-02-11T00:00:00Z')
   await of.bill('2026-03-01T00:00:00Z')
-  await move('2026-03-10T00:00:00Z', 'paid')
+  await restore(purchase, '2026-03-10T00:00:00Z')
   expect((await counted(purchase)).carriedOverMicros).toBe(0n)
   await of.use(purchase, 300, '2026-03-11T00:00:00Z')
   await reset('2026-04-01T00:00:00Z')
@@ -155,14 +189,59 @@ test('are none of a time without access, for checks, events and bills', async ()
   expect((await counted(purchase)).carriedOverMicros).toBe(700_000_000n)
 })
 
+test.each([
+  { billingCycle: 'monthly', days: ['2026-03-10', '2026-03-14', '2026-03-16'], end: '2026-03-31' },
+  // What the quarter was left is settled by then.
+  {
+    billingCycle: 'quarterly',
+    days: ['2026-06-10', '2026-06-14', '2026-06-16'],
+    end: '2026-07-31',
+  },
+] as const)(
+  'stay what they are where access is missing later in the period ($billingCycle)',
+  async ({ billingCycle, days, end }) => {
+    const purchase = await of.buy({
+      ...rollingOverage,
+      billingStrategy: 'usage_first',
+      billingCycle,
+    })
+    await of.use(purchase, 300, '2026-02-10T00:00:00Z')
+    for (const at of ['2026-02-28T12:00:00Z', '2026-04-30T12:00:00Z', '2026-05-30T13:00:00Z']) {
+      if (at < days[0]) await reset(at)
+    }
+    const [used, suspended, restored] = days.map((day) => `${day}T00:00:00Z`) as [
+      string,
+      ...string[],
+    ]
+    await of.use(purchase, 1_800, used)
+    const before = await costSoFar(purchase)
+    expect(before).toEqual({ carriedOverMicros: 700_000_000n, overageCost: 100 })
+    await suspend(purchase, suspended!)
+    await restore(purchase, restored!)
+    expect(await costSoFar(purchase)).toEqual(before)
+    await of.bill(`${end}T13:00:00Z`)
+    await of.bill(`${end}T13:00:00Z`)
+    expect(await usageLines(purchase)).toMatchObject([
+      { amountMinor: 0n, inputs: { usedUnits: '300', carriedOverUnits: '0' } },
+      { amountMinor: 100n, inputs: { usedUnits: '1800', carriedOverUnits: '700' } },
+    ])
+  },
+)
+
+test('that were settled before access was missing at the start of the period are none', async () => {
+  const purchase = await of.buy({ ...rollingOverage, billingCycle: 'quarterly' })
+  await suspend(purchase, '2026-04-20T00:00:00Z')
+  // As a runner of an older version settled it.
+  const sql = of.runner.database.in('sandbox')
+  await sql`
+    update purchases set carried_into = '2026-04-30T12:00:00Z', carried_over_micros = 1000000000
+    where provider_id = ${of.shop.providerId}`
+  await restore(purchase, '2026-06-12T00:00:00Z')
+  expect((await counted(purchase)).carriedOverMicros).toBe(0n)
+})
+
 test('make usage cost so far what the bill then says', async () => {
-  const purchase = await of.buy({
-    ...hybrid,
-    limit: 1_000,
-    creditsPerUnit: 80.5,
-    rolloverUnusedUnits: true,
-    overagePolicy: { allowOverage: true, maxOverage: 5_000 },
-  })
+  const purchase = await of.buy({ ...rollingOverage, creditsPerUnit: 80.5 })
   const costs: number[] = []
   for (const [month, units] of [
     ['02', 333.25],
@@ -170,11 +249,7 @@ test('make usage cost so far what the bill then says', async () => {
     ['04', 7_500],
   ] as const) {
     await of.use(purchase, units, `2026-${month}-15T00:00:00Z`)
-    const now = new Date(of.runner.clock.now())
-    const plan = purchase.planSnapshot!
-    const period = purchasePeriodAt(purchase, plan, now)
-    const dollars = { currency: 'USD', unitsPerDollar: '1' }
-    costs.push(purchaseUsage(plan, await counted(purchase), period, dollars).overageCost)
+    costs.push((await costSoFar(purchase)).overageCost)
   }
   expect(costs[0]).toBe(0)
   await of.renew('2026-06-01T00:00:00Z')
@@ -182,7 +257,6 @@ test('make usage cost so far what the bill then says', async () => {
     await of.bill(at)
     await of.renew(at)
   }
-  const lines = (await of.invoicesOf(purchase)).flatMap((invoice) => invoice.lines)
-  const billed = lines.filter(({ inputs }) => inputs.kind === 'usage')
+  const billed = await usageLines(purchase)
   expect(billed.slice(0, 3).map(({ amountMinor }) => Number(amountMinor))).toEqual(costs)
 })

@@ -1,8 +1,14 @@
 import type { BilledUsage } from '../invoices/billed-usage.ts'
+import { unixSecond } from '../periods/periods.ts'
 import { lateUsageLines, usageLines } from '../pricing/charges.ts'
 import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
 import type { CreditConversion, UsageReading } from '../pricing/line-inputs.ts'
-import { rolledOverMicros, rollsOverFrom, type RollingPurchase } from '../pricing/roll-over.ts'
+import {
+  leavesUnits,
+  leavingOf,
+  rolledOverMicros,
+  type RollingPurchase,
+} from '../pricing/roll-over.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
 
 /** A period and all usage of it that is stored, in 10^-6 units. */
@@ -46,7 +52,7 @@ function carriedInto(
   { start }: ChargedPeriod,
   earlier: readonly UsedPeriod[],
 ): bigint {
-  if (start <= rollsOverFrom(purchase)) return 0n
+  if (!leavesUnits(leavingOf(purchase), unixSecond(start))) return 0n
   const before = earlier.find(({ period }) => period.end.getTime() === start.getTime())
   return before === undefined ? 0n : rolledOverMicros(plan, before.usedMicros)
 }

@@ -1,6 +1,6 @@
 import { windowId, type Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
-import { leftMicros } from '../pricing/roll-over.ts'
+import { leavesUnits, leftMicros } from '../pricing/roll-over.ts'
 import type { EntitledPeriod } from './counting-windows.ts'
 
 /**
@@ -35,7 +35,7 @@ export function periodThatLeaves(
 ): EntitledPeriod | undefined {
   const { rollOver, periods } = entitlement
   if (rollOver === undefined || rollOver.settled?.startSecond === startSecond) return undefined
-  if (startSecond <= rollOver.fromSecond) return undefined
+  if (!leavesUnits(rollOver, startSecond)) return undefined
   if ((startSecond + countedForSeconds) * 1000 <= nowMs) return undefined
   return periods.find(({ endSecond }) => endSecond === startSecond)
 }

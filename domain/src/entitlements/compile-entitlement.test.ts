@@ -29,6 +29,7 @@ const purchase = (anchor: string, endDate: string | null = null) => ({
   cycleMode: 'calendar' as const,
   startDate: new Date(anchor),
   endDate: endDate === null ? null : new Date(endDate),
+  suspendedAt: null,
   accessRestoredAt: null,
   carriedInto: null,
   carriedOverMicros: null,

@@ -3,7 +3,12 @@ import type { Cycle, CycleMode, Period } from '../periods/periods.ts'
 import { unixSecond, usagePeriodAt, usagePeriodOf } from '../periods/periods.ts'
 import { effectiveCap } from '../plans/plan-cap.ts'
 import { isCreditBased } from '../plans/plan.ts'
-import { rollingLimitMicros, rollsOverFrom, type RollingPurchase } from '../pricing/roll-over.ts'
+import {
+  leavesUnits,
+  leavingOf,
+  rollingLimitMicros,
+  type RollingPurchase,
+} from '../pricing/roll-over.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
 
 /** What of a purchase decides about access and counting. */
@@ -64,16 +69,18 @@ export function compileEntitlement(
 function rollOverOf(purchase: EntitledPurchase, plan: PlanSnapshot): RollOver | undefined {
   const limit = rollingLimitMicros(plan)
   if (limit === undefined) return undefined
-  const { carriedInto, carriedOverMicros } = purchase
+  const leaving = leavingOf(purchase)
+  const settled = settledOf(purchase)
   return {
     limit: limit.toString(),
-    fromSecond: unixSecond(rollsOverFrom(purchase)),
-    ...(carriedInto === null || carriedOverMicros === null
-      ? {}
-      : {
-          settled: { startSecond: unixSecond(carriedInto), units: carriedOverMicros.toString() },
-        }),
+    ...leaving,
+    ...(settled === undefined || !leavesUnits(leaving, settled.startSecond) ? {} : { settled }),
   }
+}
+
+function settledOf({ carriedInto, carriedOverMicros }: EntitledPurchase): RollOver['settled'] {
+  if (carriedInto === null || carriedOverMicros === null) return undefined
+  return { startSecond: unixSecond(carriedInto), units: carriedOverMicros.toString() }
 }
 
 /** The period of the purchase that holds the instant: what `usage` of a purchase shows. */

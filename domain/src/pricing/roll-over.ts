@@ -1,4 +1,6 @@
+import type { Leaving } from '@tollgate/schemas/hot-state/documents'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
+import { unixSecond } from '../periods/periods.ts'
 import type { PlanCore } from '../plans/plan.ts'
 
 /** Units of a period that are left to the next one where they are not used, in 10^-6; undefined: nothing is. */
@@ -22,14 +24,29 @@ export function rolledOverMicros(plan: PlanCore, usedMicros: bigint): bigint {
   return limit === undefined ? 0n : leftMicros(limit, usedMicros)
 }
 
-/** What of a purchase decides from when on its periods leave something. */
+/** What of a purchase decides which of its periods leave something. */
 export type RollingPurchase = {
   readonly anchor: Date
-  /** When access was last given back to what was suspended. */
+  /** When it was last suspended; null where it was restored: nobody noted it, so it counts from the anchor on. */
+  readonly suspendedAt: Date | null
+  /** When access was given back after that; null: it was not. */
   readonly accessRestoredAt: Date | null
 }
 
-/** Periods that ended by then leave nothing: the trial, and those that passed without access. */
-export function rollsOverFrom({ anchor, accessRestoredAt }: RollingPurchase): Date {
-  return accessRestoredAt !== null && accessRestoredAt > anchor ? accessRestoredAt : anchor
+/** Which periods of the purchase leave something, as limit checks and bills go by it. */
+export function leavingOf({ anchor, suspendedAt, accessRestoredAt }: RollingPurchase): Leaving {
+  const fromSecond = unixSecond(anchor)
+  if (suspendedAt === null && accessRestoredAt === null) return { fromSecond }
+  const withoutAccess = {
+    fromSecond: unixSecond(suspendedAt ?? anchor),
+    untilSecond: accessRestoredAt === null ? null : unixSecond(accessRestoredAt),
+  }
+  return { fromSecond, withoutAccess }
+}
+
+/** Whether the period that ended at that second leaves something: not the trial, nor one that ended without access. */
+export function leavesUnits({ fromSecond, withoutAccess }: Leaving, endSecond: number): boolean {
+  if (endSecond <= fromSecond) return false
+  if (withoutAccess === undefined || endSecond <= withoutAccess.fromSecond) return true
+  return withoutAccess.untilSecond !== null && endSecond > withoutAccess.untilSecond
 }

@@ -23,8 +23,14 @@ function hasEnded({ endDate }: AccessFacts, now: Date): boolean {
   return endDate !== null && endDate.getTime() <= now.getTime()
 }
 
+/** What of a purchase decides where its periods begin. */
+export type CyclingPurchase = Pick<
+  Purchase,
+  'anchor' | 'billingCycle' | 'cycleMode' | 'planSnapshot'
+>
+
 /** How the purchase's periods follow each other; undefined: it has one period for as long as it lasts. */
-export function cycleOf(purchase: Purchase): Cycle | undefined {
+export function cycleOf(purchase: CyclingPurchase): Cycle | undefined {
   const billingCycle = purchase.billingCycle as BillingCycle | null
   if (billingCycle === null) return undefined
   return {

@@ -172,6 +172,7 @@ function aPurchase(fields: Partial<Purchase>): Purchase {
     nextRetryAt: null,
     nextUsageBillAt: null,
     usageClosesAt: null,
+    suspendedAt: null,
     accessRestoredAt: null,
     carriedInto: null,
     carriedOverMicros: null,

@@ -86,6 +86,7 @@ function purchaseOf(anchor: Date, cycle: Cycle, customDays: number, first: Date)
     nextRetryAt: null,
     nextUsageBillAt: null,
     usageClosesAt: null,
+    suspendedAt: null,
     accessRestoredAt: null,
     carriedInto: null,
     carriedOverMicros: null,

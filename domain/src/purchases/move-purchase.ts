@@ -2,8 +2,8 @@ import type { JsonObject } from '@tollgate/schemas/json-object'
 import { endCharges } from '../charging/end-charges.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { purchaseObject } from './purchase-event.ts'
-import { isOpen } from './access.ts'
 import { updatePurchase, type Purchase } from './repository.ts'
+import { suspensionAfter } from './suspension.ts'
 import { canMove, transitions, type PurchaseTrigger } from './transitions.ts'
 
 /** What else a move changes. */
@@ -52,11 +52,10 @@ export async function movePurchase(
     throw new Error(`purchase ${purchase.reference} is ${purchase.status}: it cannot be ${trigger}`)
   }
   const { to = purchase.status, event } = transitions[trigger]
-  const isRestored = purchase.status === 'suspended' && isOpen({ status: to })
   const moved: Purchase = {
     ...purchase,
     ...change,
-    ...(isRestored ? { accessRestoredAt: work.now } : {}),
+    ...suspensionAfter(purchase, to, work.now),
     status: to,
     updatedAt: work.now,
   }

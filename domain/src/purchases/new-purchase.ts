@@ -37,6 +37,7 @@ const nothingHappened = {
   nextRetryAt: null,
   nextUsageBillAt: null,
   usageClosesAt: null,
+  suspendedAt: null,
   accessRestoredAt: null,
   carriedInto: null,
   carriedOverMicros: null,

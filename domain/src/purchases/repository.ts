@@ -50,7 +50,8 @@ export type Purchase = {
   readonly nextUsageBillAt: Date | null
   /** Of one that has ended: when the usage of it that came late is billed, for the last time; null: not ended, or done. */
   readonly usageClosesAt: Date | null
-  /** When access was last given back after a suspension. */
+  /** When it was last suspended, and when access was given back after that; null: it was not, or nobody noted it. */
+  readonly suspendedAt: Date | null
   readonly accessRestoredAt: Date | null
   /** Where the period begins whose left units are settled, and how many they are, 10^-6. Null: none are. */
   readonly carriedInto: Date | null
@@ -94,6 +95,7 @@ type PurchaseRow = {
   next_retry_at: Date | null
   next_usage_bill_at: Date | null
   usage_closes_at: Date | null
+  suspended_at: Date | null
   access_restored_at: Date | null
   carried_into: Date | null
   carried_over_micros: bigint | null
@@ -158,7 +160,8 @@ export async function updatePurchase(
       paid_at = ${purchase.paidAt}, retry_count = ${purchase.retryCount},
       next_retry_at = ${purchase.nextRetryAt}, next_usage_bill_at = ${purchase.nextUsageBillAt}, cancelled_at = ${purchase.cancelledAt},
       cancellation_reason = ${purchase.cancellationReason}, ended_at = ${purchase.endedAt},
-      access_restored_at = ${purchase.accessRestoredAt}, updated_at = ${purchase.updatedAt}
+      suspended_at = ${purchase.suspendedAt}, access_restored_at = ${purchase.accessRestoredAt},
+      updated_at = ${purchase.updatedAt}
     where provider_id = ${providerId} and reference = ${purchase.reference}`
 }
 
@@ -292,6 +295,7 @@ export type EntitlingPurchase = Pick<
   | 'endDate'
   | 'endedAt'
   | 'updatedAt'
+  | 'suspendedAt'
   | 'accessRestoredAt'
   | 'carriedInto'
   | 'carriedOverMicros'
@@ -305,7 +309,8 @@ export async function listDecidingPurchases(
   const rows = await sql<EntitlingRow[]>`
     select distinct on (provider_id, customer_ref, product_ref)
       reference, customer_ref, product_ref, plan_snapshot, status, anchor, cycle_mode, start_date,
-      end_date, ended_at, updated_at, access_restored_at, carried_into, carried_over_micros
+      end_date, ended_at, updated_at, suspended_at, access_restored_at, carried_into,
+      carried_over_micros
     from purchases
     where (provider_id, customer_ref) in (${selectNames(sql, customers)}) and plan_ref is not null
     order by provider_id, customer_ref, product_ref, ${decidingFirst(sql)}`
@@ -337,6 +342,7 @@ type EntitlingRow = Pick<
   | 'end_date'
   | 'ended_at'
   | 'updated_at'
+  | 'suspended_at'
   | 'access_restored_at'
   | 'carried_into'
   | 'carried_over_micros'
@@ -355,6 +361,7 @@ function toEntitling(row: EntitlingRow): EntitlingPurchase {
     endDate: row.end_date,
     endedAt: row.ended_at,
     updatedAt: row.updated_at,
+    suspendedAt: row.suspended_at,
     accessRestoredAt: row.access_restored_at,
     carriedInto: row.carried_into,
     carriedOverMicros: row.carried_over_micros,

@@ -95,16 +95,22 @@ export type Entitlement = {
 }
 
 /** What a period did not use of its units widens the cap of the next one. */
-export type RollOver = {
+export type RollOver = Leaving & {
   /** Units of one period, 10^-6, as decimal text. */
   readonly limit: string
-  /** Periods that ended by then leave nothing: the trial, and those that passed without access. Unix seconds. */
-  readonly fromSecond: number
   /**
    * What the period that begins at that second was left, in 10^-6 units, as decimal text: nothing can come any more of the
    * one before, whose counters are not kept for ever. Absent: the counters of the period before say it.
    */
   readonly settled?: { readonly startSecond: number; readonly units: string }
+}
+
+/** Which periods leave something to the next one. Unix seconds. */
+export type Leaving = {
+  /** Periods that ended by then leave nothing: the trial. */
+  readonly fromSecond: number
+  /** Nor do periods that ended later than `fromSecond` and not later than `untilSecond`; null: access is not back yet. */
+  readonly withoutAccess?: { readonly fromSecond: number; readonly untilSecond: number | null }
 }
 
 /** A counter window is one period of one purchase. */

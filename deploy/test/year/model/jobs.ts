@@ -60,7 +60,7 @@ function remind(purchase: ModelPurchase, at: number): void {
 function endTrial(purchase: ModelPurchase, at: number, customer: Customer): void {
   if (purchase.status !== 'trialing' || isEnding(purchase) || purchase.anchor > at) return
   const { plan, anchor } = purchase
-  if (customer.charge() === 'no card') return suspend(purchase)
+  if (customer.charge() === 'no card') return suspend(purchase, at)
   const fee = BigInt(plan.setupFee ?? 0)
   const charges: ModelLine[] = [
     priceLine(purchase, anchor),
@@ -156,7 +156,7 @@ function fail(purchase: ModelPurchase, invoice: ModelInvoice, at: number): void 
   if (purchase.status === 'trialing') {
     // It has not been paid for yet, so nothing is tried before there is another card.
     invoice.nextCharge = null
-    return suspend(purchase)
+    return suspend(purchase, at)
   }
   if (purchase.status === 'active' && !isEnding(purchase)) {
     purchase.status = 'past_due'
@@ -164,10 +164,11 @@ function fail(purchase: ModelPurchase, invoice: ModelInvoice, at: number): void 
   }
   if (purchase.status !== 'past_due') return
   purchase.retries = [{ failures: invoice.failures, next: invoice.nextCharge }]
-  if (invoice.nextCharge === null) suspend(purchase)
+  if (invoice.nextCharge === null) suspend(purchase, at)
 }
 
-function suspend(purchase: ModelPurchase): void {
+function suspend(purchase: ModelPurchase, at: number): void {
+  purchase.suspensions.push({ from: at, until: Infinity })
   purchase.status = 'suspended'
   purchase.events.push('purchase.suspended')
 }
@@ -215,7 +216,7 @@ function beginPaid(
   if (isFirst) purchase.amount = BigInt(plan.price + (plan.setupFee ?? 0))
   begin(purchase, event)
   if (status !== 'suspended') return
-  purchase.restoredAt = at
+  purchase.suspensions.at(-1)!.until = at
   skipMissed(purchase, period.end, at)
 }
 
@@ -229,7 +230,7 @@ function goOn(purchase: ModelPurchase, at: number): void {
   Object.assign(purchase, { status: 'active', retries: noRetries })
   purchase.events.push(status === 'past_due' ? 'purchase.updated' : 'purchase.activated')
   if (status === 'past_due') return
-  purchase.restoredAt = at
+  purchase.suspensions.at(-1)!.until = at
   if (nextBilling === null) return
   const index = indexAt(plan.cycle!, mode, anchor, nextBilling)
   if (boundary(plan.cycle!, mode, anchor, index + 1) <= at) skipMissed(purchase, 0, at)

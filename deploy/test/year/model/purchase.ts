@@ -36,7 +36,7 @@ export function begin({ productRef, plan, mode, at, how, amount }: Begin): Model
     end: autoRenew ? null : (firstEnd ?? accessEnd),
     endedAt: null,
     cancelledAt: null,
-    restoredAt: null,
+    suspensions: [],
     remindedOf: null,
     retries: noRetries,
     amount,

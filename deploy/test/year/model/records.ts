@@ -22,8 +22,8 @@ export type ModelPurchase = {
   end: number | null
   endedAt: number | null
   cancelledAt: number | null
-  /** When it last went on that had stood still. */
-  restoredAt: number | null
+  /** From when until when it stood still, each time. */
+  readonly suspensions: { readonly from: number; until: number }[]
   remindedOf: number | null
   /** What it shows of charges that failed: any of these, where several failed at once. */
   retries: readonly Retry[]

@@ -57,10 +57,11 @@ export function billNextUsage(
   return { end, lines: [...late, { kind: 'usage', start, end, amount }] }
 }
 
-/** What passed without access leaves nothing. */
-function leftOverInto({ plan, usageBook, restoredAt }: ModelPurchase, start: number): number {
+/** What ended without access leaves nothing. */
+function leftOverInto({ plan, usageBook, suspensions }: ModelPurchase, start: number): number {
   const before = [...usageBook.billed.values()].find(({ end }) => end === start)
-  if (before === undefined || (restoredAt !== null && start <= restoredAt)) return 0
+  const endedWithoutAccess = suspensions.some(({ from, until }) => from < start && start <= until)
+  if (before === undefined || endedWithoutAccess) return 0
   return leftOver(plan.usage!, before.units)
 }
 
