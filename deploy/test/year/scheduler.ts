@@ -15,8 +15,8 @@ import type { Installation } from './installation.ts'
 import { KilledError, Life } from './mortal.ts'
 import { Random } from './random.ts'
 
-/** Hears that a job has had its run in an environment, whoever died in it. */
-export type OnRun = (job: string, environment: Environment) => Promise<void>
+/** Hears that a job has had its run in an environment, and whether somebody died meanwhile. */
+export type OnRun = (job: string, environment: Environment, isKilled: boolean) => Promise<void>
 
 const logger = createLogger('test', 'silent')
 const stillMs = 20
@@ -64,9 +64,10 @@ export class Scheduler {
       const workOff = async (space: PublicationSpace): Promise<void> => {
         const key = `${job.name} ${space}`
         if (this.#ended.get(key) === slot.getTime()) return
+        const killsBefore = this.kills
         await this.#workOff(job.name, space, slot)
         this.#ended.set(key, slot.getTime())
-        if (space !== 'control') await onRun(job.name, space)
+        if (space !== 'control') await onRun(job.name, space, this.kills > killsBefore)
       }
       await Promise.all(spaces.map(workOff))
     }

@@ -2,6 +2,7 @@ import { environments } from '@tollgate/schemas/environment'
 import { actByChance, actNames } from './acts.ts'
 import { openOffers } from './catalogue.ts'
 import { readCarriedIn } from './read-carried-in.ts'
+import { readLeftRenewals } from './read-left-renewals.ts'
 import { Comparison } from './compare.ts'
 import { Desk } from './desk.ts'
 import { Installation } from './installation.ts'
@@ -151,12 +152,15 @@ export class Year {
   }
 
   async #round(): Promise<void> {
-    await this.#scheduler.runJobs(async (name, environment) => {
+    await this.#scheduler.runJobs(async (name, environment, isKilled) => {
       const job = modelJobs[name]
-      const carriedIn = await readCarriedIn(this.#installation.stack.database.in(environment))
+      const sql = this.#installation.stack.database.in(environment)
+      const carriedIn = await readCarriedIn(sql)
+      const left =
+        isKilled && name === 'usage-billing' ? await readLeftRenewals(sql) : new Set<string>()
       const now = this.#installation.clock.now()
       for (const { model } of this.#people.filter((each) => each.environment === environment)) {
-        model.carriedIn = carriedIn
+        Object.assign(model, { carriedIn, left })
         for (const purchase of model.purchases) job?.(purchase, now, model)
       }
     })

@@ -41,6 +41,8 @@ export class ModelCustomer {
    * first, so this is looked up; that nothing of it is lost is checked by `carried`.
    */
   carriedIn: ReadonlyMap<string, bigint> = new Map()
+  /** Purchases whose renewal a process left that died behind the bill of their usage: the next run has it. */
+  left: ReadonlySet<string> = new Set()
   recharge: ModelRecharge | undefined
   #card: CardHabit | undefined
   readonly #changes = new Map<ModelPurchase, ModelSwitch>()

@@ -21,6 +21,7 @@ type ModelJob = (purchase: ModelPurchase, at: number, customer: Customer) => voi
 type Customer = {
   readonly usage: readonly UsageRecord[]
   readonly currency: ModelCurrency
+  readonly left: ReadonlySet<string>
   charge(): ModelCharge
   /** How what is charged now is sold. */
   sale(purchase: ModelPurchase, charges: readonly ModelLine[]): Sale
@@ -99,8 +100,10 @@ function billUsage(purchase: ModelPurchase, at: number, customer: Customer): voi
       const price = strategy === 'combined' && isWithPrice ? [priceLine(purchase, end)] : []
       collect(purchase, bill(purchase, [...price, ...lines], at, customer), at, customer)
     }
-    const isNext = strategy === 'usage_first' && isRenewable(purchase, at)
-    if (isNext && !waitsForUsage(purchase)) renew(purchase, at, customer)
+    const isNext = strategy === 'usage_first' && !customer.left.has(purchase.reference)
+    if (isNext && isRenewable(purchase, at) && !waitsForUsage(purchase)) {
+      renew(purchase, at, customer)
+    }
   }
 }
 
