@@ -56,12 +56,12 @@ export class RenewalStack {
     }
   }
 
-  /** Runs one job at that time, which all clocks but the processor's then have. */
+  /** Runs one job at that time, which all clocks but the processor's then have. What is put around a charge begins it, too. */
   async runJob(
     name: string,
     at: string,
     settings: Readonly<Record<string, string>> = {},
-    around: (charge: () => Promise<ChargeOutcome>) => Promise<ChargeOutcome> = (charge) => charge(),
+    around?: (charge: () => Promise<ChargeOutcome>) => Promise<ChargeOutcome>,
   ): Promise<Totals> {
     const { clock, database, hotState, eventLog } = this.payments.stack
     clock.set(at)
@@ -69,7 +69,8 @@ export class RenewalStack {
     const logger = createLogger('billing-runner', 'silent')
     const parts = await openParts(config, { clock, database, hotState, eventLog, logger })
     try {
-      const charge: ChargeInvoice = (asked, commit) => around(() => parts.charge!(asked, commit))
+      const charged: ChargeInvoice = (asked, commit) => around!(() => parts.charge!(asked, commit))
+      const charge = around === undefined ? parts.charge : charged
       const jobs = createJobs(config, { ...parts, charge })
       const { job } = jobs.find((each) => each.job.name === name)!
       const never = new AbortController().signal
@@ -80,18 +81,18 @@ export class RenewalStack {
     }
   }
 
-  /** A new customer buys the plan with the card, which is kept. */
-  async buy(planRef: string, card = 'pm_card_visa'): Promise<Purchase> {
+  /** A new customer buys the plan with the card, which is kept; in the plan's own currency unless told otherwise. */
+  async buy(planRef: string, card = 'pm_card_visa', currency?: string): Promise<Purchase> {
     const { payments } = this
     const customerRef = await payments.createCustomer()
-    await this.pay(customerRef, planRef, card)
+    await this.pay(customerRef, planRef, card, currency)
     return (await this.purchasesOf(customerRef))[0]!
   }
 
-  async pay(customerRef: string, planRef: string, card: string): Promise<void> {
+  async pay(customerRef: string, planRef: string, card: string, currency?: string): Promise<void> {
     const { payments } = this
     this.sequence += 1
-    const asked = { customerRef, productRef: payments.productRef, planRef }
+    const asked = { customerRef, productRef: payments.productRef, planRef, currency }
     const { body } = await payments.createIntent(`buy-${this.sequence}`, asked)
     await payments.confirm(body.processorPaymentId, card)
     const done = await payments.process<ProcessedPaymentBody>(body.processorPaymentId, customerRef)

@@ -72,6 +72,29 @@ describe('a renewal', () => {
     expect(await stack.purchase(reference)).toMatchObject({ amountMinor: 1_900 })
   })
 
+  test('has its invoice where nobody knows what its currency is worth, and is charged once they do', async () => {
+    const { payments } = stack
+    const rate = '/v1/ui/exchange-rates/RON'
+    const isWorth = () => payments.call('PUT', rate, { unitsPerDollar: '4.5' })
+    expect((await isWorth()).status).toBe(200)
+    const lei = { currency: 'RON', price: 9000 }
+    const usd = { currency: 'USD', price: 1900, default: true }
+    const terms = { billingCycle: 'monthly', price: 1900, pricingOptions: [usd, lei] }
+    const { reference } = await stack.buy(await payments.createPlan(terms), 'pm_card_visa', 'RON')
+    await payments.call('DELETE', rate)
+    const once = { TOLLGATE_BILLING_TRIES_MAX: '1' }
+    const totals = await stack.runJob('renewals', renewalAt, once)
+    expect(totals.get('failed')).toBe(1)
+    expect(await stack.invoicesOf(reference)).toMatchObject([
+      { status: 'open', totalMinor: 9_000n },
+    ])
+    expect(await stack.paymentsOf(reference)).toEqual([])
+    await isWorth()
+    await stack.runJob('renewals', '2026-03-01T11:00:00Z')
+    expect(await stack.invoicesOf(reference)).toMatchObject([{ status: 'paid' }])
+    expect(await stack.succeededChargesOf(reference)).toBe(1)
+  })
+
   test('that is declined is tried again as scheduled, then suspends, and a new card pays it', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
     await stack.runJob('renewals', renewalAt)
@@ -288,6 +311,28 @@ describe('a renewal that was paid and is paid back', () => {
       nextBillingDate: null,
     })
     expect((await told(purchase)).filter((type) => type === 'purchase.refunded')).toHaveLength(1)
+  })
+
+  test('keeps its access when all payments before it are paid back, and ends with its own', async () => {
+    await stack.runJob('renewals', '2026-03-31T13:00:00Z')
+    const [first] = await stack.sql<{ processor_payment_id: string }[]>`
+      select processor_payment_id from payment_intents
+      where purchase_ref = ${purchase.reference} and purpose = 'product'`
+    const [, second = ''] = await stack.paymentsOf(purchase.reference)
+    for (const paid of [first!.processor_payment_id, paymentId]) {
+      const { body } = await stack.payments.stripe('POST', 'refunds', { payment_intent: paid })
+      await eventually(async () =>
+        expect(await stack.payments.eventsOf(body.id)).toEqual(['payment.refunded']),
+      )
+      expect(await stack.purchase(purchase.reference)).toMatchObject({
+        status: 'active',
+        nextBillingDate: new Date('2026-04-30T12:00:00Z'),
+      })
+    }
+    await stack.payments.stripe('POST', 'refunds', { payment_intent: second })
+    await eventually(async () =>
+      expect((await stack.purchase(purchase.reference)).status).toBe('refunded'),
+    )
   })
 })
 

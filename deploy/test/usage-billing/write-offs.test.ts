@@ -79,6 +79,18 @@ describe('the price of a period that nobody paid', () => {
       where purchase_ref = ${purchase.reference}`
     expect(await writeOffs('2027-03-01T00:00:00Z')).toEqual(new Map())
   })
+
+  test('is not given up where the period could still begin, and begins it when it is paid', async () => {
+    const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
+    await of.runner.runJob('renewals', '2026-03-01T00:00:00Z')
+    await of.runner.database.in('sandbox')`
+      update invoices set next_charge_at = null where purchase_ref = ${purchase.reference}`
+    expect(await writeOffs(givenUp)).toEqual(new Map([['postponed', 1]]))
+    await of.runner.runJob('renewals', givenUp, of.paying)
+    const invoices = await of.invoicesOf(purchase)
+    expect(invoices.map(({ status }) => status)).toEqual(['paid', 'paid', 'paid'])
+    expect(await told()).toEqual(Array(3).fill('purchase.renewed'))
+  })
 })
 
 describe('usage that nobody paid', () => {

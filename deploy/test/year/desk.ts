@@ -26,13 +26,14 @@ export class Desk {
     this.#scheduler = scheduler
   }
 
-  /** Credits go with the money that bought them, as far as they are left; a plan ends when all of it is paid back. */
+  /** Credits go with the money that bought them, as far as they are left; a plan ends when all of it is paid back before it is renewed. */
   async refundReceipt(person: Person, receipt: Receipt, amount: bigint): Promise<void> {
     const { invoice, purchase, sale } = receipt
     await this.#refund(person, receipt.processorPaymentId, amount)
     payBack(invoice, amount)
     if (sale !== undefined) takeCredits(person, receipt, sale, invoice.refunded)
-    if (purchase !== undefined && invoice.status === 'refunded') refund(purchase, person.now)
+    if (purchase === undefined || invoice.status !== 'refunded') return
+    if (!isChargedBehind(purchase, -Infinity)) refund(purchase, person.now)
   }
 
   /** The period that was charged last ends with its money; those before it were had. */
@@ -46,11 +47,7 @@ export class Desk {
     payBack(invoice, amount)
     const { period, status } = invoice
     if (status !== 'refunded' || period === undefined) return
-    const isNewest = purchase.invoices.every(
-      (other) =>
-        other.status === 'void' || other.period === undefined || other.period.start <= period.start,
-    )
-    if (isNewest) refund(purchase, person.now)
+    if (!isChargedBehind(purchase, period.start)) refund(purchase, person.now)
   }
 
   async disputeReceipt(person: Person, receipt: Receipt): Promise<void> {
@@ -121,6 +118,13 @@ export class Desk {
     if (rows[0] === undefined) throw new Error(`no payment of ${kind} of ${reference}`)
     return rows[0].id
   }
+}
+
+/** Whether an invoice charges a period that starts later. */
+function isChargedBehind({ invoices }: ModelPurchase, start: number): boolean {
+  return invoices.some(
+    ({ status, period }) => status !== 'void' && period !== undefined && period.start > start,
+  )
 }
 
 /** Those that its part of the payment had bought, rounded down for all that was paid back by now. */

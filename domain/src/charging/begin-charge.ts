@@ -55,22 +55,29 @@ export async function beginCharge(
   if (intent === undefined) {
     const number = (await countIntentsOfInvoice(sql, providerId, invoiceRef)) + 1
     const purchase = await findPurchase(work, invoice)
-    return { kind: 'send', ...(await openPayment(work, invoice, purchase, payer, number)) }
+    const terms = await findTerms(work, invoice)
+    if (terms === undefined) throw new Error(`nobody knows what ${invoice.currency} is worth`)
+    return { kind: 'send', ...(await openPayment(work, invoice, purchase, payer, terms, number)) }
   }
   const call = { operation: 'confirm', request: { paymentMethodId: method } } as const
   const attempt = await insertAttempt(sql, providerId, intent.reference, call, work.now)
   return { kind: 'send', intent, attempt }
 }
 
-/** The same for an invoice that this transaction has issued: nobody can have charged it before. */
+/**
+ * The same for an invoice that this transaction has issued: nobody can have charged it before. Undefined where nobody knows
+ * what its currency is worth: it is issued all the same, and whoever charges it then tells what stops that.
+ */
 export async function beginFirstCharge(
   work: UnitOfWork,
   invoice: Invoice,
   purchase: Purchase,
-): Promise<BegunCharge> {
+): Promise<BegunCharge | undefined> {
   const payer = await findPayer(work, invoice)
   if (payer === undefined) return withoutCard(invoice, undefined, false)
-  return { kind: 'send', ...(await openPayment(work, invoice, purchase, payer, 1)) }
+  const terms = await findTerms(work, invoice)
+  if (terms === undefined) return undefined
+  return { kind: 'send', ...(await openPayment(work, invoice, purchase, payer, terms, 1)) }
 }
 
 /** Whom the processor charges, and what; by its ids. */
@@ -149,10 +156,10 @@ async function openPayment(
   invoice: Invoice,
   purchase: Purchase | undefined,
   { method: paymentMethodId, customerId: processorCustomerId }: Payer,
+  terms: IntentTerms,
   number: number,
 ): Promise<OpenedIntent> {
   const { reference, customerRef, purchaseRef, planSnapshot } = invoice
-  const terms = await termsOf(work, invoice)
   return openIntent(work, {
     purpose: 'usage_billing',
     customerRef,
@@ -175,10 +182,14 @@ async function openPayment(
   })
 }
 
-async function termsOf({ sql, providerId }: UnitOfWork, invoice: Invoice): Promise<IntentTerms> {
+/** Undefined where nobody knows what the invoice's currency is worth. */
+async function findTerms(
+  { sql, providerId }: UnitOfWork,
+  invoice: Invoice,
+): Promise<IntentTerms | undefined> {
   const { currency } = invoice
   const rate = await findExchangeRate(sql, providerId, currency)
-  if (rate === undefined) throw new Error(`nobody knows what ${currency} is worth`)
+  if (rate === undefined) return undefined
   const exchangeRate = dollarsPerUnit(rate)
   const originalAmountMinor = dueMinor(invoice)
   const amountMinor = dollarCents(originalAmountMinor, currency, exchangeRate)

@@ -7,7 +7,6 @@ import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import { lockPurchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { isUnbegun } from './settle-paid.ts'
 
 /**
  * Gives up on an open invoice that was not paid, and to which nothing has happened since `quietSince`. A purchase that was
@@ -33,9 +32,10 @@ export async function giveUpInvoice(
     purchase?.status === 'suspended' ? await endNow(work, purchase, 'expired') : purchase
   const left = await lockInvoice(sql, providerId, invoiceRef)
   if (left?.status !== 'open') return true
-  // Void once the processor says that it cannot be paid any more.
+  // Of a purchase that is over it is void once the processor says that it cannot be paid any more. A period that could still
+  // begin stays charged by it: written off, it would be billed for good, and never be charged again.
   const period = await findRecurringPeriod(sql, providerId, left.reference)
-  if (ended !== undefined && isUnbegun(ended, period)) return ended !== purchase
+  if (ended !== undefined && period !== undefined) return ended !== purchase
   await withdrawIntentOfInvoice(sql, providerId, invoiceRef, now)
   await writeOffInvoice(work, left)
   return true

@@ -111,21 +111,28 @@ async function tell(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
   })
 }
 
-/**
- * Usage that was billed is used, and so are periods but the last one; a payment that gave nothing leaves nothing to take.
- * What was paid for more than once, as a plan whose credits were bought again, is held as long as one payment of it stands.
- */
+/** A payment that gave nothing leaves nothing to take. */
 async function takeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
   const { sql, providerId, now } = work
-  const { purchaseRef, purpose, invoiceRef, customerRef } = intent
-  if (purchaseRef === null) return
-  const isHeld =
-    purpose !== 'usage_billing' || invoiceRef === null
-      ? await isStillPaid(sql, providerId, { customerRef, purchaseRef })
-      : !(await isLastPeriodRefunded(work, purchaseRef, invoiceRef))
-  if (isHeld) return
+  const { purchaseRef } = intent
+  if (purchaseRef === null || (await isHeld(work, intent, purchaseRef))) return
   const purchase = await lockPurchase(sql, providerId, purchaseRef)
   if (purchase === undefined || !canMove(purchase, 'refunded')) return
   const ended = { autoRenew: false, nextBillingDate: null, endedAt: purchase.endedAt ?? now }
   await movePurchase(work, purchase, 'refunded', ended)
+}
+
+/**
+ * Periods but the newest one are used, whichever payment began them, and so is usage that was billed. What was paid for
+ * once, or more than once as a plan whose credits were bought again, is held as long as one payment of it stands.
+ */
+async function isHeld(
+  work: UnitOfWork,
+  { customerRef, purpose, invoiceRef }: PaymentIntent,
+  purchaseRef: string,
+): Promise<boolean> {
+  const isRefunded = await isLastPeriodRefunded(work, purchaseRef, invoiceRef)
+  if (isRefunded !== undefined) return !isRefunded
+  if (purpose === 'usage_billing' && invoiceRef !== null) return true
+  return isStillPaid(work.sql, work.providerId, { customerRef, purchaseRef })
 }
