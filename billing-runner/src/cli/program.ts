@@ -49,7 +49,7 @@ export function createProgram({ run, reconcile }: Actions): Command {
     .option('--json', 'print it as JSON')
     .option(
       '--repair',
-      'have counters and published wallets made again that are not the same; money is never changed',
+      'have counters made again of the records, also where those are fewer, and wallets published again, that are not the same; money is never changed',
     )
     .action((asked: AskedComparison) => reconcile(asked))
   return program

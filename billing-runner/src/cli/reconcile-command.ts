@@ -1,4 +1,5 @@
-import type { Finding } from '@tollgate/domain/reconciliation/finding'
+import type { WithheldRepair } from '@tollgate/domain/reconciliation/decide-repairs'
+import type { Finding, Repair } from '@tollgate/domain/reconciliation/finding'
 import type { Outcome } from '@tollgate/domain/reconciliation/reconcile'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { BillingRunnerConfig } from '../config.ts'
@@ -69,13 +70,31 @@ function linesOf({ environment, outcome }: Compared): string[] {
   ]
 }
 
-function repairsOf({ environment, outcome }: Compared): string[] {
-  return outcome.repairs.map((each) =>
-    each.kind === 'counts'
-      ? `${environment}: counts of partition ${each.partition} are made again; compare once more`
-      : `${environment}: wallet of ${each.customerRef} is published again; compare once more`,
-  )
+function repairsOf({ environment, outcome: { repairs, withheld } }: Compared): string[] {
+  return [
+    ...repairs.map((each) =>
+      each.kind === 'counts'
+        ? `${environment}: ${nameOf(each)} are made again; compare once more`
+        : `${environment}: ${nameOf(each)} is published again; compare once more`,
+    ),
+    ...withheld.map(({ repair, reason }) => {
+      return `${environment}: nothing is done about ${nameOf(repair)}: ${whyNot[reason]}`
+    }),
+  ]
 }
+
+function nameOf(each: Repair): string {
+  return each.kind === 'counts'
+    ? `counts of partition ${each.partition}`
+    : `wallet of ${each.customerRef}`
+}
+
+const whyNot = {
+  'records are gone': 'the ledger knows of records that are gone, and people decide',
+  'one provider alone':
+    'wallets of other providers are counted there; compare without --provider, so that they are looked at',
+  'wallets not compared': 'not all wallets could be compared with the ledger; compare once more',
+} as const satisfies Record<WithheldRepair['reason'], string>
 
 function lineOf({ kind, difference, reference, ours, theirs, since, isRepaired }: Finding): string {
   const state = isRepaired ? 'set right' : difference.replace('_', ' ')

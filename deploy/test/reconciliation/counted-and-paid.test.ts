@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
 import { runReconciliation } from '@tollgate/billing-runner/jobs/reconcile'
 import { repair } from '@tollgate/billing-runner/jobs/repair'
+import { insertPublication, lockPublicationTargets } from '@tollgate/domain/publications/repository'
+import type { WithheldRepair } from '@tollgate/domain/reconciliation/decide-repairs'
 import type { Finding, Repair } from '@tollgate/domain/reconciliation/finding'
 import { walletAddress } from '@tollgate/domain/wallet/hot-wallet'
 import { systemClock } from '@tollgate/platform/clock/clock'
@@ -67,9 +69,10 @@ type Told = {
   readonly compared: Readonly<Record<string, number>>
   readonly findings: readonly Finding[]
   readonly repairs: readonly Repair[]
+  readonly withheld: readonly WithheldRepair[]
 }
 
-async function reconcile(isRepairing = false): Promise<Told> {
+async function reconcile(isRepairing = false, providerId?: string): Promise<Told> {
   const { database, eventLog, usageStore } = stack
   const config = readBillingRunnerConfig({
     TOLLGATE_DATA_DIR: folder,
@@ -88,12 +91,13 @@ async function reconcile(isRepairing = false): Promise<Told> {
     processors: { of: () => undefined, close: async () => undefined },
     charge: undefined,
   }
-  const { reports, repairs } = await runReconciliation(config, parts, { environment })
+  const asked = { environment, providerId } as const
+  const { reports, repairs, withheld } = await runReconciliation(config, parts, asked)
   if (isRepairing) await repair(parts, environment, repairs)
   expect(reports).toHaveLength(1)
   const [report] = reports
   expect(report!.gaps).toEqual([])
-  return { compared: report!.compared, findings: report!.findings, repairs }
+  return { compared: report!.compared, findings: report!.findings, repairs, withheld }
 }
 
 const wordsOf = ({ findings }: Told): string[] =>
@@ -187,15 +191,20 @@ test(
   },
 )
 
+/** Of a wallet that has something else. */
+async function publishGranted(at: EntryAddress, grantedMicros: string): Promise<void> {
+  const [row] = await stack.database.in(environment)<{ version: number }[]>`
+    select nextval('publication_versions')::int as version`
+  const { version } = row!
+  const document = JSON.stringify({ grantedMicros })
+  await hotState.putEntry(at, { version, document, windows: [walletWindow] })
+}
+
 test('a wallet that the hot state has otherwise is found', { timeout: patienceMs }, async () => {
   const otherRef = await wallets.createPayer()
   await wallets.grant(otherRef, 500)
   const at = await walletOf(otherRef)
-  const [row] = await stack.database.in(environment)<{ version: number }[]>`
-    select nextval('publication_versions')::int as version`
-  const { version } = row!
-  const document = JSON.stringify({ grantedMicros: '900000000' })
-  await hotState.putEntry(at, { version, document, windows: [walletWindow] })
+  await publishGranted(at, '900000000')
   await stack.stopProjections()
   await miscount(at, walletSeries, 7_000_000n)
   await stack.startProjections()
@@ -205,6 +214,43 @@ test('a wallet that the hot state has otherwise is found', { timeout: patienceMs
     'wallet: spent by the hot state 7 | 0',
   ])
 })
+
+test(
+  'a wallet is not held against what waits to be published',
+  { timeout: 2 * patienceMs },
+  async () => {
+    const waitingRef = await wallets.createPayer()
+    await wallets.grant(waitingRef, 500)
+    await publishGranted(await walletOf(waitingRef), '300000000')
+    const found = async (): Promise<readonly Finding[]> =>
+      (await reconcile()).findings.filter(({ reference }) => reference === waitingRef)
+    expect(await found()).toHaveLength(1)
+    const pool = stack.database.in(environment)
+    const name = { providerId: await providerOf(waitingRef), target: waitingRef }
+    await pool.begin(async (holding) => {
+      await lockPublicationTargets(holding, 'customer', [name])
+      await insertPublication(pool, { kind: 'customer', ...name })
+      expect(await found()).toEqual([])
+    })
+    await expect.poll(found, { timeout: patienceMs }).toEqual([])
+  },
+)
+
+test(
+  'counts are not made again where one provider alone is looked at',
+  async () => {
+    const told = await reconcile(true, await providerOf(customerRef))
+    expect(told.repairs.filter(({ kind }) => kind === 'counts')).toEqual([])
+    expect(told.withheld).toContainEqual({
+      repair: { kind: 'counts', partition: (await countersOf('user-1', cappedRef)).partition },
+      reason: 'one provider alone',
+    })
+    expect(wordsOf(await reconcile()).filter((words) => words.startsWith('counter'))).toHaveLength(
+      1,
+    )
+  },
+  patienceMs,
+)
 
 test('counts and wallets are made again when asked', { timeout: 2 * patienceMs }, async () => {
   await posted()
@@ -246,6 +292,11 @@ test(
       `wallet ${payerRef}: spent by the hot state ${paid} | ${paid - 200}`,
     ])
     // Counts made of what is left would give back what was paid.
-    expect(told.repairs).toEqual([])
+    const { partition } = await walletOf(payerRef)
+    expect(told.repairs).not.toContainEqual({ kind: 'counts', partition })
+    expect(told.withheld).toContainEqual({
+      repair: { kind: 'counts', partition },
+      reason: 'records are gone',
+    })
   },
 )

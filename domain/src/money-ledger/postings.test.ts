@@ -160,6 +160,17 @@ describe('what undoes another leaves nothing', () => {
   })
 })
 
+test.each([
+  ['revenue', 'invoice', { revenue: 420n, tax: 80n, receivable: -500n }],
+  ['prepaid', 'invoice', { prepaid: 420n, tax: 80n, receivable: -500n }],
+  ['prepaid', 'balance', { prepaid: 420n, tax: 80n, carried: -500n }],
+  ['prepaid', 'refund', { tax: 80n, refunds: -80n }],
+] as const)('a credit note of %s that settles the %s', (sold, settles, expected) => {
+  const of = { customerRef, currency, invoiceRef, reference: 'crn_1', sold, settles }
+  const note = creditNoteIssued({ ...of, amountMinor: 500n, taxMinor: 80n })
+  expect(balances([note])).toEqual(expected)
+})
+
 test('where nothing happens nothing is posted', () => {
   const nothing = { chargedMinor: 0n, taxMinor: 0n, carriedInMinor: 0n }
   expect(invoiceIssued({ ...issued, ...nothing }).entries).toEqual([])

@@ -129,7 +129,7 @@ function creditNotePosting(
     customerRef,
     invoiceRef,
     entries: entriesOf(currency, {
-      revenue: sign * netMinor,
+      [note.sold]: sign * netMinor,
       tax: sign * taxMinor,
       [accountOfCredit[settles]]: -sign * (netMinor + taxMinor),
     }),

@@ -16,6 +16,7 @@ import {
   type PaymentAttempt,
 } from './attempts-repository.ts'
 import { lookAtPayment, withCard } from './look-at-payment.ts'
+import { noteSeller } from './note-seller.ts'
 import { refuseIntent } from './refuse-intent.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 import { processorOf, type PaymentParts } from './payment-parts.ts'
@@ -48,6 +49,7 @@ export async function carryOut(
   attempt: PaymentAttempt,
 ): Promise<CarriedOut> {
   const processor = processorOf(parts, operation.environment)
+  await noteSeller(parts, operation, intent)
   const outcome = await call(processor, intent, attempt)
   // An invoice is charged to what is saved. Other payments tell of the card they were made with.
   const known = intent.invoiceRef === null ? undefined : savedMethodOf(attempt)

@@ -209,21 +209,43 @@ export async function withdrawIntentsOf(
       and status not in ('succeeded', 'canceled', 'failed')`
 }
 
+/** On a payment that does not say it yet. */
+export async function setSellerName(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+  name: string,
+): Promise<void> {
+  await sql`
+    update payment_intents set seller_name = ${name}
+    where provider_id = ${providerId} and reference = ${reference} and seller_name is null`
+}
+
 export type IntentName = { readonly providerId: string; readonly reference: string }
+
+type NamedIntent = IntentName & Pick<PaymentIntent, 'status' | 'invoiceRef' | 'sellerName'>
 
 /** Of any provider. */
 export async function findIntentName(
   sql: Queryable,
   by: { readonly processorPaymentId: string } | { readonly reference: string },
-): Promise<IntentName | undefined> {
+): Promise<NamedIntent | undefined> {
   const condition =
     'reference' in by
       ? sql`reference = ${by.reference}`
       : sql`processor_payment_id = ${by.processorPaymentId}`
-  const [row] = await sql<{ provider_id: string; reference: string }[]>`
-    select provider_id, reference from payment_intents where ${condition}`
-  return row === undefined ? undefined : { providerId: row.provider_id, reference: row.reference }
+  const [row] = await sql<NamedRow[]>`
+    select provider_id, reference, status, invoice_ref, seller_name from payment_intents
+    where ${condition}`
+  if (row === undefined) return undefined
+  const { provider_id: providerId, reference, status } = row
+  return { providerId, reference, status, invoiceRef: row.invoice_ref, sellerName: row.seller_name }
 }
+
+type NamedRow = Pick<
+  IntentRow,
+  'provider_id' | 'reference' | 'status' | 'invoice_ref' | 'seller_name'
+>
 
 /** Whose payments these are, by the processor's ids. */
 export async function findIntentOwners(

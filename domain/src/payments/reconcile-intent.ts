@@ -11,6 +11,7 @@ import {
 import { carryOut } from './carry-out.ts'
 import { findIntent, lockIntent } from './intents-repository.ts'
 import { lookAtPayment, withCard } from './look-at-payment.ts'
+import { noteSeller } from './note-seller.ts'
 import { intentMetadataKey, type PaymentIntent } from './payment-intent.ts'
 import { processorOf, type PaymentParts } from './payment-parts.ts'
 import { payBack } from './pay-back.ts'
@@ -42,6 +43,7 @@ export async function reconcileIntent(
   if (attempt?.operation === 'refund' || (isFinal(intent.status) && intent.refundWanted)) {
     return payBack(parts, operation, intent, attempt)
   }
+  await noteSeller(parts, operation, intent)
   const found = attempt === undefined ? intent : await resolve(parts, operation, intent, attempt)
   if (isFinal(found.status) && !found.settlementWanted) return found
   const seen = await look(parts, operation, found)

@@ -19,6 +19,7 @@ import { claimEvents, putOffEvents, settleEvents, type InboxEvent } from './inbo
 import { findIntentName, type IntentName } from './intents-repository.ts'
 import { lookAtPayment } from './look-at-payment.ts'
 import { applyLook } from './apply-look.ts'
+import { noteSeller } from './note-seller.ts'
 import { intentMetadataKey } from './payment-intent.ts'
 import { processorOf, type PaymentParts } from './payment-parts.ts'
 
@@ -128,9 +129,9 @@ async function followPayment(
   if (reference === undefined) return
   const name = await findIntentName(parts.everyone.in(environment), { reference })
   if (name === undefined) return
-  await parts.commit(operationOf(parts, environment, name.providerId), (work) =>
-    applyLook(work, name.reference, look, parts.hostedUrl),
-  )
+  const operation = operationOf(parts, environment, name.providerId)
+  await noteSeller(parts, operation, name)
+  await parts.commit(operation, (work) => applyLook(work, name.reference, look, parts.hostedUrl))
 }
 
 async function followRefund(

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Queryable } from '@tollgate/platform/database/database'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
+import type { CustomerName } from '../customers/repository.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
+import { listPublications } from '../publications/repository.ts'
 import type { StoredPart } from '../stored-usage/query-stored-usage.ts'
 import { waitUntilStored } from '../stored-usage/stored-up-to.ts'
 
@@ -69,19 +72,38 @@ function partitionsOf(
   return Array.from({ length }, (_, partition) => partition)
 }
 
-/** What differed for that long was not on its way. */
+/** Pauses: what differed for that long was not on its way. */
 const looksMax = 5
-const pauseMs = 1_000
 
-/** Looks again at what did not agree, until it does or has had its time. Returns what still does not. */
-export async function lookAgainAt<Seen>(
+type LookAgain = <Seen>(
   seen: readonly Seen[],
   look: (suspects: readonly Seen[]) => Promise<readonly Seen[]>,
-): Promise<readonly Seen[]> {
-  let suspects = seen
-  for (let looks = 0; looks < looksMax && suspects.length > 0; looks += 1) {
-    await sleep(pauseMs)
-    suspects = await look(suspects)
+) => Promise<readonly Seen[]>
+
+/**
+ * Looks again at what did not agree, until it does or has had its time, and returns what still does not. Once so many stand,
+ * everything is wrong, and the rest is returned as it was seen first: page by page, looking again would take hours.
+ */
+export function lookingAgain(standingMax: number, pauseMs = 1_000): LookAgain {
+  let standing = 0
+  return async (seen, look) => {
+    let suspects = seen
+    for (let looks = 0; looks < looksMax && standing < standingMax; looks += 1) {
+      if (suspects.length === 0) break
+      await sleep(pauseMs)
+      suspects = await look(suspects)
+    }
+    standing += suspects.length
+    return suspects
   }
-  return suspects
+}
+
+/** References of those, all of one provider, of which the hot state is about to hear: how far behind it is, other figures tell. */
+export async function listUnpublished(
+  sql: Queryable,
+  customers: readonly CustomerName[],
+): Promise<ReadonlySet<string>> {
+  const targets = customers.map(({ providerId, customerRef: target }) => ({ providerId, target }))
+  const waiting = await listPublications(sql, 'customer', targets)
+  return new Set(waiting.map(({ target }) => target))
 }

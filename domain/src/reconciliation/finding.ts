@@ -52,6 +52,9 @@ export type Repair =
   /** What is published of a customer, of the database. */
   | { readonly kind: 'published'; readonly providerId: string; readonly customerRef: string }
 
+/** Whether what it would be made of was found to be wrong itself. */
+export type PossibleRepair = { readonly repair: Repair; readonly isForbidden: boolean }
+
 /** Hears what was compared, and what came of it. */
 export type Tally = {
   compared(providerId: string, kind: ComparedKind, count?: number): void

@@ -15,7 +15,8 @@ import { entitlementOf } from '../purchases/entitlement-of.ts'
 import { listDecidingPurchases, statusesWithAccess } from '../purchases/repository.ts'
 import { sumCountedUsage, type CountedReference } from '../stored-usage/sum-counted-usage.ts'
 import {
-  lookAgainAt,
+  listUnpublished,
+  lookingAgain,
   waitUntilAllCounted,
   waitUntilAllStored,
   type CountingParts,
@@ -49,20 +50,22 @@ type Run = {
 /**
  * Compares what is counted of running periods with the records. Both change all the time, so each counter is read together
  * with its place in the log, and held against the records before that place: they are equal at every moment. What a
- * publication is just about to change is looked at again. Throws UsageBehindError while counters are made again.
+ * publication is just about to change is looked at again, and left out while that waits. Throws UsageBehindError while counters are made again.
  */
 export async function reconcileCounters(
   sql: Queryable,
   parts: CountingParts,
   scope: Scope,
+  findingsMax: number,
   tally: Tally,
 ): Promise<void> {
   const countedTo = await waitUntilAllCounted(parts, scope.environment)
   const run: Run = { sql, parts, scope, countedTo }
+  const lookAgain = lookingAgain(findingsMax)
   for await (const page of customerPages(sql, scope)) {
     const counted = await readPage(run, page)
     for (const { providerId } of counted) tally.compared(providerId, 'counter')
-    const standing = await lookAgainAt(counted.filter(differs), async (suspects) =>
+    const standing = await lookAgain(counted.filter(differs), async (suspects) =>
       (await readPage(run, suspects)).filter(differs),
     )
     for (const each of standing) {
@@ -151,11 +154,13 @@ async function listRunningWindows(
   customers: readonly CustomerName[],
 ): Promise<Window[]> {
   const now = parts.now()
-  const [references, purchases] = await Promise.all([
+  const [references, purchases, unpublished] = await Promise.all([
     listReferencesOf(sql, customers),
     listDecidingPurchases(sql, customers),
+    listUnpublished(sql, customers),
   ])
   return customers.flatMap(({ providerId, customerRef }) => {
+    if (unpublished.has(customerRef)) return []
     const customerRefs = references.get(customerRef) ?? [customerRef]
     return (purchases.get(customerRef) ?? []).flatMap((purchase) => {
       const entitlement = entitlementOf(purchase, customerRefs, now)

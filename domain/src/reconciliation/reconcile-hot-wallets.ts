@@ -8,7 +8,8 @@ import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { sumCountedDebits } from '../stored-usage/sum-counted-usage.ts'
 import { sumsOf, walletAddress, type WalletSums } from '../wallet/hot-wallet.ts'
 import {
-  lookAgainAt,
+  listUnpublished,
+  lookingAgain,
   waitUntilAllCounted,
   waitUntilAllStored,
   type CountingParts,
@@ -30,6 +31,8 @@ type KeptWallet = CustomerName &
 
 type SeenWallet = CustomerName & {
   readonly kept: KeptWallet
+  /** Whether what is put in and taken out is still to be published. */
+  readonly isUnpublished: boolean
   /** What is published, and counted of usage. */
   readonly hot: WalletSums & { readonly spentMicros: bigint; readonly partition: number }
   /** The same by the records: as far as they are counted, and as far as they are posted. */
@@ -47,23 +50,25 @@ type Run = {
 /**
  * Compares the wallets with what the hot state has of them, and both with what the records say that they paid. Hot state
  * and ledger follow the records, each at its own place in the log, and are held against the records before that place. What
- * is put in or taken out just now is published a moment later, and looked at again. Throws UsageBehindError.
+ * is put in or taken out just now is published a moment later, and looked at again; while that waits it is not compared. Throws UsageBehindError.
  */
 export async function reconcileHotWallets(
   sql: Queryable,
   parts: CountingParts,
   scope: Scope,
+  findingsMax: number,
   tally: Tally,
 ): Promise<void> {
   const countedTo = await waitUntilAllCounted(parts, scope.environment)
   const run: Run = { sql, parts, scope, countedTo }
+  const lookAgain = lookingAgain(findingsMax)
   let after: CustomerName = { providerId: scope.providerId ?? '', customerRef: '' }
   for (;;) {
     scope.stopping?.throwIfAborted()
     const names = await listWalletPage(sql, scope, after)
     if (names.length === 0) return
     const seen = await readWallets(run, names)
-    const standing = await lookAgainAt(seen.filter(differs), async (suspects) =>
+    const standing = await lookAgain(seen.filter(differs), async (suspects) =>
       (await readWallets(run, suspects)).filter(differs),
     )
     for (const each of standing) tell(tally, each, parts.now())
@@ -84,10 +89,13 @@ type Comparison = {
   readonly repair?: Repair['kind']
 }
 
-function comparisonsOf({ kept, hot, recorded }: SeenWallet): Comparison[] {
-  return [
+function comparisonsOf({ kept, isUnpublished, hot, recorded }: SeenWallet): Comparison[] {
+  const published: Comparison[] = [
     { what: 'put in', ours: kept.grantedMicros, theirs: hot.grantedMicros, repair: 'published' },
     { what: 'taken out', ours: kept.removedMicros, theirs: hot.removedMicros, repair: 'published' },
+  ]
+  return [
+    ...(isUnpublished ? [] : published),
     { what: 'spent and posted', ours: kept.postedMicros, theirs: recorded.postedMicros },
     {
       what: 'spent by the hot state',
@@ -142,7 +150,10 @@ async function listWalletPage(
 /** All of one provider. */
 async function readWallets(run: Run, names: readonly CustomerName[]): Promise<SeenWallet[]> {
   const { parts, scope } = run
-  const kept = await listKeptWallets(run, names)
+  const [kept, unpublished] = await Promise.all([
+    listKeptWallets(run, names),
+    listUnpublished(run.sql, names),
+  ])
   const hot = await Promise.all(kept.map((wallet) => readHot(run, wallet)))
   // After both: their places in the log are stored by then.
   const stored = await waitUntilAllStored(parts, scope.environment)
@@ -156,7 +167,9 @@ async function readWallets(run: Run, names: readonly CustomerName[]): Promise<Se
   )
   return kept.map((wallet, at) => {
     const { providerId, customerRef } = wallet
-    return { providerId, customerRef, kept: wallet, hot: hot[at]!, recorded: recorded[at]! }
+    const isUnpublished = unpublished.has(customerRef)
+    const sides = { kept: wallet, hot: hot[at]!, recorded: recorded[at]! }
+    return { providerId, customerRef, isUnpublished, ...sides }
   })
 }
 

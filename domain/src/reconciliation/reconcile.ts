@@ -4,7 +4,8 @@ import { readWholeTables } from '../postgres/read-whole-tables.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
 import type { CountingParts } from './counting-parts.ts'
-import type { ComparedKind, Finding, Repair } from './finding.ts'
+import { decideRepairs, type DecidedRepairs } from './decide-repairs.ts'
+import type { ComparedKind, Finding } from './finding.ts'
 import { reconcileBilledUsage } from './reconcile-billed-usage.ts'
 import { reconcileCounters } from './reconcile-counters.ts'
 import { reconcileDisputes } from './reconcile-disputes.ts'
@@ -25,13 +26,12 @@ export type ReconcileLimits = {
   readonly findingsMax: number
 }
 
+/** Of what would set right some of it nothing is done that nobody asks for. */
 export type Outcome = {
   readonly reports: readonly Reconciliation[]
   /** Of nobody that we know: for the operator alone. */
   readonly strangers: readonly Finding[]
-  /** What would set right some of it; nothing is done that nobody asks for. */
-  readonly repairs: readonly Repair[]
-}
+} & DecidedRepairs
 
 /** One thing that is compared, and what cannot be told of while it fails. */
 type Check = { readonly kinds: readonly ComparedKind[]; readonly run: () => Promise<void> }
@@ -43,12 +43,12 @@ type Check = { readonly kinds: readonly ComparedKind[]; readonly run: () => Prom
 export async function reconcile(
   parts: ReconcileParts,
   scope: Scope,
-  limits: ReconcileLimits,
+  { findingsMax }: ReconcileLimits,
 ): Promise<Outcome> {
   const { counting } = parts
   const startedAt = parts.now()
   const sql = parts.everyone.in(scope.environment)
-  const tallies = new Tallies(limits.findingsMax)
+  const tallies = new Tallies(findingsMax)
   const checks: readonly Check[] = [
     {
       kinds: ['payment', 'refund', 'dispute', 'payout'],
@@ -59,18 +59,24 @@ export async function reconcile(
     {
       kinds: ['posting', 'top_up'],
       run: () =>
-        readWholeTables(sql, (long) => reconcilePostings(long, scope, limits.findingsMax, tallies)),
+        readWholeTables(sql, (long) => reconcilePostings(long, scope, findingsMax, tallies)),
     },
     { kinds: ['invoice'], run: () => reconcileInvoices(sql, scope, tallies) },
     {
       kinds: ['wallet'],
       run: () =>
         readWholeTables(sql, (long) =>
-          reconcileWallets(long, scope, limits.findingsMax, startedAt, tallies),
+          reconcileWallets(long, scope, findingsMax, startedAt, tallies),
         ),
     },
-    { kinds: ['wallet'], run: () => reconcileHotWallets(sql, counting, scope, tallies) },
-    { kinds: ['counter'], run: () => reconcileCounters(sql, counting, scope, tallies) },
+    {
+      kinds: ['wallet'],
+      run: () => reconcileHotWallets(sql, counting, scope, findingsMax, tallies),
+    },
+    {
+      kinds: ['counter'],
+      run: () => reconcileCounters(sql, counting, scope, findingsMax, tallies),
+    },
     { kinds: ['billed_usage'], run: () => reconcileBilledUsage(sql, counting, scope, tallies) },
   ]
   for (const { kinds, run } of checks) {
@@ -85,7 +91,8 @@ export async function reconcile(
   }
   const reports = reportsOf(tallies, scope, startedAt, parts.now())
   await keepReports(sql, reports)
-  return { reports, strangers: tallies.strangers, repairs: tallies.repairs }
+  const decided = decideRepairs(tallies.repairs, scope, tallies.gaps)
+  return { reports, strangers: tallies.strangers, ...decided }
 }
 
 /** For providers, who are told nothing of our insides. */

@@ -1,4 +1,4 @@
-import type { ComparedKind, Finding, Repair, Tally } from './finding.ts'
+import type { ComparedKind, Finding, PossibleRepair, Repair, Tally } from './finding.ts'
 
 export type Gap = { readonly kind: ComparedKind; readonly reason: string }
 
@@ -69,10 +69,10 @@ export class Tallies implements Tally {
   }
 
   /** Each once, and no more than findings are kept of a provider: the rest is found again. */
-  get repairs(): readonly Repair[] {
-    return [...this.#repairs]
-      .filter(([name]) => !this.#notToRepair.has(name))
-      .map(([, repair]) => repair)
+  get repairs(): readonly PossibleRepair[] {
+    return [...this.#repairs].map(([name, repair]) => {
+      return { repair, isForbidden: this.#notToRepair.has(name) }
+    })
   }
 
   get gaps(): readonly Gap[] {

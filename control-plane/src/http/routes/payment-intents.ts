@@ -4,6 +4,7 @@ import { createPayment, type CreateOutcome } from '@tollgate/domain/payments/cre
 import { findIntent, listIntents } from '@tollgate/domain/payments/intents-repository'
 import { lookAtPayment } from '@tollgate/domain/payments/look-at-payment'
 import { applyLook } from '@tollgate/domain/payments/apply-look'
+import { noteSeller } from '@tollgate/domain/payments/note-seller'
 import { processorOf } from '@tollgate/domain/payments/payment-parts'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { isFinal } from '@tollgate/domain/payments/transitions'
@@ -175,6 +176,7 @@ async function lookAgain(
     if (look === undefined) return { intent, clientSecret: undefined }
     const { clientSecret } = look.payment
     if (isFinal(intent.status)) return { intent, clientSecret }
+    await noteSeller(payments, operation, intent)
     const applied = await payments.commit(operation, (work) =>
       applyLook(work, reference, look, payments.hostedUrl),
     )
