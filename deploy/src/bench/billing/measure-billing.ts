@@ -103,9 +103,19 @@ async function measureKind(
       results.push({ name, due: count, run, ceilingName, ceilingPerSecond })
     }
   }
-  // They would be due again, and cost time, in the runs of the next kind.
-  await pool`update purchases set auto_renew = false where product_ref = ${await productOf(pool, originalRef)}`
+  await stopRenewing(pool, await productOf(pool, originalRef))
   return results
+}
+
+/** They would be due again, and cost time, in the runs of the next kind. So many at a time as are quickly changed. */
+async function stopRenewing(sql: Queryable, productRef: string): Promise<void> {
+  let stopped: number
+  do {
+    const rows = await sql`
+      update purchases set auto_renew = false where reference in (
+        select reference from purchases where product_ref = ${productRef} and auto_renew limit 5000)`
+    stopped = rows.count
+  } while (stopped > 0)
 }
 
 async function billingDateOf(sql: Queryable, customerRef: string): Promise<Date> {

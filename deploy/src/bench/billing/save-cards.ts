@@ -5,6 +5,15 @@ import { testCard } from './subscribe.ts'
 
 const inFlightMax = 32
 
+/** As many as are kept well within the time that one statement may take. */
+const cardsPerStatement = 5_000
+
+type SavedCard = {
+  readonly customerRef: string
+  readonly customerId: string
+  readonly cardId: string
+}
+
 /** Each of the customers has a card at the processor from now on, as the original has. */
 export async function saveCards(
   pool: Database['control'],
@@ -12,8 +21,7 @@ export async function saveCards(
   originalRef: string,
   customerRefs: readonly string[],
 ): Promise<void> {
-  const customerIds: string[] = []
-  const cardIds: string[] = []
+  const cards: SavedCard[] = []
   const numbered = customerRefs.map((customerRef, number) => ({ customerRef, number }))
   await workOff(numbered, inFlightMax, async ({ customerRef, number }) => {
     const made = await processor.ensureCustomer(
@@ -21,14 +29,26 @@ export async function saveCards(
       `${customerRef}:made`,
     )
     if (made.outcome !== 'done') throw new Error(made.message)
-    const { id } = made.value
-    const saved = await processor.attachPaymentMethod(testCard, id, `${customerRef}:card`)
+    const { id: customerId } = made.value
+    const saved = await processor.attachPaymentMethod(testCard, customerId, `${customerRef}:card`)
     if (saved.outcome !== 'done') throw new Error(JSON.stringify(saved))
-    customerIds[number] = id
-    cardIds[number] = saved.value.id
+    cards[number] = { customerRef, customerId, cardId: saved.value.id }
   })
+  for (let first = 0; first < cards.length; first += cardsPerStatement) {
+    await keepCards(pool, originalRef, cards.slice(first, first + cardsPerStatement))
+  }
+}
+
+async function keepCards(
+  pool: Database['control'],
+  originalRef: string,
+  cards: readonly SavedCard[],
+): Promise<void> {
+  const customerRefs = cards.map(({ customerRef }) => customerRef)
+  const customerIds = cards.map(({ customerId }) => customerId)
+  const cardIds = cards.map(({ cardId }) => cardId)
   const made = pool`
-    unnest(${[...customerRefs]}::text[], ${customerIds}::text[], ${cardIds}::text[])
+    unnest(${customerRefs}::text[], ${customerIds}::text[], ${cardIds}::text[])
       as made (customer_ref, customer_id, card_id)`
   await pool`
     insert into processor_customers
