@@ -2,7 +2,7 @@ import { environments } from '@tollgate/schemas/environment'
 import { actByChance, actNames } from './acts.ts'
 import { openOffers } from './catalogue.ts'
 import { readCarriedIn } from './read-carried-in.ts'
-import { readLeftRenewals } from './read-left-renewals.ts'
+import { readLeft } from './read-left.ts'
 import { Comparison } from './compare.ts'
 import { Desk } from './desk.ts'
 import { Installation } from './installation.ts'
@@ -17,6 +17,7 @@ import {
   verifyLedger,
 } from './invariants.ts'
 import { dayMs, hourMs } from './model/calendar.ts'
+import { nothingLeft } from './model/customer.ts'
 import { modelJobs } from './model/jobs.ts'
 import { dinars, dollars, yen } from './model/money.ts'
 import { countPurchases } from './occurrences.ts'
@@ -156,8 +157,7 @@ export class Year {
       const job = modelJobs[name]
       const sql = this.#installation.stack.database.in(environment)
       const carriedIn = await readCarriedIn(sql)
-      const left =
-        isKilled && name === 'usage-billing' ? await readLeftRenewals(sql) : new Set<string>()
+      const left = isKilled && name === 'usage-billing' ? await readLeft(sql) : nothingLeft
       const now = this.#installation.clock.now()
       for (const { model } of this.#people.filter((each) => each.environment === environment)) {
         Object.assign(model, { carriedIn, left })

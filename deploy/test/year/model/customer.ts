@@ -24,6 +24,16 @@ export type CreditSale = {
   readonly grant: ModelGrant
 }
 
+/** What a process did not come to that died behind a bill of usage. */
+export type LeftByDeath = {
+  /** Purchases whose renewal is the next run's. */
+  readonly renewals: ReadonlySet<string>
+  /** When invoices are charged that nobody has tried to charge yet, by each of their lines. */
+  readonly charges: ReadonlyMap<string, number>
+}
+
+export const nothingLeft: LeftByDeath = { renewals: new Set(), charges: new Map() }
+
 /** A card's habit at every charge to come; undefined where no card was kept. */
 export type CardHabit = 'pays' | 'declines'
 
@@ -41,8 +51,7 @@ export class ModelCustomer {
    * first, so this is looked up; that nothing of it is lost is checked by `carried`.
    */
   carriedIn: ReadonlyMap<string, bigint> = new Map()
-  /** Purchases whose renewal a process left that died behind the bill of their usage: the next run has it. */
-  left: ReadonlySet<string> = new Set()
+  left: LeftByDeath = nothingLeft
   recharge: ModelRecharge | undefined
   #card: CardHabit | undefined
   readonly #changes = new Map<ModelPurchase, ModelSwitch>()
@@ -65,9 +74,13 @@ export class ModelCustomer {
   }
 
   sale({ reference }: ModelPurchase, charges: readonly ModelLine[]): Sale {
-    const first = charges.find(({ kind }) => kind !== 'late_usage') ?? charges[0]!
     const { currency, tax } = this
-    return { currency, tax, carriedIn: this.carriedIn.get(lineKey(reference, first)) ?? 0n }
+    return { currency, tax, carriedIn: this.carriedIn.get(keyOf(reference, charges)) ?? 0n }
+  }
+
+  /** When it is charged, where nobody has come to that yet. */
+  leftCharge({ reference }: ModelPurchase, lines: readonly ModelLine[]): number | undefined {
+    return this.left.charges.get(keyOf(reference, lines))
   }
 
   /** Nothing goes on, and nothing is charged any more. */
@@ -230,6 +243,10 @@ function firstCharges({ plan, mode, anchor }: ModelPurchase, fee: bigint): Model
 
 function periodFrom(cycle: ModelCycle, mode: Mode, start: number) {
   return { start, end: boundary(cycle, mode, start, 1) }
+}
+
+function keyOf(purchaseRef: string, lines: readonly ModelLine[]): string {
+  return lineKey(purchaseRef, lines.find(({ kind }) => kind !== 'late_usage') ?? lines[0]!)
 }
 
 /** Names a line among those of a purchase. */

@@ -21,7 +21,8 @@ type ModelJob = (purchase: ModelPurchase, at: number, customer: Customer) => voi
 type Customer = {
   readonly usage: readonly UsageRecord[]
   readonly currency: ModelCurrency
-  readonly left: ReadonlySet<string>
+  readonly left: { readonly renewals: ReadonlySet<string> }
+  leftCharge(purchase: ModelPurchase, lines: readonly ModelLine[]): number | undefined
   charge(): ModelCharge
   /** How what is charged now is sold. */
   sale(purchase: ModelPurchase, charges: readonly ModelLine[]): Sale
@@ -84,7 +85,7 @@ function renew(purchase: ModelPurchase, at: number, customer: Customer): boolean
     return true
   }
   const charges = [priceLine(purchase, purchase.nextBilling!)]
-  return collect(purchase, bill(purchase, charges, at, customer), at, customer)
+  return charge(purchase, bill(purchase, charges, at, customer), at, customer)
 }
 
 /** What is paid after the usage is renewed with its bill, or stands on it. */
@@ -98,13 +99,20 @@ function billUsage(purchase: ModelPurchase, at: number, customer: Customer): voi
       end !== undefined && end === purchase.nextBilling && isRenewable(purchase, at)
     if (lines.length > 0) {
       const price = strategy === 'combined' && isWithPrice ? [priceLine(purchase, end)] : []
-      collect(purchase, bill(purchase, [...price, ...lines], at, customer), at, customer)
+      charge(purchase, bill(purchase, [...price, ...lines], at, customer), at, customer)
     }
-    const isNext = strategy === 'usage_first' && !customer.left.has(purchase.reference)
-    if (isNext && isRenewable(purchase, at) && !waitsForUsage(purchase)) {
+    const isNext = strategy === 'usage_first' && isRenewable(purchase, at)
+    if (isNext && !waitsForUsage(purchase) && !isLeft(purchase, customer)) {
       renew(purchase, at, customer)
     }
   }
+}
+
+/** Whoever was to renew it has died before the invoice. */
+function isLeft(purchase: ModelPurchase, customer: Customer): boolean {
+  const { reference, nextBilling } = purchase
+  const isBilled = customer.leftCharge(purchase, [priceLine(purchase, nextBilling!)]) !== undefined
+  return customer.left.renewals.has(reference) && !isBilled
 }
 
 /** Of each purchase, whatever its state: what could not be charged is charged again. */
@@ -129,6 +137,19 @@ function giveUp(purchase: ModelPurchase, at: number): void {
   }
 }
 
+/** For the first time; whoever dies before it leaves it to others. Whether it is paid. */
+function charge(
+  purchase: ModelPurchase,
+  invoice: ModelInvoice,
+  at: number,
+  customer: Customer,
+): boolean {
+  const left = customer.leftCharge(purchase, invoice.lines)
+  if (left === undefined) return collect(purchase, invoice, at, customer)
+  invoice.nextCharge = left
+  return false
+}
+
 /** Whether it is paid. */
 function collect(
   purchase: ModelPurchase,
@@ -136,11 +157,11 @@ function collect(
   at: number,
   customer: Customer,
 ): boolean {
-  const charge = customer.charge()
+  const outcome = customer.charge()
   if (invoice.status === 'open') {
     const isTooLittle = dueOf(invoice) < customer.currency.processorMin
-    if (isTooLittle && charge !== 'no card') carryOver(invoice)
-    else if (charge === 'paid') pay(invoice)
+    if (isTooLittle && outcome !== 'no card') carryOver(invoice)
+    else if (outcome === 'paid') pay(invoice)
     else {
       fail(purchase, invoice, at)
       return false

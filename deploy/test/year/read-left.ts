@@ -1,0 +1,26 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { lineKey, type LeftByDeath } from './model/customer.ts'
+import type { LineKind } from './model/invoices.ts'
+
+/** What a process left that died behind a bill of usage, which nobody finds due again: others come for it later. */
+export async function readLeft(sql: Queryable): Promise<LeftByDeath> {
+  const renewals = await sql<{ reference: string }[]>`
+    select reference from purchases
+    where status = 'active' and auto_renew and next_billing_date < next_usage_bill_at`
+  const lines = await sql<{ purchase: string; kind: LineKind; start: Date; chargedAt: Date }[]>`
+    select invoice.purchase_ref as purchase, line.kind, line.period_start as start,
+      invoice.next_charge_at as "chargedAt"
+    from invoices as invoice
+    join invoice_lines as line on line.provider_id = invoice.provider_id
+      and line.invoice_ref = invoice.reference and line.period_start is not null
+    where invoice.status = 'open' and invoice.failed_charges = 0
+      and invoice.next_charge_at is not null`
+  const charges = lines.map(
+    ({ purchase, kind, start, chargedAt }) =>
+      [lineKey(purchase, { kind, start: start.getTime() }), chargedAt.getTime()] as const,
+  )
+  return {
+    renewals: new Set(renewals.map(({ reference }) => reference)),
+    charges: new Map(charges),
+  }
+}
