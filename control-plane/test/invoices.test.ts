@@ -161,11 +161,11 @@ describe('on paper', () => {
     expect(texts.seller).toContain('Sweden')
     expect(texts.lines[2]).toEqual({
       description: 'Pro, usage',
-      detail: '3,500 requests, 1,000 included',
+      details: ['3,500 requests, 1,000 included', '500 × $0.005 + 1,500 × $0.003 + 500 × $0.001'],
       period: '1 Jun 2026 – 1 Jul 2026',
       amount: '$7.50',
     })
-    expect(texts.lines[3]!.detail).toBe('12.5 requests beyond 3,500')
+    expect(texts.lines[3]!.details).toEqual(['12.5 requests beyond 3,500', '12.5 × $0.001'])
     expect(texts.sums).toEqual([
       ['Total (USD)', '$61.81'],
       ['To the next invoice', '-$0.81'],
@@ -186,7 +186,7 @@ describe('on paper', () => {
     const printed = { invoice, creditNotes: [note], payments: [] }
     const { lines, notes } = invoiceTexts(printed, 'live')
     expect(lines).toEqual([
-      { description: 'Credits', detail: '125,000 credits', period: '', amount: '$12.50' },
+      { description: 'Credits', details: ['125,000 credits'], period: '', amount: '$12.50' },
     ])
     expect(notes).toEqual([
       'Credit note CRN-000001 of 2 Jul 2026, $2.50: Refund, void since 9 Jul 2026',

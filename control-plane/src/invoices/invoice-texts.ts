@@ -10,10 +10,11 @@ import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { formatMoney } from '@tollgate/domain/money/currencies'
 import type { PaidWith } from '@tollgate/domain/payments/payment-intent'
 import { isContained, type InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
-import type { TaxCharge, UsageCharge } from '@tollgate/domain/pricing/line-inputs'
+import type { TaxCharge } from '@tollgate/domain/pricing/line-inputs'
 import { netBaseOf } from '@tollgate/domain/pricing/tax-line'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { InvoiceStatus } from '@tollgate/schemas/http/invoices'
+import { lateUsageTexts, unitsText, usageTexts } from './usage-texts.ts'
 
 /** All that stands on an invoice's pages, as people read it. */
 export type InvoiceTexts = {
@@ -30,8 +31,8 @@ export type InvoiceTexts = {
 
 export type LineTexts = {
   readonly description: string
-  /** How it was counted. */
-  readonly detail: string | null
+  /** How it was counted and priced, line by line. */
+  readonly details: readonly string[]
   readonly period: string
   readonly amount: string
 }
@@ -120,39 +121,23 @@ function lineTexts(line: InvoiceLine, currency: string): LineTexts {
   const { description, period, amountMinor } = line
   return {
     description,
-    detail: detailOf(line),
+    details: detailsOf(line),
     period: period === null ? '' : `${dateText(period.start)} – ${dateText(period.end)}`,
     amount: formatMoney(amountMinor, currency),
   }
 }
 
-function detailOf(line: InvoiceLine): string | null {
-  const { inputs } = line
+function detailsOf({ inputs }: InvoiceLine): string[] {
   switch (inputs.kind) {
     case 'usage':
-      return usageText(inputs)
+      return usageTexts(inputs)
+    case 'late_usage':
+      return lateUsageTexts(inputs)
     case 'credits':
-      return `${unitsText(inputs.credits)} credits`
+      return [`${unitsText(inputs.credits)} credits`]
     default:
-      return lateText(line)
+      return []
   }
-}
-
-function usageText({ usedUnits, carriedOverUnits, terms, reading }: UsageCharge): string {
-  const parts = [
-    `${unitsText(usedUnits)} ${reading.meterName}`,
-    terms.freeUnits === '0' ? null : `${unitsText(terms.freeUnits)} free`,
-    terms.limit === null || terms.overage === undefined
-      ? null
-      : `${unitsText(terms.limit)} included`,
-    carriedOverUnits === '0' ? null : `${unitsText(carriedOverUnits)} carried over`,
-  ]
-  return withoutNone(parts).join(', ')
-}
-
-function lateText({ inputs }: InvoiceLine): string | null {
-  if (inputs.kind !== 'late_usage') return null
-  return `${unitsText(inputs.lateUnits)} ${inputs.reading.meterName} beyond ${unitsText(inputs.usedUnits)}`
 }
 
 function sumsOf(invoice: InvoiceWithLines): [string, string][] {
@@ -231,11 +216,6 @@ function creditNoteText(
   const tax = taxMinor === 0n ? '' : `, of which VAT ${formatMoney(taxMinor, currency)}`
   const isVoid = voidedAt === null ? '' : `, void since ${dateText(voidedAt)}`
   return `${what}, ${formatMoney(totalMinor, currency)}${tax}${why}${isVoid}`
-}
-
-/** Of decimal text, as which no digit is lost: `5,250.5`. */
-function unitsText(units: string): string {
-  return new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 }).format(units as `${number}`)
 }
 
 const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })

@@ -51,9 +51,9 @@ type Doc = InstanceType<typeof PdfDocument>
 function drawHead(doc: Doc, { title, seller, buyer, facts }: InvoiceTexts): void {
   const width = widthOf(doc)
   const half = width / 2
-  const top = doc.y
-  doc.font('bold').fontSize(20).text(title, margin, top, { width: half })
+  doc.font('bold').fontSize(20).text(title, margin, doc.y, { width })
   doc.moveDown(0.6).font('regular').fontSize(text)
+  const top = doc.y
   for (const [name, value] of facts) {
     doc.fillColor(faint).text(`${name}  `, { continued: true, width: half })
     doc.fillColor(ink).text(value)
@@ -93,7 +93,7 @@ function drawLines(doc: Doc, { lines }: InvoiceTexts): void {
   const heading = { textColor: faint, font: { size: small }, type: 'TH' } as const
   table.row(['Description', 'Period', 'Amount'].map((name) => ({ ...heading, text: name })))
   for (const line of lines) {
-    const what = line.detail === null ? line.description : `${line.description}\n${line.detail}`
+    const what = [line.description, ...line.details].join('\n')
     table.row([{ text: what }, { text: line.period, textColor: faint }, { text: line.amount }])
   }
   table.end()
