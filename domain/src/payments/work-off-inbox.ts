@@ -22,6 +22,7 @@ import { applyLook } from './apply-look.ts'
 import { noteSeller } from './note-seller.ts'
 import { intentMetadataKey } from './payment-intent.ts'
 import { processorOf, type PaymentParts } from './payment-parts.ts'
+import { PaymentUnknownError } from './payment-unknown-error.ts'
 
 export type PaymentJobParts = PaymentParts & {
   /** Sees the rows of all providers: an event names none. */
@@ -58,13 +59,18 @@ export async function workOffInbox(
       await followObject(parts, environment, first!)
       await settleEvents(pool, ids, parts.now())
     } catch (error) {
-      const level = error instanceof PaymentProcessorUnavailableError ? 'warn' : 'error'
+      const level = isNoAnswer(error) ? 'warn' : 'error'
       parts.logger[level]({ err: error, event: first }, 'an event of the processor waits')
       const dueAt = new Date(parts.now().getTime() + pauseMs(first!.tries))
       await putOffEvents(pool, ids, dueAt, error instanceof Error ? error.message : String(error))
     }
   }
   return events.length === eventsPerRoundMax
+}
+
+/** The processor is away, and the next look finds out what came of it. */
+function isNoAnswer(error: unknown): boolean {
+  return error instanceof PaymentProcessorUnavailableError || error instanceof PaymentUnknownError
 }
 
 /** A second, then twice as long each time, up to an hour: it is never given up, since money hangs on it. */
