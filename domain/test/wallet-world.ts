@@ -15,7 +15,7 @@ import { adjustCredits } from '../src/wallet/adjust-credits.ts'
 import { expireCredits } from '../src/wallet/expire-credits.ts'
 import { claimExpiringWallets, listDueGrants } from '../src/wallet/expiring-grants.ts'
 import { grantCredits } from '../src/wallet/grant-credits.ts'
-import { createHoldCredits } from '../src/wallet/hold-credits.ts'
+import { createHoldCredits, createReleaseCredits } from '../src/wallet/hold-credits.ts'
 import type { WalletParts } from '../src/wallet/hot-wallet.ts'
 import { postDebits } from '../src/wallet/post-debits.ts'
 import { leftMicros, readWallet } from '../src/wallet/read-wallet.ts'
@@ -144,7 +144,8 @@ export class WalletWorld {
     const { customerRef } = this
     const name = { providerId, reference, customerRef }
     const hot = await readWallet(this.#parts, this.#name, limits.waitMs)
-    await this.commit((work) => workOffTakeBack(work, name, hot, this.#hold), dies)
+    const credits = { hold: this.#hold, release: createReleaseCredits(this.#parts) }
+    await this.commit((work) => workOffTakeBack(work, name, hot, credits), dies)
   }
 
   /** In a unit of work of the provider, with what it queued published. */

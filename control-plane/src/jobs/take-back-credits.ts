@@ -12,7 +12,7 @@ import { commit } from '../http/commit.ts'
 import { repeating } from './repeating.ts'
 
 export type TakeBackParts = Pick<AppParts, 'database' | 'publisher' | 'logger'> & {
-  readonly wallets: Pick<AppParts['wallets'], 'readHot' | 'hold'>
+  readonly wallets: Pick<AppParts['wallets'], 'readHot' | 'hold' | 'release'>
 }
 
 const rowsPerClaimMax = 100
@@ -70,7 +70,7 @@ async function carryOut(
   }
   try {
     const hot = await parts.wallets.readHot({ ...operation, customerRef })
-    await commit(parts, operation, (work) => workOffTakeBack(work, name, hot, parts.wallets.hold))
+    await commit(parts, operation, (work) => workOffTakeBack(work, name, hot, parts.wallets))
   } catch (error) {
     parts.logger.warn({ err: error, environment, reference }, 'credits wait to be taken back')
   }

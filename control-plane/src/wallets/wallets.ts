@@ -1,6 +1,11 @@
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { leftMicros, readWallet, type HotWallet } from '@tollgate/domain/wallet/read-wallet'
-import { createHoldCredits, type HoldCredits } from '@tollgate/domain/wallet/hold-credits'
+import {
+  createHoldCredits,
+  createReleaseCredits,
+  type HoldCredits,
+  type ReleaseCredits,
+} from '@tollgate/domain/wallet/hold-credits'
 import { findWallet } from '@tollgate/domain/wallet/repository'
 import {
   takeAllCredits,
@@ -35,12 +40,14 @@ export class Wallets {
   readonly #hot: WalletParts
   /** Takes credits out otherwise than for usage. Throws a refusal with 503 when it cannot be done now. */
   readonly hold: HoldCredits
+  readonly release: ReleaseCredits
 
   constructor(parts: WalletsParts) {
     this.#parts = parts
     this.#hot = { log: parts.eventLog, hotState: parts.hotState }
     const hold = createHoldCredits(this.#hot, parts.limits)
     this.hold = (...request) => refusingLate(() => hold(...request))
+    this.release = createReleaseCredits(this.#hot)
   }
 
   /**

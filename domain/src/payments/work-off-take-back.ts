@@ -2,7 +2,7 @@ import { microsPerUnit, numberFromMicros } from '@tollgate/schemas/quantity'
 import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { listBurnsOf } from '../wallet/burns.ts'
-import { removalsHeldMsMax, type HoldCredits } from '../wallet/hold-credits.ts'
+import { removalsHeldMsMax, type HoldCredits, type ReleaseCredits } from '../wallet/hold-credits.ts'
 import { findTransactionRef, sha256OfInput } from '../wallet/ledger.ts'
 import { putCreditsBack } from '../wallet/put-back.ts'
 import type { HotWallet } from '../wallet/read-wallet.ts'
@@ -17,25 +17,28 @@ import {
   type TakeBackName,
 } from './take-backs-repository.ts'
 
+/** How credits are kept from being used until they are taken out. */
+export type HeldInHotState = { readonly hold: HoldCredits; readonly release: ReleaseCredits }
+
 /**
  * Takes credits back, or gives them back, whichever is still to be done. The wallet is never in debt: what was used by now
  * stays used, and what was refunded for it stays in the account of refunds. Credits of the payment's own grant go first,
  * then others, as a wallet is one balance. What a deleted customer had stays as it is.
  *
- * Killed before the commit, the next try finds by its name what was held.
+ * Killed before the commit, the next try finds by its name what was held, and gives it back where it is not wanted any more.
  */
 export async function workOffTakeBack(
   work: UnitOfWork,
   { reference, customerRef }: TakeBackName,
   hot: HotWallet | undefined,
-  holdCredits: HoldCredits,
+  credits: HeldInHotState,
 ): Promise<void> {
   const { sql, providerId, now } = work
   const customer = await lockCustomer(sql, providerId, customerRef)
   const wallet = customer && (await lockWallet(sql, providerId, customerRef, now))
   const row = await lockTakeBack(sql, providerId, reference)
   if (row === undefined) throw new Error(`there is nothing to take back for ${reference}`)
-  const settled = wallet === undefined ? row : await carryOut(work, wallet, row, hot, holdCredits)
+  const settled = wallet === undefined ? row : await carryOut(work, wallet, row, hot, credits)
   await settleTakeBack(sql, providerId, settled, now)
 }
 
@@ -44,11 +47,13 @@ async function carryOut(
   wallet: Wallet,
   row: TakeBack,
   hot: HotWallet | undefined,
-  holdCredits: HoldCredits,
+  credits: HeldInHotState,
 ): Promise<TakeBack> {
   if (row.takenMicros === null) {
     const isWanted = !row.isUndone && row.credits > 0n && wallet.grantedMicros > 0n
-    return { ...row, takenMicros: isWanted ? await take(work, wallet, row, holdCredits) : 0n }
+    if (isWanted) return { ...row, takenMicros: await take(work, wallet, row, credits.hold) }
+    await credits.release({ ...work, customerRef: row.customerRef }, takeBackKey(row))
+    return { ...row, takenMicros: 0n }
   }
   if (!row.isUndone || row.isGivenBack) return row
   if (row.takenMicros > 0n) await giveBack(work, wallet, row, hot)

@@ -86,6 +86,18 @@ export function createHoldCredits(parts: WalletParts, limits: HoldLimits): HoldC
   }
 }
 
+/**
+ * Gives back what was held under that name, of which nothing is taken out after all. Nothing where there is none; harmless
+ * at any moment before the transaction that would take them out.
+ */
+export type ReleaseCredits = (name: WalletName, key: string) => Promise<void>
+
+export function createReleaseCredits(parts: WalletParts): ReleaseCredits {
+  return async (name, key) => {
+    await parts.hotState.releaseReservation(addressOf(parts, name), key)
+  }
+}
+
 /** The document may have changed in between, or the counters be a batch behind: not more than a moment's matter. */
 const triesMax = 10
 const readAgainAfterMs = 5
