@@ -118,7 +118,12 @@ async function takeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> 
   if (purchaseRef === null || (await isHeld(work, intent, purchaseRef))) return
   const purchase = await lockPurchase(sql, providerId, purchaseRef)
   if (purchase === undefined || !canMove(purchase, 'refunded')) return
-  const ended = { autoRenew: false, nextBillingDate: null, endedAt: purchase.endedAt ?? now }
+  const ended = {
+    autoRenew: false,
+    nextBillingDate: null,
+    nextRetryAt: null,
+    endedAt: purchase.endedAt ?? now,
+  }
   await movePurchase(work, purchase, 'refunded', ended)
 }
 

@@ -77,6 +77,11 @@ export function endNow(
   trigger: 'cancelled' | 'expired',
   change: PurchaseChange = {},
 ): Promise<Purchase> {
-  const ended = { autoRenew: false, nextBillingDate: null, endedAt: work.now }
+  const ended = {
+    autoRenew: false,
+    nextBillingDate: null,
+    nextRetryAt: null,
+    endedAt: work.now,
+  }
   return movePurchase(work, purchase, trigger, { ...ended, ...change })
 }
