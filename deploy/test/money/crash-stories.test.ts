@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { happenings, type Happening } from './happenings.ts'
-import { openStores, type Stores } from './stores.ts'
+import { Lanes } from './lanes.ts'
+import type { Stores } from './stores.ts'
 import { anyStory } from './story.ts'
 import { tellStory } from './tell-story.ts'
 
@@ -26,29 +27,12 @@ const storiesPerTest = 25
 /** In so many each thing happens. */
 const enough = 500
 
-/** Stories that are told at a time, each among stores of its own: they wait often, for an answer that does not come. */
-const lanes = asked === undefined ? 1 : 4
-
-const free: Stores[] = []
-const waiting: ((stores: Stores) => void)[] = []
+let lanes: Lanes
 
 beforeAll(async () => {
-  for (let lane = 0; lane < lanes; lane++) free.push(await openStores())
+  lanes = await Lanes.open(asked === undefined ? 1 : 4)
 })
-afterAll(async () => {
-  for (const stores of free) await stores.stop()
-})
-
-async function amongStores<Result>(body: (stores: Stores) => Promise<Result>): Promise<Result> {
-  const stores = free.pop() ?? (await new Promise<Stores>((resolve) => waiting.push(resolve)))
-  try {
-    return await body(stores)
-  } finally {
-    const next = waiting.shift()
-    if (next === undefined) free.push(stores)
-    else next(stores)
-  }
-}
+afterAll(() => lanes.stop())
 
 /** Over all stories. */
 const counts = new Map<Happening | 'story' | 'death', number>()
@@ -87,7 +71,7 @@ test.concurrent.each(batches)(
       }
       await fc.assert(all, { ...drawn, ...limit, numRuns: upTo - from + 1 })
     }
-    await amongStores(property)
+    await lanes.run(property)
     if (storiesMax > storiesPerTest) console.log(`${counts.get('story')} stories`)
   },
 )

@@ -194,7 +194,7 @@ export function hotStateOf(life: Life, hotState: HotState): HotState {
       return (...given: unknown[]): unknown => {
         life.requireAlive()
         const act = (): unknown => Reflect.apply(method, target, given)
-        const isWrite = /^(put|delete|claim|apply|reserve)/.test(String(name))
+        const isWrite = /^(put|delete|claim|apply|reserve|release)/.test(String(name))
         return isWrite ? life.effect(String(name), act as () => Promise<unknown>) : act()
       }
     },

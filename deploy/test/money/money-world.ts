@@ -15,8 +15,8 @@ import { forgetOthers, type Stores } from './stores.ts'
 /** How long the simulator may take to answer. A call that hangs is waited for that long. */
 const timeoutMs = 200
 
-/** After a reset the SDK sends once more by itself, at the latest after so long. */
-const sentAgainMs = 700
+/** After a reset the SDK sends once more by itself: by then it has arrived. */
+const sentAgainMs = 1_000
 
 /**
  * A processor of payments, and the process that takes payments there: when it dies, another one takes its place on the
@@ -165,8 +165,8 @@ export class MoneyWorld {
   /** Whatever is on its way to the processor is there: what the SDK sends again, we may have given up already. */
   async arriveAll(): Promise<void> {
     await this.hearLastWords()
+    // One that was asked for may still be to come, and come again.
     if (this.#hasResets) await sleep(sentAgainMs)
-    this.#hasResets = false
   }
 
   /** The calls of the dead arrive. */

@@ -25,7 +25,7 @@ import { workSlot } from '@tollgate/billing-runner/jobs/work-slot'
 import { createUsageBilling } from '@tollgate/billing-runner/jobs/bill-usage'
 import { takeBackCredits, type TakeBackParts } from '@tollgate/control-plane/jobs/take-back-credits'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
-import { createHoldCredits } from '@tollgate/domain/wallet/hold-credits'
+import { createHoldCredits, createReleaseCredits } from '@tollgate/domain/wallet/hold-credits'
 import type { WalletParts } from '@tollgate/domain/wallet/hot-wallet'
 import { readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
@@ -138,6 +138,7 @@ export class MortalService {
     const { database, logger } = this.parts
     const wallets: TakeBackParts['wallets'] = {
       hold: createHoldCredits(this.#wallets, walletLimits),
+      release: createReleaseCredits(this.#wallets),
       readHot: (name) =>
         readWallet(this.#wallets, name, walletLimits.waitMs).catch((error: unknown) => {
           if (error instanceof UsageBehindError) return undefined

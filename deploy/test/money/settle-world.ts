@@ -9,9 +9,9 @@ const hourMs = 60 * minuteMs
 /** Payments are asked about by the hour in the end, and expire after a day. */
 const rounds: readonly number[] = [
   ...Array.from({ length: 6 }, () => 6 * minuteMs),
-  ...Array.from({ length: 30 }, () => hourMs),
+  ...Array.from({ length: 8 }, () => hourMs),
   // A charge that is declined is tried again after five hours, a day and three days.
-  ...Array.from({ length: 40 }, () => 4 * hourMs),
+  ...Array.from({ length: 30 }, () => 6 * hourMs),
 ]
 
 /** The processor's own list is read again, should a process have died over it. */

@@ -53,6 +53,7 @@ const faultKinds = [
 
 const faultyPaths = [
   '/v1/customers',
+  '/v1/customers/:id',
   '/v1/payment_intents',
   '/v1/payment_intents/:id',
   '/v1/payment_intents/:id/cancel',
@@ -100,6 +101,8 @@ export type Story = {
 
 const slot = fc.constantFrom<Slot>(0, 1, 2)
 
+const units = fc.constantFrom(1, 80, 700, 4_000)
+
 /** The newest charge of all may be one that nobody was there for. */
 const slotOrNewest = fc.constantFrom<Slot | 'newest'>(0, 1, 2, 'newest', 'newest', 'newest')
 
@@ -130,7 +133,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 4,
     arbitrary: anyAct('use', {
-      units: fc.constantFrom(1, 80, 700, 4_000),
+      units,
       lateDays: fc.constantFrom(0, 0, 0, 3, 29),
     }),
   },
@@ -182,8 +185,59 @@ const death: fc.Arbitrary<Death> = fc.record({
   sendsLast: fc.boolean(),
 })
 
+type Acts = Story['acts']
+
+const one = (given: Act): Acts => [[given]]
+
+/** Most customers have something to be billed for. */
+const opening: fc.Arbitrary<Acts> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant<Acts>([]) },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(fc.constantFrom(...wares), fc.constantFrom(...cards))
+      .map(([ware, card]) => [
+        ...one({ do: 'buy', slot: 0, ware }),
+        ...one({ do: 'pay', slot: 0, card }),
+        ...one({ do: 'wait for', slot: 0 }),
+      ]),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom(...savedCards)
+      .map((card) => [
+        ...one({ do: 'enter a card', card }),
+        ...one({ do: 'get mail', order: [], copies: 1 }),
+        ...one({ do: 'run', job: 'workOffInbox' }),
+        ...one({ do: 'take', plan: 'pay as you go' }),
+      ]),
+  },
+)
+
+/** With a day to spare, in which the usage of a month is waited for. */
+const monthMinutes = 32 * 24 * 60
+
+const month: fc.Arbitrary<Acts> = units.map((used) => [
+  ...one({ do: 'use', units: used, lateDays: 0 }),
+  ...one({ do: 'pass', minutes: monthMinutes }),
+  ...one({ do: 'run', job: 'bill' }),
+])
+
+const something: fc.Arbitrary<Acts> = fc
+  .array(act, { minLength: 1, maxLength: 3 })
+  .map((together) => [together])
+
 /** What may happen to a customer's payments, and how often the processes die that see to them. */
 export const anyStory: fc.Arbitrary<Story> = fc.record({
   deaths: fc.array(death, { maxLength: 6 }),
-  acts: fc.array(fc.array(act, { minLength: 1, maxLength: 3 }), { minLength: 3, maxLength: 14 }),
+  acts: fc
+    .tuple(
+      opening,
+      fc.array(fc.oneof({ weight: 9, arbitrary: something }, { weight: 1, arbitrary: month }), {
+        minLength: 3,
+        maxLength: 14,
+      }),
+    )
+    .map(([before, parts]) => [...before, ...parts.flat()]),
 })

@@ -22,6 +22,7 @@ type PaymentRow = {
   readonly declined_charges: string[]
   readonly failure_reason: string | null
   readonly created_at: Date
+  readonly tax: { readonly isInclusive: boolean; readonly taxMinor: string } | null
 }
 
 type Events = readonly { readonly type: string; readonly id: string }[]
@@ -264,7 +265,10 @@ async function verifyRecharge(
       payment.status === 'succeeded' &&
       payment.created_at.toISOString().startsWith(recharge.period ?? 'never'),
   )
-  const spent = charged.reduce((sum, payment) => sum + payment.original_amount, 0n)
+  // What credits cost, as the customer limits it: a tax that is added to it is not counted.
+  const spent = charged.reduce((sum, { original_amount: amount, tax }) => {
+    return sum + amount - (tax === null || tax.isInclusive ? 0n : BigInt(tax.taxMinor))
+  }, 0n)
   expect(recharge.spent).toBe(spent)
   expect(spent).toBeLessThanOrEqual(recharge.cap)
   expect(recharge.failures).toBeLessThanOrEqual(3)
