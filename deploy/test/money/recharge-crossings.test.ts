@@ -40,6 +40,8 @@ async function open(card: string): Promise<void> {
   const shop = await openShop(stores)
   cast = { world, shop, customer: await addCustomer(stores, shop), known: new Map() }
   const acts: Act[] = [
+    // Asked for again, should the first answer be late.
+    { do: 'buy', slot: 0, ware: 'credits that refill' },
     { do: 'buy', slot: 0, ware: 'credits that refill' },
     { do: 'pay', slot: 0, card },
     { do: 'answer the bank', slot: 0, isAccepted: true },

@@ -5,7 +5,7 @@ import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
 import { runJobs } from '@tollgate/billing-runner/cli/run-jobs'
 import { endNow, movePurchase } from '@tollgate/domain/purchases/move-purchase'
 import { lockPurchase } from '@tollgate/domain/purchases/repository'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
 /* The usage of a period becomes an invoice, once: when it is billed, and what of it. */
@@ -47,6 +47,24 @@ describe('the usage of a period', () => {
       currency: 'usd',
       periodStart: purchase.anchor.getTime() / 1000,
     })
+  })
+
+  test('of a customer who is deleted while it is summed up is not billed', async () => {
+    const purchase = await of.buy(postPaid)
+    await of.use(purchase, 5_000, '2026-02-10T00:00:00Z')
+    of.runner.clock.set('2026-02-20T00:00:00Z')
+    await of.runner.within(of.shop, async (work) => {
+      const held = await lockPurchase(work.sql, work.providerId, purchase.reference)
+      await endNow(work, held!, 'expired')
+    })
+    const { usageStore } = of.runner.parts
+    const query = usageStore.query.bind(usageStore)
+    vi.spyOn(usageStore, 'query').mockImplementationOnce(async (...asked) => {
+      await of.runner.within(of.shop, (work) => deleteCustomer(work, purchase.customerRef))
+      return query(...asked)
+    })
+    expect((await of.bill('2026-02-20T02:00:00Z')).has('failed')).toBe(false)
+    expect(await of.invoicesOf(purchase)).toEqual([])
   })
 
   test('is what all references of the customer used, and a repeated key is no more usage', async () => {

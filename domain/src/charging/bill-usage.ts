@@ -1,3 +1,4 @@
+import { findCustomer } from '../customers/repository.ts'
 import { listBilledPeriods, type PeriodClaim } from '../invoices/billed-periods.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
@@ -36,6 +37,10 @@ export async function billUsage(
   const { sql, providerId } = work
   const purchase = await lockPurchase(sql, providerId, before.reference)
   if (purchase === undefined || !isUnchanged(purchase, before)) return { kind: 'changed' }
+  // A customer who was deleted meanwhile is billed nothing, nor for what had ended before.
+  if ((await findCustomer(sql, providerId, purchase.customerRef)) === undefined) {
+    return { kind: 'changed' }
+  }
   const { reference, customerRef, currency, planSnapshot } = purchase
   if (planSnapshot === null) throw new Error(`purchase ${reference} has no plan to charge for`)
   await updateUsageBilling(sql, providerId, { reference, ...notes })
