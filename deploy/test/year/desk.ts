@@ -98,13 +98,14 @@ export class Desk {
     return id as string
   }
 
-  /** The invoice is known by what it charges. */
+  /** The invoice is known by what it charges; late usage of one period may stand on several. */
   async #paymentOf(
     { environment }: Person,
     { reference }: ModelPurchase,
-    { lines }: ModelInvoice,
+    { lines, total }: ModelInvoice,
   ): Promise<string> {
-    const { kind, start } = lines.find((line) => line.start !== undefined)!
+    const ofPeriod = lines.filter(({ start }) => start !== undefined)
+    const { kind, start } = ofPeriod.find((line) => line.kind !== 'late_usage') ?? ofPeriod[0]!
     const rows = await this.#installation.stack.database.in(environment)<{ id: string }[]>`
       select intent.processor_payment_id as id from payment_intents as intent
       join invoices as invoice on invoice.provider_id = intent.provider_id
@@ -112,7 +113,7 @@ export class Desk {
       join invoice_lines as line on line.provider_id = invoice.provider_id
         and line.invoice_ref = invoice.reference
       where intent.status = 'succeeded' and invoice.purchase_ref = ${reference}
-        and invoice.status <> 'void' and line.kind = ${kind}
+        and invoice.status <> 'void' and invoice.total = ${total.toString()} and line.kind = ${kind}
         and line.period_start = ${new Date(start!)}
       order by invoice.created_at desc limit 1`
     if (rows[0] === undefined) throw new Error(`no payment of ${kind} of ${reference}`)
