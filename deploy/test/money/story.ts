@@ -224,6 +224,39 @@ const month: fc.Arbitrary<Acts> = units.map((used) => [
   ...one({ do: 'run', job: 'bill' }),
 ])
 
+const toldByMail: Acts = [
+  ...one({ do: 'get mail', order: [], copies: 1 }),
+  ...one({ do: 'run', job: 'workOffInbox' }),
+]
+
+/** What hardly ever happens by chance: one thing has to follow another. */
+const rarely: fc.Arbitrary<Acts> = fc.constantFrom<Acts>(
+  // Another plan is paid for the rest of the period.
+  [
+    ...one({ do: 'buy', slot: 1, ware: 'gold' }),
+    ...one({ do: 'pay', slot: 1, card: 'pm_card_visa' }),
+    ...one({ do: 'wait for', slot: 1 }),
+  ],
+  // The next period cannot be charged, and is not wanted any more.
+  [
+    ...one({ do: 'enter a card', card: 'pm_card_simulator_expired' }),
+    ...toldByMail,
+    ...one({ do: 'pass', minutes: monthMinutes }),
+    ...one({ do: 'run', job: 'bill' }),
+    ...one({ do: 'cancel' }),
+  ],
+  // Credits that a bank has withdrawn the money of, and gives back.
+  [
+    ...one({ do: 'buy', slot: 2, ware: 'credits' }),
+    ...one({ do: 'pay', slot: 2, card: 'pm_card_visa' }),
+    ...one({ do: 'wait for', slot: 2 }),
+    ...one({ do: 'dispute', slot: 2 }),
+    ...toldByMail,
+    ...one({ do: 'run', job: 'takeBackCredits' }),
+    ...one({ do: 'end the dispute', ending: 'won' }),
+  ],
+)
+
 const something: fc.Arbitrary<Acts> = fc
   .array(act, { minLength: 1, maxLength: 3 })
   .map((together) => [together])
@@ -234,10 +267,17 @@ export const anyStory: fc.Arbitrary<Story> = fc.record({
   acts: fc
     .tuple(
       opening,
-      fc.array(fc.oneof({ weight: 9, arbitrary: something }, { weight: 1, arbitrary: month }), {
-        minLength: 3,
-        maxLength: 14,
-      }),
+      fc.array(
+        fc.oneof(
+          { weight: 18, arbitrary: something },
+          { weight: 2, arbitrary: month },
+          { weight: 1, arbitrary: rarely },
+        ),
+        {
+          minLength: 3,
+          maxLength: 14,
+        },
+      ),
     )
     .map(([before, parts]) => [...before, ...parts.flat()]),
 })
