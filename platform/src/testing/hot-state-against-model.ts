@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { HotState, RestoreStep, Span, Window } from '../hot-state/hot-state.ts'
+import type { EntryView, HotState, RestoreStep, Span, Window } from '../hot-state/hot-state.ts'
 import { HotStateModel } from './hot-state-model.ts'
 import { nothingExpired } from './nothing-expired.ts'
 
@@ -230,9 +230,14 @@ async function compare({ space, hot, model }: Run): Promise<void> {
     for (const scope of scopes) {
       for (const each of series) {
         const view = await hot.readEntry({ space, partition, subject, scope }, each)
-        expect(view).toEqual(model.readEntry({ subject, scope }, each))
+        expect(counted(view)).toEqual(counted(model.readEntry({ subject, scope }, each)))
       }
     }
   }
   expect(await hot.readMarks(space, partition, ids)).toEqual(model.readMarks(ids))
+}
+
+/** A window in which only zeros were counted may be told of as 0, or not at all. */
+function counted(view: EntryView): EntryView {
+  return { ...view, amounts: new Map([...view.amounts].filter(([, amount]) => amount !== 0n)) }
 }
