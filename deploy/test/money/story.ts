@@ -245,6 +245,17 @@ const rarely: fc.Arbitrary<Acts> = fc.constantFrom<Acts>(
     ...one({ do: 'run', job: 'bill' }),
     ...one({ do: 'cancel' }),
   ],
+  // Usage that is told of when its period is billed already.
+  [
+    ...one({ do: 'buy', slot: 1, ware: 'metered' }),
+    ...one({ do: 'pay', slot: 1, card: 'pm_card_visa' }),
+    ...one({ do: 'wait for', slot: 1 }),
+    ...one({ do: 'pass', minutes: monthMinutes }),
+    ...one({ do: 'run', job: 'bill' }),
+    ...one({ do: 'use', units: 700, lateDays: 5 }),
+    ...one({ do: 'pass', minutes: monthMinutes }),
+    ...one({ do: 'run', job: 'bill' }),
+  ],
   // Credits that a bank has withdrawn the money of, and gives back.
   [
     ...one({ do: 'buy', slot: 2, ware: 'credits' }),

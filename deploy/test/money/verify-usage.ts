@@ -39,16 +39,19 @@ export async function verifyUsage(books: Books, { world, customer }: Cast): Prom
       for (const { inputs, period } of usageLinesOf(invoice)) {
         const { start, end } = period!
         const before = billed.get(start.getTime())
+        const known = used.filter(({ partition, offset }) => {
+          return offset < Number(inputs.reading.nextOffsets[String(partition)])
+        })
         if (inputs.kind === 'usage') {
-          expect(start.getTime(), `${purchase.reference} is billed without a gap`).toBe(endedAt)
+          // What stands still has periods that nobody is told of, in which nothing was used.
+          const between = sumOf(known, purchase, new Date(endedAt), start)
+          expect(between, `${purchase.reference} is billed without a gap`).toBe(0n)
+          expect(start.getTime()).toBeGreaterThanOrEqual(endedAt)
           endedAt = end.getTime()
           expect(before).toBeUndefined()
         } else {
           expect(microsOf(inputs.usedUnits)).toBe(before)
         }
-        const known = used.filter(({ partition, offset }) => {
-          return offset < Number(inputs.reading.nextOffsets[String(partition)])
-        })
         const sum = sumOf(known, purchase, start, end)
         const units = inputs.kind === 'usage' ? inputs.usedUnits : inputs.lateUnits
         expect((before ?? 0n) + microsOf(units), `usage of ${purchase.reference}`).toBe(sum)
@@ -64,6 +67,7 @@ function sumOf(
   start: Date,
   end: Date,
 ): bigint {
+  if (start.getTime() === end.getTime()) return 0n
   const isFirst = start.getTime() === startDate.getTime()
   const early = Math.max(start.getTime() - toleranceMs, secondAfter(previousEnd?.getTime() ?? 0))
   const from = isFirst ? early : start.getTime()

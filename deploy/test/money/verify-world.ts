@@ -56,7 +56,7 @@ export async function verifyBooks(books: Books): Promise<void> {
   await verifyRefunds(books, processor, events)
   await verifyRecharge(books, payments)
   await verifyInvoices(books, processor)
-  await verifyTakeBacks(books, processor)
+  await verifyTakeBacks(books, payments, processor)
   await verifyClearing(books)
 }
 
@@ -274,27 +274,43 @@ async function verifyRecharge(
   expect(recharge.failures).toBeLessThanOrEqual(3)
 }
 
-/** Credits are taken back once for the money that is back with the customer, and given back where it is not any more. */
+/** Credits are taken back for as much of a payment as is back with the customer, each claim once. */
 async function verifyTakeBacks(
   { sql, providerId }: Books,
+  payments: readonly PaymentRow[],
   { refunds, disputes }: AtProcessor,
 ): Promise<void> {
-  const rows = await sql<
-    { reference: string; undone: boolean; taken: string | null; back: boolean; moved: string }[]
+  const claims = await sql<
+    {
+      intent_ref: string
+      credits: bigint
+      undone: boolean
+      taken: string | null
+      back: boolean
+      moved: string
+    }[]
   >`
-    select reference, is_undone as undone, taken_micros as taken, given_back_at is not null as back,
+    select intent_ref, credits, is_undone as undone, taken_micros as taken,
+      given_back_at is not null as back,
       (select coalesce(sum(-entry.amount), 0) from ledger_transactions as moved
         join ledger_entries as entry on entry.provider_id = moved.provider_id
           and entry.transaction_ref = moved.reference and account = 'wallet' and unit = 'credits'
-        where moved.provider_id = taken.provider_id and moved.transaction_key in
-          ('take-back:' || taken.reference, 'give-back:' || taken.reference))::text as moved
-    from credit_take_backs as taken where provider_id = ${providerId}`
-  const isBack = (id: string): boolean =>
-    refunds.some((refund) => refund.id === id && refund.status === 'succeeded') ||
-    disputes.some((dispute) => dispute.id === id && dispute.status !== 'won')
-  for (const { reference, undone, taken, back, moved } of rows) {
-    expect(undone, reference).toBe(!isBack(reference))
-    expect(moved, reference).toBe(back ? '0' : (taken ?? '0'))
+        where moved.provider_id = claim.provider_id and moved.transaction_key in
+          ('take-back:' || claim.reference, 'give-back:' || claim.reference))::text as moved
+    from credit_take_backs as claim where provider_id = ${providerId}`
+  for (const { taken, back, moved } of claims) expect(moved).toBe(back ? '0' : (taken ?? '0'))
+  for (const { reference, processor_payment_id: id, ...payment } of payments) {
+    if (payment.credits === null || payment.purchase_ref === null) continue
+    const refunded = refunds
+      .filter((refund) => refund.payment_intent === id && refund.status === 'succeeded')
+      .reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+    const isDisputed = disputes.some((each) => each.payment_intent === id && each.status !== 'won')
+    const paid = payment.original_amount
+    const back = isDisputed || refunded > paid ? paid : refunded
+    const claimed = claims
+      .filter((claim) => claim.intent_ref === reference && !claim.undone)
+      .reduce((sum, { credits }) => sum + credits, 0n)
+    expect(claimed, `credits of ${reference}`).toBe((payment.credits * back) / paid)
   }
 }
 
