@@ -26,7 +26,11 @@ export type Used = {
   readonly debit?: { readonly usageRef: string; readonly micros: bigint }
 }
 
-export type UsedRecord = Used & { readonly partition: number; readonly offset: number }
+export type UsedRecord = Used & {
+  readonly partition: number
+  readonly offset: number
+  readonly toldAt: Date
+}
 
 type LogStores = {
   readonly postgres: Pick<TestDatabase, 'database'>
@@ -71,7 +75,8 @@ export class UsageLog {
   async #project(used: Used): Promise<void> {
     const { providerId, customerRef } = used
     const partition = partitionOf(subjectKey(providerId, customerRef), partitionCount)
-    const record = { ...used, partition, offset: this.#heads[partition]! }
+    const toldAt = new Date(this.#stores.clock.now())
+    const record = { ...used, partition, offset: this.#heads[partition]!, toldAt }
     await this.#count(record)
     await this.#store(record)
     await this.#post(record)
