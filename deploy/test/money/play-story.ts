@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setUpCard } from '@tollgate/domain/cards/set-up-card'
-import type { Customer } from '@tollgate/domain/customers/repository'
+import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
 import { deleteCustomer } from '@tollgate/domain/customers/delete-customer'
 import { createPayment } from '@tollgate/domain/payments/create-payment'
 import type { PaymentRequest } from '@tollgate/domain/payments/payment-request'
@@ -184,9 +184,15 @@ function onPurchase(
 /** Each card is one try, however often it is entered. */
 async function enterCard({ world, shop, customer }: Cast, card: string): Promise<void> {
   try {
-    const setup = await world.act((service) =>
-      setUpCard(service.parts, service.operation(shop.providerId), customer, card),
-    )
+    const setup = await world.act(async (service) => {
+      const operation = service.operation(shop.providerId)
+      const { providerId } = operation
+      const known = await service.parts.database
+        .of(providerId)
+        .in(environment)
+        .read((sql) => findCustomer(sql, providerId, customer.reference))
+      return known && setUpCard(service.parts, operation, known, card)
+    })
     if (setup === undefined) return
     const fields = { payment_method: card, return_url: 'https://shop.example/back' }
     const { url } = world.simulator.simulator
