@@ -72,8 +72,14 @@ function forgetUnpaid({ invoices }: ModelPurchase, at: number): void {
   for (const invoice of invoices) dropPeriod(invoice, at)
 }
 
+/** What has ended says of no charge that it is tried again, though its usage may be. */
+function forgetRetry(purchase: ModelPurchase): void {
+  purchase.retries = purchase.retries.map(({ failures }) => ({ failures, next: null }))
+}
+
 export function endAt(purchase: ModelPurchase, status: 'cancelled' | 'expired', at: number): void {
   Object.assign(purchase, { status, autoRenew: false, nextBilling: null, endedAt: at })
+  forgetRetry(purchase)
   purchase.events.push(`purchase.${status}`)
   forgetUnpaid(purchase, at)
 }
@@ -127,6 +133,7 @@ export function refund(purchase: ModelPurchase, at: number): void {
   if (purchase.status === 'refunded') return
   const endedAt = purchase.endedAt ?? at
   Object.assign(purchase, { status: 'refunded', autoRenew: false, nextBilling: null, endedAt })
+  forgetRetry(purchase)
   purchase.events.push('purchase.refunded')
   // Nobody is asked for the usage of what was paid back.
   Object.assign(purchase.usageBook, { billedUntil: null, closesAt: null })
