@@ -1,14 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@tollgate/platform/testing/free-ports'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openRedisHotState } from '@tollgate/platform/hot-state/redis/redis-hot-state'
-import {
-  freePorts,
-  hasRedisServer,
-  RedisServerProcess,
-} from '@tollgate/platform/testing/redis-server'
+import { hasRedisServer, RedisServerProcess } from '@tollgate/platform/testing/redis-server'
 import { subjectKey } from '@tollgate/schemas/subject'
 import { createLogAndStore, type LogAndStore } from './log-and-store.ts'
 import { meterEvent } from './meter-event.ts'
@@ -29,7 +26,7 @@ describe.skipIf(!hasRedisServer)(
     beforeEach(async () => {
       logAndStore = await createLogAndStore(1)
       folder = await mkdtemp(join(tmpdir(), 'tollgate-restore-on-redis-'))
-      const [port] = (await freePorts(1)) as [number]
+      const port = await freePort()
       server = await RedisServerProcess.start({ folder, port, settings })
       hot = await openRedisHotState({ servers: { url: server.url } })
     })

@@ -8,11 +8,8 @@ import { createProvider } from '@tollgate/domain/providers/create-provider'
 import { readPublicationState } from '@tollgate/domain/publications/publication-state'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openRedisHotState } from '@tollgate/platform/hot-state/redis/redis-hot-state'
-import {
-  freePorts,
-  hasRedisServer,
-  RedisServerProcess,
-} from '@tollgate/platform/testing/redis-server'
+import { freePort } from '@tollgate/platform/testing/free-ports'
+import { hasRedisServer, RedisServerProcess } from '@tollgate/platform/testing/redis-server'
 import { publishedKinds } from '@tollgate/schemas/hot-state/publications'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { UnexpectedAnswerError, type TollgateClient } from '../src/client/tollgate-client.ts'
@@ -41,8 +38,8 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollgate-lost-hot-state-'))
-    const [port] = await freePorts(1)
-    redis = await startRedis(port!)
+    const port = await freePort()
+    redis = await startRedis(port)
     hotState = await openRedisHotState({ servers: { url: redis.url } })
     stack = await startStack({
       hotState,

@@ -6,11 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openRedisHotState } from '@tollgate/platform/hot-state/redis/redis-hot-state'
-import {
-  freePorts,
-  hasRedisServer,
-  RedisServerProcess,
-} from '@tollgate/platform/testing/redis-server'
+import { freePort } from '@tollgate/platform/testing/free-ports'
+import { hasRedisServer, RedisServerProcess } from '@tollgate/platform/testing/redis-server'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { TollgateClient } from '../src/client/tollgate-client.ts'
@@ -32,8 +29,8 @@ describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollgate-lost-wallets-'))
-    const [port] = await freePorts(1)
-    redis = await RedisServerProcess.start({ folder, port: port! })
+    const port = await freePort()
+    redis = await RedisServerProcess.start({ folder, port })
     hotState = await openRedisHotState({ servers: { url: redis.url } })
     stack = await startStack({
       hotState,

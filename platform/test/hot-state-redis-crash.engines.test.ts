@@ -6,8 +6,9 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HotState } from '../src/hot-state/hot-state.ts'
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
+import { freePort } from '../src/testing/free-ports.ts'
 import { nothingExpired } from '../src/testing/nothing-expired.ts'
-import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
+import { hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
 import { answered } from './answered.ts'
 import {
   applyBatches,
@@ -28,7 +29,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is killed', (
   let hot: HotState
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hot-state-redis-crash-'))
-    const [port] = (await freePorts(1)) as [number]
+    const port = await freePort()
     server = await RedisServerProcess.start({ folder, port, settings })
     hot = await openRedisHotState({ servers: { url: server.url }, callTimeoutMs })
   })

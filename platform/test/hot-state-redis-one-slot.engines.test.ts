@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EntryAddress, HotState } from '../src/hot-state/hot-state.ts'
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
 import { beginRestore } from '../src/testing/begun-restore.ts'
-import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
+import { freePort } from '../src/testing/free-ports.ts'
+import { hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
 import { answered } from './answered.ts'
 import { callTimeoutMs } from './patience.ts'
 
@@ -19,7 +20,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is watched', 
   let client: Redis
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hot-state-redis-slots-'))
-    const [port] = (await freePorts(1)) as [number]
+    const port = await freePort()
     // Only one of a cluster tells the slot of a key.
     const settings = { 'cluster-enabled': 'yes' }
     server = await RedisServerProcess.start({ folder, port, settings })

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HotState } from '../src/hot-state/hot-state.ts'
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
 import { RedisUnavailableError } from '../src/hot-state/redis/redis-unavailable-error.ts'
-import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
+import { freePort } from '../src/testing/free-ports.ts'
+import { hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
 import { answered } from './answered.ts'
 import { applyBatches, batchFrom, countedPartition, recordsPerBatch } from './counted-batches.ts'
 import { expectExact } from './expect-exact.ts'
@@ -23,7 +24,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hot-state-redis-'))
-    const [port] = (await freePorts(1)) as [number]
+    const port = await freePort()
     server = await RedisServerProcess.start({ folder, port })
     admin = new Redis(server.url)
     admin.on('error', () => undefined)

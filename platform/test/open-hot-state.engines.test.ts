@@ -8,7 +8,8 @@ import { hotStateSettings } from '../src/hot-state/hot-state-settings.ts'
 import type { HotState } from '../src/hot-state/hot-state.ts'
 import { openHotState } from '../src/hot-state/open-hot-state.ts'
 import { createLogger } from '../src/observability/logger.ts'
-import { freePorts, hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
+import { freePort, freePorts } from '../src/testing/free-ports.ts'
+import { hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
 import { answered } from './answered.ts'
 
 const logger = createLogger('test', 'silent')
@@ -88,7 +89,7 @@ describe.skipIf(!hasRedisServer)('in Redis, as the settings say', () => {
   })
 
   it('on the nodes of a cluster', async () => {
-    const [port] = (await freePorts(1)) as [number]
+    const port = await freePort()
     const settings = { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1' }
     server = await RedisServerProcess.start({ folder, port, settings })
     await server.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')

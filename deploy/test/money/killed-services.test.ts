@@ -1,8 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '@tollgate/platform/testing/free-ports'
 import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually, PaymentStack } from '../payments/payment-stack.ts'
@@ -152,11 +152,3 @@ test('is charged, given and told once', { timeout: 300_000 }, async () => {
 
 const making = { method: 'POST', path: '/v1/payment_intents' }
 const faults = ['error_after', 'reset_after', 'hang_after', 'error_before'] as const
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port: free } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return free
-}

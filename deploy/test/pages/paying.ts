@@ -1,8 +1,8 @@
-import { createServer, type AddressInfo } from 'node:net'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { readSettings } from '@tollgate/platform/config/settings'
 import { openPaymentProcessors } from '@tollgate/platform/payments/open-payment-processors'
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
+import { freePort } from '@tollgate/platform/testing/free-ports'
 import { expect } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
@@ -111,12 +111,4 @@ export async function enterCard(page: Page, number: string): Promise<void> {
   await page.getByRole('button', { name: 'Enter card' }).click()
   await page.getByLabel('Card number').fill(number)
   await page.getByRole('button', { name: /Pay|Save/ }).click()
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

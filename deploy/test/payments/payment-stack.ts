@@ -1,5 +1,5 @@
-import { createServer, type AddressInfo } from 'node:net'
 import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
+import { freePort } from '@tollgate/platform/testing/free-ports'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
@@ -172,12 +172,4 @@ export async function eventually(check: () => Promise<void>, waitMs = 20_000): P
       await new Promise((resolve) => setTimeout(resolve, 25))
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

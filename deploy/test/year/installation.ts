@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
@@ -15,6 +14,7 @@ import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-sta
 import { createLogger } from '@tollgate/platform/observability/logger'
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
 import { StripePaymentProcessor } from '@tollgate/platform/payments/stripe/stripe-payment-processor'
+import { freePort } from '@tollgate/platform/testing/free-ports'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { commit } from '../../../control-plane/src/http/commit.ts'
@@ -271,12 +271,4 @@ function settingsOf(simulatorUrl: string, port: number): Record<string, string> 
     TOLLGATE_LEDGER_INTERVAL_MS: '50',
     TOLLGATE_CREDIT_EXPIRY_INTERVAL_MS: '25',
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

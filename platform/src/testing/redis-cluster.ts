@@ -2,7 +2,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { freePorts, RedisServerProcess } from './redis-server.ts'
+import { freePorts } from './free-ports.ts'
+import { RedisServerProcess } from './redis-server.ts'
 
 const slotsTotal = 16_384
 const formsWithinMs = 30_000

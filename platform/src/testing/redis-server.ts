@@ -1,6 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 
@@ -76,20 +75,4 @@ export class RedisServerProcess {
       () => false,
     )
   }
-}
-
-/** Ports that nobody used a moment ago. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      server.listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      const address = server.address()
-      if (address === null || typeof address === 'string') throw new Error('No port')
-      return address.port
-    }),
-  )
-  await Promise.all(servers.map(async (server) => once(server.close(), 'close')))
-  return ports
 }
