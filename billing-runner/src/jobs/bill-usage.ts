@@ -3,7 +3,7 @@ import { billUsage } from '@tollgate/domain/charging/bill-usage'
 import { decideUsageBill, type UsageDelays } from '@tollgate/domain/charging/decide-usage-bill'
 import { measureUsage, type MeasuringParts } from '@tollgate/domain/charging/measure-usage'
 import { prepareUsageBill, type UsageToBill } from '@tollgate/domain/charging/prepare-usage-bill'
-import { listPurchases } from '@tollgate/domain/purchases/repository'
+import { listPurchases, type Purchase } from '@tollgate/domain/purchases/repository'
 import { beginWith, collectInvoice, type Charging } from './collect-invoice.ts'
 import type { ItemJob, ItemOutcome, Turn } from './job.ts'
 
@@ -12,17 +12,18 @@ export type UsageBilling = {
   readonly measuring: MeasuringParts
   readonly delays: UsageDelays
   /** For what is paid after the usage. */
-  readonly renewals: Pick<ItemJob, 'perform'>
+  readonly renewals: Pick<ItemJob, 'perform' | 'explain'>
 }
 
 /**
  * Bills the usage of periods that are over. Order: what is due is read and committed; then the usage is summed up, with
  * no transaction open; then the invoice is issued, which also notes that the period is billed; then it is charged. Cut off
  * before the invoice, the next try begins anew. Cut off after it, the period is not due any more, and the invoice is charged
- * as others are whose charge did not come to an end.
+ * as others are whose charge did not come to an end. A price that is charged after the usage is charged last; cut off
+ * before that, the purchase is found due for it.
  */
 export function createUsageBilling(billing: UsageBilling): ItemJob {
-  const { measuring, delays } = billing
+  const { measuring, delays, renewals } = billing
   return {
     kind: 'items',
     name: 'usage-billing',
@@ -33,7 +34,8 @@ export function createUsageBilling(billing: UsageBilling): ItemJob {
         case 'nothing':
           return 'nothing'
         case 'wait':
-          return 'postponed'
+          if (!isPaidAfterUsage(prepared.purchase)) return 'postponed'
+          return await renewals.perform(turn, reference)
         case 'aligned':
           return 'done'
         case 'due':
@@ -43,12 +45,15 @@ export function createUsageBilling(billing: UsageBilling): ItemJob {
     explain: async (sql, { providerId, item }, now) => {
       const [purchase] = await listPurchases(sql, providerId, { reference: item, rowsMax: 1 })
       if (purchase === undefined) return 'gone'
-      return describe(decideUsageBill(purchase, now, delays))
+      const decision = decideUsageBill(purchase, now, delays)
+      return decision.kind === 'wait' && isPaidAfterUsage(purchase)
+        ? await renewals.explain(sql, { providerId, item }, now)
+        : describe(decision)
     },
   }
 
   async function bill(
-    { charging, renewals }: UsageBilling,
+    { charging }: UsageBilling,
     turn: Turn,
     toBill: UsageToBill,
   ): Promise<ItemOutcome> {
@@ -64,11 +69,14 @@ export function createUsageBilling(billing: UsageBilling): ItemJob {
     // Whoever changed it may have done the rest; where not, it is found due again.
     if (billed.kind === 'changed') return 'nothing'
     if (billed.kind === 'invoiced') await collectInvoice(turn, billed.invoice, charging, begun)
-    if (toBill.purchase.planSnapshot?.terms.billingStrategy === 'usage_first') {
-      await renewals.perform(turn, toBill.purchase.reference)
-    }
-    return 'done'
+    if (!isPaidAfterUsage(toBill.purchase)) return 'done'
+    const renewed = await renewals.perform(turn, toBill.purchase.reference)
+    return renewed === 'postponed' ? 'postponed' : 'done'
   }
+}
+
+function isPaidAfterUsage({ planSnapshot }: Purchase): boolean {
+  return planSnapshot?.terms.billingStrategy === 'usage_first'
 }
 
 function describe(decision: ReturnType<typeof decideUsageBill>): string {

@@ -4,9 +4,6 @@ import type { LineKind } from './model/invoices.ts'
 
 /** What a process left that died behind a bill of usage, which nobody finds due again: others come for it later. */
 export async function readLeft(sql: Queryable): Promise<LeftByDeath> {
-  const renewals = await sql<{ reference: string }[]>`
-    select reference from purchases
-    where status = 'active' and auto_renew and next_billing_date < next_usage_bill_at`
   const lines = await sql<{ purchase: string; kind: LineKind; start: Date; chargedAt: Date }[]>`
     select invoice.purchase_ref as purchase, line.kind, line.period_start as start,
       invoice.next_charge_at as "chargedAt"
@@ -19,8 +16,5 @@ export async function readLeft(sql: Queryable): Promise<LeftByDeath> {
     ({ purchase, kind, start, chargedAt }) =>
       [lineKey(purchase, { kind, start: start.getTime() }), chargedAt.getTime()] as const,
   )
-  return {
-    renewals: new Set(renewals.map(({ reference }) => reference)),
-    charges: new Map(charges),
-  }
+  return { charges: new Map(charges) }
 }

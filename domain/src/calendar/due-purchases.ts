@@ -36,7 +36,10 @@ export const selectLapsed: SelectDue = (sql, now) => sql`
   select provider_id, reference as item, end_date as due_at from purchases
   where end_date <= ${now} and status in ('active', 'trialing', 'past_due')`
 
-/** Purchases with a period of usage that is over and not billed, or with usage that came late and is billed no more after it. */
+/**
+ * Purchases with a period of usage that is over and not billed, or with usage that came late and is billed no more after it;
+ * and those whose usage is billed and whose price, which is charged after it, is not.
+ */
 export function selectUsageToBill(graceMs: number): SelectDue {
   return (sql, now) => sql`
     select provider_id, reference as item, least(next_usage_bill_at, ended_at) as due_at
@@ -45,5 +48,12 @@ export function selectUsageToBill(graceMs: number): SelectDue {
       and next_usage_bill_at is not null and status not in ('pending', 'trialing', 'refunded')
     union all
     select provider_id, reference as item, usage_closes_at as due_at from purchases
-    where usage_closes_at <= ${now} and status <> 'refunded'`
+    where usage_closes_at <= ${now} and status <> 'refunded'
+    union all
+    select provider_id, reference as item, next_billing_date as due_at from purchases
+    where next_billing_date <= ${now} and status = 'active' and auto_renew and cancelled_at is null
+      and plan_snapshot->>'type' = 'hybrid'
+      and plan_snapshot->'terms'->>'billingStrategy' = 'usage_first'
+      and next_usage_bill_at > next_billing_date
+      and least(next_usage_bill_at, ended_at) > ${new Date(now.getTime() - graceMs)}`
 }

@@ -32,7 +32,7 @@ export type UsageToBill = {
 export type PreparedUsageBill =
   | { readonly kind: 'due'; readonly toBill: UsageToBill }
   /** Its time has not come. */
-  | { readonly kind: 'wait' }
+  | { readonly kind: 'wait'; readonly purchase: Purchase }
   /** What was noted is put right; it may be due after all. */
   | { readonly kind: 'aligned' }
   | { readonly kind: 'nothing' }
@@ -50,7 +50,8 @@ export async function prepareUsageBill(
   const purchase = await lockPurchase(sql, providerId, reference)
   if (purchase === undefined) return { kind: 'nothing' }
   const decision = decideUsageBill(purchase, now, delays)
-  if (decision.kind === 'nothing' || decision.kind === 'wait') return decision
+  if (decision.kind === 'nothing') return decision
+  if (decision.kind === 'wait') return { kind: 'wait', purchase }
   const { customerRef } = purchase
   // Nothing is left of a deleted customer that an invoice could be addressed to.
   const isGone = (await findCustomer(sql, providerId, customerRef)) === undefined
@@ -61,7 +62,7 @@ export async function prepareUsageBill(
   }
   const period = decision.kind === 'bill' ? decision.period : undefined
   if (period !== undefined && (await mustRenewFirst(work, purchase, period))) {
-    return { kind: 'wait' }
+    return { kind: 'wait', purchase }
   }
   const references = await listReferencesOf(sql, [{ providerId, customerRef }])
   return {

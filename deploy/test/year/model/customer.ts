@@ -26,13 +26,11 @@ export type CreditSale = {
 
 /** What a process did not come to that died behind a bill of usage. */
 export type LeftByDeath = {
-  /** Purchases whose renewal is the next run's. */
-  readonly renewals: ReadonlySet<string>
   /** When invoices are charged that nobody has tried to charge yet, by each of their lines. */
   readonly charges: ReadonlyMap<string, number>
 }
 
-export const nothingLeft: LeftByDeath = { renewals: new Set(), charges: new Map() }
+export const nothingLeft: LeftByDeath = { charges: new Map() }
 
 /** A card's habit at every charge to come; undefined where no card was kept. */
 export type CardHabit = 'pays' | 'declines'

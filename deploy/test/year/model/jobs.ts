@@ -21,7 +21,6 @@ type ModelJob = (purchase: ModelPurchase, at: number, customer: Customer) => voi
 type Customer = {
   readonly usage: readonly UsageRecord[]
   readonly currency: ModelCurrency
-  readonly left: { readonly renewals: ReadonlySet<string> }
   leftCharge(purchase: ModelPurchase, lines: readonly ModelLine[]): number | undefined
   charge(): ModelCharge
   /** How what is charged now is sold. */
@@ -102,17 +101,8 @@ function billUsage(purchase: ModelPurchase, at: number, customer: Customer): voi
       charge(purchase, bill(purchase, [...price, ...lines], at, customer), at, customer)
     }
     const isNext = strategy === 'usage_first' && isRenewable(purchase, at)
-    if (isNext && !waitsForUsage(purchase) && !isLeft(purchase, customer)) {
-      renew(purchase, at, customer)
-    }
+    if (isNext && !waitsForUsage(purchase)) renew(purchase, at, customer)
   }
-}
-
-/** Whoever was to renew it has died before the invoice. */
-function isLeft(purchase: ModelPurchase, customer: Customer): boolean {
-  const { reference, nextBilling } = purchase
-  const isBilled = customer.leftCharge(purchase, [priceLine(purchase, nextBilling!)]) !== undefined
-  return customer.left.renewals.has(reference) && !isBilled
 }
 
 /** Of each purchase, whatever its state: what could not be charged is charged again. */
