@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { findRecurringPeriod } from '../invoices/billed-periods.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { findInvoice, lockInvoice, updateInvoice } from '../invoices/repository.ts'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
 import { lockPurchase, updatePurchase, type Purchase } from '../purchases/repository.ts'
 import { canMove } from '../purchases/transitions.ts'
@@ -91,27 +90,9 @@ async function fall(work: UnitOfWork, purchase: Purchase, invoice: Invoice): Pro
   const failed = { retryCount, nextRetryAt }
   // The first failure is told even where it is the last: what is suspended was past due before.
   const pastDue = canMove(purchase, 'renewal-failed')
-    ? await movePurchase(work, purchase, 'renewal-failed', failed, pastDueTold)
+    ? await movePurchase(work, purchase, 'renewal-failed', failed)
     : { ...purchase, ...failed }
   if (pastDue.status !== 'past_due') return
   if (nextRetryAt === null) await movePurchase(work, pastDue, 'retries-spent', failed)
   else await updatePurchase(sql, providerId, { ...pastDue, updatedAt: now })
-}
-
-/** What purchase.past_due tells. */
-function pastDueTold(purchase: Purchase) {
-  return {
-    object: {
-      id: purchase.reference,
-      reference: purchase.reference,
-      status: purchase.status,
-      customer: purchase.customerRef,
-      plan: purchase.planRef,
-      product: purchase.productRef,
-      retryCount: purchase.retryCount,
-      nextRetryAt: purchase.nextRetryAt === null ? null : unixSeconds(purchase.nextRetryAt),
-      created: unixSeconds(purchase.createdAt),
-    },
-    previousAttributes: { status: 'active' },
-  }
 }

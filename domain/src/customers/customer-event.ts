@@ -1,9 +1,9 @@
-import type { JsonObject } from '@tollgate/schemas/json-object'
+import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import type { Customer } from './repository.ts'
 
 /** `data.object` of customer.updated. */
-export function customerObject(customer: Customer): JsonObject {
+export function customerObject(customer: Customer): EventObject<'customer.updated'> {
   return {
     id: customer.reference,
     reference: customer.reference,
@@ -16,6 +16,6 @@ export function customerObject(customer: Customer): JsonObject {
 }
 
 /** `data.object` of customer.created: a product only after a hosted sign-in that is tied to one. */
-export function createdCustomerObject(customer: Customer): JsonObject {
+export function createdCustomerObject(customer: Customer): EventObject<'customer.created'> {
   return { ...customerObject(customer), product: null }
 }

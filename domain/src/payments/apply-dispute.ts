@@ -49,7 +49,11 @@ export async function applyDispute(
   }
 }
 
-async function tell(work: UnitOfWork, type: string, dispute: Dispute): Promise<void> {
+async function tell(
+  work: UnitOfWork,
+  type: 'payment.disputed' | 'payment.dispute_closed',
+  dispute: Dispute,
+): Promise<void> {
   await recordEvent(work, type, {
     id: dispute.id,
     amount: Number(dispute.amountMinor),

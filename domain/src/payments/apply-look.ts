@@ -17,7 +17,7 @@ import { invoiceSale } from './invoice-sale.ts'
 import { nextLookAt } from './look-schedule.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 import { postSettlement, postUndeliverable } from './post-payment.ts'
-import { recordPaymentEvent } from './payment-event.ts'
+import { recordPaymentEnd, recordPaymentFailure } from './payment-event.ts'
 import { canIntentMove, intentTransitions, isFinal, type IntentTrigger } from './transitions.ts'
 
 /** A payment as the processor had it at one moment. */
@@ -55,7 +55,7 @@ export async function applyLook(
   const moved: PaymentIntent = { ...found, status, updatedAt: now }
   const isTold = event !== undefined && status !== found.status
   const [, ended] = await together([
-    isTold ? recordPaymentEvent(work, event, moved) : undefined,
+    isTold ? recordPaymentEnd(work, event, moved) : undefined,
     trigger === 'succeeded' ? settlePaid(work, moved, look, hostedUrl) : moved,
   ])
   const kept = { ...ended, nextLookAt: nextLookAt(ended, now) }
@@ -136,7 +136,7 @@ async function tellOfDecline(
   if (lastDecline === undefined) return intent
   const decline = chargeId ?? `${lastDecline.code}:${lastDecline.declineCode ?? ''}`
   if (intent.declinedCharges.includes(decline)) return intent
-  await recordPaymentEvent(work, 'payment.failed', intent, reasonOf(lastDecline))
+  await recordPaymentFailure(work, intent, reasonOf(lastDecline))
   const { paymentMethodId, purpose, declinedCharges } = intent
   const isOffSession = paymentMethodId !== null
   return {

@@ -16,11 +16,6 @@ const rank: Readonly<Record<PayoutStatus, number>> = {
   canceled: 3,
 }
 
-const eventOf: Readonly<Partial<Record<PayoutStatus, string>>> = {
-  paid: 'payout.paid',
-  failed: 'payout.failed',
-}
-
 /** Makes of a payout what the processor says of it. */
 export async function applyPayout(work: UnitOfWork, payout: Payout): Promise<void> {
   const { sql, providerId } = work
@@ -28,13 +23,13 @@ export async function applyPayout(work: UnitOfWork, payout: Payout): Promise<voi
   if (known !== undefined && rank[payout.status] <= rank[known]) return
   await savePayout(work, payout)
   await postPayout(work, payout, known)
-  const event = eventOf[payout.status]
-  if (event === undefined) return
-  await recordEvent(work, event, {
+  const { status } = payout
+  if (status !== 'paid' && status !== 'failed') return
+  await recordEvent(work, `payout.${status}`, {
     id: payout.id,
     amount: Number(payout.amountMinor),
     currency: payout.currency.toLowerCase(),
-    status: payout.status,
+    status,
     processor_payout: payout.id,
     arrival_date: unixSeconds(payout.arrivalDate),
     created: unixSeconds(payout.createdAt),

@@ -28,13 +28,6 @@ const rank: Readonly<Record<RefundState, number>> = {
   canceled: 2,
 }
 
-const eventOf: Readonly<Record<RefundState, string>> = {
-  pending: 'payment.refund_pending',
-  succeeded: 'payment.refunded',
-  failed: 'payment.refund_failed',
-  canceled: 'payment.refund_failed',
-}
-
 /** Makes of a refund what the processor says of it. What was paid for is taken away by a full refund that succeeded. */
 export async function applyRefund(
   work: UnitOfWork,
@@ -99,16 +92,25 @@ function stateOf({ status }: Refund): RefundState {
 
 async function tell(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
   const { status, failureReason, reason } = refund
-  await recordEvent(work, eventOf[status], {
+  const object = {
     id: refund.processorRefundId,
     amount: Number(refund.amountMinor),
     currency: refund.currency.toLowerCase(),
     processor_refund: refund.processorRefundId,
     reason: reason ?? 'requested_by_customer',
-    ...(status === 'pending' ? { status } : {}),
-    ...(rank[status] === rank.failed ? { failure_reason: failureReason ?? status } : {}),
     created: unixSeconds(refund.createdAt),
-  })
+  }
+  switch (status) {
+    case 'pending':
+      return recordEvent(work, 'payment.refund_pending', { ...object, status })
+    case 'succeeded':
+      return recordEvent(work, 'payment.refunded', object)
+    case 'failed':
+    case 'canceled': {
+      const failure_reason = failureReason ?? status
+      return recordEvent(work, 'payment.refund_failed', { ...object, failure_reason })
+    }
+  }
 }
 
 /** A payment that gave nothing leaves nothing to take. */

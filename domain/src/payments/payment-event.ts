@@ -1,15 +1,27 @@
+import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 
-/** payment.succeeded, .canceled, and .failed with its reason. */
-export async function recordPaymentEvent(
+/** Tells that a payment has come to its end. */
+export async function recordPaymentEnd(
   work: UnitOfWork,
-  type: string,
+  type: 'payment.succeeded' | 'payment.canceled',
   intent: PaymentIntent,
-  failureReason?: string,
 ): Promise<void> {
-  await recordEvent(work, type, {
+  await recordEvent(work, type, paymentObject(intent))
+}
+
+export async function recordPaymentFailure(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  reason: string,
+): Promise<void> {
+  await recordEvent(work, 'payment.failed', { ...paymentObject(intent), failure_reason: reason })
+}
+
+function paymentObject(intent: PaymentIntent): EventObject<'payment.succeeded'> {
+  return {
     id: intent.reference,
     amount: Number(intent.originalAmountMinor),
     currency: intent.currency.toLowerCase(),
@@ -19,6 +31,5 @@ export async function recordPaymentEvent(
     processor_payment_intent: intent.processorPaymentId,
     transaction_reference: intent.reference,
     created: unixSeconds(intent.createdAt),
-    ...(failureReason === undefined ? {} : { failure_reason: failureReason }),
-  })
+  }
 }

@@ -4,7 +4,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { settleAttempt, type AttemptDecline, type PaymentAttempt } from './attempts-repository.ts'
 import { lockIntent, updateIntent } from './intents-repository.ts'
 import type { PaymentIntent } from './payment-intent.ts'
-import { recordPaymentEvent } from './payment-event.ts'
+import { recordPaymentFailure } from './payment-event.ts'
 import { canIntentMove, intentTransitions } from './transitions.ts'
 
 /** Ends a payment that the processor would not make: there is nothing at the processor that could be paid. */
@@ -23,7 +23,7 @@ export async function refuseIntent(
   const failed = { ...intent, status, failureReason: reason, nextLookAt: null, updatedAt: now }
   // It is asked for with the next invoice, so nothing has failed.
   const isTooSmall = intent.invoiceRef !== null && reason === 'amount_too_small'
-  if (!isTooSmall) await recordPaymentEvent(work, 'payment.failed', failed, reason)
+  if (!isTooSmall) await recordPaymentFailure(work, failed, reason)
   await updateIntent(sql, providerId, failed)
   await settleRecharge(work, failed)
   await settleUnpaid(work, failed, isTooSmall)

@@ -23,8 +23,8 @@ export type IntentTrigger =
 type Transition = {
   readonly from: readonly IntentState[]
   readonly to: IntentState
-  /** The event that tells of it. */
-  readonly event?: string
+  /** The event that tells of it. A failure has its reason beside it and is told of where that is known. */
+  readonly event?: 'payment.succeeded' | 'payment.canceled'
 }
 
 const unended = ['creating', 'requires_payment_method', 'requires_action', 'processing'] as const
@@ -39,7 +39,7 @@ export const intentTransitions: Readonly<Record<IntentTrigger, Transition>> = {
   processing: { from: unended, to: 'processing' },
   succeeded: { from: unended, to: 'succeeded', event: 'payment.succeeded' },
   canceled: { from: unended, to: 'canceled', event: 'payment.canceled' },
-  refused: { from: ['creating'], to: 'failed', event: 'payment.failed' },
+  refused: { from: ['creating'], to: 'failed' },
   'given-up': { from: unended, to: 'failed' },
 }
 

@@ -1,9 +1,9 @@
-import type { JsonObject } from '@tollgate/schemas/json-object'
+import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { requiresPayment, type Plan } from './plan.ts'
 
 /** `data.object` of the plan events. */
-export function planObject(plan: Plan): JsonObject {
+export function planObject(plan: Plan): EventObject<'plan.created'> {
   return {
     id: plan.reference,
     reference: plan.reference,

@@ -1,9 +1,9 @@
-import type { JsonObject } from '@tollgate/schemas/json-object'
+import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import type { Product } from './repository.ts'
 
 /** `data.object` of the product events. */
-export function productObject(product: Product): JsonObject {
+export function productObject(product: Product): EventObject<'product.created'> {
   return {
     id: product.reference,
     reference: product.reference,

@@ -1,7 +1,6 @@
-import type { JsonObject } from '@tollgate/schemas/json-object'
 import { endCharges } from '../charging/end-charges.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { purchaseObject } from './purchase-event.ts'
+import { pastDueObject, purchaseObject } from './purchase-event.ts'
 import { updatePurchase, type Purchase } from './repository.ts'
 import { suspensionAfter } from './suspension.ts'
 import { canMove, transitions, type PurchaseTrigger } from './transitions.ts'
@@ -34,9 +33,6 @@ const endsCharges: ReadonlySet<PurchaseTrigger> = new Set([
   'refunded',
 ])
 
-/** What the event of a move tells. */
-type ToldMove = { readonly object: JsonObject; readonly previousAttributes?: JsonObject }
-
 /**
  * Moves a purchase whose row the caller has locked: changes it, tells of it, and has its access published. Throws when
  * the table of transitions has no such move, which the caller should have found out.
@@ -46,7 +42,6 @@ export async function movePurchase(
   purchase: Purchase,
   trigger: PurchaseTrigger,
   change: PurchaseChange = {},
-  tell: (moved: Purchase) => ToldMove = (moved) => ({ object: purchaseObject(moved) }),
 ): Promise<Purchase> {
   if (!canMove(purchase, trigger)) {
     throw new Error(`purchase ${purchase.reference} is ${purchase.status}: it cannot be ${trigger}`)
@@ -59,11 +54,12 @@ export async function movePurchase(
     status: to,
     updatedAt: work.now,
   }
-  const { object, previousAttributes } = tell(moved)
   // Sent together: each write to a socket costs more than its statement.
   await Promise.all([
     updatePurchase(work.sql, work.providerId, moved),
-    recordEvent(work, event, object, previousAttributes),
+    event === 'purchase.past_due'
+      ? recordEvent(work, event, pastDueObject(moved), { status: purchase.status })
+      : recordEvent(work, event, purchaseObject(moved)),
     queuePublication(work, 'customer', purchase.customerRef),
   ])
   if (endsCharges.has(trigger)) await endCharges(work, purchase.reference)

@@ -1,11 +1,11 @@
-import type { JsonObject } from '@tollgate/schemas/json-object'
+import type { EventObject } from '@tollgate/schemas/event-types'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import type { Period } from '../periods/periods.ts'
 import type { Purchase } from './repository.ts'
 
 /** `data.object` of most purchase events; the status is the new one. */
-export function purchaseObject(purchase: Purchase): JsonObject {
+export function purchaseObject(purchase: Purchase): EventObject<'purchase.created'> {
   return {
     id: purchase.reference,
     reference: purchase.reference,
@@ -13,7 +13,7 @@ export function purchaseObject(purchase: Purchase): JsonObject {
     customer: purchase.customerRef,
     plan: purchase.planRef,
     product: purchase.productRef,
-    amount: purchase.amountMinor,
+    amount: purchase.originalAmountMinor ?? purchase.amountMinor,
     currency: purchase.currency.toLowerCase(),
     billingCycle: purchase.billingCycle,
     isRecurring: purchase.isRecurring,
@@ -22,7 +22,7 @@ export function purchaseObject(purchase: Purchase): JsonObject {
 }
 
 /** `data.object` of purchase.plan_changed: the new plan. */
-export function planChangedObject(purchase: Purchase): JsonObject {
+export function planChangedObject(purchase: Purchase): EventObject<'purchase.plan_changed'> {
   return {
     id: purchase.reference,
     reference: purchase.reference,
@@ -34,13 +34,34 @@ export function planChangedObject(purchase: Purchase): JsonObject {
   }
 }
 
+/** `data.object` of purchase.past_due. */
+export function pastDueObject(purchase: Purchase): EventObject<'purchase.past_due'> {
+  return {
+    id: purchase.reference,
+    reference: purchase.reference,
+    status: purchase.status,
+    customer: purchase.customerRef,
+    plan: purchase.planRef,
+    product: purchase.productRef,
+    retryCount: purchase.retryCount,
+    nextRetryAt: purchase.nextRetryAt === null ? null : unixSeconds(purchase.nextRetryAt),
+    created: unixSeconds(purchase.createdAt),
+  }
+}
+
 /** `data.object` of purchase.trial_ending. */
-export function trialEndingObject(purchase: Purchase, trialEndsAt: Date): JsonObject {
+export function trialEndingObject(
+  purchase: Purchase,
+  trialEndsAt: Date,
+): EventObject<'purchase.trial_ending'> {
   return { ...purchaseObject(purchase), trialEndsAt: unixSeconds(trialEndsAt) }
 }
 
 /** `data.object` of purchase.renewal_reminder. */
-export function renewalReminderObject(purchase: Purchase, nextBillingAt: Date): JsonObject {
+export function renewalReminderObject(
+  purchase: Purchase,
+  nextBillingAt: Date,
+): EventObject<'purchase.renewal_reminder'> {
   return { ...purchaseObject(purchase), nextBillingAt: unixSeconds(nextBillingAt) }
 }
 
@@ -50,7 +71,7 @@ export function usageResetObject(
   period: Period,
   carriedOverMicros: bigint,
   now: Date,
-): JsonObject {
+): EventObject<'usage.reset'> {
   return {
     id: purchase.reference,
     reference: purchase.reference,

@@ -1,3 +1,4 @@
+import type { EventType } from '@tollgate/schemas/event-types'
 import type { PurchaseStatus } from '@tollgate/schemas/http/purchases'
 
 /** What can happen to a purchase after it was made. */
@@ -16,6 +17,14 @@ export type PurchaseTrigger =
   | 'expired'
   | 'refunded'
 
+type MoveEvent = Exclude<
+  Extract<EventType, `purchase.${string}`>,
+  | 'purchase.created'
+  | 'purchase.plan_changed'
+  | 'purchase.trial_ending'
+  | 'purchase.renewal_reminder'
+>
+
 export type Transition = {
   readonly from: readonly PurchaseStatus[]
   /** Whether a cancellation at the period's end must be pending (true), must not be (false), or does not matter. */
@@ -23,7 +32,7 @@ export type Transition = {
   /** Absent: the status stays. */
   readonly to?: PurchaseStatus
   /** The event that tells of it. */
-  readonly event: string
+  readonly event: MoveEvent
 }
 
 const unended = ['pending', 'active', 'trialing', 'past_due', 'suspended'] as const

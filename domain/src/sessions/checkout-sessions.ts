@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import type { JsonObject } from '@tollgate/schemas/json-object'
+import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import type { Plan } from '../plans/plan.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
@@ -173,7 +173,10 @@ export function checkoutSessionStatus(
 }
 
 /** `data.object` of the checkout_session events. */
-function checkoutObject(session: CheckoutSession, hostedUrl: string): JsonObject {
+function checkoutObject(
+  session: CheckoutSession,
+  hostedUrl: string,
+): EventObject<'checkout_session.created'> {
   return {
     id: session.reference,
     session_id: session.sessionId,

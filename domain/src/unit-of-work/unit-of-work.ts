@@ -1,5 +1,11 @@
 import type { TransactionSql } from 'postgres'
 import type { Environment } from '@tollgate/schemas/environment'
+import type {
+  ChangeType,
+  EventObject,
+  EventType,
+  PreviousAttributes,
+} from '@tollgate/schemas/event-types'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { Actor } from '../audit/actor.ts'
 import { insertOutboxEvent } from '../outbox/repository.ts'
@@ -27,20 +33,33 @@ export type UnitOfWork = Operation & {
   readonly publications: PublicationTarget[]
 }
 
+/** Of several types: what is right for each of them. */
+type ObjectOfEach<Type extends EventType> = (
+  Type extends EventType ? (object: EventObject<Type>) => void : never
+) extends (object: infer Shared extends JsonObject) => void
+  ? Shared
+  : never
+
+/** Types that tell what was before have to; the others have nothing to tell of it. */
+type Previous<Type extends EventType> = Type extends ChangeType
+  ? [previousAttributes: PreviousAttributes<Type>]
+  : []
+
 /** Appends a domain event to the outbox. */
-export async function recordEvent(
+export async function recordEvent<Type extends EventType>(
   work: UnitOfWork,
-  type: string,
-  object: JsonObject,
-  previousAttributes: JsonObject | null = null,
+  type: Type,
+  object: ObjectOfEach<Type>,
+  ...previous: Previous<Type>
 ): Promise<void> {
+  const [previousAttributes]: [JsonObject?] = previous
   await insertOutboxEvent(work.sql, {
     eventId: drawReference('webhookEvent'),
     providerId: work.providerId,
     type,
     livemode: work.environment === 'live',
     object,
-    previousAttributes,
+    previousAttributes: previousAttributes ?? null,
     requestId: work.requestId,
     idempotencyKey: work.idempotencyKey,
     createdAt: work.now,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { eventTypes } from '../event-types.ts'
 
 /* `GET /v1/sdk/webhooks/event-types` and `/event-schema`: what webhooks tell, for those who write receivers. */
 
@@ -16,6 +17,11 @@ export const eventTypesResponseSchema = z.array(
     ),
   }),
 )
+
+/** The type that is to be shown. */
+export const eventSchemaQuerySchema = z.object({
+  type: z.enum(eventTypes).default('payment.succeeded'),
+})
 
 const object = z.record(z.string(), z.unknown())
 

@@ -1,13 +1,21 @@
 import { eventCategories } from '@tollgate/schemas/event-types'
-import { sampleEvent } from '@tollgate/schemas/http/examples/webhooks'
-import { eventEnvelopeSchema, eventTypesResponseSchema } from '@tollgate/schemas/http/webhooks'
+import { sampleEvent } from '@tollgate/schemas/http/examples/events'
+import {
+  eventEnvelopeSchema,
+  eventSchemaQuerySchema,
+  eventTypesResponseSchema,
+} from '@tollgate/schemas/http/webhooks'
 import type { ApiServer } from '../api-server.ts'
 
 const tags = ['Webhooks']
 
 const eventTypes = eventCategories.map(({ events, ...category }) => ({
   ...category,
-  events: events.map((event) => ({ ...event, status: 'live' as const })),
+  events: Object.entries(events).map(([type, { description }]) => ({
+    type,
+    description,
+    status: 'live' as const,
+  })),
 }))
 
 /** What there is to listen to, and what an event looks like. */
@@ -20,7 +28,13 @@ export function registerWebhookCatalogueRoutes(app: ApiServer): void {
 
   app.get(
     '/v1/sdk/webhooks/event-schema',
-    { schema: { tags, response: { 200: eventEnvelopeSchema } } },
-    () => sampleEvent,
+    {
+      schema: {
+        tags,
+        querystring: eventSchemaQuerySchema,
+        response: { 200: eventEnvelopeSchema },
+      },
+    },
+    (request) => sampleEvent(request.query.type),
   )
 }
