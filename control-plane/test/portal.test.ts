@@ -204,3 +204,29 @@ describe('an open portal', () => {
     }
   })
 })
+
+describe('automatic top-ups', () => {
+  test.each([
+    ['monthly_cap_too_low', 'one top-up comes to more than the most of a month'],
+    ['exchange_rate_missing', 'credits are not sold in its currency at the moment'],
+  ])('say why nothing is bought: %s', async (obstacle, words) => {
+    const { customerRef } = await createCustomer()
+    await call('PUT', '/v1/sdk/auto-recharge', {
+      customerRef,
+      enabled: true,
+      triggerType: 'balance',
+      currency: 'USD',
+      thresholdAmountMajor: 5,
+      topupAmountMajor: 20,
+    })
+    const opened = await open(await createLink(customerRef))
+    const page = async () => (await get(opened, '/credits')).text()
+    const sql = stack.database.in('sandbox')
+    await sql`
+      update auto_recharges set status = 'active' where customer_ref = ${customerRef}`
+    expect(await page()).not.toContain('Nothing is bought')
+    await sql`
+      update auto_recharges set obstacle = ${obstacle} where customer_ref = ${customerRef}`
+    expect(await page()).toContain(words)
+  })
+})

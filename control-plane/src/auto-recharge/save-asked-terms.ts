@@ -12,6 +12,8 @@ import {
 import { findCard } from '@tollgate/domain/cards/repository'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
+import { readTaxTerms } from '@tollgate/domain/tax/read-tax-terms'
+import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { AppParts } from '../http/app-parts.ts'
 import { commit } from '../http/commit.ts'
@@ -59,7 +61,10 @@ async function readContext(
   return read(parts, operation, async (sql) => {
     const merchant = await findMerchant(sql, providerId)
     const card = await findCard(sql, providerId, customerRef)
+    const details = await findTaxDetails(sql, providerId, customerRef)
+    const sale = { productRef: null, plan: null, currency }
     return {
+      taxTerms: details && (await readTaxTerms(sql, providerId, sale, details, operation.now)),
       stored: await findAutoRecharge(sql, providerId, customerRef),
       supportedCurrencies: [displayRate.currency, ...merchant.topupCurrencies],
       displayRate,

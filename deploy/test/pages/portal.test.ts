@@ -282,7 +282,7 @@ describe('the portal', () => {
     await visitor.inspect('portal-credits-refused')
     await expect(page.getByLabel('Buy credits for').inputValue()).resolves.toBe('10')
     await page.getByLabel('Buy credits for').fill('25,50')
-    await page.getByLabel('At most in a month').fill('100')
+    await page.getByLabel('At most in a month, with tax').fill('100')
     await page.getByRole('button', { name: 'Turn on' }).click()
     await page.getByText('Automatic top-up is saved.').waitFor()
     await page.getByText('Waiting for a card').waitFor()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { AutoRechargeResponse } from '@tollgate/schemas/http/auto-recharge'
+import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
 import type { BalanceBody } from '@tollgate/schemas/http/credits'
 import { eventually, PaymentStack } from './payment-stack.ts'
 
@@ -124,19 +125,83 @@ test('after three declines nothing is charged, until there is another card', asy
   expect(told).not.toContain('payment.canceled')
 })
 
-test('tax comes on top of what is bought, and does not count against the cap', async () => {
+/** What the customer was told went wrong. */
+async function failures(): Promise<unknown[]> {
+  const pool = payments.stack.database.in('sandbox')
+  const events = await listOutboxEvents(pool, payments.tenant.providerId, 100_000)
+  return events
+    .filter(({ type }) => type === 'customer.credit.auto_topup_failed')
+    .filter(({ object }) => JSON.stringify(object).includes(customerRef))
+    .map(({ object }) => object)
+}
+
+/** Looked at again and again, until it was once more after this. */
+async function lookedAt(): Promise<void> {
+  const sql = payments.stack.database.in('sandbox')
+  await sql`update auto_recharges set looked_at = null where customer_ref = ${customerRef}`
+  await eventually(async () => {
+    const rows = await sql`
+      select 1 from auto_recharges where customer_ref = ${customerRef} and looked_at is not null`
+    expect(rows).toHaveLength(1)
+  })
+}
+
+async function ask(fields: object): Promise<{ status: number; body: { message?: string } }> {
+  const asked = { customerRef, enabled: true, triggerType: 'balance', currency: 'USD' }
+  const amounts = { thresholdAmountMajor: 5, topupAmountMajor: 20 }
+  return payments.call('PUT', '/v1/sdk/auto-recharge', { ...asked, ...amounts, ...fields })
+}
+
+test('tax counts as spent, and a month must have room for it', async () => {
+  await armed('pm_card_visa', { maxMonthlySpendMajor: 20 })
   const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
   expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
   const topUp = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
   const { body } = await payments.createIntent('says-where', topUp)
   const path = `/v1/sdk/payment-intents/${body.processorPaymentId}/business-details`
   await payments.call('POST', path, { isBusiness: false, customerCountry: 'SE' })
-  await armed('pm_card_visa', { maxMonthlySpendMajor: 20 })
   await spend(60_000)
+  const reason = 'monthly_cap_too_low'
+  await eventually(async () =>
+    expect(await failures()).toEqual([{ customerRef, paymentIntentId: null, reason }]),
+  )
+  await lookedAt()
+  expect(await failures()).toHaveLength(1)
+  expect(await config()).toMatchObject({ status: 'active', failureCount: 0, monthlySpendMinor: 0 })
+
+  const refused = await ask({ maxMonthlySpendMajor: 24.99 })
+  expect(refused.status).toBe(400)
+  expect(refused.body.message).toContain('topupAmountMajor with its tax, 25.00 USD')
+  expect((await ask({ maxMonthlySpendMajor: 25 })).status).toBe(200)
   await eventually(async () => expect(await balance()).toBe(240_000))
-  expect(await config()).toMatchObject({ monthlySpendMinor: 2000, status: 'active' })
+  expect(await config()).toMatchObject({ monthlySpendMinor: 2500, status: 'active' })
+  await spend(230_000)
+  await lookedAt()
+  // The month is used up, which is no failure.
+  expect(await balance()).toBe(10_000)
+  expect(await failures()).toHaveLength(1)
   const paid = await payments.stack.database.in('sandbox')`
     select original_amount::text as amount from payment_intents
     where customer_ref = ${customerRef} and status = 'succeeded' order by created_at`
-  expect(paid).toEqual([{ amount: '1250' }, { amount: '2500' }])
+  expect(paid).toEqual([{ amount: '1000' }, { amount: '2500' }])
+})
+
+test('a currency that has lost its exchange rate is told of, and charged when it has one again', async () => {
+  await payments.call('PATCH', '/v1/ui/merchant', { supportedTopupCurrencies: ['KWD'] })
+  const rate = { unitsPerDollar: '0.3' }
+  await payments.call('PUT', '/v1/ui/exchange-rates/KWD', rate)
+  await armed('pm_card_visa')
+  expect((await ask({ currency: 'KWD', topupAmountMajor: 6 })).status).toBe(200)
+  await payments.call('DELETE', '/v1/ui/exchange-rates/KWD')
+  await spend(60_000)
+  const reason = 'exchange_rate_missing'
+  await eventually(async () =>
+    expect(await failures()).toEqual([{ customerRef, paymentIntentId: null, reason }]),
+  )
+  await lookedAt()
+  expect(await failures()).toHaveLength(1)
+  await payments.call('PUT', '/v1/ui/exchange-rates/KWD', rate)
+  await lookedAt()
+  await eventually(async () => expect(await balance()).toBe(240_000))
+  expect(await config()).toMatchObject({ failureCount: 0, monthlySpendMinor: 600 })
 })

@@ -12,7 +12,7 @@ import type { Installation, Seller } from './installation.ts'
 import { ModelCustomer, type CardHabit, type CreditSale } from './model/customer.ts'
 import type { ModelInvoice } from './model/invoices.ts'
 import { withTax } from './model/money.ts'
-import { charged, isWanted, recharge, type RechargeTerms } from './model/recharge.ts'
+import { canBeHad, charged, isWanted, recharge, type RechargeTerms } from './model/recharge.ts'
 import type { ModelPurchase } from './model/records.ts'
 import { Life } from './mortal.ts'
 import type { RechargeAttempt } from './read-recharges.ts'
@@ -128,7 +128,9 @@ export class Person {
         ...(terms.cap === undefined ? {} : { maxMonthlySpendMajor: major(terms.cap) }),
       },
     )
-    requireSame('auto-recharge', status, 200)
+    const isKept = canBeHad(terms, this.model.tax)
+    requireSame('auto-recharge', status, isKept ? 200 : 400)
+    if (!isKept) return
     this.model.recharge = recharge(terms, this.model.recharge)
   }
 
@@ -145,15 +147,15 @@ export class Person {
     if (!this.#wantsRecharge()) throw new Error(`${this.reference} is charged for nothing`)
     const isPaid = model.charge() === 'paid'
     requireSame('recharge', status === 'succeeded', isPaid)
-    charged(model.recharge!, isPaid, at)
+    charged(model.recharge!, isPaid, model.tax, at)
     if (!isPaid) return
     const sale = model.topUp(purchaseRef!, model.recharge!.topUp, at)
     this.#receive({ processorPaymentId }, { purchase: undefined, sale, invoice: sale.invoice })
   }
 
   #wantsRecharge(): boolean {
-    const { recharge: terms, wallet, currency } = this.model
-    return terms !== undefined && isWanted(terms, wallet.credits, currency, this.now)
+    const { recharge: terms, wallet, currency, tax } = this.model
+    return terms !== undefined && isWanted(terms, wallet.credits, currency, tax, this.now)
   }
 
   async try({ productRef, planRef, plan }: OfferedPlan): Promise<void> {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import {
+  afterLook,
   afterRecharge,
   decideRecharge,
+  decideSpend,
   declinePauseMs,
   declinesMax,
   type RechargeFacts,
@@ -20,6 +22,8 @@ const recharge: AutoRecharge = {
   monthlySpendMinor: 2_000n,
   monthlySpendPeriod: '2026-03',
   failureCount: 0,
+  obstacle: null,
+  obstacleMonth: null,
   fundingSourceType: 'saved_card',
   paymentMethodId: null,
   inFlightPaymentIntentId: null,
@@ -37,38 +41,62 @@ function decide(change: Partial<AutoRecharge>, facts: Partial<RechargeFacts> = {
     now,
     ...facts,
   })
+  if (decision.kind === 'obstructed') return decision.obstacle
   return decision.kind === 'wait' ? decision.reason : decision.kind
 }
 
-describe('credits are bought', () => {
+describe('credits are wanted', () => {
   test.each([
-    ['below the threshold', {}, {}, 'charge'],
+    ['below the threshold', {}, {}, 'buy'],
     // 49,950 credits are shown as 5.00: rounded half up.
     ['at it', {}, { balanceCredits: 49_950n }, 'enough'],
     ['switched off', { status: 'disabled' }, {}, 'not-active'],
     ['while a card is set up', { status: 'pending_setup' }, {}, 'not-active'],
     ['given up', { status: 'failed' }, {}, 'not-active'],
     ['while a charge is under way', { inFlightPaymentIntentId: 'txn_1' }, {}, 'in-flight'],
-    ['up to the cap', { monthlySpendMinor: 2_000n }, {}, 'charge'],
-    ['beyond the cap', { monthlySpendMinor: 2_001n }, {}, 'capped'],
-    [
-      'in another month',
-      { monthlySpendMinor: 4_000n, monthlySpendPeriod: '2026-02' },
-      {},
-      'charge',
-    ],
     ['without a card', {}, { hasCard: false }, 'no-card'],
-    ['in a currency nobody knows', {}, { thresholdRate: undefined }, 'no-rate'],
+    ['in a currency nobody knows', {}, { thresholdRate: undefined }, 'exchange_rate_missing'],
     ['just turned down', { failureCount: 1, updatedAt: now }, {}, 'declined'],
     [
       'turned down a while ago',
       { failureCount: 1, updatedAt: new Date(now.getTime() - declinePauseMs) },
       {},
-      'charge',
+      'buy',
     ],
   ] as const)('%s', (_, change, facts, expected) => {
     expect(decide(change, facts)).toBe(expected)
   })
+})
+
+describe('a month has room for a charge', () => {
+  const spent = (monthlySpendMinor: bigint, monthlySpendPeriod = '2026-03') => ({
+    monthlySpendMinor,
+    monthlySpendPeriod,
+  })
+
+  test.each([
+    ['up to its cap', spent(1_500n), 2_500n, 'charge'],
+    ['and for none beyond it', spent(1_501n), 2_500n, 'capped'],
+    ['after another one that had none', spent(4_000n, '2026-02'), 4_000n, 'charge'],
+    ['or no month ever has', spent(0n), 4_001n, 'monthly_cap_too_low'],
+    ['without a cap', { ...spent(9_000n), monthlySpendMaxMinor: null }, 9_000n, 'charge'],
+  ] as const)('%s', (_, change, chargeMinor, expected) => {
+    const decision = decideSpend({ ...recharge, ...change }, chargeMinor, now)
+    expect(decision.kind === 'obstructed' ? decision.obstacle : decision.kind).toBe(expected)
+  })
+})
+
+test('of what is in the way its owner is told once a month', () => {
+  const told: string[] = []
+  let seen = recharge
+  for (const day of ['2026-03-01', '2026-03-02', '2026-03-31', '2026-04-01', '2026-04-30']) {
+    const isFree = day === '2026-03-02'
+    const after = afterLook(seen, isFree ? null : 'exchange_rate_missing', new Date(day))
+    seen = after.recharge
+    expect(seen.obstacle).toBe(isFree ? null : 'exchange_rate_missing')
+    if (after.isTold) told.push(day)
+  }
+  expect(told).toEqual(['2026-03-01', '2026-04-01'])
 })
 
 describe('what comes of a charge', () => {

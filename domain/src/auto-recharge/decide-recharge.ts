@@ -1,6 +1,6 @@
 import { displayMinor } from '../money/credits.ts'
 import { toFraction, type ExchangeRate } from '../money/exchange-rates.ts'
-import type { AutoRecharge } from './repository.ts'
+import type { AutoRecharge, RechargeObstacle } from './repository.ts'
 
 export type RechargeFacts = {
   readonly recharge: AutoRecharge
@@ -13,30 +13,54 @@ export type RechargeFacts = {
 }
 
 export type RechargeDecision =
-  | { readonly kind: 'charge' }
+  /** It has run low: credits are to be bought, if the month leaves room for it. */
+  | { readonly kind: 'buy' }
   | {
       readonly kind: 'wait'
-      readonly reason:
-        'not-active' | 'in-flight' | 'declined' | 'enough' | 'capped' | 'no-card' | 'no-rate'
+      readonly reason: 'not-active' | 'in-flight' | 'declined' | 'enough' | 'no-card'
     }
+  | Obstructed
 
-/** Whether credits are to be bought for the customer now. */
+type Obstructed = { readonly kind: 'obstructed'; readonly obstacle: RechargeObstacle }
+
+/** Whether credits are wanted for the customer now. */
 export function decideRecharge(facts: RechargeFacts): RechargeDecision {
   const { recharge, balanceCredits, thresholdRate, hasCard, now } = facts
-  const { status, thresholdMinor, thresholdCurrency, topupMinor, monthlySpendMaxMinor } = recharge
+  const { status, thresholdMinor, thresholdCurrency } = recharge
   if (status !== 'active') return wait('not-active')
   if (recharge.inFlightPaymentIntentId !== null) return wait('in-flight')
   if (recharge.failureCount > 0 && now.getTime() < recharge.updatedAt.getTime() + declinePauseMs) {
     return wait('declined')
   }
-  if (thresholdRate === undefined) return wait('no-rate')
+  if (thresholdRate === undefined) return obstructed('exchange_rate_missing')
   const shown = displayMinor(balanceCredits, thresholdCurrency, toFraction(thresholdRate))
   if (shown >= thresholdMinor) return wait('enough')
+  return hasCard ? { kind: 'buy' } : wait('no-card')
+}
+
+/** Whether the month leaves room for a charge, tax included; `capped`: another month does. */
+export function decideSpend(
+  recharge: AutoRecharge,
+  chargeMinor: bigint,
+  now: Date,
+): { readonly kind: 'charge' } | { readonly kind: 'capped' } | Obstructed {
+  const { monthlySpendMaxMinor } = recharge
+  if (monthlySpendMaxMinor === null) return { kind: 'charge' }
+  if (chargeMinor > monthlySpendMaxMinor) return obstructed('monthly_cap_too_low')
   const spentMinor = spentIn(recharge, monthOf(now))
-  if (monthlySpendMaxMinor !== null && spentMinor + topupMinor > monthlySpendMaxMinor) {
-    return wait('capped')
-  }
-  return hasCard ? { kind: 'charge' } : wait('no-card')
+  return { kind: spentMinor + chargeMinor > monthlySpendMaxMinor ? 'capped' : 'charge' }
+}
+
+/** What was found to be in the way, or that nothing is. Its owner is told of it once a month. */
+export function afterLook(
+  recharge: AutoRecharge,
+  obstacle: RechargeObstacle | null,
+  now: Date,
+): { readonly recharge: AutoRecharge; readonly isTold: boolean } {
+  const month = monthOf(now)
+  const isTold = obstacle !== null && recharge.obstacleMonth !== month
+  const obstacleMonth = isTold ? month : recharge.obstacleMonth
+  return { recharge: { ...recharge, obstacle, obstacleMonth }, isTold }
 }
 
 /** A card that was just turned down is not tried again at once, however fast credits run out. */
@@ -47,6 +71,7 @@ export const declinesMax = 3
 
 export type SettledCharge = {
   readonly isPaid: boolean
+  /** With its tax. */
   readonly amountMinor: bigint
   /** When it was begun: it belongs to that month. */
   readonly chargedAt: Date
@@ -85,6 +110,10 @@ export function monthOf(at: Date): string {
 
 function spentIn({ monthlySpendMinor, monthlySpendPeriod }: AutoRecharge, month: string): bigint {
   return monthlySpendPeriod === month ? monthlySpendMinor : 0n
+}
+
+function obstructed(obstacle: RechargeObstacle): Obstructed {
+  return { kind: 'obstructed', obstacle }
 }
 
 function wait(reason: Extract<RechargeDecision, { kind: 'wait' }>['reason']): RechargeDecision {

@@ -1,6 +1,8 @@
 import { minorPerMajor, processorMinimumOf, majorText } from '../money/currencies.ts'
 import { divideRounded, fractionOf } from '../money/decimal.ts'
 import { toFraction, type ExchangeRate } from '../money/exchange-rates.ts'
+import { breakDownTax } from '../tax/tax-breakdown.ts'
+import type { TaxTerms } from '../tax/tax-rule.ts'
 import type { AutoRecharge, AutoRechargeTerms } from './repository.ts'
 
 /** Major units; what a form may ask for at most. */
@@ -22,6 +24,8 @@ export type AutoRechargeContext = {
   /** Of the currency that the balance is shown in, and of the top-up. */
   readonly displayRate: ExchangeRate
   readonly topupRate: ExchangeRate | undefined
+  /** How credits are taxed; undefined where the customer never told what it takes to know. */
+  readonly taxTerms: TaxTerms | undefined
   readonly hasReusableCard: boolean
 }
 
@@ -83,9 +87,8 @@ function decideEnabled(
   if (shownMinor(topupMinor, topupRate, displayRate) < thresholdMinor) {
     return refuse('topupAmountMajor must not be less than thresholdAmountMajor')
   }
-  if (spendMaxMinor !== null && spendMaxMinor < topupMinor) {
-    return refuse('maxMonthlySpendMajor must not be less than topupAmountMajor')
-  }
+  const refusal = refusalOfCap(spendMaxMinor, topupMinor, currency, context.taxTerms)
+  if (refusal !== undefined) return refuse(refusal)
   return {
     kind: 'save',
     terms: {
@@ -97,6 +100,24 @@ function decideEnabled(
       monthlySpendMaxMinor: spendMaxMinor,
     },
   }
+}
+
+/** A month must have room for one top-up with its tax: nothing would be bought, ever. */
+function refusalOfCap(
+  spendMaxMinor: bigint | null,
+  topupMinor: bigint,
+  currency: string,
+  taxTerms: TaxTerms | undefined,
+): string | undefined {
+  if (spendMaxMinor === null) return undefined
+  if (spendMaxMinor < topupMinor) {
+    return 'maxMonthlySpendMajor must not be less than topupAmountMajor'
+  }
+  if (taxTerms === undefined) return undefined
+  const { totalMinor } = breakDownTax(topupMinor, taxTerms.rule, taxTerms.isInclusive)
+  if (spendMaxMinor >= totalMinor) return undefined
+  const total = `${majorText(totalMinor, currency)} ${currency}`
+  return `maxMonthlySpendMajor must not be less than topupAmountMajor with its tax, ${total}`
 }
 
 /** An amount of one currency in minor units of another one, by way of the dollar. */

@@ -10,18 +10,19 @@ import { reconcileIntent } from '../payments/reconcile-intent.ts'
 import { findProvider } from '../providers/repository.ts'
 import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
 import { findTax } from '../tax/read-tax-terms.ts'
-import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { recordEvent, type Operation, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../wallet/ledger.ts'
 import { findWallet } from '../wallet/repository.ts'
 import type { Environment } from '@tollgate/schemas/environment'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
-import { decideRecharge } from './decide-recharge.ts'
+import { afterLook, decideRecharge, decideSpend } from './decide-recharge.ts'
 import {
   claimRechargesToLookAt,
   lockAutoRecharge,
   updateRecharge,
   type AutoRecharge,
   type RechargeName,
+  type RechargeObstacle,
 } from './repository.ts'
 
 /** Looked at by one process at a time. */
@@ -97,12 +98,21 @@ async function claimCharge(
     hasCard: paymentMethodId !== null && processorCustomerId !== undefined,
     now,
   })
-  if (decision.kind === 'wait' || processorCustomerId === undefined) return undefined
+  if (decision.kind === 'obstructed') return note(work, customerRef, recharge, decision.obstacle)
+  if (decision.kind === 'wait' || processorCustomerId === undefined) {
+    const isEnough = decision.kind === 'wait' && decision.reason === 'enough'
+    return isEnough ? note(work, customerRef, recharge, null) : undefined
+  }
   const terms = await termsOf(work, recharge)
-  if (terms === undefined) return undefined
+  if (terms === undefined) return note(work, customerRef, recharge, 'exchange_rate_missing')
   const { currency, originalAmountMinor } = terms
   const sale = { customerRef, productRef: null, plan: null, currency }
   const tax = await findTax(sql, providerId, sale, originalAmountMinor, now)
+  const spend = decideSpend(recharge, tax?.totalMinor ?? originalAmountMinor, now)
+  if (spend.kind !== 'charge') {
+    const obstacle = spend.kind === 'obstructed' ? spend.obstacle : null
+    return note(work, customerRef, recharge, obstacle)
+  }
   const begun = `${customerRef}:${now.toISOString()}`
   const opened = await openIntent(work, {
     purpose: 'credit_topup',
@@ -124,9 +134,25 @@ async function claimCharge(
     inputSha256: sha256OfInput([begun]),
   })
   const inFlightPaymentIntentId = opened.intent.reference
-  const underWay = { ...recharge, inFlightPaymentIntentId, lockAcquiredAt: now, updatedAt: now }
+  const claimed = { inFlightPaymentIntentId, lockAcquiredAt: now, updatedAt: now }
+  const underWay = { ...recharge, ...claimed, obstacle: null }
   await updateRecharge(sql, providerId, customerRef, underWay)
   return opened
+}
+
+/** Keeps what is in the way of a charge, null: nothing; and tells of it, where that was not done this month. */
+async function note(
+  work: UnitOfWork,
+  customerRef: string,
+  before: AutoRecharge,
+  obstacle: RechargeObstacle | null,
+): Promise<undefined> {
+  const { recharge, isTold } = afterLook(before, obstacle, work.now)
+  if (!isTold && obstacle === before.obstacle) return
+  await updateRecharge(work.sql, work.providerId, customerRef, recharge)
+  if (!isTold) return
+  const failed = { customerRef, paymentIntentId: null, reason: obstacle }
+  await recordEvent(work, 'customer.credit.auto_topup_failed', failed)
 }
 
 /** What was asked for was possible then; a currency may have lost its rate since. */

@@ -2,6 +2,12 @@ import type { Queryable } from '@tollgate/platform/database/database'
 
 export type AutoRechargeStatus = 'active' | 'disabled' | 'failed' | 'pending_setup'
 
+/**
+ * Why nothing can be bought, though no charge was declined. `monthly_cap_too_low`: one top-up with its tax comes to more than a
+ * month may cost. `exchange_rate_missing`: nobody knows what a currency of it is worth any more.
+ */
+export type RechargeObstacle = 'monthly_cap_too_low' | 'exchange_rate_missing'
+
 /** What its owner has asked for. */
 export type AutoRechargeTerms = {
   readonly status: AutoRechargeStatus
@@ -11,6 +17,7 @@ export type AutoRechargeTerms = {
   /** Minor units of `topupCurrency`, like both amounts of a month. */
   readonly topupMinor: bigint
   readonly topupCurrency: string
+  /** With tax, as what is spent. */
   readonly monthlySpendMaxMinor: bigint | null
 }
 
@@ -19,6 +26,10 @@ export type AutoRecharge = AutoRechargeTerms & {
   /** `YYYY-MM`, UTC. */
   readonly monthlySpendPeriod: string | null
   readonly failureCount: number
+  /** As of the last look. */
+  readonly obstacle: RechargeObstacle | null
+  /** `YYYY-MM`, UTC, in which its owner was last told of one. */
+  readonly obstacleMonth: string | null
   readonly fundingSourceType: 'saved_card' | 'tokenized_card'
   readonly paymentMethodId: string | null
   readonly inFlightPaymentIntentId: string | null
@@ -37,6 +48,8 @@ type AutoRechargeRow = {
   monthly_spend_max_minor: bigint | null
   monthly_spend_period: string | null
   failure_count: number
+  obstacle: RechargeObstacle | null
+  obstacle_month: string | null
   funding_source_type: 'saved_card' | 'tokenized_card'
   payment_method_id: string | null
   in_flight_payment_intent_id: string | null
@@ -61,6 +74,8 @@ export async function saveAutoRecharge(
     topup_currency: terms.topupCurrency,
     monthly_spend_max_minor: terms.monthlySpendMaxMinor?.toString() ?? null,
     failure_count: 0,
+    obstacle: null,
+    obstacle_month: null,
     updated_at: now,
     // At once, though nothing moves the wallet: an empty one may have waited for just this.
     looked_at: null,
@@ -137,6 +152,7 @@ export async function updateRecharge(
       monthly_spend_minor = ${recharge.monthlySpendMinor.toString()},
       monthly_spend_period = ${recharge.monthlySpendPeriod},
       failure_count = ${recharge.failureCount},
+      obstacle = ${recharge.obstacle}, obstacle_month = ${recharge.obstacleMonth},
       in_flight_payment_intent_id = ${recharge.inFlightPaymentIntentId},
       last_charge_at = ${recharge.lastChargeAt}, lock_acquired_at = ${recharge.lockAcquiredAt},
       updated_at = ${recharge.updatedAt}
@@ -227,6 +243,8 @@ function fromRow(row: AutoRechargeRow): AutoRecharge {
     monthlySpendMaxMinor: row.monthly_spend_max_minor,
     monthlySpendPeriod: row.monthly_spend_period,
     failureCount: row.failure_count,
+    obstacle: row.obstacle,
+    obstacleMonth: row.obstacle_month,
     fundingSourceType: row.funding_source_type,
     paymentMethodId: row.payment_method_id,
     inFlightPaymentIntentId: row.in_flight_payment_intent_id,

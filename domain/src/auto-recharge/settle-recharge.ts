@@ -1,5 +1,4 @@
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { priceOf } from '../payments/taxed-terms.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { afterRecharge } from './decide-recharge.ts'
 import { lockRechargeInFlight, updateRecharge } from './repository.ts'
@@ -12,8 +11,7 @@ export async function settleRecharge(work: UnitOfWork, intent: PaymentIntent): P
   const isPaid = intent.status === 'succeeded'
   const charge = {
     isPaid,
-    // The cap is on what credits cost, as the customer set it: tax is not counted.
-    amountMinor: priceOf(intent),
+    amountMinor: intent.originalAmountMinor,
     chargedAt: intent.createdAt,
   }
   await updateRecharge(sql, providerId, intent.customerRef, afterRecharge(recharge, charge, now))

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { ReactElement } from 'react'
-import type { AutoRecharge, AutoRechargeStatus } from '@tollgate/domain/auto-recharge/repository'
+import type {
+  AutoRecharge,
+  AutoRechargeStatus,
+  RechargeObstacle,
+} from '@tollgate/domain/auto-recharge/repository'
 import { majorText } from '@tollgate/domain/money/currencies'
 import { PostForm } from '../post-form.tsx'
 import type { CreditsView } from './credits-view.ts'
@@ -23,13 +27,24 @@ type AutoRechargeFormProps = {
 const statusWords: Readonly<Record<AutoRechargeStatus, readonly [string, string]>> = {
   active: ['On', 'good'],
   disabled: ['Off', 'quiet'],
-  failed: ['Stopped: the card was declined', 'bad'],
+  failed: ['Stopped: payments failed', 'bad'],
   pending_setup: ['Waiting for a card', 'warning'],
+}
+
+const obstacleWords: Readonly<Record<RechargeObstacle, string>> = {
+  monthly_cap_too_low:
+    'Nothing is bought: with its tax, one top-up comes to more than the most of a month. Allow more, or buy for less.',
+  exchange_rate_missing:
+    'Nothing is bought: credits are not sold in its currency at the moment. Choose another one.',
 }
 
 export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps): ReactElement {
   const { recharge } = view
-  const [label, tone] = statusWords[recharge?.status ?? 'disabled']
+  const obstacle = recharge?.status === 'active' ? recharge.obstacle : null
+  const [label, tone] =
+    obstacle === null
+      ? statusWords[recharge?.status ?? 'disabled']
+      : (['Paused', 'warning'] as const)
   const fields = typed ?? storedFields(view)
   const isWaiting = recharge?.status === 'pending_setup' || recharge?.status === 'failed'
   const isOn = recharge !== undefined && recharge.status !== 'disabled'
@@ -43,6 +58,7 @@ export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps)
         Buys credits with your saved card whenever the balance falls below an amount, so that
         nothing stops.
       </p>
+      {obstacle !== null && <p>{obstacleWords[obstacle]}</p>}
       <PostForm page={portal} path="/credits/auto-recharge">
         <Fields fields={fields} view={view} />
         <div className="actions">
@@ -102,7 +118,7 @@ function Fields({ fields, view }: FieldsProps): ReactElement {
       </div>
       <div>
         <label htmlFor="monthlyMax">
-          At most in a month <span className="quiet">(optional)</span>
+          At most in a month, with tax <span className="quiet">(optional)</span>
         </label>
         <AmountInput name="monthlyMax" value={fields.monthlyMax} />
       </div>

@@ -1,4 +1,4 @@
-import { priceOfCredits, type ModelCurrency } from './money.ts'
+import { priceOfCredits, withTax, type ModelCurrency, type ModelTax } from './money.ts'
 
 /* Automatic top-ups (3.12). Amounts are minor units of the seller's currency. */
 
@@ -6,7 +6,7 @@ export type RechargeTerms = {
   /** Credits are bought while those that are left are worth less. */
   readonly threshold: bigint
   readonly topUp: bigint
-  /** Of a month, without tax. */
+  /** Of a month, with tax. */
   readonly cap: bigint | undefined
 }
 
@@ -31,16 +31,27 @@ export function isWanted(
   { status, threshold, topUp, cap, ...recharge }: ModelRecharge,
   credits: number,
   currency: ModelCurrency,
+  tax: ModelTax | undefined,
   at: number,
 ): boolean {
   if (status !== 'active' || priceOfCredits(BigInt(credits), currency) >= threshold) return false
-  return cap === undefined || spentIn(recharge, monthOf(at)) + topUp <= cap
+  return cap === undefined || spentIn(recharge, monthOf(at)) + withTax(topUp, tax) <= cap
 }
 
-export function charged(recharge: ModelRecharge, isPaid: boolean, at: number): void {
+/** A month must have room for one top-up with its tax. */
+export function canBeHad({ topUp, cap }: RechargeTerms, tax: ModelTax | undefined): boolean {
+  return cap === undefined || withTax(topUp, tax) <= cap
+}
+
+export function charged(
+  recharge: ModelRecharge,
+  isPaid: boolean,
+  tax: ModelTax | undefined,
+  at: number,
+): void {
   if (isPaid) {
     const month = monthOf(at)
-    const spent = spentIn(recharge, month) + recharge.topUp
+    const spent = spentIn(recharge, month) + withTax(recharge.topUp, tax)
     Object.assign(recharge, { failures: 0, spent, month })
     return
   }
