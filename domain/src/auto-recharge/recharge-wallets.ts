@@ -150,7 +150,7 @@ async function note(
   const { recharge, isTold } = afterLook(before, obstacle, work.now)
   if (!isTold && obstacle === before.obstacle) return
   await updateRecharge(work.sql, work.providerId, customerRef, recharge)
-  if (!isTold) return
+  if (!isTold || obstacle === null) return
   const failed = { customerRef, paymentIntentId: null, reason: obstacle }
   await recordEvent(work, 'customer.credit.auto_topup_failed', failed)
 }

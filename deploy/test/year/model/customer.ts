@@ -45,8 +45,9 @@ export class ModelCustomer {
   readonly creditSales: CreditSale[] = []
   tax: ModelTax | undefined
   /**
-   * What invoices took over from earlier ones, by a line of each. Of those that are made at once nobody can say which is the
-   * first, so this is looked up; that nothing of it is lost is checked by `carried`.
+   * What invoices took over from earlier ones, by a line of each and how many with the same came before: of one period
+   * usage may come late more than once. Of those that are made at once nobody can say which is the first, so this is
+   * looked up; that nothing of it is lost is checked by `carried`.
    */
   carriedIn: ReadonlyMap<string, bigint> = new Map()
   left: LeftByDeath = nothingLeft
@@ -71,9 +72,13 @@ export class ModelCustomer {
     }
   }
 
-  sale({ reference }: ModelPurchase, charges: readonly ModelLine[]): Sale {
+  sale({ reference, invoices }: ModelPurchase, charges: readonly ModelLine[]): Sale {
     const { currency, tax } = this
-    return { currency, tax, carriedIn: this.carriedIn.get(keyOf(reference, charges)) ?? 0n }
+    const key = keyOf(reference, charges)
+    const before = invoices.filter(({ lines }) =>
+      lines.some((line) => lineKey(reference, line) === key),
+    )
+    return { currency, tax, carriedIn: this.carriedIn.get(`${key} ${before.length}`) ?? 0n }
   }
 
   /** When it is charged, where nobody has come to that yet. */
