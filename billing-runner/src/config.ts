@@ -163,6 +163,12 @@ export const billingRunnerSettings = {
     1_000,
     { min: 1, max: 100_000 },
   ),
+  clearingOpenDays: integerSetting(
+    'TOLLGATE_CLEARING_OPEN_DAYS',
+    'Days that money may stay at the payment processor before it is reported not to be paid out; more than lie between two payouts',
+    14,
+    { min: 1, max: 365 },
+  ),
   runsKeptDays: integerSetting(
     'TOLLGATE_BILLING_RUNS_KEPT_DAYS',
     'Days that it can be looked up what a job did, and what a reconciliation found',

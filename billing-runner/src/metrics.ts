@@ -1,4 +1,8 @@
+import { environments, type Environment } from '@tollgate/schemas/environment'
 import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/observability/metrics'
+
+/** Events of the processor that should have been followed by now. */
+export type CountOverdueEvents = (environment: Environment) => Promise<number>
 
 export type JobMetrics = ReturnType<typeof createJobMetrics>
 
@@ -32,6 +36,18 @@ export function createJobMetrics(registry: Registry) {
       labelNames: ['kind', 'space'] as const,
       registers,
     }),
+    heldInvoices: new Gauge({
+      name: 'tollgate_held_invoices',
+      help: 'Open invoices that are too large to be charged at once, and wait for a person; as of the newest reconciliation',
+      labelNames: ['space'] as const,
+      registers,
+    }),
+    openClearing: new Gauge({
+      name: 'tollgate_open_clearing_currencies',
+      help: 'Currencies of which something stays at the processor, or is missing there, for longer than configured; as of the newest reconciliation',
+      labelNames: ['space'] as const,
+      registers,
+    }),
     failures: new Counter({
       name: 'tollgate_billing_job_failures_total',
       help: 'Runs that broke off and are taken up again',
@@ -39,4 +55,23 @@ export function createJobMetrics(registry: Registry) {
       registers,
     }),
   }
+}
+
+/** Counted anew whenever somebody asks. Where that fails nothing is told, and other metrics are. */
+export function registerOverdueEvents(registry: Registry, count: CountOverdueEvents): void {
+  new Gauge({
+    name: 'tollgate_processor_events_overdue',
+    help: 'What the processor told of more than an hour ago, and nobody has managed to follow: it may be a payment that succeeded',
+    labelNames: ['space'] as const,
+    registers: [registry],
+    async collect() {
+      for (const space of environments) {
+        try {
+          this.set({ space }, await count(space))
+        } catch {
+          this.remove({ space })
+        }
+      }
+    },
+  })
 }

@@ -1,3 +1,4 @@
+import { countUnsettledEvents } from '@tollgate/domain/payments/inbox-repository'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { Service } from '@tollgate/platform/service/service'
@@ -5,7 +6,7 @@ import type { BillingRunnerConfig } from './config.ts'
 import { createJobs } from './jobs/job-catalogue.ts'
 import { createReconciliation } from './jobs/reconcile.ts'
 import { createScheduling } from './jobs/run-schedule.ts'
-import { createJobMetrics } from './metrics.ts'
+import { createJobMetrics, registerOverdueEvents } from './metrics.ts'
 import { openParts, publisherOf, type OpenedParts, type Parts } from './open-parts.ts'
 
 export type BillingRunner = Service & {
@@ -43,11 +44,20 @@ export function createBillingRunner(
   }
 }
 
+/** The longest pause between two tries to follow an event: what is older was tried again and again. */
+const eventsOverdueMs = 3_600_000
+
 type Running = { readonly adminPort: () => number; readonly stop: () => Promise<void> }
 
 async function run(config: BillingRunnerConfig, parts: OpenedParts): Promise<Running> {
   const registry = createMetrics('billing-runner')
   const jobMetrics = createJobMetrics(registry)
+  registerOverdueEvents(registry, (environment) =>
+    countUnsettledEvents(
+      parts.database.in(environment),
+      new Date(parts.clock.now() - eventsOverdueMs),
+    ),
+  )
   const scheduling = createScheduling(
     {
       publisher: publisherOf(parts),

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createProjectionMetrics } from '@tollgate/aggregator/consume/projection-metrics'
-import { createJobMetrics } from '@tollgate/billing-runner/metrics'
+import { createJobMetrics, registerOverdueEvents } from '@tollgate/billing-runner/metrics'
 import { createPeriodUsageAnswers, createRequestSeconds } from '@tollgate/control-plane/metrics'
 import { createIngestCounts, registerGauges } from '@tollgate/ingest/metrics'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
@@ -47,6 +47,7 @@ async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
   createRequestSeconds(registry)
   createPeriodUsageAnswers(registry)
   createJobMetrics(registry)
+  registerOverdueEvents(registry, async () => 0)
   // Prometheus adds where it scraped; every service adds its name.
   const series = new Map([['up', new Set(['job', 'instance'])]])
   for (const { name, type } of await registry.getMetricsAsJSON()) {

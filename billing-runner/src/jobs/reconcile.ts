@@ -1,3 +1,6 @@
+import { countHeldInvoices } from '@tollgate/domain/invoices/unpaid'
+import { listOpenClearing } from '@tollgate/domain/money-ledger/open-clearing'
+import { findSoleProvider } from '@tollgate/domain/providers/repository'
 import { comparedKinds } from '@tollgate/domain/reconciliation/finding'
 import {
   reconcile,
@@ -50,11 +53,11 @@ function partsOf(config: BillingRunnerConfig, parts: Parts): ReconcileParts {
   }
 }
 
-/** The nightly reconciliation. */
+/** The nightly reconciliation, which also looks for money that nobody has moved for long. */
 export function createReconciliation(
   config: BillingRunnerConfig,
   parts: Parts,
-  { findings }: Pick<JobMetrics, 'findings'>,
+  metrics: Pick<JobMetrics, 'findings' | 'heldInvoices' | 'openClearing'>,
 ): ScheduledJob {
   return {
     job: {
@@ -64,15 +67,31 @@ export function createReconciliation(
         await runReconciliation(config, parts, { environment, stopping })
       },
       ended: async (environment) => {
-        const standing = await countStanding(parts.database.in(environment))
+        const space = environment
+        const pool = parts.database.in(environment)
+        const standing = await countStanding(pool)
         for (const kind of comparedKinds) {
-          findings.set({ kind, space: environment }, standing.get(kind) ?? 0)
+          metrics.findings.set({ kind, space }, standing.get(kind) ?? 0)
         }
+        metrics.heldInvoices.set({ space }, await countHeldInvoices(pool))
+        metrics.openClearing.set({ space }, await countOpenClearing(config, parts, environment))
       },
     },
     schedule: config.reconciliation,
     spaces: environments,
   }
+}
+
+/** Where several providers share an account of the processor, payouts of it are none of theirs, and what is open is the operator's. */
+async function countOpenClearing(
+  { clearingOpenDays }: BillingRunnerConfig,
+  { clock, database }: Parts,
+  environment: Environment,
+): Promise<number> {
+  const providerId = await findSoleProvider(database.control, environment)
+  if (providerId === undefined) return 0
+  const since = new Date(clock.now() - clearingOpenDays * dayMs)
+  return (await listOpenClearing(database.in(environment), providerId, since)).length
 }
 
 function tell(logger: Parts['logger'], environment: Environment, outcome: Outcome): void {

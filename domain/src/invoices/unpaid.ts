@@ -63,3 +63,10 @@ export async function stopChargingOf(
     where provider_id = ${providerId} and customer_ref = ${customerRef}
       and next_charge_at is not null`
 }
+
+/** Issued, and charged to nobody until a person has looked: they are over what can be charged at once. Of all providers. */
+export async function countHeldInvoices(sql: Queryable): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::int from invoices where status = 'open' and is_held`
+  return row.count
+}

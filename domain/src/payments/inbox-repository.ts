@@ -84,6 +84,14 @@ export async function putOffEvents(
     where event_id = any(${[...eventIds]}::text[])`
 }
 
+/** How many that came before that instant nobody has managed to follow yet. */
+export async function countUnsettledEvents(sql: Queryable, receivedBefore: Date): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::int from processor_events
+    where settled_at is null and received_at < ${receivedBefore}`
+  return row.count
+}
+
 /** Forgets what was settled before that instant, some at a time: the processor repeats nothing for longer than days. */
 export async function sweepEvents(
   sql: Queryable,

@@ -1,0 +1,26 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+
+/**
+ * Currencies in which something has been at the processor since before that instant, and was neither paid out nor taken
+ * by refunds and fees; or has been missing there since before it. What came first is taken to have left first.
+ */
+export async function listOpenClearing(
+  sql: Queryable,
+  providerId: string,
+  since: Date,
+): Promise<string[]> {
+  const rows = await sql<{ currency: string }[]>`
+    select currency from (
+      select unit as currency, sum(amount) as at_processor,
+        coalesce(sum(amount) filter (where created_at >= ${since} and amount > 0), 0) as came,
+        coalesce(sum(amount) filter (where created_at >= ${since} and amount < 0), 0) as left_since
+      from ledger_entries as entry
+      join ledger_transactions as posted
+        on posted.provider_id = entry.provider_id and posted.reference = entry.transaction_ref
+      where entry.provider_id = ${providerId} and account = 'clearing'
+      group by unit
+    ) as cleared
+    where at_processor > came or at_processor < left_since
+    order by currency`
+  return rows.map(({ currency }) => currency)
+}
