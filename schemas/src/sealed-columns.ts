@@ -4,6 +4,7 @@
  */
 export const sealedColumns = [
   { schema: 'environment', table: 'mcp_servers', id: 'reference', column: 'auth_key' },
+  { schema: 'environment', table: 'webhook_secrets', id: 'reference', column: 'secret' },
   { schema: 'control', table: 'cli_session_outcomes', id: 'session_id', column: 'sealed_key' },
 ] as const
 

@@ -1,18 +1,9 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { jsonb } from '../postgres/jsonb.ts'
-
-export type OutboxEvent = {
-  readonly eventId: string
-  readonly providerId: string
-  readonly type: string
-  readonly livemode: boolean
-  readonly object: JsonObject
-  readonly previousAttributes: JsonObject | null
-  readonly requestId: string | null
-  readonly idempotencyKey: string | null
-  readonly createdAt: Date
-}
+import { envelopeText } from './envelope.ts'
+import { orderKeyOf } from './order-key.ts'
+import type { OutboxEvent } from './outbox-event.ts'
 
 type OutboxRow = {
   event_id: string
@@ -26,24 +17,73 @@ type OutboxRow = {
   created_at: Date
 }
 
-export async function insertOutboxEvent(sql: Queryable, event: OutboxEvent): Promise<void> {
-  await sql`
-    insert into outbox
-      (event_id, provider_id, type, livemode, object, previous_attributes, request_id,
-       idempotency_key, created_at)
-    values (${event.eventId}, ${event.providerId}, ${event.type}, ${event.livemode},
-      ${jsonb(sql, event.object)}, ${jsonb(sql, event.previousAttributes)}, ${event.requestId},
-      ${event.idempotencyKey}, ${event.createdAt})`
+/** Whoever sends webhooks listens to it. What is told on it is the environment that has some to send. */
+export const webhooksDueChannel = 'tollgate_webhooks_due'
+
+/**
+ * Appends events, and in the same statement what is to be sent of them: one delivery for each endpoint of the provider that
+ * receives the type. Those that are there already are left alone. Returns how many were not.
+ *
+ * The reference of a delivery is made of those of its event and its endpoint, so that the pair has one.
+ */
+export async function insertOutboxEvents(
+  sql: Queryable,
+  events: readonly OutboxEvent[],
+): Promise<number> {
+  const rows = events.map((event) => ({
+    ...event,
+    body: envelopeText(event),
+    orderKey: orderKeyOf(event),
+  }))
+  const [counted] = await sql<{ inserted: number }[]>`
+    with event as (
+      select * from jsonb_to_recordset(${jsonb(sql, rows)}) as event (
+        "eventId" text, "providerId" text, type text, livemode boolean, object jsonb, "previousAttributes" jsonb,
+        "requestId" text, "idempotencyKey" text, "createdAt" timestamptz, body text, "orderKey" text)
+    ),
+    inserted as (
+      insert into outbox
+        (event_id, provider_id, type, livemode, object, previous_attributes, request_id, idempotency_key, created_at, body)
+      select "eventId", "providerId", type, livemode, object, "previousAttributes", "requestId",
+        "idempotencyKey", "createdAt", body
+      from event
+      on conflict (event_id) do nothing
+      returning event_id, sequence
+    ),
+    delivery as (
+      insert into webhook_deliveries
+        (provider_id, reference, endpoint_ref, event_id, event_type, order_key, state, due_at, created_at)
+      select event."providerId", 'dlv_' || substr(event."eventId", 5) || substr(endpoint.reference, 4),
+        endpoint.reference, event."eventId", event.type, event."orderKey",
+        case endpoint.status when 'enabled' then 'pending' else 'held' end,
+        least(event."createdAt", now()), event."createdAt"
+      from inserted
+        join event on event."eventId" = inserted.event_id
+        join webhook_endpoints endpoint on endpoint.provider_id = event."providerId"
+          and endpoint.status in ('enabled', 'disabled')
+          and (endpoint.enabled_events = '{}' or event.type = any(endpoint.enabled_events))
+      order by inserted.sequence
+      returning state
+    ),
+    told as (
+      select pg_notify(${webhooksDueChannel}, current_schema)
+      where exists (select from delivery where state = 'pending')
+    )
+    select (select count(*)::int from inserted) as inserted, (select count(*) from told) as told`
+  return counted!.inserted
 }
 
-/** Forgets, in the events that told of it, who a customer is. That they were written stays, and of whom. */
+/**
+ * Forgets, in the events that told of it, who a customer is. That they were written stays, and of whom; what is sent of
+ * them from now on is made of what is left.
+ */
 export async function eraseCustomerEvents(
   sql: Queryable,
   providerId: string,
   customerRef: string,
 ): Promise<void> {
   await sql`
-    update outbox set previous_attributes = null,
+    update outbox set previous_attributes = null, body = null,
       object = object || '{"name": null, "email": "", "telephone": null}'
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }

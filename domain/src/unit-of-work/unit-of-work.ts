@@ -8,7 +8,7 @@ import type {
 } from '@tollgate/schemas/event-types'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { Actor } from '../audit/actor.ts'
-import { insertOutboxEvent } from '../outbox/repository.ts'
+import { insertOutboxEvents } from '../outbox/repository.ts'
 import {
   insertPublication,
   type PublicationKind,
@@ -53,17 +53,19 @@ export async function recordEvent<Type extends EventType>(
   ...previous: Previous<Type>
 ): Promise<void> {
   const [previousAttributes]: [JsonObject?] = previous
-  await insertOutboxEvent(work.sql, {
-    eventId: drawReference('webhookEvent'),
-    providerId: work.providerId,
-    type,
-    livemode: work.environment === 'live',
-    object,
-    previousAttributes: previousAttributes ?? null,
-    requestId: work.requestId,
-    idempotencyKey: work.idempotencyKey,
-    createdAt: work.now,
-  })
+  await insertOutboxEvents(work.sql, [
+    {
+      eventId: drawReference('webhookEvent'),
+      providerId: work.providerId,
+      type,
+      livemode: work.environment === 'live',
+      object,
+      previousAttributes: previousAttributes ?? null,
+      requestId: work.requestId,
+      idempotencyKey: work.idempotencyKey,
+      createdAt: work.now,
+    },
+  ])
 }
 
 /** Says that the hot state's copy of the target is out of date as soon as this unit of work commits. */

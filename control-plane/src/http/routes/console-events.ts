@@ -1,9 +1,6 @@
 import { z } from 'zod'
-import {
-  findOutboxEvent,
-  listNewestEvents,
-  type OutboxEvent,
-} from '@tollgate/domain/outbox/repository'
+import type { OutboxEvent } from '@tollgate/domain/outbox/outbox-event'
+import { findOutboxEvent, listNewestEvents } from '@tollgate/domain/outbox/repository'
 import {
   eventSchema,
   eventsQuerySchema,

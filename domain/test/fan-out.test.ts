@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '@tollgate/platform/database/database'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import type { OutboxEvent } from '../src/outbox/outbox-event.ts'
+import {
+  eraseCustomerEvents,
+  insertOutboxEvents,
+  webhooksDueChannel,
+} from '../src/outbox/repository.ts'
+import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
+
+/* On a real PostgreSQL: what is queued for endpoints as events are told. */
+
+let postgres: TestDatabase
+let database: Database
+
+beforeAll(async () => {
+  postgres = await startTestDatabase(migrationsFolder)
+  database = createPostgresDatabase({ url: postgres.url, poolMax: 2 })
+})
+
+afterAll(async () => {
+  await database.close()
+  await postgres.stop()
+})
+
+const now = new Date('2026-03-01T10:00:00.400Z')
+
+function eventOf(providerId: string, eventId: string, type = 'payment.succeeded'): OutboxEvent {
+  return {
+    eventId,
+    providerId,
+    type,
+    livemode: false,
+    object: { id: 'cus_1', customer: 'cus_1', name: 'Ünïcode "quoted"' },
+    previousAttributes: null,
+    requestId: 'req_1',
+    idempotencyKey: null,
+    createdAt: now,
+  }
+}
+
+/** `endpoints`: the types that each receives, and whether it is enabled, disabled or deleted. */
+async function insertEndpoints(
+  providerId: string,
+  endpoints: Readonly<Record<string, { types: string[]; status: string }>>,
+): Promise<void> {
+  const isDisabled = (status: string) => status === 'disabled'
+  for (const [reference, { types, status }] of Object.entries(endpoints)) {
+    await database
+      .of(providerId)
+      .in('sandbox')
+      .write(
+        (sql) => sql`
+        insert into webhook_endpoints
+          (provider_id, reference, url, enabled_events, status, disabled_reason, disabled_at, created_at, updated_at)
+        values (${providerId}, ${reference}, 'https://example.com', ${types}, ${status},
+          ${isDisabled(status) ? 'provider' : null}, ${isDisabled(status) ? now : null}, ${now}, ${now})`,
+      )
+  }
+}
+
+const tell = (providerId: string, events: readonly OutboxEvent[]) =>
+  database
+    .of(providerId)
+    .in('sandbox')
+    .write((sql) => insertOutboxEvents(sql, events))
+
+const queuedFor = (providerId: string) => database.in('sandbox')<{ event_id: string }[]>`
+  select reference, endpoint_ref, event_id, state, order_key, due_at from webhook_deliveries
+  where provider_id = ${providerId} order by reference`
+
+test('one delivery for each endpoint of the provider that receives the type, and none for others', async () => {
+  await insertEndpoints('prov_a', {
+    we_ALL: { types: [], status: 'enabled' },
+    we_SAME: { types: ['payment.failed', 'payment.succeeded'], status: 'enabled' },
+    we_OTHER: { types: ['payment.failed'], status: 'enabled' },
+    we_OFF: { types: [], status: 'disabled' },
+    we_GONE: { types: [], status: 'deleted' },
+  })
+  await insertEndpoints('prov_b', { we_THEIRS: { types: [], status: 'enabled' } })
+  expect(await tell('prov_a', [eventOf('prov_a', 'evt_1')])).toBe(1)
+  const shared = { event_id: 'evt_1', order_key: 'cus_1', due_at: now }
+  expect(await queuedFor('prov_a')).toEqual([
+    { ...shared, reference: 'dlv_1ALL', endpoint_ref: 'we_ALL', state: 'pending' },
+    { ...shared, reference: 'dlv_1OFF', endpoint_ref: 'we_OFF', state: 'held' },
+    { ...shared, reference: 'dlv_1SAME', endpoint_ref: 'we_SAME', state: 'pending' },
+  ])
+  expect(await queuedFor('prov_b')).toEqual([])
+})
+
+test('an event that is there already is not told again', async () => {
+  await insertEndpoints('prov_twice', { we_TWICE: { types: [], status: 'enabled' } })
+  const [first, second] = [eventOf('prov_twice', 'evt_t1'), eventOf('prov_twice', 'evt_t2')]
+  expect(await tell('prov_twice', [first])).toBe(1)
+  expect(await tell('prov_twice', [first, second])).toBe(1)
+  expect((await queuedFor('prov_twice')).map(({ event_id }) => event_id)).toEqual([
+    'evt_t1',
+    'evt_t2',
+  ])
+})
+
+test('the dispatcher is woken by a commit with something to send, once, and by no other', async () => {
+  await insertEndpoints('prov_w', { we_W: { types: ['payment.succeeded'], status: 'enabled' } })
+  const heard: string[] = []
+  let wake = (): void => undefined
+  const marker = new Promise<void>((resolve) => (wake = resolve))
+  const listening = await database.control.listen(webhooksDueChannel, (told) => {
+    heard.push(told)
+    if (told === 'end') wake()
+  })
+  await tell('prov_w', [eventOf('prov_w', 'evt_w0', 'payment.failed')])
+  await tell('prov_none', [eventOf('prov_none', 'evt_none')])
+  await tell('prov_w', [eventOf('prov_w', 'evt_w1'), eventOf('prov_w', 'evt_w2')])
+  await database.control`select pg_notify(${webhooksDueChannel}, 'end')`
+  await marker
+  await listening.unlisten()
+  expect(heard).toEqual(['sandbox', 'end'])
+})
+
+test('the bytes are kept with the event, and go when its customer is erased', async () => {
+  await tell('prov_body', [eventOf('prov_body', 'evt_body', 'customer.created')])
+  const readBody = async () => {
+    const [row] = await database.in('sandbox')<{ body: string | null }[]>`
+      select body from outbox where event_id = 'evt_body'`
+    return row!.body
+  }
+  expect(await readBody()).toBe(
+    '{"id":"evt_body","type":"customer.created","created":1772359200,"api_version":"2025-10-01",' +
+      '"data":{"object":{"id":"cus_1","customer":"cus_1","name":"Ünïcode \\"quoted\\""},"previous_attributes":null},' +
+      '"livemode":false,"request":{"id":"req_1","idempotency_key":null}}',
+  )
+  await database
+    .of('prov_body')
+    .in('sandbox')
+    .write((sql) => eraseCustomerEvents(sql, 'prov_body', 'cus_1'))
+  expect(await readBody()).toBeNull()
+})
