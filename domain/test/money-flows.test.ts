@@ -29,7 +29,17 @@ const steps = fc.array(
   fc.record({
     does: fc.constantFrom(
       ...(['pay', 'pay', 'use', 'use', 'refund', 'refund', 'move', 'move', 'dispute'] as const),
-      ...(['win', 'follow', 'follow', 'again', 'settle', 'pay out', 'fail payout'] as const),
+      ...([
+        'win',
+        'win',
+        'lose',
+        'follow',
+        'follow',
+        'again',
+        'settle',
+        'pay out',
+        'fail payout',
+      ] as const),
     ),
     amount: fc.integer({ min: 1, max: 5_000 }),
     at: fc.nat(1_000),
@@ -109,6 +119,17 @@ describe('of a payment that is disputed and refunded in part, credits are gone f
     await world.close()
   })
 
+  test('a dispute that takes the money again, once it was won, has the credits taken again', async () => {
+    const { world, payment } = await opened()
+    await world.dispute(payment)
+    await expectCredits(world, 0n)
+    await world.win(world.disputes[0]!)
+    await expectCredits(world, 2_000n)
+    await world.lose(world.disputes[0]!)
+    await expectCredits(world, 0n)
+    await world.close()
+  })
+
   test('a refund that fails leaves the dispute that came after it', async () => {
     const { world, payment } = await opened()
     await world.refund(payment, 500n)
@@ -151,6 +172,8 @@ async function take(world: MoneyWorld, step: Step): Promise<void> {
     }
     case 'win':
       return dispute && world.win(dispute)
+    case 'lose':
+      return dispute && world.lose(dispute)
     case 'follow':
       return world.followUp(flag)
     case 'again':

@@ -169,6 +169,20 @@ export class MoneyWorld {
     await this.tellDispute({ told, payment })
   }
 
+  /** It was won, and the bank takes the money once more. */
+  async lose(dispute: Told<Dispute>): Promise<void> {
+    const { told, payment } = dispute
+    if (told.movements.length !== 2) return
+    this.#step()
+    const [withdrawn] = told.movements
+    const movements = [...told.movements, { ...withdrawn!, id: this.#draw('move') }]
+    dispute.told = { ...told, status: 'lost', movements }
+    this.model.disputed(`${told.id}:2`, payment.reference, 15n)
+    await this.tellDispute(dispute)
+    // A look of before.
+    await this.tellDispute({ told, payment })
+  }
+
   async tellDispute({ told, payment }: Told<Dispute>): Promise<void> {
     await this.#wallet.commit((work) => applyDispute(work, payment.reference, told))
   }

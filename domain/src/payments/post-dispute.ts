@@ -28,7 +28,24 @@ export async function postDispute(
       )
     }
   }
-  await claimCredits(work, intent, { reference: disputeRef, cause: 'dispute', amountMinor })
-  const takenMinor = movements.reduce((sum, movement) => sum - movement.amountMinor, 0n)
-  if (takenMinor <= 0n) await undoClaim(work, intent, disputeRef)
+  const { times, isTaken } = takingsOf(movements)
+  // Each time is a claim of its own: what was given back is taken anew, by whoever has not seen it yet.
+  const reference = times > 1 ? `${disputeRef}:${times}` : disputeRef
+  await claimCredits(work, intent, { reference, cause: 'dispute', amountMinor })
+  if (!isTaken) await undoClaim(work, intent, reference)
+}
+
+/** How often the money was taken that had been there, or was there again; and whether it is away now. */
+function takingsOf(movements: Dispute['movements']): {
+  readonly times: number
+  readonly isTaken: boolean
+} {
+  let takenMinor = 0n
+  let times = 0
+  for (const { amountMinor } of movements) {
+    const wasTaken = takenMinor > 0n
+    takenMinor -= amountMinor
+    if (!wasTaken && takenMinor > 0n) times += 1
+  }
+  return { times, isTaken: takenMinor > 0n }
 }
