@@ -102,6 +102,7 @@ function openOutbound(config: ControlPlaneConfig, logger: Logger): GuardedHttp {
     connectTimeoutMs: config.outboundConnectTimeoutMs,
     timeoutMs: config.outboundTimeoutMs,
     answerBytesMax: config.mcpAnswerBytesMax,
+    connectionsPerOriginMax: config.outboundConnectionsPerOriginMax,
   })
 }
 

@@ -76,6 +76,7 @@ export function buildTestApp(
         connectTimeoutMs: 1,
         timeoutMs: 1,
         answerBytesMax: 1,
+        connectionsPerOriginMax: 1,
       }),
       outboundRules,
       mcpProxyUrls: { sandbox: '', live: '' },

@@ -1,42 +1,51 @@
-import { lookup as lookupName, type LookupAddress, type LookupOptions } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import { isHostAllowed, type AllowList } from './allow-list.ts'
 import { OutboundError } from './outbound-error.ts'
 import { isPublicAddress } from './public-address.ts'
+import type { Resolve } from './resolve.ts'
 
-/** All addresses of a name, as the operating system finds them; tests bring their own. */
-export type Resolve = (
-  host: string,
-  options: LookupOptions & { all: true },
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void
+type Options = {
+  readonly allowed: AllowList
+  readonly connectTimeoutMs: number
+  readonly resolve: Resolve
+  /** In PEM, instead of those of the system. */
+  readonly certificateAuthorities?: string | undefined
+}
 
 /**
  * Connects to addresses that were checked, and to no others: the address that is checked is the one that the socket
  * connects to, so a name that means something else a moment later changes nothing. One address of a name that is not
  * public is enough to refuse them all: such a name was made to lead somewhere else.
  */
-export function checkedConnector(
-  allowed: AllowList,
-  connectTimeoutMs: number,
-  resolve: Resolve = lookupName,
-): buildConnector.connector {
+export function checkedConnector({
+  allowed,
+  connectTimeoutMs,
+  resolve,
+  certificateAuthorities: ca,
+}: Options): buildConnector.connector {
   const mayReach = (address: string): boolean =>
     isPublicAddress(address) || isHostAllowed(allowed, address)
 
-  const lookup: LookupFunction = (host, options, callback) => {
-    resolve(host, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return callback(error, '')
-      const isFine =
-        isHostAllowed(allowed, host) || addresses.every((each) => mayReach(each.address))
-      const [first] = addresses
-      if (first === undefined || !isFine) return callback(notPublic(), '')
-      if (options.all === true) return callback(null, addresses)
-      callback(null, first.address, first.family)
-    })
+  const findAddresses = async (host: string): Promise<LookupAddress[]> => {
+    const isAllowed = isHostAllowed(allowed, host)
+    const addresses = await resolve(host).catch(unresolved)
+    if (addresses.length === 0) return unresolved({ code: 'ENODATA' })
+    if (!isAllowed && !addresses.every((each) => mayReach(each.address))) throw notPublic()
+    return addresses
   }
-  const connect = buildConnector({ timeout: connectTimeoutMs, lookup })
+  const lookup: LookupFunction = (host, options, callback) => {
+    findAddresses(host).then(
+      (addresses) => {
+        const [first] = addresses
+        if (options.all === true) callback(null, addresses)
+        else callback(null, first!.address, first!.family)
+      },
+      (error: OutboundError) => callback(error, ''),
+    )
+  }
+  const connect = buildConnector({ timeout: connectTimeoutMs, lookup, ca })
   return (target, callback) => {
     // Nobody looks up what is an address already.
     if (isIP(target.hostname) !== 0 && !mayReach(target.hostname)) callback(notPublic(), null)
@@ -46,4 +55,9 @@ export function checkedConnector(
 
 function notPublic(): OutboundError {
   return new OutboundError('refused', 'The address is not a public one')
+}
+
+function unresolved(error: { readonly code?: unknown }): never {
+  const what = typeof error.code === 'string' ? ` (${error.code})` : ''
+  throw new OutboundError('unresolved', `The name leads to no address${what}`, { cause: error })
 }

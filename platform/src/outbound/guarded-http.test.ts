@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib'
 import { generate } from 'selfsigned'
 import { afterEach, expect, test } from 'vitest'
 import { parseAllowList } from './allow-list.ts'
-import type { Resolve } from './checked-connector.ts'
 import { GuardedHttp, type GuardedHttpOptions } from './guarded-http.ts'
 import type { OutboundFailure } from './outbound-error.ts'
+import type { Resolve } from './resolve.ts'
 
 const opened: { close(): unknown }[] = []
 
@@ -37,6 +37,7 @@ function guarded(options: Partial<GuardedHttpOptions> = {}) {
     connectTimeoutMs: 2_000,
     timeoutMs: 5_000,
     answerBytesMax: 10_000,
+    connectionsPerOriginMax: 8,
     ...options,
   })
   opened.push(http)
@@ -45,11 +46,11 @@ function guarded(options: Partial<GuardedHttpOptions> = {}) {
 
 /** Names lead where the test says, look-up after look-up; the last answer stays. */
 function names(...answers: string[][]): Resolve & { asked: number } {
-  const resolve = (...[, , callback]: Parameters<Resolve>) => {
+  const resolve: Resolve = () => {
     const addresses = answers[Math.min(told.asked, answers.length - 1)]!
     told.asked += 1
     const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-    callback(null, found)
+    return Promise.resolve(found)
   }
   const told = Object.assign(resolve, { asked: 0 })
   return told
@@ -103,7 +104,7 @@ test('a name that leads elsewhere a moment later reaches only what was checked',
   const allowed = parseAllowList('127.0.0.2')
   const fetch = guarded({ allowed, ports: [home.port], resolve })
   const url = `https://rebinding.example:${home.port}/`
-  await expect(fetch(url)).rejects.toEqual(failing('unreachable'))
+  await expect(fetch(url)).rejects.toEqual(failing('tls'))
   expect([fine.connections(), resolve.asked]).toEqual([1, 1])
   await expect(fetch(url)).rejects.toEqual(failing('refused'))
   expect([fine.connections(), home.connections()]).toEqual([1, 0])
@@ -165,7 +166,7 @@ test('a server without a certificate that others vouch for is not talked to', as
     createTlsServer({ cert, key }, (_request, response) => response.end('secret')),
   )
   const fetch = guarded()
-  await expect(fetch(server.url.replace('http:', 'https:'))).rejects.toEqual(failing('unreachable'))
+  await expect(fetch(server.url.replace('http:', 'https:'))).rejects.toEqual(failing('tls'))
 })
 
 test('what is not there cannot be reached', async () => {

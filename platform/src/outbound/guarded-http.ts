@@ -1,15 +1,24 @@
 import type { Readable } from 'node:stream'
-import { Agent } from 'undici'
-import { checkedConnector, type Resolve } from './checked-connector.ts'
+import { Agent, Pool, type Dispatcher } from 'undici'
+import { checkedConnector } from './checked-connector.ts'
+import { ConnectionClient } from './connection-client.ts'
 import { judgeUrl, type UrlRules } from './judge-url.ts'
 import { OutboundError, toOutboundError } from './outbound-error.ts'
+import { exchange, type OutboundPost, type PostOutcome } from './post.ts'
+import { resolveOutbound, type Resolve } from './resolve.ts'
 
 export type GuardedHttpOptions = Omit<UrlRules, 'isPlainHttpAllowed'> & {
+  /** Looking up, connecting and TLS. */
   readonly connectTimeoutMs: number
   /** From the call to the last byte of the answer. */
   readonly timeoutMs: number
+  /** Of what is fetched; a post says for itself how much it wants. */
   readonly answerBytesMax: number
+  /** To one scheme, host and port. What is sent beyond waits, and its time runs. */
+  readonly connectionsPerOriginMax: number
   readonly resolve?: Resolve
+  /** In PEM, instead of those of the system. */
+  readonly certificateAuthorities?: string
 }
 
 /** Like the global `fetch`, for text or no body. Rejects with an OutboundError; so does reading the answer's body. */
@@ -25,16 +34,26 @@ export class GuardedHttp {
 
   constructor(options: GuardedHttpOptions) {
     this.#options = options
-    this.#agent = new Agent({
-      connect: checkedConnector(options.allowed, options.connectTimeoutMs, options.resolve),
-      maxResponseSize: options.answerBytesMax,
-      maxHeaderSize: headerBytesMax,
-    })
+    this.#agent = openAgent(options)
   }
 
   /** `isPlainHttpAllowed`: to hosts in the allow list also without TLS. */
   fetchWith(rules: { readonly isPlainHttpAllowed: boolean }): GuardedFetch {
     return (url, init = {}) => this.#fetch(String(url), init, rules.isPlainHttpAllowed)
+  }
+
+  /** Sends bytes, and brings back what came of it with where it went and how long it took. Never rejects. */
+  async post(post: OutboundPost): Promise<PostOutcome> {
+    const judgement = judgeUrl(post.url, { ...this.#options, ...post })
+    if (judgement.kind === 'refused') return refusedPost(judgement.reason)
+    const begunAt = performance.now()
+    const { timeoutMs } = this.#options
+    const outcome = await exchange(this.#agent, judgement.url, post, timeoutMs)
+    const leftMs = timeoutMs - (performance.now() - begunAt)
+    // A server may close an idle connection in the moment in which we take it. That says nothing about the server.
+    return wasTooLateForConnection(outcome) && leftMs > 0
+      ? exchange(this.#agent, judgement.url, post, leftMs)
+      : outcome
   }
 
   close(): Promise<void> {
@@ -57,7 +76,7 @@ export class GuardedHttp {
         body: bodyOf(init),
         signal: init.signal ? AbortSignal.any([init.signal, deadline]) : deadline,
       })
-      return toResponse(answer.statusCode, answer.headers, answer.body)
+      return toResponse(answer, this.#options.answerBytesMax)
     } catch (error) {
       // Whoever ends a request knows why.
       if (init.signal?.aborted === true) throw error
@@ -67,6 +86,46 @@ export class GuardedHttp {
 }
 
 const headerBytesMax = 16_384
+
+/** Long enough for a stream of requests, and so short that a name that leads elsewhere by now is soon followed. */
+const connectionLifetimeMs = 60_000
+const idleMsMax = 15_000
+
+function openAgent(options: GuardedHttpOptions): Agent {
+  const { connectionsPerOriginMax, resolve = resolveOutbound(options.allowed) } = options
+  const connect = checkedConnector({ ...options, resolve })
+  return new Agent({
+    maxHeaderSize: headerBytesMax,
+    // Each request has a time of its own, which does not begin again with each byte.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveMaxTimeout: idleMsMax,
+    factory: (origin, given) =>
+      new Pool(origin, {
+        ...given,
+        connections: connectionsPerOriginMax,
+        clientTtl: connectionLifetimeMs,
+        factory: (each, clientOptions) => new ConnectionClient(each, clientOptions, connect),
+      }),
+  })
+}
+
+function refusedPost(reason: string): PostOutcome {
+  const trip = {
+    address: null,
+    isConnectionReused: false,
+    connectMs: null,
+    headersMs: null,
+    totalMs: 0,
+  }
+  const message = `The address ${reason}`
+  return { kind: 'failed', failure: 'refused', message, status: null, trip }
+}
+
+function wasTooLateForConnection(outcome: PostOutcome): boolean {
+  if (outcome.kind === 'answered' || outcome.status !== null) return false
+  return outcome.failure === 'cut-off' && outcome.trip.isConnectionReused
+}
 
 function methodOf({ method = 'GET' }: RequestInit): 'GET' | 'POST' | 'DELETE' {
   const known = (['GET', 'POST', 'DELETE'] as const).find((each) => each === method.toUpperCase())
@@ -87,32 +146,36 @@ function bodyOf({ body }: RequestInit): string | null {
 const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 function toResponse(
-  status: number,
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  body: Readable,
+  { statusCode: status, headers: given, body }: Dispatcher.ResponseData,
+  bytesMax: number,
 ): Response {
-  const given = new Headers()
-  for (const [name, values] of Object.entries(headers)) {
-    for (const value of [values ?? []].flat()) given.append(name, value)
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(given)) {
+    for (const value of [values ?? []].flat()) headers.append(name, value)
   }
-  if (!statusesWithoutBody.has(status))
-    return new Response(checkedBody(body), { status, headers: given })
+  if (!statusesWithoutBody.has(status)) {
+    return new Response(checkedBody(body, bytesMax), { status, headers })
+  }
   body.resume()
-  return new Response(null, { status, headers: given })
+  return new Response(null, { status, headers })
 }
 
 /** The body's own failures come in our words as well. */
-function checkedBody(body: Readable): ReadableStream<Uint8Array> {
+function checkedBody(body: Readable, bytesMax: number): ReadableStream<Uint8Array> {
   // Ended before its end, the body fails once more when nobody reads it any longer.
   body.on('error', () => undefined)
   const chunks = body[Symbol.asyncIterator]()
+  let bytes = 0
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       try {
         const next = (await chunks.next()) as IteratorResult<Buffer, undefined>
-        if (next.done === true) controller.close()
-        else controller.enqueue(new Uint8Array(next.value))
+        if (next.done === true) return controller.close()
+        bytes += next.value.byteLength
+        if (bytes > bytesMax) throw tooLarge()
+        controller.enqueue(new Uint8Array(next.value))
       } catch (error) {
+        body.destroy()
         controller.error(toOutboundError(error))
       }
     },
@@ -120,4 +183,8 @@ function checkedBody(body: Readable): ReadableStream<Uint8Array> {
       body.destroy()
     },
   })
+}
+
+function tooLarge(): OutboundError {
+  return new OutboundError('too-large', 'The address answered with too much')
 }

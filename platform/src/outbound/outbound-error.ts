@@ -1,5 +1,20 @@
+import { errors } from 'undici'
+
 /** Why an address that somebody gave us did not answer. */
-export type OutboundFailure = 'refused' | 'unreachable' | 'timeout' | 'too-large'
+export type OutboundFailure =
+  /** It may not be asked. */
+  | 'refused'
+  /** Its name leads to no address. */
+  | 'unresolved'
+  | 'unreachable'
+  /** Its certificate is not vouched for, or it speaks no TLS. */
+  | 'tls'
+  | 'timeout'
+  /** It closed the connection before its answer was whole. */
+  | 'cut-off'
+  | 'too-large'
+  /** What it answered is no HTTP. */
+  | 'malformed'
 
 /** The message may be shown to whoever gave the address: it tells nothing of our network. */
 export class OutboundError extends Error {
@@ -12,23 +27,50 @@ export class OutboundError extends Error {
   }
 }
 
-const timeoutCodes: ReadonlySet<unknown> = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'ETIMEDOUT',
-])
+const failures: readonly [codes: RegExp, failure: OutboundFailure, message: string][] = [
+  [
+    /^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/,
+    'timeout',
+    'The address did not answer in time',
+  ],
+  [
+    /^UND_ERR_(RES_EXCEEDED_MAX_SIZE|HEADERS_OVERFLOW)$/,
+    'too-large',
+    'The address answered with too much',
+  ],
+  [
+    /CERT|^UNABLE_TO_|^ERR_(TLS|SSL|OSSL)_|^EPROTO$/,
+    'tls',
+    'The address has no certificate that is valid for it, or speaks no TLS',
+  ],
+  [
+    /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/,
+    'cut-off',
+    'The address closed the connection before its answer was whole',
+  ],
+  [
+    /^(EPARSE|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/,
+    'malformed',
+    'What the address answered is not HTTP/1.1',
+  ],
+]
 
 /** In our words what the HTTP client, TLS or the operating system said. */
 export function toOutboundError(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error
-  const { code, name } = error as { code?: unknown; name?: unknown }
-  if (name === 'TimeoutError' || timeoutCodes.has(code)) {
-    return new OutboundError('timeout', 'The address did not answer in time', { cause: error })
+  const code = codeOf(error)
+  for (const [codes, failure, message] of failures) {
+    if (codes.test(code)) {
+      return new OutboundError(failure, `${message} (${code})`, { cause: error })
+    }
   }
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || code === 'UND_ERR_HEADERS_OVERFLOW') {
-    return new OutboundError('too-large', 'The address answered with too much', { cause: error })
-  }
-  const what = typeof code === 'string' ? ` (${code})` : ''
+  const what = code === '' ? '' : ` (${code})`
   return new OutboundError('unreachable', `The address cannot be reached${what}`, { cause: error })
+}
+
+function codeOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: unknown }
+  if (name === 'TimeoutError') return 'ETIMEDOUT'
+  if (error instanceof errors.HTTPParserError) return 'EPARSE'
+  return typeof code === 'string' ? code : ''
 }

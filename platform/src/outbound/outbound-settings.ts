@@ -15,7 +15,7 @@ const allowedSetting: Setting<AllowList> = {
 const portsSetting: Setting<readonly number[]> = {
   variable: 'TOLLGATE_OUTBOUND_PORTS',
   description: 'Ports that the addresses providers give may lead to, with commas between them',
-  defaultText: '443,8443',
+  defaultText: '443',
   parse: (text) => text.split(',').map(parsePort),
 }
 
@@ -34,6 +34,12 @@ export const outboundSettings = {
     'Milliseconds that one request to such an address may take',
     10_000,
     milliseconds,
+  ),
+  outboundConnectionsPerOriginMax: integerSetting(
+    'TOLLGATE_OUTBOUND_CONNECTIONS_PER_ORIGIN_MAX',
+    'Connections that are open at once to one scheme, host and port of such an address',
+    256,
+    { min: 1, max: 10_000 },
   ),
 }
 

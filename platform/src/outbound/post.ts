@@ -1,0 +1,168 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Dispatcher } from 'undici'
+import type { Connection, ConnectionClient, TakenOptions } from './connection-client.ts'
+import { OutboundError, toOutboundError, type OutboundFailure } from './outbound-error.ts'
+
+/** One POST to an address that somebody gave us. */
+export type OutboundPost = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  /** To hosts in the allow list also without TLS. */
+  readonly isPlainHttpAllowed: boolean
+  /** Of the answer's body: it is cut there, and its connection closed. */
+  readonly answerBytesMax: number
+}
+
+/** Expected to fail often, so that failures are an outcome like any other. */
+export type PostOutcome = PostAnswer | PostFailure
+
+/** An answer of any status, also one that wants to send us elsewhere. */
+export type PostAnswer = {
+  readonly kind: 'answered'
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders
+  /** Its first bytes, as they came: nothing is unpacked. */
+  readonly body: Buffer
+  readonly isBodyCut: boolean
+  readonly trip: Trip
+}
+
+export type PostFailure = {
+  readonly kind: 'failed'
+  readonly failure: OutboundFailure
+  /** May be shown to whoever gave the address. */
+  readonly message: string
+  /** Of an answer that began and did not come to its end; null if none began. */
+  readonly status: number | null
+  readonly trip: Trip
+}
+
+export type Trip = {
+  /** What the request was sent to; null if it was not sent. */
+  readonly address: string | null
+  readonly isConnectionReused: boolean
+  /** Milliseconds for looking up, connecting and TLS: 0 on a connection that was there, null if none came about. */
+  readonly connectMs: number | null
+  /** Milliseconds from the call to the answer's headers; null if none came. */
+  readonly headersMs: number | null
+  readonly totalMs: number
+}
+
+/** Sends one POST and brings back what came of it. Never rejects. */
+export function exchange(
+  dispatcher: Dispatcher,
+  url: URL,
+  post: OutboundPost,
+  timeoutMs: number,
+): Promise<PostOutcome> {
+  return new Promise((resolve) => {
+    const handler = new ExchangeHandler(post.answerBytesMax, timeoutMs, resolve)
+    const options: TakenOptions = {
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: 'POST',
+      headers: { ...post.headers, 'accept-encoding': 'identity' },
+      body: post.body,
+      onTaken: (client) => handler.takenBy(client),
+    }
+    dispatcher.dispatch(options, handler)
+  })
+}
+
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  readonly #begunAt = performance.now()
+  readonly #bytesMax: number
+  readonly #deadline: NodeJS.Timeout
+  #settle: ((outcome: PostOutcome) => void) | undefined
+  #client: ConnectionClient | undefined
+  #connection: Connection | undefined
+  #isConnectionReused = false
+  #controller: Dispatcher.DispatchController | undefined
+  #answer: { readonly status: number; readonly headers: IncomingHttpHeaders } | undefined
+  #headersMs: number | null = null
+  readonly #chunks: Buffer[] = []
+  #bytes = 0
+
+  constructor(bytesMax: number, timeoutMs: number, settle: (outcome: PostOutcome) => void) {
+    this.#bytesMax = bytesMax
+    this.#settle = settle
+    this.#deadline = setTimeout(() => {
+      const error = new OutboundError('timeout', 'The address did not answer in time')
+      this.#fail(error)
+      this.#controller?.abort(error)
+    }, timeoutMs)
+  }
+
+  takenBy(client: ConnectionClient): void {
+    this.#client = client
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#settle === undefined) return controller.abort(new Error('Nobody waits any longer'))
+    this.#controller = controller
+    this.#connection = this.#client?.connection
+    if (this.#connection === undefined) return
+    this.#isConnectionReused = this.#connection.requests > 0
+    this.#connection.requests += 1
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < 200) return
+    this.#answer = { status, headers }
+    this.#headersMs = this.#elapsedMs()
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.#bytes += chunk.byteLength
+    if (this.#bytes <= this.#bytesMax) return
+    this.#succeed(true)
+    controller.abort(new Error('The answer is long enough'))
+  }
+
+  onResponseEnd(): void {
+    this.#succeed(false)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(toOutboundError(error))
+  }
+
+  #succeed(isBodyCut: boolean): void {
+    const body = Buffer.concat(this.#chunks).subarray(0, this.#bytesMax)
+    this.#end({ kind: 'answered', ...this.#answer!, body, isBodyCut, trip: this.#trip() })
+  }
+
+  #fail({ failure, message }: OutboundError): void {
+    const status = this.#answer?.status ?? null
+    this.#end({ kind: 'failed', failure, message, status, trip: this.#trip() })
+  }
+
+  /** What happens once the outcome stands changes it no more. */
+  #end(outcome: PostOutcome): void {
+    clearTimeout(this.#deadline)
+    this.#settle?.(outcome)
+    this.#settle = undefined
+  }
+
+  #trip(): Trip {
+    const { address = null, connectMs = null } = this.#connection ?? {}
+    return {
+      address,
+      isConnectionReused: this.#isConnectionReused,
+      connectMs: this.#isConnectionReused ? 0 : connectMs,
+      headersMs: this.#headersMs,
+      totalMs: this.#elapsedMs(),
+    }
+  }
+
+  #elapsedMs(): number {
+    return performance.now() - this.#begunAt
+  }
+}
