@@ -48,6 +48,12 @@ export async function actByChance(
   person: Person,
   desk: Desk,
 ): Promise<string | undefined> {
+  const isBehind = person.model.purchases.some(({ status }) => status === 'past_due')
+  // Who is asked to pay does so more often than anything else.
+  if (isBehind && random.happens(60)) {
+    await person.changeCard('pays')
+    return 'changes the card'
+  }
   let drawn = random.between(1, Math.round(percentTotal * 1_000)) / 1_000
   for (const [name, [percent, act]] of Object.entries(acts)) {
     drawn -= percent
