@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
+import type { InvoiceParties, InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import { invoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import type { TaxCharge } from '@tollgate/domain/pricing/line-inputs'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
@@ -119,6 +119,30 @@ describe('invoices', () => {
     const { status, body } = await stack.call(token, 'GET', path)
     expect(status).toBe(404)
     expect(body.message).toContain('inv_NOBODYS00000')
+  })
+
+  test('name the seller’s own address where it gave none for support', async () => {
+    const other = await stack.createTenant()
+    await createUser(stack, other, 'other@example.com', 'member')
+    const { accessToken } = await signIn(stack, 'other@example.com')
+    const who = { email: 'ada@example.com' }
+    const buyer = await stack.call<CustomerBody>(other.sandboxKey, 'POST', '/v1/sdk/customers', who)
+    const customerRef = buyer.body.reference
+    const parties = sampleInvoice().parties!
+    const silent = { ...parties, seller: { ...parties.seller, supportEmail: null } }
+    const issue = (of: InvoiceParties) =>
+      issueSample(stack, other.sandboxKey, customerRef, undefined, of)
+    const contactOf = async (reference: string) => {
+      const path = `/v1/ui/invoices/${reference}`
+      const { body } = await stack.call<InvoiceBody>(accessToken, 'GET', path)
+      return body.seller?.supportEmail
+    }
+    const [named, unnamed] = [await issue(parties), await issue(silent)]
+    expect(await contactOf(unnamed)).toBeNull()
+    await stack.database.control`
+      update providers set email = 'owner@acme.example' where provider_id = ${other.providerId}`
+    expect(await contactOf(unnamed)).toBe('owner@acme.example')
+    expect(await contactOf(named)).toBe('billing@example.com')
   })
 
   test('can be printed', async () => {

@@ -1,6 +1,6 @@
 import type { CreditNote } from '@tollgate/domain/invoices/credit-notes'
 import { jobActor } from '@tollgate/domain/audit/actor'
-import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
+import type { InvoiceParties, InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import { issueInvoice } from '@tollgate/domain/invoices/issue-invoice'
 import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { makeInvoice } from '@tollgate/domain/invoices/make-invoice'
@@ -123,6 +123,7 @@ export async function issueSample(
   key: string,
   customerRef: string,
   lines: readonly InvoiceLine[] = sampleLines('USD').slice(0, 4),
+  parties: InvoiceParties = sampleInvoice().parties!,
 ): Promise<string> {
   const { providerId, environment } = (await stack.call<OwnKeyBody>(key, 'GET', ownKeyPath)).body
   const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
@@ -137,8 +138,7 @@ export async function issueSample(
   const { result } = await runUnitOfWork(stack.database, operation, async (work) => {
     const made = await makeInvoice(work, { ...charged, lines })
     if (made.kind === 'billed-already') throw new Error('nothing else was billed')
-    const { parties } = sampleInvoice()
-    return issueInvoice(work, made.invoice, parties!)
+    return issueInvoice(work, made.invoice, parties)
   })
   return result.reference
 }

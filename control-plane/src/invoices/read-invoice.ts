@@ -1,24 +1,44 @@
-import type { Queryable } from '@tollgate/platform/database/database'
 import { listCreditNotes } from '@tollgate/domain/invoices/credit-notes'
+import type { InvoiceParties } from '@tollgate/domain/invoices/invoice'
 import { listLines } from '@tollgate/domain/invoices/lines'
 import { listPaymentsOf } from '@tollgate/domain/invoices/payments'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
+import type { AppParts } from '../http/app-parts.ts'
+import type { Caller } from '../http/plugins/authentication.ts'
+import { read } from '../http/read.ts'
+import { requireProvider } from '../http/require.ts'
 import type { PrintedInvoice } from './invoice-texts.ts'
+
+type Stores = Pick<AppParts, 'database'>
 
 /** An invoice with all that is told of it. */
 export async function readInvoice(
-  sql: Queryable,
-  providerId: string,
+  stores: Stores,
+  caller: Caller,
   reference: string,
 ): Promise<PrintedInvoice | undefined> {
-  const invoice = await findInvoice(sql, providerId, reference)
-  if (invoice === undefined) return undefined
-  const lines = await listLines(sql, providerId, reference)
-  const creditNotes = await listCreditNotes(sql, providerId, reference)
-  const payments = await listPaymentsOf(sql, providerId, [reference])
-  return {
-    invoice: { ...invoice, lines },
-    creditNotes,
-    payments: payments.get(reference) ?? [],
-  }
+  const { providerId } = caller
+  const found = await read(stores, caller, async (sql) => {
+    const invoice = await findInvoice(sql, providerId, reference)
+    if (invoice === undefined) return undefined
+    const lines = await listLines(sql, providerId, reference)
+    const creditNotes = await listCreditNotes(sql, providerId, reference)
+    const payments = await listPaymentsOf(sql, providerId, [reference])
+    return { invoice, lines, creditNotes, payments: payments.get(reference) ?? [] }
+  })
+  if (found === undefined) return undefined
+  const { invoice, lines, creditNotes, payments } = found
+  const parties = await withContact(stores, caller, invoice.parties)
+  return { invoice: { ...invoice, lines, parties }, creditNotes, payments }
+}
+
+/** A seller who named no address for support is reached at its own, which never changes: as on the hosted pages. */
+async function withContact(
+  stores: Stores,
+  caller: Caller,
+  parties: InvoiceParties | null,
+): Promise<InvoiceParties | null> {
+  if (parties === null || parties.seller.supportEmail !== null) return parties
+  const { email } = await requireProvider(stores, caller)
+  return { ...parties, seller: { ...parties.seller, supportEmail: email } }
 }

@@ -93,7 +93,7 @@ async function requireInvoice(
   caller: Caller,
   reference: string,
 ): Promise<PrintedInvoice> {
-  const found = await read(parts, caller, (sql) => readInvoice(sql, caller.providerId, reference))
+  const found = await readInvoice(parts, caller, reference)
   if (found === undefined) throw refusals.invoiceNotFound(reference)
   return found
 }

@@ -41,9 +41,8 @@ export function registerInvoicePages(app: ApiServer, pages: PageParts): void {
 
   app.get(`${path}/:invoiceRef`, { schema: { hide: true, params } }, async (request, reply) => {
     const { caller, customer, frame } = portalOf(request)
-    const { providerId, environment } = caller
     const { invoiceRef } = request.params
-    const printed = await read(pages, caller, (sql) => readInvoice(sql, providerId, invoiceRef))
+    const printed = await readInvoice(pages, caller, invoiceRef)
     const isTheirs = printed?.invoice.customerRef === customer.reference
     if (!isTheirs || printed.invoice.status === 'draft') {
       throw new ProblemError(problems.notFound, frame)
@@ -51,6 +50,6 @@ export function registerInvoicePages(app: ApiServer, pages: PageParts): void {
     return reply
       .type('application/pdf')
       .header('content-disposition', `inline; filename="${invoiceRef}.pdf"`)
-      .send(await renderInvoice(printed, environment))
+      .send(await renderInvoice(printed, caller.environment))
   })
 }
