@@ -136,6 +136,40 @@ async function openPortal(visitor: Visitor): Promise<string> {
   return link
 }
 
+test('who never had a plan chooses from all that is offered', async () => {
+  const { reference } = await client.createCustomer({ email: 'new@example.com', name: 'Newcomer' })
+  const visitor = await createVisitor(browser)
+  const { page } = visitor
+  await page.goto(await portalLink({ customerRef: reference }))
+  await page.getByRole('region', { name: 'Plans of Maps API' }).waitFor()
+  const weather = page.getByRole('region', { name: 'Plans of Weather API' })
+  await visitor.inspect('portal-no-plan')
+  await weather.getByRole('button', { name: 'See the plans' }).click()
+  await page.getByRole('link', { name: 'Choose Starter' }).click()
+  await page.getByRole('button', { name: 'Start now' }).click()
+  await page.getByRole('heading', { name: 'Done' }).waitFor()
+  await page.goto(await portalLink({ customerRef: reference }))
+  await page.getByRole('article', { name: 'Weather API' }).waitFor()
+  await expect(page.getByText('Choose a plan for').count()).resolves.toBe(0)
+  await visitor.close()
+})
+
+test('who can choose nothing is told whom to ask', async () => {
+  const { sandbox } = await stack.createProvider()
+  await sandbox.send('PATCH', '/v1/ui/merchant', { supportEmail: 'help@empty.example' })
+  await sandbox.createProduct({ name: 'Without plans' })
+  const { reference } = await sandbox.createCustomer({ email: 'new@example.com', name: 'Newcomer' })
+  const path = '/v1/sdk/customers/customer-sessions'
+  const { body } = await sandbox.send('POST', path, { customerRef: reference })
+  const { pathname, search } = new URL((body as { customerUrl: string }).customerUrl)
+  const visitor = await createVisitor(browser)
+  await visitor.page.goto(stack.baseUrl + pathname + search)
+  const told = visitor.page.getByRole('region', { name: 'No plan' })
+  await told.getByRole('link', { name: 'help@empty.example' }).waitFor()
+  await visitor.inspect('portal-nothing-offered')
+  await visitor.close()
+})
+
 describe('the link', () => {
   test('opens the portal, and then is in no address and good for nobody else', async () => {
     const [ada, eve] = [await createVisitor(browser), await createVisitor(browser)]

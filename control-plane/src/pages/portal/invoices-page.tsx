@@ -43,8 +43,7 @@ export function InvoicesPage({
           <table>
             <thead>
               <tr>
-                <th scope="col">Number</th>
-                <th scope="col">Date</th>
+                <th scope="col">Invoice</th>
                 <th scope="col">State</th>
                 <th scope="col" className="number">
                   Amount
@@ -83,23 +82,30 @@ function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElemen
   return (
     <tr>
       <td>
-        <a href={`${portal.path}/invoices/${encodeURIComponent(invoice.reference)}`}>{text}</a>
-      </td>
-      <td>{issuedAt === null ? '' : date(issuedAt)}</td>
-      <td>
-        <span className={`badge ${tone}`}>{label}</span>
-        {status === 'open' && due > 0n && due !== totalMinor && ` ${money(due, currency)} left`}
+        <a
+          className="whole"
+          href={`${portal.path}/invoices/${encodeURIComponent(invoice.reference)}`}
+        >
+          {text}
+        </a>
+        {issuedAt !== null && <div className="quiet whole">{date(issuedAt)}</div>}
         {payments.map(({ reference, paidAt, paidWith }) => (
           <div key={reference} className="quiet">
-            {date(paidAt)}
+            <span className="whole">Paid {date(paidAt)}</span>
             {paidWith !== null && (
               <>
                 {', '}
-                <span className="capital">{paidWith.brand}</span> ending in {paidWith.last4}
+                <span className="whole">
+                  <span className="capital">{paidWith.brand}</span> ending in {paidWith.last4}
+                </span>
               </>
             )}
           </div>
         ))}
+      </td>
+      <td>
+        <span className={`badge ${tone}`}>{label}</span>
+        {status === 'open' && due > 0n && due !== totalMinor && ` ${money(due, currency)} left`}
       </td>
       <td className="number">{money(totalMinor, currency)}</td>
     </tr>

@@ -1,27 +1,21 @@
 import type { ReactElement } from 'react'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
-import { isOffered } from '@tollgate/domain/plans/plan-offer'
-import { listPlans } from '@tollgate/domain/plans/repository'
-import { findProduct } from '@tollgate/domain/products/repository'
 import { isLapsed, isOpen } from '@tollgate/domain/purchases/access'
-import { read } from '../../http/read.ts'
 import { shownPurchasesOf, type ShownPurchase } from '../../purchases/present-purchases.ts'
 import type { PageParts } from '../frame.ts'
 import { purchaseWords } from '../purchase-words.ts'
 import { PostForm } from '../post-form.tsx'
+import { readOfferedProducts, type OfferedProduct } from './offered-products.ts'
 import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
 import type { Notice } from '../notice.tsx'
 import { PortalPage } from './portal-page.tsx'
 import { readUnpaid, UnpaidInvoices } from './unpaid-invoices.tsx'
 
-/** A product that the customer has no plan of: the one that the portal was opened for, or that of the last plan. */
-type OfferedProduct = { readonly reference: string; readonly name: string }
-
 type Overview = {
   readonly current: readonly ShownPurchase[]
   readonly past: readonly ShownPurchase[]
-  readonly offered: OfferedProduct | undefined
+  readonly offered: readonly OfferedProduct[]
   readonly unpaid: readonly Invoice[]
 }
 
@@ -41,27 +35,12 @@ export async function readOverview(pages: PageParts, portal: Portal, now: Date):
   return {
     current,
     past,
-    offered: await offeredProduct(pages, portal, current, past),
+    offered: await readOfferedProducts(pages, portal, {
+      current: new Set(current.map(({ purchase }) => purchase.productRef)),
+      last: past[0]?.purchase.productRef,
+    }),
     unpaid: await readUnpaid(pages, portal),
   }
-}
-
-async function offeredProduct(
-  pages: PageParts,
-  { caller, session }: Portal,
-  current: readonly ShownPurchase[],
-  past: readonly ShownPurchase[],
-): Promise<OfferedProduct | undefined> {
-  const last = current.length === 0 ? past[0]?.purchase.productRef : undefined
-  const productRef = session.productRef ?? last
-  if (productRef === undefined) return undefined
-  if (current.some(({ purchase }) => purchase.productRef === productRef)) return undefined
-  return read(pages, caller, async (sql) => {
-    const product = await findProduct(sql, caller.providerId, productRef)
-    if (product?.status !== 'active') return undefined
-    const plans = await listPlans(sql, caller.providerId, [productRef])
-    return plans.some(isOffered) ? { reference: productRef, name: product.name } : undefined
-  })
 }
 
 type OverviewPageProps = {
@@ -77,10 +56,10 @@ export function OverviewPage({ portal, overview, now, notice }: OverviewPageProp
     <PortalPage portal={portal} section="plans" title="Your plans" notice={notice}>
       <h1>Your plans</h1>
       <UnpaidInvoices portal={portal} invoices={unpaid} />
-      {offered !== undefined && <Offer portal={portal} product={offered} />}
-      {current.length === 0 && offered === undefined && (
-        <p className="card quiet">You have no plan at the moment.</p>
-      )}
+      {offered.map((product) => (
+        <Offer key={product.reference} portal={portal} product={product} />
+      ))}
+      {current.length === 0 && offered.length === 0 && <NothingOffered portal={portal} />}
       <section className="cards" aria-label="Current plans">
         {current.map((shown) => (
           <PurchaseCard key={shown.purchase.reference} portal={portal} shown={shown} now={now} />
@@ -96,12 +75,31 @@ function Offer(props: { readonly portal: Portal; readonly product: OfferedProduc
   return (
     <section className="card call" aria-label={`Plans of ${product.name}`}>
       <h2>{`Choose a plan for ${product.name}`}</h2>
-      <p>You need one before you can use it.</p>
+      <p className="quiet">{product.description ?? 'You need one before you can use it.'}</p>
       <PostForm page={portal} path={`/products/${encodeURIComponent(product.reference)}/plans`}>
         <button className="button main" type="submit">
           See the plans
         </button>
       </PostForm>
+    </section>
+  )
+}
+
+/** Who could help is in the footer too, where few look for it. */
+function NothingOffered({ portal }: { readonly portal: Portal }): ReactElement {
+  const { merchant } = portal.frame
+  return (
+    <section className="card" aria-label="No plan">
+      <p>You have no plan at the moment, and there is none to choose here.</p>
+      <p className="quiet">
+        {`${merchant?.name ?? 'Your provider'} can set one up for you.`}
+        {merchant?.supportEmail && (
+          <>
+            {' Write to '}
+            <a href={`mailto:${merchant.supportEmail}`}>{merchant.supportEmail}</a>.
+          </>
+        )}
+      </p>
     </section>
   )
 }
@@ -119,9 +117,7 @@ function PastPlans({ portal, past, now }: PastPlansProps): ReactElement {
         <table>
           <thead>
             <tr>
-              <th scope="col">Product</th>
               <th scope="col">Plan</th>
-              <th scope="col">From</th>
               <th scope="col">State</th>
             </tr>
           </thead>
@@ -132,10 +128,16 @@ function PastPlans({ portal, past, now }: PastPlansProps): ReactElement {
                 <tr key={purchase.reference}>
                   <td>
                     <a href={purchasePath(portal, purchase.reference)}>{purchase.productName}</a>
+                    <div className="quiet">{purchase.planSnapshot?.name}</div>
                   </td>
-                  <td>{purchase.planSnapshot?.name}</td>
-                  <td>{formats.date(purchase.startDate)}</td>
-                  <td>{date === undefined ? label : `${label} ${formats.date(date.on)}`}</td>
+                  <td>
+                    {label}
+                    <div className="quiet">
+                      <span className="whole">{formats.date(purchase.startDate)}</span>
+                      {' – '}
+                      {date !== undefined && <span className="whole">{formats.date(date.on)}</span>}
+                    </div>
+                  </td>
                 </tr>
               )
             })}

@@ -3,6 +3,7 @@ import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
 import { effectiveCap } from '@tollgate/domain/plans/plan-cap'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import { decideCancel } from '@tollgate/domain/purchases/decide-cancel'
+import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
 import { refusalOf } from '@tollgate/domain/purchases/reactivate-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
@@ -55,9 +56,17 @@ export function PurchaseCard({
           </div>
         )}
       </dl>
+      {hasUnpaidTrial(purchase) && <p>The trial has ended. Choose a plan to go on.</p>}
       <UsageMeter shown={shown} formats={formats} />
       <PurchaseActions portal={portal} shown={shown} now={now} />
     </article>
+  )
+}
+
+/** Paused because there was no card to pay with when its trial ended. */
+function hasUnpaidTrial({ status, planSnapshot, paidAt }: Purchase): boolean {
+  return (
+    status === 'suspended' && paidAt === null && planSnapshot !== null && hasTrial(planSnapshot)
   )
 }
 
