@@ -18,6 +18,7 @@ beforeAll(async () => {
   productRef = (await call<ProductBody>('POST', '/v1/sdk/products', { name: 'API' })).reference
   for (const plan of [
     { name: 'free', type: 'recurring', price: 0 },
+    { name: 'untaken', type: 'recurring', price: 0 },
     { name: 'trial', type: 'recurring', billingCycle: 'monthly', price: 500, trialDays: 7 },
     { name: 'paid', type: 'recurring', price: 500 },
     { name: 'hidden', type: 'recurring', price: 0, hidden: true },
@@ -58,16 +59,35 @@ async function open(customerRef: string): Promise<Opened> {
   expect(answer.status).toBe(303)
   const [cookie = ''] = answer.headers.get('set-cookie')?.split(';') ?? []
   const at = answer.headers.get('location') ?? ''
-  const page = await stack.fetch(`${at}?plan=${plans['free']}`, { headers: { cookie } })
+  const page = await stack.fetch(`${at}?plan=${plans['untaken']}`, { headers: { cookie } })
   const formToken = /name="formToken" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''
   return { path: at, cookie, formToken }
 }
 
 async function take(opened: Opened, how: string, plan: string | undefined): Promise<number> {
+  return (await answerTo(opened, how, plan)).status
+}
+
+async function answerTo(opened: Opened, how: string, plan: string | undefined): Promise<Response> {
   const { path, cookie, formToken } = opened
   const body = new URLSearchParams({ formToken, plan: plan ?? '' })
   const init = { method: 'POST', body, headers: { cookie }, redirect: 'manual' } as const
-  return (await stack.fetch(`${path}/${how}`, init)).status
+  return stack.fetch(`${path}/${how}`, init)
+}
+
+/** Where a refused form leads to, and what its page is to show. */
+async function refuse(opened: Opened, how: string, plan: string): Promise<Refused> {
+  const answer = await answerTo(opened, how, plans[plan])
+  expect(answer.status).toBe(303)
+  const [kept = ''] = answer.headers.get('set-cookie')?.split(';') ?? []
+  return { path: answer.headers.get('location') ?? '', kept }
+}
+
+type Refused = { readonly path: string; readonly kept: string }
+
+async function pageOf(path: string, ...cookies: readonly string[]): Promise<string> {
+  const headers = { cookie: cookies.join('; ') }
+  return (await stack.fetch(path, { headers, redirect: 'manual' })).text()
 }
 
 test.each([
@@ -97,15 +117,55 @@ test.each([
 ])('no form gives what has to be paid or is not offered: %s %s', async (how, plan) => {
   const customerRef = await createCustomer()
   const opened = await open(customerRef)
-  expect(await take(opened, how, plans[plan])).toBeGreaterThanOrEqual(400)
+  const { path } = await refuse(opened, how, plan)
+  expect(path).toContain('kept=')
   expect(await purchasesOf(customerRef)).toEqual([])
 })
+
+test('a refused form is shown again as often as its page is loaded, and on no other page', async () => {
+  const opened = await open(await createCustomer())
+  const { path, kept } = await refuse(opened, 'trial', 'free')
+  for (let times = 0; times < 2; times += 1) {
+    expect(await pageOf(path, opened.cookie, kept)).toContain(refusedText)
+  }
+  for (const elsewhere of [opened.path, path.replace(/kept=.*/, 'kept=other')]) {
+    expect(await pageOf(elsewhere, opened.cookie, kept)).not.toContain(refusedText)
+  }
+  const again = await refuse(opened, 'trial', 'free')
+  expect(await pageOf(path, opened.cookie, again.kept)).not.toContain(refusedText)
+  expect(await pageOf(again.path, opened.cookie, again.kept)).toContain(refusedText)
+})
+
+test('nobody else puts words on a page', async () => {
+  const opened = await open(await createCustomer())
+  const { path, kept } = await refuse(opened, 'trial', 'free')
+  const [name, value] = kept.split('=') as [string, string]
+  const [mark, , signature] = value.split('.') as [string, string, string]
+  const json = JSON.stringify({ fields: {}, text: 'Pay me instead' })
+  const words = Buffer.from(json).toString('base64url')
+  const theirs = await refuse(await open(await createCustomer()), 'trial', 'free')
+  for (const forged of [
+    `${name}=${mark}.${words}.${signature}`,
+    `${name}=${mark}.${words}.`,
+    `${name}=${mark}.${words}`,
+    `${name}=${mark}`,
+    `${name}=`,
+  ]) {
+    const page = await pageOf(path, opened.cookie, forged)
+    expect(page).toContain('<h1>')
+    expect(page).not.toContain('role="alert"')
+  }
+  const foreign = theirs.path.replace(/^[^?]*/, opened.path)
+  expect(await pageOf(foreign, opened.cookie, theirs.kept)).not.toContain(refusedText)
+})
+
+const refusedText = 'That plan cannot be started like this any more.'
 
 test('a plan is tried once', async () => {
   const customerRef = await createCustomer()
   expect(await take(await open(customerRef), 'trial', plans['trial'])).toBe(303)
   expect(await take(await open(customerRef), 'activate', plans['free'])).toBe(303)
-  expect(await take(await open(customerRef), 'trial', plans['trial'])).toBeGreaterThanOrEqual(400)
+  await refuse(await open(customerRef), 'trial', 'trial')
   const purchases = await purchasesOf(customerRef)
   expect(purchases.map(({ status }) => status).sort()).toEqual(['active', 'expired'])
 })

@@ -10,8 +10,16 @@ export function NoticeLine({
 }): ReactElement | null {
   if (notice === undefined) return null
   const { tone, text } = notice
+  if (tone === 'good') {
+    return (
+      <p className="notice good" role="status">
+        {text}
+      </p>
+    )
+  }
+  // What was there when the page came is announced by no alert: it is read because it has the focus.
   return (
-    <p className={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
+    <p className="notice bad" role="alert" tabIndex={-1} autoFocus>
       {text}
     </p>
   )

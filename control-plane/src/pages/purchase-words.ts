@@ -1,4 +1,5 @@
 import type { BillingCycle } from '@tollgate/schemas/http/plan-terms'
+import { customCycleDays } from '@tollgate/domain/periods/periods'
 import type { PlanCore } from '@tollgate/domain/plans/plan'
 import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
@@ -66,6 +67,15 @@ const cycleWords: Readonly<Record<Exclude<BillingCycle, 'custom'>, string>> = {
 
 export type Priced = PlanCore & { readonly currency: string }
 
+/** How long one period is: `one month`. Undefined where there are none. */
+export function periodWords({ terms }: Pick<PlanCore, 'terms'>): string | undefined {
+  const { billingCycle, billingCycleDays } = terms
+  if (billingCycle === undefined) return undefined
+  return billingCycle === 'custom'
+    ? `${billingCycleDays ?? customCycleDays} days`
+    : `one ${cycleWords[billingCycle]}`
+}
+
 /** What a plan costs, in a few words. */
 export function priceWords(plan: Priced, { money, count }: Formats): string {
   const { type, currency } = plan
@@ -89,6 +99,6 @@ function usageWords(plan: Priced, count: Formats['count']): string {
 function everyWords({ type, terms }: Priced): string {
   if (type === 'one-time' || terms.billingCycle === undefined) return ''
   const { billingCycle, billingCycleDays } = terms
-  if (billingCycle === 'custom') return ` every ${billingCycleDays ?? 30} days`
+  if (billingCycle === 'custom') return ` every ${billingCycleDays ?? customCycleDays} days`
   return ` / ${cycleWords[billingCycle]}`
 }

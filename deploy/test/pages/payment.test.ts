@@ -137,9 +137,21 @@ test('credits are bought from the portal, and lead back to it', async () => {
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await page.getByRole('alert').getByText('must be at least').waitFor()
   await visitor.inspect('checkout-credits')
+  // The answer is a page of its own: loading it anew sends nothing, and it is what a screen reader begins with.
+  await page.reload()
+  await page.locator('[role=alert]:focus').getByText('must be at least').waitFor()
+  await expect(page.getByLabel('Amount').inputValue()).resolves.toBe('0,10')
+  const refused = page.url()
   await page.getByLabel('Amount').fill('100000,01')
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await page.getByRole('alert').getByText('must not exceed 100000.00 USD').waitFor()
+  await page.getByLabel('Amount').fill('12,50')
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await page.getByRole('heading', { name: 'Pay $12.50' }).waitFor()
+  await page.goBack()
+  await page.goBack()
+  await page.waitForURL(refused)
+  await page.getByRole('heading', { name: 'Buy credits' }).waitFor()
   await page.getByLabel('Amount').fill('12,50')
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await page.getByRole('heading', { name: 'Pay $12.50' }).waitFor()
@@ -166,10 +178,47 @@ test('what was bought has its invoices in the portal, which say how it was paid'
   await row.getByText('Paid', { exact: true }).waitFor()
   await row.getByText('ending in 4242').waitFor()
   await visitor.inspect('portal-invoices-paid')
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expect(page.evaluate(brokenDates)).resolves.toEqual([])
   const link = await row.getByRole('link').getAttribute('href')
   const pdf = await page.request.get(new URL(link!, page.url()).href)
   expect(pdf.headers()['content-type']).toBe('application/pdf')
   expect((await pdf.body()).subarray(0, 5).toString()).toBe('%PDF-')
+  await visitor.close()
+})
+
+/** Dates and numbers on more than one line, and lists that are wider than the page. */
+const brokenDates = `(() => {
+  const isBroken = (element) => {
+    const range = document.createRange()
+    range.selectNodeContents(element)
+    return new Set([...range.getClientRects()].map(({ bottom }) => bottom)).size > 1
+  }
+  const dates = [...document.querySelectorAll('.whole')].filter(isBroken)
+  const lists = [...document.querySelectorAll('.scroll')]
+  const wide = lists.filter((list) => list.scrollWidth > list.clientWidth)
+  return [...dates, ...wide].map((element) => element.textContent)
+})()`
+
+test('a plan that does not renew says so, before and after it is bought', async () => {
+  const plan = { name: 'Once', type: 'recurring', billingCycle: 'monthly', price: 900 }
+  const once = await paying.client.createPlan(productRef, { ...plan, autoRenew: false })
+  const customerRef = await createCustomer(paying.client)
+  const visitor = await createVisitor(paying.browser)
+  const { page } = visitor
+  const of = { customerRef, productRef, planRef: once.reference }
+  await page.goto(await paying.checkoutLink(of))
+  await page.getByText('Ends after one month, and does not renew').waitFor()
+  await page.getByText('It does not renew: nothing more is charged for it.').waitFor()
+  await expect(page.getByText('Renews').count()).resolves.toBe(0)
+  await visitor.inspect('checkout-once')
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await enterCard(page, '4242424242424242')
+  await page.getByRole('heading', { name: 'Done' }).waitFor()
+  await page.goto(await paying.portalLink(customerRef))
+  const card = page.getByRole('article', { name: 'Weather API' })
+  await card.getByText('Ends', { exact: true }).waitFor()
+  await expect(card.getByText('Renews').count()).resolves.toBe(0)
   await visitor.close()
 })
 

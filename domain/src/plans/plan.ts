@@ -77,6 +77,11 @@ export type Plan = {
 /** What a plan costs and how it is counted: all that the rules below need of it. */
 export type PlanCore = Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'terms'>
 
+/** Whether it goes on period after period until somebody cancels it; else it ends by itself. */
+export function renews({ type, terms }: Pick<PlanCore, 'type' | 'terms'>): boolean {
+  return type !== 'one-time' && (terms.autoRenew ?? true)
+}
+
 /** Whether taking the plan needs money. Clients may send the field; it is always derived. */
 export function requiresPayment(plan: PlanCore): boolean {
   const creditsPerUnit = plan.terms.creditsPerUnit ?? 0

@@ -3,6 +3,7 @@ import type { Customer } from '../customers/repository.ts'
 import { farFuture } from '../entitlements/compile-entitlement.ts'
 import { dollarCents } from '../money/dollar-amount.ts'
 import { periodOf, wholeSecond, type CycleMode } from '../periods/periods.ts'
+import { renews } from '../plans/plan.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { trialEnd } from '../pricing/trial.ts'
 import { usageTermsOf } from '../pricing/usage-terms.ts'
@@ -67,7 +68,7 @@ export function unpaidPurchase(given: UnpaidPurchase): Purchase {
     cycleMode,
     billingCycle: plan.terms.billingCycle ?? null,
     isRecurring,
-    autoRenew: isRecurring && (plan.terms.autoRenew ?? true),
+    autoRenew: renews(plan),
     startDate: anchor,
     ...nothingHappened,
     createdAt: now,

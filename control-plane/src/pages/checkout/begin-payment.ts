@@ -4,14 +4,16 @@ import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { taxPayment } from '@tollgate/domain/payments/tax-payment'
 import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
+import { sendBack } from '../kept-form.ts'
 import { ProblemError, problems } from '../problem.tsx'
+import { askedOf, choiceFields } from './asked.ts'
 import { saysSomething, toldBilling, typedBilling, type BillingForm } from './billing-form.ts'
-import { checkoutOf, operationOfCheckout } from './checkout.ts'
+import { checkoutOf, operationOfCheckout, stepPath } from './checkout.ts'
 import { requestOf } from './payment-request-of.ts'
 import { readBilling } from './read-billing.ts'
 import { showStep } from './show-step.tsx'
 
-/** Makes the payment of what was chosen, with its tax; or shows the choice again, with what is wrong about it. */
+/** Makes the payment of what was chosen, with its tax; or leads back to the choice, with what is wrong about it. */
 export async function beginPayment(
   pages: PageParts,
   request: FastifyRequest,
@@ -23,33 +25,23 @@ export async function beginPayment(
     throw new ProblemError(problems.noPayments, checkout.frame)
   }
   const form = formFields(request)
+  const back = (text: string | null): FastifyReply => {
+    const { plan, currency } = form
+    const kept = { fields: choiceFields(form), text }
+    return sendBack(pages, reply, checkout, stepPath(checkout, { plan, currency }), kept)
+  }
+  // Nothing is made: what it would come to is shown, to a script at once and else on the page.
+  if (form['step'] === 'update') return showStep(pages, request, reply, askedOf(form, false))
+  if (form['step'] === 'total') return back(null)
   const typed = typedBilling(form)
-  const isUpdate = form['step'] === 'update'
+  const billing = await readBilling(pages, checkout, { form: typed, isComplete: true })
+  if (billing.wrong !== undefined) return back('Please check your billing details.')
   const wanted = requestOf(checkout, form)
-  const asked = {
-    planRef: wanted.planRef ?? null,
-    currency: wanted.currency,
-    billing: { form: typed, isComplete: !isUpdate },
-  }
-  // Nothing is made or kept: what it would come to is shown.
-  if (isUpdate) return showStep(pages, request, reply, asked)
-  const billing = await readBilling(pages, checkout, asked.billing)
-  if (billing.wrong !== undefined) {
-    return showStep(pages, request, reply, asked, {
-      tone: 'bad',
-      text: 'Please check your billing details.',
-    })
-  }
   const outcome = await createPayment(pages.payments, operationOfCheckout(pages, request), wanted)
-  if (outcome.kind !== 'created') {
-    const text = refusalText(outcome)
-    return showStep(pages, request, reply, asked, { tone: 'bad', text })
-  }
+  if (outcome.kind !== 'created') return back(refusalText(outcome))
   const { intent } = outcome
   const refused = await taxAsTold(pages, request, intent, typed)
-  if (refused !== undefined) {
-    return showStep(pages, request, reply, asked, { tone: 'bad', text: refused })
-  }
+  if (refused !== undefined) return back(refused)
   return reply.redirect(`${checkout.path}/pay/${intent.reference}`, 303)
 }
 

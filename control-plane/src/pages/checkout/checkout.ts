@@ -50,6 +50,16 @@ export function operationOfCheckout(pages: PageParts, request: FastifyRequest): 
   return operationOfCustomer(pages, request, checkoutOf(request))
 }
 
+/** Where a plan, and the currency that it is paid in, are chosen; nothing chosen: the first step. */
+export function stepPath(
+  { path }: Pick<Checkout, 'path'>,
+  chosen: { readonly plan?: string | undefined; readonly currency?: string | undefined },
+): string {
+  const given = Object.entries(chosen).filter(([, value]) => value !== undefined && value !== '')
+  const query = new URLSearchParams(given as [string, string][]).toString()
+  return query === '' ? path : `${path}?${query}`
+}
+
 export function checkoutCookie(reference: string): string {
   return `checkout_${reference}`
 }

@@ -3,7 +3,7 @@ import type { Plan } from '@tollgate/domain/plans/plan'
 import type { Formats } from '../formats.ts'
 import type { Notice } from '../notice.tsx'
 import { priceWords } from '../purchase-words.ts'
-import type { Checkout } from './checkout.ts'
+import { stepPath, type Checkout } from './checkout.ts'
 import { CheckoutPage } from './checkout-page.tsx'
 import { planFacts } from './plan-facts.ts'
 import type { Choice } from './read-choice.ts'
@@ -15,7 +15,7 @@ type ChoosePlanProps = {
 }
 
 export function ChoosePlanPage({ checkout, choice, notice }: ChoosePlanProps): ReactElement {
-  const { product, plans, held } = choice
+  const { product, plans, triable, held } = choice
   const { formats } = checkout.frame
   return (
     <CheckoutPage checkout={checkout} title={`Plans of ${product.name}`} notice={notice}>
@@ -29,7 +29,8 @@ export function ChoosePlanPage({ checkout, choice, notice }: ChoosePlanProps): R
           key={plan.reference}
           plan={plan}
           formats={formats}
-          href={`${checkout.path}?plan=${encodeURIComponent(plan.reference)}`}
+          href={stepPath(checkout, { plan: plan.reference })}
+          isTriable={triable.has(plan.reference)}
           isHeld={held?.planRef === plan.reference}
         />
       ))}
@@ -41,11 +42,12 @@ type PlanCardProps = {
   readonly plan: Plan
   readonly formats: Formats
   readonly href: string
+  readonly isTriable: boolean
   readonly isHeld: boolean
 }
 
-function PlanCard({ plan, formats, href, isHeld }: PlanCardProps): ReactElement {
-  const facts = planFacts(plan, formats)
+function PlanCard({ plan, formats, href, isTriable, isHeld }: PlanCardProps): ReactElement {
+  const facts = planFacts(plan, formats, isTriable)
   return (
     <article className="card" aria-label={plan.name}>
       <div className="row spread">

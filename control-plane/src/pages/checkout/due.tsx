@@ -37,7 +37,7 @@ export function PayButtons(): ReactElement {
           className="button broad"
           type="submit"
           name="step"
-          value="update"
+          value="total"
           formNoValidate={true}
         >
           Update the total

@@ -1,10 +1,11 @@
 import type { ReactElement } from 'react'
-import type { Plan } from '@tollgate/domain/plans/plan'
+import { renews, type Plan } from '@tollgate/domain/plans/plan'
 import { currenciesOf, pricesIn } from '@tollgate/domain/pricing/plan-prices'
+import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
 import { PostForm } from '../post-form.tsx'
 import { priceWords } from '../purchase-words.ts'
 import { BillingFields } from './billing-fields.tsx'
-import type { Checkout } from './checkout.ts'
+import { stepPath, type Checkout } from './checkout.ts'
 import { Due, PayButtons } from './due.tsx'
 import type { Billing, PricedChoice } from './read-billing.ts'
 import type { SumLine } from './sums.tsx'
@@ -21,9 +22,7 @@ type PayFormProps = {
 /** For a plan that is paid first: what is due now, and what comes after it. */
 export function PayForm(props: PayFormProps): ReactElement {
   const { checkout, plan, billing, priced } = props
-  const { currency, tax } = priced
-  const renewal = renewalWords(props)
-  const isPlusTax = tax?.treatment === 'standard' && !tax.isInclusive
+  const { currency } = priced
   return (
     <section className="card" aria-label="What is due">
       <Currencies checkout={checkout} plan={plan} currency={currency} />
@@ -37,15 +36,35 @@ export function PayForm(props: PayFormProps): ReactElement {
           billing={billing}
           formats={checkout.frame.formats}
         >
-          {plan.type !== 'one-time' && (
-            <p className="quiet">
-              {`Renews at ${renewal}${isPlusTax ? ' plus VAT' : ''} until you cancel. Your card is kept for that.`}
-            </p>
-          )}
+          <Afterwards {...props} />
         </Due>
         <PayButtons />
       </PostForm>
     </section>
+  )
+}
+
+/** What is charged later, and what for the card is kept. */
+function Afterwards(props: PayFormProps): ReactElement | null {
+  const { plan, priced } = props
+  if (renews(plan)) {
+    const { tax } = priced
+    const isPlusTax = tax?.treatment === 'standard' && !tax.isInclusive
+    return (
+      <p className="quiet">
+        {`Renews at ${renewalWords(props)}${isPlusTax ? ' plus VAT' : ''} until you cancel. Your card is kept for that.`}
+      </p>
+    )
+  }
+  if (plan.type === 'one-time') return null
+  const billed = usageTermsOf(plan)
+  const isBilled = billed !== undefined && costsSomething(billed)
+  return (
+    <p className="quiet">
+      {isBilled
+        ? 'It does not renew. What you use is billed when it has ended; your card is kept for that.'
+        : 'It does not renew: nothing more is charged for it.'}
+    </p>
   )
 }
 
@@ -79,7 +98,7 @@ function Currencies({ checkout, plan, currency }: CurrenciesProps): ReactElement
       {currencies.map((code) => (
         <a
           key={code}
-          href={`${checkout.path}?plan=${encodeURIComponent(plan.reference)}&currency=${code}`}
+          href={stepPath(checkout, { plan: plan.reference, currency: code })}
           aria-current={code === currency ? 'true' : undefined}
         >
           {code}

@@ -5,7 +5,7 @@ import { BankWaitedFor } from '../bank-waited-for.tsx'
 import type { CardEntry } from '../card-entry.ts'
 import { CardForm, cardScripts } from '../card-form.tsx'
 import type { Notice } from '../notice.tsx'
-import type { Checkout } from './checkout.ts'
+import { stepPath, type Checkout } from './checkout.ts'
 import { CheckoutPage } from './checkout-page.tsx'
 import { Sums } from './sums.tsx'
 
@@ -66,8 +66,7 @@ export function CheckoutPaymentPage(props: PaymentPageProps): ReactElement {
 /** Where the plan, its currency and the billing details are chosen. */
 function choicePath({ checkout, intent }: PaymentPageProps): string {
   if (intent.planRef === null) return checkout.path
-  const plan = encodeURIComponent(intent.planRef)
-  return `${checkout.path}?plan=${plan}&currency=${intent.currency}`
+  return stepPath(checkout, { plan: intent.planRef, currency: intent.currency })
 }
 
 export function WaitingPage({ checkout }: { readonly checkout: Checkout }): ReactElement {

@@ -53,14 +53,27 @@ test.each<[string, Plan['type'], PlanTerms, string[]]>([
     ],
   ],
 ])('what usage costs is said beforehand: %s', (_, type, terms, facts) => {
-  expect(planFacts(aPlan({ type, terms }), formatsFor('en-US'))).toEqual(facts)
+  expect(planFacts(aPlan({ type, terms }), formatsFor('en-US'), false)).toEqual(facts)
 })
 
 test('a trial that was had is offered no more', () => {
   const plan = aPlan({ type: 'recurring', priceMinor: 2_900, terms: { trialDays: 14 } })
   const formats = formatsFor('en-US')
-  expect(planFacts(plan, formats)).toEqual(['14 days free to try'])
-  expect(planFacts(plan, formats, { isTried: true })).toEqual([])
+  expect(planFacts(plan, formats, true)).toEqual(['14 days free to try'])
+  expect(planFacts(plan, formats, false)).toEqual([])
+})
+
+test.each<[PlanTerms, string[]]>([
+  [{ billingCycle: 'monthly', autoRenew: false }, ['Ends after one month, and does not renew']],
+  [
+    { billingCycle: 'custom', billingCycleDays: 10, autoRenew: false },
+    ['Ends after 10 days, and does not renew'],
+  ],
+  [{ billingCycle: 'monthly', autoRenew: true }, []],
+  [{ billingCycle: 'monthly' }, []],
+  [{ autoRenew: false }, []],
+])('a plan that ends by itself says so: %j', (terms, facts) => {
+  expect(planFacts(aPlan({ terms }), formatsFor('en-US'), false)).toEqual(facts)
 })
 
 function aPlan(of: Partial<Plan>): Plan {

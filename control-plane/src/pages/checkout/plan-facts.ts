@@ -1,13 +1,14 @@
 import { displayMinor } from '@tollgate/domain/money/credits'
 import { dollarRate, toFraction } from '@tollgate/domain/money/exchange-rates'
-import { isCreditBased, type Plan } from '@tollgate/domain/plans/plan'
+import { isCreditBased, renews, type Plan } from '@tollgate/domain/plans/plan'
 import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
 import { usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
 import type { Formats } from '../formats.ts'
+import { periodWords } from '../purchase-words.ts'
 import { usagePrices } from './usage-prices.ts'
 
-/** What a customer should know before choosing, beside the price. `isTried`: there is no trial left. */
-export function planFacts(plan: Plan, formats: Formats, { isTried = false } = {}): string[] {
+/** What a customer should know before choosing, beside the price. `isTriable`: it can be had without paying first. */
+export function planFacts(plan: Plan, formats: Formats, isTriable: boolean): string[] {
   const { count, money } = formats
   const usageTerms = usageTermsOf(plan)
   const { terms, setupFeeMinor, currency } = plan
@@ -15,9 +16,8 @@ export function planFacts(plan: Plan, formats: Formats, { isTried = false } = {}
   const others = currenciesOf(plan).slice(1)
   const facts: readonly (string | false)[] = [
     isCreditBased(plan) && `${count(exampleUnits)} requests cost ${exampleWords(plan, money)}`,
-    trialDays > 0 &&
-      !isTried &&
-      `${count(trialDays)} ${trialDays === 1 ? 'day' : 'days'} free to try`,
+    isTriable && `${count(trialDays)} ${trialDays === 1 ? 'day' : 'days'} free to try`,
+    endWords(plan),
     freeUnits > 0 && `${count(freeUnits)} requests free in each period`,
     limit > 0 && `${limitWords(plan)} ${count(limit)} requests in each period`,
     ...(usageTerms === undefined ? [] : usagePrices(usageTerms, formats)),
@@ -35,6 +35,13 @@ const exampleUnits = 1_000
 function exampleWords({ terms }: Plan, money: Formats['money']): string {
   const credits = BigInt(terms.creditsPerUnit ?? 0) * BigInt(exampleUnits)
   return money(displayMinor(credits, 'USD', toFraction(dollarRate)), 'USD')
+}
+
+/** Of a plan with periods that has one alone. */
+function endWords(plan: Plan): string | false {
+  const period = periodWords(plan)
+  if (plan.type === 'one-time' || period === undefined || renews(plan)) return false
+  return `Ends after ${period}, and does not renew`
 }
 
 /** With overage the limit is what the price includes; else it is where the plan ends. */

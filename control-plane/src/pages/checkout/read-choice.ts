@@ -12,6 +12,7 @@ import {
   findLastOfPlan,
   type Purchase,
 } from '@tollgate/domain/purchases/repository'
+import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
 import { mayTry } from '@tollgate/domain/purchases/start-trial'
 import { read } from '../../http/read.ts'
 import type { PageParts } from '../frame.ts'
@@ -21,6 +22,8 @@ import type { Checkout } from './checkout.ts'
 export type Choice = {
   readonly product: Product
   readonly plans: readonly Plan[]
+  /** Which of them the customer can try before paying, by reference. */
+  readonly triable: ReadonlySet<string>
   /** What the customer has of the product now. */
   readonly held: Purchase | undefined
 }
@@ -41,7 +44,13 @@ export function readChoice(
       .sort(cheapestFirst)
     const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
     const held = last !== undefined && givesAccess(last, now) ? last : undefined
-    return { product, plans, held }
+    const triable = new Set<string>()
+    for (const plan of plans.filter(hasTrial)) {
+      const of = { customerRef: customer.reference, productRef: product.reference }
+      const lastOfPlan = await findLastOfPlan(sql, providerId, { ...of, planRef: plan.reference })
+      if (mayTry({ product, plan, last, lastOfPlan, now })) triable.add(plan.reference)
+    }
+    return { product, plans, triable, held }
   })
 }
 
@@ -62,7 +71,7 @@ export type Step =
 export function readStep(
   pages: PageParts,
   { caller, customer }: Checkout,
-  { product, plans }: Choice,
+  { product, plans, triable }: Choice,
   planRef: string,
 ): Promise<Step> {
   const { providerId } = caller
@@ -73,7 +82,7 @@ export function readStep(
     const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
     const lastOfPlan = await findLastOfPlan(sql, providerId, of)
     const input = { product, plan, last, lastOfPlan, now }
-    if (plan !== undefined && mayTry(input)) return { kind: 'try', plan }
+    if (plan !== undefined && triable.has(planRef)) return { kind: 'try', plan }
     const decision = decideActivation(input)
     if (decision.kind !== 'payment-required') return decision
     return { ...decision, isFirst: lastOfPlan === undefined }

@@ -11,7 +11,15 @@ import { commit } from '../../http/commit.ts'
 import { requireProvider } from '../../http/require.ts'
 import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
-import { checkoutOf, checkoutPath, operationOfCheckout, requireCheckout } from './checkout.ts'
+import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
+import { askedOf } from './asked.ts'
+import {
+  checkoutOf,
+  checkoutPath,
+  operationOfCheckout,
+  requireCheckout,
+  stepPath,
+} from './checkout.ts'
 import { registerCheckoutOpening } from './open-checkout.ts'
 import { registerPaymentPages } from './payment-routes.tsx'
 import { showStep } from './show-step.tsx'
@@ -31,16 +39,24 @@ export function registerCheckout(app: ApiServer, pages: PageParts): void {
       request.checkout = await requireCheckout(pages, request, reference)
     })
     checkout.get(path, { schema }, async (request, reply) => {
-      const { plan, currency } = request.query as Readonly<Record<string, unknown>>
-      return showStep(pages, request, reply, {
-        planRef: typeof plan === 'string' ? plan : null,
-        currency: typeof currency === 'string' ? currency : undefined,
-      })
+      const kept = keptFormOf(request, checkoutOf(request))
+      const isSent = kept !== undefined && kept.text !== null
+      const asked = askedOf(kept?.fields ?? queryFields(request), isSent)
+      return showStep(pages, request, reply, asked, noticeOf(kept))
     })
     registerActivation(checkout, pages)
     registerPaymentPages(checkout, pages)
     done()
   })
+}
+
+/** What a link on a page has chosen. */
+function queryFields({ query }: FastifyRequest): Readonly<Record<string, string>> {
+  const { plan, currency } = query as Readonly<Record<string, unknown>>
+  return {
+    ...(typeof plan === 'string' && { plan }),
+    ...(typeof currency === 'string' && { currency }),
+  }
 }
 
 function registerActivation(app: ApiServer, pages: PageParts): void {
@@ -84,14 +100,9 @@ async function takeUnpaid(
   })
   if (isTaken) return reply.redirect(checkout.path, 303)
   // It is not what it was when the page was shown: the page of now says so.
-  return showStep(
-    pages,
-    request,
-    reply,
-    { planRef, currency: undefined },
-    {
-      tone: 'bad',
-      text: 'That plan cannot be started like this any more.',
-    },
-  )
+  const text = 'That plan cannot be started like this any more.'
+  return sendBack(pages, reply, checkout, stepPath(checkout, { plan: planRef }), {
+    fields: { plan: planRef },
+    text,
+  })
 }

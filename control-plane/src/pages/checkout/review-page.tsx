@@ -16,8 +16,8 @@ type ReviewProps = {
   readonly checkout: Checkout
   readonly product: Product
   readonly plan: Plan
-  /** Whether its trial was had already. */
-  readonly isTried: boolean
+  /** Whether it is tried before it is paid. */
+  readonly isTriable: boolean
   /** Of the product; ends when the chosen one begins. */
   readonly held: Purchase | undefined
   readonly notice: Notice | undefined
@@ -27,9 +27,9 @@ type ReviewProps = {
 
 /** The chosen plan, before it is taken. */
 export function ReviewPage(props: ReviewProps): ReactElement {
-  const { checkout, product, plan, isTried, held, notice, children } = props
+  const { checkout, product, plan, isTriable, held, notice, children } = props
   const { formats } = checkout.frame
-  const facts = planFacts(plan, formats, { isTried })
+  const facts = planFacts(plan, formats, isTriable)
   const replaced = held?.planSnapshot?.name
   return (
     <CheckoutPage checkout={checkout} title={plan.name} notice={notice}>

@@ -4,28 +4,20 @@ import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
 import { read } from '../../http/read.ts'
 import { requireProvider } from '../../http/require.ts'
-import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
+import type { Asked } from './asked.ts'
 import { checkoutOf, operationOfCheckout, type Checkout } from './checkout.ts'
 import { ChoosePlanPage } from './choose-plan-page.tsx'
 import { DonePage } from './done-page.tsx'
 import { PayForm } from './pay-form.tsx'
-import { priceChoice, readBilling, type TypedBilling } from './read-billing.ts'
+import { priceChoice, readBilling } from './read-billing.ts'
 import { readChoice, readStep, type Step } from './read-choice.ts'
 import { requestOf } from './payment-request-of.ts'
 import { ActivateForm, ReviewPage, TrialForm } from './review-page.tsx'
 import { TopUpPage } from './top-up-page.tsx'
-
-/** What the customer has chosen so far. */
-export type Asked = {
-  readonly planRef: string | null
-  readonly currency: string | undefined
-  /** Undefined: as it was told before. */
-  readonly billing?: TypedBilling
-}
 
 /** Where the customer is: done, choosing, or looking at what was chosen. */
 export async function showStep(
@@ -44,10 +36,10 @@ export async function showStep(
   if (choice === undefined) throw new ProblemError(problems.notForSale, frame)
   const planRef = session.planRef ?? asked.planRef
   const plan = choice.plans.find(({ reference }) => reference === planRef)
-  if (planRef === null || plan === undefined) {
+  if (planRef === undefined || plan === undefined) {
     if (session.planRef !== null) throw new ProblemError(problems.notForSale, frame)
     const page = <ChoosePlanPage checkout={checkout} choice={choice} notice={notice} />
-    return sendPage(reply, statusWith(notice), page)
+    return sendPage(reply, 200, page)
   }
   const step = await readStep(pages, checkout, choice, planRef)
   if (step.kind === 'already-active') {
@@ -56,14 +48,10 @@ export async function showStep(
   if (step.kind === 'invalid') {
     throw new ProblemError({ ...problems.notForSale, text: `${step.reason}.` }, frame)
   }
-  const isTried = step.kind !== 'try'
-  const shown = { checkout, product: choice.product, plan, isTried, held: choice.held, notice }
+  const { product, held } = choice
+  const shown = { checkout, product, plan, isTriable: step.kind === 'try', held, notice }
   const form = await formOf(pages, request, step, asked)
-  return sendPage(reply, statusWith(notice), <ReviewPage {...shown}>{form}</ReviewPage>)
-}
-
-function statusWith(notice: Notice | undefined): number {
-  return notice === undefined ? 200 : 409
+  return sendPage(reply, 200, <ReviewPage {...shown}>{form}</ReviewPage>)
 }
 
 type Takeable = Exclude<Step, { kind: 'already-active' | 'invalid' }>
@@ -119,14 +107,14 @@ async function showTopUp(
     findMerchant(sql, caller.providerId),
   )
   const currencies = [...new Set([defaultCurrency, ...topupCurrencies])]
-  const { amount = '', currency = defaultCurrency } = formFields(request)
+  const { amount = '', currency = defaultCurrency } = asked
   const billing = await readBilling(pages, checkout, asked.billing)
   const operation = operationOfCheckout(pages, request)
   const wanted = requestOf(checkout, { amount, currency })
   const outcome = await priceChoice(pages, operation, wanted, billing.details)
   const priced = outcome.kind === 'priced' ? outcome : undefined
   const shown = { checkout, currencies, typed: { amount, currency }, billing, priced, notice }
-  return sendPage(reply, statusWith(notice), <TopUpPage {...shown} />)
+  return sendPage(reply, 200, <TopUpPage {...shown} />)
 }
 
 const doneText = 'Everything is set up. You can start using it right away.'

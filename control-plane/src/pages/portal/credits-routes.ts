@@ -11,6 +11,7 @@ import { displayRateOf } from '../../http/require.ts'
 import { majorOf } from '../amount.ts'
 import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
+import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
 import { sendPage } from '../page.tsx'
 import type { AutoRechargeFields } from './auto-recharge-form.tsx'
 import { CreditsPage } from './credits-page.tsx'
@@ -28,8 +29,10 @@ export function registerCreditPages(app: ApiServer, pages: PageParts): void {
     const portal = portalOf(request)
     const { page, done } = request.query as { readonly page?: unknown; readonly done?: unknown }
     const view = await readCredits(pages, request, pageNumberOf(page))
-    const notice = done === 'saved' ? saved : undefined
-    return sendPage(reply, 200, CreditsPage({ portal, view, typed: undefined, notice }))
+    const kept = keptFormOf(request, portal)
+    const typed = kept === undefined ? undefined : typedFields(kept.fields)
+    const notice = done === 'saved' ? saved : noticeOf(kept)
+    return sendPage(reply, 200, CreditsPage({ portal, view, typed, notice }))
   })
 
   app.post(`${creditsPath}/auto-recharge`, { schema }, async (request, reply) => {
@@ -49,9 +52,8 @@ export function registerCreditPages(app: ApiServer, pages: PageParts): void {
       },
     )
     if (outcome.kind === 'saved') return reply.redirect(`${portal.path}/credits?done=saved`, 303)
-    const view = await readCredits(pages, request, 1)
-    const notice = { tone: 'bad', text: wordsOf(outcome.reason) } as const
-    return sendPage(reply, 422, CreditsPage({ portal, view, typed, notice }))
+    const kept = { fields: typed, text: wordsOf(outcome.reason) }
+    return sendBack(pages, reply, portal, `${portal.path}/credits`, kept)
   })
 
   app.post(`${portalPath}/:handle/top-up`, { schema }, async (request, reply) => {
