@@ -62,11 +62,12 @@ export async function payPresent(
   parts: PaymentParts,
   operation: Operation,
   invoiceRef: string,
-  returnUrl: string,
+  returnUrlOf: (intentRef: string) => string,
 ): Promise<PresentPayment> {
   const open = await findPayable(parts, operation, invoiceRef)
   if (!('kind' in open) && open.intent !== undefined && open.paymentMethodId !== undefined) {
     const { intent, paymentMethodId } = open
+    const returnUrl = returnUrlOf(intent.reference)
     const words = { paymentMethodId, presence: 'on_session', returnUrl }
     await begin(parts, operation, intent, 'confirm', words)
   }

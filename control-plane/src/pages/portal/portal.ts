@@ -72,8 +72,35 @@ export async function requirePortal(
   if (request.method === 'POST' && !isFormToken(token, formFields(request)['formToken'])) {
     throw new ProblemError(problems.staleForm, frame)
   }
-  const path = `${pages.basePath}${portalPath}/${handle}`
+  const path = pathOf(pages, handle)
   return { caller, customer, session: placed.session, path, formToken: formTokenOf(token), frame }
+}
+
+/** More than anybody has open in one browser. */
+const portalsMax = 20
+
+/** The customer's own portal, where this browser has it open. */
+export async function openPortalOf(
+  pages: PageParts,
+  request: FastifyRequest,
+  { providerId, environment }: Caller,
+  customerRef: string,
+): Promise<Pick<Portal, 'path'> | undefined> {
+  const sql = pages.publisher.database.in(environment)
+  const now = new Date(pages.clock.now())
+  const open = Object.entries(request.cookies).filter(([name]) => name.startsWith(portalCookie('')))
+  for (const [, value] of open.slice(0, portalsMax)) {
+    const cookie = parseCookie(value)
+    if (cookie?.environment !== environment) continue
+    const placed = await findOpenPortal(sql, cookie.token, now)
+    if (placed?.providerId !== providerId || placed.session.customerRef !== customerRef) continue
+    return { path: pathOf(pages, handleOf(placed.session.sessionId)) }
+  }
+  return undefined
+}
+
+function pathOf({ basePath }: PageParts, handle: string): string {
+  return `${basePath}${portalPath}/${handle}`
 }
 
 function customerOf(

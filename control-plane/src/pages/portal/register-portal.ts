@@ -12,6 +12,7 @@ import { registerInvoicePages } from './invoice-routes.ts'
 import { registerPortalOpening } from './open-portal.tsx'
 import { portalCookie, portalOf, portalPath, requirePortal } from './portal.ts'
 import { registerPurchasePages } from './purchase-routes.ts'
+import { registerReturn } from './return-routes.tsx'
 import { registerUnpaidPages } from './unpaid-routes.tsx'
 
 const params = z.object({ handle: z.string() })
@@ -19,6 +20,7 @@ const params = z.object({ handle: z.string() })
 /** Where customers see and change what they have: plans, usage, credits and payments. */
 export function registerPortal(app: ApiServer, pages: PageParts): void {
   registerPortalOpening(app, pages)
+  registerReturn(app, pages)
   void app.register((instance, _options, done) => {
     const portal = instance.withTypeProvider<ZodTypeProvider>()
     portal.decorateRequest('portal', null)

@@ -57,6 +57,6 @@ export function UnpaidInvoices({ portal, invoices }: UnpaidProps): ReactElement 
   )
 }
 
-export function unpaidPath({ path }: Portal, invoiceRef: string): string {
+export function unpaidPath({ path }: Pick<Portal, 'path'>, invoiceRef: string): string {
   return `${path}/invoices/${encodeURIComponent(invoiceRef)}/pay`
 }

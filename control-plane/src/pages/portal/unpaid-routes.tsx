@@ -6,6 +6,7 @@ import {
   payPresent,
   type PresentPayment,
 } from '@tollgate/domain/charging/pay-present'
+import { drawReturnSecret } from '@tollgate/domain/charging/find-returned'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../http/api-server.ts'
@@ -15,6 +16,7 @@ import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
+import { returnUrlOf } from './return-routes.tsx'
 import { unpaidPath } from './unpaid-invoices.tsx'
 import { UnpaidPage } from './unpaid-page.tsx'
 
@@ -44,9 +46,11 @@ export function registerUnpaidPages(app: ApiServer, pages: PageParts): void {
     const { invoiceRef } = request.params
     await requireInvoice(pages, request, invoiceRef)
     const own = unpaidPath(portal, invoiceRef)
-    const returnUrl = `${pages.hostedUrl}${own.slice(pages.basePath.length)}?tried=yes`
     const operation = operationOfPortal(pages, request)
-    await payPresent(pages.payments, operation, invoiceRef, returnUrl)
+    const secret = drawReturnSecret()
+    await payPresent(pages.payments, operation, invoiceRef, (intentRef) =>
+      returnUrlOf(pages, operation.environment, intentRef, secret),
+    )
     // The page of it leads on: what came of it, or to the bank.
     return reply.redirect(`${own}?tried=yes`, 303)
   })

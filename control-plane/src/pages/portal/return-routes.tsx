@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { findReturned, type ReturnedPayment } from '@tollgate/domain/charging/find-returned'
+import { lookAtUnpaid } from '@tollgate/domain/charging/pay-present'
+import { reconciler } from '@tollgate/domain/payments/reconcile-intent'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { ApiServer } from '../../http/api-server.ts'
+import { frameOf, type PageParts } from '../frame.ts'
+import { sendPage } from '../page.tsx'
+import { ProblemError, problems } from '../problem.tsx'
+import { openPortalOf, portalPath } from './portal.ts'
+import { ReturnedPage } from './returned-page.tsx'
+import { unpaidPath } from './unpaid-invoices.tsx'
+
+const params = z.object({
+  environment: z.enum(environments),
+  intentRef: z.string().max(100),
+  secret: z.string().max(100),
+})
+
+/** Given to the processor, and kept with the attempt that it was given for. */
+export function returnUrlOf(
+  { hostedUrl }: Pick<PageParts, 'hostedUrl'>,
+  environment: Environment,
+  intentRef: string,
+  secret: string,
+): string {
+  return `${hostedUrl}${portalPath}/returned/${environment}/${intentRef}/${secret}`
+}
+
+/**
+ * Where a bank leads back to. Its customer may have signed out meanwhile, or in anew, or paid in another browser: who has
+ * the portal open goes on there, and others are told what became of the payment, and nothing else.
+ */
+export function registerReturn(app: ApiServer, pages: PageParts): void {
+  const path = `${portalPath}/returned/:environment/:intentRef/:secret`
+  app.get(path, { schema: { hide: true, params } }, async (request, reply) => {
+    const { environment } = request.params
+    const returned = await requireReturned(pages, request.params)
+    const { providerId, customerRef, invoiceRef } = returned
+    const caller = { providerId, environment }
+    const portal = await openPortalOf(pages, request, caller, customerRef)
+    if (portal !== undefined)
+      return reply.redirect(`${unpaidPath(portal, invoiceRef)}?tried=yes`, 303)
+    const operation = reconciler(providerId, environment, new Date(pages.clock.now()))
+    const payment = await lookAtUnpaid(pages.payments, operation, invoiceRef)
+    const frame = await frameOf(pages, request, caller)
+    return sendPage(reply, 200, <ReturnedPage frame={frame} payment={payment} />)
+  })
+}
+
+async function requireReturned(
+  pages: PageParts,
+  { environment, intentRef, secret }: z.infer<typeof params>,
+): Promise<ReturnedPayment> {
+  const returnUrl = returnUrlOf(pages, environment, intentRef, secret)
+  const sql = pages.publisher.database.in(environment)
+  const returned = await findReturned(sql, intentRef, returnUrl)
+  if (returned === undefined) throw new ProblemError(problems.notFound)
+  return returned
+}

@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto'
+import type { Queryable } from '@tollgate/platform/database/database'
+
+/** Where a bank leads its customer back to, as nobody else can guess it: who comes there was sent by us. */
+export function drawReturnSecret(): string {
+  return randomBytes(16).toString('base64url')
+}
+
+/** What a customer was sent to the bank for. */
+export type ReturnedPayment = {
+  readonly providerId: string
+  readonly customerRef: string
+  readonly invoiceRef: string
+}
+
+/** The payment of an invoice whose confirmation was given that address. Of any provider; undefined: none was. */
+export async function findReturned(
+  sql: Queryable,
+  intentRef: string,
+  returnUrl: string,
+): Promise<ReturnedPayment | undefined> {
+  const [row] = await sql<{ provider_id: string; customer_ref: string; invoice_ref: string }[]>`
+    select intents.provider_id, intents.customer_ref, intents.invoice_ref
+    from payment_intents as intents
+    join payment_attempts as attempts on attempts.provider_id = intents.provider_id
+      and attempts.intent_ref = intents.reference
+    where intents.reference = ${intentRef} and intents.invoice_ref is not null
+      and attempts.operation = 'confirm' and attempts.request ->> 'returnUrl' = ${returnUrl}
+    limit 1`
+  if (row === undefined) return undefined
+  const { provider_id: providerId, customer_ref: customerRef, invoice_ref: invoiceRef } = row
+  return { providerId, customerRef, invoiceRef }
+}
