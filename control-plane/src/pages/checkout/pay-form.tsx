@@ -45,7 +45,7 @@ export function PayForm(props: PayFormProps): ReactElement {
 }
 
 /** What is charged later, and what for the card is kept. */
-function Afterwards(props: PayFormProps): ReactElement | null {
+function Afterwards(props: PayFormProps): ReactElement {
   const { plan, priced } = props
   if (renews(plan)) {
     const { tax } = priced
@@ -56,14 +56,13 @@ function Afterwards(props: PayFormProps): ReactElement | null {
       </p>
     )
   }
-  if (plan.type === 'one-time') return null
   const billed = usageTermsOf(plan)
   const isBilled = billed !== undefined && costsSomething(billed)
   return (
     <p className="quiet">
       {isBilled
         ? 'It does not renew. What you use is billed when it has ended; your card is kept for that.'
-        : 'It does not renew: nothing more is charged for it.'}
+        : `${plan.type === 'one-time' ? 'Paid once' : 'It does not renew'}: nothing more is charged for it. Your card is kept in your account, where you can remove it.`}
     </p>
   )
 }
