@@ -16,7 +16,7 @@ const clients = [
   ['pdfkit', '^control-plane/src/invoices/'],
   ['undici', '^platform/src/outbound/|^ingest/src/http/'],
   ['@modelcontextprotocol', '^control-plane/(src/mcp|test)/'],
-  ['stripe', '^platform/src/payments/stripe/'],
+  ['stripe', '^platform/src/payments/stripe/|^webhook-verifier/test/'],
   ['croner', '^billing-runner/src/schedule/'],
   ['@opentelemetry', '^platform/src/observability/'],
 ]
@@ -53,6 +53,13 @@ module.exports = {
       from: { path: '^domain/' },
       to: { path: '^(ingest|aggregator|control-plane|billing-runner|deploy)/' },
     },
+    {
+      name: 'the-verifier-stands-alone',
+      comment: 'Receivers of webhooks install webhook-verifier: it has no dependencies.',
+      severity: 'error',
+      from: { path: '^webhook-verifier/src/' },
+      to: { pathNot: '^webhook-verifier/src/', dependencyTypesNot: ['core'] },
+    },
     ...services.map((service) => ({
       name: `${service}-imports-no-other-service`,
       comment:
@@ -66,7 +73,7 @@ module.exports = {
       comment: `Use the port; ${library} is imported where it is adapted.`,
       severity: 'error',
       from: {
-        path: '^(schemas|platform|domain|ingest|aggregator|control-plane|billing-runner|deploy)/',
+        path: '^(schemas|platform|domain|ingest|aggregator|control-plane|billing-runner|webhook-verifier|deploy)/',
         pathNot: allowed,
       },
       to: { path: `node_modules/${library}/`, dependencyTypesNot: ['type-only'] },

@@ -35,6 +35,7 @@ COPY ingest/package.json ingest/
 COPY aggregator/package.json aggregator/
 COPY control-plane/package.json control-plane/
 COPY billing-runner/package.json billing-runner/
+COPY webhook-verifier/package.json webhook-verifier/
 COPY deploy/package.json deploy/
 
 FROM manifests AS build

@@ -1,0 +1,118 @@
+import { signWebhook } from '@tollgate/domain/webhooks/sign-webhook'
+import fc from 'fast-check'
+import Stripe from 'stripe'
+import { expect, test } from 'vitest'
+import {
+  verifyWebhook,
+  WebhookVerificationError,
+  type WebhookFault,
+  type WebhookToVerify,
+} from '../src/verify-webhook.ts'
+import { vectors, type Vector } from './vectors.ts'
+
+function faultOf(webhook: WebhookToVerify): WebhookFault | null {
+  try {
+    verifyWebhook(webhook)
+    return null
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return error.fault
+    throw error
+  }
+}
+
+function received({ header, bodyBase64, secret, receivedUnixSeconds }: Vector): WebhookToVerify {
+  return {
+    body: Buffer.from(bodyBase64, 'base64'),
+    signature: header,
+    secrets: secret,
+    now: new Date(receivedUnixSeconds * 1_000),
+  }
+}
+
+test.each(vectors)('$name', (vector) => {
+  expect(faultOf(received(vector))).toBe(vector.fault)
+})
+
+test('a body is the same as text', () => {
+  for (const vector of vectors) {
+    const body = Buffer.from(vector.bodyBase64, 'base64').toString()
+    expect(faultOf({ ...received(vector), body })).toBe(vector.fault)
+  }
+})
+
+test.each(vectors.filter(({ name }) => !name.includes('earlier')))(
+  "Stripe's own client judges alike: $name",
+  ({ header, bodyBase64, secret, receivedUnixSeconds, fault }) => {
+    const body = Buffer.from(bodyBase64, 'base64')
+    const now = receivedUnixSeconds * 1_000
+    const verify = () =>
+      Stripe.webhooks.signature!.verifyHeader(body, header, secret, 300, undefined, now)
+    if (fault === null) expect(verify()).toBe(true)
+    else expect(verify).toThrow()
+  },
+)
+
+test('what is sent is accepted with any of its secrets, and with none after any change', () => {
+  const secret = fc.stringMatching(/^whsec_[0-9A-Za-z]{32}$/)
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(secret, { minLength: 1, maxLength: 3 }),
+      fc.json(),
+      fc.nat(4_000_000_000),
+      fc.nat(),
+      ([...secrets], body, sentUnixSeconds, at) => {
+        const bytes = Buffer.from(body)
+        const signature = signWebhook(secrets, bytes, sentUnixSeconds)
+        const webhook = { signature, secrets, now: new Date(sentUnixSeconds * 1_000) }
+        for (const each of secrets) {
+          expect(faultOf({ ...webhook, body: bytes, secrets: ['whsec_another', each] })).toBe(null)
+        }
+        const changed = Buffer.from(bytes)
+        changed[at % changed.byteLength]! ^= 1
+        expect(faultOf({ ...webhook, body: changed })).toBe('mismatch')
+      },
+    ),
+  )
+})
+
+test('gives the event, and tells what is signed and not JSON', () => {
+  const now = new Date(1_000)
+  const verify = (body: string) =>
+    verifyWebhook({
+      body,
+      signature: signWebhook(['whsec_1'], Buffer.from(body), 1),
+      secrets: 'whsec_1',
+      now,
+    })
+  expect(verify('{"id":"evt_1"}')).toEqual({ id: 'evt_1' })
+  expect(() => verify('{"id"')).toThrow(expect.objectContaining({ fault: 'not-json' }))
+})
+
+test.each([null, undefined, ''])('a webhook with the signature %j has none', (signature) => {
+  expect(faultOf({ body: '{}', signature, secrets: 'whsec_1' })).toBe('missing')
+})
+
+test('an empty secret is a mistake of the receiver, and nothing that can be signed with', () => {
+  const signature = signWebhook([''], Buffer.from('{}'), 1)
+  const verify = () => verifyWebhook({ body: '{}', signature, secrets: '', now: new Date(1_000) })
+  expect(verify).toThrow(TypeError)
+})
+
+test('a webhook is as old as its receiver lets it be', () => {
+  const signature = signWebhook(['whsec_1'], Buffer.from('{}'), 1_000)
+  const faultAt = (seconds: number, toleranceSeconds: number) =>
+    faultOf({
+      body: '{}',
+      signature,
+      secrets: 'whsec_1',
+      toleranceSeconds,
+      now: new Date(seconds * 1_000),
+    })
+  expect([faultAt(1_010, 10), faultAt(1_011, 10), faultAt(990, 10), faultAt(989, 10)]).toEqual([
+    null,
+    'expired',
+    null,
+    'expired',
+  ])
+  expect(faultAt(1_000, Number.NaN)).toBe('expired')
+})
