@@ -79,7 +79,7 @@ export class MoneyWorld {
     const [currency, amountMinor] = payment.settled
     const feeMinor = payment.fee
     const netMinor = amountMinor - feeMinor
-    await this.#look(payment, { amountMinor, feeMinor, netMinor, currency })
+    await this.#look(payment, { amountMinor, feeMinor, netMinor, restUnits: 0n, currency })
     await this.#look(payment, undefined)
     this.model.settled(payment.reference)
   }
@@ -97,7 +97,7 @@ export class MoneyWorld {
     const abroad = (amount: bigint, more: bigint): Settlement => {
       const isForeign = payment.settled[0] !== payment.currency
       const moved = isForeign ? amount * 2n + more : amount
-      const settled = { amountMinor: moved, feeMinor: 0n, netMinor: moved }
+      const settled = { amountMinor: moved, restUnits: 0n, feeMinor: 0n, netMinor: moved }
       return { ...settled, currency: payment.settled[0] }
     }
     const told: Refund = {
@@ -137,7 +137,13 @@ export class MoneyWorld {
   async dispute(payment: PaymentTerms): Promise<void> {
     this.#step()
     const [currency, amount] = payment.settled
-    const withdrawn = { amountMinor: -amount, feeMinor: 15n, netMinor: -amount - 15n, currency }
+    const withdrawn = {
+      amountMinor: -amount,
+      restUnits: 0n,
+      feeMinor: 15n,
+      netMinor: -amount - 15n,
+      currency,
+    }
     const told: Dispute = {
       kind: 'dispute',
       id: this.#draw('dp'),
@@ -160,7 +166,13 @@ export class MoneyWorld {
     if (told.movements.length > 1) return
     this.#step()
     const [currency, amountMinor] = payment.settled
-    const back = { id: this.#draw('move'), amountMinor, feeMinor: 0n, netMinor: amountMinor }
+    const back = {
+      id: this.#draw('move'),
+      amountMinor,
+      restUnits: 0n,
+      feeMinor: 0n,
+      netMinor: amountMinor,
+    }
     const movements = [...told.movements, { ...back, currency }]
     dispute.told = { ...told, status: 'won', movements }
     this.model.won(told.id, payment.reference)
@@ -195,6 +207,7 @@ export class MoneyWorld {
       id: this.#draw('po'),
       status: 'paid',
       amountMinor,
+      restUnits: 0n,
       currency,
       arrivalDate: new Date(),
       failureCode: undefined,

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@tollgate/schemas/json-object'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findPostedTransaction, insertTransactionOnce, sha256OfInput } from '../wallet/ledger.ts'
@@ -26,7 +27,7 @@ export async function postMoney(
     customerRef: posting.customerRef,
     ...(posting.invoiceRef === undefined ? {} : { invoiceRef: posting.invoiceRef }),
     reason: null,
-    result: {},
+    result: resultOf(posting),
     createdAt: now,
     entries: posting.entries,
   })
@@ -34,6 +35,11 @@ export async function postMoney(
   const before = await findPostedTransaction(sql, providerId, posting.key)
   if (before?.inputSha256 === inputSha256) return 'repeated'
   throw new PostedOtherwiseError(`${posting.key} was posted with other entries`)
+}
+
+/** Read by `findAtProcessor`. */
+function resultOf({ rest }: Posting): JsonObject {
+  return rest === undefined ? {} : { rest: { [rest.currency]: rest.units.toString() } }
 }
 
 function entriesText({ entries }: Posting): string {

@@ -14,7 +14,12 @@ export type Posting = {
   /** The invoice that it is about. */
   readonly invoiceRef?: string
   readonly entries: readonly MoneyEntry[]
+  /** What the processor moved beside them, finer than the ledger counts. */
+  readonly rest?: FinerRest
 }
+
+/** `units` of the processor, less than a minor unit of the currency either way. */
+export type FinerRest = { readonly currency: string; readonly units: bigint }
 
 /** Minor units of a currency, upper case. */
 export type Money = { readonly currency: string; readonly amountMinor: bigint }
@@ -174,6 +179,8 @@ export type SettledPayment = {
   readonly charged: Money
   readonly settled: Money
   readonly feeMinor: bigint
+  /** Of `settled` without the fee. */
+  readonly restUnits?: bigint
 }
 
 export function paymentSettled(payment: SettledPayment): Posting {
@@ -183,6 +190,7 @@ export function paymentSettled(payment: SettledPayment): Posting {
     key: `payment:${chargeRef}:settled`,
     customerRef,
     entries: settlementEntries(charged, settled, feeMinor),
+    ...restOf(settled.currency, payment),
   }
 }
 
@@ -263,6 +271,7 @@ export type SettledRefund = {
   readonly charged: Money
   readonly settled: Money
   readonly feeMinor: bigint
+  readonly restUnits?: bigint
 }
 
 export function refundSettled(refund: SettledRefund): Posting {
@@ -272,11 +281,16 @@ export function refundSettled(refund: SettledRefund): Posting {
     key: `refund:${refundRef}:${step}`,
     customerRef,
     entries: settlementEntries(charged, settled, feeMinor),
+    ...restOf(settled.currency, refund),
   }
 }
 
 /** `step` tells one withdrawal or reinstatement of a dispute from the next: the balance transaction that made it. */
-type Dispute = OfCustomer & { readonly disputeRef: string; readonly step: string }
+type Dispute = OfCustomer & {
+  readonly disputeRef: string
+  readonly step: string
+  readonly restUnits?: bigint
+}
 
 /** The customer's bank takes the money, and the processor its fee for that. */
 export function disputeWithdrawn(dispute: Dispute & { readonly feeMinor: bigint }): Posting {
@@ -290,6 +304,7 @@ export function disputeWithdrawn(dispute: Dispute & { readonly feeMinor: bigint 
       fees: feeMinor,
       clearing: -amountMinor - feeMinor,
     }),
+    ...restOf(currency, dispute),
   }
 }
 
@@ -305,6 +320,7 @@ export function disputeReinstated(dispute: Dispute & { readonly feeMinor: bigint
       disputes: -amountMinor,
       fees: -feeMinor,
     }),
+    ...restOf(currency, dispute),
   }
 }
 
@@ -316,8 +332,15 @@ export function disputeKey(
   return `dispute:${disputeRef}:${moved}:${step}`
 }
 
-/** `clearedMinor` left the processor's balance by our count; it may differ by parts of a minor unit that were added up. */
-type Payout = Money & { readonly payoutRef: string; readonly clearedMinor: bigint }
+/**
+ * `clearedMinor` left the processor's balance by our count, or came back to it; it may differ from what was paid out by
+ * parts of a minor unit that were added up.
+ */
+type Payout = Money & {
+  readonly payoutRef: string
+  readonly clearedMinor: bigint
+  readonly restUnits?: bigint
+}
 
 export function payoutPaid(payout: Payout): Posting {
   return payoutPosting('payout_paid', payout, 1n)
@@ -330,7 +353,7 @@ export function payoutFailed(payout: Payout): Posting {
 
 function payoutPosting(
   kind: 'payout_paid' | 'payout_failed',
-  { payoutRef, currency, amountMinor, clearedMinor }: Payout,
+  { payoutRef, currency, amountMinor, clearedMinor, restUnits = 0n }: Payout,
   sign: 1n | -1n,
 ): Posting {
   return {
@@ -342,7 +365,15 @@ function payoutPosting(
       clearing: -sign * clearedMinor,
       rounding: sign * (clearedMinor - amountMinor),
     }),
+    ...restOf(currency, { restUnits }),
   }
+}
+
+function restOf(
+  currency: string,
+  { restUnits: units = 0n }: { readonly restUnits?: bigint },
+): Pick<Posting, 'rest'> {
+  return units === 0n ? {} : { rest: { currency, units } }
 }
 
 type Amounts = { readonly [Account in MoneyAccount]?: bigint }

@@ -1,5 +1,10 @@
 import type { Payout } from '@tollgate/platform/payments/payment-objects'
+import {
+  fromProcessorAmount,
+  toProcessorAmount,
+} from '@tollgate/platform/payments/processor-amounts'
 import type { Queryable } from '@tollgate/platform/database/database'
+import { findAtProcessor } from '../money-ledger/at-processor.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import { payoutFailed, payoutPaid } from '../money-ledger/postings.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
@@ -39,12 +44,38 @@ export async function applyPayout(work: UnitOfWork, payout: Payout): Promise<voi
 /** One that fails before it was seen to be paid has left nothing behind. */
 async function postPayout(
   work: UnitOfWork,
-  { id: payoutRef, status, currency, amountMinor }: Payout,
+  { id: payoutRef, status, currency, amountMinor, restUnits: beside }: Payout,
   known: PayoutStatus | undefined,
 ): Promise<void> {
-  const money = { payoutRef, currency, amountMinor, clearedMinor: amountMinor }
-  if (status === 'paid') await postMoney(work, payoutPaid(money))
-  if (known === 'paid') await postMoney(work, payoutFailed(money))
+  const units = toProcessorAmount(amountMinor, currency) + beside
+  const money = { payoutRef, currency, amountMinor }
+  if (status === 'paid') {
+    const moved = await moveAtProcessor(work, currency, -units)
+    const cleared = { clearedMinor: -moved.amountMinor, restUnits: moved.restUnits }
+    await postMoney(work, payoutPaid({ ...money, ...cleared }))
+  }
+  if (known === 'paid') {
+    const moved = await moveAtProcessor(work, currency, units)
+    const cleared = { clearedMinor: moved.amountMinor, restUnits: moved.restUnits }
+    await postMoney(work, payoutFailed({ ...money, ...cleared }))
+  }
+}
+
+/**
+ * What such a movement of the processor is by our count: as much as brings clearing to what is there then, to the nearest
+ * minor unit. So what fees have moved that are finer than we count adds up to no more than half a one.
+ */
+async function moveAtProcessor(
+  { sql, providerId }: UnitOfWork,
+  currency: string,
+  units: bigint,
+): Promise<{ readonly amountMinor: bigint; readonly restUnits: bigint }> {
+  const unitsPerMinor = toProcessorAmount(1n, currency)
+  if (unitsPerMinor === 1n) return { amountMinor: units, restUnits: 0n }
+  const { clearingMinor, restUnits } = await findAtProcessor(sql, providerId, currency)
+  const there = clearingMinor * unitsPerMinor + restUnits
+  const amountMinor = fromProcessorAmount(there + units, currency) - clearingMinor
+  return { amountMinor, restUnits: units - amountMinor * unitsPerMinor }
 }
 
 async function lockPayout(

@@ -18,8 +18,8 @@ export async function postDispute(
   const { customerRef } = intent
   if (movements.length === 0) return
   if ((await findPostedPayment(work, intent)) !== undefined) {
-    for (const { id: step, currency, amountMinor: moved, feeMinor } of movements) {
-      const money = { customerRef, disputeRef, step, currency }
+    for (const { id: step, amountMinor: moved, feeMinor, currency, restUnits } of movements) {
+      const money = { customerRef, disputeRef, step, currency, restUnits }
       await postMoney(
         work,
         moved < 0n

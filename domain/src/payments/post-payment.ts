@@ -31,13 +31,14 @@ export function taxOf({ tax }: PaymentIntent): bigint {
 export async function postSettlement(
   work: UnitOfWork,
   intent: PaymentIntent,
-  { amountMinor, currency, feeMinor }: Settlement,
+  { amountMinor, currency, feeMinor, restUnits }: Settlement,
 ): Promise<void> {
   if ((await findPostedPayment(work, intent)) === undefined) return
   const { reference: chargeRef, customerRef, originalAmountMinor } = intent
   const charged = { currency: intent.currency, amountMinor: originalAmountMinor }
   const settled = { currency, amountMinor }
-  await postMoney(work, paymentSettled({ chargeRef, customerRef, charged, settled, feeMinor }))
+  const posting = { chargeRef, customerRef, charged, settled, feeMinor, restUnits }
+  await postMoney(work, paymentSettled(posting))
 }
 
 /**

@@ -101,10 +101,10 @@ async function settle(
   const post = async (
     step: SettledRefund['step'],
     chargedMinor: bigint,
-    { feeMinor, ...settled }: NonNullable<Refund['settlement']>,
+    { feeMinor, restUnits, ...settled }: NonNullable<Refund['settlement']>,
   ) => {
     const charged = { currency, amountMinor: chargedMinor }
-    const posting = { customerRef, refundRef, step, charged, settled, feeMinor }
+    const posting = { customerRef, refundRef, step, charged, settled, feeMinor, restUnits }
     await postMoney(work, refundSettled(posting))
   }
   if (status === 'pending' || settlement === undefined) return

@@ -106,6 +106,8 @@ export type Settlement = {
   readonly amountMinor: bigint
   readonly feeMinor: bigint
   readonly netMinor: bigint
+  /** What `netMinor` leaves out of the net, in the processor's units; none where those are ours. */
+  readonly restUnits: bigint
   readonly currency: string
 }
 
@@ -156,6 +158,8 @@ export type Payout = {
   readonly id: string
   readonly status: 'pending' | 'in_transit' | 'paid' | 'failed' | 'canceled'
   readonly amountMinor: bigint
+  /** What `amountMinor` leaves out, in the processor's units; none where those are ours. */
+  readonly restUnits: bigint
   readonly currency: string
   readonly arrivalDate: Date
   readonly failureCode: string | undefined

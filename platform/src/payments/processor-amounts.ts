@@ -23,6 +23,11 @@ export function toProcessorAmount(amountMinor: bigint, currency: string): bigint
   return amountMinor * processorUnitsPerMinor(currency)
 }
 
+/** What is left out by it: less than one of our minor units, either way. */
+export function restOfProcessorAmount(amount: bigint, currency: string): bigint {
+  return amount - toProcessorAmount(fromProcessorAmount(amount, currency), currency)
+}
+
 /** Half away from zero: what the processor takes as a fee may be finer than we count. */
 export function fromProcessorAmount(amount: bigint, currency: string): bigint {
   const units = processorUnitsPerMinor(currency)

@@ -28,6 +28,12 @@ test('a fee that is finer than we count leaves amount, fee and net adding up', (
   expect(chargeFrom(charge)).toMatchObject({
     amountMinor: 1_512n,
     refundedMinor: 512n,
-    settlement: { amountMinor: 1_512n, feeMinor: 47n, netMinor: 1_465n, currency: 'KWD' },
+    settlement: {
+      amountMinor: 1_512n,
+      feeMinor: 47n,
+      netMinor: 1_465n,
+      restUnits: -3n,
+      currency: 'KWD',
+    },
   })
 })

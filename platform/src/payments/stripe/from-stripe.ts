@@ -13,7 +13,7 @@ import type {
   Settlement,
   SetupIntent,
 } from '../payment-objects.ts'
-import { fromProcessorAmount } from '../processor-amounts.ts'
+import { fromProcessorAmount, restOfProcessorAmount } from '../processor-amounts.ts'
 import { declineOf } from './decline-of.ts'
 
 export function customerFrom(customer: Stripe.Customer): ProcessorCustomer {
@@ -151,6 +151,7 @@ export function payoutFrom(payout: Stripe.Payout): Payout {
     id: payout.id,
     status: known(payoutStatuses, payout.status),
     amountMinor: amountFrom(payout.amount, payout.currency),
+    restUnits: restOf(payout.amount, payout.currency),
     currency: payout.currency.toUpperCase(),
     arrivalDate: timeFrom(payout.arrival_date),
     failureCode: payout.failure_code ?? undefined,
@@ -174,6 +175,7 @@ function settlementFrom(movement: Stripe.BalanceTransaction): Settlement {
     // Not the fee as it is told, which may be finer than we count: the three must add up.
     feeMinor: amountMinor - netMinor,
     netMinor,
+    restUnits: restOf(movement.net, movement.currency),
     currency: movement.currency.toUpperCase(),
   }
 }
@@ -194,6 +196,10 @@ function cardFrom(card: {
     expMonth: card.exp_month,
     expYear: card.exp_year,
   }
+}
+
+function restOf(amount: number, currency: string): bigint {
+  return restOfProcessorAmount(BigInt(amount), currency.toUpperCase())
 }
 
 const refundStatuses = ['pending', 'requires_action', 'succeeded', 'failed', 'canceled'] as const

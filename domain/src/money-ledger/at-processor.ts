@@ -1,0 +1,25 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+
+/** What is at the processor by the ledger, and by what its postings noted that is finer: together it is what is there. */
+export type AtProcessor = { readonly clearingMinor: bigint; readonly restUnits: bigint }
+
+/** Goes through all postings of a currency that have moved something there. */
+export async function findAtProcessor(
+  sql: Queryable,
+  providerId: string,
+  currency: string,
+): Promise<AtProcessor> {
+  const [row] = await sql<[{ clearing: string; rest: string }]>`
+    with moved as (
+      select transaction_ref, sum(amount) filter (where account = 'clearing') as amount
+      from ledger_entries
+      -- A payout of less than a minor unit may clear nothing.
+      where provider_id = ${providerId} and account in ('clearing', 'bank') and unit = ${currency}
+      group by transaction_ref)
+    select coalesce(sum(moved.amount), 0)::text as clearing,
+      coalesce(sum((posted.result->'rest'->>${currency})::numeric), 0)::text as rest
+    from moved
+    join ledger_transactions as posted
+      on posted.provider_id = ${providerId} and posted.reference = moved.transaction_ref`
+  return { clearingMinor: BigInt(row.clearing), restUnits: BigInt(row.rest) }
+}
