@@ -11,6 +11,7 @@ import { creditedTaxOf } from '../src/invoices/decide-credit.ts'
 import type { InvoiceWithLines } from '../src/invoices/invoice.ts'
 import { listPaymentsOf } from '../src/invoices/payments.ts'
 import { recompute } from '../src/invoices/recompute.ts'
+import { dollarCents } from '../src/money/dollar-amount.ts'
 import { listUnbalancedInvoices } from '../src/money-ledger/unbalanced.ts'
 import { applyLook } from '../src/payments/apply-look.ts'
 import { applyRefund } from '../src/payments/apply-refund.ts'
@@ -36,7 +37,11 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase.stop())
 
+/** What a dollar buys of it. */
+const rates = { USD: '1', EUR: '0.92', JPY: '150', KWD: '0.307' } as const
+
 type Bought = {
+  readonly currency: keyof typeof rates
   readonly what: 'credits' | 'month' | 'for good'
   readonly price: number
   /** None: the customer held the plan before. */
@@ -49,6 +54,7 @@ type Bought = {
 }
 
 const bought: fc.Arbitrary<Bought> = fc.record({
+  currency: fc.constantFrom('USD', 'EUR', 'JPY', 'KWD'),
   what: fc.constantFrom('credits', 'month', 'for good'),
   price: fc.integer({ min: 50, max: 200_000 }),
   setupFee: fc.constantFrom(0, 1, 999),
@@ -128,7 +134,7 @@ function checkInvoice(invoice: InvoiceWithLines, sale: Bought, intent: PaymentIn
     status: 'paid',
     totalMinor: paid,
     paidMinor: paid,
-    currency: 'USD',
+    currency: sale.currency,
     nextChargeAt: null,
     parties: { seller: { name: 'Acme' }, buyer: { reference: intent.customerRef } },
   })
@@ -166,7 +172,7 @@ async function checkAccounts(
 ): Promise<void> {
   const rows = await database.in('sandbox')<{ account: string; sum: string }[]>`
     select account, sum(amount)::text as sum from ledger_entries
-    where customer_ref = ${customerRef} and unit = 'USD' group by 1 having sum(amount) <> 0`
+    where customer_ref = ${customerRef} and unit = ${sale.currency} group by 1 having sum(amount) <> 0`
   const taxMinor = taxOf(sale)
   const taxBack = rounded(taxMinor * arrivedMinor, paidMinor)
   const isCredits = sale.what === 'credits'
@@ -195,7 +201,7 @@ async function open(
   sale: Bought,
   at: number,
 ): Promise<PaymentIntent> {
-  const { what, price, setupFee, rate, isInclusive } = sale
+  const { currency, what, price, setupFee, rate, isInclusive } = sale
   const reference = `txn_${providerId}_${at}`
   const productRef = `prd_${providerId}_${at}`
   const total = totalOf(sale)
@@ -207,7 +213,7 @@ async function open(
     reference: `pln_${providerId}_${at}`,
     name: 'Pro',
     type: what === 'month' ? 'recurring' : 'one-time',
-    currency: 'USD',
+    currency,
     priceMinor: price,
     basePriceMinor: null,
     setupFeeMinor: setupFee,
@@ -227,10 +233,10 @@ async function open(
     paymentMethodId: null,
     keepsCard: false,
     status: 'requires_payment_method',
-    amountMinor: tax?.totalMinor ?? total,
+    amountMinor: dollarCents(tax?.totalMinor ?? total, currency, rates[currency]),
     originalAmountMinor: tax?.totalMinor ?? total,
-    currency: 'USD',
-    exchangeRate: '1',
+    currency,
+    exchangeRate: rates[currency],
     tax,
     credits: isCredits ? total * 100n : null,
     description: null,
@@ -261,7 +267,7 @@ async function open(
       insert into plans
         (provider_id, reference, product_ref, name, type, status, price, currency, created_at, updated_at)
       values (${providerId}, ${planSnapshot.reference}, ${productRef}, 'Pro', ${planSnapshot.type},
-        'active', ${price}, 'USD', ${billedAt}, ${billedAt})`
+        'active', ${price}, ${currency}, ${billedAt}, ${billedAt})`
     await sql`
       insert into customer_references (provider_id, reference, customer_ref, linked_at)
       values (${providerId}, ${customerRef}, ${customerRef}, ${billedAt})`

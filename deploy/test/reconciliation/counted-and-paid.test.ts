@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
 import { runReconciliation } from '@tollgate/billing-runner/jobs/reconcile'
 import { repair } from '@tollgate/billing-runner/jobs/repair'
+import type { Parts } from '@tollgate/billing-runner/open-parts'
 import { insertPublication, lockPublicationTargets } from '@tollgate/domain/publications/repository'
 import type { WithheldRepair } from '@tollgate/domain/reconciliation/decide-repairs'
 import type { Finding, Repair } from '@tollgate/domain/reconciliation/finding'
@@ -18,6 +19,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 import { createCappedProduct, createCustomer } from '../offers.ts'
+import { databaseOf, hotStateOf, Life } from '../money/life.ts'
 import { startStack, type Stack } from '../stack.ts'
 import { WalletCaller } from '../wallet-caller.ts'
 
@@ -72,15 +74,17 @@ type Told = {
   readonly withheld: readonly WithheldRepair[]
 }
 
-async function reconcile(isRepairing = false, providerId?: string): Promise<Told> {
-  const { database, eventLog, usageStore } = stack
-  const config = readBillingRunnerConfig({
+const config = () =>
+  readBillingRunnerConfig({
     TOLLGATE_DATA_DIR: folder,
     TOLLGATE_DATABASE_URL: 'postgres://not-opened',
     TOLLGATE_CLICKHOUSE_URL: 'http://not-opened',
     TOLLGATE_RECONCILE_GRACE_MINUTES: '0',
   })
-  const parts = {
+
+function partsOf(): Parts {
+  const { database, eventLog, usageStore } = stack
+  return {
     clock: systemClock,
     logger: createLogger('test', 'silent'),
     database,
@@ -91,8 +95,12 @@ async function reconcile(isRepairing = false, providerId?: string): Promise<Told
     processors: { of: () => undefined, close: async () => undefined },
     charge: undefined,
   }
+}
+
+async function reconcile(isRepairing = false, providerId?: string): Promise<Told> {
+  const parts = partsOf()
   const asked = { environment, providerId } as const
-  const { reports, repairs, withheld } = await runReconciliation(config, parts, asked)
+  const { reports, repairs, withheld } = await runReconciliation(config(), parts, asked)
   if (isRepairing) await repair(parts, environment, repairs)
   expect(reports).toHaveLength(1)
   const [report] = reports
@@ -269,6 +277,51 @@ test('counts and wallets are made again when asked', { timeout: 2 * patienceMs }
     await stack.database.in(environment)`select * from wallets order by provider_id, customer_ref`,
   ).toEqual(money)
 })
+
+/** Effects of the repair; it dies at that one. */
+async function repairUntil(atStep: number, repairs: readonly Repair[]): Promise<Life> {
+  const life = new Life({ atStep, sendsLast: false })
+  const parts = {
+    ...partsOf(),
+    database: databaseOf(life, stack.database),
+    hotState: hotStateOf(life, hotState),
+  }
+  await repair(parts, environment, repairs).catch((error: unknown) => {
+    if (!life.isOver) throw error
+  })
+  return life
+}
+
+test(
+  'what a repair was to make again that died at any of its effects is made again by the next one',
+  { timeout: 4 * patienceMs },
+  async () => {
+    const counters = await countersOf('user-1', cappedRef)
+    const wallet = await walletOf(payerRef)
+    const repairs: Repair[] = [
+      { kind: 'published', providerId: await providerOf(payerRef), customerRef: payerRef },
+      { kind: 'counts', partition: counters.partition },
+    ]
+    const remaining = async (): Promise<number> =>
+      (await client.checkLimit(customerRef, cappedRef)).remaining
+    const [left, balance] = [await remaining(), await wallets.balanceOf(payerRef)]
+    let isOver = true
+    for (let atStep = 1; isOver; atStep += 1) {
+      await stack.stopProjections()
+      await miscount(counters, 'requests', 4_000_000n)
+      await publishGranted(wallet, '900000000')
+      await stack.startProjections()
+      expect(await remaining()).toBe(left - 4)
+      const life = await repairUntil(atStep, repairs)
+      isOver = life.isOver
+      if (isOver) await repairUntil(Infinity, repairs)
+      else expect(life.steps.length).toBeGreaterThan(1)
+      await expect.poll(remaining, { timeout: patienceMs }).toBe(left)
+      await expect.poll(() => wallets.balanceOf(payerRef), { timeout: patienceMs }).toBe(balance)
+    }
+    expect(wordsOf(await reconcile())).toEqual([])
+  },
+)
 
 test(
   'a record that is gone is found where it was counted and paid',
