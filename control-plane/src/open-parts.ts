@@ -9,7 +9,8 @@ import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { traceHotState } from '@tollgate/platform/hot-state/trace-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
-import { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
+import type { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
+import { openGuardedHttp } from '@tollgate/platform/outbound/open-guarded-http'
 import {
   openPaymentProcessors,
   type PaymentProcessors,
@@ -37,7 +38,7 @@ export type Parts = {
   readonly tracing: Tracing | undefined
   readonly secrets: Secrets
   readonly processors: PaymentProcessors
-  /** The way to MCP servers of providers. */
+  /** The way to servers of providers. */
   readonly outbound: GuardedHttp
 }
 
@@ -79,7 +80,9 @@ function openUntraced(config: ControlPlaneConfig, overrides: Partial<Parts>): Pr
       processors:
         overrides.processors ?? (await own(Promise.resolve(openPaymentProcessors(config)))),
       secrets: overrides.secrets ?? (await openSecrets(config, logger)),
-      outbound: overrides.outbound ?? (await own(openOutbound(config, logger))),
+      outbound:
+        overrides.outbound ??
+        (await own(openGuardedHttp(config, config.mcpAnswerBytesMax, logger))),
       usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
     }
   })
@@ -89,21 +92,6 @@ function openUntraced(config: ControlPlaneConfig, overrides: Partial<Parts>): Pr
 function openLog(config: ControlPlaneConfig, logger: Logger): Promise<EventLog> {
   const topics = environments.map(usageTopic)
   return openEventLogForReading(config, { topics, values: meterEventValues, logger })
-}
-
-function openOutbound(config: ControlPlaneConfig, logger: Logger): GuardedHttp {
-  const { outboundAllowed: allowed, outboundPorts: ports } = config
-  if (allowed.text !== '') {
-    logger.info({ allowed: allowed.text }, 'providers may point to what is not public')
-  }
-  return new GuardedHttp({
-    allowed,
-    ports,
-    connectTimeoutMs: config.outboundConnectTimeoutMs,
-    timeoutMs: config.outboundTimeoutMs,
-    answerBytesMax: config.mcpAnswerBytesMax,
-    connectionsPerOriginMax: config.outboundConnectionsPerOriginMax,
-  })
 }
 
 function openUsageStore(config: ControlPlaneConfig): UsageStore {

@@ -1,8 +1,10 @@
+import { createSocket } from 'node:dgram'
 import { createServer } from 'node:http'
 import { isIP, type AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { parseAllowList } from '../src/outbound/allow-list.ts'
 import { GuardedHttp } from '../src/outbound/guarded-http.ts'
+import type { OutboundPost } from '../src/outbound/post.ts'
 import { resolveByDns } from '../src/outbound/resolve.ts'
 import { openDnsServer } from './dns-server.ts'
 import { specialAddresses } from './special-addresses.ts'
@@ -34,28 +36,35 @@ async function post(url: string, addressesOf: (name: string) => readonly string[
   return { outcome: await send(url), asked: server.asked }
 }
 
+const limits = {
+  ports: [443],
+  connectTimeoutMs: 5_000,
+  timeoutMs: 10_000,
+  answerBytesMax: 1,
+  connectionsPerOriginMax: 1,
+}
+
+function to(url: string): OutboundPost {
+  return {
+    url,
+    headers: {},
+    body: Buffer.from('{}'),
+    isPlainHttpAllowed: true,
+    answerBytesMax: 100,
+  }
+}
+
 /** Port of the machine: as far as ports go, it may be reached. */
 async function sending(addressesOf: (name: string) => readonly string[], allowed = '') {
   const server = await openDnsServer(addressesOf)
   const http = new GuardedHttp({
+    ...limits,
     allowed: parseAllowList(allowed),
     ports: [443, homePort],
-    connectTimeoutMs: 5_000,
-    timeoutMs: 10_000,
-    answerBytesMax: 1,
-    connectionsPerOriginMax: 1,
     resolve: resolveByDns([server.address]),
   })
   closing.push(() => http.close(), server.close)
-  const send = (url: string) =>
-    http.post({
-      url,
-      headers: {},
-      body: Buffer.from('{}'),
-      isPlainHttpAllowed: true,
-      answerBytesMax: 100,
-    })
-  return { send, server }
+  return { send: (url: string) => http.post(to(url)), server }
 }
 
 const refused = expect.objectContaining({
@@ -131,9 +140,25 @@ test('a name that leads home from its second answer on never gets there', async 
   expect(homeConnections).toBe(0)
 })
 
-test('a name without addresses is told from one that nobody answers for', async () => {
+test('a name that leads nowhere', async () => {
   const { outcome } = await post('https://nowhere.example/')
   expect(outcome).toMatchObject({ failure: 'unresolved', trip: { address: null } })
+})
+
+test('a name server that never answers is not waited for any longer than a server', async () => {
+  const silent = createSocket('udp4')
+  await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve))
+  const http = new GuardedHttp({
+    ...limits,
+    allowed: parseAllowList(''),
+    connectTimeoutMs: 200,
+    resolve: resolveByDns([`127.0.0.1:${silent.address().port}`]),
+  })
+  closing.push(
+    () => http.close(),
+    () => new Promise<void>((resolve) => silent.close(resolve)),
+  )
+  expect(await http.post(to('https://hooks.example/'))).toMatchObject({ failure: 'timeout' })
 })
 
 test.each([22, 80, 6379, 8443])('port %d is not reached', async (port) => {
