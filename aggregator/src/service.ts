@@ -176,6 +176,7 @@ function sinkGroupOf(
   const sink = {
     traceBatch: traceBatchOf(config, tracing),
     usageStore,
+    isSingleServer: config.clickhouseCluster === '',
     readLimits: { recordsMax: config.sinkBatchRowsMax, bytesMax: config.sinkBatchBytesMax },
     delayMs: config.sinkDelayMs,
     countersWaitMs: config.sinkCountersWaitMs,

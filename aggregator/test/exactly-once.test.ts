@@ -124,6 +124,8 @@ class History {
     const sinkParts = {
       ...parts,
       usageStore: port<UsageStore>(this.store),
+      // It keeps tokens and rows together, as a cluster does.
+      isSingleServer: false,
       countersWaitMs: 0,
       newLineage: () => `lineage-${this.#lineages++}`,
     }

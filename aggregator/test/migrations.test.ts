@@ -60,6 +60,30 @@ describe('the migrations of the usage tables', () => {
     expect(found).toEqual({ result: 0 })
   })
 
+  it('keep what a roll-up of before has summed up, and go on with it', async () => {
+    await dropAll()
+    const { store } = clickhouse
+    await store.command('CREATE DATABASE sandbox')
+    const signed = all.findIndex((statement) => statement.includes('records Int64'))
+    for (const statement of all.slice(0, signed)) await store.command(statement)
+    const use = (id: string): Promise<void> =>
+      store.command(
+        `INSERT INTO sandbox.usage_records (id, customer_ref, value, timestamp, outcome)
+         VALUES ('${id}', 'cus', 1.5, '2026-03-01 00:00:00', 'success')`,
+      )
+    await use('a')
+    await migrateUsageTables(clickhouse.connection)
+    await use('b')
+    await store.command(
+      `INSERT INTO sandbox.usage_by_hour (customer_ref, hour, value, records)
+       VALUES ('cus', '2026-03-01 00:00:00', -0.5, -1)`,
+    )
+    await store.command('OPTIMIZE TABLE sandbox.usage_by_hour FINAL')
+    expect(
+      await store.query('SELECT customer_ref, value, records FROM sandbox.usage_by_hour'),
+    ).toEqual([{ customer_ref: 'cus', value: '2.5', records: '1' }])
+  })
+
   it('may be begun by several sinks at once', async () => {
     await dropAll()
     await Promise.all(Array.from({ length: 3 }, () => migrateUsageTables(clickhouse.connection)))

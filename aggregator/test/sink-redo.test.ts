@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { runSinkBatch, type SinkParts } from '../src/consume/run-sink-batch.ts'
+import { runSinkBatch } from '../src/consume/run-sink-batch.ts'
+import type { SinkParts } from '../src/consume/sink-parts.ts'
 import { untracedBatches } from '../src/consume/trace-batches.ts'
 import { ExpectedUsage, readStored } from './expected-usage.ts'
 import { EventGenerator } from './generated-events.ts'
@@ -35,6 +36,7 @@ async function storeBatch(interruption?: Interruption, others = nobody): Promise
     partition: 0,
     readLimits: { recordsMax: 1_000, bytesMax: 1 << 24 },
     traceBatch: untracedBatches,
+    isSingleServer: true,
     countersWaitMs: 0,
     newLineage: () => 'lineage',
   }

@@ -88,7 +88,11 @@ export class SteppedProjections {
 
   async store(): Promise<string> {
     const position = await this.#of.log.position(sinkGroup, topic, this.partition)
-    const sink = { countersWaitMs: 0, newLineage: () => `lineage-${this.partition}` }
+    const sink = {
+      isSingleServer: true,
+      countersWaitMs: 0,
+      newLineage: () => `lineage-${this.partition}`,
+    }
     return (await runSinkBatch({ ...this.#parts, ...sink }, position)).kind
   }
 

@@ -8,7 +8,6 @@ import {
   type ChdbGatewayProcess,
 } from '../src/chdb-gateway/spawn-chdb-gateway.ts'
 import {
-  countsOf,
   createUsageTables,
   usageColumns,
   usageRows,
@@ -61,11 +60,17 @@ describe('ClickHouse through the gateway', () => {
 })
 
 describe('a usage store that dies', () => {
-  it('has every row once in table and view when the insert is repeated after a kill', async () => {
+  /*
+   * The batch that a kill cuts off may be missing even after the repeat, in the table or behind the view: ClickHouse writes
+   * its token first and its rows a moment later. Who needs it whole has to look (decision 49).
+   */
+  it('has what it acknowledged once in table and view, and of what a kill cut off all or nothing', async () => {
     const own = await mkdtemp(join(tmpdir(), 'tollgate-chdb-'))
     let dying = await spawnChdbGateway({ folder: own, password })
     let through = connect(dying.url)
     const tables = await createUsageTables(through)
+    const acknowledged = new Set<string>()
+    const cutOff = new Set<string>()
     for (let round = 0; round < 5; round += 1) {
       const inserting = insertUntilItFails(through, tables.source, round)
       await sleep(60 + 53 * round)
@@ -85,8 +90,23 @@ describe('a usage store that dies', () => {
           )
         }
       }
-      inserted += begun * rowsPerBatch
-      expect(await countsOf(through, tables)).toEqual({ rows: inserted, viewed: inserted })
+      for (let batch = 0; batch < begun - 1; batch += 1) acknowledged.add(customerOf(round, batch))
+      cutOff.add(customerOf(round, begun - 1))
+      const stored = await rowsByCustomer(
+        through,
+        `SELECT customer, count() AS rows FROM ${tables.source}`,
+      )
+      const viewed = await rowsByCustomer(
+        through,
+        `SELECT customer, sum(records) AS rows FROM ${tables.target}`,
+      )
+      for (const found of [stored, viewed]) {
+        expect([...acknowledged].filter((customer) => !found.has(customer))).toEqual([])
+        for (const [customer, rows] of found) {
+          expect({ customer, rows }).toEqual({ customer, rows: rowsPerBatch })
+          expect(acknowledged.has(customer) || cutOff.has(customer)).toBe(true)
+        }
+      }
     }
     await through.close()
     await dying.stop()
@@ -94,10 +114,17 @@ describe('a usage store that dies', () => {
   })
 
   const rowsPerBatch = 2000
-  let inserted = 0
 
+  const customerOf = (round: number, batch: number): string => `r${round}b${batch}`
   const batchOf = (round: number, batch: number): UsageRow[] =>
-    usageRows(`r${round}b${batch}`, rowsPerBatch)
+    usageRows(customerOf(round, batch), rowsPerBatch)
+
+  async function rowsByCustomer(through: UsageStore, sums: string): Promise<Map<string, number>> {
+    const found = await through.query<{ customer: string; rows: string }>(
+      `${sums} GROUP BY customer`,
+    )
+    return new Map(found.map(({ customer, rows }) => [customer, Number(rows)]))
+  }
 
   /** Resolves with the number of batches that were begun, the last of which failed. */
   async function insertUntilItFails(

@@ -3,9 +3,9 @@ import { insertToken, readSinkNote, writeSinkNote } from './sink-note.ts'
 
 it('reads what it wrote', () => {
   for (const note of [
-    { lineage: 'm', openTo: undefined, hasMovedRecords: false },
-    { lineage: 'm', openTo: 12, hasMovedRecords: false },
-    { lineage: 'm', openTo: 12, hasMovedRecords: true },
+    { lineage: 'm', openTo: undefined, again: 0, hasMovedRecords: false },
+    { lineage: 'm', openTo: 12, again: 0, hasMovedRecords: false },
+    { lineage: 'm', openTo: 12, again: 2, hasMovedRecords: true },
   ]) {
     expect(readSinkNote(writeSinkNote(note))).toEqual(note)
   }
@@ -13,5 +13,7 @@ it('reads what it wrote', () => {
 })
 
 it('names a batch by its range and the lineage it belongs to', () => {
-  expect(insertToken('m', 'tollgate.usage.live', 3, 10, 20)).toBe('tollgate.usage.live-3-10-20-m')
+  const tokenOf = (again: number) => insertToken('m', 'tollgate.usage.live', 3, 10, 20, again)
+  expect(tokenOf(0)).toBe('tollgate.usage.live-3-10-20-m')
+  expect(tokenOf(2)).toBe('tollgate.usage.live-3-10-20-m-again-2')
 })

@@ -5,9 +5,16 @@ import { usageRecords } from './migrations/0001-usage-records.ts'
 import { usageByHour } from './migrations/0002-usage-by-hour.ts'
 import { unreadableRecords } from './migrations/0003-unreadable-records.ts'
 import { creditDebits } from './migrations/0004-credit-debits.ts'
+import { signedRecords } from './migrations/0005-signed-records.ts'
 
 /** Only ever added to at the end: what a released version has applied is never changed. */
-export const usageMigrations = [usageRecords, usageByHour, unreadableRecords, creditDebits]
+export const usageMigrations = [
+  usageRecords,
+  usageByHour,
+  unreadableRecords,
+  creditDebits,
+  signedRecords,
+]
 
 /** Brings the databases `sandbox` and `live`, which have the same tables, to this version. Repeatable. */
 export async function migrateUsageTables(connection: ClickHouseConnection): Promise<void> {

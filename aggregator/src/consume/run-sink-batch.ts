@@ -1,26 +1,14 @@
 import type { GroupPosition } from '@tollgate/platform/event-log/event-log'
-import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { BatchDecoder } from '../domain/decode-batch.ts'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
-import {
-  firstNote,
-  insertToken,
-  readSinkNote,
-  writeSinkNote,
-  type SinkNote,
-} from '@tollgate/schemas/sink-note'
-import { eventsToStore, unreadableColumns, usageColumns } from '../domain/usage-rows.ts'
-import { checkPosition, type PartitionParts } from './partition-parts.ts'
+import { firstNote, readSinkNote, writeSinkNote, type SinkNote } from '@tollgate/schemas/sink-note'
+import { eventsToStore } from '../domain/usage-rows.ts'
+import { checkPosition } from './partition-parts.ts'
 import { settleSinkMarks } from './settle-sink-marks.ts'
-
-export type SinkParts = PartitionParts & {
-  readonly usageStore: UsageStore
-  /** How long the sink lets the counters projection set the marks of a batch before it claims them itself. */
-  readonly countersWaitMs: number
-  /** A fresh random name, for a position that no sink has touched yet. */
-  readonly newLineage: () => string
-}
+import { tokenOf, type OpenBatch, type SinkParts } from './sink-parts.ts'
+import { storeAgain, type Repair } from './store-again.ts'
+import { storeRows } from './store-rows.ts'
 
 export type SinkOutcome =
   | { readonly kind: 'idle' }
@@ -31,6 +19,8 @@ export type SinkOutcome =
       readonly position: GroupPosition
       readonly rowTotal: number
       readonly duplicateTotal: number
+      /** Where the batch was stored again after something had failed, and ClickHouse is a single server. */
+      readonly repair: Repair | undefined
       readonly batch: DecodedBatch
     }
 
@@ -41,6 +31,7 @@ export type SinkOutcome =
  *   2. claim marks: who is a duplicate is settled for good. A redo reads the same answer.
  *   3. insert unreadable records, 4. insert rows: the store has part or all of the batch, perhaps the table and not
  *      its views. A redo inserts the same rows with the same token; the store drops what it has and adds what it lacks.
+ *      Of a single server a redo does not take that on trust (store-again.ts).
  *   5. commit the end and clear the note: done.
  *
  * Without step 1 a redo would see a longer log, cut a longer batch with another token, and store rows twice.
@@ -71,19 +62,27 @@ async function storeBatch(
   batch: DecodedBatch,
 ): Promise<SinkOutcome> {
   const { log, topic, partition } = parts
-  const open = await openBatch(parts, position, note, batch)
+  const isRedo = note.openTo !== undefined
+  const opened = isRedo ? { position, note } : await openBatch(parts, position, note, batch)
 
   const firstOffsets = await settleSinkMarks(parts, batch, parts.countersWaitMs)
   if (firstOffsets === 'rebuilding') return { kind: 'rebuilding' }
 
-  const stored = await insertBatch(parts, batch, note.lineage, firstOffsets)
+  const events = eventsToStore(batch.events, firstOffsets)
+  const open = { ...opened, rows: { ...batch, events } }
+  const stored = await storeOpen(parts, open, isRedo)
 
-  const next = {
-    offset: batch.toOffset,
-    note: writeSinkNote({ ...note, openTo: undefined }),
+  const closed = writeSinkNote({ ...note, openTo: undefined, again: 0 })
+  const next = { offset: batch.toOffset, note: closed }
+  await log.commit(sinkGroup, topic, partition, stored.position, next)
+  return {
+    kind: 'stored',
+    position: next,
+    rowTotal: events.length,
+    duplicateTotal: batch.events.length - events.length,
+    repair: stored.repair,
+    batch,
   }
-  await log.commit(sinkGroup, topic, partition, open, next)
-  return { kind: 'stored', position: next, batch, ...stored }
 }
 
 async function openBatch(
@@ -91,33 +90,21 @@ async function openBatch(
   position: GroupPosition,
   note: SinkNote,
   { fromOffset, toOffset }: DecodedBatch,
-): Promise<GroupPosition> {
-  if (note.openTo !== undefined) return position
-  const open = {
-    offset: fromOffset,
-    note: writeSinkNote({ ...note, openTo: toOffset }),
-  }
+): Promise<Omit<OpenBatch, 'rows'>> {
+  const openNote = { ...note, openTo: toOffset }
+  const open = { offset: fromOffset, note: writeSinkNote(openNote) }
   await log.commit(sinkGroup, topic, partition, position, open)
-  return open
+  return { position: open, note: openNote }
 }
 
-async function insertBatch(
-  { usageStore, environment, topic, partition }: SinkParts,
-  batch: DecodedBatch,
-  lineage: string,
-  firstOffsets: ReadonlyMap<string, number>,
-): Promise<{ rowTotal: number; duplicateTotal: number }> {
-  const token = insertToken(lineage, topic, partition, batch.fromOffset, batch.toOffset)
-  if (batch.unreadable.length > 0) {
-    const table = `${environment}.unreadable_records`
-    await usageStore.insert(table, unreadableColumns(partition), batch.unreadable, token)
-  }
-  const events = eventsToStore(batch.events, firstOffsets)
-  if (events.length > 0) {
-    const table = `${environment}.usage_records`
-    await usageStore.insert(table, usageColumns(partition), events, token)
-  }
-  return { rowTotal: events.length, duplicateTotal: batch.events.length - events.length }
+async function storeOpen(
+  parts: SinkParts,
+  open: OpenBatch,
+  isRedo: boolean,
+): Promise<{ readonly position: GroupPosition; readonly repair: Repair | undefined }> {
+  if (isRedo && parts.isSingleServer) return await storeAgain(parts, open)
+  await storeRows(parts, open.rows, tokenOf(parts, open, 0))
+  return { position: open.position, repair: undefined }
 }
 
 /** A new batch is what one read gives; an open one is read again to exactly its end, in as many reads as it takes. */

@@ -6,7 +6,8 @@ import { readSinkNote } from '@tollgate/schemas/sink-note'
 import { logUnreadable } from './log-unreadable.ts'
 import type { Projection, Step } from './projection-loop.ts'
 import type { ProjectionMetrics } from './projection-metrics.ts'
-import { runSinkBatch, type SinkParts } from './run-sink-batch.ts'
+import { runSinkBatch } from './run-sink-batch.ts'
+import type { SinkParts } from './sink-parts.ts'
 
 /** How often the sink looks whether the counters have made the lost marks again. */
 const rebuildingWaitMs = 200
@@ -59,12 +60,15 @@ export function createSinkProjection(
       }
       position = outcome.position
       waitingSinceMs = undefined
-      const { batch, rowTotal, duplicateTotal } = outcome
+      const { batch, rowTotal, duplicateTotal, repair } = outcome
       metrics.batchSeconds.observe(labels, (performance.now() - startedMs) / 1000)
       metrics.records.inc({ ...labels, result: 'stored' }, rowTotal)
       metrics.records.inc({ ...labels, result: 'duplicate' }, duplicateTotal)
       metrics.records.inc({ ...labels, result: 'unreadable' }, batch.unreadable.length)
       logUnreadable(logger, batch.unreadable)
+      if (repair !== undefined && repair.againTotal + repair.hourTotal > 0) {
+        logger.warn(repair, 'what ClickHouse had lost of a batch, or had twice, was put right')
+      }
       return { kind: 'moved' }
     },
   }

@@ -43,6 +43,7 @@ export async function leaveCrashBehind(dataDir: string): Promise<void> {
           topic,
           partition,
           readLimits,
+          isSingleServer: true,
           countersWaitMs: 1,
           newLineage: randomUUID,
           traceBatch: untracedBatches,

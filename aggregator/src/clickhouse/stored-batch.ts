@@ -1,0 +1,121 @@
+import type { Column, UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { Environment } from '@tollgate/schemas/environment'
+import { millisecondsOfDay, type BatchPiece } from '../domain/cut-batch.ts'
+
+/** The records [fromOffset, toOffset) of one log partition. */
+export type BatchRange = {
+  readonly environment: Environment
+  readonly partition: number
+  readonly fromOffset: number
+  readonly toOffset: number
+}
+
+/** How many records of a piece `usage_records` has, each counted once. */
+export async function countStored(
+  store: UsageStore,
+  range: BatchRange,
+  piece: BatchPiece,
+): Promise<number> {
+  const [row] = await store.query<{ total: string }>(
+    `SELECT uniqExact(log_offset) AS total FROM ${range.environment}.usage_records
+     WHERE ${ofPiece} AND ${inDay('timestamp')} AND ${inRange}`,
+    { ...pieceParameters(piece), ...rangeParameters(range) },
+  )
+  return Number(row?.total)
+}
+
+/** How many records of a range a table that is sorted by offset has, each counted once. */
+export async function countInRange(
+  store: UsageStore,
+  range: BatchRange,
+  table: 'credit_debits' | 'unreadable_records',
+): Promise<number> {
+  const [row] = await store.query<{ total: string }>(
+    `SELECT uniqExact(log_offset) AS total FROM ${range.environment}.${table} WHERE ${inRange}`,
+    rangeParameters(range),
+  )
+  return Number(row?.total)
+}
+
+/** What `usage_by_hour` lacks of an hour, or has too much of where it is negative. */
+export type RollUpDifference = {
+  readonly providerId: string
+  readonly meterName: string
+  readonly customerRef: string
+  readonly productRef: string
+  /** Unix milliseconds. */
+  readonly hourMs: number
+  /** Exact decimals. */
+  readonly value: string
+  readonly records: string
+}
+
+/** The customers' whole day is compared, not only the batch's part of it: the roll-up does not know what is of which batch. */
+export async function readRollUpDifferences(
+  store: UsageStore,
+  environment: Environment,
+  piece: BatchPiece,
+): Promise<RollUpDifference[]> {
+  const rows = await store.query<Omit<RollUpDifference, 'hourMs'> & { hourSecond: number }>(
+    `SELECT provider_id AS providerId, meter_name AS meterName, customer_ref AS customerRef,
+       product_ref AS productRef, toUnixTimestamp(hour) AS hourSecond,
+       toString(sum(lacking)) AS value, toString(sum(lackingRecords)) AS records
+     FROM (
+       SELECT provider_id, meter_name, customer_ref, product_ref,
+         toDateTime(toStartOfHour(timestamp), 'UTC') AS hour,
+         toDecimal128(value, 6) AS lacking, toInt64(1) AS lackingRecords
+       FROM ${environment}.usage_records FINAL
+       WHERE ${ofPiece} AND ${inDay('timestamp')} AND outcome = 'success'
+       UNION ALL
+       SELECT provider_id, meter_name, customer_ref, product_ref, hour,
+         -value AS lacking, -records AS lackingRecords
+       FROM ${environment}.usage_by_hour
+       WHERE ${ofPiece} AND ${inDay('hour')}
+     )
+     GROUP BY provider_id, meter_name, customer_ref, product_ref, hour
+     HAVING sum(lacking) != 0 OR sum(lackingRecords) != 0
+     ORDER BY customer_ref, product_ref, hour`,
+    pieceParameters(piece),
+  )
+  return rows.map(({ hourSecond, ...row }) => ({ ...row, hourMs: hourSecond * 1000 }))
+}
+
+/** The differences of one piece are of one month, so they are one block: all of them are stored, or none. */
+export async function addToRollUp(
+  store: UsageStore,
+  environment: Environment,
+  differences: readonly RollUpDifference[],
+  token: string,
+): Promise<void> {
+  await store.insert(`${environment}.usage_by_hour`, rollUpColumns, differences, token)
+}
+
+const rollUpColumns: readonly Column<RollUpDifference>[] = [
+  { name: 'provider_id', type: 'String', value: ({ providerId }) => providerId },
+  { name: 'meter_name', type: 'String', value: ({ meterName }) => meterName },
+  { name: 'customer_ref', type: 'String', value: ({ customerRef }) => customerRef },
+  { name: 'product_ref', type: 'String', value: ({ productRef }) => productRef },
+  { name: 'hour', type: "DateTime64(3, 'UTC')", value: ({ hourMs }) => hourMs },
+  { name: 'value', type: 'String', value: ({ value }) => value },
+  { name: 'records', type: 'String', value: ({ records }) => records },
+]
+
+const inRange = `log_partition = {partition:UInt32}
+       AND log_offset >= {fromOffset:UInt64} AND log_offset < {toOffset:UInt64}`
+
+function rangeParameters({ partition, fromOffset, toOffset }: BatchRange): Record<string, unknown> {
+  return { partition, fromOffset, toOffset }
+}
+
+const ofPiece = `provider_id = {providerId:String} AND meter_name = {meterName:String}
+       AND customer_ref IN {customerRefs:Array(String)}`
+
+function inDay(column: string): string {
+  return `${column} >= fromUnixTimestamp64Milli({dayMs:Int64}, 'UTC')
+       AND ${column} < fromUnixTimestamp64Milli({dayEndMs:Int64}, 'UTC')`
+}
+
+function pieceParameters(piece: BatchPiece): Record<string, unknown> {
+  const { providerId, meterName, dayMs, customerRefs } = piece
+  return { providerId, meterName, customerRefs, dayMs, dayEndMs: dayMs + millisecondsOfDay }
+}

@@ -1,0 +1,19 @@
+import type { DecodedBatch } from '../domain/decoded-batch.ts'
+import { unreadableColumns, usageColumns } from '../domain/usage-rows.ts'
+import type { SinkParts } from './sink-parts.ts'
+
+/** Stores rows, and through them whatever views make of them, unless ClickHouse knows the token. */
+export async function storeRows(
+  { usageStore, environment, partition }: SinkParts,
+  { events, unreadable }: DecodedBatch,
+  token: string,
+): Promise<void> {
+  if (unreadable.length > 0) {
+    const table = `${environment}.unreadable_records`
+    await usageStore.insert(table, unreadableColumns(partition), unreadable, token)
+  }
+  if (events.length > 0) {
+    const table = `${environment}.usage_records`
+    await usageStore.insert(table, usageColumns(partition), events, token)
+  }
+}

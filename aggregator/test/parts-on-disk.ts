@@ -1,0 +1,67 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+
+const tables = ['usage_records', 'usage_by_hour', 'credit_debits', 'unreadable_records'] as const
+
+/** One block that was inserted: its rows lie in a folder, and its token stands in a file of the table. */
+export type Part = { readonly table: string; readonly name: string; readonly path: string }
+
+/**
+ * What a kill of ClickHouse leaves of a block that it was storing. `lost` is what it leaves between the two steps of today's
+ * versions, `forgotten` if they came in the other order, `absent` before both.
+ */
+export type Damage = 'none' | 'lost' | 'forgotten' | 'absent'
+
+/** So that taking tables away and putting them back stays quick. */
+export async function emptyTables(store: UsageStore): Promise<void> {
+  for (const table of tables) await store.command(`TRUNCATE TABLE sandbox.${table}`)
+}
+
+/** Blocks stay apart as they were inserted. ClickHouse forgets this with every table that is taken away and put back. */
+export async function keepPartsApart(store: UsageStore): Promise<void> {
+  for (const table of tables) await store.command(`SYSTEM STOP MERGES sandbox.${table}`)
+}
+
+export async function listParts(store: UsageStore): Promise<Part[]> {
+  return await store.query<Part>(
+    `SELECT table, name, path FROM system.parts
+     WHERE database = 'sandbox' AND active AND table IN {tables:Array(String)} ORDER BY table, name`,
+    { tables },
+  )
+}
+
+/**
+ * Takes each table away, does on disk what a kill does, and puts it back, which reads all of it again. Returns how many
+ * tokens were known and no longer are.
+ */
+export async function damageParts(
+  store: UsageStore,
+  damaged: readonly (readonly [Part, Damage])[],
+): Promise<number> {
+  let forgotten = 0
+  for (const table of tables) {
+    const parts = damaged.filter(([part, damage]) => part.table === table && damage !== 'none')
+    if (parts.length === 0) continue
+    await store.command(`DETACH TABLE sandbox.${table} SYNC`)
+    for (const [part, damage] of parts) {
+      if (damage !== 'lost') forgotten += await forgetToken(part)
+      if (damage !== 'forgotten') await rm(part.path, { recursive: true })
+    }
+    await store.command(`ATTACH TABLE sandbox.${table}`)
+  }
+  await keepPartsApart(store)
+  return forgotten
+}
+
+async function forgetToken({ name, path }: Part): Promise<number> {
+  const folder = join(dirname(path), 'deduplication_logs')
+  let found = 0
+  for (const file of await readdir(folder)) {
+    const lines = (await readFile(join(folder, file), 'utf8')).split('\n')
+    const kept = lines.filter((line) => line.split('\t')[1] !== name)
+    found += lines.length - kept.length
+    await writeFile(join(folder, file), kept.join('\n'))
+  }
+  return found
+}
