@@ -178,6 +178,12 @@ export const controlPlaneSettings = {
     1_000,
     milliseconds,
   ),
+  usageEventsIntervalMs: integerSetting(
+    'TOLLGATE_USAGE_EVENTS_INTERVAL_MS',
+    'Milliseconds between two looks for stored usage that endpoints are to be told of',
+    1_000,
+    milliseconds,
+  ),
   creditExpiryIntervalMs: integerSetting(
     'TOLLGATE_CREDIT_EXPIRY_INTERVAL_MS',
     'Milliseconds between two looks for credits that have expired',

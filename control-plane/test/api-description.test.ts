@@ -2,6 +2,7 @@ import { compileErrors, validate } from '@readme/openapi-parser'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import { eventTypes } from '@tollgate/schemas/event-types'
 import { describedOperations, describedTags } from '../src/http/described-operations.ts'
 import { buildTestApp, routesOf } from './built-app.ts'
 import { startTestStack, type TestStack } from './test-stack.ts'
@@ -35,6 +36,7 @@ type Description = {
     readonly responses: Record<string, Content>
   }
   readonly paths: Record<string, Record<string, Operation>>
+  readonly webhooks: Record<string, Record<string, Operation>>
 }
 
 let stack: TestStack
@@ -65,6 +67,13 @@ test('is valid OpenAPI 3.1', async () => {
   const outcome = await validate(document)
   expect(outcome.valid ? '' : compileErrors(outcome)).toBe('')
   expect(outcome.warnings).toEqual([])
+})
+
+test('describes what is sent of every type of event', () => {
+  expect(Object.keys(description.webhooks).sort()).toEqual(eventTypes.toSorted())
+  const { requestBody } = description.webhooks['purchase.plan_changed']!['post']!
+  const { data } = requestBody!.content['application/json'].schema.properties!
+  expect(data!.properties!['previous_attributes']!.properties).toHaveProperty('plan')
 })
 
 test('describes every route, and nothing that is none', () => {

@@ -10,8 +10,7 @@ const product = z.strictObject({
   status: z.enum(productStatuses),
   productType: z.string().nullable(),
   isManagedMcp: z.boolean(),
-  /** The same under its former name. */
-  isMcpPay: z.boolean(),
+  isMcpPay: z.boolean().describe('The same under its former name'),
   created: unixSeconds,
 })
 

@@ -6,12 +6,12 @@ const checkoutSession = z.strictObject({
   session_id: reference,
   url: z.url(),
   status: z.enum(['active', 'used', 'expired']),
-  /** Null, like the currency and the plan: the customer has not chosen yet. */
-  amount: minorUnits.nullable(),
+  amount: minorUnits
+    .nullable()
+    .describe('Minor units of `currency`; null, as it and the plan: nothing is chosen yet'),
   currency: currency.nullable(),
   customer: reference,
-  /** Null: credits are bought. */
-  product: reference.nullable(),
+  product: reference.nullable().describe('Null: credits are bought'),
   plan: reference.nullable(),
   expires_at: unixSeconds,
   created: unixSeconds,

@@ -4,12 +4,9 @@ import { reference, type EventDefinition } from './event.ts'
 const movement = z.strictObject({
   customerId: reference,
   providerId: reference,
-  /** The balance afterwards. */
-  credits: z.number(),
-  /** Below zero: taken. */
-  amount: z.number(),
-  /** Null: of no product. */
-  productRef: reference.nullable(),
+  credits: z.number().describe('The balance afterwards'),
+  amount: z.number().describe('Credits; below zero: taken'),
+  productRef: reference.nullable().describe('Null: of no product'),
 })
 
 function moved(description: string) {
@@ -27,8 +24,9 @@ export const creditEvents = {
     description: 'An automatic top-up failed',
     object: z.strictObject({
       customerRef: reference,
-      /** Null: it was turned down before the processor had a payment. */
-      paymentIntentId: reference.nullable(),
+      paymentIntentId: reference
+        .nullable()
+        .describe('At the processor; null: it was turned down before there was one'),
       reason: z.string(),
     }),
   },

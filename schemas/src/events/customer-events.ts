@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { reference, unixSeconds, type EventDefinition } from './event.ts'
 
-/** Fields of a person are empty once the customer was deleted. */
 const customer = z.strictObject({
   id: reference,
   reference,
   name: z.string().nullable(),
-  email: z.string(),
+  email: z.string().describe('Empty, like name and telephone, once the customer was deleted'),
   telephone: z.string().nullable(),
   status: z.literal('active'),
   created: unixSeconds,
@@ -15,8 +14,12 @@ const customer = z.strictObject({
 export const customerEvents = {
   'customer.created': {
     description: 'A customer was created',
-    // The product through whose MCP client the customer signed in; null: created in any other way.
-    object: customer.extend({ product: z.strictObject({ reference }).nullable() }),
+    object: customer.extend({
+      product: z
+        .strictObject({ reference })
+        .nullable()
+        .describe('Whose MCP client the customer signed in to; null: created in any other way'),
+    }),
   },
   'customer.updated': { description: 'Fields of a customer changed', object: customer },
   'customer.deleted': {

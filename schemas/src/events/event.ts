@@ -11,11 +11,13 @@ export type EventDefinition = {
 
 export const reference = z.string().min(1)
 
-/** Whole seconds since 1970. */
-export const unixSeconds = z.int().nonnegative()
+/* What describes a field stands on the page about events and in the API description. */
 
-/** ISO 4217, in lower case. */
-export const currency = z.string().regex(/^[a-z]{3}$/)
+export const unixSeconds = z.int().nonnegative().describe('Unix seconds')
 
-/** Of the currency beside it. */
-export const minorUnits = z.int()
+export const currency = z
+  .string()
+  .regex(/^[a-z]{3}$/)
+  .describe('ISO 4217, in lower case')
+
+export const minorUnits = z.int().describe('Minor units of `currency`')

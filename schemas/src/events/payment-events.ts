@@ -6,11 +6,11 @@ const money = { id: reference, amount: minorUnits, currency, created: unixSecond
 const payment = z.strictObject({
   ...money,
   customer: reference,
-  /** Null: what is paid is of no product, or of no plan, as credits are. */
-  product: reference.nullable(),
-  plan: reference.nullable(),
-  /** Null: the processor would not make the payment. */
-  processor_payment_intent: reference.nullable(),
+  product: reference.nullable().describe('Null: what is paid is of no product'),
+  plan: reference.nullable().describe('Null: what is paid is of no plan, as credits are'),
+  processor_payment_intent: reference
+    .nullable()
+    .describe('Null: the processor would not make the payment'),
   transaction_reference: reference,
 })
 
@@ -19,8 +19,7 @@ const refund = z.strictObject({ ...money, processor_refund: reference, reason: z
 const dispute = z.strictObject({
   ...money,
   reason: z.string(),
-  /** In the processor's words. */
-  status: z.string(),
+  status: z.string().describe('In the words of the processor'),
   processor_dispute: reference,
   processor_charge: reference,
 })

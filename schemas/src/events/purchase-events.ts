@@ -5,13 +5,10 @@ import { currency, minorUnits, reference, unixSeconds, type EventDefinition } fr
 const identity = {
   id: reference,
   reference,
-  /** After what the event tells of. */
-  status: z.enum(purchaseStatuses),
+  status: z.enum(purchaseStatuses).describe('After what the event tells of'),
   customer: reference,
-  /** Null: credits were bought. */
-  plan: reference.nullable(),
-  /** Empty: credits were bought that no product was named for. */
-  product: z.string(),
+  plan: reference.nullable().describe('Null: credits were bought'),
+  product: z.string().describe('Empty: credits were bought that no product was named for'),
   created: unixSeconds,
 }
 
@@ -41,10 +38,8 @@ export const purchaseEvents = {
     description: 'A payment failed, and is tried again',
     object: z.strictObject({
       ...identity,
-      /** Payments in a row that failed. */
-      retryCount: z.int().positive(),
-      /** Null: it is not tried again. */
-      nextRetryAt: unixSeconds.nullable(),
+      retryCount: z.int().positive().describe('Payments in a row that failed'),
+      nextRetryAt: unixSeconds.nullable().describe('Unix seconds; null: it is not tried again'),
     }),
     previous: z.strictObject({ status: z.enum(purchaseStatuses) }),
   },

@@ -1,15 +1,16 @@
 import { z } from 'zod'
 import { currency, minorUnits, reference, unixSeconds, type EventDefinition } from './event.ts'
 
-/** From `periodStart` on, up to `periodEnd`. */
-const period = { periodStart: unixSeconds, periodEnd: unixSeconds }
+const period = {
+  periodStart: unixSeconds,
+  periodEnd: unixSeconds.describe('Unix seconds; not part of the period'),
+}
 
 export const usageEvents = {
   'usage.charged': {
     description: 'Usage of a period was charged',
     object: z.strictObject({
-      /** The invoice that it stands on. */
-      reference,
+      reference: reference.describe('The invoice that it stands on'),
       customer: reference,
       product: reference,
       purchase: reference,
@@ -24,17 +25,15 @@ export const usageEvents = {
   'usage.recorded': {
     description: 'Usage was recorded',
     object: z.strictObject({
-      /** The usage record. */
-      reference,
-      /** As the call named it, where nobody is known by that name yet. */
-      customer: z.string(),
-      /** Null, like the purchase: the record names none. */
-      product: reference.nullable(),
-      purchase: reference.nullable(),
+      reference: reference.describe('The usage record'),
+      customer: z.string().describe('As the call named it, where nobody is known by that name yet'),
+      product: reference.nullable().describe('Null: the record names none'),
+      purchase: reference
+        .nullable()
+        .describe('What the customer held of the product when it was used; null: nothing'),
       quantity: z.number(),
       meterName: z.string(),
-      /** When it was used. */
-      recordedAt: unixSeconds,
+      recordedAt: unixSeconds.describe('Unix seconds: when it was used'),
     }),
   },
   'usage.reset': {
@@ -46,7 +45,7 @@ export const usageEvents = {
       product: reference,
       purchase: reference,
       ...period,
-      carriedOverUnits: z.number(),
+      carriedOverUnits: z.number().describe('Units that the period before left'),
       created: unixSeconds,
     }),
   },

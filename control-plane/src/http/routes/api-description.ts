@@ -11,6 +11,7 @@ import {
 import { errorComponents } from '../described-errors.ts'
 import { describedOperations, describedTags } from '../described-operations.ts'
 import { leaveOpen } from '../described-schema.ts'
+import { describedWebhooks } from '../described-webhooks.ts'
 
 /** Describes the routes that are registered after it. */
 export async function installApiDescription(app: ApiServer): Promise<void> {
@@ -55,6 +56,7 @@ function withCommonParts<Document extends Description>(document: Document): Docu
     ...document,
     components: { ...document.components, ...errorComponents },
     paths: Object.fromEntries(paths.sort((one, other) => placeOf(one) - placeOf(other))),
+    webhooks: describedWebhooks(),
   }
 }
 

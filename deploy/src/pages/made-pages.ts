@@ -1,0 +1,11 @@
+import { format } from 'prettier'
+import { configurationPage } from './configuration-page.ts'
+import { eventsPage } from './events-page.ts'
+
+/** Pages of `docs` that are made from declarations, by name. */
+export async function madePages(): Promise<Readonly<Record<string, string>>> {
+  return {
+    'configuration.md': await format(configurationPage(), { parser: 'markdown' }),
+    'events.md': await format(eventsPage(), { parser: 'markdown' }),
+  }
+}
