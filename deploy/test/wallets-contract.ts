@@ -26,6 +26,12 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
       client = (await underTest.stack.createProvider()).sandbox
       wallets = await WalletCaller.open(underTest.stack, client, send)
       productRef = wallets.productRef
+      // Of each debit only those are told who have an endpoint for it.
+      await rows()`
+        insert into webhook_endpoints
+          (provider_id, reference, url, status, disabled_reason, disabled_at, created_at, updated_at)
+        select provider_id, 'we_WALLETS', 'https://example.com', 'disabled', 'provider', now(), now(), now()
+        from products where reference = ${productRef}`
     })
     afterAll(() => underTest.remove())
 

@@ -24,6 +24,12 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase.stop())
 
+async function addEndpoint(): Promise<void> {
+  await sandbox()`
+    insert into webhook_endpoints (provider_id, reference, url, created_at, updated_at)
+    values (${providerId}, ${`we_${customerRef}`}, 'https://example.com', ${now}, ${now})`
+}
+
 const sandbox = () => database.in('sandbox')
 
 beforeEach(async () => {
@@ -87,7 +93,17 @@ it('posts a batch once, whoever comes with it and however often', async () => {
   expect(await listUnbalancedWallets(sandbox(), 10)).toEqual([])
 })
 
+it('tells nobody of debits who has no endpoint for them, and of the lines that are crossed all the same', async () => {
+  await sandbox()`delete from webhook_endpoints`
+  await grant(1_500)
+  await post(batch(0, [debit(1_500n)]))
+  expect(await eventsOf('debited')).toEqual([])
+  expect(await eventsOf('low_balance')).toHaveLength(1)
+  expect(await eventsOf('exhausted')).toHaveLength(1)
+})
+
 it('leaves nothing behind when it dies before its commit', async () => {
+  await addEndpoint()
   await grant(500)
   const died = sandbox().begin(async (sql) => {
     await postDebits(sql, 'sandbox', batch(0, [debit(100n)]), now)
@@ -101,6 +117,7 @@ it('leaves nothing behind when it dies before its commit', async () => {
 })
 
 it('tells what each product took, and once of each line that is crossed', async () => {
+  await addEndpoint()
   await grant(1_500)
   await post(batch(0, [debit(300n), debit(100n, 'prd_2'), debit(200n)]))
   await post(batch(3, [debit(100n), debit(800n)]))

@@ -140,6 +140,7 @@ describe('the tables', () => {
       ...schemas.map((schema) => `${schema}.job_slots`),
       // How far the log was read, by partition.
       ...environments.map((environment) => `${environment}.debit_positions`),
+      ...environments.map((environment) => `${environment}.usage_event_positions`),
       // An event of the payment processor names an object, and that its provider.
       ...environments.map((environment) => `${environment}.processor_events`),
       // How far the processor's list of them was read.

@@ -8,6 +8,7 @@ import { showStep } from './progress.ts'
 import { refuseWithoutEngines, targetSettings } from './settings.ts'
 import { openSource } from './source/open-source.ts'
 import { requirePosted } from './source/require-posted.ts'
+import { requireTold } from './source/require-told.ts'
 import type { Source } from './source/source.ts'
 import { beginLog } from './steps/begin-log.ts'
 import { moveDatabase } from './steps/move-database.ts'
@@ -42,6 +43,7 @@ export async function migrate(options: MigrateOptions): Promise<boolean> {
   const source = await openSource(folder)
   try {
     await requirePosted(source)
+    await requireTold(source)
     signal.throwIfAborted()
     say('Opening the engines ...')
     const target = await openTarget(config, source, createLogger('migrate', 'error'))

@@ -57,7 +57,7 @@ function mentions({ value }: LogRecord, needles: readonly Buffer[]): boolean {
 }
 
 /** Undefined for what the projections set aside too. */
-function readableEvent(record: LogRecord): MeterEvent | undefined {
+export function readableEvent(record: LogRecord): MeterEvent | undefined {
   try {
     return decodeMeterEvent(record.value)
   } catch (error) {

@@ -6,6 +6,7 @@ import { selectNames } from '../customers/repository.ts'
 import type { PublicationTarget } from '../publications/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { listReceivingProviders } from '../webhooks/receiving-providers.ts'
 import { recordCreditEvent } from './credit-event.ts'
 import { crossingsOf } from './crossings.ts'
 import { allocateBurn, burn } from './burn-order.ts'
@@ -80,13 +81,16 @@ export async function postDebits(
   const isKnown = ({ providerId, customerRef }: StoredDebit): boolean =>
     known.has(JSON.stringify([providerId, customerRef]))
   const publications: PublicationTarget[] = []
-  const warnings = new WarningLevels()
+  const telling = {
+    warnings: new WarningLevels(),
+    receivers: await listReceivingProviders(sql, 'customer.credit.debited'),
+  }
   await Promise.all(
     walletsOf(batch.debits.filter(isKnown)).map(async (wallet) => {
       const { providerId } = wallet
       const by = { actor: poster, requestId: null, idempotencyKey: null }
       const work = { providerId, environment, now, ...by, sql, publications }
-      await postWallet(work, batch, wallet, warnings)
+      await postWallet(work, batch, wallet, telling)
     }),
   )
   await sql`
@@ -133,11 +137,17 @@ function walletsOf(debits: readonly StoredDebit[]): WalletDebits[] {
   return [...wallets].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each)
 }
 
+type Telling = {
+  readonly warnings: WarningLevels
+  /** Providers that are told of each debit. */
+  readonly receivers: ReadonlySet<string>
+}
+
 async function postWallet(
   work: UnitOfWork,
   { partition, fromOffset, toOffset }: DebitBatch,
   { customerRef, byProduct }: WalletDebits,
-  warnings: WarningLevels,
+  telling: Telling,
 ): Promise<void> {
   const { sql, providerId, now } = work
   let wallet = await lockWallet(sql, providerId, customerRef, now)
@@ -168,22 +178,27 @@ async function postWallet(
   await insertBurns(sql, providerId, reference, burns)
   const balanceMicros = wallet.balanceMicros - amountMicros
   await updateWallet(sql, providerId, customerRef, { ...wallet, balanceMicros }, now)
-  await tell(work, customerRef, wallet.balanceMicros, byProduct, warnings)
+  await tell(work, customerRef, wallet.balanceMicros, byProduct, telling)
 }
 
-/** One event for what each product took since the last posting, and one for each line that was crossed by it. */
+/**
+ * One event for each line that was crossed, and one for what each product took since the last posting: that one only where
+ * an endpoint receives it, as there are nearly as many as there are customers at every moment.
+ */
 async function tell(
   work: UnitOfWork,
   customerRef: string,
   balanceMicros: bigint,
   byProduct: ReadonlyMap<string, bigint>,
-  warnings: WarningLevels,
+  { warnings, receivers }: Telling,
 ): Promise<void> {
   let before = balanceMicros
   for (const [productRef, micros] of byProduct) {
     const after = before - micros
     const warningMicros = await warnings.read(work, customerRef, productRef)
-    for (const event of ['debited', ...crossingsOf(before, after, warningMicros)] as const) {
+    const crossings = crossingsOf(before, after, warningMicros)
+    const debited = receivers.has(work.providerId) ? (['debited'] as const) : []
+    for (const event of [...debited, ...crossings]) {
       await recordCreditEvent(work, event, {
         customerRef,
         balanceMicros: after,

@@ -6,6 +6,7 @@ import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { usageTopic } from '@tollgate/schemas/topics'
+import { beginTelling } from '@tollgate/domain/usage-events/positions'
 import { StartRefusedError } from '../../standalone/start-refused.ts'
 import type { Target } from '../target/target.ts'
 import type { Work } from '../work.ts'
@@ -40,8 +41,17 @@ export async function beginLog(target: Target, work: Work): Promise<void> {
       await target.log.appendAll(topic, [{ partition, value }], Date.now())
     }
     await trimFirst(target, topic, partition)
+    await tellFromHere(target, { environment, partition })
     work.advance(1)
   }
+}
+
+/** Endpoints are told of all that comes after it: nobody was told of the log's tail at the source. */
+async function tellFromHere(
+  { database }: Target,
+  { environment, partition }: Place,
+): Promise<void> {
+  await beginTelling(database.in(environment), new Map([[partition, firstMovedOffset]]))
 }
 
 async function trimFirst({ log }: Target, topic: string, partition: number): Promise<void> {

@@ -15,9 +15,15 @@ export type SchemaSum = TableSum & { readonly schema: Schema }
 
 /**
  * Tables that each installation has for itself: what it is made with, where it came from, how far usage of its own log
- * is posted, and what waits to be published, which the control plane puts there anew when it finds an empty hot state.
+ * is posted and told of, and what waits to be published, which the control plane puts there anew when it finds an empty hot state.
  */
-const ownTables = ['schema_migrations', 'moved_from', 'debit_positions', 'publications']
+const ownTables = [
+  'schema_migrations',
+  'moved_from',
+  'debit_positions',
+  'usage_event_positions',
+  'publications',
+]
 
 export function poolOf(database: Database, schema: Schema): Sql {
   return schema === 'control' ? database.control : database.in(schema)

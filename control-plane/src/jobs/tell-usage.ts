@@ -1,0 +1,145 @@
+import { listReceivingProviders } from '@tollgate/domain/webhooks/receiving-providers'
+import { beginTelling, passUsage, type LogPositions } from '@tollgate/domain/usage-events/positions'
+import { tellUsage } from '@tollgate/domain/usage-events/tell-usage'
+import type { Service } from '@tollgate/platform/service/service'
+import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
+import { sinkGroup } from '@tollgate/schemas/consumer-groups'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import { usageTopic } from '@tollgate/schemas/topics'
+import type { AppParts } from '../http/app-parts.ts'
+import { readRecordedUsage, RecordsGoneError } from '../usage/read-recorded-usage.ts'
+import { repeating } from './repeating.ts'
+
+type TellingParts = Pick<AppParts, 'publisher' | 'eventLog' | 'usageStore' | 'logger'>
+
+/** Of one partition. */
+type Stretch = {
+  readonly partition: number
+  readonly fromOffset: number
+  /** The sink has stored all before it. */
+  readonly toOffset: number
+}
+
+/**
+ * Tells of usage with usage.recorded, a moment after it was stored, for providers that have an endpoint which receives it:
+ * partition by partition of the log. Several processes may do it at once; the position in PostgreSQL lets each batch be
+ * told of by one. Where nobody receives it the position goes along, so that whoever makes an endpoint is told of what is
+ * recorded from then on.
+ */
+export function createUsageTelling(parts: TellingParts, intervalMs: number): Service {
+  const passed = new Map<Environment, LogPositions>()
+  const round = async (): Promise<void> => {
+    await Promise.all(
+      environments.map((environment) =>
+        complaining(parts, environment, 'all', () => tellAll(parts, environment, passed)),
+      ),
+    )
+  }
+  const rounds = repeating(round, intervalMs)
+  return {
+    // Notes where an installation stands that begins to tell, before anybody can make an endpoint in it.
+    start: async () => {
+      await round()
+      await rounds.start()
+    },
+    stop: () => rounds.stop(),
+  }
+}
+
+async function complaining(
+  { logger }: TellingParts,
+  environment: Environment,
+  partition: number | 'all',
+  act: () => Promise<void>,
+): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    const level = error instanceof UsageStoreUnavailableError ? 'warn' : 'error'
+    logger[level]({ err: error, environment, partition }, 'usage waits to be told of')
+  }
+}
+
+async function tellAll(
+  parts: TellingParts,
+  environment: Environment,
+  passed: Map<Environment, LogPositions>,
+): Promise<void> {
+  const pool = parts.publisher.database.in(environment)
+  // Before the endpoints are looked up: whoever makes one that is not seen here is told of nothing that lies before these.
+  const stored = await storedPositions(parts, environment)
+  const receivers = await listReceivingProviders(pool, 'usage.recorded')
+  if (receivers.size === 0) {
+    if (isSame(stored, passed.get(environment))) return
+    await passUsage(pool, stored)
+    passed.set(environment, stored)
+    return
+  }
+  passed.delete(environment)
+  const positions = await beginTelling(pool, stored)
+  for (const [partition, toOffset] of stored) {
+    // What holds one up holds up no other.
+    await complaining(parts, environment, partition, async () => {
+      const fromOffset = positions.get(partition)!
+      await tellStretch(parts, environment, { partition, fromOffset, toOffset }, receivers)
+    })
+  }
+}
+
+async function storedPositions(
+  { eventLog, publisher }: TellingParts,
+  environment: Environment,
+): Promise<LogPositions> {
+  const topic = usageTopic(environment)
+  const partitions = Array.from({ length: publisher.partitionCount(environment) }, (_, at) => at)
+  const positions = await Promise.all(
+    partitions.map((partition) => eventLog.position(sinkGroup, topic, partition)),
+  )
+  // Without a note no sink has begun, or its position was lost.
+  return new Map(positions.map(({ offset, note }, at) => [at, note === '' ? 0 : offset]))
+}
+
+function isSame(one: LogPositions, other: LogPositions | undefined): boolean {
+  return [...one].every(([partition, offset]) => other?.get(partition) === offset)
+}
+
+/** Ends at once where the sink stores the log again from before the position, or the log is another one. */
+async function tellStretch(
+  parts: TellingParts,
+  environment: Environment,
+  { partition, fromOffset, toOffset }: Stretch,
+  receivers: ReadonlySet<string>,
+): Promise<void> {
+  const pool = parts.publisher.database.in(environment)
+  let offset = fromOffset
+  while (offset < toOffset) {
+    const range = { partition, fromOffset: offset, toOffset }
+    const read = await readOrSkip(parts, environment, range, receivers)
+    const events = read.records.map(({ event }) => event)
+    const batch = { partition, fromOffset: offset, toOffset: read.toOffset, events }
+    const outcome = await pool.begin((sql) => tellUsage(sql, environment, batch))
+    if (outcome === 'elsewhere') return
+    offset = read.toOffset
+  }
+}
+
+/** What the log has deleted nobody can be told of: nothing but a long stop of this job lets that happen. */
+async function readOrSkip(
+  parts: TellingParts,
+  environment: Environment,
+  stretch: Stretch,
+  receivers: ReadonlySet<string>,
+): ReturnType<typeof readRecordedUsage> {
+  const topic = usageTopic(environment)
+  try {
+    return await readRecordedUsage(parts, environment, { topic, ...stretch }, receivers)
+  } catch (error) {
+    if (!(error instanceof RecordsGoneError)) throw error
+    const oldest = await parts.eventLog.oldest(topic, stretch.partition)
+    const toOffset = Math.min(Math.max(oldest, stretch.fromOffset), stretch.toOffset)
+    if (toOffset === stretch.fromOffset) throw error
+    const gap = { environment, ...stretch, toOffset }
+    parts.logger.error(gap, 'the log has deleted usage that was not told of')
+    return { records: [], toOffset }
+  }
+}

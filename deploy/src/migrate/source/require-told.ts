@@ -1,0 +1,31 @@
+import { listReceivingProviders } from '@tollgate/domain/webhooks/receiving-providers'
+import { environments } from '@tollgate/schemas/environment'
+import { StartRefusedError } from '../../standalone/start-refused.ts'
+import type { Source } from './source.ts'
+
+/**
+ * Throws while there are endpoints that have not been told of all usage that is stored: it has no place in the new log,
+ * from which they would be told of it there.
+ */
+export async function requireTold({
+  database,
+  partitions,
+}: Pick<Source, 'database' | 'partitions'>): Promise<void> {
+  for (const environment of environments) {
+    const sql = database.in(environment)
+    if ((await listReceivingProviders(sql, 'usage.recorded')).size === 0) continue
+    const positions = await sql<{ partition: number; next: bigint }[]>`
+      select log_partition as partition, next_offset as next from usage_event_positions`
+    const toldTo = new Map(positions.map(({ partition, next }) => [partition, Number(next)]))
+    for (const { environment: of, partition, storedTo } of partitions) {
+      if (of === environment && (toldTo.get(partition) ?? 0) < storedTo) throw notTold()
+    }
+  }
+}
+
+function notTold(): StartRefusedError {
+  return new StartRefusedError(
+    'There is usage that webhooks have not told of. ' +
+      'Start this installation once more, leave it without traffic for some seconds, stop it, and migrate again.',
+  )
+}

@@ -1,0 +1,14 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { EventType } from '@tollgate/schemas/event-types'
+
+/** Providers with an endpoint that events of the type are kept for; while it is disabled they are held for it. */
+export async function listReceivingProviders(
+  sql: Queryable,
+  type: EventType,
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ provider_id: string }[]>`
+    select distinct provider_id from webhook_endpoints
+    where status in ('enabled', 'disabled')
+      and (enabled_events = '{}' or ${type} = any(enabled_events))`
+  return new Set(rows.map((row) => row.provider_id))
+}
