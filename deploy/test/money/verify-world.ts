@@ -7,6 +7,7 @@ import { environment } from './environment.ts'
 import { booksOf, type Books } from './books.ts'
 import { walletLimits } from './mortal-service.ts'
 import { verifyInvoices } from './verify-invoices.ts'
+import { verifyEvents } from './verify-events.ts'
 import { verifyUsage } from './verify-usage.ts'
 
 type PaymentRow = {
@@ -50,6 +51,7 @@ export async function verifyBooks(books: Books): Promise<void> {
     select type, object ->> 'id' as id from outbox
     where provider_id = ${providerId} order by sequence`
   for (const payment of payments) verifyPayment(payment, processor, events)
+  await verifyEvents(books)
   verifyCharges(payments, processor)
   await verifyCredits(books, payments)
   await verifyPurchases(books, payments, events)

@@ -1,0 +1,28 @@
+import { eventDefinitions, isEventType } from '@tollgate/schemas/event-types'
+import type { EventDefinition } from '@tollgate/schemas/events/event'
+import { expect } from 'vitest'
+import type { Books } from './books.ts'
+
+/** Whatever was told has the shape that its type promises, whichever way it came about. */
+export async function verifyEvents({ sql, providerId }: Books): Promise<void> {
+  const events = await sql<{ type: string; object: unknown; previous: unknown }[]>`
+    select type, object, previous_attributes as previous from outbox
+    where provider_id = ${providerId} order by sequence`
+  for (const event of events) expect([event, ...faultsOf(event)]).toEqual([event])
+}
+
+function faultsOf({
+  type,
+  object,
+  previous,
+}: {
+  type: string
+  object: unknown
+  previous: unknown
+}) {
+  if (!isEventType(type)) return ['there is no such type']
+  const definition: EventDefinition = eventDefinitions[type]
+  const told = definition.object.safeParse(object)
+  const before = definition.previous?.safeParse(previous) ?? { success: previous === null }
+  return [...(told.success ? [] : told.error.issues), ...(before.success ? [] : ['previous'])]
+}

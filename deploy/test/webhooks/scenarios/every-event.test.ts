@@ -1,0 +1,342 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventTypes } from '@tollgate/schemas/event-types'
+import { ToldEvents } from './told-events.ts'
+import { ScenarioWorld } from './scenario-world.ts'
+
+/*
+ * Every type of event happens for its real reason, and tells what it promises. One story from the last day
+ * of January on: what comes later finds what was before.
+ */
+
+const opensAt = '2026-01-31T12:00:00Z'
+const monthly = { billingCycle: 'monthly' } as const
+
+let world: ScenarioWorld
+let told: ToldEvents
+let planRef: string
+
+beforeAll(async () => {
+  world = await ScenarioWorld.open(opensAt)
+  told = await ToldEvents.open(world)
+  planRef = await world.createPlan({ ...monthly, price: 1900 })
+})
+afterAll(async () => {
+  await world.close()
+})
+
+describe('the catalog', () => {
+  test('tells of a product that comes, changes and goes', async () => {
+    const { reference } = await world.createProduct({ name: 'Maps', productType: 'API' })
+    const path = `/v1/sdk/products/${reference}`
+    await world.call('PUT', path, { name: 'World maps' })
+    await world.call('DELETE', path)
+    const named = { id: reference, isManagedMcp: false, isMcpPay: false, productType: 'API' }
+    await told.expect('product.created', { ...named, name: 'Maps', status: 'active' })
+    await told.expect('product.updated', { ...named, name: 'World maps' })
+    await told.expect('product.archived', { ...named, status: 'inactive' })
+  })
+
+  test('tells of a plan that comes, changes and goes', async () => {
+    const reference = await world.createPlan({ name: 'Small', ...monthly, price: 500 })
+    const path = `/v1/sdk/products/${world.productRef}/plans/${reference}`
+    await world.call('PUT', path, { name: 'Tiny' })
+    await world.call('DELETE', path)
+    const named = { id: reference, kind: 'recurring', price: 500, currency: 'usd' }
+    await told.expect('plan.created', { ...named, name: 'Small', requiresPayment: true })
+    await told.expect('plan.updated', { ...named, name: 'Tiny', status: 'active' })
+    await told.expect('plan.archived', { ...named, status: 'archived' })
+  })
+})
+
+test('a customer comes, changes and goes', async () => {
+  const customerRef = await world.createCustomer()
+  const path = `/v1/sdk/customers/${customerRef}`
+  await world.call('PATCH', path, { name: 'Ada' }, 'rename-ada')
+  await told.expect('customer.created', { id: customerRef, name: null, product: null })
+  const renamed = await told.expect('customer.updated', { id: customerRef, name: 'Ada' })
+  expect(renamed.request).toEqual({
+    id: expect.any(String) as string,
+    idempotency_key: 'rename-ada',
+  })
+  await world.call('DELETE', `/v1/ui/customers/${customerRef}`)
+  const created = Date.parse(opensAt) / 1000
+  const { data } = await told.expect('customer.deleted', { id: customerRef })
+  expect(data.object).toEqual({ id: customerRef, created })
+})
+
+describe('a purchase', () => {
+  test('of another plan takes the place of the one before', async () => {
+    const [free, large] = [
+      await world.createPlan({ ...monthly, price: 0 }),
+      await world.createPlan({ ...monthly, price: 0 }),
+    ]
+    const customerRef = await world.createCustomer()
+    await world.activate(customerRef, free)
+    const before = await world.purchaseOf(customerRef)
+    await world.activate(customerRef, large)
+    const { reference } = await world.purchaseOf(customerRef)
+    await told.expect('purchase.created', { id: reference, plan: large, status: 'active' })
+    await told.expect('purchase.expired', { id: before.reference, status: 'expired' })
+    const { data } = await told.expect('purchase.plan_changed', { id: reference })
+    expect(data).toMatchObject({
+      object: { plan: large, customer: customerRef },
+      previous_attributes: { plan: free },
+    })
+  })
+
+  test('is activated by its first payment, and lost when that is paid back', async () => {
+    const { paymentId, purchase, customerRef } = await world.createHolder(planRef)
+    const paid = { customer: customerRef, plan: planRef, amount: 1900, currency: 'usd' }
+    const activated = { id: purchase.reference, status: 'active', isRecurring: true, ...paid }
+    await told.expect('purchase.activated', activated)
+    const processed = { ...paid, processor_payment_intent: paymentId }
+    await told.expect('payment.succeeded', processed)
+    const refund = await world.stripe('POST', 'refunds', { payment_intent: paymentId })
+    const refunded = { processor_refund: refund.id, amount: 1900 }
+    await told.expect('payment.refunded', refunded)
+    await told.expect('purchase.refunded', { id: purchase.reference, status: 'refunded' })
+  })
+
+  test('that is cancelled may come back', async () => {
+    const { purchase } = await world.createHolder(planRef)
+    const path = `/v1/sdk/purchases/${purchase.reference}`
+    await world.call('POST', `${path}/cancel`, { reason: 'too dear' })
+    const active = { id: purchase.reference, status: 'active' }
+    await told.expect('purchase.cancellation_scheduled', active)
+    await world.call('POST', `${path}/reactivate`)
+    await told.expect('purchase.reactivated', active)
+  })
+})
+
+describe('a payment', () => {
+  test('fails, and another one is canceled', async () => {
+    const customerRef = await world.createCustomer()
+    const asked = { productRef: world.productRef, planRef }
+    const declined = await world.createIntent(customerRef, asked)
+    await world.confirm(declined.processorPaymentId, 'pm_card_visa_chargeDeclined')
+    await told.expect('payment.failed', {
+      processor_payment_intent: declined.processorPaymentId,
+      failure_reason: 'generic_decline',
+    })
+    const { processorPaymentId } = await world.createIntent(await world.createCustomer(), asked)
+    await world.stripe('POST', `payment_intents/${processorPaymentId}/cancel`)
+    const canceled = { processor_payment_intent: processorPaymentId, amount: 1900 }
+    await told.expect('payment.canceled', canceled)
+  })
+
+  test('is paid back later, or not at all', async () => {
+    const { paymentId } = await world.createHolder(planRef, 'pm_card_pendingRefund')
+    const { id } = await world.stripe('POST', 'refunds', { payment_intent: paymentId })
+    const pending = { processor_refund: id, status: 'pending' }
+    await told.expect('payment.refund_pending', pending)
+    await world.simulate(`refunds/${id}/end`, { status: 'failed' })
+    const failed = { processor_refund: id, failure_reason: expect.any(String) as string }
+    await told.expect('payment.refund_failed', failed)
+  })
+
+  test('is disputed until that is decided', async () => {
+    const { paymentId } = await world.createHolder(planRef)
+    const charge = await world.chargeOf(paymentId)
+    const { id } = await world.simulate(`charges/${charge}/dispute`)
+    const dispute = { processor_dispute: id, processor_charge: charge, amount: 1900 }
+    await told.expect('payment.disputed', { ...dispute, status: 'needs_response' })
+    await world.simulate(`disputes/${String(id)}/close`, { ending: 'won' })
+    await told.expect('payment.dispute_closed', { ...dispute, status: 'won' })
+  })
+
+  test('is paid out, and comes back from the bank', async () => {
+    await world.stripe('POST', 'payment_intents', {
+      amount: '500000',
+      currency: 'usd',
+      payment_method: 'pm_card_bypassPending',
+      return_url: 'https://shop.example/back',
+      confirm: 'true',
+    })
+    const asked = { amount: '1000', currency: 'usd' }
+    const { id } = await world.stripe('POST', 'payouts', asked)
+    await world.simulate(`payouts/${id}/move`, { status: 'paid' })
+    const payout = { processor_payout: id, amount: 1000, currency: 'usd' }
+    await told.expect('payout.paid', { ...payout, status: 'paid' })
+    await world.simulate(`payouts/${id}/move`, { status: 'failed' })
+    await told.expect('payout.failed', { ...payout, status: 'failed' })
+  })
+})
+
+describe('credits', () => {
+  let customerRef: string
+  const balance = (credits: number, amount: number) => ({
+    customerId: customerRef,
+    credits,
+    amount,
+  })
+
+  beforeAll(async () => {
+    customerRef = await world.createCustomer()
+  })
+
+  test('are given and corrected', async () => {
+    const granted = { credits: 5_000, reason: 'welcome' }
+    await world.call('POST', `/v1/sdk/customers/${customerRef}/credits`, granted)
+    await told.expect('customer.credit.granted', balance(5_000, 5_000))
+    const path = `/v1/ui/customers/${customerRef}/credits/adjustments`
+    await world.call('POST', path, { amount: -1_000, reason: 'too many' })
+    await told.expect('customer.credit.adjusted', balance(4_000, -1_000))
+  })
+
+  test('are bought', async () => {
+    const buyer = await world.createCustomer()
+    await world.pay(buyer, { purpose: 'credit_topup', amount: 1_000, currency: 'USD' })
+    const bought = { customerId: buyer, credits: 100_000, amount: 100_000 }
+    await told.expect('customer.credit.topped_up', bought)
+  })
+
+  test('are used up', async () => {
+    const priced = { type: 'usage-based', billingModel: 'pre-paid', creditsPerUnit: 100 }
+    await world.activate(customerRef, await world.createPlan(priced))
+    const { productRef } = world
+    const used = { customerRef, productRef, idempotencyKey: 'searched', units: 35 }
+    const { reference } = await world.client.recordUsage(used)
+    // A second time: it is a repeat, and nobody is told of one.
+    await world.client.recordUsage(used)
+    const purchase = await world.purchaseOf(customerRef)
+    const recorded = await told.expect('usage.recorded', { reference })
+    expect(recorded).toMatchObject({
+      data: {
+        object: {
+          customer: customerRef,
+          product: productRef,
+          purchase: purchase.reference,
+          quantity: 35,
+          meterName: 'requests',
+          recordedAt: Date.parse(opensAt) / 1000,
+        },
+        previous_attributes: null,
+      },
+      request: { id: null, idempotency_key: 'searched' },
+    })
+    await told.expect('customer.credit.debited', balance(500, -3_500))
+    await told.expect('customer.credit.low_balance', balance(500, -3_500))
+    await world.client.recordUsage({ customerRef, productRef, units: 5 })
+    await told.expect('customer.credit.exhausted', balance(0, -500))
+  })
+
+  test('are not bought again by a card that is turned down', async () => {
+    const payer = await world.createCustomer()
+    const autoRecharge = {
+      enabled: true,
+      triggerType: 'balance',
+      currency: 'USD',
+      thresholdAmountMajor: 5,
+      topupAmountMajor: 20,
+    }
+    const topUp = { purpose: 'credit_topup', amount: 1_000, currency: 'USD', autoRecharge }
+    await world.pay(payer, topUp)
+    await world.spoilCard(payer)
+    const path = `/v1/ui/customers/${payer}/credits/adjustments`
+    await world.call('POST', path, { amount: -60_000, reason: 'used' })
+    await told.expect('customer.credit.auto_topup_failed', { customerRef: payer })
+  })
+})
+
+describe('as time goes by', () => {
+  test('a checkout is completed, and another one abandoned', async () => {
+    const free = await world.createPlan({ ...monthly, price: 0 })
+    const customerRef = await world.createCustomer()
+    await world.checkOut(customerRef, 'activate', free)
+    const session = { customer: customerRef, product: world.productRef }
+    await told.expect('checkout_session.completed', { ...session, status: 'used' })
+    const visitor = await world.createCustomer()
+    const asked = { customerRef: visitor, productRef: world.productRef, planRef }
+    const { checkoutUrl } = await world.call<{ checkoutUrl: string }>(
+      'POST',
+      '/v1/sdk/checkout-sessions',
+      asked,
+    )
+    const opened = { customer: visitor, url: checkoutUrl, amount: 1900, plan: planRef }
+    await told.expect('checkout_session.created', { ...opened, status: 'active' })
+    await world.runJob('abandoned-checkouts', '2026-01-31T13:00:00Z')
+    await told.expect('checkout_session.expired', { ...opened, status: 'expired' })
+  })
+
+  test('trials end: paid, free, or unpaid', async () => {
+    const paid = await world.createPlan({ ...monthly, price: 1900, trialDays: 14 })
+    const free = { ...monthly, type: 'hybrid', basePrice: 0, creditsPerUnit: 100, trialDays: 14 }
+    const byUse = await world.createPlan(free)
+    const payer = await world.createCustomer()
+    const autoRecharge = { enabled: false, triggerType: 'balance', currency: 'USD' }
+    await world.pay(payer, {
+      purpose: 'credit_topup',
+      amount: 1_000,
+      currency: 'USD',
+      autoRecharge,
+    })
+    const others = [await world.createCustomer(), await world.createCustomer()] as const
+    await world.checkOut(payer, 'trial', paid)
+    await world.checkOut(others[0], 'trial', byUse)
+    await world.checkOut(others[1], 'trial', paid)
+    const trialEndsAt = Date.parse('2026-02-14T13:00:00Z') / 1000
+    await world.runJob('reminders', '2026-02-12T13:00:00Z')
+    const trial = { customer: payer, status: 'trialing', trialEndsAt }
+    await told.expect('purchase.trial_ending', trial)
+    await world.runJob('trial-expiry', '2026-02-14T13:00:00Z')
+    await told.expect('purchase.trial_converted', { customer: payer, status: 'active' })
+    await told.expect('purchase.updated', { customer: others[0], status: 'active' })
+    await told.expect('purchase.suspended', { customer: others[1], status: 'suspended' })
+  })
+
+  test('periods end: renewed, billed, cancelled, or not paid', async () => {
+    const at = '2026-02-14T13:00:00Z'
+    const renewing = await world.createHolder(planRef)
+    const failing = await world.createHolder(planRef)
+    const leaving = await world.createHolder(planRef)
+    const postPaid = { type: 'usage-based', billingModel: 'post-paid', creditsPerUnit: 100 }
+    const customerRef = await world.createCustomer()
+    await world.activate(customerRef, await world.createPlan({ ...postPaid, ...monthly }))
+    const metered = await world.purchaseOf(customerRef)
+    const { productRef } = world
+    await world.client.recordUsage({ customerRef, productRef, units: 250 })
+    await world.call('POST', `/v1/sdk/purchases/${leaving.purchase.reference}/cancel`, {})
+    await world.spoilCard(failing.customerRef)
+
+    await world.runJob('reminders', '2026-03-12T13:00:00Z')
+    const [periodStart, periodEnd] = [at, '2026-03-14T13:00:00Z'].map(
+      (instant) => Date.parse(instant) / 1000,
+    )
+    const renewal = { id: renewing.purchase.reference, nextBillingAt: periodEnd }
+    await told.expect('purchase.renewal_reminder', renewal)
+    const later = '2026-03-14T14:30:00Z'
+    await world.runJob('renewals', later)
+    await told.expect('purchase.renewed', { id: renewing.purchase.reference, amount: 1900 })
+    const { data } = await told.expect('purchase.past_due', {
+      id: failing.purchase.reference,
+      status: 'past_due',
+      retryCount: 1,
+      nextRetryAt: expect.any(Number) as number,
+    })
+    expect(data.previous_attributes).toEqual({ status: 'active' })
+    await world.runJob('ended-purchases', later)
+    await told.expect('purchase.cancelled', {
+      id: leaving.purchase.reference,
+      status: 'cancelled',
+    })
+    await world.runJob('usage-reset', later)
+    await told.expect('usage.reset', {
+      purchase: metered.reference,
+      periodStart: periodEnd,
+      carriedOverUnits: 0,
+    })
+    await world.runJob('usage-billing', later)
+    await told.expect('usage.charged', {
+      purchase: metered.reference,
+      quantity: 250,
+      amount: 250,
+      currency: 'usd',
+      periodStart,
+      periodEnd,
+    })
+  })
+})
+
+test('each of them was told', () => {
+  expect(told.types().toSorted()).toEqual(eventTypes.toSorted())
+})
