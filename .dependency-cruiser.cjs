@@ -1,4 +1,4 @@
-const services = ['ingest', 'aggregator', 'control-plane', 'billing-runner']
+const services = ['ingest', 'aggregator', 'control-plane', 'billing-runner', 'webhook-dispatcher']
 
 /** A client library and the only folders that may import it. */
 const clients = [
@@ -37,21 +37,25 @@ module.exports = {
       comment: 'schemas is the contract; it imports no other workspace.',
       severity: 'error',
       from: { path: '^schemas/' },
-      to: { path: '^(platform|domain|ingest|aggregator|control-plane|billing-runner|deploy)/' },
+      to: {
+        path: '^(platform|domain|ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|deploy)/',
+      },
     },
     {
       name: 'platform-knows-no-business',
       comment: 'platform is parts; what knows a plan or a purchase belongs in domain or a service.',
       severity: 'error',
       from: { path: '^platform/' },
-      to: { path: '^(domain|ingest|aggregator|control-plane|billing-runner|deploy)/' },
+      to: {
+        path: '^(domain|ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|deploy)/',
+      },
     },
     {
       name: 'domain-below-services',
       comment: 'domain is imported by services, never the other way round.',
       severity: 'error',
       from: { path: '^domain/' },
-      to: { path: '^(ingest|aggregator|control-plane|billing-runner|deploy)/' },
+      to: { path: '^(ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|deploy)/' },
     },
     {
       name: 'the-verifier-stands-alone',
@@ -73,7 +77,7 @@ module.exports = {
       comment: `Use the port; ${library} is imported where it is adapted.`,
       severity: 'error',
       from: {
-        path: '^(schemas|platform|domain|ingest|aggregator|control-plane|billing-runner|webhook-verifier|deploy)/',
+        path: '^(schemas|platform|domain|ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|webhook-verifier|deploy)/',
         pathNot: allowed,
       },
       to: { path: `node_modules/${library}/`, dependencyTypesNot: ['type-only'] },
@@ -82,7 +86,10 @@ module.exports = {
       name: 'pure-rules-stay-pure',
       comment: "A service's domain folder decides; it gets what it needs as arguments.",
       severity: 'error',
-      from: { path: '^(ingest|aggregator|control-plane)/src/domain/', pathNot: '\\.test\\.ts$' },
+      from: {
+        path: '^(ingest|aggregator|control-plane|webhook-dispatcher)/src/domain/',
+        pathNot: '\\.test\\.ts$',
+      },
       to: {
         path: '^platform/|^(node:)?(fs|net|http|child_process)',
         dependencyTypesNot: ['type-only'],

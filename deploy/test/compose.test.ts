@@ -75,6 +75,7 @@ describe('deploy/compose.yaml', () => {
       'counters',
       'ingest',
       'sink',
+      'webhook-dispatcher',
     ])
   })
 

@@ -7,6 +7,7 @@ import { createJobMetrics, registerOverdueEvents } from '@tollgate/billing-runne
 import { createPeriodUsageAnswers, createRequestSeconds } from '@tollgate/control-plane/metrics'
 import { createIngestCounts, registerGauges } from '@tollgate/ingest/metrics'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
+import { createDispatchMetrics, registerWaiting } from '@tollgate/webhook-dispatcher/metrics'
 import { parser } from '@prometheus-io/lezer-promql'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -48,6 +49,8 @@ async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
   createPeriodUsageAnswers(registry)
   createJobMetrics(registry)
   registerOverdueEvents(registry, async () => 0)
+  createDispatchMetrics(registry)
+  registerWaiting(registry, async () => ({ deliveries: 0, oldestAgeSeconds: 0 }), none)
   // Prometheus adds where it scraped; every service adds its name.
   const series = new Map([['up', new Set(['job', 'instance'])]])
   for (const { name, type } of await registry.getMetricsAsJSON()) {

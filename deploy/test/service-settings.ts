@@ -5,6 +5,7 @@ import { controlPlaneSettings } from '@tollgate/control-plane/config'
 import { ingestSettings } from '@tollgate/ingest/config'
 import type { Settings } from '@tollgate/platform/config/settings'
 import { tracingSettings } from '@tollgate/platform/observability/open-tracing'
+import { webhookDispatcherSettings } from '@tollgate/webhook-dispatcher/config'
 
 /** What a program of the image can be told: by the path of the program in it. */
 const settingsByProgram: Readonly<Record<string, Settings>> = {
@@ -12,6 +13,7 @@ const settingsByProgram: Readonly<Record<string, Settings>> = {
   'aggregator/dist/main.js': aggregatorSettings,
   'control-plane/dist/main.js': controlPlaneSettings,
   'billing-runner/dist/main.js': billingRunnerSettings,
+  'webhook-dispatcher/dist/main.js': webhookDispatcherSettings,
 }
 
 const allSettings: readonly Settings[] = [...Object.values(settingsByProgram), tracingSettings]

@@ -3,11 +3,8 @@ import type { Database } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import type { OutboxEvent } from '../src/outbox/outbox-event.ts'
-import {
-  eraseCustomerEvents,
-  insertOutboxEvents,
-  webhooksDueChannel,
-} from '../src/outbox/repository.ts'
+import { eraseCustomerEvents, insertOutboxEvents } from '../src/outbox/repository.ts'
+import { dispatcherChannel } from '../src/webhooks/dispatcher-channel.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 
 /* On a real PostgreSQL: what is queued for endpoints as events are told. */
@@ -106,14 +103,14 @@ test('the dispatcher is woken by a commit with something to send, once, and by n
   const heard: string[] = []
   let wake = (): void => undefined
   const marker = new Promise<void>((resolve) => (wake = resolve))
-  const listening = await database.control.listen(webhooksDueChannel, (told) => {
+  const listening = await database.control.listen(dispatcherChannel, (told) => {
     heard.push(told)
     if (told === 'end') wake()
   })
   await tell('prov_w', [eventOf('prov_w', 'evt_w0', 'payment.failed')])
   await tell('prov_none', [eventOf('prov_none', 'evt_none')])
   await tell('prov_w', [eventOf('prov_w', 'evt_w1'), eventOf('prov_w', 'evt_w2')])
-  await database.control`select pg_notify(${webhooksDueChannel}, 'end')`
+  await database.control`select pg_notify(${dispatcherChannel}, 'end')`
   await marker
   await listening.unlisten()
   expect(heard).toEqual(['sandbox', 'end'])

@@ -13,6 +13,7 @@ import type { ClientRates } from './kafka-clients/client-rates.ts'
 import { billingText, engineCeilingsText, reportText } from './report.ts'
 import { benchParts, runBench, type BenchOptions } from './run-bench.ts'
 import { startCeiling } from './start-ceiling.ts'
+import { reportWebhooks } from './webhooks/report-webhooks.ts'
 import { requireWrk } from './wrk.ts'
 
 type Options = BenchOptions & {
@@ -21,6 +22,9 @@ type Options = BenchOptions & {
   readonly billing: boolean
   readonly due: readonly number[]
   readonly runners: readonly number[]
+  readonly webhooks: boolean
+  readonly deliveries: number
+  readonly dispatchers: readonly number[]
 }
 
 const program = new Command('npm run bench --')
@@ -53,6 +57,19 @@ const program = new Command('npm run bench --')
     wholeNumbers(1, 16),
     [1],
   )
+  .option('--webhooks', 'how fast and how fairly webhooks are delivered, and nothing else', false)
+  .option(
+    '--deliveries <count>',
+    'with --webhooks: how many are queued for each measurement',
+    wholeNumber(1_000, 1_000_000),
+    50_000,
+  )
+  .option(
+    '--dispatchers <counts>',
+    'with --webhooks: how many dispatchers share them, one number after the other',
+    wholeNumbers(1, 16),
+    [1, 2, 4],
+  )
   .option('--engines', 'on Kafka, Redis, PostgreSQL and ClickHouse, which are measured too', false)
   .addOption(
     new Option('--brokers <count>', 'with --engines: Kafka brokers, and copies of the log')
@@ -64,6 +81,10 @@ program.parse()
 const options = program.opts<Options>()
 
 const say = (line: string): void => console.log(line)
+if (options.webhooks) {
+  await reportWebhooks(options, say)
+  process.exit()
+}
 if (!options.billing) await requireWrk()
 const folder = await makeTemporaryFolder('bench')
 const engines = options.engines

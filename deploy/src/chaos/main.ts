@@ -26,6 +26,7 @@ const singles = [
   'ingest',
   'control-plane',
   'billing-runner',
+  'webhook-dispatcher',
   'postgres',
 ]
 

@@ -14,6 +14,7 @@ const watched = [
   'ingest',
   'control-plane',
   'billing-runner',
+  'webhook-dispatcher',
   'aggregator-counters',
   'aggregator-sink',
   'chdb-gateway',

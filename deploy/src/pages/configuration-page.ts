@@ -4,6 +4,7 @@ import { controlPlaneSettings } from '@tollgate/control-plane/config'
 import { ingestSettings } from '@tollgate/ingest/config'
 import type { Setting, Settings } from '@tollgate/platform/config/settings'
 import { tracingSettings } from '@tollgate/platform/observability/open-tracing'
+import { webhookDispatcherSettings } from '@tollgate/webhook-dispatcher/config'
 import { engineSettings } from '../engines/settings.ts'
 import { standaloneSettings } from '../standalone/settings.ts'
 import { simulatorSettings } from '../stripe-simulator/config.ts'
@@ -22,6 +23,11 @@ const sections: readonly {
   { title: 'aggregator', lead: 'The two projections.', settings: aggregatorSettings },
   { title: 'control-plane', lead: 'The management API.', settings: controlPlaneSettings },
   { title: 'billing-runner', lead: 'Scheduled work.', settings: billingRunnerSettings },
+  {
+    title: 'webhook-dispatcher',
+    lead: 'Sends what happens to the endpoints of providers.',
+    settings: webhookDispatcherSettings,
+  },
   {
     title: 'stripe-simulator',
     lead: 'The local Stripe of `npm start` (`deploy/src/stripe-simulator`).',

@@ -6,6 +6,7 @@ const find = createRequire(import.meta.url)
 export const entries = {
   chdbGateway: find.resolve('@tollgate/platform/chdb-gateway/main'),
   billingRunner: find.resolve('@tollgate/billing-runner/main'),
+  webhookDispatcher: find.resolve('@tollgate/webhook-dispatcher/main'),
   controlPlane: find.resolve('@tollgate/control-plane/main'),
   aggregator: find.resolve('@tollgate/aggregator/main'),
   ingest: find.resolve('@tollgate/ingest/main'),

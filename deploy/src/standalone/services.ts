@@ -23,6 +23,7 @@ const adminServices = [
   'aggregator-sink',
   'ingest',
   'billing-runner',
+  'webhook-dispatcher',
   'stripe-simulator',
 ] as const
 type AdminService = (typeof adminServices)[number]
@@ -131,6 +132,7 @@ const ownSettings: Record<AdminService, (addresses: Addresses) => Record<string,
   'aggregator-sink': () => ({ TOLLGATE_PROJECTION: 'sink' }),
   ingest: ({ publicPort }) => ({ TOLLGATE_PORT: String(publicPort) }),
   'billing-runner': () => ({}),
+  'webhook-dispatcher': () => ({}),
   'stripe-simulator': ({ stripeSimulatorPort, controlPlanePort }) => {
     const webhooks = `http://${host}:${controlPlanePort}/webhooks/stripe`
     return {
@@ -147,6 +149,7 @@ const entryOf: Record<AdminService, string> = {
   'aggregator-sink': entries.aggregator,
   ingest: entries.ingest,
   'billing-runner': entries.billingRunner,
+  'webhook-dispatcher': entries.webhookDispatcher,
   'stripe-simulator': entries.stripeSimulator,
 }
 

@@ -73,6 +73,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     sink: service('aggregator-sink'),
     ingest: service('ingest'),
     billingRunner: service('billing-runner'),
+    webhookDispatcher: service('webhook-dispatcher'),
     stripe: shared.stripeWebhookSecret !== undefined ? service('stripe-simulator') : undefined,
   }
 
@@ -81,6 +82,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     await parts.ingest.stop()
     await Promise.all([parts.sink.stop(), parts.counters.stop()])
     await Promise.all([parts.billingRunner.stop(), parts.controlPlane.stop()])
+    await parts.webhookDispatcher.stop()
     await parts.stripe?.stop()
     await parts.clickhouse?.stop()
     await parts.postgres?.stop()
@@ -95,7 +97,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     parts.stripe?.start() ?? nothing,
     (parts.postgres?.start() ?? nothing)
       .then(() => parts.controlPlane.start())
-      .then(() => parts.billingRunner.start()),
+      .then(() => Promise.all([parts.billingRunner.start(), parts.webhookDispatcher.start()])),
   ]
   try {
     await Promise.all(starts)

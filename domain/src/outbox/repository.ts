@@ -1,6 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { jsonb } from '../postgres/jsonb.ts'
+import { dispatcherChannel } from '../webhooks/dispatcher-channel.ts'
 import { envelopeText } from './envelope.ts'
 import { orderKeyOf } from './order-key.ts'
 import type { OutboxEvent } from './outbox-event.ts'
@@ -16,9 +17,6 @@ type OutboxRow = {
   idempotency_key: string | null
   created_at: Date
 }
-
-/** Whoever sends webhooks listens to it. What is told on it is the environment that has some to send. */
-export const webhooksDueChannel = 'tollgate_webhooks_due'
 
 /**
  * Appends events, and in the same statement what is to be sent of them: one delivery for each endpoint of the provider that
@@ -66,7 +64,7 @@ export async function insertOutboxEvents(
       returning state
     ),
     told as (
-      select pg_notify(${webhooksDueChannel}, current_schema)
+      select pg_notify(${dispatcherChannel}, current_schema)
       where exists (select from delivery where state = 'pending')
     )
     select (select count(*)::int from inserted) as inserted, (select count(*) from told) as told`

@@ -3,6 +3,7 @@
 ingest: ingest/dist/main.js
 controlPlane: control-plane/dist/main.js
 billingRunner: billing-runner/dist/main.js
+webhookDispatcher: webhook-dispatcher/dist/main.js
 counters: aggregator/dist/main.js
 sink: aggregator/dist/main.js
 {{- end }}
@@ -122,7 +123,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: redis-url }
 {{- end }}
-{{- if has .component (list "controlPlane" "billingRunner") }}
+{{- if has .component (list "controlPlane" "billingRunner" "webhookDispatcher") }}
 - name: TOLLGATE_DATABASE_URL
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: database-url }
@@ -141,10 +142,12 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: stripe-live-secret-key, optional: true }
 {{- end }}
-{{- if eq .component "controlPlane" }}
+{{- if has .component (list "controlPlane" "webhookDispatcher") }}
 - name: TOLLGATE_SECRET_KEYS
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: secret-keys, optional: true }
+{{- end }}
+{{- if eq .component "controlPlane" }}
 - name: TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: stripe-sandbox-publishable-key, optional: true }

@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { quantile } from '../statistics.ts'
+import type { Dispatchers, Rig } from './rig.ts'
+
+export type WebhookOptions = {
+  /** Deliveries of one measurement of the throughput. */
+  readonly deliveries: number
+  /** One number after the other. */
+  readonly dispatchers: readonly number[]
+}
+
+export type WebhookResult = {
+  readonly latency: Latency
+  readonly throughput: readonly Throughput[]
+  readonly fairness: Fairness
+  readonly kills: Kills
+}
+
+/** Milliseconds from the commit to the receiver, when nothing else is to be done. */
+type Latency = { readonly events: number; readonly p50Ms: number; readonly p99Ms: number }
+
+type Throughput = {
+  readonly dispatchers: number
+  readonly deliveries: number
+  readonly perSecond: number
+  readonly duplicates: number
+}
+
+/** Milliseconds from the commit to the receiver for healthy endpoints, without and with one that never answers. */
+type Fairness = {
+  readonly endpoints: number
+  readonly queuedForHanging: number
+  readonly p99AloneMs: number
+  readonly p99BesideMs: number
+  readonly sentToHanging: number
+}
+
+type Kills = {
+  readonly deliveries: number
+  readonly kills: number
+  readonly lost: number
+  readonly duplicates: number
+}
+
+export async function measureWebhooks(
+  rig: Rig,
+  { deliveries, dispatchers }: WebhookOptions,
+  say: (line: string) => void,
+): Promise<WebhookResult> {
+  say('latency of an idle system ...')
+  const latency = await measureLatency(rig, 500)
+  const throughput: Throughput[] = []
+  for (const count of dispatchers) {
+    say(`throughput of ${count} dispatchers ...`)
+    throughput.push(await measureThroughput(rig, count, deliveries))
+  }
+  say('fairness beside an endpoint that hangs ...')
+  const fairness = await measureFairness(rig, 200, deliveries)
+  say('dispatchers that are killed every two seconds ...')
+  const kills = await measureKills(rig, deliveries)
+  return { latency, throughput, fairness, kills }
+}
+
+async function measureLatency(rig: Rig, events: number): Promise<Latency> {
+  await rig.clear()
+  await rig.insertEndpoints(1)
+  const dispatchers = rig.startDispatchers(1)
+  await warmUp(rig, 1)
+  const committed = new Map<string, number>()
+  for (let told = 0; told < events; told += 1) {
+    const { eventId, committedAtMs } = await rig.tellOne()
+    committed.set(eventId.slice(4), committedAtMs)
+    await sleep(20)
+  }
+  await taken(rig, events + 1)
+  const waits = (await rig.sink.list()).flatMap(([delivery, , atMs]) => {
+    const committedAtMs = committed.get(delivery.slice(4, 16))
+    return committedAtMs === undefined ? [] : [Math.max(0, atMs - committedAtMs)]
+  })
+  await dispatchers.stop()
+  return { events: waits.length, p50Ms: quantile(waits, 0.5), p99Ms: quantile(waits, 0.99) }
+}
+
+const endpointsOfThroughput = 50
+
+/** What is queued beforehand, from the first that arrives to the last. */
+async function measureThroughput(rig: Rig, count: number, deliveries: number): Promise<Throughput> {
+  await rig.clear()
+  await rig.insertEndpoints(endpointsOfThroughput)
+  await rig.tell(Math.ceil(deliveries / endpointsOfThroughput))
+  const queued = Math.ceil(deliveries / endpointsOfThroughput) * endpointsOfThroughput
+  const dispatchers = rig.startDispatchers(count)
+  await taken(rig, queued)
+  const list = await rig.sink.list()
+  await dispatchers.stop()
+  const times = list.map(([, , atMs]) => atMs).sort((one, other) => one - other)
+  const seconds = (times.at(-1)! - times[0]!) / 1_000
+  return {
+    dispatchers: count,
+    deliveries: list.length,
+    perSecond: list.length / seconds,
+    duplicates: duplicatesIn(list),
+  }
+}
+
+const hangingProvider = 'prov_hanging'
+
+/** Both loads are the same: events for all healthy endpoints, every so often, at a rate that leaves room. */
+async function measureFairness(rig: Rig, endpoints: number, queued: number): Promise<Fairness> {
+  const events = 100
+  const measure = async (isBesideHanging: boolean) => {
+    await rig.clear()
+    await rig.insertEndpoints(endpoints)
+    if (isBesideHanging) {
+      await rig.insertEndpoints(1, '/hang', hangingProvider)
+      await rig.tell(queued, hangingProvider)
+    }
+    const dispatchers = rig.startDispatchers(1)
+    await warmUp(rig, endpoints)
+    const committed = new Map<string, number>()
+    for (let told = 0; told < events; told += 1) {
+      const { eventId, committedAtMs } = await rig.tellOne()
+      committed.set(eventId.slice(4), committedAtMs)
+      await sleep(500)
+    }
+    await taken(rig, (events + 1) * endpoints)
+    const { hanging } = await rig.sink.count()
+    const waits = (await rig.sink.list()).flatMap(([delivery, , atMs]) => {
+      const committedAtMs = committed.get(delivery.slice(4, 16))
+      return committedAtMs === undefined ? [] : [Math.max(0, atMs - committedAtMs)]
+    })
+    await dispatchers.stop()
+    return { p99: quantile(waits, 0.99), hanging }
+  }
+  const alone = await measure(false)
+  const beside = await measure(true)
+  return {
+    endpoints,
+    queuedForHanging: queued,
+    p99AloneMs: alone.p99,
+    p99BesideMs: beside.p99,
+    sentToHanging: beside.hanging,
+  }
+}
+
+/** Three endpoints; one of three dispatchers dies every two seconds and is replaced, and the database is restarted once. */
+async function measureKills(rig: Rig, deliveries: number): Promise<Kills> {
+  await rig.clear()
+  await rig.insertEndpoints(3)
+  const events = Math.ceil(deliveries / 3)
+  const telling = rig.tell(events)
+  const start = (): Dispatchers =>
+    rig.startDispatchers(1, {
+      TOLLGATE_WEBHOOK_LEASE_MS: '25000',
+      TOLLGATE_WEBHOOK_POLL_MS: '1000',
+    })
+  const running = [start(), start(), start()]
+  let kills = 0
+  for (;;) {
+    await sleep(2_000)
+    const { distinct } = await rig.sink.count()
+    if (distinct >= events * 3) break
+    const [oldest] = running.splice(0, 1)
+    oldest!.processes[0]!.kill('SIGKILL')
+    kills += 1
+    running.push(start())
+    if (kills === 5) {
+      await telling
+      await rig.restartDatabase()
+    }
+  }
+  await telling
+  for (const each of running) await each.stop()
+  const list = await rig.sink.list()
+  return {
+    deliveries: events * 3,
+    kills,
+    lost: events * 3 - list.length,
+    duplicates: duplicatesIn(list),
+  }
+}
+
+async function warmUp(rig: Rig, endpoints: number): Promise<void> {
+  await rig.tellOne()
+  await taken(rig, endpoints)
+}
+
+async function taken(rig: Rig, deliveries: number): Promise<void> {
+  while ((await rig.sink.count()).distinct < deliveries) await sleep(50)
+}
+
+function duplicatesIn(list: Awaited<ReturnType<Rig['sink']['list']>>): number {
+  return list.reduce((sum, [, times]) => sum + times - 1, 0)
+}

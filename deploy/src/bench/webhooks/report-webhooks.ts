@@ -1,0 +1,42 @@
+import { makeTemporaryFolder } from '../../instance/temporary-folder.ts'
+import { formatCount, formatTable } from '../../terminal/table.ts'
+import { measureWebhooks, type WebhookOptions, type WebhookResult } from './measure-webhooks.ts'
+import { startRig } from './rig.ts'
+
+/** Measures on a temporary PostgreSQL of its own, and says what it saw. */
+export async function reportWebhooks(
+  options: WebhookOptions,
+  say: (line: string) => void,
+): Promise<void> {
+  const folder = await makeTemporaryFolder('bench-webhooks')
+  const rig = await startRig(folder.path)
+  try {
+    say(`\n${webhooksText(await measureWebhooks(rig, options, say))}`)
+  } finally {
+    await rig.stop()
+    await folder.remove()
+  }
+}
+
+function webhooksText({ latency, throughput, fairness, kills }: WebhookResult): string {
+  return [
+    `Commit to receiver, idle, ${latency.events} events: p50 ${latency.p50Ms.toFixed(1)} ms, p99 ${latency.p99Ms.toFixed(1)} ms`,
+    '',
+    formatTable(
+      ['dispatchers', 'deliveries', 'per second', 'duplicates'],
+      throughput.map(({ dispatchers, deliveries, perSecond, duplicates }) => [
+        String(dispatchers),
+        formatCount(deliveries),
+        formatCount(Math.round(perSecond)),
+        formatCount(duplicates),
+      ]),
+    ),
+    '',
+    `${fairness.endpoints} healthy endpoints, commit to receiver: p99 ${fairness.p99AloneMs.toFixed(1)} ms alone, ` +
+      `${fairness.p99BesideMs.toFixed(1)} ms beside one that never answers and has ${formatCount(fairness.queuedForHanging)} queued ` +
+      `(${fairness.sentToHanging} requests were sent to it)`,
+    '',
+    `${kills.kills} dispatchers killed and the database restarted once: ${formatCount(kills.deliveries)} deliveries, ` +
+      `${kills.lost} lost, ${kills.duplicates} sent more than once`,
+  ].join('\n')
+}

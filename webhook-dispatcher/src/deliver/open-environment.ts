@@ -1,0 +1,108 @@
+import type { Environment } from '@tollgate/schemas/environment'
+import type { WebhookDispatcherConfig } from '../config.ts'
+import type { Verdict } from '../domain/judge-attempt.ts'
+import type { DispatchMetrics } from '../metrics.ts'
+import type { Parts } from '../open-parts.ts'
+import { claimDeliveries, type ClaimedDelivery } from '../postgres/claim-deliveries.ts'
+import { promoteSecret } from '../postgres/promote-secret.ts'
+import { recordOutcomes, type DisabledEndpoint } from '../postgres/record-outcomes.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { Housekeeping } from './housekeeping.ts'
+import { Recorder } from './recorder.ts'
+import { sendDelivery, type Sent } from './send.ts'
+
+export type DispatchedEnvironment = {
+  readonly underWay: number
+  readonly start: () => Promise<void>
+  readonly stop: () => Promise<void>
+  /** There is something to send. */
+  readonly wake: () => void
+  /** Endpoints were enabled, disabled or deleted. */
+  readonly settle: () => void
+}
+
+/** What one environment has to itself: neither waits for the other's receivers. */
+export function openEnvironment(
+  space: Environment,
+  config: WebhookDispatcherConfig,
+  parts: Parts,
+  metrics: DispatchMetrics,
+): DispatchedEnvironment {
+  const { random, outbound, secrets } = parts
+  const sql = parts.database.in(space)
+  const logger = parts.logger.child({ space })
+  const now = (): Date => new Date(parts.clock.now())
+  const housekeeping = new Housekeeping({
+    sql,
+    now,
+    logger,
+    config,
+    onSettled: () => dispatcher.wake(),
+  })
+
+  const recorder = new Recorder({
+    record: (outcomes, health) => recordOutcomes(sql, outcomes, health, now()),
+    onRecorded: tellOfDisabled,
+    logger,
+    retryPauseMs: config.retryPauseMs,
+  })
+
+  function tellOfDisabled(disabled: readonly DisabledEndpoint[]): void {
+    for (const { reference, reason } of disabled) {
+      metrics.disabled.inc({ space, reason })
+      logger.warn({ endpoint: reference, reason }, 'a webhook endpoint was disabled')
+    }
+    if (disabled.length > 0) housekeeping.settleSoon()
+  }
+
+  const sendParts = {
+    post: outbound.post.bind(outbound),
+    secrets,
+    now,
+    isPlainHttpAllowed: space === 'sandbox',
+  }
+  const { retryDelaysSeconds: delaysSeconds, retryJitterPercent: jitterPercent } = config
+  const dispatcher = new Dispatcher({
+    claim: (claim) => claimDeliveries(sql, claim),
+    send: (delivery) => sendDelivery(sendParts, delivery),
+    promote: ({ providerId, endpointRef }, secretRef) =>
+      promoteSecret(sql, providerId, endpointRef, secretRef),
+    recorder,
+    onAttempted: (...attempted) => countAttempt(metrics, space, ...attempted),
+    now,
+    random,
+    logger,
+    limits: { ...config, retrySchedule: { delaysSeconds, jitterPercent } },
+  })
+
+  return {
+    get underWay() {
+      return dispatcher.underWay
+    },
+    start: async () => {
+      await housekeeping.start()
+      dispatcher.start()
+    },
+    stop: async () => {
+      await Promise.all([dispatcher.stop(), housekeeping.stop()])
+    },
+    wake: () => dispatcher.wake(),
+    settle: () => housekeeping.settleSoon(),
+  }
+}
+
+function countAttempt(
+  metrics: DispatchMetrics,
+  space: Environment,
+  { turn, createdAt }: ClaimedDelivery,
+  { attempts }: Sent,
+  verdict: Verdict,
+): void {
+  metrics.attempts.inc({ space, turn, outcome: verdict.kind })
+  for (const { durationMs } of attempts) {
+    metrics.attemptSeconds.observe({ space }, durationMs / 1_000)
+  }
+  if (turn === 'retry') return
+  const waitedMs = attempts[0].startedAt.getTime() - createdAt.getTime()
+  metrics.firstAttemptSeconds.observe({ space }, Math.max(0, waitedMs / 1_000))
+}

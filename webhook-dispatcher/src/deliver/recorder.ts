@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import { foldHealth, type EndpointNews } from '../domain/endpoint-health.ts'
+import type { DisabledEndpoint, Outcome } from '../postgres/record-outcomes.ts'
+
+export type RecordParts = {
+  readonly record: (
+    outcomes: readonly Outcome[],
+    health: ReturnType<typeof foldHealth>,
+  ) => Promise<DisabledEndpoint[]>
+  /** Called behind each batch that stands in the database. */
+  readonly onRecorded: (disabled: readonly DisabledEndpoint[]) => void
+  readonly logger: Logger
+  readonly retryPauseMs: number
+}
+
+type Waiting = {
+  readonly outcome: Outcome
+  readonly news: readonly EndpointNews[]
+  readonly done: () => void
+}
+
+/**
+ * Writes outcomes in batches: while one batch is written, what ends meanwhile makes the next. What cannot be written is
+ * tried until it is; whoever gives up before, by stopping, leaves it to the ends of the leases.
+ */
+export class Recorder {
+  readonly #parts: RecordParts
+  #waiting: Waiting[] = []
+  #isWriting = false
+  #isAbandoned = false
+
+  constructor(parts: RecordParts) {
+    this.#parts = parts
+  }
+
+  /** Resolves when the outcome stands in the database, or was abandoned. */
+  add(outcome: Outcome, news: readonly EndpointNews[]): Promise<void> {
+    return new Promise((done) => {
+      this.#waiting.push({ outcome, news, done })
+      if (!this.#isWriting) void this.#write()
+    })
+  }
+
+  /** Nothing is tried again from now on. */
+  abandon(): void {
+    this.#isAbandoned = true
+  }
+
+  async #write(): Promise<void> {
+    this.#isWriting = true
+    // Those that end in the same turn of the event loop go together.
+    await Promise.resolve()
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, batchMax)
+      const disabled = await this.#writeBatch(batch)
+      for (const { done } of batch) done()
+      this.#parts.onRecorded(disabled)
+    }
+    this.#isWriting = false
+  }
+
+  async #writeBatch(batch: readonly Waiting[]): Promise<readonly DisabledEndpoint[]> {
+    const outcomes = batch.map(({ outcome }) => outcome)
+    const health = foldHealth(batch.flatMap(({ news }) => news))
+    for (;;) {
+      try {
+        return await this.#parts.record(outcomes, health)
+      } catch (error) {
+        this.#parts.logger.warn({ err: error }, 'what became of deliveries could not be written')
+        if (this.#isAbandoned) return []
+        await sleep(this.#parts.retryPauseMs)
+      }
+    }
+  }
+}
+
+const batchMax = 500

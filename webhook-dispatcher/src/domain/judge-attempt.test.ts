@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { judgeAttempt } from './judge-attempt.ts'
+
+const schedule = { delaysSeconds: [300, 900], jitterPercent: 0 }
+const endedAt = new Date('2026-03-01T10:00:00Z')
+const in5Minutes = new Date('2026-03-01T10:05:00Z')
+
+const judge = (status: number | undefined, attemptsBefore = 0, retryAfter?: string) =>
+  judgeAttempt(schedule, { attemptsBefore, endedAt, status, retryAfter }, 0)
+
+test.each([200, 201, 204, 299])('%d is a success', (status) => {
+  expect(judge(status)).toEqual({ kind: 'succeeded' })
+})
+
+test.each([undefined, 199, 300, 301, 307, 400, 401, 404, 429, 500, 503])(
+  '%d is tried again',
+  (status) => {
+    expect(judge(status)).toEqual({ kind: 'retry', dueAt: in5Minutes, isGone: false })
+  },
+)
+
+test('410 says that the endpoint is gone', () => {
+  expect(judge(410)).toEqual({ kind: 'retry', dueAt: in5Minutes, isGone: true })
+  expect(judge(410, 2)).toEqual({ kind: 'exhausted', isGone: true })
+})
+
+test('the receiver may ask for more time', () => {
+  expect(judge(503, 0, '600')).toMatchObject({ dueAt: new Date('2026-03-01T10:10:00Z') })
+})
+
+test('the last attempt is the one after the last delay', () => {
+  expect(judge(500, 1)).toMatchObject({ kind: 'retry' })
+  expect(judge(500, 2)).toEqual({ kind: 'exhausted', isGone: false })
+})

@@ -1,0 +1,34 @@
+/** How much is sent to each endpoint at a time. One that does not answer in time gets one, until it does. */
+export class Lanes {
+  readonly #lanes = new Map<string, Lane>()
+  readonly #perEndpointMax: number
+
+  constructor(perEndpointMax: number) {
+    this.#perEndpointMax = perEndpointMax
+  }
+
+  enter(endpointRef: string): void {
+    const lane = this.#lanes.get(endpointRef) ?? { underWay: 0, max: this.#perEndpointMax }
+    this.#lanes.set(endpointRef, { ...lane, underWay: lane.underWay + 1 })
+  }
+
+  /** Each attempt that is answered in time lets one more be sent beside it, up to what an endpoint may have. */
+  leave(endpointRef: string, hasTimedOut: boolean): void {
+    const lane = this.#lanes.get(endpointRef)
+    if (lane === undefined) return
+    const max = hasTimedOut ? 1 : Math.min(lane.max + 1, this.#perEndpointMax)
+    const underWay = lane.underWay - 1
+    if (underWay === 0 && max === this.#perEndpointMax) this.#lanes.delete(endpointRef)
+    else this.#lanes.set(endpointRef, { underWay, max })
+  }
+
+  /** How much more may be sent to each endpoint that may not have all; none where it has enough. */
+  get room(): Readonly<Record<string, number>> {
+    const rooms = [...this.#lanes].map(
+      ([endpointRef, { underWay, max }]) => [endpointRef, Math.max(0, max - underWay)] as const,
+    )
+    return Object.fromEntries(rooms)
+  }
+}
+
+type Lane = { readonly underWay: number; readonly max: number }

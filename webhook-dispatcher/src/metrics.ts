@@ -1,0 +1,78 @@
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/observability/metrics'
+
+export type DispatchMetrics = ReturnType<typeof createDispatchMetrics>
+
+/** The numbers an operator watches; described where they are declared. `space` is an environment. */
+export function createDispatchMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    attempts: new Counter({
+      name: 'tollgate_webhook_attempts_total',
+      help: 'Attempts to deliver, by what becomes of the delivery: succeeded, retry, or exhausted after the last one',
+      labelNames: ['space', 'turn', 'outcome'] as const,
+      registers,
+    }),
+    attemptSeconds: new Histogram({
+      name: 'tollgate_webhook_attempt_seconds',
+      help: 'Time from sending to the end of the answer, or to giving up',
+      labelNames: ['space'] as const,
+      buckets: [0.005, 0.02, 0.1, 0.5, 1, 3, 10, 20],
+      registers,
+    }),
+    firstAttemptSeconds: new Histogram({
+      name: 'tollgate_webhook_first_attempt_seconds',
+      help: 'Time from an event to the beginning of the first attempt to deliver it',
+      labelNames: ['space'] as const,
+      buckets: [0.01, 0.05, 0.1, 0.25, 1, 5, 30, 300],
+      registers,
+    }),
+    disabled: new Counter({
+      name: 'tollgate_webhook_endpoints_disabled_total',
+      help: 'Endpoints that get no more until their owner enables them again, by why',
+      labelNames: ['space', 'reason'] as const,
+      registers,
+    }),
+  }
+}
+
+export type Waiting = { readonly deliveries: number; readonly oldestAgeSeconds: number }
+
+/** Counted anew whenever somebody asks. Where that fails nothing is told, and other metrics are. */
+export function registerWaiting(
+  registry: Registry,
+  count: (space: Environment) => Promise<Waiting>,
+  inFlight: (space: Environment) => number,
+): void {
+  const shared = { labelNames: ['space'] as const, registers: [registry] }
+  const age = new Gauge({
+    name: 'tollgate_webhook_queue_age_seconds',
+    help: 'Age of the oldest delivery that waits for its first attempt; 0: none does',
+    ...shared,
+  })
+  new Gauge({
+    name: 'tollgate_webhook_queue_deliveries',
+    help: 'Deliveries that wait for their first attempt',
+    ...shared,
+    async collect() {
+      for (const space of environments) {
+        try {
+          const { deliveries, oldestAgeSeconds } = await count(space)
+          this.set({ space }, deliveries)
+          age.set({ space }, oldestAgeSeconds)
+        } catch {
+          this.remove({ space })
+          age.remove({ space })
+        }
+      }
+    },
+  })
+  new Gauge({
+    name: 'tollgate_webhook_in_flight',
+    help: 'Deliveries that this process is sending',
+    ...shared,
+    collect() {
+      for (const space of environments) this.set({ space }, inFlight(space))
+    },
+  })
+}

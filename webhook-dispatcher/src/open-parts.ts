@@ -1,0 +1,40 @@
+import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
+import type { Database } from '@tollgate/platform/database/database'
+import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
+import type { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
+import { openGuardedHttp } from '@tollgate/platform/outbound/open-guarded-http'
+import { openSecrets, type Secrets } from '@tollgate/platform/secrets/open-secrets'
+import { openOwned } from '@tollgate/platform/service/open-owned'
+import { openDatabase } from '@tollgate/domain/postgres/open-database'
+import type { WebhookDispatcherConfig } from './config.ts'
+
+export type Parts = {
+  readonly clock: Clock
+  /** From 0 up to 1. */
+  readonly random: () => number
+  readonly logger: Logger
+  readonly database: Database
+  readonly secrets: Pick<Secrets, 'open'>
+  readonly outbound: Pick<GuardedHttp, 'post'>
+}
+
+export type OpenedParts = Parts & {
+  /** Closes what was opened here, and nothing that was passed in. */
+  readonly close: () => Promise<void>
+}
+
+/** The parts that the caller did not bring, opened as a process of its own opens them. */
+export async function openParts(
+  config: WebhookDispatcherConfig,
+  overrides: Partial<Parts>,
+): Promise<OpenedParts> {
+  const logger = overrides.logger ?? createLogger('webhook-dispatcher', config.logLevel)
+  return openOwned(async (own) => ({
+    clock: overrides.clock ?? systemClock,
+    random: overrides.random ?? Math.random,
+    logger,
+    secrets: overrides.secrets ?? (await openSecrets(config, logger)),
+    outbound: overrides.outbound ?? (await own(openGuardedHttp(config, 0, logger))),
+    database: overrides.database ?? (await own(openDatabase(config))),
+  }))
+}

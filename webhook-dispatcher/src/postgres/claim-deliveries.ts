@@ -1,0 +1,218 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { WebhookSecret } from '@tollgate/domain/webhooks/endpoint'
+import { envelopeText } from '@tollgate/domain/outbox/envelope'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+
+/** First attempts, or later ones whose time has come. */
+export type Turn = 'first' | 'retry'
+
+export type Claim = {
+  readonly turn: Turn
+  readonly now: Date
+  readonly leasedUntil: Date
+  readonly deliveriesMax: number
+  readonly perEndpointMax: number
+  /** For endpoints that may not have so many. */
+  readonly room: Readonly<Record<string, number>>
+  /** Begins with the endpoint after this one: none is passed over while another one is served again. */
+  readonly after: string
+}
+
+export type ClaimedDelivery = {
+  readonly turn: Turn
+  readonly providerId: string
+  readonly reference: string
+  readonly endpointRef: string
+  readonly eventId: string
+  /** Which claim this is: an outcome of an older one moves nothing. */
+  readonly claim: number
+  readonly attempts: number
+  readonly firstAttemptAt: Date | null
+  readonly createdAt: Date
+  readonly url: string
+  /** The bytes that are sent. */
+  readonly body: string
+  readonly secrets: readonly WebhookSecret[]
+}
+
+export type Claimed = {
+  readonly deliveries: readonly ClaimedDelivery[]
+  /** How many there were to be claimed: others may have been faster. */
+  readonly found: number
+  /** The endpoint of the last of them. */
+  readonly reached: string
+}
+
+/** Of one endpoint's queue so many rows are looked at: those in hand stand in front, and one customer's behind each other. */
+const windowRows = 64
+
+/** Endpoints that one claim walks over at most. */
+const endpointsMax = 256
+
+/**
+ * Takes deliveries, for which nobody else sends anything until the lease ends: one statement, so nothing is held while they
+ * are sent. Walks from endpoint to endpoint, so that what waits for one costs the others nothing. Of what is told of one
+ * customer, an endpoint gets the next first attempt when the one before is through, whatever came of it.
+ *
+ * Commits without waiting for the disk: a claim that the database loses is one that was never made, and at worst something is
+ * sent twice.
+ */
+export async function claimDeliveries(sql: Queryable, claim: Claim): Promise<Claimed> {
+  const { turn, now } = claim
+  const rows = await sql<ClaimedRow[]>`
+    with recursive ${candidates(sql, claim)},
+    free as (
+      select sequence from webhook_deliveries
+      where sequence in (select sequence from candidate)
+        and state = 'pending' and (leased_until is null or leased_until <= ${now})
+      for update skip locked
+    ),
+    unawaited as materialized (select set_config('synchronous_commit', 'off', true)),
+    claimed as (
+      update webhook_deliveries delivery set claim = delivery.claim + 1, leased_until = ${claim.leasedUntil}
+      from free, unawaited where delivery.sequence = free.sequence
+      returning delivery.*
+    )
+    select found, reached, claimed.provider_id, claimed.reference, claimed.endpoint_ref, claimed.event_id, claimed.claim, claimed.attempts,
+      claimed.first_attempt_at, claimed.created_at, endpoint.url, event.body,
+      case when event.body is null then to_jsonb(event) end as event,
+      (
+        select coalesce(jsonb_agg(jsonb_build_object('reference', reference, 'sealed', secret, 'signsFirst', signs_first,
+          'createdAt', created_at, 'expiresAt', expires_at)), '[]')
+        from webhook_secrets secret
+        where secret.provider_id = claimed.provider_id and secret.endpoint_ref = claimed.endpoint_ref
+      ) as secrets
+    from (select count(*)::int as found, coalesce(max(endpoint_ref), '') as reached from candidate) walked
+      left join claimed on true
+      left join webhook_endpoints endpoint on endpoint.reference = claimed.endpoint_ref
+      left join outbox event on event.event_id = claimed.event_id
+    order by claimed.sequence`
+  const { found, reached } = rows[0]!
+  const deliveries = rows.flatMap((row) => (row.reference === null ? [] : [fromRow(row, turn)]))
+  return { deliveries, found, reached }
+}
+
+/** `walk`: the endpoints with something in their queue. `candidate`: what may be sent to them now. */
+function candidates(
+  sql: Queryable,
+  { turn, now, after, room, perEndpointMax, deliveriesMax }: Claim,
+) {
+  const isFirst = turn === 'first'
+  const inTurn = isFirst
+    ? sql`state = 'pending' and attempts = 0`
+    : sql`state = 'pending' and attempts > 0`
+  const isDue = isFirst ? sql`true` : sql`due_at <= ${now}`
+  const order = isFirst ? sql`sequence` : sql`due_at, sequence`
+  // A retry waits for nobody: who failed once has lost its place.
+  const key = isFirst ? sql`coalesce(order_key, reference)` : sql`reference`
+  return sql`
+    walk as (
+      (
+        select endpoint_ref, 1 as step from webhook_deliveries
+        where ${inTurn} and endpoint_ref > ${after}
+        order by endpoint_ref limit 1
+      )
+      union all
+      select further.endpoint_ref, walk.step + 1 from walk cross join lateral (
+        select endpoint_ref from webhook_deliveries
+        where ${inTurn} and endpoint_ref > walk.endpoint_ref
+        order by endpoint_ref limit 1
+      ) further
+      where walk.step < ${endpointsMax}
+    ),
+    candidate as (
+      select chosen.sequence, walk.endpoint_ref
+      from walk
+      cross join lateral (
+        select coalesce((${sql.json(room)}::jsonb ->> reference)::int, ${perEndpointMax}) as room
+        from webhook_endpoints where reference = walk.endpoint_ref and status = 'enabled' limit 1
+      ) endpoint
+      cross join lateral (
+        select sequence, row_number() over (order by ${order}) as place
+        from (
+          select sequence, due_at, is_leased, row_number() over (partition by key order by ${order}) as behind
+          from (
+            select sequence, due_at, ${key} as key, coalesce(leased_until > ${now}, false) as is_leased
+            from webhook_deliveries
+            where ${inTurn} and ${isDue} and endpoint_ref = walk.endpoint_ref and endpoint.room > 0
+            order by ${order} limit ${windowRows}
+          ) front
+        ) ranked
+        where not is_leased and behind = 1
+      ) chosen
+      where chosen.place <= endpoint.room
+      limit ${deliveriesMax}
+    )`
+}
+
+type ClaimedRow = WalkedRow & (DeliveryRow | { readonly reference: null })
+
+type WalkedRow = { readonly found: number; readonly reached: string }
+
+type DeliveryRow = {
+  readonly provider_id: string
+  readonly reference: string
+  readonly endpoint_ref: string
+  readonly event_id: string
+  readonly claim: number
+  readonly attempts: number
+  readonly first_attempt_at: Date | null
+  readonly created_at: Date
+  readonly url: string
+  readonly body: string | null
+  readonly event: EventRow | null
+  readonly secrets: readonly SecretRow[]
+}
+
+/** As JSON has it. */
+type EventRow = {
+  readonly event_id: string
+  readonly provider_id: string
+  readonly type: string
+  readonly livemode: boolean
+  readonly object: JsonObject
+  readonly previous_attributes: JsonObject | null
+  readonly request_id: string | null
+  readonly idempotency_key: string | null
+  readonly created_at: string
+}
+
+type SecretRow = Omit<WebhookSecret, 'createdAt' | 'expiresAt'> & {
+  readonly createdAt: string
+  readonly expiresAt: string | null
+}
+
+function fromRow(row: DeliveryRow, turn: Turn): ClaimedDelivery {
+  return {
+    turn,
+    providerId: row.provider_id,
+    reference: row.reference,
+    endpointRef: row.endpoint_ref,
+    eventId: row.event_id,
+    claim: row.claim,
+    attempts: row.attempts,
+    firstAttemptAt: row.first_attempt_at,
+    createdAt: row.created_at,
+    url: row.url,
+    body: row.body ?? bodyOf(row.event!),
+    secrets: row.secrets.map((secret) => ({
+      ...secret,
+      createdAt: new Date(secret.createdAt),
+      expiresAt: secret.expiresAt === null ? null : new Date(secret.expiresAt),
+    })),
+  }
+}
+
+function bodyOf(event: EventRow): string {
+  return envelopeText({
+    eventId: event.event_id,
+    providerId: event.provider_id,
+    type: event.type,
+    livemode: event.livemode,
+    object: event.object,
+    previousAttributes: event.previous_attributes,
+    requestId: event.request_id,
+    idempotencyKey: event.idempotency_key,
+    createdAt: new Date(event.created_at),
+  })
+}

@@ -1,0 +1,29 @@
+import { nameActor } from '@tollgate/domain/audit/actor'
+import type { Pool } from './pool.ts'
+import { dispatcherActor } from './record-outcomes.ts'
+
+/** From now on this secret signs first, unless it is gone. */
+export async function promoteSecret(
+  pool: Pool,
+  providerId: string,
+  endpointRef: string,
+  secretRef: string,
+): Promise<void> {
+  await pool.begin(async (sql) => {
+    nameActor(sql, dispatcherActor)
+    // Whoever rotates or promotes locks the endpoint first.
+    await sql`
+      select from webhook_endpoints
+      where provider_id = ${providerId} and reference = ${endpointRef} for no key update`
+    const [secret] = await sql`
+      select from webhook_secrets
+      where provider_id = ${providerId} and endpoint_ref = ${endpointRef} and reference = ${secretRef}`
+    if (secret === undefined) return
+    await sql`
+      update webhook_secrets set signs_first = false
+      where provider_id = ${providerId} and endpoint_ref = ${endpointRef} and signs_first and reference <> ${secretRef}`
+    await sql`
+      update webhook_secrets set signs_first = true
+      where provider_id = ${providerId} and reference = ${secretRef} and not signs_first`
+  })
+}
