@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import {
+  findDelivery,
+  listAttempts,
+  listDeliveries,
+  type DeliveryFilter,
+} from '@tollgate/domain/webhooks/deliveries-repository'
+import { replayDelivery } from '@tollgate/domain/webhooks/replay-deliveries'
+import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  webhookDeliveriesQuerySchema,
+  webhookDeliveriesResponseSchema,
+  webhookDeliverySchema,
+} from '@tollgate/schemas/http/webhook-deliveries'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { commit } from '../commit.ts'
+import { callerOf, operationOf } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
+import { deliverySummaryToHttp, deliveryToHttp } from '../translate/webhook-delivery.ts'
+
+const tags = ['Webhooks']
+const params = z.object({ deliveryId: requiredReference })
+const config = { scope: ['webhooks', 'read'] } as const
+
+/** What was sent where, what came of it, and sending one of them anew. */
+export function registerWebhookDeliveryRoutes(app: ApiServer, parts: AppParts): void {
+  app.get(
+    '/v1/ui/webhook-deliveries',
+    {
+      config,
+      schema: {
+        tags,
+        querystring: webhookDeliveriesQuerySchema,
+        response: { 200: webhookDeliveriesResponseSchema },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { providerId } = caller
+      const { limit } = clampPage(request.query)
+      const filter = filterOf(request.query, limit + 1)
+      return read(parts, caller, async (sql) => {
+        const found = await listDeliveries(sql, providerId, filter)
+        const page = found.slice(0, limit)
+        const references = page.map(({ reference }) => reference)
+        const attempts = await listAttempts(sql, providerId, references)
+        const deliveries = page.map((delivery) =>
+          deliverySummaryToHttp(delivery, attempts.get(delivery.reference) ?? []),
+        )
+        return { deliveries, hasMore: found.length > limit }
+      })
+    },
+  )
+
+  app.get(
+    '/v1/ui/webhook-deliveries/:deliveryId',
+    { config, schema: { tags, params, response: { 200: webhookDeliverySchema } } },
+    async (request) => {
+      const caller = callerOf(request)
+      const { deliveryId } = request.params
+      const found = await read(parts, caller, async (sql) => {
+        const delivery = await findDelivery(sql, caller.providerId, deliveryId)
+        if (delivery === undefined) return undefined
+        const attempts = await listAttempts(sql, caller.providerId, [deliveryId])
+        return deliveryToHttp(delivery, attempts.get(deliveryId) ?? [])
+      })
+      if (found === undefined) throw refusals.webhookDeliveryNotFound(deliveryId)
+      return found
+    },
+  )
+
+  registerReplay(app, parts)
+}
+
+function registerReplay(app: ApiServer, parts: AppParts): void {
+  app.post(
+    '/v1/ui/webhook-deliveries/:deliveryId/replay',
+    {
+      config: { scope: 'webhooks' },
+      schema: { tags, params, response: { 201: webhookDeliverySchema } },
+    },
+    async (request, reply) => {
+      const { deliveryId } = request.params
+      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
+        replayDelivery(work, deliveryId),
+      )
+      switch (outcome.kind) {
+        case 'not-found':
+          throw refusals.webhookDeliveryNotFound(deliveryId)
+        case 'waiting':
+          throw refusals.webhookDeliveryWaits(deliveryId)
+        case 'endpoint-deleted':
+          throw refusals.webhookEndpointDeleted()
+        case 'queued':
+          return reply.code(201).send(deliveryToHttp(outcome.delivery, []))
+      }
+    },
+  )
+}
+
+function filterOf(
+  query: z.infer<typeof webhookDeliveriesQuerySchema>,
+  rowsMax: number,
+): DeliveryFilter {
+  const { endpointId, eventId, type, state, from, to, before } = query
+  return {
+    endpointRef: endpointId || undefined,
+    eventId: eventId || undefined,
+    type: type || undefined,
+    state,
+    from: from === undefined ? undefined : new Date(from),
+    to: to === undefined ? undefined : new Date(to),
+    before: before || undefined,
+    rowsMax,
+  }
+}

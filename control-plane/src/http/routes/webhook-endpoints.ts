@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import { findEndpoint, listEndpoints } from '@tollgate/domain/webhooks/endpoints-repository'
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  updateWebhookEndpoint,
+} from '@tollgate/domain/webhooks/manage-endpoints'
+import { promoteNewestSecret, rotateSecret } from '@tollgate/domain/webhooks/rotate-secret'
+import { liveSecretsMax } from '@tollgate/domain/webhooks/rotation'
+import { listSecrets, listSecretsOf } from '@tollgate/domain/webhooks/secrets-repository'
+import { newSigningSecret, signingSecretPlace } from '@tollgate/domain/webhooks/signing-secret'
+import { judgeUrl } from '@tollgate/platform/outbound/judge-url'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  webhookEndpointCreateSchema,
+  webhookEndpointDeletedSchema,
+  webhookEndpointSchema,
+  webhookEndpointsResponseSchema,
+  webhookEndpointUpdateSchema,
+  webhookEndpointWithSecretSchema,
+  webhookSecretRotateSchema,
+} from '@tollgate/schemas/http/webhook-endpoints'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { commit } from '../commit.ts'
+import { operationOf, type Caller } from '../plugins/authentication.ts'
+import { read } from '../read.ts'
+import { webhookEndpointToHttp } from '../translate/webhook-endpoint.ts'
+
+const tags = ['Webhooks']
+const params = z.object({ endpointId: requiredReference })
+const looking = { scope: ['webhooks', 'read'] } as const
+const changing = { scope: 'webhooks' } as const
+
+/** Where the caller's events are sent, and what they are signed with. */
+export function registerWebhookEndpointRoutes(app: ApiServer, parts: AppParts): void {
+  registerLooking(app, parts)
+  registerCreate(app, parts)
+  registerUpdate(app, parts)
+  registerDelete(app, parts)
+  registerSecrets(app, parts)
+}
+
+function registerLooking(app: ApiServer, parts: AppParts): void {
+  app.get(
+    '/v1/webhook_endpoints',
+    { config: looking, schema: { tags, response: { 200: webhookEndpointsResponseSchema } } },
+    async (request) => {
+      const { now, ...caller } = operationOf(request, parts.clock)
+      const { providerId, environment } = caller
+      const found = await read(parts, caller, async (sql) => {
+        const endpoints = await listEndpoints(sql, providerId)
+        const references = endpoints.map(({ reference }) => reference)
+        const secrets = await listSecrets(sql, providerId, references)
+        return endpoints.map((endpoint) => ({
+          endpoint,
+          secrets: secrets.get(endpoint.reference) ?? [],
+        }))
+      })
+      return {
+        webhookEndpoints: found.map((each) => webhookEndpointToHttp(each, environment, now)),
+      }
+    },
+  )
+
+  app.get(
+    '/v1/webhook_endpoints/:endpointId',
+    { config: looking, schema: { tags, params, response: { 200: webhookEndpointSchema } } },
+    async (request) => {
+      const { now, ...caller } = operationOf(request, parts.clock)
+      const { endpointId } = request.params
+      const found = await read(parts, caller, async (sql) => {
+        const endpoint = await findEndpoint(sql, caller.providerId, endpointId)
+        return endpoint && { endpoint, secrets: await listSecretsOf(sql, endpoint) }
+      })
+      if (found === undefined) throw refusals.webhookEndpointNotFound(endpointId)
+      return webhookEndpointToHttp(found, caller.environment, now)
+    },
+  )
+}
+
+function registerCreate(app: ApiServer, parts: AppParts): void {
+  app.post(
+    '/v1/webhook_endpoints',
+    {
+      config: changing,
+      schema: {
+        tags,
+        body: webhookEndpointCreateSchema,
+        response: { 201: webhookEndpointWithSecretSchema },
+      },
+    },
+    async (request, reply) => {
+      const operation = operationOf(request, parts.clock)
+      const { url, enabledEvents = [] } = request.body
+      requireUrl(parts, operation, url)
+      const { secret, sealedSecret } = drawSecret(parts, operation)
+      const { webhookEndpointsMax } = parts.limits
+      const fields = { url, enabledEvents: [...new Set(enabledEvents)], sealedSecret }
+      const outcome = await commit(parts, operation, (work) =>
+        createWebhookEndpoint(work, fields, webhookEndpointsMax),
+      )
+      if (outcome.kind === 'too-many') throw refusals.tooManyWebhookEndpoints(webhookEndpointsMax)
+      const body = webhookEndpointToHttp(outcome, operation.environment, operation.now)
+      return reply.code(201).send({ ...body, secret })
+    },
+  )
+}
+
+/** Clients that put say only what changes as well. */
+function registerUpdate(app: ApiServer, parts: AppParts): void {
+  for (const method of ['PATCH', 'PUT'] as const) {
+    app.route({
+      method,
+      url: '/v1/webhook_endpoints/:endpointId',
+      config: changing,
+      schema: {
+        tags,
+        params,
+        body: webhookEndpointUpdateSchema,
+        response: { 200: webhookEndpointSchema },
+        hide: method === 'PUT',
+      },
+      handler: async (request) => {
+        const operation = operationOf(request, parts.clock)
+        const { endpointId } = request.params
+        const { url, enabledEvents, status } = request.body
+        if (url !== undefined) requireUrl(parts, operation, url)
+        const change = {
+          url,
+          enabledEvents: enabledEvents && [...new Set(enabledEvents)],
+          status,
+        }
+        const updated = await commit(parts, operation, (work) =>
+          updateWebhookEndpoint(work, endpointId, change),
+        )
+        if (updated === undefined) throw refusals.webhookEndpointNotFound(endpointId)
+        return webhookEndpointToHttp(updated, operation.environment, operation.now)
+      },
+    })
+  }
+}
+
+function registerDelete(app: ApiServer, parts: AppParts): void {
+  app.delete(
+    '/v1/webhook_endpoints/:endpointId',
+    {
+      config: changing,
+      schema: { tags, params, response: { 200: webhookEndpointDeletedSchema } },
+    },
+    async (request) => {
+      const { endpointId } = request.params
+      const wasThere = await commit(parts, operationOf(request, parts.clock), (work) =>
+        deleteWebhookEndpoint(work, endpointId),
+      )
+      if (!wasThere) throw refusals.webhookEndpointNotFound(endpointId)
+      return { success: true as const }
+    },
+  )
+}
+
+function registerSecrets(app: ApiServer, parts: AppParts): void {
+  app.post(
+    '/v1/webhook_endpoints/:endpointId/rotate',
+    {
+      config: changing,
+      schema: {
+        tags,
+        params,
+        body: webhookSecretRotateSchema.nullish(),
+        response: { 200: webhookEndpointWithSecretSchema },
+      },
+    },
+    async (request) => {
+      const operation = operationOf(request, parts.clock)
+      const { endpointId } = request.params
+      const { overlapHours } = request.body ?? webhookSecretRotateSchema.parse({})
+      const overlapMs = Math.round(overlapHours * 3_600_000)
+      const { secret, sealedSecret } = drawSecret(parts, operation)
+      const outcome = await commit(parts, operation, (work) =>
+        rotateSecret(work, endpointId, sealedSecret, overlapMs),
+      )
+      switch (outcome.kind) {
+        case 'not-found':
+          throw refusals.webhookEndpointNotFound(endpointId)
+        case 'too-many':
+          throw refusals.tooManyWebhookSecrets(liveSecretsMax, outcome.freeAt)
+        case 'rotated': {
+          const body = webhookEndpointToHttp(outcome, operation.environment, operation.now)
+          return { ...body, secret }
+        }
+      }
+    },
+  )
+
+  app.post(
+    '/v1/webhook_endpoints/:endpointId/promote',
+    { config: changing, schema: { tags, params, response: { 200: webhookEndpointSchema } } },
+    async (request) => {
+      const operation = operationOf(request, parts.clock)
+      const { endpointId } = request.params
+      const promoted = await commit(parts, operation, (work) =>
+        promoteNewestSecret(work, endpointId),
+      )
+      if (promoted === undefined) throw refusals.webhookEndpointNotFound(endpointId)
+      return webhookEndpointToHttp(promoted, operation.environment, operation.now)
+    },
+  )
+}
+
+/** Refuses an address that nothing will ever be sent to, so that whoever enters it is told at once. */
+function requireUrl({ outboundRules }: AppParts, { environment }: Caller, url: string): void {
+  const isPlainHttpAllowed = environment === 'sandbox'
+  const judgement = judgeUrl(url, { ...outboundRules, isPlainHttpAllowed })
+  if (judgement.kind === 'refused') throw refusals.webhookUrlRefused(judgement.reason)
+}
+
+function drawSecret({ secrets }: AppParts, { providerId }: Caller) {
+  const secret = newSigningSecret(randomBytes)
+  return { secret, sealedSecret: secrets.seal(secret, signingSecretPlace(providerId)) }
+}

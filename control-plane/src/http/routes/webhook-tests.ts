@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { beginTest, drawTestEvent } from '@tollgate/domain/webhooks/begin-test'
+import { signingOrder } from '@tollgate/domain/webhooks/endpoint'
+import { signingSecretPlace } from '@tollgate/domain/webhooks/signing-secret'
+import { webhookRequest } from '@tollgate/domain/webhooks/webhook-request'
+import type { PostOutcome } from '@tollgate/platform/outbound/post'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  webhookTestedSchema,
+  type WebhookTestedBody,
+} from '@tollgate/schemas/http/webhook-endpoints'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { commit } from '../commit.ts'
+import { operationOf } from '../plugins/authentication.ts'
+import { present } from '../translate/present.ts'
+
+/** Nothing of the answer's body is told, but its end is waited for. */
+const answerBytesMax = 16_384
+
+/** Sends an event of its own, in no queue and once, as the dispatcher would send it. */
+export function registerWebhookTestRoute(app: ApiServer, parts: AppParts): void {
+  app.post(
+    '/v1/ui/webhooks/:endpointId/test',
+    {
+      config: { scope: 'webhooks' },
+      schema: {
+        tags: ['Webhooks'],
+        params: z.object({ endpointId: requiredReference }),
+        response: { 200: webhookTestedSchema },
+      },
+    },
+    async (request) => {
+      const operation = operationOf(request, parts.clock)
+      const { endpointId } = request.params
+      const begun = await commit(parts, operation, (work) =>
+        beginTest(work, endpointId, parts.limits.webhookTestIntervalMs),
+      )
+      if (begun.kind === 'not-found') throw refusals.webhookEndpointNotFound(endpointId)
+      if (begun.kind === 'too-soon') throw refusals.webhookTestedTooSoon(begun.waitMs)
+      const { providerId, environment, now } = operation
+      const texts = signingOrder(begun.secrets, now).map(({ sealed }) =>
+        parts.secrets.open(sealed, signingSecretPlace(providerId)),
+      )
+      const event = drawTestEvent(now, environment === 'live')
+      const outcome = await parts.outbound.post({
+        url: begun.endpoint.url,
+        ...webhookRequest(event, texts, now),
+        isPlainHttpAllowed: environment === 'sandbox',
+        answerBytesMax,
+      })
+      return testedToHttp(event.eventId, outcome)
+    },
+  )
+}
+
+function testedToHttp(eventId: string, outcome: PostOutcome): WebhookTestedBody {
+  const isAnswered = outcome.kind === 'answered'
+  return {
+    success: isAnswered && outcome.status >= 200 && outcome.status < 300,
+    eventId,
+    ...present({
+      status: outcome.status,
+      error: isAnswered ? undefined : outcome.message,
+    }),
+    durationMs: Math.round(outcome.trip.totalMs),
+  }
+}

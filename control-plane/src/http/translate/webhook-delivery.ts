@@ -1,0 +1,76 @@
+import type { WebhookAttempt, WebhookDelivery } from '@tollgate/domain/webhooks/delivery'
+import type { WebhookReplay } from '@tollgate/domain/webhooks/replay'
+import type {
+  WebhookAttemptBody,
+  WebhookDeliveryBody,
+  WebhookDeliverySummaryBody,
+  WebhookReplayBody,
+} from '@tollgate/schemas/http/webhook-deliveries'
+import { present } from './present.ts'
+
+/** Without what was answered, which may be long. */
+export function deliverySummaryToHttp(
+  delivery: WebhookDelivery,
+  attempts: readonly WebhookAttempt[],
+): WebhookDeliverySummaryBody {
+  return { ...fieldsOf(delivery), attempts: attempts.map(attemptSummaryToHttp) }
+}
+
+export function deliveryToHttp(
+  delivery: WebhookDelivery,
+  attempts: readonly WebhookAttempt[],
+): WebhookDeliveryBody {
+  return {
+    ...fieldsOf(delivery),
+    attempts: attempts.map((attempt) => ({
+      ...attemptSummaryToHttp(attempt),
+      ...present({ answer: attempt.answer }),
+    })),
+  }
+}
+
+function fieldsOf(delivery: WebhookDelivery): Omit<WebhookDeliveryBody, 'attempts'> {
+  const { state, dueAt, replayRef, finishedAt } = delivery
+  return {
+    id: delivery.reference,
+    endpointId: delivery.endpointRef,
+    eventId: delivery.eventId,
+    type: delivery.eventType,
+    state,
+    createdAt: delivery.createdAt.toISOString(),
+    ...present({
+      dueAt: state === 'pending' ? dueAt.toISOString() : undefined,
+      replayId: replayRef,
+      finishedAt: finishedAt?.toISOString(),
+    }),
+  }
+}
+
+function attemptSummaryToHttp(attempt: WebhookAttempt): WebhookAttemptBody {
+  const { connectMs, answerMs, status, errorClass, address } = attempt
+  return {
+    number: attempt.number,
+    isReversed: attempt.isReversed,
+    startedAt: attempt.startedAt.toISOString(),
+    durationMs: attempt.durationMs,
+    ...present({ connectMs, answerMs, status, error: errorClass, address }),
+  }
+}
+
+export function replayToHttp(replay: WebhookReplay): WebhookReplayBody {
+  const { deliveryRef, madeFrom, finishedAt } = replay
+  return {
+    id: replay.reference,
+    endpointId: replay.endpointRef,
+    onlyFailed: replay.onlyFailed,
+    to: replay.madeBefore.toISOString(),
+    state: replay.state,
+    queued: replay.queued,
+    createdAt: replay.createdAt.toISOString(),
+    ...present({
+      deliveryId: deliveryRef,
+      from: madeFrom?.toISOString(),
+      finishedAt: finishedAt?.toISOString(),
+    }),
+  }
+}

@@ -1,0 +1,53 @@
+import { jobActor } from '@tollgate/domain/audit/actor'
+import { continueReplay, type ReplayPace } from '@tollgate/domain/webhooks/replay-deliveries'
+import { listDueReplays, type ReplayName } from '@tollgate/domain/webhooks/replays-repository'
+import type { Service } from '@tollgate/platform/service/service'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { AppParts } from '../http/app-parts.ts'
+import { commit } from '../http/commit.ts'
+import { repeating } from './repeating.ts'
+
+type ReplayParts = Pick<AppParts, 'database' | 'publisher' | 'logger'>
+
+/** Looked at in one round; the others are due before them in the next. */
+const replaysPerRoundMax = 100
+
+/**
+ * Goes on with replays: each round queues a little of each. Several processes may do it at once, and one that takes up what
+ * another left queues nothing twice.
+ */
+export function createWebhookReplays(parts: ReplayParts, pace: ReplayPace): Service {
+  const round = async (): Promise<void> => {
+    for (const environment of environments) {
+      try {
+        const { database, now } = parts.publisher
+        const due = await listDueReplays(database.in(environment), now(), replaysPerRoundMax)
+        for (const replay of due) await goOn(parts, environment, replay, pace)
+      } catch (error) {
+        parts.logger.error({ err: error, environment }, 'replays of webhooks wait')
+      }
+    }
+  }
+  return repeating(round, pace.intervalMs)
+}
+
+async function goOn(
+  parts: ReplayParts,
+  environment: Environment,
+  { providerId, reference }: ReplayName,
+  pace: ReplayPace,
+): Promise<void> {
+  const operation = {
+    providerId,
+    environment,
+    now: parts.publisher.now(),
+    actor: jobActor('replay-webhooks'),
+    requestId: null,
+    idempotencyKey: null,
+  }
+  try {
+    await commit(parts, operation, (work) => continueReplay(work, reference, pace))
+  } catch (error) {
+    parts.logger.warn({ err: error, environment, reference }, 'a replay of webhooks waits')
+  }
+}

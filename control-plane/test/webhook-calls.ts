@@ -1,0 +1,37 @@
+import type { Database } from '@tollgate/platform/database/database'
+
+type Make = (path: string, body: unknown, method?: string) => Promise<Record<string, string>>
+
+/** A call of each route that changes an endpoint or sends something anew, in an order in which they have what they need. */
+export function webhookCalls(
+  refs: Record<string, string>,
+  make: Make,
+  pool: () => ReturnType<Database['in']>,
+): Record<string, (path: string) => Promise<unknown>> {
+  refs['deliveryId'] = 'dlv_1'
+  return {
+    'POST /v1/webhook_endpoints': async (path) => {
+      refs['endpointId'] = (await make(path, { url: 'https://hooks.example.com' }))['id']!
+    },
+    'PATCH /v1/webhook_endpoints/:endpointId': (path) =>
+      make(path, { enabledEvents: ['payment.failed'] }, 'PATCH'),
+    'PUT /v1/webhook_endpoints/:endpointId': (path) => make(path, { status: 'disabled' }, 'PUT'),
+    'POST /v1/webhook_endpoints/:endpointId/rotate': (path) => make(path, {}),
+    'POST /v1/webhook_endpoints/:endpointId/promote': (path) => make(path, {}),
+    'POST /v1/ui/webhooks/:endpointId/test': (path) => make(path, {}),
+    'POST /v1/ui/webhook-deliveries/:deliveryId/replay': async (path) => {
+      await pool()`
+        insert into webhook_deliveries
+          (provider_id, reference, endpoint_ref, event_id, event_type, state, due_at, created_at)
+        select provider_id, ${refs['deliveryId']!}, reference, 'evt_1', 'payment.failed', 'failed', now(), now()
+        from webhook_endpoints where reference = ${refs['endpointId']!}`
+      await make(path, {})
+    },
+    'POST /v1/ui/webhook-replays': async (path) => {
+      const again = { endpointId: refs['endpointId'], onlyFailed: true }
+      refs['replayId'] = (await make(path, again))['id']!
+    },
+    'POST /v1/ui/webhook-replays/:replayId/cancel': (path) => make(path, {}),
+    'DELETE /v1/webhook_endpoints/:endpointId': (path) => make(path, undefined, 'DELETE'),
+  }
+}

@@ -1,0 +1,378 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ErrorBody } from '@tollgate/schemas/http/errors'
+import type {
+  WebhookEndpointBody,
+  WebhookEndpointWithSecretBody,
+  WebhookTestedBody,
+} from '@tollgate/schemas/http/webhook-endpoints'
+import { eventEnvelopeSchema } from '@tollgate/schemas/http/webhooks'
+import { createUser, quickPasswords, signIn } from './console-user.ts'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
+
+const path = '/v1/webhook_endpoints'
+const url = 'https://hooks.example.com/tollgate'
+
+let stack: TestStack
+let receiver: WebhookReceiver
+let tenant: Tenant
+
+beforeAll(async () => {
+  receiver = await startWebhookReceiver()
+  stack = await startTestStack({
+    settings: {
+      ...quickPasswords,
+      TOLLGATE_OUTBOUND_ALLOWED: '127.0.0.1',
+      TOLLGATE_WEBHOOK_ENDPOINTS_MAX: '3',
+    },
+  })
+})
+
+afterAll(async () => {
+  await stack.stop()
+  await receiver.stop()
+})
+
+beforeEach(async () => {
+  stack.clock.set('2026-03-01T10:00:00.000Z')
+  tenant = await stack.createTenant()
+})
+
+afterEach(() => {
+  receiver.received.length = 0
+  receiver.status = 200
+})
+
+type Answered<Body> = { readonly status: number; readonly body: Body & ErrorBody }
+
+const call = <Body>(method: string, at: string, body?: object): Promise<Answered<Body>> =>
+  stack.call<Body>(tenant.sandboxKey, method, at, body)
+
+async function create(fields: object = { url }): Promise<WebhookEndpointWithSecretBody> {
+  const { status, body } = await call<WebhookEndpointWithSecretBody>('POST', path, fields)
+  expect([status, body]).toEqual([201, body])
+  return body
+}
+
+const get = async (id: string): Promise<WebhookEndpointBody> =>
+  (await call<WebhookEndpointBody>('GET', `${path}/${id}`)).body
+
+describe('an endpoint', () => {
+  test('is created with a secret that is told once, and kept sealed', async () => {
+    const { secret, ...endpoint } = await create({
+      url,
+      enabledEvents: ['payment.failed', 'payment.succeeded', 'payment.failed'],
+    })
+    expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/)
+    expect(endpoint).toEqual({
+      id: expect.stringMatching(/^we_[A-Z0-9]{12}$/) as string,
+      url,
+      enabledEvents: ['payment.failed', 'payment.succeeded'],
+      status: 'enabled',
+      failureCount: 0,
+      livemode: false,
+      signingSecrets: [
+        { id: expect.stringMatching(/^whs_/) as string, createdAt: '2026-03-01T10:00:00.000Z' },
+      ],
+      createdAt: '2026-03-01T10:00:00.000Z',
+      updatedAt: '2026-03-01T10:00:00.000Z',
+    })
+    expect(await get(endpoint.id)).toEqual(endpoint)
+    const list = await call('GET', path)
+    expect(list.body).toEqual({ webhookEndpoints: [endpoint] })
+    const rows = await stack.database.in('sandbox')<{ secret: string }[]>`
+      select secret from webhook_secrets where endpoint_ref = ${endpoint.id}`
+    expect(rows.map((row) => row.secret)).toEqual([expect.stringMatching(/^v1\./)])
+  })
+
+  test.each([
+    [{}, /Validation failed/],
+    [{ url: '' }, /Validation failed/],
+    [{ url, enabledEvents: ['payment.made'] }, /Validation failed/],
+    [{ url, enabledEvents: 'all' }, /Validation failed/],
+    [{ url: 'hooks.example.com' }, /url is not a URL/],
+    [{ url: 'http://hooks.example.com' }, /url must begin with https/],
+    [{ url: 'https://hooks.example.com:22' }, /url must use port/],
+    [{ url: 'https://me:secret@hooks.example.com' }, /url must not contain credentials/],
+    [{ url: 'https://10.0.0.1/' }, /url is not a public address/],
+    [{ url: 'https://2852039166/' }, /url is not a public address/],
+    [{ url: 'https://localhost/' }, /url is not a public address/],
+  ])('%j is refused', async (body, message) => {
+    const refused = await call('POST', path, body)
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringMatching(message)])
+    const { id } = await create()
+    if (!('url' in body)) return
+    const changed = await call('PATCH', `${path}/${id}`, body)
+    expect([changed.status, changed.body.message]).toEqual([400, expect.stringMatching(message)])
+  })
+
+  test('is at an address that is not too long', async () => {
+    const long = (chars: number) => ({ url: url.padEnd(chars, 'x') })
+    expect((await call('POST', path, long(2_048))).status).toBe(201)
+    expect((await call('POST', path, long(2_049))).status).toBe(400)
+  })
+
+  test('without TLS is for what the operator allows, in sandbox alone', async () => {
+    await create({ url: receiver.url })
+    const live = await stack.call(tenant.liveKey, 'POST', path, { url: receiver.url })
+    expect(live.body.message).toBe('url must begin with https://')
+  })
+
+  test('is one of so many, also for those who come at once', async () => {
+    const all = await Promise.all(Array.from({ length: 6 }, () => call('POST', path, { url })))
+    expect(all.map(({ status }) => status).sort()).toEqual([201, 201, 201, 400, 400, 400])
+    const [first] = (await call<{ webhookEndpoints: WebhookEndpointBody[] }>('GET', path)).body
+      .webhookEndpoints
+    expect((await call('DELETE', `${path}/${first!.id}`)).body).toEqual({ success: true })
+    await create()
+  })
+
+  test.each(['PATCH', 'PUT'])('changes by %s in what is given', async (method) => {
+    const { id } = await create({ url, enabledEvents: ['payment.failed'] })
+    stack.clock.set('2026-03-01T11:00:00.000Z')
+    const moved = 'https://hooks.example.com/new'
+    expect((await call(method, `${path}/${id}`, { url: moved })).body).toMatchObject({
+      url: moved,
+      enabledEvents: ['payment.failed'],
+      updatedAt: '2026-03-01T11:00:00.000Z',
+    })
+    await call(method, `${path}/${id}`, { enabledEvents: [] })
+    expect(await get(id)).toMatchObject({ url: moved, enabledEvents: [], status: 'enabled' })
+  })
+
+  test('tells why it was disabled, and begins anew when it is enabled', async () => {
+    const { id } = await create()
+    await stack.database.in('sandbox')`
+      update webhook_endpoints set status = 'disabled', disabled_reason = 'attempts',
+        disabled_at = '2026-03-01T10:30:00Z', failure_count = 40, failing_since = '2026-02-11T08:00:00Z'
+      where reference = ${id}`
+    expect(await get(id)).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'attempts',
+      disabledAt: '2026-03-01T10:30:00.000Z',
+      failureCount: 40,
+      failingSince: '2026-02-11T08:00:00.000Z',
+    })
+    const enabled = await call('PATCH', `${path}/${id}`, { status: 'enabled' })
+    expect(enabled.body).toMatchObject({ status: 'enabled', failureCount: 0 })
+    for (const field of ['disabledReason', 'disabledAt', 'failingSince']) {
+      expect(enabled.body).not.toHaveProperty(field)
+    }
+    const off = await call('PATCH', `${path}/${id}`, { status: 'disabled' })
+    expect(off.body).toMatchObject({ status: 'disabled', disabledReason: 'provider' })
+    const again = await call('PATCH', `${path}/${id}`, { status: 'disabled' })
+    expect(again.body).toEqual(off.body)
+  })
+
+  test('is gone for everybody once it is deleted, and so are its secrets', async () => {
+    const { id } = await create()
+    await call('PATCH', `${path}/${id}`, { status: 'disabled' })
+    expect((await call('DELETE', `${path}/${id}`)).status).toBe(200)
+    const asked: [string, string][] = [
+      ['GET', `${path}/${id}`],
+      ['PATCH', `${path}/${id}`],
+      ['DELETE', `${path}/${id}`],
+      ['POST', `${path}/${id}/rotate`],
+      ['POST', `${path}/${id}/promote`],
+      ['POST', `/v1/ui/webhooks/${id}/test`],
+    ]
+    for (const [method, at] of asked) {
+      const body = method === 'PATCH' ? { url } : undefined
+      expect([method, at, (await call(method, at, body)).status]).toEqual([method, at, 404])
+    }
+    expect((await call('GET', path)).body).toEqual({ webhookEndpoints: [] })
+    expect(
+      await stack.database.in('sandbox')`
+        select from webhook_secrets where endpoint_ref = ${id}`,
+    ).toHaveLength(0)
+  })
+})
+
+test('a key for webhooks alone looks at endpoints and changes them; one that reads looks', async () => {
+  const { id } = await create()
+  const keyOf = async (scope: string): Promise<string> => {
+    const { body } = await call<{ secretKey: string }>('POST', '/v1/ui/api-keys', {
+      scopes: [scope],
+    })
+    return body.secretKey
+  }
+  const statusOf = async (scope: string): Promise<number[]> => {
+    const key = await keyOf(scope)
+    const looked = await stack.call(key, 'GET', `${path}/${id}`)
+    const changed = await stack.call(key, 'PATCH', `${path}/${id}`, { enabledEvents: [] })
+    return [looked.status, changed.status]
+  }
+  expect(await statusOf('webhooks')).toEqual([200, 200])
+  expect(await statusOf('read')).toEqual([200, 403])
+  expect(await statusOf('manage')).toEqual([403, 403])
+})
+
+test('who is signed in to the console manages endpoints there', async () => {
+  const email = `${tenant.providerId}@example.com`
+  await createUser(stack, tenant, email)
+  const { accessToken } = await signIn(stack, email)
+  const made = await stack.call<WebhookEndpointBody>(
+    accessToken,
+    'POST',
+    '/v1/ui/webhook_endpoints',
+    { url },
+  )
+  expect(made.status).toBe(201)
+  expect(await get(made.body.id)).toMatchObject({ id: made.body.id })
+  expect((await stack.call(accessToken, 'GET', path)).status).toBe(401)
+})
+
+describe('the secrets of an endpoint', () => {
+  const rotate = (id: string, body?: object) =>
+    call<WebhookEndpointWithSecretBody>('POST', `${path}/${id}/rotate`, body)
+
+  /** What a test event is signed with, in the order of the header. */
+  async function signatures(id: string): Promise<{ t: string; v1: string[]; body: Buffer }> {
+    const sent = await call<WebhookTestedBody>('POST', `/v1/ui/webhooks/${id}/test`)
+    expect(sent.body).toMatchObject({ success: true })
+    const { headers, body } = receiver.received.at(-1)!
+    const [t, ...v1] = String(headers['sv-signature']).split(',')
+    return {
+      t: t!.slice(2),
+      v1: v1.map((part) => part.slice(3)),
+      body,
+    }
+  }
+
+  const digestOf = (secret: string, { t, body }: { t: string; body: Buffer }): string =>
+    createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')
+
+  test('are rotated with an overlap in which the old one signs first, until the new one is promoted', async () => {
+    const { id, secret: old } = await create({ url: receiver.url })
+    stack.clock.set('2026-03-01T11:00:00.000Z')
+    const { body: rotated } = await rotate(id)
+    const [oldName, newName] = rotated.signingSecrets
+    expect(rotated.secret).not.toBe(old)
+    expect([oldName!.expiresAt, newName!.expiresAt]).toEqual([
+      '2026-03-02T11:00:00.000Z',
+      undefined,
+    ])
+    const before = await signatures(id)
+    expect(before.v1).toEqual([digestOf(old, before), digestOf(rotated.secret, before)])
+
+    stack.clock.set('2026-03-01T12:00:00.000Z')
+    const promoted = await call<WebhookEndpointBody>('POST', `${path}/${id}/promote`)
+    expect(promoted.body.signingSecrets).toEqual([newName, oldName])
+    const after = await signatures(id)
+    expect(after.v1).toEqual([digestOf(rotated.secret, after), digestOf(old, after)])
+
+    stack.clock.set('2026-03-02T11:00:00.000Z')
+    const ended = await signatures(id)
+    expect(ended.v1).toEqual([digestOf(rotated.secret, ended)])
+  })
+
+  test('end at once where there is no overlap', async () => {
+    const { id } = await create({ url: receiver.url })
+    const { body } = await rotate(id, { overlapHours: 0 })
+    expect(body.signingSecrets).toHaveLength(1)
+    const sent = await signatures(id)
+    expect(sent.v1).toEqual([digestOf(body.secret, sent)])
+  })
+
+  test('are three at most', async () => {
+    const { id } = await create()
+    for (const minute of ['01', '02']) {
+      stack.clock.set(`2026-03-01T11:${minute}:00.000Z`)
+      expect((await rotate(id, { overlapHours: 1 })).status).toBe(200)
+    }
+    stack.clock.set('2026-03-01T11:03:00.000Z')
+    const refused = await rotate(id)
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      expect.stringContaining('ends at 2026-03-01T12:01:00.000Z'),
+    ])
+    stack.clock.set('2026-03-01T12:01:00.000Z')
+    expect((await rotate(id)).status).toBe(200)
+  })
+
+  test.each([{ overlapHours: -1 }, { overlapHours: 168.1 }, { overlapHours: '24' }])(
+    'are not rotated with %j',
+    async (body) => {
+      const { id } = await create()
+      expect((await rotate(id, body)).status).toBe(400)
+    },
+  )
+
+  test('of which two are made at once are both told and both sign', async () => {
+    const { id } = await create({ url: receiver.url })
+    const both = await Promise.all([rotate(id), rotate(id)])
+    const sent = await signatures(id)
+    for (const { body } of both) expect(sent.v1).toContain(digestOf(body.secret, sent))
+  })
+})
+
+describe('a test', () => {
+  const send = (id: string, credential = tenant.sandboxKey) =>
+    stack.call<WebhookTestedBody>(credential, 'POST', `/v1/ui/webhooks/${id}/test`)
+
+  test('sends an event that never happened, with the headers of any other', async () => {
+    const { id } = await create({ url: receiver.url, enabledEvents: ['customer.created'] })
+    await call('PATCH', `${path}/${id}`, { status: 'disabled' })
+    const { status, body } = await send(id)
+    expect([status, body]).toEqual([
+      200,
+      {
+        success: true,
+        eventId: expect.stringMatching(/^evt_/) as string,
+        status: 200,
+        durationMs: expect.any(Number) as number,
+      },
+    ])
+    const [{ headers, body: bytes }] = receiver.received as [(typeof receiver.received)[number]]
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'sv-event-id': body.eventId,
+      'sv-delivery': expect.stringMatching(/^dlv_/) as string,
+      'sv-attempt': '1',
+      'user-agent': expect.stringContaining('(+webhooks)') as string,
+    })
+    const envelope = eventEnvelopeSchema.parse(JSON.parse(bytes.toString()))
+    expect(envelope).toMatchObject({
+      id: body.eventId,
+      type: 'payment.succeeded',
+      created: Date.UTC(2026, 2, 1, 10) / 1_000,
+      livemode: false,
+    })
+    expect((await call<{ events: unknown[] }>('GET', '/v1/ui/events')).body.events).toEqual([])
+  })
+
+  test('tells how it was answered, or why it was not', async () => {
+    const refusing = await create({ url: receiver.url })
+    receiver.status = 500
+    expect((await send(refusing.id)).body).toMatchObject({ success: false, status: 500 })
+    const closed = await create({ url: 'http://127.0.0.1:9/' })
+    const { status, body } = await send(closed.id)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      success: false,
+      error: expect.stringMatching(/address/) as string,
+    })
+    expect(body).not.toHaveProperty('status')
+  })
+
+  test('is sent once a second', async () => {
+    const { id } = await create({ url: receiver.url })
+    stack.clock.set('2026-03-01T10:00:05.000Z')
+    const both = await Promise.all([send(id), send(id)])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 429])
+    stack.clock.set('2026-03-01T10:00:05.999Z')
+    expect((await send(id)).status).toBe(429)
+    stack.clock.set('2026-03-01T10:00:06.000Z')
+    expect((await send(id)).status).toBe(200)
+    expect(receiver.received).toHaveLength(2)
+  })
+
+  test('is sent for who is signed in to the console, too', async () => {
+    const { id } = await create({ url: receiver.url })
+    const email = `${tenant.providerId}@example.com`
+    await createUser(stack, tenant, email)
+    const { accessToken } = await signIn(stack, email)
+    expect((await send(id, accessToken)).body).toMatchObject({ success: true })
+  })
+})

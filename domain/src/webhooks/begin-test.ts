@@ -1,0 +1,47 @@
+import { sampleEvent } from '@tollgate/schemas/http/examples/events'
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { findTestedAt, lockEndpoint, setTestedAt } from './endpoints-repository.ts'
+import type { FurnishedEndpoint } from './manage-endpoints.ts'
+import { listSecretsOf } from './secrets-repository.ts'
+
+export type TestOutcome =
+  | ({ readonly kind: 'begun' } & FurnishedEndpoint)
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'too-soon'; readonly waitMs: number }
+
+/**
+ * Lets a test event be sent to the endpoint, also to one that is disabled, unless the last was a moment ago: nobody is to
+ * have us send more to an address than its owner could ask for by hand.
+ */
+export async function beginTest(
+  { sql, providerId, now }: UnitOfWork,
+  endpointRef: string,
+  intervalMs: number,
+): Promise<TestOutcome> {
+  const endpoint = await lockEndpoint(sql, providerId, endpointRef)
+  if (endpoint === undefined) return { kind: 'not-found' }
+  const testedAt = await findTestedAt(sql, endpoint)
+  const waitMs = testedAt === null ? 0 : testedAt.getTime() + intervalMs - now.getTime()
+  if (waitMs > 0) return { kind: 'too-soon', waitMs }
+  await setTestedAt(sql, endpoint, now)
+  return { kind: 'begun', endpoint, secrets: await listSecretsOf(sql, endpoint) }
+}
+
+export type TestEvent = {
+  readonly eventId: string
+  readonly deliveryRef: string
+  readonly attempt: number
+  /** The envelope. */
+  readonly body: string
+}
+
+/** A payment that was never made, of a customer who is not there. */
+export function drawTestEvent(now: Date, livemode: boolean): TestEvent {
+  const eventId = drawReference('webhookEvent')
+  const sample = sampleEvent('payment.succeeded')
+  const envelope = { ...sample, id: eventId, created: unixSeconds(now), livemode }
+  const deliveryRef = drawReference('webhookDelivery')
+  return { eventId, deliveryRef, attempt: 1, body: JSON.stringify(envelope) }
+}

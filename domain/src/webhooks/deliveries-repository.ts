@@ -1,0 +1,150 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { DeliveryState, WebhookAttempt, WebhookDelivery } from './delivery.ts'
+
+type DeliveryRow = {
+  sequence: bigint
+  provider_id: string
+  reference: string
+  endpoint_ref: string
+  event_id: string
+  event_type: string
+  replay_ref: string | null
+  state: DeliveryState
+  attempts: number
+  due_at: Date
+  first_attempt_at: Date | null
+  finished_at: Date | null
+  created_at: Date
+}
+
+type AttemptRow = {
+  delivery_ref: string
+  number: number
+  is_reversed: boolean
+  started_at: Date
+  duration_ms: number
+  connect_ms: number | null
+  answer_ms: number | null
+  status: number | null
+  error_class: string | null
+  answer: string | null
+  address: string | null
+  is_late: boolean
+}
+
+export type DeliveryFilter = {
+  readonly endpointRef: string | undefined
+  readonly eventId: string | undefined
+  readonly type: string | undefined
+  readonly state: DeliveryState | undefined
+  /** Made at that time or later. */
+  readonly from: Date | undefined
+  /** Made before that time. */
+  readonly to: Date | undefined
+  /** Only those that are older than this delivery. */
+  readonly before: string | undefined
+  readonly rowsMax: number
+}
+
+/**
+ * The newest first. Each endpoint has its own part of the index, and the newest of each are put together: a provider has few
+ * endpoints, and many deliveries.
+ */
+export async function listDeliveries(
+  sql: Queryable,
+  providerId: string,
+  { endpointRef, eventId, type, state, from, to, before, rowsMax }: DeliveryFilter,
+): Promise<WebhookDelivery[]> {
+  const rows = await sql<DeliveryRow[]>`
+    select delivery.* from webhook_endpoints endpoint cross join lateral (
+      select * from webhook_deliveries
+      where provider_id = ${providerId} and endpoint_ref = endpoint.reference
+        ${eventId === undefined ? sql`` : sql`and event_id = ${eventId}`}
+        ${type === undefined ? sql`` : sql`and event_type = ${type}`}
+        ${state === undefined ? sql`` : stateIs(sql, state)}
+        ${from === undefined ? sql`` : sql`and created_at >= ${from}`}
+        ${to === undefined ? sql`` : sql`and created_at < ${to}`}
+        ${
+          before === undefined
+            ? sql``
+            : sql`and (created_at, sequence) < (
+                select created_at, sequence from webhook_deliveries
+                where provider_id = ${providerId} and reference = ${before})`
+        }
+      order by created_at desc, sequence desc limit ${rowsMax}
+    ) delivery
+    where endpoint.provider_id = ${providerId}
+      ${endpointRef === undefined ? sql`` : sql`and endpoint.reference = ${endpointRef}`}
+    order by delivery.created_at desc, delivery.sequence desc limit ${rowsMax}`
+  return rows.map(fromRow)
+}
+
+/** Written out, so that the index of those alone is seen to fit. */
+function stateIs(sql: Queryable, state: DeliveryState) {
+  return state === 'failed' ? sql`and state = 'failed'` : sql`and state = ${state}`
+}
+
+export async function findDelivery(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+): Promise<WebhookDelivery | undefined> {
+  const [row] = await sql<DeliveryRow[]>`
+    select * from webhook_deliveries
+    where provider_id = ${providerId} and reference = ${reference}`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** Of each of the deliveries, by its reference, in the order in which they were made. */
+export async function listAttempts(
+  sql: Queryable,
+  providerId: string,
+  deliveryRefs: readonly string[],
+): Promise<ReadonlyMap<string, readonly WebhookAttempt[]>> {
+  const rows = await sql<AttemptRow[]>`
+    select * from webhook_attempts
+    where provider_id = ${providerId} and delivery_ref = any(${[...deliveryRefs]}::text[])
+    order by started_at, claim, is_reversed`
+  const byDelivery = new Map<string, WebhookAttempt[]>()
+  for (const row of rows) {
+    const own = byDelivery.get(row.delivery_ref)
+    if (own === undefined) byDelivery.set(row.delivery_ref, [attemptFromRow(row)])
+    else own.push(attemptFromRow(row))
+  }
+  return byDelivery
+}
+
+function fromRow(row: DeliveryRow): WebhookDelivery {
+  return {
+    sequence: row.sequence,
+    providerId: row.provider_id,
+    reference: row.reference,
+    endpointRef: row.endpoint_ref,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    replayRef: row.replay_ref,
+    state: row.state,
+    attempts: row.attempts,
+    dueAt: row.due_at,
+    firstAttemptAt: row.first_attempt_at,
+    finishedAt: row.finished_at,
+    createdAt: row.created_at,
+  }
+}
+
+function attemptFromRow(row: AttemptRow): WebhookAttempt {
+  return {
+    deliveryRef: row.delivery_ref,
+    number: row.number,
+    isReversed: row.is_reversed,
+    startedAt: row.started_at,
+    durationMs: row.duration_ms,
+    connectMs: row.connect_ms,
+    answerMs: row.answer_ms,
+    status: row.status,
+    errorClass: row.error_class,
+    answer: row.answer,
+    address: row.address,
+    isLate: row.is_late,
+  }
+}

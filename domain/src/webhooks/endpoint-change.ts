@@ -1,0 +1,32 @@
+import type { WebhookEndpoint } from './endpoint.ts'
+
+export type EndpointChange = {
+  readonly url: string | undefined
+  readonly enabledEvents: readonly string[] | undefined
+  readonly status: 'enabled' | 'disabled' | undefined
+}
+
+/** The endpoint as its owner wants it. Enabling it again forgets what failed: it is as good as a new one. */
+export function changeEndpoint(
+  endpoint: WebhookEndpoint,
+  { url, enabledEvents, status }: EndpointChange,
+  now: Date,
+): WebhookEndpoint {
+  const changed = {
+    ...endpoint,
+    url: url ?? endpoint.url,
+    enabledEvents: enabledEvents ?? endpoint.enabledEvents,
+    updatedAt: now,
+  }
+  if (status === undefined || status === endpoint.status) return changed
+  return status === 'enabled'
+    ? {
+        ...changed,
+        status,
+        disabledReason: null,
+        disabledAt: null,
+        failureCount: 0,
+        failingSince: null,
+      }
+    : { ...changed, status, disabledReason: 'provider', disabledAt: now }
+}

@@ -1,0 +1,86 @@
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { tellOfChangedEndpoints } from './dispatcher-channel.ts'
+import { changeEndpoint, type EndpointChange } from './endpoint-change.ts'
+import type { WebhookEndpoint, WebhookSecret } from './endpoint.ts'
+import {
+  deleteEndpoint,
+  insertEndpoint,
+  lockAndCountEndpoints,
+  lockEndpoint,
+  putEndpoint,
+} from './endpoints-repository.ts'
+import { insertSecret, listSecretsOf } from './secrets-repository.ts'
+
+/** An endpoint with all its secrets, also those that have ended. */
+export type FurnishedEndpoint = {
+  readonly endpoint: WebhookEndpoint
+  readonly secrets: readonly WebhookSecret[]
+}
+
+export type NewEndpoint = {
+  readonly url: string
+  readonly enabledEvents: readonly string[]
+  /** For `signingSecretPlace`. */
+  readonly sealedSecret: string
+}
+
+export type CreateOutcome =
+  ({ readonly kind: 'created' } & FurnishedEndpoint) | { readonly kind: 'too-many' }
+
+/** Is told of what happens from its commit on. */
+export async function createWebhookEndpoint(
+  work: UnitOfWork,
+  { url, enabledEvents, sealedSecret }: NewEndpoint,
+  endpointsMax: number,
+): Promise<CreateOutcome> {
+  const { sql, providerId, now } = work
+  if ((await lockAndCountEndpoints(sql, providerId)) >= endpointsMax) return { kind: 'too-many' }
+  const endpoint: WebhookEndpoint = {
+    providerId,
+    reference: drawReference('webhookEndpoint'),
+    url,
+    enabledEvents,
+    status: 'enabled',
+    disabledReason: null,
+    disabledAt: null,
+    failureCount: 0,
+    failingSince: null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  await insertEndpoint(sql, endpoint)
+  const secret = newSecret(sealedSecret, true, now)
+  await insertSecret(sql, endpoint, secret)
+  return { kind: 'created', endpoint, secrets: [secret] }
+}
+
+export function newSecret(sealed: string, signsFirst: boolean, createdAt: Date): WebhookSecret {
+  const reference = drawReference('webhookSigningSecret')
+  return { reference, sealed, signsFirst, createdAt, expiresAt: null }
+}
+
+/** Undefined where there is none. What waits for it is held, or sent, a moment after the commit. */
+export async function updateWebhookEndpoint(
+  work: UnitOfWork,
+  reference: string,
+  change: EndpointChange,
+): Promise<FurnishedEndpoint | undefined> {
+  const { sql, providerId, now } = work
+  const found = await lockEndpoint(sql, providerId, reference)
+  if (found === undefined) return undefined
+  const endpoint = changeEndpoint(found, change, now)
+  await putEndpoint(sql, endpoint)
+  if (endpoint.status !== found.status) await tellOfChangedEndpoints(sql)
+  return { endpoint, secrets: await listSecretsOf(sql, endpoint) }
+}
+
+/** Whether there was one. What is under way is sent; what waits never is. */
+export async function deleteWebhookEndpoint(work: UnitOfWork, reference: string): Promise<boolean> {
+  const { sql, providerId, now } = work
+  const found = await lockEndpoint(sql, providerId, reference)
+  if (found === undefined) return false
+  await deleteEndpoint(sql, found, now)
+  await tellOfChangedEndpoints(sql)
+  return true
+}

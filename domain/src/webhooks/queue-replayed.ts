@@ -1,0 +1,103 @@
+import type { TransactionSql } from 'postgres'
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { WebhookDelivery } from './delivery.ts'
+import type { WebhookReplay } from './replay.ts'
+
+/*
+ * Deliveries that are made anew of others: of the same event, to the same endpoint, in a row of their own. Their references
+ * are made of those of the replay and the event, so that a replay has one for each event.
+ */
+
+/** As many of the endpoint's as wait for their first attempt, but no more than `countMax`. */
+export async function countWaiting(
+  sql: Queryable,
+  endpointRef: string,
+  countMax: number,
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from webhook_deliveries
+      where endpoint_ref = ${endpointRef} and state = 'pending' and attempts = 0 limit ${countMax}
+    ) waiting`
+  return row!.count
+}
+
+export async function queueReplayedDelivery(
+  sql: TransactionSql,
+  replayRef: string,
+  delivery: Pick<WebhookDelivery, 'providerId' | 'reference'>,
+  now: Date,
+): Promise<string> {
+  const [row] = await sql<{ reference: string }[]>`
+    insert into webhook_deliveries
+      (provider_id, reference, endpoint_ref, event_id, event_type, order_key, replay_ref, state, due_at, created_at)
+    select delivery.provider_id, ${referenceOf(sql, replayRef)}, endpoint_ref, event_id, event_type, order_key,
+      ${replayRef}, case endpoint.status when 'enabled' then 'pending' else 'held' end, ${now}, ${now}
+    from webhook_deliveries delivery
+      join webhook_endpoints endpoint on endpoint.reference = delivery.endpoint_ref
+    where delivery.provider_id = ${delivery.providerId} and delivery.reference = ${delivery.reference}
+    returning reference`
+  return row!.reference
+}
+
+/**
+ * Queues the next of what the replay is of, and remembers how far it came: in one statement, so that whoever takes it up
+ * after a crash goes on behind the last that was queued. Returns how many deliveries it went past; fewer than `countMax`
+ * where there are no more.
+ */
+export async function queueNextOfReplay(
+  sql: TransactionSql,
+  { providerId, reference, endpointRef, onlyFailed, madeFrom, madeBefore }: WebhookReplay,
+  countMax: number,
+  now: Date,
+  dueAt: Date,
+): Promise<number> {
+  const [row] = await sql<{ passed: number }[]>`
+    with replay as (
+      select reached_at, reached_sequence from webhook_replays
+      where provider_id = ${providerId} and reference = ${reference}
+    ),
+    chosen as (
+      select delivery.* from replay cross join lateral (
+        select * from webhook_deliveries delivery
+        where provider_id = ${providerId} and endpoint_ref = ${endpointRef}
+          and (created_at, sequence) > (replay.reached_at, replay.reached_sequence)
+          and created_at < ${madeBefore}
+          ${madeFrom === null ? sql`` : sql`and created_at >= ${madeFrom}`}
+          ${onlyFailed ? isGivenUp(sql) : sql`and state in ('succeeded', 'failed', 'skipped')`}
+        order by created_at, sequence limit ${countMax}
+      ) delivery
+    ),
+    queued as (
+      insert into webhook_deliveries
+        (provider_id, reference, endpoint_ref, event_id, event_type, order_key, replay_ref, state, due_at, created_at)
+      select provider_id, ${referenceOf(sql, reference)}, endpoint_ref, event_id, event_type, order_key, ${reference},
+        'pending', ${now}, ${now}
+      from chosen order by created_at, sequence
+      on conflict (replay_ref, endpoint_ref, event_id) where replay_ref is not null do nothing
+      returning reference
+    ),
+    last as (select created_at, sequence from chosen order by created_at desc, sequence desc limit 1),
+    moved as (
+      update webhook_replays set queued = queued + (select count(*) from queued), due_at = ${dueAt},
+        reached_at = last.created_at, reached_sequence = last.sequence
+      from last where provider_id = ${providerId} and reference = ${reference}
+    )
+    select count(*)::int as passed from chosen`
+  return row!.passed
+}
+
+function referenceOf(sql: Queryable, replayRef: string) {
+  return sql`'dlv_' || substr(event_id, 5) || substr(${replayRef}, 4)`
+}
+
+/** And its event neither waits nor was taken since, by another delivery to the same endpoint. */
+function isGivenUp(sql: Queryable) {
+  return sql`
+    and state = 'failed'
+    and not exists (
+      select from webhook_deliveries later
+      where later.provider_id = delivery.provider_id and later.event_id = delivery.event_id
+        and later.endpoint_ref = delivery.endpoint_ref and later.sequence > delivery.sequence
+        and later.state in ('pending', 'held', 'succeeded'))`
+}
