@@ -208,6 +208,36 @@ export const controlPlaneSettings = {
     1_000,
     { min: 1, max: 100_000 },
   ),
+  webhookEndpointsMax: integerSetting(
+    'TOLLGATE_WEBHOOK_ENDPOINTS_MAX',
+    'Webhook endpoints of one provider in one environment',
+    50,
+    { min: 1, max: 1_000 },
+  ),
+  webhookTestIntervalMs: integerSetting(
+    'TOLLGATE_WEBHOOK_TEST_INTERVAL_MS',
+    'Milliseconds between two test events to one endpoint',
+    1_000,
+    milliseconds,
+  ),
+  webhookReplayIntervalMs: integerSetting(
+    'TOLLGATE_WEBHOOK_REPLAY_INTERVAL_MS',
+    'Milliseconds between two batches of deliveries that a replay of webhooks queues',
+    1_000,
+    milliseconds,
+  ),
+  webhookReplayBatchMax: integerSetting(
+    'TOLLGATE_WEBHOOK_REPLAY_BATCH_MAX',
+    'Deliveries in one such batch',
+    500,
+    { min: 1, max: 20_000 },
+  ),
+  webhookReplayWaitingMax: integerSetting(
+    'TOLLGATE_WEBHOOK_REPLAY_WAITING_MAX',
+    'Deliveries that may wait for their first attempt at one endpoint with those of a replay; beyond them, the replay waits',
+    1_000,
+    { min: 1, max: 1_000_000 },
+  ),
   bucketsMax: integerSetting('TOLLGATE_USAGE_BUCKETS_MAX', 'Buckets in one usage answer', 10_000, {
     min: 1,
     max: 100_000,

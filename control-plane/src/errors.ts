@@ -173,6 +173,25 @@ export const refusals = {
   reconciliationNotFound: (reference: string) =>
     notFound(`Reconciliation with reference ${reference} not found`),
   invoiceNotFound: (reference: string) => notFound(`Invoice with reference ${reference} not found`),
+  webhookEndpointNotFound: (endpointId: string) =>
+    notFound(`Webhook endpoint ${endpointId} not found`),
+  webhookUrlRefused: (reason: string) => badRequest(`url ${reason}`),
+  tooManyWebhookEndpoints: (endpointsMax: number) =>
+    badRequest(`A provider has no more than ${endpointsMax} webhook endpoints`),
+  tooManyWebhookSecrets: (secretsMax: number, freeAt: Date) =>
+    conflict(
+      `${secretsMax} secrets of the endpoint sign already. One of them ends at ${freeAt.toISOString()}; with an overlap of 0 hours, all of them end at once`,
+    ),
+  webhookTestedTooSoon: (waitMs: number) =>
+    tooMany('The endpoint was sent a test a moment ago', waitMs),
+  webhookEndpointDeleted: () => badRequest('The endpoint of the delivery was deleted'),
+  webhookDeliveryNotFound: (deliveryId: string) =>
+    notFound(`Webhook delivery ${deliveryId} not found`),
+  webhookDeliveryWaits: (deliveryId: string) =>
+    conflict(`Webhook delivery ${deliveryId} waits to be sent`),
+  webhookReplayNotFound: (replayId: string) => notFound(`Webhook replay ${replayId} not found`),
+  webhookReplayRunning: (replayId: string) =>
+    conflict(`Webhook replay ${replayId} to the endpoint is running: cancel it, or let it finish`),
   eventNotFound: (eventId: string) => notFound(`Event ${eventId} not found`),
   meterNotFound: (reference: string) => notFound(`Meter with reference ${reference} not found`),
   meterNameTaken: (name: string) => conflict(`Meter with name ${name} already exists`),

@@ -21,6 +21,7 @@ import { createUsageTelling } from './jobs/tell-usage.ts'
 import { createPaymentJobs } from './jobs/payments.ts'
 import { createAuditSealing, createLedgerSealing } from './jobs/seal-audit-log.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
+import { createWebhookReplays } from './jobs/replay-webhooks.ts'
 import { PeriodUsage } from './limits/period-usage.ts'
 import { createPeriodUsageAnswers, createRequestSeconds } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
@@ -159,6 +160,11 @@ function createJobs(
     createCreditTakeBacks(parts, config.paymentsIntervalMs),
     createAuditSealing(parts, config.auditSealIntervalMs),
     createLedgerSealing(parts, config.auditSealIntervalMs),
+    createWebhookReplays(parts, {
+      intervalMs: config.webhookReplayIntervalMs,
+      deliveriesMax: config.webhookReplayBatchMax,
+      waitingMax: config.webhookReplayWaitingMax,
+    }),
     paymentJobs,
   ]
 }

@@ -91,6 +91,8 @@ export function buildTestApp(
         purchasesMax: 1,
         paymentWaitMs: 1,
         mcpDiscoveryTimeoutMs: 1_000,
+        webhookEndpointsMax: 1,
+        webhookTestIntervalMs: 1,
         bucketsMax: 1,
         portalOpenMs: 1,
       },

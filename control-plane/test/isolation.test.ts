@@ -32,6 +32,9 @@ const names = [
   'invoiceRef',
   'paymentIntentRef',
   'reconciliationRef',
+  'endpointId',
+  'deliveryId',
+  'replayId',
 ] as const
 type Name = (typeof names)[number]
 /** In a body these point at nothing: everybody chooses their own. */
@@ -70,6 +73,8 @@ afterAll(() => stack.stop())
 async function furnish(key: string, word: string): Promise<Refs> {
   const make = async <Body>(path: string, body: unknown): Promise<Body> =>
     (await stack.call<Body>(key, 'POST', path, body)).body
+  const url = `https://${word}.example.com/webhooks`
+  const endpoint = await make<{ id: string }>('/v1/webhook_endpoints', { url })
   const product = await make<ProductBody>('/v1/sdk/products', { name: `Product ${word}` })
   const plans = `/v1/sdk/products/${product.reference}/plans`
   const plan = await make<PlanBody>(plans, { name: `Plan ${word}`, default: true, limit: 5 })
@@ -84,6 +89,9 @@ async function furnish(key: string, word: string): Promise<Refs> {
   const eventsPath = '/v1/ui/events'
   const events = await stack.call<{ events: { id: string }[] }>(key, 'GET', eventsPath)
   const paymentIntentRef = await keepPaymentIntent(key, customerRef)
+  const deliveriesPath = '/v1/ui/webhook-deliveries'
+  const told = await stack.call<{ deliveries: { id: string }[] }>(key, 'GET', deliveriesPath)
+  const again = { endpointId: endpoint.id, onlyFailed: true }
   return {
     ...who,
     productRef: product.reference,
@@ -98,6 +106,9 @@ async function furnish(key: string, word: string): Promise<Refs> {
     invoiceRef: await issueSample(stack, key, customerRef),
     paymentIntentRef,
     reconciliationRef: await keepReconciliation(key, customerRef),
+    endpointId: endpoint.id,
+    deliveryId: told.body.deliveries[0]!.id,
+    replayId: (await make<{ id: string }>('/v1/ui/webhook-replays', again)).id,
   }
 }
 
@@ -144,6 +155,9 @@ const unknown: Refs = {
   invoiceRef: 'inv_NOBODYS00000',
   paymentIntentRef: 'txn_NOBODYS00000',
   reconciliationRef: 'rec_NOBODYS00000',
+  endpointId: 'we_NOBODYS00000',
+  deliveryId: 'dlv_NOBODYS00000',
+  replayId: 'wr_NOBODYS00000',
 }
 
 type Examples = Record<string, { value: object }>
@@ -256,7 +270,7 @@ const tables = [
   ...['products', 'plans', 'customers', 'customer_references', 'purchases', 'meters'],
   ...['outbox', 'publications', 'customer_sessions', 'checkout_sessions', 'auto_recharges'],
   ...['payment_intents', 'payment_attempts', 'processor_customers'],
-  'customer_tax_details',
+  ...['customer_tax_details', 'webhook_endpoints', 'webhook_secrets', 'webhook_deliveries'],
 ]
 
 /** All rows that the caller has no business with. */

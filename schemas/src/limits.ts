@@ -14,6 +14,9 @@ export const textCharsMax = 16_384
 /** RFC 5321 allows 254; addresses that clients make up of a user id of 256 characters must fit too. */
 export const emailCharsMax = 320
 
+/** Addresses that we call: what browsers and servers agree on. */
+export const urlCharsMax = 2_048
+
 /** A free-form object as JSON text: a bulk request of 1000 records must stay a bounded batch of the log. */
 export const jsonObjectBytesMax = 16_384
 

@@ -68,6 +68,10 @@ export type AppLimits = {
   readonly reservationsMax: number
   /** Purchases in one list; the wire has no paging for them. */
   readonly purchasesMax: number
+  /** Webhook endpoints of one provider. */
+  readonly webhookEndpointsMax: number
+  /** Between two test events to one of them. */
+  readonly webhookTestIntervalMs: number
   /** Buckets in one usage answer. */
   readonly bucketsMax: number
   /** How long the portal stays open after its link was used. */

@@ -59,6 +59,10 @@ import { registerReconciliationRoutes } from './routes/reconciliations.ts'
 import { registerSessionRoutes } from './routes/sessions.ts'
 import { registerUserInfoRoutes } from './routes/user-info.ts'
 import { registerWebhookCatalogueRoutes } from './routes/webhook-catalogue.ts'
+import { registerWebhookDeliveryRoutes } from './routes/webhook-deliveries.ts'
+import { registerWebhookEndpointRoutes } from './routes/webhook-endpoints.ts'
+import { registerWebhookReplayRoutes } from './routes/webhook-replays.ts'
+import { registerWebhookTestRoute } from './routes/webhook-tests.ts'
 
 export type HttpLimits = {
   readonly bodyBytesMax: number
@@ -163,5 +167,9 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerBusinessDetailsRoute(app, parts)
   registerProcessPaymentRoute(app, parts)
   registerExchangeRateRoutes(app, parts)
+  registerWebhookEndpointRoutes(app, parts)
+  registerWebhookTestRoute(app, parts)
+  registerWebhookDeliveryRoutes(app, parts)
+  registerWebhookReplayRoutes(app, parts)
   registerWebhookCatalogueRoutes(app)
 }

@@ -1,20 +1,5 @@
-/** Refusals that an operation makes beyond those that all make: of its body and parameters, of the key, and 503. */
-type Refusal = 401 | 404 | 409 | 429 | 502
-
-export type DescribedOperation = {
-  /** What generated clients call it. */
-  readonly operationId: string
-  readonly summary: string
-  readonly refusals: readonly Refusal[]
-}
-
-function operation(
-  operationId: string,
-  summary: string,
-  ...refusals: readonly Refusal[]
-): DescribedOperation {
-  return { operationId, summary, refusals }
-}
+import { operation, type DescribedOperation } from './described-operation.ts'
+import { describedWebhookOperations } from './described-webhook-operations.ts'
 
 /** Every operation of the API, by method and path; what it takes and answers is told by its schemas. */
 export const describedOperations: Readonly<Record<string, DescribedOperation>> = {
@@ -333,8 +318,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'Which customers, products or meters have the most usage',
     404,
   ),
-  'get /v1/sdk/webhooks/event-types': operation('listEventTypes', 'What webhooks tell of'),
-  'get /v1/sdk/webhooks/event-schema': operation('getSampleEvent', 'An event as webhooks send it'),
+  ...describedWebhookOperations,
 
   'get /v1/ui/billing/runs': operation(
     'listBillingRuns',

@@ -7,10 +7,11 @@ const shared = [
   /^\w+ \/v1\/sdk\/products(\/.*)?$/,
   /^\w+ \/v1\/sdk\/purchases\/:purchaseRef(\/(cancel|reactivate))?$/,
   /^\w+ \/v1\/sdk\/(auto-recharge|payment-method|merchant|platform-config)$/,
+  /^\w+ \/v1\/webhook_endpoints(\/.*)?$/,
 ]
 
 /**
- * Serves some of the operations under `/v1/sdk` under `/v1/ui` as well, where access tokens are taken: those that are
+ * Serves some of the operations under `/v1/ui` as well, where access tokens are taken: those that are
  * registered on this instance afterwards. They are described once.
  */
 export function offerToConsole(app: ApiServer): void {
@@ -18,7 +19,7 @@ export function offerToConsole(app: ApiServer): void {
     // The method HEAD is made of GET for each path.
     const isShared = shared.some((each) => each.test(`${String(route.method)} ${route.url}`))
     if (!isShared || route.method === 'HEAD') return
-    const url = route.url.replace('/v1/sdk/', '/v1/ui/')
+    const url = route.url.replace(/^\/v1\/(sdk\/)?/, '/v1/ui/')
     app.route({ ...route, url, schema: { ...route.schema, hide: true } })
   })
 }

@@ -3,12 +3,13 @@ import { catalogRows } from './catalog-rows.ts'
 import { customerRows } from './customer-rows.ts'
 import { purchaseRows } from './purchase-rows.ts'
 import { usageRows } from './usage-rows.ts'
+import { webhookRows } from './webhook-rows.ts'
 import { startWorld, type World } from './world.ts'
 
 /* The operations of the API, each through the public address: what it answers, and with what it refuses. */
 
 /** One after the other in the same world. */
-const rows = [...customerRows, ...catalogRows, ...purchaseRows, ...usageRows]
+const rows = [...customerRows, ...catalogRows, ...purchaseRows, ...usageRows, ...webhookRows]
 
 let world: World
 

@@ -1,4 +1,3 @@
-import { expect } from 'vitest'
 import { text, number, iso, startingWith, invalid, forCustomer, type Row } from './shapes.ts'
 
 /* Limit checks, usage and what there is to be known of it. */
@@ -104,36 +103,6 @@ export const usageRows: readonly Row[] = [
   ],
   ['POST /v1/sdk/user-info', {}, 400, invalid],
   ['POST /v1/sdk/user-info', { ...forCustomer, customerRef: 'nobody' }, 404, { statusCode: 404 }],
-
-  [
-    'GET /v1/sdk/webhooks/event-types',
-    undefined,
-    200,
-    expect.arrayContaining([
-      {
-        category: 'purchase',
-        label: 'Purchases & subscriptions',
-        description: text,
-        events: expect.arrayContaining([
-          { type: 'purchase.plan_changed', description: text, status: 'live' },
-        ]) as unknown,
-      },
-    ]),
-  ],
-  [
-    'GET /v1/sdk/webhooks/event-schema',
-    undefined,
-    200,
-    {
-      id: startingWith('evt_'),
-      type: text,
-      created: number,
-      api_version: '2025-10-01',
-      data: { previous_attributes: null },
-      livemode: false,
-      request: { id: null, idempotency_key: null },
-    },
-  ],
   [
     'GET /ui/meters/{meterRef}/usage?from=2020-01-01&to=2100-01-01&customerRef={creditCustomerRef}',
     undefined,

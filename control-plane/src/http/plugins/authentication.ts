@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
 import { userActor, type Actor, type ActorOrigin } from '@tollgate/domain/audit/actor'
@@ -30,8 +30,8 @@ export type Credential =
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a caller needs for the route. Default: `read` where the method only reads, else `manage`. */
-    scope?: KeyScope | 'any'
+    /** What a caller needs for the route, one of those given. Default: `read` where the method only reads, else `manage`. */
+    scope?: KeyScope | readonly [KeyScope, ...KeyScope[]] | 'any'
     /** What a live key whose provider is not live yet gets. Default: it does not fit. */
     misplacedKey?: 'served' | 'not-found'
   }
@@ -93,10 +93,15 @@ async function requireSession(
   return { kind: 'user', session }
 }
 
-function requireScope(credential: Credential, scope: KeyScope | 'any'): void {
-  if (scope === 'any' || scopesOf(credential).includes(scope)) return
+function requireScope(
+  credential: Credential,
+  scope: NonNullable<FastifyContextConfig['scope']>,
+): void {
+  if (scope === 'any') return
+  const [needed, ...others] = typeof scope === 'string' ? [scope] : scope
+  if ([needed, ...others].some((each) => scopesOf(credential).includes(each))) return
   throw credential.kind === 'key'
-    ? refusals.scopeMissing(scope)
+    ? refusals.scopeMissing(needed)
     : refusals.roleTooLow(credential.session.role)
 }
 

@@ -1,5 +1,5 @@
 import { pictureSha256 } from './provider.ts'
-import { customer, refs } from './story.ts'
+import { customer, instants, refs } from './story.ts'
 
 /** Values of path and query parameters, by their name. */
 const byName: Readonly<Record<string, unknown>> = {
@@ -13,6 +13,9 @@ const byName: Readonly<Record<string, unknown>> = {
   meterRef: refs.requestsMeter,
   sessionId: refs.session,
   eventId: refs.event,
+  endpointId: refs.webhookEndpoint,
+  deliveryId: refs.webhookDelivery,
+  replayId: refs.webhookReplay,
   keyId: refs.key,
   invoiceRef: refs.invoice,
   reconciliationRef: 'rec_8N4QZ1T7XW2K',
@@ -45,6 +48,13 @@ const byName: Readonly<Record<string, unknown>> = {
 const byOperation: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   listCustomers: { search: 'ada' },
   listInvoices: { status: 'open' },
+  listWebhookDeliveries: {
+    type: 'payment.succeeded',
+    state: 'failed',
+    from: instants.created,
+    to: instants.now,
+    before: refs.webhookDelivery,
+  },
   listAuditEntries: {
     reference: refs.proPlan,
     before: '1773476130125000-sandbox-1842',
