@@ -54,6 +54,21 @@ export default tseslint.config(
     },
   },
   {
+    // What runs in an installation reaches nobody in a way that is not guarded.
+    files: ['**/*.{ts,tsx}'],
+    ignores: ['deploy/**', '**/test/**', '**/*.test.ts', '**/testing/**'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        {
+          name: 'fetch',
+          message:
+            'Addresses that somebody gave us are reached by platform/src/outbound; others by the adapter of what is there.',
+        },
+      ],
+    },
+  },
+  {
     // A suite is one function that holds its cases.
     files: ['**/*.test.ts', '**/test/**/*.ts', '**/testing/**/*.ts'],
     rules: { 'max-lines-per-function': 'off' },
