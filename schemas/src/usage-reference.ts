@@ -36,6 +36,16 @@ const timeBytes = 6
  * sort by time. Takes 10 bytes of `entropy` from `at` on; no byte may be used twice.
  */
 export function randomUsageReference(nowMs: number, entropy: Uint8Array, at = 0): string {
+  return timeOrderedReference(referencePrefixes.usage, nowMs, entropy, at)
+}
+
+/** Such a reference of anything: it has 10 bytes of `tail`, from `at` on, behind its time. */
+export function timeOrderedReference(
+  prefix: string,
+  nowMs: number,
+  tail: Uint8Array,
+  at = 0,
+): string {
   const low = nowMs % 2 ** 32
   const high = (nowMs - low) / 2 ** 32
   scratch[0] = high >>> 8
@@ -45,9 +55,9 @@ export function randomUsageReference(nowMs: number, entropy: Uint8Array, at = 0)
   scratch[4] = low >>> 8
   scratch[5] = low
   for (let index = 0; index < usageReferenceEntropyBytes; index++) {
-    scratch[timeBytes + index] = entropy[at + index]!
+    scratch[timeBytes + index] = tail[at + index]!
   }
-  return base32After(referencePrefixes.usage, scratch)
+  return base32After(prefix, scratch)
 }
 
 /** Reused: nothing runs between its filling and its reading. */

@@ -14,7 +14,7 @@ import {
   type PublicationKind,
   type PublicationTarget,
 } from '../publications/repository.ts'
-import { drawReference } from './draw-reference.ts'
+import { drawEventId } from './draw-event-id.ts'
 
 /** Whose call is being served, where and when. */
 export type Operation = {
@@ -55,7 +55,7 @@ export async function recordEvent<Type extends EventType>(
   const [previousAttributes]: [JsonObject?] = previous
   await insertOutboxEvents(work.sql, [
     {
-      eventId: drawReference('webhookEvent'),
+      eventId: drawEventId(work.now),
       providerId: work.providerId,
       type,
       livemode: work.environment === 'live',

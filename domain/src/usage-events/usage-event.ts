@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { EventObject } from '@tollgate/schemas/event-types'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { referencePrefixes } from '@tollgate/schemas/references'
+import { timeOrderedReference } from '@tollgate/schemas/usage-reference'
 import type { OutboxEvent } from '../outbox/outbox-event.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 
@@ -15,7 +17,7 @@ export type UsageNames = {
 }
 
 /**
- * usage.recorded of a record. Its id is the record's in other words, so that the same record is the same event whoever
+ * usage.recorded of a record. Its id is made of the record's, so that the same record is the same event whoever
  * tells of it, and however often.
  */
 export function usageRecordedEvent(
@@ -33,7 +35,7 @@ export function usageRecordedEvent(
     recordedAt: unixSeconds(new Date(event.timestamp)),
   }
   return {
-    eventId: usageEventId(event.id),
+    eventId: usageEventId(event),
     providerId: event.providerId,
     type: 'usage.recorded',
     livemode: environment === 'live',
@@ -46,8 +48,8 @@ export function usageRecordedEvent(
   }
 }
 
-function usageEventId(usageRef: string): string {
-  return (
-    referencePrefixes.webhookEvent + usageRef.slice(referencePrefixes.usage.length).toUpperCase()
-  )
+/** Behind the time of receipt, which sorts it among other events. */
+function usageEventId({ id, receivedAt }: MeterEvent): string {
+  const tail = createHash('sha256').update(id).digest()
+  return timeOrderedReference(referencePrefixes.webhookEvent, receivedAt, tail)
 }
