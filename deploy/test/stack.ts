@@ -34,6 +34,8 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
+import { readWebhookDispatcherConfig } from '@tollgate/webhook-dispatcher/config'
+import { createWebhookDispatcher } from '@tollgate/webhook-dispatcher/service'
 import { createTollgateClient, type TollgateClient } from '../src/client/tollgate-client.ts'
 
 type TestProvider = Readonly<Record<Environment, TollgateClient>> & {
@@ -77,6 +79,8 @@ type StackOptions = {
   readonly processors?: PaymentProcessors
   /** Scheduled jobs, which would add to what other tests look at. */
   readonly hasBillingRunner?: boolean
+  /** Events are sent to endpoints. */
+  readonly hasWebhookDispatcher?: boolean
   /** Nothing, where a test makes the services complain. Default: errors. */
   readonly logLevel?: 'silent'
 }
@@ -133,6 +137,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const jobs: Service[] = options.hasBillingRunner
     ? [createBillingRunner(readBillingRunnerConfig(environment), { ...parts, database })]
     : []
+  if (options.hasWebhookDispatcher) {
+    const dispatcherConfig = readWebhookDispatcherConfig(environment)
+    jobs.push(createWebhookDispatcher(dispatcherConfig, { clock, logger, database }))
+  }
   for (const service of jobs) await service.start()
   const baseUrl = `http://127.0.0.1:${ingest.port}`
 

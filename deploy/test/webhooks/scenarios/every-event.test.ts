@@ -1,26 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventTypes } from '@tollgate/schemas/event-types'
-import { ToldEvents } from './told-events.ts'
+import { Deliveries } from './deliveries.ts'
 import { ScenarioWorld } from './scenario-world.ts'
 
 /*
- * Every type of event happens for its real reason, and tells what it promises. One story from the last day
- * of January on: what comes later finds what was before.
+ * Every type of event happens for its real reason, and arrives at a receiver that knows no more than the documentation says.
+ * One story from the last day of January on: what comes later finds what was before.
  */
 
 const opensAt = '2026-01-31T12:00:00Z'
 const monthly = { billingCycle: 'monthly' } as const
 
 let world: ScenarioWorld
-let told: ToldEvents
+let deliveries: Deliveries
 let planRef: string
 
 beforeAll(async () => {
   world = await ScenarioWorld.open(opensAt)
-  told = await ToldEvents.open(world)
+  deliveries = await Deliveries.open(world)
   planRef = await world.createPlan({ ...monthly, price: 1900 })
 })
 afterAll(async () => {
+  await deliveries.close()
   await world.close()
 })
 
@@ -31,9 +32,9 @@ describe('the catalog', () => {
     await world.call('PUT', path, { name: 'World maps' })
     await world.call('DELETE', path)
     const named = { id: reference, isManagedMcp: false, isMcpPay: false, productType: 'API' }
-    await told.expect('product.created', { ...named, name: 'Maps', status: 'active' })
-    await told.expect('product.updated', { ...named, name: 'World maps' })
-    await told.expect('product.archived', { ...named, status: 'inactive' })
+    await deliveries.expect('product.created', { ...named, name: 'Maps', status: 'active' })
+    await deliveries.expect('product.updated', { ...named, name: 'World maps' })
+    await deliveries.expect('product.archived', { ...named, status: 'inactive' })
   })
 
   test('tells of a plan that comes, changes and goes', async () => {
@@ -42,9 +43,9 @@ describe('the catalog', () => {
     await world.call('PUT', path, { name: 'Tiny' })
     await world.call('DELETE', path)
     const named = { id: reference, kind: 'recurring', price: 500, currency: 'usd' }
-    await told.expect('plan.created', { ...named, name: 'Small', requiresPayment: true })
-    await told.expect('plan.updated', { ...named, name: 'Tiny', status: 'active' })
-    await told.expect('plan.archived', { ...named, status: 'archived' })
+    await deliveries.expect('plan.created', { ...named, name: 'Small', requiresPayment: true })
+    await deliveries.expect('plan.updated', { ...named, name: 'Tiny', status: 'active' })
+    await deliveries.expect('plan.archived', { ...named, status: 'archived' })
   })
 })
 
@@ -52,15 +53,15 @@ test('a customer comes, changes and goes', async () => {
   const customerRef = await world.createCustomer()
   const path = `/v1/sdk/customers/${customerRef}`
   await world.call('PATCH', path, { name: 'Ada' }, 'rename-ada')
-  await told.expect('customer.created', { id: customerRef, name: null, product: null })
-  const renamed = await told.expect('customer.updated', { id: customerRef, name: 'Ada' })
+  await deliveries.expect('customer.created', { id: customerRef, name: null, product: null })
+  const renamed = await deliveries.expect('customer.updated', { id: customerRef, name: 'Ada' })
   expect(renamed.request).toEqual({
     id: expect.any(String) as string,
     idempotency_key: 'rename-ada',
   })
   await world.call('DELETE', `/v1/ui/customers/${customerRef}`)
   const created = Date.parse(opensAt) / 1000
-  const { data } = await told.expect('customer.deleted', { id: customerRef })
+  const { data } = await deliveries.expect('customer.deleted', { id: customerRef })
   expect(data.object).toEqual({ id: customerRef, created })
 })
 
@@ -75,9 +76,9 @@ describe('a purchase', () => {
     const before = await world.purchaseOf(customerRef)
     await world.activate(customerRef, large)
     const { reference } = await world.purchaseOf(customerRef)
-    await told.expect('purchase.created', { id: reference, plan: large, status: 'active' })
-    await told.expect('purchase.expired', { id: before.reference, status: 'expired' })
-    const { data } = await told.expect('purchase.plan_changed', { id: reference })
+    await deliveries.expect('purchase.created', { id: reference, plan: large, status: 'active' })
+    await deliveries.expect('purchase.expired', { id: before.reference, status: 'expired' })
+    const { data } = await deliveries.expect('purchase.plan_changed', { id: reference })
     expect(data).toMatchObject({
       object: { plan: large, customer: customerRef },
       previous_attributes: { plan: free },
@@ -88,13 +89,13 @@ describe('a purchase', () => {
     const { paymentId, purchase, customerRef } = await world.createHolder(planRef)
     const paid = { customer: customerRef, plan: planRef, amount: 1900, currency: 'usd' }
     const activated = { id: purchase.reference, status: 'active', isRecurring: true, ...paid }
-    await told.expect('purchase.activated', activated)
+    await deliveries.expect('purchase.activated', activated)
     const processed = { ...paid, processor_payment_intent: paymentId }
-    await told.expect('payment.succeeded', processed)
+    await deliveries.expect('payment.succeeded', processed)
     const refund = await world.stripe('POST', 'refunds', { payment_intent: paymentId })
     const refunded = { processor_refund: refund.id, amount: 1900 }
-    await told.expect('payment.refunded', refunded)
-    await told.expect('purchase.refunded', { id: purchase.reference, status: 'refunded' })
+    await deliveries.expect('payment.refunded', refunded)
+    await deliveries.expect('purchase.refunded', { id: purchase.reference, status: 'refunded' })
   })
 
   test('that is cancelled may come back', async () => {
@@ -102,9 +103,9 @@ describe('a purchase', () => {
     const path = `/v1/sdk/purchases/${purchase.reference}`
     await world.call('POST', `${path}/cancel`, { reason: 'too dear' })
     const active = { id: purchase.reference, status: 'active' }
-    await told.expect('purchase.cancellation_scheduled', active)
+    await deliveries.expect('purchase.cancellation_scheduled', active)
     await world.call('POST', `${path}/reactivate`)
-    await told.expect('purchase.reactivated', active)
+    await deliveries.expect('purchase.reactivated', active)
   })
 })
 
@@ -114,24 +115,24 @@ describe('a payment', () => {
     const asked = { productRef: world.productRef, planRef }
     const declined = await world.createIntent(customerRef, asked)
     await world.confirm(declined.processorPaymentId, 'pm_card_visa_chargeDeclined')
-    await told.expect('payment.failed', {
+    await deliveries.expect('payment.failed', {
       processor_payment_intent: declined.processorPaymentId,
       failure_reason: 'generic_decline',
     })
     const { processorPaymentId } = await world.createIntent(await world.createCustomer(), asked)
     await world.stripe('POST', `payment_intents/${processorPaymentId}/cancel`)
     const canceled = { processor_payment_intent: processorPaymentId, amount: 1900 }
-    await told.expect('payment.canceled', canceled)
+    await deliveries.expect('payment.canceled', canceled)
   })
 
   test('is paid back later, or not at all', async () => {
     const { paymentId } = await world.createHolder(planRef, 'pm_card_pendingRefund')
     const { id } = await world.stripe('POST', 'refunds', { payment_intent: paymentId })
     const pending = { processor_refund: id, status: 'pending' }
-    await told.expect('payment.refund_pending', pending)
+    await deliveries.expect('payment.refund_pending', pending)
     await world.simulate(`refunds/${id}/end`, { status: 'failed' })
     const failed = { processor_refund: id, failure_reason: expect.any(String) as string }
-    await told.expect('payment.refund_failed', failed)
+    await deliveries.expect('payment.refund_failed', failed)
   })
 
   test('is disputed until that is decided', async () => {
@@ -139,9 +140,9 @@ describe('a payment', () => {
     const charge = await world.chargeOf(paymentId)
     const { id } = await world.simulate(`charges/${charge}/dispute`)
     const dispute = { processor_dispute: id, processor_charge: charge, amount: 1900 }
-    await told.expect('payment.disputed', { ...dispute, status: 'needs_response' })
+    await deliveries.expect('payment.disputed', { ...dispute, status: 'needs_response' })
     await world.simulate(`disputes/${String(id)}/close`, { ending: 'won' })
-    await told.expect('payment.dispute_closed', { ...dispute, status: 'won' })
+    await deliveries.expect('payment.dispute_closed', { ...dispute, status: 'won' })
   })
 
   test('is paid out, and comes back from the bank', async () => {
@@ -156,9 +157,9 @@ describe('a payment', () => {
     const { id } = await world.stripe('POST', 'payouts', asked)
     await world.simulate(`payouts/${id}/move`, { status: 'paid' })
     const payout = { processor_payout: id, amount: 1000, currency: 'usd' }
-    await told.expect('payout.paid', { ...payout, status: 'paid' })
+    await deliveries.expect('payout.paid', { ...payout, status: 'paid' })
     await world.simulate(`payouts/${id}/move`, { status: 'failed' })
-    await told.expect('payout.failed', { ...payout, status: 'failed' })
+    await deliveries.expect('payout.failed', { ...payout, status: 'failed' })
   })
 })
 
@@ -177,17 +178,17 @@ describe('credits', () => {
   test('are given and corrected', async () => {
     const granted = { credits: 5_000, reason: 'welcome' }
     await world.call('POST', `/v1/sdk/customers/${customerRef}/credits`, granted)
-    await told.expect('customer.credit.granted', balance(5_000, 5_000))
+    await deliveries.expect('customer.credit.granted', balance(5_000, 5_000))
     const path = `/v1/ui/customers/${customerRef}/credits/adjustments`
     await world.call('POST', path, { amount: -1_000, reason: 'too many' })
-    await told.expect('customer.credit.adjusted', balance(4_000, -1_000))
+    await deliveries.expect('customer.credit.adjusted', balance(4_000, -1_000))
   })
 
   test('are bought', async () => {
     const buyer = await world.createCustomer()
     await world.pay(buyer, { purpose: 'credit_topup', amount: 1_000, currency: 'USD' })
     const bought = { customerId: buyer, credits: 100_000, amount: 100_000 }
-    await told.expect('customer.credit.topped_up', bought)
+    await deliveries.expect('customer.credit.topped_up', bought)
   })
 
   test('are used up', async () => {
@@ -199,7 +200,7 @@ describe('credits', () => {
     // A second time: it is a repeat, and nobody is told of one.
     await world.client.recordUsage(used)
     const purchase = await world.purchaseOf(customerRef)
-    const recorded = await told.expect('usage.recorded', { reference })
+    const recorded = await deliveries.expect('usage.recorded', { reference })
     expect(recorded).toMatchObject({
       data: {
         object: {
@@ -214,10 +215,10 @@ describe('credits', () => {
       },
       request: { id: null, idempotency_key: 'searched' },
     })
-    await told.expect('customer.credit.debited', balance(500, -3_500))
-    await told.expect('customer.credit.low_balance', balance(500, -3_500))
+    await deliveries.expect('customer.credit.debited', balance(500, -3_500))
+    await deliveries.expect('customer.credit.low_balance', balance(500, -3_500))
     await world.client.recordUsage({ customerRef, productRef, units: 5 })
-    await told.expect('customer.credit.exhausted', balance(0, -500))
+    await deliveries.expect('customer.credit.exhausted', balance(0, -500))
   })
 
   test('are not bought again by a card that is turned down', async () => {
@@ -234,7 +235,7 @@ describe('credits', () => {
     await world.spoilCard(payer)
     const path = `/v1/ui/customers/${payer}/credits/adjustments`
     await world.call('POST', path, { amount: -60_000, reason: 'used' })
-    await told.expect('customer.credit.auto_topup_failed', { customerRef: payer })
+    await deliveries.expect('customer.credit.auto_topup_failed', { customerRef: payer })
   })
 })
 
@@ -244,7 +245,7 @@ describe('as time goes by', () => {
     const customerRef = await world.createCustomer()
     await world.checkOut(customerRef, 'activate', free)
     const session = { customer: customerRef, product: world.productRef }
-    await told.expect('checkout_session.completed', { ...session, status: 'used' })
+    await deliveries.expect('checkout_session.completed', { ...session, status: 'used' })
     const visitor = await world.createCustomer()
     const asked = { customerRef: visitor, productRef: world.productRef, planRef }
     const { checkoutUrl } = await world.call<{ checkoutUrl: string }>(
@@ -253,9 +254,9 @@ describe('as time goes by', () => {
       asked,
     )
     const opened = { customer: visitor, url: checkoutUrl, amount: 1900, plan: planRef }
-    await told.expect('checkout_session.created', { ...opened, status: 'active' })
+    await deliveries.expect('checkout_session.created', { ...opened, status: 'active' })
     await world.runJob('abandoned-checkouts', '2026-01-31T13:00:00Z')
-    await told.expect('checkout_session.expired', { ...opened, status: 'expired' })
+    await deliveries.expect('checkout_session.expired', { ...opened, status: 'expired' })
   })
 
   test('trials end: paid, free, or unpaid', async () => {
@@ -277,11 +278,11 @@ describe('as time goes by', () => {
     const trialEndsAt = Date.parse('2026-02-14T13:00:00Z') / 1000
     await world.runJob('reminders', '2026-02-12T13:00:00Z')
     const trial = { customer: payer, status: 'trialing', trialEndsAt }
-    await told.expect('purchase.trial_ending', trial)
+    await deliveries.expect('purchase.trial_ending', trial)
     await world.runJob('trial-expiry', '2026-02-14T13:00:00Z')
-    await told.expect('purchase.trial_converted', { customer: payer, status: 'active' })
-    await told.expect('purchase.updated', { customer: others[0], status: 'active' })
-    await told.expect('purchase.suspended', { customer: others[1], status: 'suspended' })
+    await deliveries.expect('purchase.trial_converted', { customer: payer, status: 'active' })
+    await deliveries.expect('purchase.updated', { customer: others[0], status: 'active' })
+    await deliveries.expect('purchase.suspended', { customer: others[1], status: 'suspended' })
   })
 
   test('periods end: renewed, billed, cancelled, or not paid', async () => {
@@ -303,11 +304,11 @@ describe('as time goes by', () => {
       (instant) => Date.parse(instant) / 1000,
     )
     const renewal = { id: renewing.purchase.reference, nextBillingAt: periodEnd }
-    await told.expect('purchase.renewal_reminder', renewal)
+    await deliveries.expect('purchase.renewal_reminder', renewal)
     const later = '2026-03-14T14:30:00Z'
     await world.runJob('renewals', later)
-    await told.expect('purchase.renewed', { id: renewing.purchase.reference, amount: 1900 })
-    const { data } = await told.expect('purchase.past_due', {
+    await deliveries.expect('purchase.renewed', { id: renewing.purchase.reference, amount: 1900 })
+    const { data } = await deliveries.expect('purchase.past_due', {
       id: failing.purchase.reference,
       status: 'past_due',
       retryCount: 1,
@@ -315,18 +316,18 @@ describe('as time goes by', () => {
     })
     expect(data.previous_attributes).toEqual({ status: 'active' })
     await world.runJob('ended-purchases', later)
-    await told.expect('purchase.cancelled', {
+    await deliveries.expect('purchase.cancelled', {
       id: leaving.purchase.reference,
       status: 'cancelled',
     })
     await world.runJob('usage-reset', later)
-    await told.expect('usage.reset', {
+    await deliveries.expect('usage.reset', {
       purchase: metered.reference,
       periodStart: periodEnd,
       carriedOverUnits: 0,
     })
     await world.runJob('usage-billing', later)
-    await told.expect('usage.charged', {
+    await deliveries.expect('usage.charged', {
       purchase: metered.reference,
       quantity: 250,
       amount: 250,
@@ -337,6 +338,24 @@ describe('as time goes by', () => {
   })
 })
 
-test('each of them was told', () => {
-  expect(told.types().toSorted()).toEqual(eventTypes.toSorted())
+test('what happens in live says so, and is told to nobody who asked in sandbox', async () => {
+  const { reference } = await world.live.createProduct({ name: 'Search' })
+  const { body } = await world.live.send('GET', '/v1/ui/events')
+  expect(body).toMatchObject({ events: [{ type: 'product.created', livemode: true }] })
+  const { productRef } = world
+  await world.call('PUT', `/v1/sdk/products/${productRef}`, { name: 'Search everything' })
+  await deliveries.expect('product.updated', { id: productRef })
+  const told = deliveries.events().map(({ data }) => data.object['id'])
+  expect(told).not.toContain(reference)
+})
+
+test('each of them has arrived once, and the others were none of ours', async () => {
+  const events = deliveries.events()
+  const types = new Set(events.map(({ type }) => type))
+  expect([...types].toSorted()).toEqual(eventTypes.toSorted())
+  const { received, faults } = deliveries.receiver
+  expect(faults).toEqual([])
+  expect(new Set(received.map(({ deliveryId }) => deliveryId)).size).toBe(received.length)
+  expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+  expect(received.filter(({ attempt }) => attempt !== 1)).toEqual([])
 })

@@ -18,6 +18,7 @@ import type {
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { expect } from 'vitest'
 import type { TollgateClient } from '../../../src/client/tollgate-client.ts'
 import { createManualClock, type ManualClock } from '../../manual-clock.ts'
 import { startStack, type Stack } from '../../stack.ts'
@@ -39,6 +40,8 @@ export class ScenarioWorld {
   readonly stack: Stack
   readonly clock: ManualClock
   readonly client: TollgateClient
+  /** Of the same provider, for what is not to be tried out. */
+  readonly live: TollgateClient
   readonly productRef: string
   readonly #simulator: SimulatorUnderTest
   readonly #hotState: HotState
@@ -46,7 +49,7 @@ export class ScenarioWorld {
   readonly #close: () => Promise<void>
 
   private constructor(
-    parts: Pick<ScenarioWorld, 'stack' | 'clock' | 'client' | 'productRef'> & {
+    parts: Pick<ScenarioWorld, 'stack' | 'clock' | 'client' | 'live' | 'productRef'> & {
       readonly simulator: SimulatorUnderTest
       readonly hotState: HotState
       readonly folder: string
@@ -56,6 +59,7 @@ export class ScenarioWorld {
     this.stack = parts.stack
     this.clock = parts.clock
     this.client = parts.client
+    this.live = parts.live
     this.productRef = parts.productRef
     this.#simulator = parts.simulator
     this.#hotState = parts.hotState
@@ -83,11 +87,14 @@ export class ScenarioWorld {
       TOLLGATE_LEDGER_INTERVAL_MS: '50',
       TOLLGATE_USAGE_EVENTS_INTERVAL_MS: '50',
       TOLLGATE_CREDIT_EXPIRY_INTERVAL_MS: '50',
+      // Receivers of this machine.
+      TOLLGATE_OUTBOUND_ALLOWED: '127.0.0.1',
     }
-    const stack = await startStack({ clock, hotState, ingestHotState: reader, settings })
-    const { sandbox: client } = await stack.createProvider()
+    const own = { clock, hotState, ingestHotState: reader, settings }
+    const stack = await startStack({ ...own, hasWebhookDispatcher: true })
+    const { sandbox: client, live } = await stack.createProvider()
     const { reference: productRef } = await client.createProduct({ name: 'Search' })
-    const parts = { stack, clock, client, productRef, simulator, hotState, folder }
+    const parts = { stack, clock, client, live, productRef, simulator, hotState, folder }
     return new ScenarioWorld(parts, async () => {
       await stack.stop()
       await simulator.close()
@@ -230,6 +237,7 @@ export class ScenarioWorld {
   /** Runs one job at that time, which all clocks then have. */
   async runJob(name: string, at: string): Promise<Totals> {
     const { database, eventLog, usageStore } = this.stack
+    await this.#untilSent()
     this.clock.set(at)
     const config = readBillingRunnerConfig({
       TOLLGATE_DATA_DIR: this.#folder,
@@ -250,5 +258,12 @@ export class ScenarioWorld {
     } finally {
       await parts.close()
     }
+  }
+
+  /** What is on its way was signed at this time, and must not arrive at another. */
+  async #untilSent(): Promise<void> {
+    const sql = this.stack.database.in('sandbox')
+    const waiting = () => sql`select reference from webhook_deliveries where state = 'pending'`
+    await expect.poll(waiting, { timeout: 30_000 }).toEqual([])
   }
 }
