@@ -34,8 +34,8 @@ export const referencePrefixes = {
 
 type ReferenceKind = keyof typeof referencePrefixes
 
-/** Drawn by `newReference`; the others tell more than their kind (usage-reference.ts, reservation-reference.ts). */
-export type DrawnKind = Exclude<ReferenceKind, 'usage' | 'reservation'>
+/** Drawn by `newReference`; the others tell more than their kind (usage-reference.ts, reservation-reference.ts), or sort by time. */
+export type DrawnKind = Exclude<ReferenceKind, 'usage' | 'reservation' | 'webhookEvent'>
 
 /** Gives that many unpredictable bytes: `randomBytes` of node:crypto. */
 export type EntropySource = (size: number) => Uint8Array

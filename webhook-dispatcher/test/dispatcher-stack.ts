@@ -8,7 +8,7 @@ import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import { insertOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
-import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
+import { drawEventId } from '@tollgate/domain/unit-of-work/draw-event-id'
 import { readWebhookDispatcherConfig, type WebhookDispatcherConfig } from '../src/config.ts'
 import { createWebhookDispatcher, type WebhookDispatcher } from '../src/service.ts'
 
@@ -136,7 +136,7 @@ async function tell(
   createdAt: Date,
 ): Promise<string[]> {
   const events = customers.map((customer) => ({
-    eventId: drawReference('webhookEvent'),
+    eventId: drawEventId(createdAt),
     providerId,
     type,
     livemode: false,

@@ -1,4 +1,5 @@
 import { sampleEvent } from '@tollgate/schemas/http/examples/events'
+import { drawEventId } from '../unit-of-work/draw-event-id.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
@@ -39,7 +40,7 @@ export type TestEvent = {
 
 /** A payment that was never made, of a customer who is not there. */
 export function drawTestEvent(now: Date, livemode: boolean): TestEvent {
-  const eventId = drawReference('webhookEvent')
+  const eventId = drawEventId(now)
   const sample = sampleEvent('payment.succeeded')
   const envelope = { ...sample, id: eventId, created: unixSeconds(now), livemode }
   const deliveryRef = drawReference('webhookDelivery')

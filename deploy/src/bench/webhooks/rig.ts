@@ -8,6 +8,7 @@ import { createPostgresDatabase } from '@tollgate/platform/database/postgres/pos
 import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import { insertOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
+import { drawEventId } from '@tollgate/domain/unit-of-work/draw-event-id'
 import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
 import { entries } from '../../standalone/entries.ts'
 import { findFreePort } from '../../standalone/ports.ts'
@@ -118,8 +119,9 @@ async function tellBatch(
   providerId: string,
   count: number,
 ): Promise<readonly string[]> {
+  const createdAt = new Date()
   const events = Array.from({ length: count }, () => ({
-    eventId: drawReference('webhookEvent'),
+    eventId: drawEventId(createdAt),
     providerId,
     type: 'payment.succeeded',
     livemode: false,
@@ -127,7 +129,7 @@ async function tellBatch(
     previousAttributes: null,
     requestId: null,
     idempotencyKey: null,
-    createdAt: new Date(),
+    createdAt,
   }))
   await database
     .of(providerId)
