@@ -6,7 +6,10 @@ import type {
   WebhookDeliverySummaryBody,
   WebhookReplayBody,
 } from '@tollgate/schemas/http/webhook-deliveries'
-import type { WebhookEndpointBody } from '@tollgate/schemas/http/webhook-endpoints'
+import type {
+  WebhookEndpointBody,
+  WebhookEndpointWithAttemptsBody,
+} from '@tollgate/schemas/http/webhook-endpoints'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /* Nothing is sent here: what a dispatcher would have written of its deliveries is written by the tests. */
@@ -162,6 +165,35 @@ describe('the log of deliveries', () => {
     }
     expect(paged).toEqual(whole)
   })
+})
+
+test('an endpoint tells of the last attempts at it, newest first', async () => {
+  const ids = await tell(
+    Array.from({ length: 25 }, () => 'payment.failed'),
+    '2026-03-01T09:00:00Z',
+  )
+  await answer(ids.slice(0, 24), 'failed', 500)
+  const { body } = await call<WebhookEndpointWithAttemptsBody>(
+    'GET',
+    `/v1/webhook_endpoints/${endpointId}`,
+  )
+  const attempted = ids.slice(4, 24).toReversed()
+  expect(body.lastAttempts.map(({ deliveryId }) => deliveryId)).toEqual(attempted)
+  expect(body.lastAttempts[0]).toMatchObject({ number: 1, status: 500 })
+  expect(body.lastAttempts[0]).not.toHaveProperty('answer')
+})
+
+test('what was held since before a time is not sent when an endpoint is enabled', async () => {
+  const endpoint = `/v1/webhook_endpoints/${endpointId}`
+  const [pending] = (await tell(['payment.failed'], '2026-03-01T08:00:00Z')) as [string]
+  await call('PATCH', endpoint, { status: 'disabled' })
+  const [old, young] = await tell(['payment.failed', 'payment.failed'], '2026-03-01T09:00:00Z')
+  // Only with what enables it.
+  await call('PATCH', endpoint, { status: 'disabled', skipHeldBefore: '2026-03-01T10:00:00Z' })
+  expect(idsOf(await list('state=held'))).toEqual([young, old])
+  await call('PATCH', endpoint, { status: 'enabled', skipHeldBefore: '2026-03-01T09:00:01Z' })
+  expect(idsOf(await list('state=skipped'))).toEqual([old, pending])
+  expect(idsOf(await list('state=held'))).toEqual([young])
 })
 
 describe('a delivery', () => {

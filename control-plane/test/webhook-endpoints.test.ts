@@ -78,7 +78,7 @@ describe('an endpoint', () => {
       createdAt: '2026-03-01T10:00:00.000Z',
       updatedAt: '2026-03-01T10:00:00.000Z',
     })
-    expect(await get(endpoint.id)).toEqual(endpoint)
+    expect(await get(endpoint.id)).toEqual({ ...endpoint, lastAttempts: [] })
     const list = await call('GET', path)
     expect(list.body).toEqual({ webhookEndpoints: [endpoint] })
     const rows = await stack.database.in('sandbox')<{ secret: string }[]>`

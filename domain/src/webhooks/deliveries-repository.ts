@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { DeliveryState, WebhookAttempt, WebhookDelivery } from './delivery.ts'
+import type { WebhookEndpoint } from './endpoint.ts'
 
 type DeliveryRow = {
   sequence: bigint
@@ -112,6 +113,42 @@ export async function listAttempts(
     else own.push(attemptFromRow(row))
   }
   return byDelivery
+}
+
+/** Deliveries that are looked through for the last attempts at their endpoint. */
+const attemptedMax = 100
+
+/** The newest first, of the endpoint's newest deliveries: attempts are found by their delivery. */
+export async function listLastAttempts(
+  sql: Queryable,
+  providerId: string,
+  endpointRef: string,
+  rowsMax: number,
+): Promise<WebhookAttempt[]> {
+  const rows = await sql<AttemptRow[]>`
+    with newest as (
+      select reference from webhook_deliveries
+      where provider_id = ${providerId} and endpoint_ref = ${endpointRef} and attempts > 0
+      order by created_at desc, sequence desc limit ${attemptedMax}
+    )
+    select attempt.* from newest join webhook_attempts attempt
+      on attempt.provider_id = ${providerId} and attempt.delivery_ref = newest.reference
+    order by attempt.started_at desc, attempt.claim desc, attempt.is_reversed desc limit ${rowsMax}`
+  return rows.map(attemptFromRow)
+}
+
+/** Those of a disabled endpoint that were made before that time, also those that nobody has come to hold yet. */
+export async function skipHeldDeliveries(
+  sql: Queryable,
+  { providerId, reference }: Pick<WebhookEndpoint, 'providerId' | 'reference'>,
+  madeBefore: Date,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update webhook_deliveries set state = 'skipped', finished_at = ${now}
+    where provider_id = ${providerId} and endpoint_ref = ${reference}
+      and state in ('held', 'pending') and created_at < ${madeBefore}
+      and (leased_until is null or leased_until <= ${now})`
 }
 
 function fromRow(row: DeliveryRow): WebhookDelivery {

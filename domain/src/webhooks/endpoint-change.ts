@@ -4,6 +4,8 @@ export type EndpointChange = {
   readonly url: string | undefined
   readonly enabledEvents: readonly string[] | undefined
   readonly status: 'enabled' | 'disabled' | undefined
+  /** Of what was held, only what was made then or later is sent when the endpoint is enabled. */
+  readonly skipHeldBefore: Date | undefined
 }
 
 /** The endpoint as its owner wants it. Enabling it again forgets what failed: it is as good as a new one. */

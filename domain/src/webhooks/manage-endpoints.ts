@@ -10,6 +10,7 @@ import {
   lockEndpoint,
   putEndpoint,
 } from './endpoints-repository.ts'
+import { skipHeldDeliveries } from './deliveries-repository.ts'
 import { insertSecret, listSecretsOf } from './secrets-repository.ts'
 
 /** An endpoint with all its secrets, also those that have ended. */
@@ -71,7 +72,13 @@ export async function updateWebhookEndpoint(
   if (found === undefined) return undefined
   const endpoint = changeEndpoint(found, change, now)
   await putEndpoint(sql, endpoint)
-  if (endpoint.status !== found.status) await tellOfChangedEndpoints(sql)
+  if (endpoint.status !== found.status) {
+    const { skipHeldBefore } = change
+    if (endpoint.status === 'enabled' && skipHeldBefore !== undefined) {
+      await skipHeldDeliveries(sql, endpoint, skipHeldBefore, now)
+    }
+    await tellOfChangedEndpoints(sql)
+  }
   return { endpoint, secrets: await listSecretsOf(sql, endpoint) }
 }
 

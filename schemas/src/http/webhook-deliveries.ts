@@ -25,7 +25,7 @@ export const webhookDeliveriesQuerySchema = z.object({
   before: optionalReference.optional(),
 })
 
-const attemptSummarySchema = z.object({
+export const webhookAttemptSummarySchema = z.object({
   /** 1 to 12, as the receiver was told it. */
   number: z.int(),
   /** A second try at once, with the signatures in the other order. */
@@ -61,7 +61,7 @@ const deliverySummarySchema = z.object({
 })
 
 export const webhookDeliverySummarySchema = deliverySummarySchema.extend({
-  attempts: z.array(attemptSummarySchema),
+  attempts: z.array(webhookAttemptSummarySchema),
 })
 
 export type WebhookDeliverySummaryBody = z.infer<typeof webhookDeliverySummarySchema>
@@ -72,7 +72,7 @@ export const webhookDeliveriesResponseSchema = z.object({
   hasMore: z.boolean(),
 })
 
-const attemptSchema = attemptSummarySchema.extend({
+const attemptSchema = webhookAttemptSummarySchema.extend({
   /** The first 4 KiB of what it answered, or why it did not. */
   answer: z.string().optional(),
 })

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { eventTypes } from '../event-types.ts'
+import { instantText } from './fields.ts'
 import { urlCharsMax } from '../limits.ts'
+import { webhookAttemptSummarySchema } from './webhook-deliveries.ts'
 
 /* `/v1/webhook_endpoints`, and a test of one. */
 
@@ -25,6 +27,8 @@ export const webhookEndpointUpdateSchema = z.object({
   enabledEvents: enabledEvents.optional(),
   /** `enabled` sends what was held while it was disabled, and forgets what failed. */
   status: z.enum(['enabled', 'disabled']).optional(),
+  /** With `status`: what was held since before that time is never sent. */
+  skipHeldBefore: instantText.optional(),
 })
 
 /** A week covers every rotation. */
@@ -62,6 +66,15 @@ export const webhookEndpointSchema = z.object({
 })
 
 export type WebhookEndpointBody = z.infer<typeof webhookEndpointSchema>
+
+export const shownAttemptsMax = 20
+
+export const webhookEndpointWithAttemptsSchema = webhookEndpointSchema.extend({
+  /** What came of the last 20 attempts, newest first: of its newest deliveries. */
+  lastAttempts: z.array(webhookAttemptSummarySchema.extend({ deliveryId: z.string() })),
+})
+
+export type WebhookEndpointWithAttemptsBody = z.infer<typeof webhookEndpointWithAttemptsSchema>
 
 /** The only time that the secret is told. */
 export const webhookEndpointWithSecretSchema = webhookEndpointSchema.extend({ secret: z.string() })

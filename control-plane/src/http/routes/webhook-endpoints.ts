@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
+import { listLastAttempts } from '@tollgate/domain/webhooks/deliveries-repository'
 import { findEndpoint, listEndpoints } from '@tollgate/domain/webhooks/endpoints-repository'
 import {
   createWebhookEndpoint,
@@ -13,11 +14,13 @@ import { newSigningSecret, signingSecretPlace } from '@tollgate/domain/webhooks/
 import { judgeUrl } from '@tollgate/platform/outbound/judge-url'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
+  shownAttemptsMax,
   webhookEndpointCreateSchema,
   webhookEndpointDeletedSchema,
   webhookEndpointSchema,
   webhookEndpointsResponseSchema,
   webhookEndpointUpdateSchema,
+  webhookEndpointWithAttemptsSchema,
   webhookEndpointWithSecretSchema,
   webhookSecretRotateSchema,
 } from '@tollgate/schemas/http/webhook-endpoints'
@@ -27,6 +30,7 @@ import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { operationOf, type Caller } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
+import { attemptSummaryToHttp } from '../translate/webhook-delivery.ts'
 import { webhookEndpointToHttp } from '../translate/webhook-endpoint.ts'
 
 const tags = ['Webhooks']
@@ -67,16 +71,28 @@ function registerLooking(app: ApiServer, parts: AppParts): void {
 
   app.get(
     '/v1/webhook_endpoints/:endpointId',
-    { config: looking, schema: { tags, params, response: { 200: webhookEndpointSchema } } },
+    {
+      config: looking,
+      schema: { tags, params, response: { 200: webhookEndpointWithAttemptsSchema } },
+    },
     async (request) => {
       const { now, ...caller } = operationOf(request, parts.clock)
       const { endpointId } = request.params
       const found = await read(parts, caller, async (sql) => {
-        const endpoint = await findEndpoint(sql, caller.providerId, endpointId)
-        return endpoint && { endpoint, secrets: await listSecretsOf(sql, endpoint) }
+        const { providerId } = caller
+        const endpoint = await findEndpoint(sql, providerId, endpointId)
+        if (endpoint === undefined) return undefined
+        const attempts = await listLastAttempts(sql, providerId, endpointId, shownAttemptsMax)
+        return { endpoint, secrets: await listSecretsOf(sql, endpoint), attempts }
       })
       if (found === undefined) throw refusals.webhookEndpointNotFound(endpointId)
-      return webhookEndpointToHttp(found, caller.environment, now)
+      return {
+        ...webhookEndpointToHttp(found, caller.environment, now),
+        lastAttempts: found.attempts.map((attempt) => ({
+          deliveryId: attempt.deliveryRef,
+          ...attemptSummaryToHttp(attempt),
+        })),
+      }
     },
   )
 }
@@ -126,12 +142,13 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
       handler: async (request) => {
         const operation = operationOf(request, parts.clock)
         const { endpointId } = request.params
-        const { url, enabledEvents, status } = request.body
+        const { url, enabledEvents, status, skipHeldBefore } = request.body
         if (url !== undefined) requireUrl(parts, operation, url)
         const change = {
           url,
           enabledEvents: enabledEvents && [...new Set(enabledEvents)],
           status,
+          skipHeldBefore: skipHeldBefore === undefined ? undefined : new Date(skipHeldBefore),
         }
         const updated = await commit(parts, operation, (work) =>
           updateWebhookEndpoint(work, endpointId, change),

@@ -46,7 +46,7 @@ function fieldsOf(delivery: WebhookDelivery): Omit<WebhookDeliveryBody, 'attempt
   }
 }
 
-function attemptSummaryToHttp(attempt: WebhookAttempt): WebhookAttemptBody {
+export function attemptSummaryToHttp(attempt: WebhookAttempt): WebhookAttemptBody {
   const { connectMs, answerMs, status, errorClass, address } = attempt
   return {
     number: attempt.number,

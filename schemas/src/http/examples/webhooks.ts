@@ -5,6 +5,7 @@ import {
   webhookEndpointSchema,
   webhookEndpointsResponseSchema,
   webhookEndpointUpdateSchema,
+  webhookEndpointWithAttemptsSchema,
   webhookEndpointWithSecretSchema,
   webhookSecretRotateSchema,
   webhookTestedSchema,
@@ -90,10 +91,7 @@ const replay: WebhookReplayBody = {
   createdAt: instants.now,
 }
 
-const gotEndpoint = examplesOf(webhookEndpointSchema, {
-  'It does well': endpoint,
-  'It was disabled': disabledEndpoint,
-})
+const lastAttempts = [{ deliveryId: refs.webhookDelivery, ...attempt }]
 
 export const webhookExamples = {
   listWebhookEndpoints: {
@@ -108,13 +106,18 @@ export const webhookExamples = {
     }),
     answer: examplesOf(webhookEndpointWithSecretSchema, { Created: { ...endpoint, secret } }),
   },
-  getWebhookEndpoint: { answer: gotEndpoint },
+  getWebhookEndpoint: {
+    answer: examplesOf(webhookEndpointWithAttemptsSchema, {
+      'It was disabled': { ...disabledEndpoint, lastAttempts },
+    }),
+  },
   updateWebhookEndpoint: {
     body: examplesOf(webhookEndpointUpdateSchema, {
       'All events from now on': { enabledEvents: [] },
       'Enable it again': { status: 'enabled' },
+      'The same, without what is old': { status: 'enabled', skipHeldBefore: instants.now },
     }),
-    answer: gotEndpoint,
+    answer: examplesOf(webhookEndpointSchema, { 'All events': { ...endpoint, enabledEvents: [] } }),
   },
   deleteWebhookEndpoint: {
     answer: examplesOf(webhookEndpointDeletedSchema, { Deleted: { success: true } }),
