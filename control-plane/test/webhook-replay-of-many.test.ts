@@ -4,6 +4,7 @@ import type { WebhookEndpointBody } from '@tollgate/schemas/http/webhook-endpoin
 import { startTestStack, type TestStack } from './test-stack.ts'
 
 const count = 100_000
+const perStatement = 10_000
 
 let stack: TestStack
 
@@ -27,11 +28,13 @@ test('a hundred thousand are queued once each, by processes that come and go', a
     url,
   })
   const sql = stack.database.in('sandbox')
-  await sql`
-    insert into webhook_deliveries (provider_id, reference, endpoint_ref, event_id, event_type, state, due_at, created_at)
-    select ${providerId}, 'dlv_' || number, ${endpointId}, 'evt_' || number, 'payment.failed',
-      'succeeded', now(), now() - interval '1 hour'
-    from generate_series(1, ${count}) number`
+  for (let from = 1; from <= count; from += perStatement) {
+    await sql`
+      insert into webhook_deliveries (provider_id, reference, endpoint_ref, event_id, event_type, state, due_at, created_at)
+      select ${providerId}, 'dlv_' || number, ${endpointId}, 'evt_' || number, 'payment.failed', 'succeeded', now(),
+        now() - interval '1 hour'
+      from generate_series(${from}::int, ${from + perStatement - 1}::int) number`
+  }
   const begun = await call<WebhookReplayBody>('POST', '/v1/ui/webhook-replays', {
     endpointId,
     from: '2026-01-01T00:00:00Z',

@@ -80,9 +80,18 @@ export async function listDeliveries(
   return rows.map(fromRow)
 }
 
-/** Written out, so that the index of those alone is seen to fit. */
+/** Written out, so that the indexes of those alone are seen to fit. */
 function stateIs(sql: Queryable, state: DeliveryState) {
-  return state === 'failed' ? sql`and state = 'failed'` : sql`and state = ${state}`
+  switch (state) {
+    case 'pending':
+      return sql`and state = 'pending' and (attempts = 0 or attempts > 0)`
+    case 'held':
+      return sql`and state = 'held'`
+    case 'failed':
+      return sql`and state = 'failed'`
+    default:
+      return sql`and state = ${state}`
+  }
 }
 
 export async function findDelivery(
@@ -137,6 +146,9 @@ export async function listLastAttempts(
   return rows.map(attemptFromRow)
 }
 
+/** Far from what a statement may take. */
+const skippedPerStatement = 50_000
+
 /** Those of a disabled endpoint that were made before that time, also those that nobody has come to hold yet. */
 export async function skipHeldDeliveries(
   sql: Queryable,
@@ -144,11 +156,18 @@ export async function skipHeldDeliveries(
   madeBefore: Date,
   now: Date,
 ): Promise<void> {
-  await sql`
-    update webhook_deliveries set state = 'skipped', finished_at = ${now}
-    where provider_id = ${providerId} and endpoint_ref = ${reference}
-      and state in ('held', 'pending') and created_at < ${madeBefore}
-      and (leased_until is null or leased_until <= ${now})`
+  for (let skipped = skippedPerStatement; skipped === skippedPerStatement;) {
+    const result = await sql`
+      update webhook_deliveries set state = 'skipped', finished_at = ${now}
+      where sequence = any(array(
+        select sequence from webhook_deliveries
+        where provider_id = ${providerId} and endpoint_ref = ${reference}
+          and state in ('held', 'pending') and created_at < ${madeBefore}
+          and (leased_until is null or leased_until <= ${now})
+        limit ${skippedPerStatement}
+        for update))`
+    skipped = result.count
+  }
 }
 
 function fromRow(row: DeliveryRow): WebhookDelivery {
