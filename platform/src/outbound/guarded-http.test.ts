@@ -149,7 +149,7 @@ test('a server that never answers, and one that never ends, time out', async () 
   const silent = await serve(() => undefined)
   await expect(guarded({ timeoutMs: 100 })(silent.url)).rejects.toEqual(failing('timeout'))
   const endless = await serve((_request, response) => response.write('a'))
-  const answer = await guarded({ timeoutMs: 300 })(endless.url)
+  const answer = await guarded({ timeoutMs: 3_000 })(endless.url)
   await expect(answer.text()).rejects.toEqual(failing('timeout'))
 })
 
