@@ -196,6 +196,10 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
         const debited = await eventsOf(customerRef, 'debited')
         expect(debited.reduce((sum, { object }) => sum + object.amount, 0)).toBe(-40_000)
         expect(debited.at(-1)?.object).toMatchObject({ credits: 0, productRef })
+        const toldOfCalls = () => rows()<{ calls: number }[]>`
+          select count(*)::int as calls from outbox
+          where type = 'usage.recorded' and object->>'customer' = ${customerRef}`
+        await expect.poll(toldOfCalls, { timeout: ledgerTimeoutMs }).toEqual([{ calls: 1_000 }])
         for (const crossing of ['low_balance', 'exhausted']) {
           expect(await eventsOf(customerRef, crossing)).toHaveLength(1)
         }
