@@ -24,6 +24,7 @@ type Options = BenchOptions & {
   readonly runners: readonly number[]
   readonly webhooks: boolean
   readonly deliveries: number
+  readonly killedDeliveries: number
   readonly dispatchers: readonly number[]
 }
 
@@ -63,6 +64,12 @@ const program = new Command('npm run bench --')
     'with --webhooks: how many are queued for each measurement',
     wholeNumber(1_000, 1_000_000),
     50_000,
+  )
+  .option(
+    '--killed-deliveries <count>',
+    'with --webhooks: how many are delivered while dispatchers are killed',
+    wholeNumber(1_000, 1_000_000),
+    300_000,
   )
   .option(
     '--dispatchers <counts>',

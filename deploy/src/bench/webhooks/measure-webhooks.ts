@@ -5,6 +5,8 @@ import type { Dispatchers, Rig } from './rig.ts'
 export type WebhookOptions = {
   /** Deliveries of one measurement of the throughput. */
   readonly deliveries: number
+  /** Those that are delivered while dispatchers die. */
+  readonly killedDeliveries: number
   /** One number after the other. */
   readonly dispatchers: readonly number[]
 }
@@ -44,7 +46,7 @@ type Kills = {
 
 export async function measureWebhooks(
   rig: Rig,
-  { deliveries, dispatchers }: WebhookOptions,
+  { deliveries, killedDeliveries, dispatchers }: WebhookOptions,
   say: (line: string) => void,
 ): Promise<WebhookResult> {
   say('latency of an idle system ...')
@@ -57,7 +59,7 @@ export async function measureWebhooks(
   say('fairness beside an endpoint that hangs ...')
   const fairness = await measureFairness(rig, 200, deliveries)
   say('dispatchers that are killed every two seconds ...')
-  const kills = await measureKills(rig, deliveries)
+  const kills = await measureKills(rig, killedDeliveries)
   return { latency, throughput, fairness, kills }
 }
 
@@ -74,7 +76,7 @@ async function measureLatency(rig: Rig, events: number): Promise<Latency> {
   }
   await taken(rig, events + 1)
   const waits = (await rig.sink.list()).flatMap(([delivery, , atMs]) => {
-    const committedAtMs = committed.get(delivery.slice(4, 16))
+    const committedAtMs = committed.get(delivery.slice(4, -12))
     return committedAtMs === undefined ? [] : [Math.max(0, atMs - committedAtMs)]
   })
   await dispatchers.stop()
@@ -107,7 +109,7 @@ const hangingProvider = 'prov_hanging'
 
 /** Both loads are the same: events for all healthy endpoints, every so often, at a rate that leaves room. */
 async function measureFairness(rig: Rig, endpoints: number, queued: number): Promise<Fairness> {
-  const events = 100
+  const events = 60
   const measure = async (isBesideHanging: boolean) => {
     await rig.clear()
     await rig.insertEndpoints(endpoints)
@@ -126,7 +128,7 @@ async function measureFairness(rig: Rig, endpoints: number, queued: number): Pro
     await taken(rig, (events + 1) * endpoints)
     const { hanging } = await rig.sink.count()
     const waits = (await rig.sink.list()).flatMap(([delivery, , atMs]) => {
-      const committedAtMs = committed.get(delivery.slice(4, 16))
+      const committedAtMs = committed.get(delivery.slice(4, -12))
       return committedAtMs === undefined ? [] : [Math.max(0, atMs - committedAtMs)]
     })
     await dispatchers.stop()
@@ -151,7 +153,7 @@ async function measureKills(rig: Rig, deliveries: number): Promise<Kills> {
   const telling = rig.tell(events)
   const start = (): Dispatchers =>
     rig.startDispatchers(1, {
-      TOLLGATE_WEBHOOK_LEASE_MS: '25000',
+      TOLLGATE_WEBHOOK_LEASE_MS: '8000',
       TOLLGATE_WEBHOOK_POLL_MS: '1000',
     })
   const running = [start(), start(), start()]
