@@ -145,7 +145,8 @@ describe('the log of deliveries', () => {
     const time = 'from=2026-03-01T09:00:01Z&to=2026-03-01T09:00:02Z'
     expect(idsOf(await list(time))).toEqual([b])
     expect(idsOf(await list('endpointId=we_nobodys'))).toEqual([])
-    for (const bad of ['state=lost', 'from=yesterday', 'to=2026-03-01']) {
+    const bads = ['state=lost', 'from=yesterday', 'to=2026-03-01', 'from=0000-01-01T00:00:00Z']
+    for (const bad of [...bads, 'to=9999-12-31T23:59:59-00:01']) {
       expect([bad, (await call('GET', `${deliveries}?${bad}`)).status]).toEqual([bad, 400])
     }
   })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { environments } from '../environment.ts'
 import { keyScopes } from '../key-scopes.ts'
-import { instantText, shortText } from './fields.ts'
+import { shortText, storedInstantText } from './fields.ts'
 
 /* `/v1/ui/api-keys`. */
 
@@ -10,7 +10,7 @@ export const apiKeyCreateSchema = z.object({
   /** Without it: everything that the calling key may do. */
   scopes: z.array(z.enum(keyScopes)).min(1).max(keyScopes.length).optional(),
   /** After that instant the key is refused. */
-  expiresAt: instantText.optional(),
+  expiresAt: storedInstantText.optional(),
 })
 
 /** A week covers every rotation; who needs longer keeps two keys. */

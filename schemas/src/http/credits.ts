@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { environments } from '../environment.ts'
 import { grantCreditsMax, grantPriorityMax } from '../limits.ts'
-import { instantText, longText } from './fields.ts'
+import { longText, storedInstantText } from './fields.ts'
 
 /* `GET /v1/sdk/customers/{reference}/balance` and `POST /v1/sdk/customers/{reference}/credits`. */
 
@@ -29,7 +29,7 @@ export const grantCreditsSchema = z.object({
   credits: z.int().min(1).max(grantCreditsMax),
   reason: longText.optional(),
   /** When what is left of them is gone. Default: never. */
-  expiresAt: instantText.optional(),
+  expiresAt: storedInstantText.optional(),
   /** Of a wallet's grants the one with the smallest number is used first, then what expires first, then the oldest. */
   priority: z.int().min(-grantPriorityMax).max(grantPriorityMax).optional(),
 })

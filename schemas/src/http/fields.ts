@@ -70,6 +70,17 @@ export const unitCount = z.number().min(0).max(quantityMax).refine(isQuantity, {
 /** Date and time with its zone; without one nobody could say which instant is meant. */
 export const instantText = z.iso.datetime({ offset: true })
 
+/** One that PostgreSQL is to keep, or to compare with what it keeps. */
+export const storedInstantText = instantText.refine(isOfFourDigitYear, {
+  error: 'Must be from the year 1 to 9999, in UTC',
+})
+
+/** PostgreSQL has no year 0, and reads no date of more than four digits. */
+function isOfFourDigitYear(text: string): boolean {
+  const year = new Date(text).getUTCFullYear()
+  return year >= 1 && year <= 9_999
+}
+
 /** A date is its midnight in UTC. */
 export const dateOrInstant = z.union([z.iso.date(), instantText], {
   error: 'Expected an ISO date or date-time',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import {
-  instantText,
+  storedInstantText,
   optionalReference,
   pageQuery,
   requiredReference,
@@ -18,9 +18,9 @@ export const webhookDeliveriesQuerySchema = z.object({
   type: shortText.optional(),
   state: z.enum(deliveryStates).optional(),
   /** Made at that time or later. */
-  from: instantText.optional(),
+  from: storedInstantText.optional(),
   /** Made before that time. */
-  to: instantText.optional(),
+  to: storedInstantText.optional(),
   /** The id of a delivery: those that are older. */
   before: optionalReference.optional(),
 })
@@ -88,9 +88,9 @@ export const webhookReplayCreateSchema = z
   .object({
     endpointId: requiredReference,
     /** Deliveries that were made at that time or later. Missing: with `onlyFailed` alone, all there are. */
-    from: instantText.optional(),
+    from: storedInstantText.optional(),
     /** And before that time. Missing: until now. */
-    to: instantText.optional(),
+    to: storedInstantText.optional(),
     /** Only those that were given up, and whose event was not sent there otherwise since. */
     onlyFailed: z.boolean().default(false),
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { eventTypes } from '../event-types.ts'
-import { instantText } from './fields.ts'
+import { storedInstantText } from './fields.ts'
 import { urlCharsMax } from '../limits.ts'
 import { webhookAttemptSummarySchema } from './webhook-deliveries.ts'
 
@@ -28,7 +28,7 @@ export const webhookEndpointUpdateSchema = z.object({
   /** `enabled` sends what was held while it was disabled, and forgets what failed. */
   status: z.enum(['enabled', 'disabled']).optional(),
   /** With `status`: what was held since before that time is never sent. */
-  skipHeldBefore: instantText.optional(),
+  skipHeldBefore: storedInstantText.optional(),
 })
 
 /** A week covers every rotation. */
