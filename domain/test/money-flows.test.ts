@@ -130,6 +130,18 @@ describe('of a payment that is disputed and refunded in part, credits are gone f
     await world.close()
   })
 
+  test('a dispute that is won, lost and won again has all credits given back, whoever saw the first time', async () => {
+    const { world, payment } = await opened()
+    await world.dispute(payment)
+    await expectCredits(world, 0n)
+    await world.win(world.disputes[0]!, false)
+    await world.lose(world.disputes[0]!)
+    await expectCredits(world, 0n)
+    await world.win(world.disputes[0]!)
+    await expectCredits(world, 2_000n)
+    await world.close()
+  })
+
   test('a refund that fails leaves the dispute that came after it', async () => {
     const { world, payment } = await opened()
     await world.refund(payment, 500n)
@@ -173,7 +185,9 @@ async function take(world: MoneyWorld, step: Step): Promise<void> {
     case 'win':
       return dispute && world.win(dispute)
     case 'lose':
-      return dispute && world.lose(dispute)
+      if (dispute === undefined) return
+      if (flag && dispute.told.movements.length === 1) await world.win(dispute, false)
+      return world.lose(dispute)
     case 'follow':
       return world.followUp(flag)
     case 'again':

@@ -161,9 +161,11 @@ export class MoneyWorld {
     await this.tellDispute({ told, payment })
   }
 
-  async win(dispute: Told<Dispute>): Promise<void> {
+  /** `isSeen`: somebody looks before anything else happens to it. */
+  async win(dispute: Told<Dispute>, isSeen = true): Promise<void> {
     const { told, payment } = dispute
-    if (told.movements.length > 1) return
+    const { length } = told.movements
+    if (length % 2 === 0) return
     this.#step()
     const [currency, amountMinor] = payment.settled
     const back = {
@@ -175,7 +177,8 @@ export class MoneyWorld {
     }
     const movements = [...told.movements, { ...back, currency }]
     dispute.told = { ...told, status: 'won', movements }
-    this.model.won(told.id, payment.reference)
+    this.model.won(length > 1 ? `${told.id}:2` : told.id, payment.reference)
+    if (!isSeen) return
     await this.tellDispute(dispute)
     // A look of before.
     await this.tellDispute({ told, payment })

@@ -29,10 +29,12 @@ export async function postDispute(
     }
   }
   const { times, isTaken } = takingsOf(movements)
-  // Each time is a claim of its own: what was given back is taken anew, by whoever has not seen it yet.
-  const reference = times > 1 ? `${disputeRef}:${times}` : disputeRef
-  await claimCredits(work, intent, { reference, cause: 'dispute', amountMinor })
-  if (!isTaken) await undoClaim(work, intent, reference)
+  // Each time is a claim of its own. All but the last came back, also where no look was had in between.
+  for (let time = 1; time <= times; time += 1) {
+    const reference = time > 1 ? `${disputeRef}:${time}` : disputeRef
+    await claimCredits(work, intent, { reference, cause: 'dispute', amountMinor })
+    if (time < times || !isTaken) await undoClaim(work, intent, reference)
+  }
 }
 
 /** How often the money was taken that had been there, or was there again; and whether it is away now. */
