@@ -137,10 +137,9 @@ export function disputeFrom(dispute: Stripe.Dispute): Dispute {
     reason: dispute.reason,
     chargeId: idOf(dispute.charge)!,
     paymentIntentId: idOf(dispute.payment_intent),
-    movements: dispute.balance_transactions.map((each) => ({
-      id: each.id,
-      ...settlementFrom(each),
-    })),
+    movements: dispute.balance_transactions
+      .toSorted((one, other) => one.created - other.created)
+      .map((each) => ({ id: each.id, ...settlementFrom(each) })),
     createdAt: timeFrom(dispute.created),
   }
 }
