@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '@tollgate/platform/database/database'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { claimDeliveries } from '../src/postgres/claim-deliveries.ts'
+import { startDispatcherStack, type DispatcherStack } from './dispatcher-stack.ts'
+
+/* On a real PostgreSQL that knows how much there is: a claim reads what it takes, and not what was sent before. */
+
+let stack: DispatcherStack
+let owner: Database
+
+beforeAll(async () => {
+  stack = await startDispatcherStack()
+  owner = createPostgresDatabase({ url: stack.databaseUrl, isOwner: true, poolMax: 1 })
+})
+
+afterAll(async () => {
+  await owner.close()
+  await stack.close()
+})
+
+const sentBefore = 30_000
+const endpoints = ['we_A', 'we_B', 'we_C']
+
+/** Rows that were read of the queue since the server was started, in whatever way, as this connection knows. */
+async function countReadRows(): Promise<number> {
+  const sql = owner.in('sandbox')
+  await sql`select pg_stat_force_next_flush()`
+  const [row] = await sql<{ read: number }[]>`
+    select (
+      (select sum(idx_tup_read) from pg_stat_user_indexes
+        where schemaname = 'sandbox' and relname = 'webhook_deliveries')
+      + (select seq_tup_read from pg_stat_user_tables
+        where schemaname = 'sandbox' and relname = 'webhook_deliveries')
+    )::int as read`
+  return row!.read
+}
+
+test('a claim behind thousands of deliveries reads some dozens of rows', async () => {
+  for (const reference of endpoints) {
+    await stack.insertEndpoint({ providerId: 'prov', reference, url: 'https://example.com' })
+  }
+  const sql = owner.in('sandbox')
+  await sql`
+    insert into webhook_deliveries
+      (provider_id, reference, endpoint_ref, event_id, event_type, state, attempts, due_at, created_at)
+    select 'prov', 'dlv_' || n, (${endpoints}::text[])[1 + n % 3], 'evt_' || n, 'payment.succeeded', 'succeeded', 1,
+      now(), now()
+    from generate_series(1, ${sentBefore}) n`
+  const customers = Array.from({ length: 10_000 }, (_, index) => `cus_${index}`)
+  await stack.tell('prov', customers)
+  await sql`analyze webhook_deliveries`
+  const before = await countReadRows()
+  const { deliveries } = await claimDeliveries(sql, {
+    turn: 'first',
+    now: new Date(),
+    leasedUntil: new Date(Date.now() + 60_000),
+    deliveriesMax: 20,
+    perEndpointMax: 4,
+    room: {},
+    after: '',
+  })
+  expect(deliveries.length).toBe(4 * endpoints.length)
+  expect((await countReadRows()) - before).toBeLessThan(1_000)
+})
