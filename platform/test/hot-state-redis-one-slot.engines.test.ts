@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EntryAddress, HotState } from '../src/hot-state/hot-state.ts'
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
 import { beginRestore } from '../src/testing/begun-restore.ts'
-import { freePort } from '../src/testing/free-ports.ts'
+import { freePorts } from '../src/testing/free-ports.ts'
 import { hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
 import { answered } from './answered.ts'
 import { callTimeoutMs } from './patience.ts'
@@ -20,9 +20,9 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is watched', 
   let client: Redis
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hot-state-redis-slots-'))
-    const port = await freePort()
+    const [port, busPort] = (await freePorts(2)) as [number, number]
     // Only one of a cluster tells the slot of a key.
-    const settings = { 'cluster-enabled': 'yes' }
+    const settings = { 'cluster-enabled': 'yes', 'cluster-port': `${busPort}` }
     server = await RedisServerProcess.start({ folder, port, settings })
     client = new Redis(server.url)
     await client.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383)

@@ -8,7 +8,7 @@ import { hotStateSettings } from '../src/hot-state/hot-state-settings.ts'
 import type { HotState } from '../src/hot-state/hot-state.ts'
 import { openHotState } from '../src/hot-state/open-hot-state.ts'
 import { createLogger } from '../src/observability/logger.ts'
-import { freePort, freePorts } from '../src/testing/free-ports.ts'
+import { freePorts } from '../src/testing/free-ports.ts'
 import { hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.ts'
 import { answered } from './answered.ts'
 
@@ -89,8 +89,12 @@ describe.skipIf(!hasRedisServer)('in Redis, as the settings say', () => {
   })
 
   it('on the nodes of a cluster', async () => {
-    const port = await freePort()
-    const settings = { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1' }
+    const [port, busPort] = (await freePorts(2)) as [number, number]
+    const settings = {
+      'cluster-enabled': 'yes',
+      'cluster-port': `${busPort}`,
+      'cluster-announce-ip': '127.0.0.1',
+    }
     server = await RedisServerProcess.start({ folder, port, settings })
     await server.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
     const hot = await open({

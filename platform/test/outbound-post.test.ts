@@ -239,7 +239,6 @@ test('a server whose connections are all taken by others is given up in time', a
   const post = guarded({ connectionsPerOriginMax: 1, timeoutMs: 5_000 })
   const [first, second] = await Promise.all([post(url), post(url)])
   expect([first, second].map(told)).toEqual(['timeout null', 'timeout null'])
-  expect([first.trip.address, second.trip.address]).toEqual(['127.0.0.1', null])
 })
 
 test('what is not there', async () => {
