@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { claimDeliveries } from '../src/postgres/claim-deliveries.ts'
-import { startDispatcherStack, type DispatcherStack } from './dispatcher-stack.ts'
+import { startDispatcherStack, until, type DispatcherStack } from './dispatcher-stack.ts'
 
 /* On a real PostgreSQL that knows how much there is: a claim reads what it takes, and not what was sent before. */
 
@@ -18,6 +18,8 @@ afterAll(async () => {
   await owner.close()
   await stack.close()
 })
+
+afterEach(() => stack.reset())
 
 const sentBefore = 30_000
 const endpoints = ['we_A', 'we_B', 'we_C']
@@ -62,4 +64,26 @@ test('a claim behind thousands of deliveries reads some dozens of rows', async (
   })
   expect(deliveries.length).toBe(4 * endpoints.length)
   expect((await countReadRows()) - before).toBeLessThan(1_000)
+})
+
+test('a retry that is due is found behind hundreds of endpoints whose retries are not', async () => {
+  const sql = owner.in('sandbox')
+  await sql`
+    insert into webhook_endpoints (provider_id, reference, url, created_at, updated_at)
+    select 'prov', 'we_' || to_char(n, 'FM0000'), 'https://example.invalid', now(), now() from generate_series(1, 600) n`
+  const [eventId] = await stack.tell('other', ['cus_1'])
+  await sql`
+    insert into webhook_deliveries
+      (provider_id, reference, endpoint_ref, event_id, event_type, state, attempts, due_at, created_at)
+    select 'prov', 'dlv_' || n, 'we_' || to_char(n, 'FM0000'), ${eventId!}, 'payment.succeeded', 'pending', 1,
+      case n when 600 then now() else now() + interval '1 day' end, now()
+    from generate_series(1, 600) n`
+  await stack.start({ pollMs: 100 })
+  await until(async () => {
+    const rows = await sql`select from webhook_deliveries where attempts > 1`
+    return rows.length > 0
+  })
+  expect(await sql`select reference from webhook_deliveries where attempts > 1`).toEqual([
+    { reference: 'dlv_600' },
+  ])
 })

@@ -42,6 +42,8 @@ export class Dispatcher {
   readonly #lanes: Lanes
   readonly #wakeUps = new WakeUps()
   readonly #after: Record<Turn, string>
+  /** Whether the walk under way has begun with the first endpoint, and left nothing behind that could be sent. */
+  readonly #isThorough: Record<Turn, boolean> = { first: false, retry: false }
   readonly #underWay = new Set<Promise<void>>()
   #retriesUnderWay = 0
   #wasWoken = false
@@ -104,7 +106,7 @@ export class Dispatcher {
     if (deliveriesMax <= 0) return false
     const now = this.#parts.now()
     const after = this.#after[turn]
-    const { deliveries, found, reached } = await claim({
+    const { deliveries, found, reached, cutBehind } = await claim({
       turn,
       now,
       leasedUntil: new Date(now.getTime() + limits.leaseMs),
@@ -115,9 +117,12 @@ export class Dispatcher {
     })
     for (const delivery of deliveries) this.#begin(delivery)
     const isFull = found >= deliveriesMax
-    this.#after[turn] = isFull ? reached : ''
-    // Those before the one it began with have not been looked at, or others were faster.
-    return isFull || after !== '' || deliveries.length < found
+    // Endpoints of which nothing is due are passed in parts, or those behind them would never be reached.
+    this.#after[turn] = isFull ? reached : cutBehind
+    // Otherwise those before the one it began with have not been looked at, or others were faster.
+    this.#isThorough[turn] =
+      (after === '' || this.#isThorough[turn]) && !isFull && deliveries.length === found
+    return this.#after[turn] !== '' || !this.#isThorough[turn]
   }
 
   #roomFor(turn: Turn): number {

@@ -41,6 +41,8 @@ export type Claimed = {
   readonly found: number
   /** The endpoint of the last of them. */
   readonly reached: string
+  /** The last endpoint that was looked at, where there may be more behind it; empty where there are none. */
+  readonly cutBehind: string
 }
 
 /** Of one endpoint's queue so many rows are looked at: those in hand stand in front, and one customer's behind each other. */
@@ -73,7 +75,7 @@ export async function claimDeliveries(sql: Queryable, claim: Claim): Promise<Cla
       from free, unawaited where delivery.sequence = free.sequence
       returning delivery.*
     )
-    select found, reached, claimed.provider_id, claimed.reference, claimed.endpoint_ref, claimed.event_id, claimed.claim, claimed.attempts,
+    select found, reached, cut_behind, claimed.provider_id, claimed.reference, claimed.endpoint_ref, claimed.event_id, claimed.claim, claimed.attempts,
       claimed.first_attempt_at, claimed.created_at, endpoint.url, event.body,
       case when event.body is null then to_jsonb(event) end as event,
       (
@@ -83,13 +85,16 @@ export async function claimDeliveries(sql: Queryable, claim: Claim): Promise<Cla
         where secret.provider_id = claimed.provider_id and secret.endpoint_ref = claimed.endpoint_ref
       ) as secrets
     from (select count(*)::int as found, coalesce(max(endpoint_ref), '') as reached from candidate) walked
+      cross join (
+        select coalesce(max(endpoint_ref) filter (where step = ${endpointsMax}), '') as cut_behind from walk
+      ) cut
       left join claimed on true
       left join webhook_endpoints endpoint on endpoint.reference = claimed.endpoint_ref
       left join outbox event on event.event_id = claimed.event_id
     order by claimed.sequence`
-  const { found, reached } = rows[0]!
+  const { found, reached, cut_behind: cutBehind } = rows[0]!
   const deliveries = rows.flatMap((row) => (row.reference === null ? [] : [fromRow(row, turn)]))
-  return { deliveries, found, reached }
+  return { deliveries, found, reached, cutBehind }
 }
 
 /** `walk`: the endpoints with something in their queue. `candidate`: what may be sent to them now. */
@@ -148,7 +153,11 @@ function candidates(
 
 type ClaimedRow = WalkedRow & (DeliveryRow | { readonly reference: null })
 
-type WalkedRow = { readonly found: number; readonly reached: string }
+type WalkedRow = {
+  readonly found: number
+  readonly reached: string
+  readonly cut_behind: string
+}
 
 type DeliveryRow = {
   readonly provider_id: string

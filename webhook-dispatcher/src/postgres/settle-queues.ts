@@ -43,7 +43,9 @@ export async function settleQueues(sql: Queryable, now: Date): Promise<number> {
       set state = case misplaced.status
             when 'enabled' then 'pending' when 'disabled' then 'held' else 'skipped' end,
         finished_at = case misplaced.status when 'deleted' then ${now}::timestamptz end
-      from misplaced where delivery.sequence = misplaced.sequence`
+      from misplaced
+      -- Whose outcome was recorded meanwhile waits no longer.
+      where delivery.sequence = misplaced.sequence and delivery.state in ('pending', 'held')`
     changed = result.count
   }
   return settled
