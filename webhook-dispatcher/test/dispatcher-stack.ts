@@ -153,9 +153,12 @@ async function tell(
   return events.map(({ eventId }) => eventId)
 }
 
-/** Looks until it is so, for up to half a minute. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const givenUpAt = Date.now() + 30_000
+/** Looks until it is so, for up to half a minute where nothing else is said. */
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  withinMs = 30_000,
+): Promise<void> {
+  const givenUpAt = Date.now() + withinMs
   while (!(await isSo())) {
     if (Date.now() > givenUpAt) throw new Error('it did not come to that')
     await new Promise((resolve) => setTimeout(resolve, 10))

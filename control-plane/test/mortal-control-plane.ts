@@ -1,0 +1,43 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import type { TestStack } from './test-stack.ts'
+
+const program = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+export type MortalControlPlane = {
+  readonly url: string
+  /** At once (-9), and returns when it is gone. */
+  kill(): Promise<void>
+}
+
+/** A process of its own on the stack's stores, which serves when this resolves. */
+export async function startMortalControlPlane(
+  { folder, databaseUrl }: Pick<TestStack, 'folder' | 'databaseUrl'>,
+  settings: Record<string, string> = {},
+): Promise<MortalControlPlane> {
+  const child = fork(program, [], {
+    execArgv: ['--conditions=source', '--import', 'tsx'],
+    env: {
+      PATH: process.env['PATH'],
+      TOLLGATE_DATA_DIR: folder,
+      TOLLGATE_DATABASE_URL: databaseUrl,
+      TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
+      TOLLGATE_LOG_LEVEL: 'error',
+      TOLLGATE_LOG_PARTITIONS: '4',
+      ...settings,
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const gone = once(child, 'exit')
+  const [ready] = (await Promise.race([once(child, 'message'), gone])) as [{ port?: number }]
+  expect(ready?.port, 'the service ended before it served').toEqual(expect.any(Number))
+  return {
+    url: `http://127.0.0.1:${ready.port}`,
+    async kill() {
+      child.kill('SIGKILL')
+      await gone
+    },
+  }
+}
