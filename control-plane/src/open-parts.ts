@@ -9,8 +9,7 @@ import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { traceHotState } from '@tollgate/platform/hot-state/trace-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
-import type { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
-import { openGuardedHttp } from '@tollgate/platform/outbound/open-guarded-http'
+import { openOutbound, type Outbound } from '@tollgate/platform/outbound/open-outbound'
 import {
   openPaymentProcessors,
   type PaymentProcessors,
@@ -39,7 +38,7 @@ export type Parts = {
   readonly secrets: Secrets
   readonly processors: PaymentProcessors
   /** The way to servers of providers. */
-  readonly outbound: GuardedHttp
+  readonly outbound: Outbound
 }
 
 export type OpenedParts = Parts & {
@@ -81,8 +80,7 @@ function openUntraced(config: ControlPlaneConfig, overrides: Partial<Parts>): Pr
         overrides.processors ?? (await own(Promise.resolve(openPaymentProcessors(config)))),
       secrets: overrides.secrets ?? (await openSecrets(config, logger)),
       outbound:
-        overrides.outbound ??
-        (await own(openGuardedHttp(config, config.mcpAnswerBytesMax, logger))),
+        overrides.outbound ?? (await own(openOutbound(config, config.mcpAnswerBytesMax, logger))),
       usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
     }
   })

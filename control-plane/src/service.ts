@@ -108,7 +108,6 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
         sandbox: cardEntryOf(config.stripeSandboxUrl, config.stripeSandboxPublishableKey),
         live: cardEntryOf(config.stripeLiveUrl, config.stripeLivePublishableKey),
       },
-      outboundRules: { allowed: config.outboundAllowed, ports: config.outboundPorts },
       mcpProxyUrls: { sandbox: config.mcpSandboxUrl, live: config.mcpLiveUrl },
       limits: { ...config, portalOpenMs: config.portalOpenMinutes * 60_000 },
     },

@@ -26,7 +26,15 @@ export function buildTestApp(
 ): Promise<ApiServer> {
   const { hotState, eventLog } = stack
   const logger = createLogger('control-plane', 'silent')
-  const outboundRules = { allowed: parseAllowList(''), ports: [443] }
+  const outbound = new GuardedHttp({
+    allowed: parseAllowList(''),
+    ports: [443],
+    isPlainHttpAllowed: false,
+    connectTimeoutMs: 1,
+    timeoutMs: 1,
+    answerBytesMax: 1,
+    connectionsPerOriginMax: 1,
+  })
   return buildApp(
     {
       database,
@@ -71,14 +79,7 @@ export function buildTestApp(
       partitionCount: () => 1,
       publisher: { database, hotState, partitionCount: () => 1, now: () => new Date() },
       secrets: new SecretBox([{ id: 'test', bytes: Buffer.alloc(32, 1) }]),
-      outbound: new GuardedHttp({
-        ...outboundRules,
-        connectTimeoutMs: 1,
-        timeoutMs: 1,
-        answerBytesMax: 1,
-        connectionsPerOriginMax: 1,
-      }),
-      outboundRules,
+      outbound: { of: () => outbound },
       mcpProxyUrls: { sandbox: '', live: '' },
       hostedUrl: 'http://hosted.test',
       publishableKeys: { sandbox: '', live: '' },

@@ -1,5 +1,7 @@
 import { exec } from 'node:child_process'
 import { cp, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -76,6 +78,35 @@ test('pays at a simulator of Stripe, which is ready and known to browsers', asyn
   })
   const publishable = environment['TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY']
   expect(await config.json()).toEqual({ stripePublishableKey: publishable })
+})
+
+test('sends webhooks of sandbox to this machine, and those of live nowhere near it', async () => {
+  const received: string[] = []
+  const receiver = createServer((request, response) => {
+    received.push(request.url ?? '')
+    response.end()
+  })
+  await new Promise<void>((resolve) => receiver.listen(0, host, resolve))
+  const url = `http://localhost:${(receiver.address() as AddressInfo).port}/hooks`
+  const { baseUrl, sandboxKey, liveKey } = instance.credentials
+  const post = async (key: string, path: string, body: object): Promise<Record<string, string>> => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const answer = await fetch(`${baseUrl}${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    return (await answer.json()) as Record<string, string>
+  }
+  const { id } = await post(sandboxKey, '/v1/webhook_endpoints', { url })
+  await post(sandboxKey, '/v1/sdk/customers', { email: 'hooked@example.com', name: 'Hooked' })
+  await expect.poll(() => received, { timeout: 15_000 }).toContain('/hooks')
+  expect(await post(sandboxKey, `/v1/ui/webhooks/${id}/test`, {})).toMatchObject({ success: true })
+  expect((await post(liveKey, '/v1/webhook_endpoints', { url }))['message']).toBe(
+    'url must begin with https://',
+  )
+  receiver.closeAllConnections()
+  await new Promise((resolve) => receiver.close(resolve))
 })
 
 test('a second start on the same folder says so in one line and stops', async () => {

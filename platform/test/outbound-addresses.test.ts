@@ -38,6 +38,7 @@ async function post(url: string, addressesOf: (name: string) => readonly string[
 
 const limits = {
   ports: [443],
+  isPlainHttpAllowed: true,
   connectTimeoutMs: 5_000,
   timeoutMs: 10_000,
   answerBytesMax: 1,
@@ -49,7 +50,6 @@ function to(url: string): OutboundPost {
     url,
     headers: {},
     body: Buffer.from('{}'),
-    isPlainHttpAllowed: true,
     answerBytesMax: 100,
   }
 }

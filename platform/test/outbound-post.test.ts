@@ -49,6 +49,7 @@ function guarded(options: Partial<GuardedHttpOptions> = {}) {
   const http = new GuardedHttp({
     allowed: parseAllowList('127.0.0.1'),
     ports: [443],
+    isPlainHttpAllowed: true,
     connectTimeoutMs: 2_000,
     timeoutMs: 10_000,
     answerBytesMax: 1,
@@ -61,7 +62,6 @@ function guarded(options: Partial<GuardedHttpOptions> = {}) {
       url,
       headers: { 'content-type': 'application/json', ...headers },
       body: Buffer.from(body),
-      isPlainHttpAllowed: true,
       answerBytesMax: 16_384,
     })
 }

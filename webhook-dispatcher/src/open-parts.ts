@@ -1,8 +1,7 @@
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
-import type { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
-import { openGuardedHttp } from '@tollgate/platform/outbound/open-guarded-http'
+import { openOutbound, type Outbound } from '@tollgate/platform/outbound/open-outbound'
 import { openSecrets, type Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { openOwned } from '@tollgate/platform/service/open-owned'
 import { openDatabase } from '@tollgate/domain/postgres/open-database'
@@ -15,7 +14,7 @@ export type Parts = {
   readonly logger: Logger
   readonly database: Database
   readonly secrets: Pick<Secrets, 'open'>
-  readonly outbound: Pick<GuardedHttp, 'post'>
+  readonly outbound: Pick<Outbound, 'of'>
 }
 
 export type OpenedParts = Parts & {
@@ -34,7 +33,7 @@ export async function openParts(
     random: overrides.random ?? Math.random,
     logger,
     secrets: overrides.secrets ?? (await openSecrets(config, logger)),
-    outbound: overrides.outbound ?? (await own(openGuardedHttp(config, 0, logger))),
+    outbound: overrides.outbound ?? (await own(openOutbound(config, 0, logger))),
     database: overrides.database ?? (await own(openDatabase(config))),
   }))
 }

@@ -63,7 +63,7 @@ export async function startDispatcherStack(): Promise<DispatcherStack> {
         {
           database,
           secrets,
-          outbound,
+          outbound: { of: () => outbound },
           logger: createLogger('webhook-dispatcher', 'silent'),
           clock: { now: () => stack.now ?? Date.now() },
         },
@@ -98,6 +98,7 @@ function openOutbound(timeoutMs = 10_000): GuardedHttp {
   return new GuardedHttp({
     allowed: parseAllowList('127.0.0.1'),
     ports: [443],
+    isPlainHttpAllowed: true,
     connectTimeoutMs: 3_000,
     timeoutMs,
     answerBytesMax: 0,

@@ -4,8 +4,7 @@ import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
-import type { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
-import type { UrlRules } from '@tollgate/platform/outbound/judge-url'
+import type { Outbound } from '@tollgate/platform/outbound/open-outbound'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
@@ -38,8 +37,7 @@ export type AppParts = {
   /** What providers entrust to us is sealed with it. */
   readonly secrets: Secrets
   /** The way to addresses that providers give, and what of them can be refused at once. */
-  readonly outbound: GuardedHttp
-  readonly outboundRules: Omit<UrlRules, 'isPlainHttpAllowed'>
+  readonly outbound: Pick<Outbound, 'of'>
   /** Where the proxies of MCP products are reached, with `{subdomain}` in place of the product's own. */
   readonly mcpProxyUrls: Readonly<Record<Environment, string>>
   /** Signing in to the console. */

@@ -19,7 +19,7 @@ export async function discoverTools(
 ): Promise<DiscoveryOutcome> {
   const { environment, providerId } = operation
   const { productRef, originUrl } = server
-  const fetch = parts.outbound.fetchWith({ isPlainHttpAllowed: environment === 'sandbox' })
+  const { fetch } = parts.outbound.of(environment)
   const origin = { url: originUrl, headers: authHeaders(parts, providerId, server) }
   const listed = await listOriginTools(fetch, origin, parts.limits.mcpDiscoveryTimeoutMs)
   if (listed.kind === 'failed') {

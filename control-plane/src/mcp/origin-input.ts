@@ -1,14 +1,16 @@
 import type { OriginAuth } from '@tollgate/domain/mcp/repository'
 import { originAuthPlace } from '@tollgate/domain/mcp/repository'
-import { judgeUrl } from '@tollgate/platform/outbound/judge-url'
 import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from '../http/plugins/authentication.ts'
 
 /** Refuses an origin that will never be asked, so that whoever enters it is told at once. */
-export function requireOrigin(parts: AppParts, { environment }: Caller, originUrl: string): void {
-  const isPlainHttpAllowed = environment === 'sandbox'
-  const judgement = judgeUrl(originUrl, { ...parts.outboundRules, isPlainHttpAllowed })
+export function requireOrigin(
+  { outbound }: AppParts,
+  { environment }: Caller,
+  originUrl: string,
+): void {
+  const judgement = outbound.of(environment).judge(originUrl)
   if (judgement.kind === 'refused') {
     throw refusals.mcp('INVALID_ORIGIN_URL', `originUrl ${judgement.reason}`)
   }

@@ -74,6 +74,12 @@ export function sharedEnvironment(shared: Shared): Record<string, string> {
   }
 }
 
+/**
+ * All listens on loopback here, so that whoever could have something sent there reaches it without us. Where others reach an
+ * installation this is empty.
+ */
+export const unlessGiven = { TOLLGATE_OUTBOUND_SANDBOX_ALLOWED: 'localhost' }
+
 /** Both environments pay at the simulator, under keys that open nothing else. */
 function stripeEnvironment(addresses: Addresses, webhookSecret: string): Record<string, string> {
   const url = `http://${host}:${addresses.stripeSimulatorPort}`

@@ -10,6 +10,7 @@ import {
   newStripeWebhookSecret,
   servicePart,
   sharedEnvironment,
+  unlessGiven,
   type Addresses,
   type Shared,
 } from './services.ts'
@@ -44,6 +45,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const baseUrl = `http://${host}:${addresses.publicPort}`
   const shared = newShared(options, addresses)
   const environment = (): Record<string, string | undefined> => ({
+    ...unlessGiven,
     ...options.environment,
     ...sharedEnvironment(shared),
   })

@@ -34,6 +34,7 @@ function guarded(options: Partial<GuardedHttpOptions> = {}) {
   const http = new GuardedHttp({
     allowed: parseAllowList('127.0.0.1'),
     ports: [443],
+    isPlainHttpAllowed: true,
     connectTimeoutMs: 2_000,
     timeoutMs: 5_000,
     answerBytesMax: 10_000,
@@ -41,7 +42,7 @@ function guarded(options: Partial<GuardedHttpOptions> = {}) {
     ...options,
   })
   opened.push(http)
-  return http.fetchWith({ isPlainHttpAllowed: true })
+  return http.fetch
 }
 
 /** Names lead where the test says, look-up after look-up; the last answer stays. */

@@ -2,12 +2,12 @@ import type { Readable } from 'node:stream'
 import { Agent, Pool, type Dispatcher } from 'undici'
 import { checkedConnector } from './checked-connector.ts'
 import { ConnectionClient } from './connection-client.ts'
-import { judgeUrl, type UrlRules } from './judge-url.ts'
+import { judgeUrl, type UrlJudgement, type UrlRules } from './judge-url.ts'
 import { OutboundError, toOutboundError } from './outbound-error.ts'
 import { exchange, type OutboundPost, type PostOutcome } from './post.ts'
 import { resolveOutbound, type Resolve } from './resolve.ts'
 
-export type GuardedHttpOptions = Omit<UrlRules, 'isPlainHttpAllowed'> & {
+export type GuardedHttpOptions = UrlRules & {
   /** Looking up, connecting and TLS. */
   readonly connectTimeoutMs: number
   /** From the call to the last byte of the answer. */
@@ -37,14 +37,17 @@ export class GuardedHttp {
     this.#agent = openAgent(options)
   }
 
-  /** `isPlainHttpAllowed`: to hosts in the allow list also without TLS. */
-  fetchWith(rules: { readonly isPlainHttpAllowed: boolean }): GuardedFetch {
-    return (url, init = {}) => this.#fetch(String(url), init, rules.isPlainHttpAllowed)
+  /** As each request judges it: for telling whoever enters an address at once. */
+  judge(url: string): UrlJudgement {
+    return judgeUrl(url, this.#options)
   }
+
+  /** May be passed on by itself. */
+  readonly fetch: GuardedFetch = (url, init = {}) => this.#fetch(String(url), init)
 
   /** Sends bytes, and brings back what came of it with where it went and how long it took. Never rejects. */
   async post(post: OutboundPost): Promise<PostOutcome> {
-    const judgement = judgeUrl(post.url, { ...this.#options, ...post })
+    const judgement = this.judge(post.url)
     if (judgement.kind === 'refused') return refusedPost(judgement.reason)
     const begunAt = performance.now()
     const { timeoutMs } = this.#options
@@ -60,8 +63,8 @@ export class GuardedHttp {
     return this.#agent.destroy()
   }
 
-  async #fetch(text: string, init: RequestInit, isPlainHttpAllowed: boolean): Promise<Response> {
-    const judgement = judgeUrl(text, { ...this.#options, isPlainHttpAllowed })
+  async #fetch(text: string, init: RequestInit): Promise<Response> {
+    const judgement = this.judge(text)
     if (judgement.kind === 'refused') {
       throw new OutboundError('refused', `The address ${judgement.reason}`)
     }

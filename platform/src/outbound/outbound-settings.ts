@@ -12,6 +12,14 @@ const allowedSetting: Setting<AllowList> = {
   parse: parseAllowList,
 }
 
+const sandboxAllowedSetting: Setting<AllowList> = {
+  variable: 'TOLLGATE_OUTBOUND_SANDBOX_ALLOWED',
+  description:
+    'More of these for sandbox alone. npm start, which only its own machine reaches, takes localhost where nothing is set',
+  defaultText: '',
+  parse: parseAllowList,
+}
+
 const portsSetting: Setting<readonly number[]> = {
   variable: 'TOLLGATE_OUTBOUND_PORTS',
   description: 'Ports that the addresses providers give may lead to, with commas between them',
@@ -22,6 +30,7 @@ const portsSetting: Setting<readonly number[]> = {
 /** How requests to addresses that providers give are kept within bounds. */
 export const outboundSettings = {
   outboundAllowed: allowedSetting,
+  outboundSandboxAllowed: sandboxAllowedSetting,
   outboundPorts: portsSetting,
   outboundConnectTimeoutMs: integerSetting(
     'TOLLGATE_OUTBOUND_CONNECT_TIMEOUT_MS',

@@ -8,8 +8,6 @@ export type OutboundPost = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** To hosts in the allow list also without TLS. */
-  readonly isPlainHttpAllowed: boolean
   /** Of the answer's body: it is cut there, and its connection closed. */
   readonly answerBytesMax: number
 }

@@ -28,7 +28,8 @@ export function openEnvironment(
   parts: Parts,
   metrics: DispatchMetrics,
 ): DispatchedEnvironment {
-  const { random, outbound, secrets } = parts
+  const { random, secrets } = parts
+  const outbound = parts.outbound.of(space)
   const sql = parts.database.in(space)
   const logger = parts.logger.child({ space })
   const now = (): Date => new Date(parts.clock.now())
@@ -59,7 +60,6 @@ export function openEnvironment(
     post: outbound.post.bind(outbound),
     secrets,
     now,
-    isPlainHttpAllowed: space === 'sandbox',
   }
   const { retryDelaysSeconds: delaysSeconds, retryJitterPercent: jitterPercent } = config
   const dispatcher = new Dispatcher({

@@ -14,7 +14,6 @@ export type SendParts = {
   readonly post: Post
   readonly secrets: Pick<Secrets, 'open'>
   readonly now: () => Date
-  readonly isPlainHttpAllowed: boolean
 }
 
 export type Sent = {
@@ -72,7 +71,6 @@ async function attempt(
   const outcome = await parts.post({
     url,
     ...webhookRequest({ eventId, deliveryRef, attempt: number, body }, texts, startedAt),
-    isPlainHttpAllowed: parts.isPlainHttpAllowed,
     answerBytesMax,
   })
   return {

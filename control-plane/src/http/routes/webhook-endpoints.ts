@@ -11,7 +11,6 @@ import { promoteNewestSecret, rotateSecret } from '@tollgate/domain/webhooks/rot
 import { liveSecretsMax } from '@tollgate/domain/webhooks/rotation'
 import { listSecrets, listSecretsOf } from '@tollgate/domain/webhooks/secrets-repository'
 import { newSigningSecret, signingSecretPlace } from '@tollgate/domain/webhooks/signing-secret'
-import { judgeUrl } from '@tollgate/platform/outbound/judge-url'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   shownAttemptsMax,
@@ -228,9 +227,8 @@ function registerSecrets(app: ApiServer, parts: AppParts): void {
 }
 
 /** Refuses an address that nothing will ever be sent to, so that whoever enters it is told at once. */
-function requireUrl({ outboundRules }: AppParts, { environment }: Caller, url: string): void {
-  const isPlainHttpAllowed = environment === 'sandbox'
-  const judgement = judgeUrl(url, { ...outboundRules, isPlainHttpAllowed })
+function requireUrl({ outbound }: AppParts, { environment }: Caller, url: string): void {
+  const judgement = outbound.of(environment).judge(url)
   if (judgement.kind === 'refused') throw refusals.webhookUrlRefused(judgement.reason)
 }
 

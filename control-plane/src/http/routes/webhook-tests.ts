@@ -44,10 +44,9 @@ export function registerWebhookTestRoute(app: ApiServer, parts: AppParts): void 
         parts.secrets.open(sealed, signingSecretPlace(providerId)),
       )
       const event = drawTestEvent(now, environment === 'live')
-      const outcome = await parts.outbound.post({
+      const outcome = await parts.outbound.of(environment).post({
         url: begun.endpoint.url,
         ...webhookRequest(event, texts, now),
-        isPlainHttpAllowed: environment === 'sandbox',
         answerBytesMax,
       })
       return testedToHttp(event.eventId, outcome)
