@@ -157,15 +157,24 @@ export async function skipHeldDeliveries(
   now: Date,
 ): Promise<void> {
   for (let skipped = skippedPerStatement; skipped === skippedPerStatement;) {
+    const isLeftOut = sql`
+      state in ('held', 'pending') and created_at < ${madeBefore}
+      and (leased_until is null or leased_until <= ${now})`
     const result = await sql`
-      update webhook_deliveries set state = 'skipped', finished_at = ${now}
-      where sequence = any(array(
+      with chosen as materialized (
         select sequence from webhook_deliveries
-        where provider_id = ${providerId} and endpoint_ref = ${reference}
-          and state in ('held', 'pending') and created_at < ${madeBefore}
-          and (leased_until is null or leased_until <= ${now})
+        where provider_id = ${providerId} and endpoint_ref = ${reference} and ${isLeftOut}
         limit ${skippedPerStatement}
-        for update))`
+      ),
+      -- In the order in which dispatchers lock them.
+      locked as (
+        select sequence from webhook_deliveries
+        where sequence in (select sequence from chosen) and ${isLeftOut}
+        order by sequence
+        for no key update
+      )
+      update webhook_deliveries set state = 'skipped', finished_at = ${now}
+      where sequence in (select sequence from locked)`
     skipped = result.count
   }
 }

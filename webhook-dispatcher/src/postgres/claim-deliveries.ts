@@ -54,7 +54,7 @@ const endpointsMax = 256
 /**
  * Takes deliveries, for which nobody else sends anything until the lease ends: one statement, so nothing is held while they
  * are sent. Walks from endpoint to endpoint, so that what waits for one costs the others nothing. Of what is told of one
- * customer, an endpoint gets the next first attempt when the one before is through, whatever came of it.
+ * customer, an endpoint gets the next first attempt when none is in hand, whatever came of the one before.
  *
  * Commits without waiting for the disk: a claim that the database loses is one that was never made, and at worst something is
  * sent twice.
@@ -63,10 +63,11 @@ export async function claimDeliveries(sql: Queryable, claim: Claim): Promise<Cla
   const { turn, now } = claim
   const rows = await sql<ClaimedRow[]>`
     with recursive ${candidates(sql, claim)},
+    -- Looked at again as it is once it is locked: meanwhile somebody else may have sent it, and told what came of it.
     free as (
       select sequence from webhook_deliveries
       where sequence in (select sequence from candidate)
-        and state = 'pending' and (leased_until is null or leased_until <= ${now})
+        and ${isDue(sql, claim)} and (leased_until is null or leased_until <= ${now})
       for update skip locked
     ),
     unawaited as materialized (select set_config('synchronous_commit', 'off', true)),
@@ -98,15 +99,10 @@ export async function claimDeliveries(sql: Queryable, claim: Claim): Promise<Cla
 }
 
 /** `walk`: the endpoints with something in their queue. `candidate`: what may be sent to them now. */
-function candidates(
-  sql: Queryable,
-  { turn, now, after, room, perEndpointMax, deliveriesMax }: Claim,
-) {
+function candidates(sql: Queryable, claim: Claim) {
+  const { turn, now, after, room, perEndpointMax, deliveriesMax } = claim
   const isFirst = turn === 'first'
-  const inTurn = isFirst
-    ? sql`state = 'pending' and attempts = 0`
-    : sql`state = 'pending' and attempts > 0`
-  const isDue = isFirst ? sql`true` : sql`due_at <= ${now}`
+  const inTurn = isInTurn(sql, turn)
   // By an index that no other stands in for: see 0062-webhook-queue-order.sql.
   const order = isFirst ? sql`sequence + 0` : sql`due_at, sequence`
   // A retry waits for nobody: who failed once has lost its place.
@@ -136,19 +132,31 @@ function candidates(
       cross join lateral (
         select sequence, row_number() over (order by ${order}) as place
         from (
-          select sequence, due_at, is_leased, row_number() over (partition by key order by ${order}) as behind
+          select sequence, due_at, row_number() over (partition by key order by ${order}) as behind,
+            bool_or(is_leased) over (partition by key) as is_one_in_hand
           from (
             select sequence, due_at, ${key} as key, coalesce(leased_until > ${now}, false) as is_leased
             from webhook_deliveries
-            where ${inTurn} and ${isDue} and endpoint_ref = walk.endpoint_ref and endpoint.room > 0
+            where ${isDue(sql, claim)} and endpoint_ref = walk.endpoint_ref and endpoint.room > 0
             order by ${order} limit ${windowRows}
           ) front
         ) ranked
-        where not is_leased and behind = 1
+        where behind = 1 and not is_one_in_hand
       ) chosen
       where chosen.place <= endpoint.room
       limit ${deliveriesMax}
     )`
+}
+
+/** Written out for each of the two, so that its index is seen to fit. */
+function isInTurn(sql: Queryable, turn: Turn) {
+  return turn === 'first'
+    ? sql`state = 'pending' and attempts = 0`
+    : sql`state = 'pending' and attempts > 0`
+}
+
+function isDue(sql: Queryable, { turn, now }: Claim) {
+  return turn === 'first' ? isInTurn(sql, turn) : sql`${isInTurn(sql, turn)} and due_at <= ${now}`
 }
 
 type ClaimedRow = WalkedRow & (DeliveryRow | { readonly reference: null })

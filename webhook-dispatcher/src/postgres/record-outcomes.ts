@@ -59,20 +59,27 @@ export async function recordOutcomes(
           "deliveryRef" text, claim int, state text, "dueAt" timestamptz, "endedAt" timestamptz, "startedAt" timestamptz)
       ),
       unawaited as materialized (select set_config('synchronous_commit', 'off', true)),
+      ${updatedEndpoints(sql, health, now)},
+      -- Endpoints are locked first, then deliveries, each in their order: as by all others that lock more than one.
+      locked as (
+        select delivery.sequence, move.*
+        from move join webhook_deliveries delivery on delivery.reference = move."deliveryRef"
+          cross join (select count(*) from changed) behind
+        where delivery.claim = move.claim and delivery.leased_until is not null
+        order by delivery.sequence
+        for no key update of delivery
+      ),
       moved as (
         update webhook_deliveries delivery
         set attempts = delivery.attempts + 1, leased_until = null,
-          state = case move.state when 'pending' then delivery.state else move.state end,
-          due_at = coalesce(move."dueAt", delivery.due_at),
-          first_attempt_at = coalesce(delivery.first_attempt_at, move."startedAt"),
-          finished_at = case move.state when 'pending' then delivery.finished_at else move."endedAt" end
-        from move, unawaited
-        where delivery.reference = move."deliveryRef" and delivery.claim = move.claim
-          and delivery.leased_until is not null
+          state = case locked.state when 'pending' then delivery.state else locked.state end,
+          due_at = coalesce(locked."dueAt", delivery.due_at),
+          first_attempt_at = coalesce(delivery.first_attempt_at, locked."startedAt"),
+          finished_at = case locked.state when 'pending' then delivery.finished_at else locked."endedAt" end
+        from locked, unawaited where delivery.sequence = locked.sequence
         returning delivery.reference
       ),
-      ${recordedAttempts(sql, outcomes)},
-      ${updatedEndpoints(sql, health, now)}
+      ${recordedAttempts(sql, outcomes)}
       select reference, reason from updated where reason is not null`
   })
 }

@@ -38,14 +38,21 @@ export async function settleQueues(sql: Queryable, now: Date): Promise<number> {
           where endpoint.status <> 'disabled' limit ${rowsPerStatement}
         )
         limit ${rowsPerStatement}
+      ),
+      locked as (
+        select delivery.sequence, misplaced.status
+        from misplaced join webhook_deliveries delivery on delivery.sequence = misplaced.sequence
+        -- Whose outcome was recorded meanwhile waits no longer.
+        where delivery.state in ('pending', 'held')
+        -- As all do that lock more than one, or two of them would wait for each other.
+        order by delivery.sequence
+        for no key update of delivery
       )
       update webhook_deliveries delivery
-      set state = case misplaced.status
+      set state = case locked.status
             when 'enabled' then 'pending' when 'disabled' then 'held' else 'skipped' end,
-        finished_at = case misplaced.status when 'deleted' then ${now}::timestamptz end
-      from misplaced
-      -- Whose outcome was recorded meanwhile waits no longer.
-      where delivery.sequence = misplaced.sequence and delivery.state in ('pending', 'held')`
+        finished_at = case locked.status when 'deleted' then ${now}::timestamptz end
+      from locked where delivery.sequence = locked.sequence`
     changed = result.count
   }
   return settled

@@ -1,0 +1,239 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { Database } from '@tollgate/platform/database/database'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { skipHeldDeliveries } from '@tollgate/domain/webhooks/deliveries-repository'
+import { claimDeliveries, type Claim, type Claimed } from '../src/postgres/claim-deliveries.ts'
+import { deleteOldDeliveries } from '../src/postgres/clean-up.ts'
+import { recordOutcomes, type Outcome } from '../src/postgres/record-outcomes.ts'
+import { settleQueues } from '../src/postgres/settle-queues.ts'
+import { startDispatcherStack, until, type DispatcherStack } from './dispatcher-stack.ts'
+
+/*
+ * What two do with the same rows at the same moment. A second connection holds what the first one is about to lock, until the
+ * server says that somebody waits: no race is left to luck.
+ */
+
+let stack: DispatcherStack
+let owner: Database
+
+beforeAll(async () => {
+  stack = await startDispatcherStack()
+  owner = createPostgresDatabase({ url: stack.databaseUrl, isOwner: true, poolMax: 8 })
+  await stack.insertEndpoint(endpointA)
+})
+
+afterEach(async () => {
+  await stack.reset()
+  await stack.insertEndpoint(endpointA)
+})
+
+afterAll(async () => {
+  await owner.close()
+  await stack.close()
+})
+
+const endpointA = { providerId: 'prov', reference: 'we_A', url: 'https://example.com' }
+
+const pool = () => owner.in('sandbox')
+
+const now = new Date()
+
+const firstAttempts: Claim = {
+  turn: 'first',
+  now,
+  leasedUntil: new Date(now.getTime() + 60_000),
+  deliveriesMax: 20,
+  perEndpointMax: 4,
+  room: {},
+  after: '',
+}
+
+const referenceOf = (eventId: string) => `dlv_${eventId.slice(4)}A`
+
+const outcomeOf = (eventId: string, state: Outcome['state'] = 'succeeded'): Outcome => ({
+  providerId: 'prov',
+  deliveryRef: referenceOf(eventId),
+  claim: 1,
+  state,
+  dueAt: state === 'pending' ? new Date(now.getTime() + 300_000) : null,
+  endedAt: now,
+  attempts: [
+    {
+      number: 1,
+      isReversed: false,
+      startedAt: now,
+      durationMs: 1,
+      connectMs: null,
+      answerMs: null,
+      status: state === 'succeeded' ? 200 : 500,
+      errorClass: null,
+      answer: null,
+      address: null,
+    },
+  ],
+})
+
+const failing = {
+  endpointRef: 'we_A',
+  hasSucceeded: false,
+  failures: 1,
+  failingSince: now,
+  exhaustedSince: null,
+  isGone: false,
+}
+
+async function statesOf(...eventIds: string[]): Promise<string[]> {
+  const rows = await pool()<{ event_id: string; state: string }[]>`
+    select event_id, state from webhook_deliveries`
+  return eventIds.map((eventId) => rows.find((row) => row.event_id === eventId)!.state)
+}
+
+async function isSomebodyWaiting(): Promise<boolean> {
+  const [row] = await pool()<{ waiting: boolean }[]>`
+    select exists (select from pg_locks where not granted) as waiting`
+  return row!.waiting
+}
+
+/** While a row is held: what `work` does until it waits for that row, and `meanwhile` with it waiting. */
+async function whileHeld<Result>(
+  held: { readonly table: string; readonly reference: string },
+  work: () => Promise<Result>,
+  meanwhile: () => Promise<void>,
+): Promise<Result> {
+  let working: Promise<Result> | undefined
+  await pool().begin(async (sql) => {
+    await sql`select from ${sql(held.table)} where reference = ${held.reference} for update`
+    working = work()
+    await until(isSomebodyWaiting)
+    await meanwhile()
+  })
+  return working!
+}
+
+/** Whether nobody has locked it. */
+async function isFree(eventId: string): Promise<boolean> {
+  const rows = await pool()`
+    select from webhook_deliveries where reference = ${referenceOf(eventId)} for update skip locked`
+  return rows.length === 1
+}
+
+test('what is sent while its endpoint is disabled stays sent, although it was seen waiting', async () => {
+  const [eventId] = await stack.tell('prov', ['cus_1'])
+  await claimDeliveries(pool(), firstAttempts)
+  await pool()`
+    update webhook_endpoints set status = 'disabled', disabled_reason = 'provider', disabled_at = now()`
+  let settling: Promise<number> | undefined
+  await pool().begin(async (sql) => {
+    await sql`
+      update webhook_deliveries set state = 'succeeded', attempts = 1, leased_until = null, finished_at = now()`
+    settling = settleQueues(pool(), now)
+    await until(isSomebodyWaiting)
+  })
+  expect(await settling).toBe(0)
+  expect(await statesOf(eventId!)).toEqual(['succeeded'])
+})
+
+test.each([
+  ['a sweep', () => settleQueues(pool(), now)],
+  [
+    'what became of them',
+    (older: string, newer: string) =>
+      recordOutcomes(pool(), [outcomeOf(newer), outcomeOf(older)], [], now),
+  ],
+  ['their owner', () => skipHeldDeliveries(pool(), endpointA, new Date(Date.now() + 1_000), now)],
+] as const)('deliveries are locked in their order by %s', async (_, lockAll) => {
+  const [older, newer] = await stack.tell('prov', ['cus_1', 'cus_2'])
+  await claimDeliveries(pool(), firstAttempts)
+  // Indexes find it behind the newer one: it is a retry, and of something that happened later.
+  await pool()`
+    update webhook_deliveries set attempts = 1, created_at = created_at + interval '1 ms' where event_id = ${older!}`
+  if (lockAll.length === 0) {
+    await pool()`update webhook_deliveries set leased_until = null`
+    await pool()`
+      update webhook_endpoints set status = 'disabled', disabled_reason = 'provider', disabled_at = now()`
+  }
+  const held = { table: 'webhook_deliveries', reference: referenceOf(older!) }
+  await whileHeld(
+    held,
+    async () => void (await lockAll(older!, newer!)),
+    async () => expect(await isFree(newer!)).toBe(true),
+  )
+  expect(await statesOf(older!, newer!)).not.toContain('pending')
+})
+
+test('an endpoint is locked before its deliveries, as its owner locks them', async () => {
+  const [eventId] = await stack.tell('prov', ['cus_1'])
+  await claimDeliveries(pool(), firstAttempts)
+  await whileHeld(
+    { table: 'webhook_endpoints', reference: 'we_A' },
+    () => recordOutcomes(pool(), [outcomeOf(eventId!, 'pending')], [failing], now),
+    async () => expect(await isFree(eventId!)).toBe(true),
+  )
+  const [row] = await pool()<{ attempts: number }[]>`select attempts from webhook_deliveries`
+  expect(row).toEqual({ attempts: 1 })
+})
+
+test('a claim takes nothing whose outcome another dispatcher has told since it began to look', async () => {
+  const [eventId] = await stack.tell('prov', ['cus_1'])
+  const late = await claimWhile(async () => {
+    expect((await claimDeliveries(pool(), firstAttempts)).deliveries.length).toBe(1)
+    await recordOutcomes(pool(), [outcomeOf(eventId!, 'pending')], [failing], now)
+  })
+  expect(late).toMatchObject({ found: 1, deliveries: [] })
+  const [row] = await pool()`select claim, attempts, leased_until from webhook_deliveries`
+  expect(row).toEqual({ claim: 1, attempts: 1, leased_until: null })
+})
+
+async function claimSlowly(): Promise<Claimed> {
+  const claimed = await pool().begin(async (sql) => {
+    await sql`set local search_path = slow, sandbox`
+    return [await claimDeliveries(sql, firstAttempts)]
+  })
+  return claimed[0]!
+}
+
+/**
+ * Claims from a view of the endpoints that is waited for, after the statement has begun with what it sees: until `meanwhile`
+ * is over.
+ */
+async function claimWhile(meanwhile: () => Promise<void>): Promise<Claimed> {
+  await pool().unsafe(`
+    create schema slow;
+    create function slow.wait() returns boolean language sql volatile
+      as 'select pg_advisory_lock_shared(1) is not null';
+    create view slow.webhook_endpoints as
+      select * from sandbox.webhook_endpoints where slow.wait()`)
+  let claiming: Promise<Claimed> | undefined
+  await pool().begin(async (sql) => {
+    await sql`select pg_advisory_xact_lock(1)`
+    claiming = claimSlowly()
+    await until(isSomebodyWaiting)
+    await meanwhile()
+  })
+  return claiming!
+}
+
+test('what comes late into the queue waits until no other of its customer is in hand', async () => {
+  const [early, later] = await stack.tell('prov', ['cus_1', 'cus_1'])
+  // As if it were not committed yet.
+  await pool()`update webhook_deliveries set state = 'held' where event_id = ${early!}`
+  expect((await claimDeliveries(pool(), firstAttempts)).found).toBe(1)
+  await pool()`update webhook_deliveries set state = 'pending' where event_id = ${early!}`
+  expect((await claimDeliveries(pool(), firstAttempts)).found).toBe(0)
+  await recordOutcomes(pool(), [outcomeOf(later!)], [], now)
+  expect((await claimDeliveries(pool(), firstAttempts)).found).toBe(1)
+})
+
+test('what is old is deleted behind what is young, and behind what somebody holds', async () => {
+  const [young, old, held] = await stack.tell('prov', ['cus_1', 'cus_2', 'cus_3'])
+  const madeAt = '2026-01-01T00:00:00Z'
+  await pool()`
+    update webhook_deliveries set created_at = ${madeAt} where event_id in ${pool()([old!, held!])}`
+  const deleted = await pool().begin(async (sql) => {
+    await sql`select from webhook_deliveries where event_id = ${held!} for update`
+    return deleteOldDeliveries(pool(), new Date('2026-02-01T00:00:00Z'))
+  })
+  expect(deleted).toBe(1)
+  const left = await pool()`select event_id from webhook_deliveries order by sequence`
+  expect(left).toEqual([{ event_id: young }, { event_id: held }])
+})
