@@ -187,6 +187,9 @@ export const refusals = {
   webhookEndpointDeleted: () => badRequest('The endpoint of the delivery was deleted'),
   webhookDeliveryNotFound: (deliveryId: string) =>
     notFound(`Webhook delivery ${deliveryId} not found`),
+  webhookPageUnknown: (deliveryId: string) =>
+    badRequest(`before: webhook delivery ${deliveryId} is not kept`),
+  webhookReplayOfLater: () => badRequest('from has not come yet: there is nothing to send anew'),
   webhookDeliveryWaits: (deliveryId: string) =>
     conflict(`Webhook delivery ${deliveryId} waits to be sent`),
   webhookReplayNotFound: (replayId: string) => notFound(`Webhook replay ${replayId} not found`),

@@ -146,7 +146,9 @@ describe('the log of deliveries', () => {
     expect(idsOf(await list(time))).toEqual([b])
     expect(idsOf(await list('endpointId=we_nobodys'))).toEqual([])
     const bads = ['state=lost', 'from=yesterday', 'to=2026-03-01', 'from=0000-01-01T00:00:00Z']
-    for (const bad of [...bads, 'to=9999-12-31T23:59:59-00:01']) {
+    const emptySpan = 'from=2026-03-01T09:00:01Z&to=2026-03-01T09:00:01Z'
+    const unknown = ['type=payment.made', 'before=dlv_nobodys']
+    for (const bad of [...bads, ...unknown, emptySpan, 'to=9999-12-31T23:59:59-00:01']) {
       expect([bad, (await call('GET', `${deliveries}?${bad}`)).status]).toEqual([bad, 400])
     }
   })
@@ -189,8 +191,10 @@ test('what was held since before a time is not sent when an endpoint is enabled'
   const [pending] = (await tell(['payment.failed'], '2026-03-01T08:00:00Z')) as [string]
   await call('PATCH', endpoint, { status: 'disabled' })
   const [old, young] = await tell(['payment.failed', 'payment.failed'], '2026-03-01T09:00:00Z')
-  // Only with what enables it.
-  await call('PATCH', endpoint, { status: 'disabled', skipHeldBefore: '2026-03-01T10:00:00Z' })
+  for (const status of ['disabled', undefined]) {
+    const change = { status, skipHeldBefore: '2026-03-01T10:00:00Z' }
+    expect((await call('PATCH', endpoint, change)).status).toBe(400)
+  }
   expect(idsOf(await list('state=held'))).toEqual([young, old])
   await call('PATCH', endpoint, { status: 'enabled', skipHeldBefore: '2026-03-01T09:00:01Z' })
   expect(idsOf(await list('state=skipped'))).toEqual([old, pending])
@@ -374,10 +378,15 @@ describe('a replay', () => {
     expect((await begin({ onlyFailed: true })).status).toBe(201)
   })
 
-  test.each([{}, { onlyFailed: false }, { from: 'yesterday' }, { onlyFailed: 'yes' }])(
-    'is not begun with %j',
-    async (body) => {
-      expect((await begin(body)).status).toBe(400)
-    },
-  )
+  test.each([
+    {},
+    { onlyFailed: false },
+    { from: 'yesterday' },
+    { onlyFailed: 'yes' },
+    { from: '2026-03-01T09:00:00Z', to: '2026-03-01T09:00:00Z' },
+    { onlyFailed: true, from: '2026-03-01T09:00:00Z', to: '2026-02-01T09:00:00Z' },
+    { from: '2026-03-01T10:00:00.000Z' },
+  ])('is not begun with %j', async (body) => {
+    expect((await begin(body)).status).toBe(400)
+  })
 })

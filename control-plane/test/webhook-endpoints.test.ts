@@ -98,6 +98,10 @@ describe('an endpoint', () => {
     [{ url: 'https://10.0.0.1/' }, /url is not a public address/],
     [{ url: 'https://2852039166/' }, /url is not a public address/],
     [{ url: 'https://localhost/' }, /url is not a public address/],
+    [{ url: 'https:hooks.example.com' }, /url must begin with https/],
+    [{ url: ' https://hooks.example.com' }, /url must not contain spaces/],
+    [{ url: 'https://hooks.example.com/\0' }, /Validation failed/],
+    [{ url: 'https://hooks.example.com/\ud800' }, /Validation failed/],
   ])('%j is refused', async (body, message) => {
     const refused = await call('POST', path, body)
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringMatching(message)])

@@ -20,8 +20,11 @@ export type UrlJudgement =
  * its address again, and the addresses behind the name when it connects.
  */
 export function judgeUrl(text: string, rules: UrlRules): UrlJudgement {
+  // A URL leaves these out where it is parsed, so that another one would be asked than people read.
+  if (/[\s\p{Cc}]/u.test(text)) return refused('must not contain spaces')
   const url = parse(text)
   if (url === undefined) return refused('is not a URL')
+  if (!/^https?:\/\//i.test(text)) return refused('must begin with https://')
   if (url.username !== '' || url.password !== '') return refused('must not contain credentials')
   const host = hostOf(url)
   const isAllowed = isHostAllowed(rules.allowed, host)

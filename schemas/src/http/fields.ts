@@ -10,6 +10,7 @@ import {
   quantityMax,
   referenceCharsMax,
   textCharsMax,
+  urlCharsMax,
 } from '../limits.ts'
 import { microsFromNumber } from '../quantity.ts'
 
@@ -39,6 +40,9 @@ export const nameText = z.string().min(1).max(nameCharsMax).refine(isStorableTex
 export const shortText = text(nameCharsMax)
 
 export const longText = text(textCharsMax)
+
+/** What leads where is judged by who sends something there. */
+export const urlText = text(urlCharsMax).min(1)
 
 export const invalidEmailMessage = 'Invalid email format'
 
@@ -80,6 +84,13 @@ function isOfFourDigitYear(text: string): boolean {
   const year = new Date(text).getUTCFullYear()
   return year >= 1 && year <= 9_999
 }
+
+/** Of a span of time with a beginning and an end that it does not include. */
+export function isSpan({ from, to }: { from?: string | undefined; to?: string | undefined }) {
+  return from === undefined || to === undefined || new Date(from) < new Date(to)
+}
+
+export const notASpan = { error: 'Must be later than from', path: ['to'] }
 
 /** A date is its midnight in UTC. */
 export const dateOrInstant = z.union([z.iso.date(), instantText], {

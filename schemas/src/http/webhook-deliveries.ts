@@ -1,29 +1,33 @@
 import { z } from 'zod'
+import { eventTypes } from '../event-types.ts'
 import {
-  storedInstantText,
+  isSpan,
+  notASpan,
   optionalReference,
   pageQuery,
   requiredReference,
-  shortText,
+  storedInstantText,
 } from './fields.ts'
 
 /* What was sent to webhook endpoints, what came of it, and sending it anew: `/v1/ui/webhook-deliveries` and `/v1/ui/webhook-replays`. */
 
 export const deliveryStates = ['pending', 'held', 'succeeded', 'failed', 'skipped'] as const
 
-export const webhookDeliveriesQuerySchema = z.object({
-  limit: pageQuery.limit,
-  endpointId: optionalReference.optional(),
-  eventId: optionalReference.optional(),
-  type: shortText.optional(),
-  state: z.enum(deliveryStates).optional(),
-  /** Made at that time or later. */
-  from: storedInstantText.optional(),
-  /** Made before that time. */
-  to: storedInstantText.optional(),
-  /** The id of a delivery: those that are older. */
-  before: optionalReference.optional(),
-})
+export const webhookDeliveriesQuerySchema = z
+  .object({
+    limit: pageQuery.limit,
+    endpointId: optionalReference.optional(),
+    eventId: optionalReference.optional(),
+    type: z.enum(eventTypes).optional(),
+    state: z.enum(deliveryStates).optional(),
+    /** Made at that time or later. */
+    from: storedInstantText.optional(),
+    /** Made before that time. */
+    to: storedInstantText.optional(),
+    /** The id of a delivery: those that are older. */
+    before: optionalReference.optional(),
+  })
+  .refine(isSpan, notASpan)
 
 export const webhookAttemptSummarySchema = z.object({
   /** 1 to 12, as the receiver was told it. */
@@ -38,7 +42,7 @@ export const webhookAttemptSummarySchema = z.object({
   answerMs: z.int().optional(),
   /** Of the answer, where there was one. */
   status: z.int().optional(),
-  /** Why there was none: `refused`, `unresolved`, `unreachable`, `tls`, `timeout`, `cut-off`, `too-large` or `malformed`. */
+  /** Why there was none, or not to its end: `refused`, `unresolved`, `unreachable`, `tls`, `timeout`, `cut-off`, `too-large` or `malformed`. */
   error: z.string().optional(),
   /** What it was sent to. */
   address: z.string().optional(),
@@ -98,6 +102,7 @@ export const webhookReplayCreateSchema = z
     error: 'Without onlyFailed, from is required',
     path: ['from'],
   })
+  .refine(isSpan, notASpan)
 
 export const webhookReplaysQuerySchema = z.object(pageQuery)
 

@@ -1,16 +1,11 @@
 import { z } from 'zod'
 import { eventTypes } from '../event-types.ts'
-import { storedInstantText } from './fields.ts'
-import { urlCharsMax } from '../limits.ts'
+import { storedInstantText, urlText } from './fields.ts'
 import { webhookAttemptSummarySchema } from './webhook-deliveries.ts'
 
 /* `/v1/webhook_endpoints`, and a test of one. */
 
-const url = z
-  .string()
-  .min(1)
-  .max(urlCharsMax)
-  .meta({ description: 'Where events are sent: an https address that is public' })
+const url = urlText.meta({ description: 'Where events are sent: an https address that is public' })
 
 const enabledEvents = z
   .array(z.enum(eventTypes))
@@ -22,14 +17,19 @@ export const webhookEndpointCreateSchema = z.object({
   enabledEvents: enabledEvents.optional(),
 })
 
-export const webhookEndpointUpdateSchema = z.object({
-  url: url.optional(),
-  enabledEvents: enabledEvents.optional(),
-  /** `enabled` sends what was held while it was disabled, and forgets what failed. */
-  status: z.enum(['enabled', 'disabled']).optional(),
-  /** With `status`: what was held since before that time is never sent. */
-  skipHeldBefore: storedInstantText.optional(),
-})
+export const webhookEndpointUpdateSchema = z
+  .object({
+    url: url.optional(),
+    enabledEvents: enabledEvents.optional(),
+    /** `enabled` sends what was held while it was disabled, and forgets what failed. */
+    status: z.enum(['enabled', 'disabled']).optional(),
+    /** With `status` `enabled`: what was held since before that time is never sent. */
+    skipHeldBefore: storedInstantText.optional(),
+  })
+  .refine(({ status, skipHeldBefore }) => skipHeldBefore === undefined || status === 'enabled', {
+    error: 'Goes with the status enabled alone',
+    path: ['skipHeldBefore'],
+  })
 
 /** A week covers every rotation. */
 export const secretOverlapHoursMax = 168

@@ -41,7 +41,11 @@ export function registerWebhookDeliveryRoutes(app: ApiServer, parts: AppParts): 
       const { providerId } = caller
       const { limit } = clampPage(request.query)
       const filter = filterOf(request.query, limit + 1)
+      const { before } = filter
       return read(parts, caller, async (sql) => {
+        if (before !== undefined && !(await findDelivery(sql, providerId, before))) {
+          throw refusals.webhookPageUnknown(before)
+        }
         const found = await listDeliveries(sql, providerId, filter)
         const page = found.slice(0, limit)
         const references = page.map(({ reference }) => reference)
@@ -108,7 +112,7 @@ function filterOf(
   return {
     endpointRef: endpointId || undefined,
     eventId: eventId || undefined,
-    type: type || undefined,
+    type,
     state,
     from: from === undefined ? undefined : new Date(from),
     to: to === undefined ? undefined : new Date(to),

@@ -73,9 +73,11 @@ function registerChanges(app: ApiServer, parts: AppParts): void {
         madeFrom: from === undefined ? null : new Date(from),
         madeBefore: to === undefined ? null : new Date(to),
       }
-      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
-        beginReplay(work, range),
-      )
+      const operation = operationOf(request, parts.clock)
+      if (range.madeFrom !== null && range.madeFrom >= operation.now) {
+        throw refusals.webhookReplayOfLater()
+      }
+      const outcome = await commit(parts, operation, (work) => beginReplay(work, range))
       switch (outcome.kind) {
         case 'not-found':
           throw refusals.webhookEndpointNotFound(endpointId)
