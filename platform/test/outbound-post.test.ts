@@ -72,6 +72,16 @@ function told(outcome: PostOutcome): string {
     : `${outcome.failure} ${outcome.status}`
 }
 
+test('headers that come more than once are one text each', async () => {
+  const post = guarded()
+  const twice = ['Retry-After: 5', 'retry-after: 6', 'Content-Encoding: gzip', '__proto__: 1']
+  const lines = ['HTTP/1.1 503 Busy', ...twice, 'Content-Length: 0', '', '']
+  expect(await post(await answerWith(lines.join('\r\n')))).toMatchObject({
+    status: 503,
+    headers: { 'retry-after': '5,6', 'content-encoding': 'gzip' },
+  })
+})
+
 test('sends exactly the bytes, and tells where to and how long it took', async () => {
   const seen: Buffer[] = []
   const url = await serve((request, response) => {

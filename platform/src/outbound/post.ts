@@ -19,13 +19,15 @@ export type PostOutcome = PostAnswer | PostFailure
 export type PostAnswer = {
   readonly kind: 'answered'
   readonly status: number
-  /** Names in lower case. */
-  readonly headers: IncomingHttpHeaders
+  readonly headers: AnswerHeaders
   /** Its first bytes, as they came: nothing is unpacked. */
   readonly body: Buffer
   readonly isBodyCut: boolean
   readonly trip: Trip
 }
+
+/** Names in lower case; what comes more than once is one text, with commas between. */
+export type AnswerHeaders = Readonly<Record<string, string | undefined>>
 
 export type PostFailure = {
   readonly kind: 'failed'
@@ -78,7 +80,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #connection: Connection | undefined
   #isConnectionReused = false
   #controller: Dispatcher.DispatchController | undefined
-  #answer: { readonly status: number; readonly headers: IncomingHttpHeaders } | undefined
+  #answer: { readonly status: number; readonly headers: AnswerHeaders } | undefined
   #headersMs: number | null = null
   readonly #chunks: Buffer[] = []
   #bytes = 0
@@ -112,7 +114,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
   ): void {
     if (status < 200) return
-    this.#answer = { status, headers }
+    this.#answer = { status, headers: joined(headers) }
     this.#headersMs = this.#elapsedMs()
   }
 
@@ -163,4 +165,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #elapsedMs(): number {
     return performance.now() - this.#begunAt
   }
+}
+
+function joined(headers: IncomingHttpHeaders): AnswerHeaders {
+  const entries = Object.entries(headers).map(([name, value]) => [name, String(value)] as const)
+  return Object.fromEntries(entries)
 }

@@ -4,6 +4,7 @@ import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { signingOrder, type WebhookSecret } from '@tollgate/domain/webhooks/endpoint'
 import { webhookRequest } from '@tollgate/domain/webhooks/webhook-request'
 import { isSignatureRefused } from '../domain/judge-attempt.ts'
+import { keptAnswer } from '../domain/kept-answer.ts'
 import type { ClaimedDelivery } from '../postgres/claim-deliveries.ts'
 import type { AttemptRecord } from '../postgres/record-outcomes.ts'
 
@@ -27,9 +28,8 @@ export type Sent = {
   readonly secretToPromote: string | undefined
 }
 
-/** What is read of an answer, and what is kept of it. */
+/** What is read of an answer, of which less is kept. */
 const answerBytesMax = 16_384
-const answerKeptBytes = 4_096
 
 /**
  * Sends one delivery. A receiver that refuses the signature while secrets are being changed is asked at once again with the
@@ -129,12 +129,9 @@ function recordOf(
     answerMs: trip.headersMs === null ? null : Math.round(trip.headersMs),
     status: outcome.status,
     errorClass: isAnswered ? null : outcome.failure,
-    answer: isAnswered ? keptText(outcome.body) : outcome.message,
+    answer: isAnswered
+      ? keptAnswer(outcome.body, outcome.headers['content-encoding'])
+      : outcome.message,
     address: trip.address,
   }
-}
-
-/** PostgreSQL keeps no NUL in a text. */
-function keptText(body: Buffer): string {
-  return body.subarray(0, answerKeptBytes).toString('utf8').replaceAll('\0', '\uFFFD')
 }
