@@ -55,22 +55,42 @@ export class WebhookVerificationError extends Error {
 
 /**
  * The event that a webhook tells, if it was signed with one of the secrets and not too long ago. Throws a
- * WebhookVerificationError otherwise: answer 401 then.
+ * WebhookVerificationError otherwise: answer 401 then. A TypeError is a mistake of the receiver's own: a body that is no longer
+ * raw, or no secret.
  */
 export function verifyWebhook(webhook: WebhookToVerify): WebhookEvent {
-  const { body, signature, secrets, toleranceSeconds = 300, now = new Date() } = webhook
+  const { body, signature, toleranceSeconds = 300, now = new Date() } = webhook
+  requireRaw(body)
+  const secrets = requireSecrets(webhook.secrets)
   const { t, signatures } = parseSignature(signature)
   const ageSeconds = Math.floor(now.getTime() / 1_000) - Number(t)
   if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
     throw new WebhookVerificationError('expired', `The webhook was signed ${ageSeconds} s ago`)
   }
-  const expected = [secrets].flat().map((secret) => sign(secret, t, body))
+  const expected = secrets.map((secret) => sign(secret, t, body))
   if (!hasOneOf(signatures, expected)) {
     const message =
       'No signature is for this body: is it the raw body, and the secret of this endpoint?'
     throw new WebhookVerificationError('mismatch', message)
   }
   return parseEvent(body)
+}
+
+/* Both are asked of what callers without types pass as well. */
+
+function requireRaw(body: unknown): void {
+  if (typeof body === 'string' || ArrayBuffer.isView(body)) return
+  throw new TypeError(
+    'The body is not raw: verify the text or bytes that came, before they are parsed',
+  )
+}
+
+/** Anyone can sign with nothing. */
+function requireSecrets(given: string | readonly string[]): readonly string[] {
+  const secrets: readonly unknown[] = [given].flat()
+  const areTexts = secrets.every((secret) => typeof secret === 'string' && secret !== '')
+  if (areTexts && secrets.length > 0) return secrets as readonly string[]
+  throw new TypeError('There is no secret, or an empty one')
 }
 
 function parseSignature(header: string | null | undefined): { t: string; signatures: string[] } {
@@ -89,8 +109,6 @@ function parseSignature(header: string | null | undefined): { t: string; signatu
 }
 
 function sign(secret: string, t: string, body: string | Uint8Array): string {
-  // Anyone can sign with nothing.
-  if (secret === '') throw new TypeError('The secret is empty')
   return createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')
 }
 

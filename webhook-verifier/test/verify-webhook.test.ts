@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { signWebhook } from '@tollgate/domain/webhooks/sign-webhook'
 import fc from 'fast-check'
 import Stripe from 'stripe'
@@ -115,4 +116,73 @@ test('a webhook is as old as its receiver lets it be', () => {
     'expired',
   ])
   expect(faultAt(1_000, Number.NaN)).toBe('expired')
+})
+
+test('whatever is received, it is taken or refused with a fault, and nothing is taken that was not signed', () => {
+  const body = Buffer.from('{"id":"evt_1"}')
+  const signed = signWebhook(['whsec_1'], body, 1_000)
+  const [t = '', v1 = ''] = signed.split(',')
+  const part = fc.oneof(
+    fc.constantFrom(t, v1, 't=', 'v1=', ',', '=', 't=1000.0', 't=1e3', 't=\u0661'),
+    fc.string({ unit: 'binary' }),
+  )
+  const received = fc.record({
+    signature: fc.oneof(fc.constant(signed), fc.array(part).map(String), fc.string()),
+    body: fc.oneof(fc.constant(body), fc.uint8Array(), fc.string({ unit: 'binary' })),
+    now: fc.oneof(fc.constant(new Date(1_000_000)), fc.date({ noInvalidDate: false })),
+    toleranceSeconds: fc.oneof(fc.constant(300), fc.double()),
+  })
+  let taken = 0
+  fc.assert(
+    fc.property(received, (webhook) => {
+      if (faultOf({ ...webhook, secrets: 'whsec_1' }) !== null) return
+      taken += 1
+      expect(webhook.body).toEqual(body)
+      expect(webhook.signature.split(',')).toEqual(expect.arrayContaining([t, v1]))
+    }),
+    { numRuns: 5_000, seed: 1 },
+  )
+  expect(taken).toBeGreaterThan(10)
+})
+
+test('any other byte in the body or in the signature is refused', () => {
+  const body = Buffer.from('{"id":"evt_1"}')
+  const signature = signWebhook(['whsec_1'], body, 1_000)
+  const webhook = { secrets: 'whsec_1', now: new Date(1_000_000) }
+  const other = fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 }))
+  const change = (bytes: Buffer, [at, difference]: readonly [number, number]): Buffer => {
+    const changed = Buffer.from(bytes)
+    changed[at % changed.byteLength]! ^= difference
+    return changed
+  }
+  fc.assert(
+    fc.property(other, (at) => {
+      expect(faultOf({ ...webhook, signature, body: change(body, at) })).toBe('mismatch')
+      const changed = change(Buffer.from(signature), at).toString('latin1')
+      expect(faultOf({ ...webhook, body, signature: changed })).not.toBe(null)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test.each([
+  ['a parsed body', { body: { id: 'evt_1' }, secrets: 'whsec_1' }, 'not raw'],
+  ['no body', { body: undefined, secrets: 'whsec_1' }, 'not raw'],
+  ['no secret', { body: '{}', secrets: undefined }, 'no secret'],
+  ['no secrets', { body: '{}', secrets: [] }, 'no secret'],
+  ['an empty one of two', { body: '{}', secrets: ['whsec_1', ''] }, 'no secret'],
+])('%s is a mistake of the receiver, whatever was sent', (_, mistaken, message) => {
+  for (const signature of [undefined, 't=1,v1=1']) {
+    const verify = () => verifyWebhook({ ...mistaken, signature } as unknown as WebhookToVerify)
+    expect(verify).toThrow(TypeError)
+    expect(verify).toThrow(message)
+  }
+})
+
+test('bytes of another realm are bytes, as test runners have them', () => {
+  const body = runInNewContext('new Uint8Array([123, 125])') as Uint8Array
+  const signature = signWebhook(['whsec_1'], Buffer.from('{}'), 1)
+  const webhook = { signature, secrets: 'whsec_1', now: new Date(1_000) }
+  expect(body instanceof Uint8Array).toBe(false)
+  expect(verifyWebhook({ ...webhook, body })).toEqual({})
 })
