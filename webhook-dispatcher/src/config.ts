@@ -3,6 +3,7 @@ import {
   choiceSetting,
   integerSetting,
   readSettings,
+  SettingsError,
   textSetting,
   type Setting,
   type SettingValues,
@@ -116,5 +117,12 @@ export type WebhookDispatcherConfig = SettingValues<typeof webhookDispatcherSett
 export function readWebhookDispatcherConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): WebhookDispatcherConfig {
-  return readSettings(webhookDispatcherSettings, environment)
+  const config = readSettings(webhookDispatcherSettings, environment)
+  const { leaseMs, outboundTimeoutMs } = config
+  // Signatures that are refused are turned round, and sent at once again.
+  if (leaseMs > 2 * outboundTimeoutMs) return config
+  throw new SettingsError(
+    `${webhookDispatcherSettings.leaseMs.variable}=${leaseMs}: must be more than twice ` +
+      `${webhookDispatcherSettings.outboundTimeoutMs.variable}=${outboundTimeoutMs}, or what is being sent is sent again`,
+  )
 }

@@ -6,7 +6,7 @@ export type DispatchMetrics = ReturnType<typeof createDispatchMetrics>
 /** The numbers an operator watches; described where they are declared. `space` is an environment. */
 export function createDispatchMetrics(registry: Registry) {
   const registers = [registry]
-  return {
+  const metrics = {
     attempts: new Counter({
       name: 'tollgate_webhook_attempts_total',
       help: 'Attempts to deliver, by what becomes of the delivery: succeeded, retry, or exhausted after the last one',
@@ -27,6 +27,18 @@ export function createDispatchMetrics(registry: Registry) {
       buckets: [0.01, 0.05, 0.1, 0.25, 1, 5, 30, 300],
       registers,
     }),
+    refused: new Counter({
+      name: 'tollgate_webhook_outcomes_refused_total',
+      help: 'Attempts that were written without what was answered, because PostgreSQL did not take it',
+      labelNames: ['space'] as const,
+      registers,
+    }),
+    unsendable: new Counter({
+      name: 'tollgate_webhook_unsendable_total',
+      help: 'Deliveries that were given up because their event is gone or cannot be read',
+      labelNames: ['space'] as const,
+      registers,
+    }),
     disabled: new Counter({
       name: 'tollgate_webhook_endpoints_disabled_total',
       help: 'Endpoints that get no more until their owner enables them again, by why',
@@ -34,6 +46,12 @@ export function createDispatchMetrics(registry: Registry) {
       registers,
     }),
   }
+  // Known from the start, so that the first one is seen as an increase.
+  for (const space of environments) {
+    metrics.refused.inc({ space }, 0)
+    metrics.unsendable.inc({ space }, 0)
+  }
+  return metrics
 }
 
 export type Waiting = { readonly deliveries: number; readonly oldestAgeSeconds: number }

@@ -52,6 +52,12 @@ const readAttempts = () => stack.database.in('sandbox')`
   select number, claim, is_reversed, status, error_class, answer, address, is_late
   from webhook_attempts order by started_at, is_reversed`
 
+async function countStates(): Promise<Record<string, number>> {
+  const rows = await stack.database.in('sandbox')<{ state: string; count: number }[]>`
+    select state, count(*)::int as count from webhook_deliveries group by state`
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}
+
 async function readEndpoint(reference = 'we_A') {
   const [row] = await stack.database.in('sandbox')<
     { status: string; disabled_reason: string | null; failure_count: number }[]
@@ -323,5 +329,29 @@ test('a delivery of an event whose bytes are gone is made of what is left', asyn
     type: 'payment.succeeded',
     data: { object: { id: 'pay_1', customer: 'cus_1' }, previous_attributes: null },
     request: { id: null, idempotency_key: null },
+  })
+})
+
+test('an event that is gone or cannot be read is given up at once, and keeps no other one waiting', async () => {
+  const receiver = await receive(() => ({ status: 200 }))
+  await endpointOf(receiver)
+  const customers = Array.from({ length: 20 }, (_, index) => `cus_${index}`)
+  const [gone, unreadable, ...others] = await stack.tell('prov', customers)
+  const sql = stack.database.in('sandbox')
+  await sql`delete from outbox where event_id = ${gone!}`
+  // Deeper than the stack of whoever writes it as text.
+  const deep = `{"deep": ${'['.repeat(8_000)}${']'.repeat(8_000)}}`
+  await sql`
+    update outbox set body = null, object = ${deep}::text::jsonb where event_id = ${unreadable!}`
+  await stack.start({ perEndpointMax: 20 })
+  await until(async () => (await countStates())['pending'] === undefined)
+  expect(await countStates()).toEqual({ succeeded: 18, failed: 2 })
+  expect(new Set(receiver.received.map(({ eventId }) => eventId))).toEqual(new Set(others))
+  const unsent = (await readAttempts()).filter(({ error_class }) => error_class !== null)
+  expect(unsent.map(({ error_class }) => String(error_class))).toEqual(['no-event', 'no-event'])
+  expect(await readEndpoint()).toEqual({
+    status: 'enabled',
+    disabled_reason: null,
+    failure_count: 0,
   })
 })

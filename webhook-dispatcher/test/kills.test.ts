@@ -33,6 +33,7 @@ function startProcess(): ChildProcess {
       TOLLGATE_OUTBOUND_ALLOWED: '127.0.0.1',
       TOLLGATE_LOG_LEVEL: 'error',
       TOLLGATE_WEBHOOK_LEASE_MS: '1500',
+      TOLLGATE_OUTBOUND_TIMEOUT_MS: '700',
       TOLLGATE_WEBHOOK_POLL_MS: '100',
     },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -1,6 +1,7 @@
 /**
  * Pending: sent as soon as it is due. Held: until its endpoint is enabled. Succeeded: answered with 2xx. Failed: given up
- * after twelve attempts. Skipped: never to be sent, since the endpoint was deleted or its owner did not want it.
+ * after twelve attempts, or because its event is gone. Skipped: never to be sent, since the endpoint was deleted or its owner
+ * did not want it.
  */
 export type DeliveryState = 'pending' | 'held' | 'succeeded' | 'failed' | 'skipped'
 

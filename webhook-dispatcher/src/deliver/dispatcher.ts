@@ -1,6 +1,7 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { WakeUps } from '@tollgate/platform/waiting/wake-ups'
 import { referencePrefixes } from '@tollgate/schemas/references'
+import type { EndpointNews } from '../domain/endpoint-health.ts'
 import { judgeAttempt, type Verdict } from '../domain/judge-attempt.ts'
 import { Lanes } from '../domain/lanes.ts'
 import type { RetrySchedule } from '../domain/retry-schedule.ts'
@@ -112,7 +113,7 @@ export class Dispatcher {
       leasedUntil: new Date(now.getTime() + limits.leaseMs),
       deliveriesMax,
       perEndpointMax: limits.perEndpointMax,
-      room: this.#lanes.room,
+      room: this.#lanes.room(now),
       after,
     })
     for (const delivery of deliveries) this.#begin(delivery)
@@ -148,7 +149,7 @@ export class Dispatcher {
       })
       .finally(() => {
         this.#underWay.delete(work)
-        this.#lanes.leave(delivery.endpointRef, hasTimedOut)
+        this.#lanes.leave(delivery.endpointRef, hasTimedOut, this.#parts.now())
         if (isRetry) this.#retriesUnderWay -= 1
         this.wake()
       })
@@ -156,28 +157,26 @@ export class Dispatcher {
   }
 
   async #deliver(delivery: ClaimedDelivery): Promise<Sent> {
-    const { send, promote, recorder, limits, onAttempted } = this.#parts
+    const { send, recorder, limits, onAttempted } = this.#parts
     const sent = await send(delivery)
-    if (sent.secretToPromote !== undefined) await promote(delivery, sent.secretToPromote)
-    const { status, retryAfter } = sent
     const endedAt = this.#parts.now()
-    const facts = { attemptsBefore: delivery.attempts, endedAt, status, retryAfter }
+    const facts = { ...sent, attemptsBefore: delivery.attempts, endedAt }
     const verdict = judgeAttempt(limits.retrySchedule, facts, this.#parts.random())
     onAttempted(delivery, sent, verdict)
-    await recorder.add(outcomeOf(delivery, sent, verdict, endedAt), [
-      {
-        endpointRef: delivery.endpointRef,
-        isSuccess: verdict.kind === 'succeeded',
-        isGone: verdict.kind !== 'succeeded' && verdict.isGone,
-        startedAt: sent.attempts[0].startedAt,
-        exhaustedSince:
-          verdict.kind === 'exhausted'
-            ? (delivery.firstAttemptAt ?? sent.attempts[0].startedAt)
-            : null,
-      },
-    ])
+    await recorder.add(outcomeOf(delivery, sent, verdict, endedAt), newsOf(delivery, sent, verdict))
     if (verdict.kind === 'retry') this.#wakeAt(verdict.dueAt)
+    if (sent.secretToPromote !== undefined) await this.#promote(delivery, sent.secretToPromote)
     return sent
+  }
+
+  /** After the outcome stands. Where it fails, or the process dies before, the next delivery is refused and does it. */
+  async #promote(delivery: ClaimedDelivery, secretRef: string): Promise<void> {
+    try {
+      await this.#parts.promote(delivery, secretRef)
+    } catch (error) {
+      const { endpointRef: endpoint } = delivery
+      this.#parts.logger.warn({ err: error, endpoint }, 'a secret could not be made to sign first')
+    }
   }
 
   /** A retry that is due before the next poll. */
@@ -214,6 +213,20 @@ function outcomeOf(
     endedAt,
     attempts,
   }
+}
+
+function newsOf(delivery: ClaimedDelivery, sent: Sent, verdict: Verdict): EndpointNews[] {
+  if (sent.isUnsendable) return []
+  const { startedAt } = sent.attempts[0]
+  return [
+    {
+      endpointRef: delivery.endpointRef,
+      isSuccess: verdict.kind === 'succeeded',
+      isGone: verdict.kind !== 'succeeded' && verdict.isGone,
+      startedAt,
+      exhaustedSince: verdict.kind === 'exhausted' ? (delivery.firstAttemptAt ?? startedAt) : null,
+    },
+  ]
 }
 
 const stateAfter = { succeeded: 'succeeded', retry: 'pending', exhausted: 'failed' } as const

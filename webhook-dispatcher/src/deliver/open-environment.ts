@@ -44,6 +44,10 @@ export function openEnvironment(
   const recorder = new Recorder({
     record: (outcomes, health) => recordOutcomes(sql, outcomes, health, now()),
     onRecorded: tellOfDisabled,
+    onRefused: ({ deliveryRef }) => {
+      metrics.refused.inc({ space })
+      logger.error({ delivery: deliveryRef }, 'what a receiver answered cannot be kept')
+    },
     logger,
     retryPauseMs: config.retryPauseMs,
   })
@@ -95,9 +99,10 @@ function countAttempt(
   metrics: DispatchMetrics,
   space: Environment,
   { turn, createdAt }: ClaimedDelivery,
-  { attempts }: Sent,
+  { attempts, isUnsendable }: Sent,
   verdict: Verdict,
 ): void {
+  if (isUnsendable) metrics.unsendable.inc({ space })
   metrics.attempts.inc({ space, turn, outcome: verdict.kind })
   for (const { durationMs } of attempts) {
     metrics.attemptSeconds.observe({ space }, durationMs / 1_000)

@@ -24,6 +24,8 @@ export type Sent = {
   readonly status: number | undefined
   readonly retryAfter: string | undefined
   readonly hasTimedOut: boolean
+  /** There is nothing to send, now or later: it says nothing of the receiver. */
+  readonly isUnsendable: boolean
   /** A secret that signed second and that the receiver turned out to use. */
   readonly secretToPromote: string | undefined
 }
@@ -52,7 +54,7 @@ export async function sendDelivery(parts: SendParts, delivery: ClaimedDelivery):
   }
 }
 
-type Tried = Pick<Sent, 'status' | 'retryAfter' | 'hasTimedOut'> & {
+type Tried = Pick<Sent, 'status' | 'retryAfter' | 'hasTimedOut' | 'isUnsendable'> & {
   readonly record: AttemptRecord
 }
 
@@ -65,9 +67,10 @@ async function attempt(
   const startedAt = parts.now()
   const number = delivery.attempts + 1
   const begun = { number, isReversed, startedAt }
-  const texts = openSecrets(parts, delivery, secrets)
-  if (texts === undefined) return unsigned(begun)
   const { reference: deliveryRef, eventId, body, url } = delivery
+  if (body === null) return { ...unsent(begun, 'no-event'), isUnsendable: true }
+  const texts = openSecrets(parts, delivery, secrets)
+  if (texts === undefined) return unsent(begun, 'unsigned')
   const outcome = await parts.post({
     url,
     ...webhookRequest({ eventId, deliveryRef, attempt: number, body }, texts, startedAt),
@@ -96,25 +99,30 @@ function openSecrets(
   }
 }
 
-function unsigned(begun: Pick<AttemptRecord, 'number' | 'isReversed' | 'startedAt'>): Tried {
+function unsent(
+  begun: Pick<AttemptRecord, 'number' | 'isReversed' | 'startedAt'>,
+  errorClass: string,
+): Tried {
   const nothing = { connectMs: null, answerMs: null, status: null, answer: null, address: null }
   return {
-    record: { ...begun, ...nothing, durationMs: 0, errorClass: 'unsigned' },
+    record: { ...begun, ...nothing, durationMs: 0, errorClass },
     status: undefined,
     retryAfter: undefined,
     hasTimedOut: false,
+    isUnsendable: false,
   }
 }
 
 function readOutcome(outcome: PostOutcome): Omit<Tried, 'record'> {
   if (outcome.kind === 'failed') {
     const hasTimedOut = outcome.failure === 'timeout'
-    return { status: undefined, retryAfter: undefined, hasTimedOut }
+    return { status: undefined, retryAfter: undefined, hasTimedOut, isUnsendable: false }
   }
   return {
     status: outcome.status,
     retryAfter: outcome.headers['retry-after'],
     hasTimedOut: false,
+    isUnsendable: false,
   }
 }
 

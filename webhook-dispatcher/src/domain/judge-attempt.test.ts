@@ -6,7 +6,7 @@ const endedAt = new Date('2026-03-01T10:00:00Z')
 const in5Minutes = new Date('2026-03-01T10:05:00Z')
 
 const judge = (status: number | undefined, attemptsBefore = 0, retryAfter?: string) =>
-  judgeAttempt(schedule, { attemptsBefore, endedAt, status, retryAfter }, 0)
+  judgeAttempt(schedule, { attemptsBefore, endedAt, status, retryAfter, isUnsendable: false }, 0)
 
 test.each([200, 201, 204, 299])('%d is a success', (status) => {
   expect(judge(status)).toEqual({ kind: 'succeeded' })
@@ -26,6 +26,14 @@ test('410 says that the endpoint is gone', () => {
 
 test('the receiver may ask for more time', () => {
   expect(judge(503, 0, '600')).toMatchObject({ dueAt: new Date('2026-03-01T10:10:00Z') })
+})
+
+test('what can never be sent is given up at once', () => {
+  const facts = { attemptsBefore: 0, endedAt, status: undefined, retryAfter: undefined }
+  expect(judgeAttempt(schedule, { ...facts, isUnsendable: true }, 0)).toEqual({
+    kind: 'exhausted',
+    isGone: false,
+  })
 })
 
 test('the last attempt is the one after the last delay', () => {

@@ -12,6 +12,8 @@ export type AttemptFacts = {
   /** Of the answer; undefined where there was none. */
   readonly status: number | undefined
   readonly retryAfter: string | undefined
+  /** There is nothing to send, now or later. */
+  readonly isUnsendable: boolean
 }
 
 export type Verdict =
@@ -23,9 +25,10 @@ export type Verdict =
 /** 2xx alone is a success: a redirect is not followed. 410 says that the endpoint will not come back. */
 export function judgeAttempt(
   schedule: RetrySchedule,
-  { attemptsBefore, endedAt, status, retryAfter }: AttemptFacts,
+  { attemptsBefore, endedAt, status, retryAfter, isUnsendable }: AttemptFacts,
   random: number,
 ): Verdict {
+  if (isUnsendable) return { kind: 'exhausted', isGone: false }
   if (status !== undefined && status >= 200 && status < 300) return { kind: 'succeeded' }
   const isGone = status === 410
   const attempts = Math.min(attemptsBefore + 1, attemptsMax(schedule))

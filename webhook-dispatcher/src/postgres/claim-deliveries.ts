@@ -30,8 +30,8 @@ export type ClaimedDelivery = {
   readonly firstAttemptAt: Date | null
   readonly createdAt: Date
   readonly url: string
-  /** The bytes that are sent. */
-  readonly body: string
+  /** The bytes that are sent; null: the event is gone, or cannot be read. */
+  readonly body: string | null
   readonly secrets: readonly WebhookSecret[]
 }
 
@@ -212,7 +212,7 @@ function fromRow(row: DeliveryRow, turn: Turn): ClaimedDelivery {
     firstAttemptAt: row.first_attempt_at,
     createdAt: row.created_at,
     url: row.url,
-    body: row.body ?? bodyOf(row.event!),
+    body: row.body ?? (row.event === null ? null : bodyOf(row.event)),
     secrets: row.secrets.map((secret) => ({
       ...secret,
       createdAt: new Date(secret.createdAt),
@@ -221,16 +221,21 @@ function fromRow(row: DeliveryRow, turn: Turn): ClaimedDelivery {
   }
 }
 
-function bodyOf(event: EventRow): string {
-  return envelopeText({
-    eventId: event.event_id,
-    providerId: event.provider_id,
-    type: event.type,
-    livemode: event.livemode,
-    object: event.object,
-    previousAttributes: event.previous_attributes,
-    requestId: event.request_id,
-    idempotencyKey: event.idempotency_key,
-    createdAt: new Date(event.created_at),
-  })
+/** Whatever is wrong with one event, the others of the claim are sent. */
+function bodyOf(event: EventRow): string | null {
+  try {
+    return envelopeText({
+      eventId: event.event_id,
+      providerId: event.provider_id,
+      type: event.type,
+      livemode: event.livemode,
+      object: event.object,
+      previousAttributes: event.previous_attributes,
+      requestId: event.request_id,
+      idempotencyKey: event.idempotency_key,
+      createdAt: new Date(event.created_at),
+    })
+  } catch {
+    return null
+  }
 }

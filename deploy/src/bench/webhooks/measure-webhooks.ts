@@ -154,6 +154,7 @@ async function measureKills(rig: Rig, deliveries: number): Promise<Kills> {
   const start = (): Dispatchers =>
     rig.startDispatchers(1, {
       TOLLGATE_WEBHOOK_LEASE_MS: '8000',
+      TOLLGATE_OUTBOUND_TIMEOUT_MS: '3500',
       TOLLGATE_WEBHOOK_POLL_MS: '1000',
     })
   const running = [start(), start(), start()]
