@@ -63,26 +63,32 @@ export function registerWaiting(
   inFlight: (space: Environment) => number,
 ): void {
   const shared = { labelNames: ['space'] as const, registers: [registry] }
-  const age = new Gauge({
+  // Gauges are asked side by side, and each is told as soon as it has answered: both wait for one count.
+  let counting: Promise<Counted[]> | undefined
+  const counted = (): Promise<Counted[]> => {
+    counting ??= countAll(count).finally(() => (counting = undefined))
+    return counting
+  }
+  const tell = async (gauge: Gauge<'space'>, of: keyof Waiting): Promise<void> => {
+    for (const { space, waiting } of await counted()) {
+      if (waiting === undefined) gauge.remove({ space })
+      else gauge.set({ space }, waiting[of])
+    }
+  }
+  new Gauge({
     name: 'tollgate_webhook_queue_age_seconds',
     help: 'Age of the oldest delivery that waits for its first attempt; 0: none does',
     ...shared,
+    collect() {
+      return tell(this, 'oldestAgeSeconds')
+    },
   })
   new Gauge({
     name: 'tollgate_webhook_queue_deliveries',
     help: 'Deliveries that wait for their first attempt',
     ...shared,
-    async collect() {
-      for (const space of environments) {
-        try {
-          const { deliveries, oldestAgeSeconds } = await count(space)
-          this.set({ space }, deliveries)
-          age.set({ space }, oldestAgeSeconds)
-        } catch {
-          this.remove({ space })
-          age.remove({ space })
-        }
-      }
+    collect() {
+      return tell(this, 'deliveries')
     },
   })
   new Gauge({
@@ -93,4 +99,17 @@ export function registerWaiting(
       for (const space of environments) this.set({ space }, inFlight(space))
     },
   })
+}
+
+type Counted = { readonly space: Environment; readonly waiting: Waiting | undefined }
+
+function countAll(count: (space: Environment) => Promise<Waiting>): Promise<Counted[]> {
+  const countIn = async (space: Environment): Promise<Counted> => {
+    try {
+      return { space, waiting: await count(space) }
+    } catch {
+      return { space, waiting: undefined }
+    }
+  }
+  return Promise.all(environments.map(countIn))
 }
