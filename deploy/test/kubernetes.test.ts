@@ -52,7 +52,11 @@ type Deployment = {
       readonly spec: {
         readonly containers: readonly {
           readonly args: readonly [string]
-          readonly env: readonly { readonly name: string; readonly value?: string }[]
+          readonly env: readonly {
+            readonly name: string
+            readonly value?: string
+            readonly valueFrom?: { readonly secretKeyRef: { readonly optional?: boolean } }
+          }[]
         }[]
       }
     }
@@ -85,10 +89,12 @@ describe.skipIf(spawnSync('helm', ['version']).status !== 0)(
       const deployments = parseAllDocuments(rendered)
         .map((document) => document.toJS() as Deployment | null)
         .filter((each) => each?.kind === 'Deployment')
-      expect(deployments).toHaveLength(5)
+      expect(deployments).toHaveLength(6)
       for (const deployment of deployments) {
         const [container] = deployment!.spec.template.spec.containers
-        const given = container!.env.map(({ name, value = 'secret' }) => [name, value])
+        const given = container!.env
+          .filter(({ valueFrom }) => valueFrom?.secretKeyRef.optional !== true)
+          .map(({ name, value = 'secret' }) => [name, value])
         readAsProgram(container!.args[0], Object.fromEntries(given) as Record<string, string>)
       }
     })
