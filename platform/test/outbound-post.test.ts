@@ -175,6 +175,43 @@ test('closes the connection of an answer without end, however long it says it is
   }
 })
 
+const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+
+test.each([
+  ['announcements of an answer', '', 'HTTP/1.1 103 Early Hints\r\n\r\n', 'too-large null'],
+  ['empty lines', '', '\r\n', 'too-large null'],
+  ['blanks in a header', 'HTTP/1.1 200 OK\r\nx:', ' ', 'too-large null'],
+  ['extensions of a chunk', `${chunked}1;`, 'a=b;', 'too-large 200'],
+  ['headers behind the body', `${chunked}0\r\n`, 'x: y\r\n', 'too-large 200'],
+  ['chunks of one byte', chunked, '1\r\nx\r\n', `200 ${'x'.repeat(16_384)}`],
+])('a server that never ends with %s is left, long before its time is up', async (...given) => {
+  const [_what, begin, again, expected] = given
+  let closed: Promise<unknown> | undefined
+  const url = await answerWith(begin, (socket) => {
+    closed = new Promise((resolve) => socket.on('close', resolve))
+    const write = () => {
+      while (!socket.destroyed && socket.write(again.repeat(2_000)));
+    }
+    socket.on('drain', write)
+    write()
+  })
+  expect(told(await guarded({ timeoutMs: 60_000 })(url))).toBe(expected)
+  await closed
+})
+
+test('a connection may bring any number of answers that are not too large', async () => {
+  const sockets = new Set<Socket>()
+  const url = await serve((request, response) => {
+    sockets.add(request.socket)
+    response.end('x'.repeat(16_384))
+  })
+  const post = guarded({ connectionsPerOriginMax: 1 })
+  for (let times = 0; times < 100; times += 1) {
+    expect(await post(url)).toMatchObject({ status: 200, isBodyCut: false })
+  }
+  expect(sockets.size).toBe(1)
+})
+
 test('does not unpack what is packed', async () => {
   const packed = gzipSync(Buffer.alloc(1_000_000))
   const url = await serve((request, response) => {

@@ -90,12 +90,16 @@ export class GuardedHttp {
 
 const headerBytesMax = 16_384
 
+/** Beyond a body: its headers, those of 1xx, and what frames it. Each byte of a body may stand in a chunk of its own, of six. */
+const wireBytesMax = (answerBytesMax: number): number => 1_048_576 + 8 * answerBytesMax
+
 /** Long enough for a stream of requests, and so short that a name that leads elsewhere by now is soon followed. */
 const connectionLifetimeMs = 60_000
 const idleMsMax = 15_000
 
 function openAgent(options: GuardedHttpOptions): Agent {
-  const { connectionsPerOriginMax, resolve = resolveOutbound(options.allowed) } = options
+  const { answerBytesMax, connectionsPerOriginMax } = options
+  const { resolve = resolveOutbound(options.allowed) } = options
   const connect = checkedConnector({ ...options, resolve })
   return new Agent({
     maxHeaderSize: headerBytesMax,
@@ -108,7 +112,8 @@ function openAgent(options: GuardedHttpOptions): Agent {
         ...given,
         connections: connectionsPerOriginMax,
         clientTtl: connectionLifetimeMs,
-        factory: (each, clientOptions) => new ConnectionClient(each, clientOptions, connect),
+        factory: (each, clientOptions) =>
+          new ConnectionClient(each, clientOptions, connect, wireBytesMax(answerBytesMax)),
       }),
   })
 }
