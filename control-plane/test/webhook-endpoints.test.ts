@@ -227,6 +227,37 @@ test('who is signed in to the console manages endpoints there', async () => {
   expect((await stack.call(accessToken, 'GET', path)).status).toBe(401)
 })
 
+test('who may look alone sees no secret, changes nothing and has nothing sent', async () => {
+  const { id, secret } = await create()
+  const email = `looking.${tenant.providerId}@example.com`
+  await createUser(stack, tenant, email, 'member')
+  const { accessToken } = await signIn(stack, email)
+  for (const at of ['/v1/ui/webhook_endpoints', `/v1/ui/webhook_endpoints/${id}`]) {
+    const looked = await stack.call(accessToken, 'GET', at)
+    expect(looked.status).toBe(200)
+    expect(JSON.stringify(looked.body)).not.toContain(secret.slice('whsec_'.length))
+    expect(looked.body).not.toHaveProperty('secret')
+  }
+  for (const at of ['/v1/ui/webhook-deliveries', '/v1/ui/webhook-replays']) {
+    expect((await stack.call(accessToken, 'GET', at)).status).toBe(200)
+  }
+  const refused: [string, string, object][] = [
+    ['POST', '/v1/ui/webhook_endpoints', { url }],
+    ['PATCH', `/v1/ui/webhook_endpoints/${id}`, { url }],
+    ['POST', `/v1/ui/webhook_endpoints/${id}/rotate`, {}],
+    ['POST', `/v1/ui/webhook_endpoints/${id}/promote`, {}],
+    ['DELETE', `/v1/ui/webhook_endpoints/${id}`, {}],
+    ['POST', `/v1/ui/webhooks/${id}/test`, {}],
+    ['POST', '/v1/ui/webhook-replays', { endpointId: id, onlyFailed: true }],
+    ['POST', '/v1/ui/webhook-replays/wr_1/cancel', {}],
+    ['POST', '/v1/ui/webhook-deliveries/dlv_1/replay', {}],
+  ]
+  for (const [method, at, body] of refused) {
+    expect([at, (await stack.call(accessToken, method, at, body)).status]).toEqual([at, 403])
+  }
+  expect((await stack.call(tenant.liveKey, 'POST', `/v1/ui/webhooks/${id}/test`)).status).toBe(404)
+})
+
 describe('the secrets of an endpoint', () => {
   const rotate = (id: string, body?: object) =>
     call<WebhookEndpointWithSecretBody>('POST', `${path}/${id}/rotate`, body)
