@@ -4,8 +4,12 @@ import { reference, type EventDefinition } from './event.ts'
 const movement = z.strictObject({
   customerId: reference,
   providerId: reference,
-  credits: z.number().describe('The balance afterwards'),
-  amount: z.number().describe('Credits; below zero: taken'),
+  credits: z
+    .number()
+    .describe(
+      'The balance afterwards; up to 6 decimals, where parts of a unit cost parts of a credit',
+    ),
+  amount: z.number().describe('Credits, as exact; below zero: taken'),
   productRef: reference.nullable().describe('Null: of no product'),
 })
 

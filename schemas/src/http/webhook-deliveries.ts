@@ -54,7 +54,7 @@ const deliverySummarySchema = z.object({
   endpointId: z.string(),
   eventId: z.string(),
   type: z.string(),
-  /** `pending`: sent when it is due. `held`: its endpoint is disabled. `failed`: given up. `skipped`: its endpoint was deleted. */
+  /** `pending`: sent when it is due. `held`: its endpoint is disabled. `failed`: given up. `skipped`: its endpoint was deleted, or enabled without it. */
   state: z.enum(deliveryStates),
   /** When it is sent, where it is pending. */
   dueAt: z.string().optional(),
