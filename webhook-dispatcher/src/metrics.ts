@@ -50,6 +50,7 @@ export function createDispatchMetrics(registry: Registry) {
   for (const space of environments) {
     metrics.refused.inc({ space }, 0)
     metrics.unsendable.inc({ space }, 0)
+    for (const reason of ['attempts', 'gone']) metrics.disabled.inc({ space, reason }, 0)
   }
   return metrics
 }
