@@ -176,11 +176,11 @@ test('an endpoint that took something else meanwhile is not disabled by what it 
   expect(await readEndpoint()).toMatchObject({ status: 'enabled', failure_count: 1 })
 })
 
-test('what comes for a disabled endpoint is held, and sent once it is enabled again', async () => {
+test('what waits for a disabled endpoint is held, and sent at once when it is enabled again, retries too', async () => {
   let isGone = true
   const receiver = await receive(() => ({ status: isGone ? 410 : 200 }))
   await endpointOf(receiver)
-  await stack.start({ retryDelaysSeconds: [0, 0] })
+  await stack.start({ retryDelaysSeconds: [3_600, 3_600] })
   const [first] = await stack.tell('prov', ['cus_1'])
   await until(async () => (await readDelivery(first!)).state === 'held')
   expect(await readEndpoint()).toMatchObject({ status: 'disabled', disabled_reason: 'gone' })

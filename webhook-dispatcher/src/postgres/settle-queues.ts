@@ -3,7 +3,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 const rowsPerStatement = 10_000
 
 /**
- * Brings what waits in line with what its endpoint is: held while it is disabled, pending once it is enabled again, skipped
+ * Brings what waits in line with what its endpoint is: held while it is disabled, sent at once when it is enabled again, skipped
  * when it was deleted. Whoever changes an endpoint need not, and an event that was told at the same moment is not forgotten.
  */
 export async function settleQueues(sql: Queryable, now: Date): Promise<number> {
@@ -51,6 +51,9 @@ export async function settleQueues(sql: Queryable, now: Date): Promise<number> {
       update webhook_deliveries delivery
       set state = case locked.status
             when 'enabled' then 'pending' when 'disabled' then 'held' else 'skipped' end,
+        -- Who enables an endpoint says that it works: nothing that failed before waits for its time.
+        due_at = case locked.status
+            when 'enabled' then least(delivery.due_at, ${now}::timestamptz) else delivery.due_at end,
         finished_at = case locked.status when 'deleted' then ${now}::timestamptz end
       from locked where delivery.sequence = locked.sequence`
     changed = result.count

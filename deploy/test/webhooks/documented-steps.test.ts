@@ -1,0 +1,169 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startInstance, type Instance } from '../../src/instance/instance.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../../src/instance/temporary-folder.ts'
+import { findFreePort } from '../../src/standalone/ports.ts'
+
+/*
+ * What docs/webhooks.md tells a reader to type, typed, in the order in which it stands there: on an installation as `npm start` has
+ * it, from a folder that has nothing of this repository but the verifier.
+ */
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url))
+const page = readFileSync(join(repository, 'docs/webhooks.md'), 'utf8')
+const blocks = (language: string): string[] =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm'))].map(
+    ([, text]) => text!,
+  )
+
+const commands = blocks('sh')
+let folder: TemporaryFolder
+let instance: Instance
+let receiverPort: number
+let receiver: ChildProcess | undefined
+/** What the receiver prints. */
+let printed = ''
+/** What the reader has seen so far, and types where the page has an ellipsis. */
+const seen = { we_: '', dlv_: '', whsec_: [] as string[] }
+
+beforeAll(async () => {
+  folder = await makeTemporaryFolder('documented-steps')
+  const port = await findFreePort(new Set())
+  receiverPort = await findFreePort(new Set([port]))
+  const dataDir = join(folder.path, 'data')
+  instance = await startInstance({ dataDir, port, environment: process.env })
+  await mkdir(join(folder.path, 'receiver'))
+  await writeFile(join(folder.path, 'receiver/package.json'), '{ "private": true }')
+})
+
+afterAll(async () => {
+  await stopReceiver()
+  await instance.stop()
+  await folder.remove()
+})
+
+let customers = 0
+
+/** As it stands on the page, but for addresses, keys and ids, which are somebody's own, and customers, each of whom is new. */
+function filledIn(text: string): string {
+  const secrets = [...seen.whsec_]
+  return text
+    .replaceAll('http://127.0.0.1:8787', instance.credentials.baseUrl)
+    .replaceAll('sk_sandbox_…', instance.credentials.sandboxKey)
+    .replaceAll('../tollgate/', repository)
+    .replaceAll(/\b3000\b/g, String(receiverPort))
+    .replaceAll('ada@', () => `ada${(customers += 1)}@`)
+    .replaceAll('we_…', seen.we_)
+    .replaceAll('dlv_…', seen.dlv_)
+    .replaceAll('whsec_…', () => secrets.shift()!)
+}
+
+/** The command on the page with that in it, which is run; the answer of the API, where it is one to that. */
+function type<Answer>(part: string): Answer {
+  const [command, ...others] = commands.filter((each) => each.includes(part))
+  expect([command, others], part).toEqual([expect.any(String), []])
+  const [definition] = commands
+  const { stdout, stderr, status } = spawnSync('bash', ['-c', filledIn(definition! + command)], {
+    cwd: join(folder.path, 'receiver'),
+    encoding: 'utf8',
+  })
+  expect(status, stderr).toBe(0)
+  return command!.startsWith('tollgate ') ? (JSON.parse(stdout) as Answer) : (stdout as Answer)
+}
+
+async function startReceiver(part: string): Promise<void> {
+  await stopReceiver()
+  const command = commands.find((each) => each.includes(part))!
+  receiver = spawn('bash', ['-c', `exec env ${filledIn(command)}`], {
+    cwd: join(folder.path, 'receiver'),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  for (const output of [receiver.stdout!, receiver.stderr!]) {
+    output.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  }
+  const isUp = (): Promise<boolean> =>
+    fetch(`http://localhost:${receiverPort}`, { method: 'POST' }).then(
+      () => true,
+      () => false,
+    )
+  await expect.poll(isUp, { timeout: 15_000 }).toBe(true)
+  printed = ''
+}
+
+async function stopReceiver(): Promise<void> {
+  if (receiver === undefined) return
+  receiver.kill()
+  await once(receiver, 'exit')
+  receiver = undefined
+}
+
+const prints = (text: string) => expect.poll(() => printed, { timeout: 15_000 }).toContain(text)
+
+type Endpoint = { readonly id: string; readonly secret: string; readonly status: string }
+type Delivery = { readonly id: string; readonly attempts: readonly object[] }
+
+test('the first webhook arrives', async () => {
+  await writeFile(join(folder.path, 'receiver/receiver.mjs'), filledIn(blocks('js')[0]!))
+  type('npm install')
+  const { id, secret } = type<Endpoint>('webhook_endpoints -d')
+  Object.assign(seen, { we_: id, whsec_: [secret] })
+  await startReceiver('WEBHOOK_SECRETS=whsec_… node')
+  expect(type('/test -X POST')).toMatchObject({ success: true, status: 200 })
+  await prints('payment.succeeded')
+  type('/v1/sdk/customers -d')
+  await prints('customer.created')
+})
+
+test('what failed while the receiver was down arrives when it is up again', async () => {
+  await stopReceiver()
+  type('/v1/sdk/customers -d')
+  const waiting = (): Delivery | undefined =>
+    type<{ deliveries: Delivery[] }>('&state=pending').deliveries[0]
+  await expect
+    .poll(waiting, { timeout: 15_000 })
+    .toMatchObject({ attempts: [{ error: 'unreachable' }], dueAt: expect.any(String) as string })
+  seen.dlv_ = waiting()!.id
+  await startReceiver('WEBHOOK_SECRETS=whsec_… node')
+  expect(type('{"status":"disabled"}')).toMatchObject({ status: 'disabled' })
+  await expect.poll(waiting, { timeout: 15_000 }).toBe(undefined)
+  expect(type('{"status":"enabled"}')).toMatchObject({ status: 'enabled' })
+  await prints('customer.created')
+})
+
+test('what was taken is sent anew when it is asked for', async () => {
+  printed = ''
+  await expect
+    .poll(() => type<{ id?: string }>('/replay -X POST').id, { timeout: 15_000 })
+    .toMatch(/^dlv_/)
+  await prints('customer.created')
+  await expect
+    .poll(() => type<{ id?: string }>('"onlyFailed":true').id, { timeout: 15_000 })
+    .toMatch(/^wr_/)
+})
+
+test('a secret is exchanged without a webhook refused', async () => {
+  const { secret } = type<Endpoint>('/rotate -X POST')
+  seen.whsec_.push(secret)
+  await startReceiver('WEBHOOK_SECRETS=whsec_…,whsec_…')
+  type('/v1/sdk/customers -d')
+  await prints('customer.created')
+  type('/promote -X POST')
+  type('/v1/sdk/customers -d')
+  await expect.poll(() => printed.split('customer.created').length, { timeout: 15_000 }).toBe(3)
+  expect(printed).not.toContain('Error')
+})
+
+test('every command of the page was typed here', () => {
+  const here = readFileSync(fileURLToPath(import.meta.url), 'utf8')
+  const parts = [...here.matchAll(/(?:type(?:<.*>)?|startReceiver)\(\s*'([^']+)'/g)].map(
+    ([, part]) => part!,
+  )
+  const [, ...typed] = commands
+  expect(typed.filter((command) => !parts.some((part) => command.includes(part)))).toEqual([])
+  expect(blocks('js')).toHaveLength(1)
+})
