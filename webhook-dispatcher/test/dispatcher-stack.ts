@@ -10,6 +10,7 @@ import { insertOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
 import { drawEventId } from '@tollgate/domain/unit-of-work/draw-event-id'
 import { readWebhookDispatcherConfig, type WebhookDispatcherConfig } from '../src/config.ts'
+import type { Parts } from '../src/open-parts.ts'
 import { createWebhookDispatcher, type WebhookDispatcher } from '../src/service.ts'
 
 export type DispatcherStack = {
@@ -21,7 +22,10 @@ export type DispatcherStack = {
   /** What dispatchers take for the time, set back to undefined for the real one. */
   now: number | undefined
   /** Starts one; `stop` ends it. */
-  start(config?: Partial<WebhookDispatcherConfig>): Promise<WebhookDispatcher>
+  start(
+    config?: Partial<WebhookDispatcherConfig>,
+    parts?: Partial<Parts>,
+  ): Promise<WebhookDispatcher>
   insertEndpoint(endpoint: NewEndpoint): Promise<void>
   /** Tells so many events of each customer, in one transaction, and returns their ids. */
   tell(providerId: string, customers: readonly string[], type?: string): Promise<string[]>
@@ -55,7 +59,7 @@ export async function startDispatcherStack(): Promise<DispatcherStack> {
     secrets,
     secretKeys: `${key.id}:${key.bytes.toString('base64')}`,
     now: undefined,
-    async start(config = {}) {
+    async start(config = {}, parts = {}) {
       const outbound = openOutbound(config.outboundTimeoutMs)
       posts.push(outbound)
       const dispatcher = createWebhookDispatcher(
@@ -66,6 +70,7 @@ export async function startDispatcherStack(): Promise<DispatcherStack> {
           outbound: { of: () => outbound },
           logger: createLogger('webhook-dispatcher', 'silent'),
           clock: { now: () => stack.now ?? Date.now() },
+          ...parts,
         },
       )
       await dispatcher.start()

@@ -10,6 +10,7 @@ import { Dispatcher } from './dispatcher.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { Recorder } from './recorder.ts'
 import { sendDelivery, type Sent } from './send.ts'
+import { traceDispatch } from './trace-dispatch.ts'
 
 export type DispatchedEnvironment = {
   readonly underWay: number
@@ -28,7 +29,7 @@ export function openEnvironment(
   parts: Parts,
   metrics: DispatchMetrics,
 ): DispatchedEnvironment {
-  const { random, secrets } = parts
+  const { random, tracing, secrets } = parts
   const outbound = parts.outbound.of(space)
   const sql = parts.database.in(space)
   const logger = parts.logger.child({ space })
@@ -67,8 +68,10 @@ export function openEnvironment(
   }
   const { retryDelaysSeconds: delaysSeconds, retryJitterPercent: jitterPercent } = config
   const dispatcher = new Dispatcher({
-    claim: (claim) => claimDeliveries(sql, claim),
-    send: (delivery) => sendDelivery(sendParts, delivery),
+    ...traceDispatch(tracing, space, {
+      claim: (claim) => claimDeliveries(sql, claim),
+      send: (delivery) => sendDelivery(sendParts, delivery),
+    }),
     promote: ({ providerId, endpointRef }, secretRef) =>
       promoteSecret(sql, providerId, endpointRef, secretRef),
     recorder,
