@@ -20,46 +20,44 @@ export const webhookDeliveriesQuerySchema = z
     eventId: optionalReference.optional(),
     type: z.enum(eventTypes).optional(),
     state: z.enum(deliveryStates).optional(),
-    /** Made at that time or later. */
-    from: storedInstantText.optional(),
-    /** Made before that time. */
-    to: storedInstantText.optional(),
-    /** The id of a delivery: those that are older. */
-    before: optionalReference.optional(),
+    from: storedInstantText.optional().describe('Made at that time or later'),
+    to: storedInstantText.optional().describe('Made before that time'),
+    before: optionalReference.optional().describe('The id of a delivery: those that are older'),
   })
   .refine(isSpan, notASpan)
 
 export const webhookAttemptSummarySchema = z.object({
-  /** 1 to 12, as the receiver was told it. */
-  number: z.int(),
-  /** A second try at once, with the signatures in the other order. */
-  isReversed: z.boolean(),
+  number: z.int().describe('1 to 12, as the receiver was told it'),
+  isReversed: z.boolean().describe('A second try at once, with the signatures in the other order'),
   startedAt: z.string(),
-  durationMs: z.int(),
-  /** Until the connection stood; missing where none was made. */
-  connectMs: z.int().optional(),
-  /** Until the head of the answer. */
-  answerMs: z.int().optional(),
-  /** Of the answer, where there was one. */
-  status: z.int().optional(),
-  /** Why there was none, or not to its end: `refused`, `unresolved`, `unreachable`, `tls`, `timeout`, `cut-off`, `too-large` or `malformed`. */
-  error: z.string().optional(),
-  /** What it was sent to. */
-  address: z.string().optional(),
+  durationMs: z.int().describe('Milliseconds for all of it'),
+  connectMs: z
+    .int()
+    .optional()
+    .describe('Milliseconds until the connection stood; missing where none was made'),
+  answerMs: z.int().optional().describe('Milliseconds until the head of the answer'),
+  status: z.int().optional().describe('Of the answer, where there was one'),
+  error: z
+    .string()
+    .optional()
+    .describe(
+      'Why there was none, or not to its end: `refused`, `unresolved`, `unreachable`, `tls`, `timeout`, `cut-off`, `too-large`, `malformed`, `unsigned`, `no-event` or `unrecorded`',
+    ),
+  address: z.string().optional().describe('The address of the machine that it was sent to'),
 })
 
 const deliverySummarySchema = z.object({
-  /** As receivers know it: the same for all attempts. */
-  id: z.string(),
+  id: z.string().describe('As receivers know it: the same for all attempts'),
   endpointId: z.string(),
   eventId: z.string(),
   type: z.string(),
-  /** `pending`: sent when it is due. `held`: its endpoint is disabled. `failed`: given up. `skipped`: its endpoint was deleted, or enabled without it. */
-  state: z.enum(deliveryStates),
-  /** When it is sent, where it is pending. */
-  dueAt: z.string().optional(),
-  /** By which replay it was made. */
-  replayId: z.string().optional(),
+  state: z
+    .enum(deliveryStates)
+    .describe(
+      '`pending`: sent when it is due. `held`: its endpoint is disabled. `failed`: given up. `skipped`: its endpoint was deleted, or enabled without it',
+    ),
+  dueAt: z.string().optional().describe('When it is sent, where it is pending'),
+  replayId: z.string().optional().describe('By which replay it was made'),
   createdAt: z.string(),
   finishedAt: z.string().optional(),
 })
@@ -77,8 +75,7 @@ export const webhookDeliveriesResponseSchema = z.object({
 })
 
 const attemptSchema = webhookAttemptSummarySchema.extend({
-  /** The first 4 KiB of what it answered, or why it did not. */
-  answer: z.string().optional(),
+  answer: z.string().optional().describe('The first 4 KiB of what it answered, or why it did not'),
 })
 
 export const webhookDeliverySchema = deliverySummarySchema.extend({
@@ -91,12 +88,18 @@ export type WebhookAttemptBody = z.infer<typeof attemptSchema>
 export const webhookReplayCreateSchema = z
   .object({
     endpointId: requiredReference,
-    /** Deliveries that were made at that time or later. Missing: with `onlyFailed` alone, all there are. */
-    from: storedInstantText.optional(),
-    /** And before that time. Missing: until now. */
-    to: storedInstantText.optional(),
-    /** Only those that were given up, and whose event was not sent there otherwise since. */
-    onlyFailed: z.boolean().default(false),
+    from: storedInstantText
+      .optional()
+      .describe(
+        'Deliveries that were made at that time or later. Missing: with `onlyFailed` alone, all there are',
+      ),
+    to: storedInstantText.optional().describe('And before that time. Missing: until now'),
+    onlyFailed: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Only those that were given up, and whose event was not sent there otherwise since',
+      ),
   })
   .refine(({ from, onlyFailed }) => from !== undefined || onlyFailed, {
     error: 'Without onlyFailed, from is required',
@@ -109,15 +112,14 @@ export const webhookReplaysQuerySchema = z.object(pageQuery)
 export const webhookReplaySchema = z.object({
   id: z.string(),
   endpointId: z.string(),
-  /** Of this delivery alone. */
-  deliveryId: z.string().optional(),
+  deliveryId: z.string().optional().describe('Of this delivery alone'),
   onlyFailed: z.boolean(),
   from: z.string().optional(),
   to: z.string(),
-  /** `stopped`: the endpoint was deleted. */
-  state: z.enum(['running', 'finished', 'cancelled', 'stopped']),
-  /** How many deliveries it has made so far. */
-  queued: z.int(),
+  state: z
+    .enum(['running', 'finished', 'cancelled', 'stopped'])
+    .describe('`stopped`: the endpoint was deleted'),
+  queued: z.int().describe('How many deliveries it has made so far'),
   createdAt: z.string(),
   finishedAt: z.string().optional(),
 })

@@ -21,10 +21,13 @@ export const webhookEndpointUpdateSchema = z
   .object({
     url: url.optional(),
     enabledEvents: enabledEvents.optional(),
-    /** `enabled` sends what was held while it was disabled, and forgets what failed. */
-    status: z.enum(['enabled', 'disabled']).optional(),
-    /** With `status` `enabled`: what was held since before that time is never sent. */
-    skipHeldBefore: storedInstantText.optional(),
+    status: z
+      .enum(['enabled', 'disabled'])
+      .optional()
+      .describe('`enabled` sends what was held while it was disabled, and forgets what failed'),
+    skipHeldBefore: storedInstantText
+      .optional()
+      .describe('With `status` `enabled`: what was held since before that time is never sent'),
   })
   .refine(({ status, skipHeldBefore }) => skipHeldBefore === undefined || status === 'enabled', {
     error: 'Goes with the status enabled alone',
@@ -35,15 +38,20 @@ export const webhookEndpointUpdateSchema = z
 export const secretOverlapHoursMax = 168
 
 export const webhookSecretRotateSchema = z.object({
-  /** How long the secrets that are there go on signing beside the new one; 0 ends them at once. */
-  overlapHours: z.number().min(0).max(secretOverlapHoursMax).default(24),
+  overlapHours: z
+    .number()
+    .min(0)
+    .max(secretOverlapHoursMax)
+    .default(24)
+    .describe(
+      'How long the secrets that are there go on signing beside the new one; 0 ends them at once',
+    ),
 })
 
 const signingSecretSchema = z.object({
   id: z.string(),
   createdAt: z.string(),
-  /** Signs no longer from then on; missing: does not end. */
-  expiresAt: z.string().optional(),
+  expiresAt: z.string().optional().describe('Signs no longer from then on; missing: does not end'),
 })
 
 export const webhookEndpointSchema = z.object({
@@ -51,16 +59,19 @@ export const webhookEndpointSchema = z.object({
   url: z.string(),
   enabledEvents: z.array(z.string()),
   status: z.enum(['enabled', 'disabled']),
-  /** `attempts`: a delivery was given up, and nothing else succeeded meanwhile. `gone`: it answered 410. `provider`: its owner did. */
-  disabledReason: z.enum(['attempts', 'gone', 'provider']).optional(),
+  disabledReason: z
+    .enum(['attempts', 'gone', 'provider'])
+    .optional()
+    .describe(
+      '`attempts`: a delivery was given up, and nothing else succeeded meanwhile. `gone`: it answered 410. `provider`: its owner did',
+    ),
   disabledAt: z.string().optional(),
-  /** Attempts that failed since the last that succeeded. */
-  failureCount: z.int(),
-  /** When the first of them began. */
-  failingSince: z.string().optional(),
+  failureCount: z.int().describe('Attempts that failed since the last that succeeded'),
+  failingSince: z.string().optional().describe('When the first of them began'),
   livemode: z.boolean(),
-  /** Those that sign, in the order of their signatures in the header. */
-  signingSecrets: z.array(signingSecretSchema),
+  signingSecrets: z
+    .array(signingSecretSchema)
+    .describe('Those that sign, in the order of their signatures in the header'),
   createdAt: z.string(),
   updatedAt: z.string(),
 })
@@ -70,8 +81,9 @@ export type WebhookEndpointBody = z.infer<typeof webhookEndpointSchema>
 export const shownAttemptsMax = 20
 
 export const webhookEndpointWithAttemptsSchema = webhookEndpointSchema.extend({
-  /** What came of the last 20 attempts, newest first: of its newest deliveries. */
-  lastAttempts: z.array(webhookAttemptSummarySchema.extend({ deliveryId: z.string() })),
+  lastAttempts: z
+    .array(webhookAttemptSummarySchema.extend({ deliveryId: z.string() }))
+    .describe('What came of the last 20 attempts, newest first: of its newest deliveries'),
 })
 
 export type WebhookEndpointWithAttemptsBody = z.infer<typeof webhookEndpointWithAttemptsSchema>
@@ -88,13 +100,10 @@ export const webhookEndpointsResponseSchema = z.object({
 export const webhookEndpointDeletedSchema = z.object({ success: z.literal(true) })
 
 export const webhookTestedSchema = z.object({
-  /** It was answered with a status from 200 to 299. */
-  success: z.boolean(),
+  success: z.boolean().describe('It was answered with a status from 200 to 299'),
   eventId: z.string(),
-  /** Of the answer, where there was one. */
-  status: z.int().optional(),
-  /** Why there was none. */
-  error: z.string().optional(),
+  status: z.int().optional().describe('Of the answer, where there was one'),
+  error: z.string().optional().describe('Why there was none'),
   durationMs: z.int(),
 })
 
