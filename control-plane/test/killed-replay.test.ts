@@ -65,7 +65,7 @@ test('a replay loses and doubles nothing, whoever dies while it is queued', asyn
     select count(*)::int as rows, count(distinct event_id)::int as events, count(distinct reference)::int as references
     from webhook_deliveries where replay_ref = ${replayId} and state = 'pending'`
   expect(made).toEqual({ rows: count, events: count, references: count })
-  if (asked !== undefined) console.log({ kills, diedInTheMiddle, count })
+  if (asked !== undefined) console.log('killed replays', { kills, diedInTheMiddle, count })
 }, 900_000)
 
 const waiting = { timeout: 60_000, interval: 5 }

@@ -72,10 +72,7 @@ test.each([
     expect(new Set(promoted.map(({ actor }) => actor))).toEqual(
       new Set(refused === 0 ? [] : ['job:webhook-dispatcher']),
     )
-    if (asked !== undefined)
-      console.log(
-        `${events} deliveries, the receiver switched after ${switchesAfter}: ${refused} refused`,
-      )
+    if (asked !== undefined) console.log('rotation', { whichV1, events, switchesAfter, refused })
   },
   30_000 + deliveredWithinMs,
 )

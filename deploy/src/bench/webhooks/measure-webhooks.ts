@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { quantile } from '../statistics.ts'
-import type { Dispatchers, Rig } from './rig.ts'
+import { measureKills, type Kills } from './measure-kills.ts'
+import type { Rig } from './rig.ts'
+import { duplicatesIn } from './sink-process.ts'
 
 export type WebhookOptions = {
   /** Deliveries of one measurement of the throughput. */
@@ -37,13 +39,6 @@ type Fairness = {
   readonly sentToHanging: number
 }
 
-type Kills = {
-  readonly deliveries: number
-  readonly kills: number
-  readonly lost: number
-  readonly duplicates: number
-}
-
 export async function measureWebhooks(
   rig: Rig,
   { deliveries, killedDeliveries, dispatchers }: WebhookOptions,
@@ -59,7 +54,7 @@ export async function measureWebhooks(
   say('fairness beside an endpoint that hangs ...')
   const fairness = await measureFairness(rig, 200, deliveries)
   say('dispatchers that are killed every two seconds ...')
-  const kills = await measureKills(rig, killedDeliveries)
+  const kills = await measureKills(rig, killedDeliveries, 2_000)
   return { latency, throughput, fairness, kills }
 }
 
@@ -145,44 +140,6 @@ async function measureFairness(rig: Rig, endpoints: number, queued: number): Pro
   }
 }
 
-/** Three endpoints; one of three dispatchers dies every two seconds and is replaced, and the database is restarted once. */
-async function measureKills(rig: Rig, deliveries: number): Promise<Kills> {
-  await rig.clear()
-  await rig.insertEndpoints(3)
-  const events = Math.ceil(deliveries / 3)
-  const telling = rig.tell(events)
-  const start = (): Dispatchers =>
-    rig.startDispatchers(1, {
-      TOLLGATE_WEBHOOK_LEASE_MS: '8000',
-      TOLLGATE_OUTBOUND_TIMEOUT_MS: '3500',
-      TOLLGATE_WEBHOOK_POLL_MS: '1000',
-    })
-  const running = [start(), start(), start()]
-  let kills = 0
-  for (;;) {
-    await sleep(2_000)
-    const { distinct } = await rig.sink.count()
-    if (distinct >= events * 3) break
-    const [oldest] = running.splice(0, 1)
-    oldest!.processes[0]!.kill('SIGKILL')
-    kills += 1
-    running.push(start())
-    if (kills === 5) {
-      await telling
-      await rig.restartDatabase()
-    }
-  }
-  await telling
-  for (const each of running) await each.stop()
-  const list = await rig.sink.list()
-  return {
-    deliveries: events * 3,
-    kills,
-    lost: events * 3 - list.length,
-    duplicates: duplicatesIn(list),
-  }
-}
-
 async function warmUp(rig: Rig, endpoints: number): Promise<void> {
   await rig.tellOne()
   await taken(rig, endpoints)
@@ -190,8 +147,4 @@ async function warmUp(rig: Rig, endpoints: number): Promise<void> {
 
 async function taken(rig: Rig, deliveries: number): Promise<void> {
   while ((await rig.sink.count()).distinct < deliveries) await sleep(50)
-}
-
-function duplicatesIn(list: Awaited<ReturnType<Rig['sink']['list']>>): number {
-  return list.reduce((sum, [, times]) => sum + times - 1, 0)
 }

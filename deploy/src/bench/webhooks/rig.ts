@@ -37,8 +37,14 @@ export type Dispatchers = {
   stop(): Promise<void>
 }
 
-/** A PostgreSQL that writes to disk as it does for users, a receiver, and dispatchers as processes of their own. */
-export async function startRig(folder: string): Promise<Rig> {
+/**
+ * A PostgreSQL that writes to disk as it does for users, a receiver, and dispatchers as processes of their own, which run
+ * the built program.
+ */
+export async function startRig(
+  folder: string,
+  dispatcher: string = entries.webhookDispatcher,
+): Promise<Rig> {
   const options = { folder: `${folder}/postgres`, port: await findFreePort(new Set()) }
   let postgres = await startEmbeddedPostgres(options)
   await migratePostgres({ url: postgres.url, folder: migrationsFolder })
@@ -68,7 +74,8 @@ export async function startRig(folder: string): Promise<Rig> {
       const [eventId] = await tellBatch(database, provider, 1)
       return { eventId: eventId!, committedAtMs: performance.timeOrigin + performance.now() }
     },
-    startDispatchers: (count, more = {}) => startDispatchers(count, { ...environment, ...more }),
+    startDispatchers: (count, more = {}) =>
+      startDispatchers(dispatcher, count, { ...environment, ...more }),
     restartDatabase: async () => {
       await postgres.stop()
       postgres = await startEmbeddedPostgres(options)
@@ -139,10 +146,11 @@ async function tellBatch(
 }
 
 function startDispatchers(
+  program: string,
   count: number,
   environment: Readonly<Record<string, string>>,
 ): Dispatchers {
-  const processes = Array.from({ length: count }, () => startDispatcher(environment))
+  const processes = Array.from({ length: count }, () => startDispatcher(program, environment))
   return {
     processes,
     stop: async () => {
@@ -156,8 +164,11 @@ function startDispatchers(
   }
 }
 
-function startDispatcher(environment: Readonly<Record<string, string>>): ChildProcess {
-  return spawn(process.execPath, ['--enable-source-maps', entries.webhookDispatcher], {
+function startDispatcher(
+  program: string,
+  environment: Readonly<Record<string, string>>,
+): ChildProcess {
+  return spawn(process.execPath, ['--enable-source-maps', program], {
     env: { ...environment },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

@@ -36,3 +36,8 @@ export async function startSink(): Promise<Sink> {
     stop: () => child.disconnect(),
   }
 }
+
+/** Requests beyond the first of each delivery. */
+export function duplicatesIn(list: readonly Taken[]): number {
+  return list.reduce((sum, [, times]) => sum + times - 1, 0)
+}

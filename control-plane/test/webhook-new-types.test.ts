@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { insertOutboxEvents } from '@tollgate/domain/outbox/repository'
+import { eventTypes } from '@tollgate/schemas/event-types'
+import type { WebhookDeliverySummaryBody } from '@tollgate/schemas/http/webhook-deliveries'
+import type { WebhookEndpointBody } from '@tollgate/schemas/http/webhook-endpoints'
+import { startTestStack, type TestStack } from './test-stack.ts'
+
+let stack: TestStack
+
+beforeAll(async () => {
+  stack = await startTestStack()
+})
+afterAll(() => stack.stop())
+
+test('who asked for all types receives one that is added later, and who named all that there are does not', async () => {
+  const { providerId, sandboxKey } = await stack.createTenant()
+  const create = async (fields: object): Promise<string> => {
+    const all = { url: 'https://hooks.example.com', ...fields }
+    const path = '/v1/webhook_endpoints'
+    return (await stack.call<WebhookEndpointBody>(sandboxKey, 'POST', path, all)).body.id
+  }
+  const askedForAll = await create({ enabledEvents: [] })
+  const saidNothing = await create({})
+  await create({ enabledEvents: eventTypes })
+  const event = {
+    eventId: 'evt_later',
+    providerId,
+    type: 'customer.invented_later',
+    livemode: false,
+    object: { id: 'cus_1' },
+    previousAttributes: null,
+    requestId: null,
+    idempotencyKey: null,
+    createdAt: new Date(),
+  }
+  await stack.database
+    .of(providerId)
+    .in('sandbox')
+    .write((sql) => insertOutboxEvents(sql, [event]))
+  const { deliveries } = (
+    await stack.call<{ deliveries: WebhookDeliverySummaryBody[] }>(
+      sandboxKey,
+      'GET',
+      '/v1/ui/webhook-deliveries',
+    )
+  ).body
+  expect(deliveries.map(({ type, endpointId }) => [type, endpointId]).toSorted()).toEqual(
+    [askedForAll, saidNothing].toSorted().map((endpointId) => [event.type, endpointId]),
+  )
+})

@@ -1,0 +1,62 @@
+export type Caller = {
+  readonly name: number
+  answered: number
+  /** Answered or not. */
+  lastGrant: Grant | undefined
+}
+
+type Grant = { readonly customer: string; readonly idempotencyKey: string }
+
+/** Makes a customer, changes it and gives it credits, makes a product and changes it, then the next. */
+export async function changeUntilNobodyAnswers(
+  url: string,
+  key: string,
+  caller: Caller,
+  onAnswer: () => void,
+): Promise<void> {
+  const call = async (method: string, path: string, body: object): Promise<string> => {
+    const response = await fetch(`${url}${path}`, requestOf(key, method, body))
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`)
+    caller.answered += 1
+    onAnswer()
+    return ((await response.json()) as { readonly reference: string }).reference
+  }
+  try {
+    for (let round = 0; ; round += 1) {
+      const name = `${caller.name} ${round}`
+      const email = `${caller.name}.${round}@example.com`
+      const customer = await call('POST', '/v1/sdk/customers', { email, name })
+      await call('PATCH', `/v1/sdk/customers/${customer}`, { name: `${name} anew` })
+      caller.lastGrant = { customer, idempotencyKey: `grant ${name}` }
+      await repeatGrant(url, key, caller.lastGrant)
+      caller.answered += 1
+      onAnswer()
+      const product = await call('POST', '/v1/sdk/products', { name })
+      await call('PUT', `/v1/sdk/products/${product}`, { name: `${name} anew` })
+    }
+  } catch (error) {
+    // What fetch throws when the other side is gone; a refusal is a fault.
+    if (!(error instanceof TypeError)) throw error
+  }
+}
+
+/** As it was asked before, if it was. */
+export async function repeatGrant(url: string, key: string, grant: Grant): Promise<void> {
+  const path = `/v1/sdk/customers/${grant.customer}/credits`
+  const request = requestOf(key, 'POST', { credits: 5 }, grant.idempotencyKey)
+  const response = await fetch(`${url}${path}`, request)
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  await response.json()
+}
+
+function requestOf(key: string, method: string, body: object, idempotencyKey?: string) {
+  return {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+    },
+    body: JSON.stringify(body),
+  }
+}

@@ -1,0 +1,45 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { measureKills, sendersUnderFire } from '../../src/bench/webhooks/measure-kills.ts'
+import { startRig, type Rig } from '../../src/bench/webhooks/rig.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../../src/instance/temporary-folder.ts'
+
+/* Built dispatchers die (-9) again and again, and PostgreSQL is restarted once: nothing is lost, and little comes twice. */
+
+const asked = process.env['TOLLGATE_TEST_WEBHOOK_KILLED_DELIVERIES']
+const deliveries = Number(asked ?? 1_500)
+const killEveryMs = asked === undefined ? 1_000 : 2_000
+
+/** Requests that a dispatcher may have on their way at one endpoint. */
+const perEndpointMax = 4
+
+// Tests resolve packages to their sources, which Node alone cannot run.
+const dispatcher = fileURLToPath(
+  new URL('../../../webhook-dispatcher/dist/main.js', import.meta.url),
+)
+
+let folder: TemporaryFolder
+let rig: Rig
+
+beforeAll(async () => {
+  folder = await makeTemporaryFolder('killed-dispatchers')
+  rig = await startRig(folder.path, dispatcher)
+})
+afterAll(async () => {
+  await rig.stop()
+  await folder.remove()
+})
+
+test('each delivery arrives, whoever dies', { timeout: 60_000 + 5 * deliveries }, async () => {
+  const seen = await measureKills(rig, deliveries, killEveryMs)
+  expect(seen.lost).toBe(0)
+  expect(seen.kills).toBeGreaterThan(0)
+  const { dispatchers, endpoints } = sendersUnderFire
+  // What was on its way when one died, and when all of them lost the database.
+  const onTheirWayMax = (seen.kills + dispatchers) * endpoints * perEndpointMax
+  expect(seen.duplicates).toBeLessThanOrEqual(onTheirWayMax)
+  const [left] = await rig.database.in('sandbox')<{ deliveries: number }[]>`
+    select count(*)::int as deliveries from webhook_deliveries where state <> 'succeeded'`
+  expect(left!.deliveries).toBe(0)
+  if (asked !== undefined) console.log('killed dispatchers', seen)
+})
