@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 export type Caller = {
   readonly name: number
   answered: number
@@ -15,8 +17,7 @@ export async function changeUntilNobodyAnswers(
   onAnswer: () => void,
 ): Promise<void> {
   const call = async (method: string, path: string, body: object): Promise<string> => {
-    const response = await fetch(`${url}${path}`, requestOf(key, method, body))
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`)
+    const response = await send(`${url}${path}`, requestOf(key, method, body))
     caller.answered += 1
     onAnswer()
     return ((await response.json()) as { readonly reference: string }).reference
@@ -43,13 +44,36 @@ export async function changeUntilNobodyAnswers(
 /** As it was asked before, if it was. */
 export async function repeatGrant(url: string, key: string, grant: Grant): Promise<void> {
   const path = `/v1/sdk/customers/${grant.customer}/credits`
-  const request = requestOf(key, 'POST', { credits: 5 }, grant.idempotencyKey)
-  const response = await fetch(`${url}${path}`, request)
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  const response = await send(
+    `${url}${path}`,
+    requestOf(key, 'POST', { credits: 5 }, grant.idempotencyKey),
+  )
   await response.json()
 }
 
-function requestOf(key: string, method: string, body: object, idempotencyKey?: string) {
+const triesMax = 100
+const pauseMs = 100
+
+/**
+ * PostgreSQL keeps the connections of who was killed for a moment, and may have none left for who comes next: that is
+ * answered 503, nothing has changed, and it is asked again.
+ */
+async function send(url: string, request: RequestInit): Promise<Response> {
+  for (let tries = 1; ; tries += 1) {
+    const response = await fetch(url, request)
+    if (response.ok) return response
+    const refusal = `${request.method} ${url}: ${response.status} ${await response.text()}`
+    if (response.status !== 503 || tries >= triesMax) throw new Error(refusal)
+    await sleep(pauseMs)
+  }
+}
+
+function requestOf(
+  key: string,
+  method: string,
+  body: object,
+  idempotencyKey?: string,
+): RequestInit {
   return {
     method,
     headers: {
