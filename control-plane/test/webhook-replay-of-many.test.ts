@@ -60,4 +60,7 @@ test('a hundred thousand are queued once each, by processes that come and go', a
     select count(*)::int as rows, count(distinct event_id)::int as events, count(distinct reference)::int as references
     from webhook_deliveries where replay_ref = ${begun.id} and state = 'pending'`
   expect(made).toEqual({ rows: count, events: count, references: count })
+  if (process.env['TOLLGATE_TEST_WEBHOOK_REPLAY_KILLS'] !== undefined) {
+    console.log('replay of many', made)
+  }
 }, 180_000)
