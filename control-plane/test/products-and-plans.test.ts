@@ -105,6 +105,40 @@ describe('products', () => {
     expect((await call<ProductBody>('GET', path)).body).toEqual(body)
   })
 
+  test('what changes nothing is told to nobody, and what is taken off sale is told once', async () => {
+    const { reference } = await createProduct({ metadata: { a: 1 } }, tenant.liveKey)
+    const path = `${products}/${reference}`
+    const change = (fields: object) => call('PUT', path, fields, tenant.liveKey)
+    const { reference: planRef } = await createPlan(reference, { default: true }, tenant.liveKey)
+    await provision(reference, tenant.liveKey)
+    await change({ name: 'API', metadata: { a: 1 } })
+    await change({ name: 'Other' })
+    await change({ status: 'inactive' })
+    await change({ status: 'inactive' })
+    expect((await call('DELETE', path, undefined, tenant.liveKey)).status).toBe(200)
+    expect(await eventTypesOf(reference, 'live')).toEqual([
+      'product.created',
+      'product.updated',
+      'product.updated',
+      'product.archived',
+    ])
+    const planPath = `${path}/plans/${planRef}`
+    await call('PUT', planPath, { name: 'Plan' }, tenant.liveKey)
+    await call('PUT', planPath, { name: 'Changed' }, tenant.liveKey)
+    expect(await eventTypesOf(planRef, 'live')).toEqual(['plan.created', 'plan.updated'])
+  })
+
+  test('plans that were archived are not archived again with their product', async () => {
+    const { reference } = await createProduct()
+    const path = `${products}/${reference}`
+    const plan = await createPlan(reference)
+    const other = await createPlan(reference)
+    await call('PUT', `${path}/plans/${plan.reference}`, { status: 'archived' })
+    await call('DELETE', path)
+    expect(await eventTypesOf(plan.reference)).toEqual(['plan.created', 'plan.archived'])
+    expect(await eventTypesOf(other.reference)).toEqual(['plan.created', 'plan.archived'])
+  })
+
   test('are listed newest first, filtered, in pages that clamp', async () => {
     const other = await stack.createTenant()
     const create = (fields: object) => createProduct(fields, other.sandboxKey)

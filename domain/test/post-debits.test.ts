@@ -158,6 +158,24 @@ it('writes off what was used beyond the wallet, and never owes', async () => {
   expect(await listUnbalancedWallets(sandbox(), 10)).toEqual([])
 })
 
+it('tells once that nothing is left, however much more is written off', async () => {
+  await addEndpoint()
+  await grant(1_500)
+  await post(batch(0, [debit(1_500n)]))
+  await post(batch(1, [debit(2_000n, 'prd_2'), debit(30n)]))
+  expect(await eventsOf('low_balance')).toHaveLength(1)
+  expect(await eventsOf('exhausted')).toHaveLength(1)
+  const shown = (await eventsOf('debited')).map(({ object }) => [object.amount, object.credits])
+  expect(shown).toEqual([
+    [-1_500, 0],
+    [-2_000, 0],
+    [-30, 0],
+  ])
+  await grant(2_000)
+  await post(batch(3, [debit(2_500n)]))
+  expect(await eventsOf('exhausted')).toHaveLength(2)
+})
+
 it('posts two batches of the same wallets at once without waiting for each other in a circle', async () => {
   await grant(10_000)
   const others = Array.from({ length: 5 }, (_, number) => `cus_many_${customers}_${number}`)

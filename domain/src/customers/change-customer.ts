@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { customerObject } from './customer-event.ts'
@@ -52,11 +53,12 @@ export async function changeCustomer(
     telephone: change.telephone ?? customer.telephone,
     externalRef: change.externalRef ?? customer.externalRef,
     metadata: change.metadata ?? customer.metadata,
-    updatedAt: work.now,
   }
-  await updateCustomer(sql, providerId, changed)
-  await recordEvent(work, 'customer.updated', customerObject(changed))
-  return { kind: 'customer', customer: changed }
+  if (isDeepStrictEqual(changed, customer)) return { kind: 'customer', customer }
+  const updated: Customer = { ...changed, updatedAt: work.now }
+  await updateCustomer(sql, providerId, updated)
+  await recordEvent(work, 'customer.updated', customerObject(updated))
+  return { kind: 'customer', customer: updated }
 }
 
 /** False when the reference is another customer's. Earlier external references stay linked: their usage goes on counting. */

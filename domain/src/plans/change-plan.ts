@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { PlanUpdateInput } from '@tollgate/schemas/http/plans'
 import { ensureLimitMeter } from '../meters/create-meter.ts'
 import { lockProduct } from '../products/repository.ts'
@@ -30,12 +31,13 @@ export async function changePlan(
     // An archived plan is nobody's default, and gives its name up.
     key: decision.plan.status === 'archived' ? null : decision.plan.key,
     isDefault: decision.plan.isDefault && decision.plan.status !== 'archived',
-    updatedAt: work.now,
   }
-  if (changed.isDefault) await clearDefaultPlan(sql, providerId, productRef, reference)
-  await updatePlan(sql, providerId, changed)
-  const isArchivedNow = changed.status === 'archived' && plan.status !== 'archived'
-  await recordEvent(work, isArchivedNow ? 'plan.archived' : 'plan.updated', planObject(changed))
+  if (isDeepStrictEqual(changed, plan)) return { kind: 'plan', plan }
+  const updated: Plan = { ...changed, updatedAt: work.now }
+  if (updated.isDefault) await clearDefaultPlan(sql, providerId, productRef, reference)
+  await updatePlan(sql, providerId, updated)
+  const isArchivedNow = updated.status === 'archived' && plan.status !== 'archived'
+  await recordEvent(work, isArchivedNow ? 'plan.archived' : 'plan.updated', planObject(updated))
   await queuePublication(work, 'offer', productRef)
-  return { kind: 'plan', plan: changed }
+  return { kind: 'plan', plan: updated }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { productObject } from './product-event.ts'
@@ -38,10 +39,18 @@ export async function changeProduct(
     config: change.config ?? product.config,
     metadata: change.metadata ?? product.metadata,
     taxBehavior: change.taxBehavior ?? product.taxBehavior,
-    updatedAt: work.now,
   }
-  await updateProduct(work.sql, work.providerId, changed)
-  await recordEvent(work, 'product.updated', productObject(changed))
+  if (isDeepStrictEqual(changed, product)) return product
+  const updated = { ...changed, updatedAt: work.now }
+  await updateProduct(work.sql, work.providerId, updated)
+  await recordEvent(work, 'product.updated', productObject(updated))
+  if (isTakenOffSale(product, updated)) {
+    await recordEvent(work, 'product.archived', productObject(updated))
+  }
   await queuePublication(work, 'offer', reference)
-  return changed
+  return updated
+}
+
+function isTakenOffSale(before: Product, after: Product): boolean {
+  return after.status === 'inactive' && before.status !== 'inactive'
 }

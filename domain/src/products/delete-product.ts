@@ -24,6 +24,8 @@ export async function deleteProduct(
   if (product === undefined) return undefined
   const removal = await decideRemoval(work, reference)
   if (removal === 'deactivated') {
+    // Asked for again, it says the same, and there is nothing to tell.
+    if (product.status === 'inactive') return removal
     const inactive = { ...product, status: 'inactive' as const, updatedAt: work.now }
     await updateProduct(sql, providerId, inactive)
     await recordEvent(work, 'product.archived', productObject(inactive))
@@ -51,6 +53,7 @@ async function decideRemoval(work: UnitOfWork, productRef: string): Promise<Prod
 async function removePlans(work: UnitOfWork, productRef: string): Promise<void> {
   for (const plan of await listPlans(work.sql, work.providerId, [productRef])) {
     await markPlanRemoved(work.sql, work.providerId, plan.reference, work.now)
+    if (plan.status === 'archived') continue
     await recordEvent(work, 'plan.archived', planObject({ ...plan, status: 'archived' }))
   }
 }

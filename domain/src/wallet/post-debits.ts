@@ -150,7 +150,8 @@ async function postWallet(
   telling: Telling,
 ): Promise<void> {
   const { sql, providerId, now } = work
-  let wallet = await lockWallet(sql, providerId, customerRef, now)
+  const before = await lockWallet(sql, providerId, customerRef, now)
+  let wallet = before
   const amountMicros = [...byProduct.values()].reduce((sum, micros) => sum + micros, 0n)
   if (amountMicros > wallet.balanceMicros) {
     wallet = await writeOff(work, customerRef, wallet, amountMicros - wallet.balanceMicros)
@@ -178,12 +179,13 @@ async function postWallet(
   await insertBurns(sql, providerId, reference, burns)
   const balanceMicros = wallet.balanceMicros - amountMicros
   await updateWallet(sql, providerId, customerRef, { ...wallet, balanceMicros }, now)
-  await tell(work, customerRef, wallet.balanceMicros, byProduct, telling)
+  await tell(work, customerRef, before.balanceMicros, byProduct, telling)
 }
 
 /**
  * One event for each line that was crossed, and one for what each product took since the last posting: that one only where
- * an endpoint receives it, as there are nearly as many as there are customers at every moment.
+ * an endpoint receives it, as there are nearly as many as there are customers at every moment. What was taken beyond the
+ * balance and written off crosses no line: it was never there.
  */
 async function tell(
   work: UnitOfWork,
@@ -194,7 +196,7 @@ async function tell(
 ): Promise<void> {
   let before = balanceMicros
   for (const [productRef, micros] of byProduct) {
-    const after = before - micros
+    const after = before > micros ? before - micros : 0n
     const warningMicros = await warnings.read(work, customerRef, productRef)
     const crossings = crossingsOf(before, after, warningMicros)
     const debited = receivers.has(work.providerId) ? (['debited'] as const) : []
