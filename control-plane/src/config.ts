@@ -190,6 +190,24 @@ export const controlPlaneSettings = {
     1_000,
     milliseconds,
   ),
+  eventsKeptDays: integerSetting(
+    'TOLLGATE_EVENTS_KEPT_DAYS',
+    'Days that events are kept; one that a webhook delivery is kept of stays as long as that',
+    90,
+    { min: 30, max: 3_650 },
+  ),
+  eventRetentionIntervalMs: integerSetting(
+    'TOLLGATE_EVENT_RETENTION_INTERVAL_MS',
+    'Milliseconds between two looks for events that are older',
+    600_000,
+    milliseconds,
+  ),
+  answerErasureIntervalMs: integerSetting(
+    'TOLLGATE_ANSWER_ERASURE_INTERVAL_MS',
+    'Milliseconds between two looks for what receivers of webhooks have answered about customers who were erased',
+    10_000,
+    milliseconds,
+  ),
   auditSealIntervalMs: integerSetting(
     'TOLLGATE_AUDIT_SEAL_INTERVAL_MS',
     'Milliseconds between two looks for entries of the audit log and the ledger that are not sealed yet',

@@ -1,4 +1,6 @@
-import { Counter, Histogram, type Registry } from '@tollgate/platform/observability/metrics'
+import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/observability/metrics'
+import { environments } from '@tollgate/schemas/environment'
+import type { UsageLag } from './jobs/usage-lag.ts'
 
 export type RequestSeconds = ReturnType<typeof createRequestSeconds>
 
@@ -21,5 +23,17 @@ export function createPeriodUsageAnswers(registry: Registry) {
     help: 'Limit checks and user infos answered here, by where the usage was read',
     labelNames: ['source'] as const,
     registers: [registry],
+  })
+}
+
+export function registerUsageLag(registry: Registry, lag: UsageLag): void {
+  new Gauge({
+    name: 'tollgate_control_usage_events_behind_seconds',
+    help: 'How long ago the sink stored what usage.recorded was told of last; up to two rounds of the job where it keeps up',
+    labelNames: ['space'] as const,
+    registers: [registry],
+    collect() {
+      for (const space of environments) this.set({ space }, lag.seconds(space))
+    },
   })
 }

@@ -17,13 +17,15 @@ import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 import { createCreditExpiry } from './jobs/expire-credits.ts'
 import { createCreditTakeBacks } from './jobs/take-back-credits.ts'
 import { createDebitPosting } from './jobs/post-debits.ts'
+import { createAnswerErasure, createEventRetention } from './jobs/forget-events.ts'
 import { createUsageTelling } from './jobs/tell-usage.ts'
 import { createPaymentJobs } from './jobs/payments.ts'
 import { createAuditSealing, createLedgerSealing } from './jobs/seal-audit-log.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
 import { createWebhookReplays } from './jobs/replay-webhooks.ts'
+import { UsageLag } from './jobs/usage-lag.ts'
 import { PeriodUsage } from './limits/period-usage.ts'
-import { createPeriodUsageAnswers, createRequestSeconds } from './metrics.ts'
+import { createPeriodUsageAnswers, createRequestSeconds, registerUsageLag } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
 import { cardEntryOf } from './pages/card-entry.ts'
 import { Wallets, type WalletsParts } from './wallets/wallets.ts'
@@ -85,8 +87,10 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   const hostedUrl = withoutSlash(config.hostedUrl)
   const wallets = new Wallets({ ...parts, limits: walletLimits(config) })
   const payments = paymentParts(parts, publisher, hostedUrl)
-  const jobs = createJobs(config, { ...parts, publisher, wallets }, payments)
   const metrics = createMetrics('control-plane')
+  const lag = new UsageLag(() => performance.now())
+  registerUsageLag(metrics, lag)
+  const jobs = createJobs(config, { ...parts, publisher, wallets, lag }, payments)
   const answers = createPeriodUsageAnswers(metrics)
   const { hotState, dataDir } = config
   const app = await buildApp(
@@ -134,7 +138,7 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   }
 }
 
-type JobParts = Parameters<typeof createCreditExpiry>[0]
+type JobParts = Parameters<typeof createCreditExpiry>[0] & { readonly lag: UsageLag }
 
 /** In the order in which they are started. */
 function createJobs(
@@ -155,6 +159,11 @@ function createJobs(
     createPublishPendingJob(publisher, logger, config.publishIntervalMs),
     createDebitPosting(parts, config.ledgerIntervalMs),
     createUsageTelling(parts, config.usageEventsIntervalMs),
+    createEventRetention(parts, {
+      keptMs: config.eventsKeptDays * 86_400_000,
+      intervalMs: config.eventRetentionIntervalMs,
+    }),
+    createAnswerErasure(parts, config.answerErasureIntervalMs),
     createCreditExpiry(parts, config.creditExpiryIntervalMs),
     createCreditTakeBacks(parts, config.paymentsIntervalMs),
     createAuditSealing(parts, config.auditSealIntervalMs),

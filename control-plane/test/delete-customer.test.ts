@@ -190,6 +190,9 @@ test('no event that was written before tells any more who it was', async () => {
   const events = await listOutboxEvents(stack.database.in('sandbox'), tenant.providerId, 1000)
   const text = JSON.stringify(events)
   for (const trace of ['Ada', 'ada@', '7946']) expect(text).not.toContain(trace)
+  const wanted = await stack.database.in('sandbox')`
+    select from answer_erasures where customer_ref = ${reference}`
+  expect(wanted).toHaveLength(1)
   const [created] = (await eventsOf('customer.created')).filter(({ id }) => id === reference)
   expect(created).toMatchObject({ reference, name: null, email: '', telephone: null })
   expect(text).toContain('bob@customers.test')

@@ -32,6 +32,11 @@ test('a replay loses and doubles nothing, whoever dies while it is queued', asyn
   })
   const sql = stack.database.in('sandbox')
   await sql`
+    with event as (
+      insert into outbox (event_id, provider_id, type, livemode, object, created_at)
+      select 'evt_' || number, ${providerId}, 'payment.failed', false, '{}', now() - interval '1 hour'
+      from generate_series(1, ${count}::int) number
+    )
     insert into webhook_deliveries (provider_id, reference, endpoint_ref, event_id, event_type, state, due_at, created_at)
     select ${providerId}, 'dlv_' || number, ${endpointId}, 'evt_' || number, 'payment.failed', 'succeeded', now(),
       now() - interval '1 hour'

@@ -21,6 +21,11 @@ export function webhookCalls(
     'POST /v1/ui/webhooks/:endpointId/test': (path) => make(path, {}),
     'POST /v1/ui/webhook-deliveries/:deliveryId/replay': async (path) => {
       await pool()`
+        with event as (
+          insert into outbox (event_id, provider_id, type, livemode, object, created_at)
+          select 'evt_1', provider_id, 'payment.failed', false, '{}', now()
+          from webhook_endpoints where reference = ${refs['endpointId']!}
+        )
         insert into webhook_deliveries
           (provider_id, reference, endpoint_ref, event_id, event_type, state, due_at, created_at)
         select provider_id, ${refs['deliveryId']!}, reference, 'evt_1', 'payment.failed', 'failed', now(), now()

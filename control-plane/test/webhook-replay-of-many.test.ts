@@ -30,6 +30,11 @@ test('a hundred thousand are queued once each, by processes that come and go', a
   const sql = stack.database.in('sandbox')
   for (let from = 1; from <= count; from += perStatement) {
     await sql`
+      with event as (
+        insert into outbox (event_id, provider_id, type, livemode, object, created_at)
+        select 'evt_' || number, ${providerId}, 'payment.failed', false, '{}', now() - interval '1 hour'
+        from generate_series(${from}::int, ${from + perStatement - 1}::int) number
+      )
       insert into webhook_deliveries (provider_id, reference, endpoint_ref, event_id, event_type, state, due_at, created_at)
       select ${providerId}, 'dlv_' || number, ${endpointId}, 'evt_' || number, 'payment.failed', 'succeeded', now(),
         now() - interval '1 hour'

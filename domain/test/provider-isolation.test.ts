@@ -115,8 +115,8 @@ describe('the tables', () => {
       ...['document_numbers', 'carried_amounts'],
       // What reports tell of, which change nothing.
       ...['reconciliations', 'reconciliation_findings'],
-      // What was sent where; who asked for it to be sent anew is recorded.
-      ...['webhook_deliveries', 'webhook_attempts'],
+      // What was sent where; who asked for it to be sent anew, or to be erased with its customer, is recorded.
+      ...['webhook_deliveries', 'webhook_attempts', 'answer_erasures'],
     ]
     expect(tables.map(({ place }) => place).sort()).toEqual(
       [

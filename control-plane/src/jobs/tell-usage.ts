@@ -7,10 +7,13 @@ import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { AppParts } from '../http/app-parts.ts'
-import { readRecordedUsage, RecordsGoneError } from '../usage/read-recorded-usage.ts'
+import { readRecordedUsage } from '../usage/read-recorded-usage.ts'
 import { repeating } from './repeating.ts'
+import type { UsageLag } from './usage-lag.ts'
 
-type TellingParts = Pick<AppParts, 'publisher' | 'eventLog' | 'usageStore' | 'logger'>
+type TellingParts = Pick<AppParts, 'publisher' | 'eventLog' | 'usageStore' | 'logger'> & {
+  readonly lag: UsageLag
+}
 
 /** Of one partition. */
 type Stretch = {
@@ -70,6 +73,7 @@ async function tellAll(
   const stored = await storedPositions(parts, environment)
   const receivers = await listReceivingProviders(pool, 'usage.recorded')
   if (receivers.size === 0) {
+    parts.lag.note(environment, stored, stored)
     if (isSame(stored, passed.get(environment))) return
     await passUsage(pool, stored)
     passed.set(environment, stored)
@@ -77,6 +81,7 @@ async function tellAll(
   }
   passed.delete(environment)
   const positions = await beginTelling(pool, stored)
+  parts.lag.note(environment, stored, positions)
   for (const [partition, toOffset] of stored) {
     // What holds one up holds up no other.
     await complaining(parts, environment, partition, async () => {
@@ -111,35 +116,20 @@ async function tellStretch(
   receivers: ReadonlySet<string>,
 ): Promise<void> {
   const pool = parts.publisher.database.in(environment)
+  const topic = usageTopic(environment)
   let offset = fromOffset
   while (offset < toOffset) {
-    const range = { partition, fromOffset: offset, toOffset }
-    const read = await readOrSkip(parts, environment, range, receivers)
+    const range = { topic, partition, fromOffset: offset, toOffset }
+    const read = await readRecordedUsage(parts, environment, range, receivers)
+    // Nobody can be told of it: nothing but a long stop of this job lets that happen.
+    for (const hole of read.holes) {
+      const gone = { environment, partition, ...hole }
+      parts.logger.error(gone, 'the log has deleted usage that was not told of')
+    }
     const events = read.records.map(({ event }) => event)
     const batch = { partition, fromOffset: offset, toOffset: read.toOffset, events }
     const outcome = await pool.begin((sql) => tellUsage(sql, environment, batch))
     if (outcome === 'elsewhere') return
     offset = read.toOffset
-  }
-}
-
-/** What the log has deleted nobody can be told of: nothing but a long stop of this job lets that happen. */
-async function readOrSkip(
-  parts: TellingParts,
-  environment: Environment,
-  stretch: Stretch,
-  receivers: ReadonlySet<string>,
-): ReturnType<typeof readRecordedUsage> {
-  const topic = usageTopic(environment)
-  try {
-    return await readRecordedUsage(parts, environment, { topic, ...stretch }, receivers)
-  } catch (error) {
-    if (!(error instanceof RecordsGoneError)) throw error
-    const oldest = await parts.eventLog.oldest(topic, stretch.partition)
-    const toOffset = Math.min(Math.max(oldest, stretch.fromOffset), stretch.toOffset)
-    if (toOffset === stretch.fromOffset) throw error
-    const gap = { environment, ...stretch, toOffset }
-    parts.logger.error(gap, 'the log has deleted usage that was not told of')
-    return { records: [], toOffset }
   }
 }

@@ -6,7 +6,7 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 
 export type RecordedUsageParts = {
-  readonly eventLog: Pick<EventLog, 'read'>
+  readonly eventLog: Pick<EventLog, 'read' | 'oldest'>
   readonly usageStore: Pick<UsageStore, 'query'>
 }
 
@@ -15,12 +15,12 @@ export type RecordedUsage = {
   readonly records: readonly TailRecord[]
   /** All records before it were looked at. */
   readonly toOffset: number
+  /** What of it the log does not have any more. */
+  readonly holes: readonly LogHole[]
 }
 
-/** The log deleted some of the range before it was read. */
-export class RecordsGoneError extends Error {
-  override readonly name = 'RecordsGoneError'
-}
+/** Offsets of a partition, from the first on and up to the second. */
+export type LogHole = { readonly fromOffset: number; readonly toOffset: number }
 
 const readLimits = { recordsMax: 1_000, bytesMax: 1024 * 1024 } as const
 
@@ -33,7 +33,8 @@ const foundPerBatchMax = 2_000
 /**
  * The usage of some providers in a range of the log that the sink has stored, or in the beginning of it. Where a record
  * lies the log tells, which is read from end to end; that it counts, and is no repeat of an earlier one, ClickHouse does,
- * which has the first of them with its place in the log.
+ * which has the first of them with its place in the log. Throws where the log ends before the range does: it is another one
+ * than was stored.
  */
 export async function readRecordedUsage(
   parts: RecordedUsageParts,
@@ -42,14 +43,26 @@ export async function readRecordedUsage(
   providerIds: ReadonlySet<string>,
 ): Promise<RecordedUsage> {
   const found: TailRecord[] = []
+  const holes: LogHole[] = []
   let offset = fromOffset
   const lastOffset = Math.min(rangeEnd, fromOffset + recordsPerBatchMax)
   while (offset < lastOffset && found.length < foundPerBatchMax) {
     const records = await parts.eventLog.read(topic, partition, offset, readLimits)
-    if (records[0]?.offset !== offset)
-      throw new RecordsGoneError(`${topic} ${partition}: ${offset}`)
+    if (records.length === 0) {
+      const oldest = await parts.eventLog.oldest(topic, partition)
+      if (oldest <= offset) throw new Error(`${topic} ${partition} ends before ${offset}`)
+      const hole = { fromOffset: offset, toOffset: Math.min(oldest, rangeEnd) }
+      holes.push(hole)
+      offset = hole.toOffset
+    }
     for (const record of records) {
       if (offset >= lastOffset || found.length >= foundPerBatchMax) break
+      if (record.offset > offset) {
+        const hole = { fromOffset: offset, toOffset: Math.min(record.offset, rangeEnd) }
+        holes.push(hole)
+        offset = hole.toOffset
+        if (offset >= lastOffset) break
+      }
       offset = record.offset + 1
       const event = readableEvent(record)
       if (event?.outcome === 'success' && providerIds.has(event.providerId)) {
@@ -60,7 +73,7 @@ export async function readRecordedUsage(
     await otherWork()
   }
   const records = await withoutRepeats(parts.usageStore, environment, partition, found)
-  return { records, toOffset: offset }
+  return { records, toOffset: offset, holes }
 }
 
 async function withoutRepeats(

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createUsageTelling } from '@tollgate/control-plane/jobs/tell-usage'
+import { UsageLag } from '@tollgate/control-plane/jobs/usage-lag'
 import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
@@ -66,7 +67,7 @@ async function untilStored(): Promise<void> {
 }
 
 /** One round of a process, which may die in it. */
-async function tell(life = new Life()): Promise<void> {
+async function tell(life = new Life(), lag = new UsageLag(() => 0)): Promise<void> {
   const { parts, database, hotState } = stack.runner
   const mortal = databaseOf(life, database)
   const publisher = {
@@ -75,7 +76,7 @@ async function tell(life = new Life()): Promise<void> {
     partitionCount: () => parts.eventLog.partitionCount(usageTopic('sandbox')),
     now: () => at,
   }
-  const telling = createUsageTelling({ ...parts, publisher }, 3_600_000)
+  const telling = createUsageTelling({ ...parts, publisher, lag }, 3_600_000)
   await telling.start()
   await telling.stop()
 }
@@ -156,6 +157,29 @@ describe('stored usage', () => {
     expect(before).toHaveLength(3)
     expect(await told()).toEqual(before)
   })
+})
+
+test('how far it is behind is known, whether anybody receives it or not', async () => {
+  let nowMs = 0
+  const lag = new UsageLag(() => nowMs)
+  const behindAfterRound = async (life?: Life): Promise<number> => {
+    nowMs += 1_000
+    await tell(life, lag)
+    return lag.seconds('sandbox')
+  }
+  expect(await behindAfterRound()).toBe(1)
+  expect(await behindAfterRound()).toBe(1)
+  await addEndpoint()
+  await record([{}])
+  await untilStored()
+  await behindAfterRound()
+  for (let dead = 1; dead <= 20; dead += 1) {
+    await behindAfterRound(new Life({ atStep: 1, sendsLast: false }))
+  }
+  expect(lag.seconds('sandbox')).toBe(21)
+  await behindAfterRound()
+  expect(await behindAfterRound()).toBe(1)
+  expect(await told()).toHaveLength(1)
 })
 
 /** Deliveries of what was told: one of each event. */

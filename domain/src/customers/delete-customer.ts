@@ -12,6 +12,7 @@ import { endCheckoutSessions } from '../sessions/checkout-sessions.ts'
 import { withdrawIntentsOf } from '../payments/intents-repository.ts'
 import { wantProcessorCustomerRemoved } from '../payments/processor-customers.ts'
 import { removeCustomerSessions } from '../sessions/customer-sessions.ts'
+import { wantAnswersErased } from '../webhooks/answer-erasures.ts'
 import { removeTaxDetails } from '../tax/tax-details-repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
@@ -27,7 +28,7 @@ export type DeleteCustomerOutcome = 'deleted' | 'deleted-before' | 'not-found'
 /**
  * Ends what the customer holds and forgets who it was. Its own reference stays taken for good, since recorded usage and
  * postings name it; its e-mail and external references may be used by somebody else from now on. Events that were written
- * before no longer tell who it was.
+ * before no longer tell who it was, and what receivers answered to them is erased soon.
  */
 export async function deleteCustomer(
   work: UnitOfWork,
@@ -56,6 +57,7 @@ export async function deleteCustomer(
   await eraseCustomer(sql, providerId, reference, now)
   await releaseExternalRefs(sql, providerId, reference, now)
   await eraseCustomerEvents(sql, providerId, reference)
+  await wantAnswersErased(sql, providerId, reference, now)
   const created = unixSeconds(customer.createdAt)
   await recordEvent(work, 'customer.deleted', { id: reference, created })
   await queuePublication(work, 'customer', reference)

@@ -34,16 +34,17 @@ export async function readLogRange(
   let offset = fromOffset
   while (offset < toOffset) {
     const records = await log.read(topic, partition, offset, readLimits)
-    if (records[0]?.offset !== offset) throw new UsageBehindError(toOffset - offset)
+    if (records.length === 0) throw new UsageBehindError(toOffset - offset)
     for (const record of records) {
-      if (record.offset >= toOffset) break
+      if (offset >= toOffset) break
+      if (record.offset !== offset) throw new UsageBehindError(toOffset - offset)
+      offset += 1
       if (!mentions(record, needles)) continue
       const event = readableEvent(record)
       if (event?.providerId === providerId && customerRefs.has(event.customerRef)) {
         found.push({ offset: record.offset, event })
       }
     }
-    offset = records.at(-1)!.offset + 1
     // A long range takes as long as thousands of requests, and they must not wait for it.
     await otherWork()
   }

@@ -68,12 +68,17 @@ export async function queueNextOfReplay(
         order by created_at, sequence limit ${countMax}
       ) delivery
     ),
+    -- Until this commits they are not deleted, although the deliveries that kept them may be.
+    held as (
+      select event_id from outbox
+      where provider_id = ${providerId} and event_id in (select event_id from chosen) for key share
+    ),
     queued as (
       insert into webhook_deliveries
         (provider_id, reference, endpoint_ref, event_id, event_type, order_key, replay_ref, state, due_at, created_at)
       select provider_id, ${referenceOf(sql, reference)}, endpoint_ref, event_id, event_type, order_key, ${reference},
         'pending', ${now}, ${now}
-      from chosen order by created_at, sequence
+      from chosen join held using (event_id) order by created_at, sequence
       on conflict (replay_ref, endpoint_ref, event_id) where replay_ref is not null do nothing
       returning reference
     ),

@@ -1,5 +1,6 @@
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { holdOutboxEvent } from '../outbox/delete-old-events.ts'
 import { findDelivery } from './deliveries-repository.ts'
 import type { WebhookDelivery } from './delivery.ts'
 import { tellOfDeliveries } from './dispatcher-channel.ts'
@@ -29,9 +30,11 @@ export async function replayDelivery(
   const { sql, providerId, now } = work
   const delivery = await findDelivery(sql, providerId, deliveryRef)
   if (delivery === undefined) return { kind: 'not-found' }
-  const { endpointRef, state } = delivery
+  const { endpointRef, eventId, state } = delivery
   const endpoint = await findEndpoint(sql, providerId, endpointRef)
   if (endpoint === undefined) return { kind: 'endpoint-deleted' }
+  // The last trace of both goes at this moment.
+  if (!(await holdOutboxEvent(sql, providerId, eventId))) return { kind: 'not-found' }
   if (state === 'pending' || state === 'held') return { kind: 'waiting' }
   const replay = newReplay(work, { endpointRef, deliveryRef, onlyFailed: false, madeBefore: now })
   await insertReplay(sql, { ...replay, state: 'finished', queued: 1, finishedAt: now })

@@ -1,0 +1,51 @@
+import { deleteOldEvents } from '@tollgate/domain/outbox/delete-old-events'
+import { eraseAnswers } from '@tollgate/domain/webhooks/answer-erasures'
+import type { Service } from '@tollgate/platform/service/service'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { AppParts } from '../http/app-parts.ts'
+import { repeating } from './repeating.ts'
+
+type ForgettingParts = Pick<AppParts, 'publisher' | 'logger'>
+
+const eventsPerTransaction = 1_000
+
+/** Deletes events that are older than that and of which nothing is kept to be sent. Several processes may do it at once. */
+export function createEventRetention(
+  { publisher, logger }: ForgettingParts,
+  limits: { readonly keptMs: number; readonly intervalMs: number },
+): Service {
+  const deleteOld = async (environment: Environment): Promise<void> => {
+    const toldBefore = new Date(publisher.now().getTime() - limits.keptMs)
+    const pool = publisher.database.in(environment)
+    const deleted = await deleteOldEvents(pool, toldBefore, eventsPerTransaction)
+    if (deleted > 0) logger.info({ environment, deleted }, 'old events were deleted')
+  }
+  return inEach(logger, 'old events wait to be deleted', limits.intervalMs, deleteOld)
+}
+
+/** Erases what receivers have answered to events of customers who were erased. */
+export function createAnswerErasure(
+  { publisher, logger }: ForgettingParts,
+  intervalMs: number,
+): Service {
+  const erase = (environment: Environment): Promise<void> =>
+    eraseAnswers(publisher.database.in(environment), publisher.now(), eventsPerTransaction)
+  return inEach(logger, 'answers of receivers wait to be erased', intervalMs, erase)
+}
+
+function inEach(
+  logger: ForgettingParts['logger'],
+  complaint: string,
+  intervalMs: number,
+  act: (environment: Environment) => Promise<void>,
+): Service {
+  return repeating(async () => {
+    for (const environment of environments) {
+      try {
+        await act(environment)
+      } catch (error) {
+        logger.error({ err: error, environment }, complaint)
+      }
+    }
+  }, intervalMs)
+}

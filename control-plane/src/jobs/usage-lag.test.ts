@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { UsageLag } from './usage-lag.ts'
+
+const at = (...offsets: number[]) => new Map(offsets.entries())
+
+let nowMs = 0
+const lag = new UsageLag(() => nowMs)
+const secondsAfter = (passedMs: number): number => {
+  nowMs += passedMs
+  return lag.seconds('live')
+}
+
+test('is the time since the sink stood where telling stands', () => {
+  expect(secondsAfter(5_000)).toBe(5)
+  lag.note('live', at(10, 20), at(10, 20))
+  expect(secondsAfter(1_000)).toBe(6)
+  // What was stored five seconds ago is told of, and more was stored since.
+  lag.note('live', at(15, 20), at(10, 20))
+  expect(lag.seconds('live')).toBe(1)
+  // One partition is held up: telling stands where the sink was then.
+  for (let round = 0; round < 60; round += 1) {
+    nowMs += 1_000
+    lag.note('live', at(100 + round, 200 + round), at(14, 200 + round))
+  }
+  expect(lag.seconds('live')).toBe(61)
+  lag.note('live', at(200, 300), at(15, 260))
+  expect(lag.seconds('live')).toBe(60)
+  nowMs += 1_000
+  lag.note('live', at(200, 300), at(200, 300))
+  expect(lag.seconds('live')).toBe(1)
+})
+
+test('knows nothing of the other space', () => {
+  expect(lag.seconds('sandbox')).toBe(nowMs / 1_000)
+})
+
+test('does not mind a sink that begins anew', () => {
+  lag.note('live', at(0, 0), at(200, 300))
+  nowMs += 2_000
+  lag.note('live', at(50, 0), at(200, 300))
+  expect(lag.seconds('live')).toBe(2)
+})

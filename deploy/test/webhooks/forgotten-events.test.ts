@@ -1,0 +1,172 @@
+import { deleteOldEvents, holdOutboxEvent } from '@tollgate/domain/outbox/delete-old-events'
+import { insertOutboxEvents } from '@tollgate/domain/outbox/repository'
+import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
+import { drawEventId } from '@tollgate/domain/unit-of-work/draw-event-id'
+import { eraseAnswers, wantAnswersErased } from '@tollgate/domain/webhooks/answer-erasures'
+import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { databaseOf, Died, Life } from '../money/life.ts'
+
+/* What is not kept for ever: old events, and what receivers answered about customers who were erased. */
+
+const providerId = 'prv_1'
+const dayMs = 86_400_000
+const today = new Date('2026-06-01T12:00:00Z')
+const daysAgo = (days: number): Date => new Date(today.getTime() - days * dayMs)
+
+let postgres: Awaited<ReturnType<typeof startTestDatabase>>
+
+beforeAll(async () => {
+  postgres = await startTestDatabase(migrationsFolder)
+})
+afterAll(() => postgres.stop())
+beforeEach(async () => {
+  for (const table of ['answer_erasures', 'webhook_attempts', 'webhook_deliveries', 'outbox']) {
+    await sandbox()`delete from ${sandbox()(table)}`
+  }
+  await sandbox()`delete from webhook_endpoints`
+  await sandbox()`
+    insert into webhook_endpoints (provider_id, reference, url, created_at, updated_at)
+    values (${providerId}, 'we_1', 'https://example.com', ${today}, ${today})`
+})
+
+const sandbox = () => postgres.database.in('sandbox')
+
+type Told = { readonly createdAt: Date; readonly customer?: string; readonly isSent?: boolean }
+
+/** In one transaction, in that order. Returns their ids. */
+async function tell(events: readonly Told[]): Promise<string[]> {
+  const rows = events.map(({ createdAt, customer = 'cus_1' }) => ({
+    eventId: drawEventId(createdAt),
+    providerId,
+    type: 'purchase.created',
+    livemode: false,
+    object: { customer },
+    previousAttributes: null,
+    requestId: null,
+    idempotencyKey: null,
+    createdAt,
+  }))
+  await insertOutboxEvents(sandbox(), rows)
+  const unsent = rows.filter((_, at) => events[at]!.isSent !== true).map(({ eventId }) => eventId)
+  await sandbox()`delete from webhook_deliveries where event_id = any(${unsent})`
+  return rows.map(({ eventId }) => eventId)
+}
+
+async function keptIds(): Promise<Set<string>> {
+  const rows = await sandbox()<{ event_id: string }[]>`select event_id from outbox`
+  return new Set(rows.map((row) => row.event_id))
+}
+
+const poolOf = (life: Life) => databaseOf(life, postgres.database).in('sandbox')
+const deleteOld = (life = new Life()) => deleteOldEvents(poolOf(life), daysAgo(90), 7)
+
+test('events go when they are old and no delivery of them is kept, whoever dies how often', async () => {
+  const random = new SeededRandom(20_260_601)
+  const events = Array.from({ length: 200 }, (_, at): Told => {
+    // Told at nearly, not quite, the order of their times.
+    const days = 180 - at + random.below(5)
+    return { createdAt: daysAgo(days), isSent: random.below(4) === 0 }
+  })
+  const ids = await tell(events)
+  const states = ['pending', 'held', 'succeeded', 'failed', 'skipped']
+  for (const [at, id] of ids.entries()) {
+    await sandbox()`
+      update webhook_deliveries set state = ${states[at % 5]!} where event_id = ${id}`
+  }
+  const expected = ids.filter((_, at) => {
+    const { createdAt, isSent } = events[at]!
+    return createdAt >= daysAgo(90) || isSent
+  })
+  let deaths = 0
+  for (let isDead = true; isDead; deaths += Number(isDead)) {
+    const life = new Life({ atStep: 1 + random.below(8), sendsLast: false })
+    await deleteOld(life).catch((error: unknown) => expect(error).toBeInstanceOf(Died))
+    isDead = life.isOver
+    const kept = await keptIds()
+    expect(expected.filter((id) => !kept.has(id))).toEqual([])
+  }
+  expect(deaths).toBeGreaterThan(0)
+  expect(await keptIds()).toEqual(new Set(expected))
+  // Nothing keeps them any more.
+  await sandbox()`delete from webhook_deliveries`
+  await deleteOld()
+  const young = ids.filter((_, at) => events[at]!.createdAt >= daysAgo(90))
+  expect(await keptIds()).toEqual(new Set(young))
+})
+
+test('two that delete at once delete each event once', async () => {
+  await tell(Array.from({ length: 100 }, () => ({ createdAt: daysAgo(100) })))
+  const deleted = await Promise.all([deleteOld(), deleteOld(), deleteOld()])
+  expect(deleted.reduce((sum, each) => sum + each)).toBe(100)
+  expect(await keptIds()).toEqual(new Set())
+})
+
+test('an event that a replay holds is not deleted from under it', async () => {
+  const [id] = await tell([{ createdAt: daysAgo(100) }])
+  await sandbox().begin(async (replay) => {
+    expect(await holdOutboxEvent(replay, providerId, id!)).toBe(true)
+    expect(await deleteOld()).toBe(0)
+    await replay`
+      insert into webhook_deliveries
+        (provider_id, reference, endpoint_ref, event_id, event_type, state, due_at, created_at)
+      values (${providerId}, 'dlv_1', 'we_1', ${id!}, 'purchase.created', 'pending', ${today}, ${today})`
+  })
+  expect(await deleteOld()).toBe(0)
+  expect(await keptIds()).toEqual(new Set([id]))
+})
+
+test('a replay that comes while an event is deleted finds it gone', async () => {
+  const [id] = await tell([{ createdAt: daysAgo(100) }])
+  let held: Promise<boolean> | undefined
+  await sandbox().begin(async (deletion) => {
+    await deletion`delete from outbox where event_id = ${id!}`
+    held = holdOutboxEvent(sandbox(), providerId, id!)
+    const waiting = () => deletion`select from pg_locks where not granted`
+    await expect.poll(async () => (await waiting()).count, { timeout: 20_000 }).toBe(1)
+  })
+  expect(await held).toBe(false)
+})
+
+/** Each event gets a delivery with two attempts, both answered. */
+async function answer(): Promise<void> {
+  await sandbox()`
+    insert into webhook_attempts
+      (provider_id, delivery_ref, number, claim, is_reversed, started_at, duration_ms, status, answer, is_late)
+    select provider_id, reference, number, number, false, ${today}, 5, 500, 'no customer Ada', false
+    from webhook_deliveries cross join (values (1), (2)) attempt (number)
+    on conflict (provider_id, delivery_ref, claim, is_reversed) do update set answer = excluded.answer`
+}
+
+async function answersAbout(customer: string): Promise<(string | null)[]> {
+  const rows = await sandbox()<{ answer: string | null }[]>`
+    select answer from webhook_attempts attempt
+      join webhook_deliveries delivery on delivery.reference = attempt.delivery_ref
+    where order_key = ${customer}`
+  return rows.map((row) => row.answer)
+}
+
+test('answers about an erased customer go, and those that were on their way; nobody else’s do', async () => {
+  const event = { createdAt: today, isSent: true }
+  await tell(Array.from({ length: 20 }, () => ({ ...event, customer: 'cus_gone' })))
+  await tell(Array.from({ length: 5 }, () => ({ ...event, customer: 'cus_here' })))
+  await answer()
+  await wantAnswersErased(sandbox(), providerId, 'cus_gone', today)
+  const erase = (now: Date, life = new Life()) => eraseAnswers(poolOf(life), now, 3)
+  let deaths = 0
+  for (let isDead = true; isDead; deaths += Number(isDead)) {
+    const life = new Life({ atStep: 1 + (deaths % 5), sendsLast: false })
+    await erase(today, life).catch((error: unknown) => expect(error).toBeInstanceOf(Died))
+    isDead = life.isOver
+  }
+  expect(deaths).toBeGreaterThan(5)
+  expect(new Set(await answersAbout('cus_gone'))).toEqual(new Set([null]))
+  await answer()
+  await erase(daysAgo(-0.9))
+  expect(new Set(await answersAbout('cus_gone'))).toEqual(new Set(['no customer Ada']))
+  await erase(daysAgo(-1.1))
+  expect(await answersAbout('cus_gone')).toEqual(Array.from({ length: 40 }, () => null))
+  expect(new Set(await answersAbout('cus_here'))).toEqual(new Set(['no customer Ada']))
+  expect(await sandbox()`select from answer_erasures`).toHaveLength(0)
+})

@@ -1,0 +1,76 @@
+import type { Sql, TransactionSql } from 'postgres'
+import type { Queryable } from '@tollgate/platform/database/database'
+
+/** What was sent before an erasure is answered, and the answer recorded, long before. */
+const answersLateMs = 86_400_000
+
+/**
+ * As this transaction commits: receivers may have answered with what they were told of the customer, so that what they
+ * answered is erased too, a little at a time.
+ */
+export async function wantAnswersErased(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  now: Date,
+): Promise<void> {
+  const againAt = new Date(now.getTime() + answersLateMs)
+  await sql`
+    insert into answer_erasures (provider_id, customer_ref, due_at, again_at)
+    values (${providerId}, ${customerRef}, ${now}, ${againAt})`
+}
+
+type ErasureRow = { provider_id: string; customer_ref: string; reached_sequence: bigint }
+
+/** Erases all answers that it is due for, those to `eventsMax` events in one transaction. */
+export async function eraseAnswers(pool: Sql, now: Date, eventsMax: number): Promise<void> {
+  while (await pool.begin((sql) => eraseNextAnswers(sql, now, eventsMax)));
+}
+
+/**
+ * Those to the next events of one customer. How far it came is remembered in the same transaction: after a crash it goes on
+ * there. False: nothing is due, or others are at it.
+ */
+async function eraseNextAnswers(
+  sql: TransactionSql,
+  now: Date,
+  eventsMax: number,
+): Promise<boolean> {
+  const [erasure] = await sql<ErasureRow[]>`
+    select provider_id, customer_ref, reached_sequence from answer_erasures
+    where due_at <= ${now} order by due_at limit 1 for update skip locked`
+  if (erasure === undefined) return false
+  const { provider_id: providerId, customer_ref: customerRef } = erasure
+  const events = await sql<{ event_id: string; sequence: bigint }[]>`
+    select event_id, sequence from outbox
+    where provider_id = ${providerId} and order_key = ${customerRef}
+      and sequence > ${erasure.reached_sequence.toString()}
+    order by sequence limit ${eventsMax}`
+  await sql`
+    update webhook_attempts attempt set answer = null
+    from webhook_deliveries delivery
+    where delivery.provider_id = ${providerId}
+      and delivery.event_id = any(${events.map((event) => event.event_id)}::text[])
+      and attempt.provider_id = delivery.provider_id and attempt.delivery_ref = delivery.reference
+      and attempt.answer is not null`
+  await moveOn(sql, erasure, events.length < eventsMax ? undefined : events.at(-1)!.sequence)
+  return true
+}
+
+/** `reachedSequence`: undefined where there is no event behind. */
+async function moveOn(
+  sql: TransactionSql,
+  { provider_id: providerId, customer_ref: customerRef }: ErasureRow,
+  reachedSequence: bigint | undefined,
+): Promise<void> {
+  const isErasure = sql`provider_id = ${providerId} and customer_ref = ${customerRef}`
+  if (reachedSequence !== undefined) {
+    const reached = reachedSequence.toString()
+    await sql`update answer_erasures set reached_sequence = ${reached} where ${isErasure}`
+    return
+  }
+  await sql`delete from answer_erasures where ${isErasure} and again_at is null`
+  await sql`
+    update answer_erasures set due_at = again_at, again_at = null, reached_sequence = 0
+    where ${isErasure}`
+}
