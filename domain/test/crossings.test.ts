@@ -1,0 +1,103 @@
+import type { Database } from '@tollgate/platform/database/database'
+import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import fc from 'fast-check'
+import { jobActor } from '../src/audit/actor.ts'
+import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
+import { runUnitOfWork } from '../src/unit-of-work/run-unit-of-work.ts'
+import { grantCredits } from '../src/wallet/grant-credits.ts'
+import { postDebits } from '../src/wallet/post-debits.ts'
+
+/* low_balance and exhausted, of a wallet that many post to and many put something in, all at once. */
+
+const providerId = 'prv_1'
+const now = new Date('2026-05-01T12:00:00Z')
+const credit = 1_000_000n
+
+let testDatabase: Awaited<ReturnType<typeof startTestDatabase>>
+let database: Database
+let partition = 0
+let customers = 0
+
+beforeAll(async () => {
+  testDatabase = await startTestDatabase(migrationsFolder)
+  database = testDatabase.database
+  await sandbox()`
+    insert into webhook_endpoints (provider_id, reference, url, created_at, updated_at)
+    values (${providerId}, 'we_1', 'https://example.com', ${now}, ${now})`
+})
+afterAll(() => testDatabase.stop())
+
+const sandbox = () => database.in('sandbox')
+
+async function addCustomer(): Promise<string> {
+  const customerRef = `cus_${customers++}`
+  await sandbox()`
+    insert into customers (provider_id, reference, email, status, created_at, updated_at)
+    values (${providerId}, ${customerRef}, ${`${customerRef}@example.com`}, 'active', ${now}, ${now})`
+  return customerRef
+}
+
+function grant(customerRef: string, credits: number) {
+  const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
+  return runUnitOfWork(database, { providerId, environment: 'sandbox', now, ...by }, (work) =>
+    grantCredits(work, { customerRef, credits, reason: undefined }, undefined),
+  )
+}
+
+/** In a partition of its own, so that nobody orders it but the wallet. */
+function debit(customerRef: string, credits: number) {
+  const debits = [
+    { providerId, customerRef, productRef: 'prd_1', micros: BigInt(credits) * credit },
+  ]
+  partition += 1
+  const batch = { partition, fromOffset: 0, toOffset: 1, debits }
+  return sandbox().begin((sql) => postDebits(sql, 'sandbox', batch, now))
+}
+
+type Told = { readonly type: string; readonly credits: number; readonly amount: number }
+
+/** In the order in which they were told, which is that of the wallet's lock. */
+const toldOf = (customerRef: string) => sandbox()<Told[]>`
+  select substr(type, 17) as type, (object->>'credits')::float8 as credits,
+    (object->>'amount')::float8 as amount
+  from outbox where order_key = ${customerRef} and type like 'customer.credit.%' order by sequence`
+
+const moves = fc.array(
+  fc.oneof(
+    { weight: 8, arbitrary: fc.integer({ min: -400, max: -1 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 4_000 }) },
+  ),
+  { minLength: 100, maxLength: 130 },
+)
+
+it('tells of each line once on each way down, of a hundred debits at once with grants between', async () => {
+  await fc.assert(
+    fc.asyncProperty(moves, async (amounts) => {
+      const customerRef = await addCustomer()
+      await grant(customerRef, 8_000)
+      await Promise.all(
+        amounts.map((amount) =>
+          amount > 0 ? grant(customerRef, amount) : debit(customerRef, -amount),
+        ),
+      )
+      const told = await toldOf(customerRef)
+      const expected: string[] = []
+      let before = 0
+      for (const { type, credits, amount } of told) {
+        if (type !== 'granted' && type !== 'debited') continue
+        // What the wallet did not have was written off.
+        expect(credits).toBe(Math.max(0, before + amount))
+        expected.push(type)
+        if (before > 1_000 && credits <= 1_000) expected.push('low_balance')
+        if (before >= 1 && credits < 1) expected.push('exhausted')
+        before = credits
+      }
+      expect(told.map(({ type }) => type)).toEqual(expected)
+      expect(expected.filter((type) => type === 'debited' || type === 'granted')).toHaveLength(
+        amounts.length + 1,
+      )
+    }),
+    { numRuns: 10, interruptAfterTimeLimit: 60_000 },
+  )
+}, 120_000)
