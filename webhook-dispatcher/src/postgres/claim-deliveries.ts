@@ -132,8 +132,7 @@ function candidates(sql: Queryable, claim: Claim) {
       cross join lateral (
         select sequence, row_number() over (order by ${order}) as place
         from (
-          select sequence, due_at, row_number() over (partition by key order by ${order}) as behind,
-            bool_or(is_leased) over (partition by key) as is_one_in_hand
+          select sequence, due_at, is_leased, row_number() over (partition by key order by is_leased desc, ${order}) as behind
           from (
             select sequence, due_at, ${key} as key, coalesce(leased_until > ${now}, false) as is_leased
             from webhook_deliveries
@@ -141,7 +140,7 @@ function candidates(sql: Queryable, claim: Claim) {
             order by ${order} limit ${windowRows}
           ) front
         ) ranked
-        where behind = 1 and not is_one_in_hand
+        where not is_leased and behind = 1
       ) chosen
       where chosen.place <= endpoint.room
       limit ${deliveriesMax}
