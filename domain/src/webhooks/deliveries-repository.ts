@@ -169,12 +169,12 @@ export async function skipHeldDeliveries(
       -- In the order in which dispatchers lock them.
       locked as (
         select sequence from webhook_deliveries
-        where sequence in (select sequence from chosen) and ${isLeftOut}
+        where sequence = any(array(select sequence from chosen)) and ${isLeftOut}
         order by sequence
         for no key update
       )
       update webhook_deliveries set state = 'skipped', finished_at = ${now}
-      where sequence in (select sequence from locked)`
+      where sequence = any(array(select sequence from locked))`
     skipped = result.count
   }
 }

@@ -66,8 +66,8 @@ export async function claimDeliveries(sql: Queryable, claim: Claim): Promise<Cla
     -- Looked at again as it is once it is locked: meanwhile somebody else may have sent it, and told what came of it.
     free as (
       select sequence from webhook_deliveries
-      where sequence in (select sequence from candidate)
-        and ${isDue(sql, claim)} and (leased_until is null or leased_until <= ${now})
+      where sequence = any(array(select sequence from candidate))
+        and ${isStillDue(sql, claim)} and (leased_until is null or leased_until <= ${now})
       for update skip locked
     ),
     unawaited as materialized (select set_config('synchronous_commit', 'off', true)),
@@ -156,6 +156,13 @@ function isInTurn(sql: Queryable, turn: Turn) {
 
 function isDue(sql: Queryable, { turn, now }: Claim) {
   return turn === 'first' ? isInTurn(sql, turn) : sql`${isInTurn(sql, turn)} and due_at <= ${now}`
+}
+
+/** So written that no index of the queue fits: along it, all that waits would be read for the few that were chosen. */
+function isStillDue(sql: Queryable, { turn, now }: Claim) {
+  return turn === 'first'
+    ? sql`state = 'pending' and least(attempts, 1) = 0`
+    : sql`state = 'pending' and least(attempts, 1) = 1 and due_at <= ${now}`
 }
 
 type ClaimedRow = WalkedRow & (DeliveryRow | { readonly reference: null })

@@ -21,11 +21,11 @@ export async function deleteOldDeliveries(sql: Queryable, madeBefore: Date): Pro
         limit ${rowsPerStatement}
       ),
       free as (
-        select sequence from webhook_deliveries where sequence in (select sequence from old)
+        select sequence from webhook_deliveries where sequence = any(array(select sequence from old))
         order by sequence for update skip locked
       ),
       gone as (
-        delete from webhook_deliveries where sequence in (select sequence from free) returning reference, provider_id
+        delete from webhook_deliveries where sequence = any(array(select sequence from free)) returning reference, provider_id
       ),
       attempts as (
         delete from webhook_attempts attempt using gone

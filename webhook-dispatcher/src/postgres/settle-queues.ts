@@ -12,7 +12,7 @@ export async function settleQueues(sql: Queryable, now: Date): Promise<number> {
     const result = await sql`
       with misplaced as (
         (
-          select waiting.sequence, endpoint.status
+          select waiting.sequence
           from webhook_endpoints endpoint cross join lateral (
             select sequence from webhook_deliveries
             where endpoint_ref = endpoint.reference and state = 'pending' and attempts = 0 limit ${rowsPerStatement}
@@ -21,7 +21,7 @@ export async function settleQueues(sql: Queryable, now: Date): Promise<number> {
         )
         union all
         (
-          select waiting.sequence, endpoint.status
+          select waiting.sequence
           from webhook_endpoints endpoint cross join lateral (
             select sequence from webhook_deliveries
             where endpoint_ref = endpoint.reference and state = 'pending' and attempts > 0 limit ${rowsPerStatement}
@@ -30,7 +30,7 @@ export async function settleQueues(sql: Queryable, now: Date): Promise<number> {
         )
         union all
         (
-          select waiting.sequence, endpoint.status
+          select waiting.sequence
           from webhook_endpoints endpoint cross join lateral (
             select sequence from webhook_deliveries
             where endpoint_ref = endpoint.reference and state = 'held' limit ${rowsPerStatement}
@@ -40,10 +40,13 @@ export async function settleQueues(sql: Queryable, now: Date): Promise<number> {
         limit ${rowsPerStatement}
       ),
       locked as (
-        select delivery.sequence, misplaced.status
-        from misplaced join webhook_deliveries delivery on delivery.sequence = misplaced.sequence
-        -- Whose outcome was recorded meanwhile waits no longer.
-        where delivery.state in ('pending', 'held')
+        select delivery.sequence, endpoint.status
+        from webhook_deliveries delivery
+          join webhook_endpoints endpoint on endpoint.reference = delivery.endpoint_ref
+        -- As an array they are found one by one, and the table is not read for them.
+        where delivery.sequence = any(array(select sequence from misplaced))
+          -- Whose outcome was recorded meanwhile waits no longer.
+          and delivery.state in ('pending', 'held')
         -- As all do that lock more than one, or two of them would wait for each other.
         order by delivery.sequence
         for no key update of delivery
