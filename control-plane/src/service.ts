@@ -138,7 +138,7 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   }
 }
 
-type JobParts = Parameters<typeof createCreditExpiry>[0] & { readonly lag: UsageLag }
+type JobParts = Parameters<typeof createCreditTakeBacks>[0] & { readonly lag: UsageLag }
 
 /** In the order in which they are started. */
 function createJobs(

@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createProjectionMetrics } from '@tollgate/aggregator/consume/projection-metrics'
 import { createJobMetrics, registerOverdueEvents } from '@tollgate/billing-runner/metrics'
-import { createPeriodUsageAnswers, createRequestSeconds } from '@tollgate/control-plane/metrics'
+import { UsageLag } from '@tollgate/control-plane/jobs/usage-lag'
+import {
+  createPeriodUsageAnswers,
+  createRequestSeconds,
+  registerUsageLag,
+} from '@tollgate/control-plane/metrics'
 import { createIngestCounts, registerGauges } from '@tollgate/ingest/metrics'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createDispatchMetrics, registerWaiting } from '@tollgate/webhook-dispatcher/metrics'
@@ -47,6 +52,7 @@ async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
   createProjectionMetrics(registry)
   createRequestSeconds(registry)
   createPeriodUsageAnswers(registry)
+  registerUsageLag(registry, new UsageLag(none))
   createJobMetrics(registry)
   registerOverdueEvents(registry, async () => 0)
   createDispatchMetrics(registry)

@@ -208,6 +208,7 @@ const step = fc.oneof(
   },
   fc.record({ do: fc.constant('wipe') }),
 )
+type Dies = typeof dies extends fc.Arbitrary<infer Value> ? Value : never
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 /** The wallet beside the list of what happened to it. */
@@ -227,6 +228,7 @@ class Checked {
     switch (each.do) {
       case 'grant': {
         const { credits: given, priority, expiresInMs } = each
+        this.#expired(await world.expireFirst(), 'nowhere')
         const reference = await world.grant(given, priority, expiresInMs)
         const expiresAtMs = expiresInMs === undefined ? Infinity : world.nowMs + expiresInMs
         const grant = { reference, credits: given, priority, expiresAtMs }
@@ -263,6 +265,7 @@ class Checked {
   async #adjust({ credits: change, dies: where }: { credits: number; dies: 'nowhere' }) {
     if (change === 0) return
     this.#keys += 1
+    this.#expired(await this.#world.expireFirst(), 'nowhere')
     const before = this.now().total
     const outcome = await this.#world.adjust(change, `key ${this.#keys}`, where)
     if (change < 0) {
@@ -282,8 +285,12 @@ class Checked {
     this.#world.nowMs += 1
   }
 
-  async expire(where: 'nowhere' | 'before the commit' | 'before it publishes'): Promise<void> {
-    for (const reference of await this.#world.expire(where)) {
+  async expire(where: Dies): Promise<void> {
+    this.#expired(await this.#world.expire(where), where)
+  }
+
+  #expired(references: readonly string[], where: Dies): void {
+    for (const reference of references) {
       const known = this.#events.find((event) => {
         return event.kind === 'expired' && event.reference === reference
       })
@@ -319,12 +326,8 @@ it('comes to what happened to it, in all and of each grant', async () => {
         const ledger = await world.ledger()
         expect([await world.left(), ledger.balance]).toEqual([total, total])
         expect(ledger.breakage).toBe(breakage)
-        // What a dead process held looks like usage to a grant that is made meanwhile: which grant then paid for which
-        // usage may come out otherwise, and what is left in all may not.
-        if (!steps.some((each) => 'dies' in each && each.dies === 'before the commit')) {
-          for (const [reference, credit] of left) {
-            if (ledger.grants.has(reference)) expect(ledger.grants.get(reference)).toBe(credit)
-          }
+        for (const [reference, credit] of left) {
+          if (ledger.grants.has(reference)) expect(ledger.grants.get(reference)).toBe(credit)
         }
         expect(await listUnbalancedWallets(database.in('sandbox'), 10)).toEqual([])
       })

@@ -168,6 +168,17 @@ export class WalletWorld {
     return due.map(({ grantRef }) => grantRef)
   }
 
+  /** As before each change that is not usage. References as above. */
+  async expireFirst(): Promise<string[]> {
+    const { customerRef } = this
+    const now = new Date(this.nowMs)
+    const sql = this.#database.in(environment)
+    const due = await listDueGrants(sql, providerId, customerRef, now)
+    if (due.length === 0) return []
+    await this.#commit('nowhere', (work) => expireCredits(work, customerRef, this.#hold))
+    return due.map(({ grantRef }) => grantRef)
+  }
+
   /** Everything that the hot state had is gone, and made again of PostgreSQL and the log. */
   async wipe(): Promise<void> {
     await this.close()

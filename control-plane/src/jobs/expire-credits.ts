@@ -1,15 +1,9 @@
-import { jobActor } from '@tollgate/domain/audit/actor'
-import type { CustomerName } from '@tollgate/domain/customers/repository'
 import { workOff } from '@tollgate/domain/publications/work-off'
-import { expireCredits } from '@tollgate/domain/wallet/expire-credits'
 import { claimExpiringWallets } from '@tollgate/domain/wallet/expiring-grants'
 import type { Service } from '@tollgate/platform/service/service'
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
+import { expireWallet, type ExpiryParts } from '../wallets/expire-wallet.ts'
 import { repeating } from './repeating.ts'
-
-type ExpiryParts = Pick<AppParts, 'database' | 'publisher' | 'logger' | 'wallets'>
 
 const grantsPerClaimMax = 200
 
@@ -43,29 +37,8 @@ async function expireBatch(parts: ExpiryParts, environment: Environment): Promis
   const nextLookAt = new Date(at.getTime() + lookAgainAfterMs)
   const pool = database.in(environment)
   const claimed = await claimExpiringWallets(pool, at, nextLookAt, grantsPerClaimMax)
-  await workOff(claimed.wallets, walletsInFlightMax, (wallet) => expire(parts, environment, wallet))
+  await workOff(claimed.wallets, walletsInFlightMax, (wallet) =>
+    expireWallet(parts, { environment, ...wallet }),
+  )
   return claimed.grantsTotal
-}
-
-async function expire(
-  parts: ExpiryParts,
-  environment: Environment,
-  { providerId, customerRef }: CustomerName,
-): Promise<void> {
-  const operation = {
-    providerId,
-    environment,
-    now: parts.publisher.now(),
-    actor: jobActor('expire-credits'),
-    requestId: null,
-    idempotencyKey: null,
-  }
-  try {
-    // Waits for the counters, where they are behind, before anything is locked.
-    await parts.wallets.readHot({ ...operation, customerRef })
-    await commit(parts, operation, (work) => expireCredits(work, customerRef, parts.wallets.hold))
-  } catch (error) {
-    // The hot state may be away: they are taken out when that is back.
-    parts.logger.warn({ err: error, environment, customerRef }, 'credits wait to expire')
-  }
 }

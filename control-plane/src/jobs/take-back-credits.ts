@@ -9,6 +9,7 @@ import type { Service } from '@tollgate/platform/service/service'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { AppParts } from '../http/app-parts.ts'
 import { commit } from '../http/commit.ts'
+import { readBeforeChange } from '../wallets/expire-wallet.ts'
 import { repeating } from './repeating.ts'
 
 export type TakeBackParts = Pick<AppParts, 'database' | 'publisher' | 'logger'> & {
@@ -69,7 +70,7 @@ async function carryOut(
     idempotencyKey: null,
   }
   try {
-    const hot = await parts.wallets.readHot({ ...operation, customerRef })
+    const hot = await readBeforeChange(parts, { ...operation, customerRef })
     await commit(parts, operation, (work) => workOffTakeBack(work, name, hot, parts.wallets))
   } catch (error) {
     parts.logger.warn({ err: error, environment, reference }, 'credits wait to be taken back')

@@ -9,6 +9,7 @@ import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { operationOf } from '../plugins/authentication.ts'
 import { requireCustomer } from '../require.ts'
+import { readBeforeChange } from '../../wallets/expire-wallet.ts'
 
 /** What is in a wallet is changed by hand. */
 export function registerCreditAdjustmentRoute(app: ApiServer, parts: AppParts): void {
@@ -31,7 +32,7 @@ export function registerCreditAdjustmentRoute(app: ApiServer, parts: AppParts): 
       const idempotencyKey = operation.idempotencyKey ?? randomUUID()
       const adjustment = { customerRef, credits, reason, idempotencyKey }
       // Waits for the counters, where they are behind, before anything is locked.
-      const hot = await parts.wallets.readHot({ ...operation, customerRef })
+      const hot = await readBeforeChange(parts, { ...operation, customerRef })
       const outcome = await commit(parts, operation, (work) =>
         adjustCredits(work, adjustment, hot, parts.wallets.hold),
       )

@@ -12,6 +12,7 @@ import { commit } from '../commit.ts'
 import { callerOf, operationOf } from '../plugins/authentication.ts'
 import { displayRateOf, requireCustomer } from '../require.ts'
 import { balanceToHttp } from '../translate/balance.ts'
+import { readBeforeChange } from '../../wallets/expire-wallet.ts'
 
 const tags = ['Credits']
 const params = z.object({ reference: z.string() })
@@ -41,7 +42,7 @@ export function registerCreditRoutes(app: ApiServer, parts: AppParts): void {
       const customerRef = customer.reference
       const expiresAt = request.body.expiresAt && new Date(request.body.expiresAt)
       const grant = { customerRef, credits, reason, priority, expiresAt: expiresAt || undefined }
-      const hot = await parts.wallets.readHot({ ...operation, customerRef })
+      const hot = await readBeforeChange(parts, { ...operation, customerRef })
       const outcome = await commit(parts, operation, (work) => grantCredits(work, grant, hot))
       switch (outcome.kind) {
         case 'granted':
