@@ -18,22 +18,26 @@ export async function reportWebhooks(
   }
 }
 
-function webhooksText({ latency, throughput, fairness, kills }: WebhookResult): string {
+function webhooksText(result: WebhookResult): string {
+  const { latency, ceilingPerSecond, throughput, fairness, kills } = result
   return [
     `Commit to receiver, idle, ${latency.events} events: p50 ${latency.p50Ms.toFixed(1)} ms, p99 ${latency.p99Ms.toFixed(1)} ms`,
     '',
+    `One process that only signs and sends: ${formatCount(Math.round(ceilingPerSecond))} a second`,
+    '',
     formatTable(
-      ['dispatchers', 'deliveries', 'per second', 'duplicates'],
+      ['dispatchers', 'deliveries', 'per second', 'of that', 'duplicates'],
       throughput.map(({ dispatchers, deliveries, perSecond, duplicates }) => [
         String(dispatchers),
         formatCount(deliveries),
         formatCount(Math.round(perSecond)),
+        (perSecond / ceilingPerSecond).toFixed(2),
         formatCount(duplicates),
       ]),
     ),
     '',
     `${fairness.endpoints} healthy endpoints, commit to receiver: p99 ${fairness.p99AloneMs.toFixed(1)} ms alone, ` +
-      `${fairness.p99BesideMs.toFixed(1)} ms beside one that never answers and has ${formatCount(fairness.queuedForHanging)} queued ` +
+      `${fairness.p99BesideMs.toFixed(1)} ms (${(fairness.p99BesideMs / fairness.p99AloneMs).toFixed(2)} times) beside one that never answers and has ${formatCount(fairness.queuedForHanging)} queued ` +
       `(${fairness.sentToHanging} requests were sent to it)`,
     '',
     `${kills.kills} dispatchers killed and the database restarted once: ${formatCount(kills.deliveries)} deliveries, ` +
