@@ -103,6 +103,13 @@ test('two that delete at once delete each event once', async () => {
   expect(await keptIds()).toEqual(new Set())
 })
 
+test('what a delivery keeps is looked at and not written to', async () => {
+  await tell([{ createdAt: daysAgo(100), isSent: true }])
+  expect(await deleteOld()).toBe(0)
+  const [row] = await sandbox()<{ locker: string }[]>`select xmax::text as locker from outbox`
+  expect(row).toEqual({ locker: '0' })
+})
+
 test('an event that a replay holds is not deleted from under it', async () => {
   const [id] = await tell([{ createdAt: daysAgo(100) }])
   await sandbox().begin(async (replay) => {

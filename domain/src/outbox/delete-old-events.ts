@@ -47,23 +47,29 @@ async function findOldEvents(
 }
 
 /**
- * Locked first and looked at afterwards: a replay holds the event while it makes a delivery of it, so that by then there is
- * either that delivery or nobody who could make one.
+ * Looked at again once they are locked: a replay holds the event while it makes a delivery of it, so that by then there is
+ * either that delivery or nobody who could make one. To lock what is kept would write to all of it in every walk.
  */
 async function deleteUndelivered(
   sql: TransactionSql,
   sequences: readonly string[],
 ): Promise<number> {
   const locked = await sql<{ sequence: bigint }[]>`
-    select sequence from outbox where sequence = any(${sequences}::bigint[])
+    select sequence from outbox event
+    where sequence = any(${sequences}::bigint[]) and ${isUndelivered(sql)}
     order by sequence for update skip locked`
   const gone = await sql`
     delete from outbox event
     where sequence = any(${locked.map(({ sequence }) => sequence.toString())}::bigint[])
-      and not exists (
-        select from webhook_deliveries delivery
-        where delivery.provider_id = event.provider_id and delivery.event_id = event.event_id)`
+      and ${isUndelivered(sql)}`
   return gone.count
+}
+
+function isUndelivered(sql: TransactionSql) {
+  return sql`
+    not exists (
+      select from webhook_deliveries delivery
+      where delivery.provider_id = event.provider_id and delivery.event_id = event.event_id)`
 }
 
 /** Until this transaction ends the event is not deleted. False: it is gone. */
