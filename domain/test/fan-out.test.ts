@@ -87,6 +87,27 @@ test('one delivery for each endpoint of the provider that receives the type, and
   expect(await queuedFor('prov_b')).toEqual([])
 })
 
+test('an event is of the customer that its deliveries are of', async () => {
+  await insertEndpoints('prov_keys', { we_KEYS: { types: [], status: 'enabled' } })
+  const told = [
+    ['customer.deleted', { id: 'cus_1' }, 'cus_1'],
+    ['payment.succeeded', { id: 'pi_1', customer: 'cus_2' }, 'cus_2'],
+    ['customer.credit.granted', { customerId: 'cus_3' }, 'cus_3'],
+    ['customer.credit.auto_topup_failed', { customerRef: 'cus_4' }, 'cus_4'],
+    ['checkout_session.created', { id: 'cs_1', customer: null }, null],
+    ['plan.created', { id: 'pln_1' }, null],
+  ] as const
+  const events = told.map(([type, object], number) => {
+    return { ...eventOf('prov_keys', `evt_k${number}`, type), object }
+  })
+  await tell('prov_keys', events)
+  const keys = await database.in('sandbox')<{ event: string | null; delivery: string | null }[]>`
+    select event.order_key as event, delivery.order_key as delivery
+    from outbox event join webhook_deliveries delivery using (event_id)
+    where event.provider_id = 'prov_keys' order by event_id`
+  expect(keys).toEqual(told.map(([, , key]) => ({ event: key, delivery: key })))
+})
+
 test('an event that is there already is not told again', async () => {
   await insertEndpoints('prov_twice', { we_TWICE: { types: [], status: 'enabled' } })
   const [first, second] = [eventOf('prov_twice', 'evt_t1'), eventOf('prov_twice', 'evt_t2')]

@@ -193,7 +193,7 @@ test('after an endpoint was enabled and before anybody saw it: what was held is 
 })
 
 test('in the middle of the clean-up: a delivery goes with its attempts, or stays with them', async () => {
-  const madeAt = '2026-01-01T00:00:00Z'
+  const madeAt = '2020-01-01T00:00:00Z'
   await receive(() => ({ status: 200 }))
   const [eventId] = await stack.tell('prov', ['cus_1'])
   const sending = processes.start()

@@ -1,6 +1,6 @@
 import type { OutboxEvent } from './outbox-event.ts'
 
-/** Of which customer an event tells. Events without one are in no order. */
+/** Of which customer an event tells, as `outbox.order_key` has it. Events without one are in no order. */
 export function orderKeyOf({ type, object }: Pick<OutboxEvent, 'type' | 'object'>): string | null {
   const key = customerTypes.has(type)
     ? object['id']

@@ -41,10 +41,9 @@ export async function insertOutboxEvents(
     ),
     inserted as (
       insert into outbox
-        (event_id, provider_id, type, livemode, object, previous_attributes, request_id, idempotency_key, created_at, body,
-         order_key)
+        (event_id, provider_id, type, livemode, object, previous_attributes, request_id, idempotency_key, created_at, body)
       select "eventId", "providerId", type, livemode, object, "previousAttributes", "requestId",
-        "idempotencyKey", "createdAt", body, "orderKey"
+        "idempotencyKey", "createdAt", body
       from event
       on conflict (event_id) do nothing
       returning event_id, sequence
