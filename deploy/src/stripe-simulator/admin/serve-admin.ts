@@ -165,9 +165,10 @@ function stateOf({ clock, faults, webhooks }: AdminParts): object {
 
 /** What comes due on the way has happened when this is answered. */
 function moveClock({ clock, pages }: AdminParts, change: z.infer<typeof clockChange>): void {
-  const from = change.now === undefined ? clock.now() : change.now * 1_000
+  const { now, advanceSeconds = 0, isHeld } = change
   try {
-    clock.moveTo(from + (change.advanceSeconds ?? 0) * 1_000, change.isHeld)
+    if (now === undefined) clock.moveBy(advanceSeconds * 1_000, isHeld)
+    else clock.moveTo((now + advanceSeconds) * 1_000, isHeld)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw new StripeApiError(400, { type: 'invalid_request_error', message: error.message })

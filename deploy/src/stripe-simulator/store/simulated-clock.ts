@@ -26,8 +26,18 @@ export class SimulatedClock implements Clock {
   /** Throws RangeError for a time that has passed: what happened then would not happen again. */
   moveTo(timeMs: number, isHeld: boolean): void {
     if (timeMs < this.now()) throw new RangeError('The clock cannot be moved back.')
-    const offsetMs = timeMs - this.#real.now()
-    this.#setting = isHeld ? { offsetMs, heldAtMs: timeMs } : { offsetMs }
+    this.#keep(timeMs - this.#real.now(), isHeld ? timeMs : undefined)
+  }
+
+  /** Forward from where it stands at this call, whatever passes meanwhile. */
+  moveBy(ms: number, isHeld: boolean): void {
+    const realMs = this.#real.now()
+    const timeMs = (this.#setting.heldAtMs ?? realMs + this.#setting.offsetMs) + ms
+    this.#keep(timeMs - realMs, isHeld ? timeMs : undefined)
+  }
+
+  #keep(offsetMs: number, heldAtMs: number | undefined): void {
+    this.#setting = heldAtMs === undefined ? { offsetMs } : { offsetMs, heldAtMs }
     this.#pages.commit(new Map([[key, JSON.stringify(this.#setting)]]))
   }
 }
