@@ -64,19 +64,7 @@ export async function measureWebhooks(
 }
 
 async function measureLatency(rig: Rig, events: number): Promise<Latency> {
-  await rig.clear()
-  await rig.insertEndpoints(1)
-  const dispatchers = rig.startDispatchers(1)
-  await warmUp(rig, 1)
-  const committed = new Map<string, number>()
-  for (let told = 0; told < events; told += 1) {
-    const { eventId, committedAtMs } = await rig.tellOne()
-    committed.set(eventId.slice(4), committedAtMs)
-    await sleep(20)
-  }
-  await taken(rig, events + 1)
-  const waits = await waitsSince(rig, committed)
-  await dispatchers.stop()
+  const waits = await measureWaits(rig, { endpoints: 1, events, everyMs: 20, queuedForHanging: 0 })
   return { events: waits.length, p50Ms: quantile(waits, 0.5), p99Ms: quantile(waits, 0.99) }
 }
 
@@ -109,12 +97,13 @@ const fairnessRounds = 3
 
 /** Both loads are the same: events for all healthy endpoints, every so often, at a rate that leaves room. */
 async function measureFairness(rig: Rig, endpoints: number, queued: number): Promise<Fairness> {
+  const load = { endpoints, events: 100, everyMs: 300 }
   const alone: number[] = []
   const beside: number[] = []
   let sentToHanging = 0
   for (let round = 0; round < fairnessRounds; round += 1) {
-    alone.push(...(await waitsOfHealthy(rig, endpoints, 0)))
-    beside.push(...(await waitsOfHealthy(rig, endpoints, queued)))
+    alone.push(...(await measureWaits(rig, { ...load, queuedForHanging: 0 })))
+    beside.push(...(await measureWaits(rig, { ...load, queuedForHanging: queued })))
     sentToHanging += (await rig.sink.count()).hanging
   }
   return {
@@ -126,11 +115,18 @@ async function measureFairness(rig: Rig, endpoints: number, queued: number): Pro
   }
 }
 
-async function waitsOfHealthy(
-  rig: Rig,
-  endpoints: number,
-  queuedForHanging: number,
-): Promise<readonly number[]> {
+type WaitOptions = {
+  readonly endpoints: number
+  readonly events: number
+  /** Between one event and the next. */
+  readonly everyMs: number
+  /** Events of an endpoint that never answers. */
+  readonly queuedForHanging: number
+}
+
+/** From the commit of its event to the first arrival of each delivery at healthy endpoints, in milliseconds. */
+async function measureWaits(rig: Rig, options: WaitOptions): Promise<readonly number[]> {
+  const { endpoints, events, everyMs, queuedForHanging } = options
   await rig.clear()
   await rig.insertEndpoints(endpoints)
   if (queuedForHanging > 0) {
@@ -140,20 +136,15 @@ async function waitsOfHealthy(
   const dispatchers = rig.startDispatchers(1)
   await warmUp(rig, endpoints)
   const committed = new Map<string, number>()
-  for (let told = 0; told < 100; told += 1) {
+  for (let told = 0; told < events; told += 1) {
     const { eventId, committedAtMs } = await rig.tellOne()
     committed.set(eventId.slice(4), committedAtMs)
-    await sleep(300)
+    await sleep(everyMs)
   }
-  await taken(rig, (committed.size + 1) * endpoints)
-  const waits = await waitsSince(rig, committed)
+  await taken(rig, (events + 1) * endpoints)
+  const list = await rig.sink.list()
   await dispatchers.stop()
-  return waits
-}
-
-/** From the commit of its event to the first arrival of each delivery, in milliseconds. */
-async function waitsSince(rig: Rig, committed: ReadonlyMap<string, number>): Promise<number[]> {
-  return (await rig.sink.list()).flatMap(([delivery, , atMs]) => {
+  return list.flatMap(([delivery, , atMs]) => {
     const committedAtMs = committed.get(delivery.slice(4, -12))
     return committedAtMs === undefined ? [] : [Math.max(0, atMs - committedAtMs)]
   })

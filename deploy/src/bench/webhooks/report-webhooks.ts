@@ -40,7 +40,7 @@ function webhooksText(result: WebhookResult): string {
       `${fairness.p99BesideMs.toFixed(1)} ms (${(fairness.p99BesideMs / fairness.p99AloneMs).toFixed(2)} times) beside one that never answers and has ${formatCount(fairness.queuedForHanging)} queued ` +
       `(${fairness.sentToHanging} requests were sent to it)`,
     '',
-    `${kills.kills} dispatchers killed and the database restarted once: ${formatCount(kills.deliveries)} deliveries, ` +
+    `${kills.kills} dispatchers killed and ${kills.restarts} restart of the database: ${formatCount(kills.deliveries)} deliveries, ` +
       `${kills.lost} lost, ${kills.duplicates} sent more than once`,
   ].join('\n')
 }

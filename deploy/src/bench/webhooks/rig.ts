@@ -29,6 +29,7 @@ export type Rig = {
   tellOne(): Promise<{ readonly eventId: string; readonly committedAtMs: number }>
   startDispatchers(count: number, environment?: Readonly<Record<string, string>>): Dispatchers
   restartDatabase(): Promise<void>
+  /** Its dispatchers too, whoever still runs. */
   stop(): Promise<void>
 }
 
@@ -59,6 +60,7 @@ export async function startRig(
     TOLLGATE_OUTBOUND_ALLOWED: '127.0.0.1',
     TOLLGATE_LOG_LEVEL: 'error',
   }
+  const started: Dispatchers[] = []
   return {
     database,
     sink,
@@ -74,13 +76,17 @@ export async function startRig(
       const [eventId] = await tellBatch(database, provider, 1)
       return { eventId: eventId!, committedAtMs: performance.timeOrigin + performance.now() }
     },
-    startDispatchers: (count, more = {}) =>
-      startDispatchers(dispatcher, count, { ...environment, ...more }),
+    startDispatchers: (count, more = {}) => {
+      const dispatchers = startDispatchers(dispatcher, count, { ...environment, ...more })
+      started.push(dispatchers)
+      return dispatchers
+    },
     restartDatabase: async () => {
       await postgres.stop()
       postgres = await startEmbeddedPostgres(options)
     },
     stop: async () => {
+      await Promise.all(started.map((each) => each.stop()))
       sink.stop()
       await owner.close()
       await database.close()
@@ -154,14 +160,16 @@ function startDispatchers(
   return {
     processes,
     stop: async () => {
-      const running = processes.filter(
-        ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
-      )
+      const running = processes.filter((child) => !hasEnded(child))
       const exits = running.map((child) => once(child, 'exit'))
       for (const child of running) child.kill('SIGTERM')
       await Promise.all(exits)
     },
   }
+}
+
+export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
 }
 
 function startDispatcher(
