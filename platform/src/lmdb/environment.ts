@@ -83,7 +83,7 @@ function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
 const givenUpCheckMs = 500
 
 /**
- * When another process is killed at the wrong moment of its write, lmdb can give this process's environment up for
+ * When another process is killed while it syncs, lmdb can give this process's environment up for
  * good (MDB_PANIC). What is stored is whole; only a new opening helps, and lmdb opens an environment once per process.
  * So the error is thrown where nobody catches it: the process ends with its reason, and whoever runs it starts it again.
  */
