@@ -64,7 +64,10 @@ test('a replay loses and doubles nothing, whoever dies while it is queued', asyn
   }
   expect(diedInTheMiddle).toBeGreaterThan(0)
   mortal = await start()
-  await vi.waitUntil(async () => (await progress()).state === 'finished', waiting)
+  await vi.waitUntil(async () => (await progress()).state === 'finished', {
+    ...waiting,
+    timeout: waiting.timeout + 4 * count,
+  })
   expect(await progress()).toMatchObject({ queued: count })
   const [made] = await sql<{ rows: number; events: number; references: number }[]>`
     select count(*)::int as rows, count(distinct event_id)::int as events, count(distinct reference)::int as references
