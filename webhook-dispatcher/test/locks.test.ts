@@ -1,12 +1,16 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { createLogger } from '@tollgate/platform/observability/logger'
 import { skipHeldDeliveries } from '@tollgate/domain/webhooks/deliveries-repository'
-import { claimDeliveries, type Claim, type Claimed } from '../src/postgres/claim-deliveries.ts'
+import { Dispatcher, type DispatchParts } from '../src/deliver/dispatcher.ts'
+import { Recorder } from '../src/deliver/recorder.ts'
+import { claimDeliveries, type Claimed } from '../src/postgres/claim-deliveries.ts'
 import { deleteOldDeliveries } from '../src/postgres/clean-up.ts'
 import { recordOutcomes, type Outcome } from '../src/postgres/record-outcomes.ts'
 import { settleQueues } from '../src/postgres/settle-queues.ts'
 import { startDispatcherStack, until, type DispatcherStack } from './dispatcher-stack.ts'
+import { firstAttempt, firstClaim } from './first-claim.ts'
 
 /*
  * What two do with the same rows at the same moment. A second connection holds what the first one is about to lock, until the
@@ -38,15 +42,7 @@ const pool = () => owner.in('sandbox')
 
 const now = new Date()
 
-const firstAttempts: Claim = {
-  turn: 'first',
-  now,
-  leasedUntil: new Date(now.getTime() + 60_000),
-  deliveriesMax: 20,
-  perEndpointMax: 4,
-  room: {},
-  after: '',
-}
+const firstAttempts = firstClaim(now)
 
 const referenceOf = (eventId: string) => `dlv_${eventId.slice(4)}A`
 
@@ -57,21 +53,41 @@ const outcomeOf = (eventId: string, state: Outcome['state'] = 'succeeded'): Outc
   state,
   dueAt: state === 'pending' ? new Date(now.getTime() + 300_000) : null,
   endedAt: now,
-  attempts: [
-    {
-      number: 1,
-      isReversed: false,
-      startedAt: now,
-      durationMs: 1,
-      connectMs: null,
-      answerMs: null,
-      status: state === 'succeeded' ? 200 : 500,
-      errorClass: null,
-      answer: null,
-      address: null,
-    },
-  ],
+  attempts: [firstAttempt(now, state === 'succeeded' ? 200 : 500)],
 })
+
+/** A dispatcher that sends to nobody, and is told that all went well. */
+const idleParts: Omit<DispatchParts, 'claim'> = {
+  send: async () => ({
+    attempts: [firstAttempt(now, 200)],
+    status: 200,
+    retryAfter: undefined,
+    hasTimedOut: false,
+    secretToPromote: undefined,
+  }),
+  promote: async () => {},
+  recorder: new Recorder({
+    record: (outcomes, health) => recordOutcomes(pool(), outcomes, health, now),
+    onRecorded: () => {},
+    onRefused: () => {},
+    logger: createLogger('locks', 'silent'),
+    retryPauseMs: 100,
+  }),
+  onAttempted: () => {},
+  now: () => new Date(),
+  random: () => 0,
+  logger: createLogger('locks', 'silent'),
+  limits: {
+    claimDeliveriesMax: 20,
+    inFlightMax: 8,
+    firstAttemptsReserved: 4,
+    perEndpointMax: 4,
+    leaseMs: 60_000,
+    pollMs: 30_000,
+    retryPauseMs: 100,
+    retrySchedule: { delaysSeconds: [300], jitterPercent: 0 },
+  },
+}
 
 const failing = {
   endpointRef: 'we_A',
@@ -212,6 +228,28 @@ async function claimWhile(meanwhile: () => Promise<void>): Promise<Claimed> {
   })
   return claiming!
 }
+
+test('what somebody else holds is looked at again after a pause, and sent when it is free', async () => {
+  const [eventId] = await stack.tell('prov', ['cus_1'])
+  let claims = 0
+  const dispatcher = new Dispatcher({
+    ...idleParts,
+    claim: (claim) => {
+      claims += 1
+      return claimDeliveries(pool(), claim)
+    },
+  })
+  const startedAtMs = performance.now()
+  await pool().begin(async (sql) => {
+    await sql`select from webhook_deliveries where event_id = ${eventId!} for update`
+    dispatcher.start()
+    await until(async () => claims >= 20)
+  })
+  // Each round claims first attempts, and then retries, of which there are none.
+  expect((performance.now() - startedAtMs) / (claims / 2)).toBeGreaterThan(5)
+  await until(async () => (await statesOf(eventId!))[0] === 'succeeded')
+  await dispatcher.stop()
+})
 
 test('what comes late into the queue waits until no other of its customer is in hand', async () => {
   const [early, later] = await stack.tell('prov', ['cus_1', 'cus_1'])

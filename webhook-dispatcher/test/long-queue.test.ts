@@ -5,6 +5,7 @@ import { claimDeliveries, type ClaimedDelivery } from '../src/postgres/claim-del
 import { recordOutcomes, type Outcome } from '../src/postgres/record-outcomes.ts'
 import { settleQueues } from '../src/postgres/settle-queues.ts'
 import { startDispatcherStack, until, type DispatcherStack } from './dispatcher-stack.ts'
+import { firstAttempt, firstClaim } from './first-claim.ts'
 
 /* On a real PostgreSQL that knows how much there is: a claim reads what it takes, and not what was sent before. */
 
@@ -46,16 +47,6 @@ async function countReadRows(): Promise<number> {
 
 const now = new Date()
 
-const firstAttempts = {
-  turn: 'first' as const,
-  now,
-  leasedUntil: new Date(now.getTime() + 60_000),
-  deliveriesMax: 20,
-  perEndpointMax: 4,
-  room: {},
-  after: '',
-}
-
 // The one that the server has not counted first: what it has counted it does not forget.
 test.each([
   ['has not been counted', false],
@@ -77,7 +68,7 @@ test.each([
     await stack.tell('prov', customers)
     if (isCounted) await sql`analyze webhook_deliveries`
     const before = await countReadRows()
-    const { deliveries } = await claimDeliveries(sql, firstAttempts)
+    const { deliveries } = await claimDeliveries(sql, firstClaim(now))
     expect(deliveries.length).toBe(4 * endpoints.length)
     const claimed = await countReadRows()
     expect(claimed - before).toBeLessThan(1_000)
@@ -89,19 +80,6 @@ test.each([
   },
 )
 
-const attempt = {
-  number: 1,
-  isReversed: false,
-  startedAt: now,
-  durationMs: 1,
-  connectMs: null,
-  answerMs: null,
-  status: 200,
-  errorClass: null,
-  answer: null,
-  address: null,
-}
-
 function succeeded({ providerId, reference, claim }: ClaimedDelivery): Outcome {
   return {
     providerId,
@@ -110,7 +88,7 @@ function succeeded({ providerId, reference, claim }: ClaimedDelivery): Outcome {
     state: 'succeeded',
     dueAt: null,
     endedAt: now,
-    attempts: [attempt],
+    attempts: [firstAttempt(now, 200)],
   }
 }
 

@@ -34,6 +34,9 @@ export type DispatchParts = {
   readonly limits: DispatchLimits
 }
 
+/** Until what somebody else holds is looked at again: another dispatcher soon lets go, an operator's transaction may not. */
+const heldPauseMs = 10
+
 /**
  * Sends what is due in one environment: claims back to back while there is room and something to send, then waits until it is
  * woken, a place becomes free, a retry of its own is due, or the poll.
@@ -117,6 +120,7 @@ export class Dispatcher {
       after,
     })
     for (const delivery of deliveries) this.#begin(delivery)
+    if (found > 0 && deliveries.length === 0) await this.#wakeUps.wait(heldPauseMs)
     const isFull = found >= deliveriesMax
     // Endpoints of which nothing is due are passed in parts, or those behind them would never be reached.
     this.#after[turn] = isFull ? reached : cutBehind
@@ -160,7 +164,8 @@ export class Dispatcher {
     const { send, recorder, limits, onAttempted } = this.#parts
     const sent = await send(delivery)
     const endedAt = this.#parts.now()
-    const facts = { ...sent, attemptsBefore: delivery.attempts, endedAt }
+    const isUnsendable = delivery.body === null
+    const facts = { ...sent, isUnsendable, attemptsBefore: delivery.attempts, endedAt }
     const verdict = judgeAttempt(limits.retrySchedule, facts, this.#parts.random())
     onAttempted(delivery, sent, verdict)
     await recorder.add(outcomeOf(delivery, sent, verdict, endedAt), newsOf(delivery, sent, verdict))
@@ -216,7 +221,7 @@ function outcomeOf(
 }
 
 function newsOf(delivery: ClaimedDelivery, sent: Sent, verdict: Verdict): EndpointNews[] {
-  if (sent.isUnsendable) return []
+  if (delivery.body === null) return []
   const { startedAt } = sent.attempts[0]
   return [
     {

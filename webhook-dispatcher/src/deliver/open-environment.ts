@@ -101,11 +101,11 @@ export function openEnvironment(
 function countAttempt(
   metrics: DispatchMetrics,
   space: Environment,
-  { turn, createdAt }: ClaimedDelivery,
-  { attempts, isUnsendable }: Sent,
+  { turn, createdAt, body }: ClaimedDelivery,
+  { attempts }: Sent,
   verdict: Verdict,
 ): void {
-  if (isUnsendable) metrics.unsendable.inc({ space })
+  if (body === null) metrics.unsendable.inc({ space })
   metrics.attempts.inc({ space, turn, outcome: verdict.kind })
   for (const { durationMs } of attempts) {
     metrics.attemptSeconds.observe({ space }, durationMs / 1_000)

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@tollgate/platform/observability/logger'
+import { attemptWithoutAnswer } from '../domain/attempt-record.ts'
 import { foldHealth, type EndpointNews } from '../domain/endpoint-health.ts'
 import { isRefusal } from '../postgres/is-refusal.ts'
 import type { DisabledEndpoint, Outcome } from '../postgres/record-outcomes.ts'
@@ -99,18 +100,7 @@ export class Recorder {
 
 /** Nothing is left of it that somebody else sent. */
 function withoutAnswers(outcome: Outcome): Outcome {
-  const attempts = outcome.attempts.map(({ number, isReversed, startedAt }) => ({
-    number,
-    isReversed,
-    startedAt,
-    durationMs: 0,
-    connectMs: null,
-    answerMs: null,
-    status: null,
-    errorClass: 'unrecorded',
-    answer: null,
-    address: null,
-  }))
+  const attempts = outcome.attempts.map((attempt) => attemptWithoutAnswer(attempt, 'unrecorded'))
   return { ...outcome, attempts }
 }
 

@@ -3,10 +3,14 @@ import { SecretUnreadableError } from '@tollgate/platform/secrets/secret-errors'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { signingOrder, type WebhookSecret } from '@tollgate/domain/webhooks/endpoint'
 import { webhookRequest } from '@tollgate/domain/webhooks/webhook-request'
+import {
+  attemptWithoutAnswer,
+  type AttemptRecord,
+  type BegunAttempt,
+} from '../domain/attempt-record.ts'
 import { isSignatureRefused } from '../domain/judge-attempt.ts'
 import { keptAnswer } from '../domain/kept-answer.ts'
 import type { ClaimedDelivery } from '../postgres/claim-deliveries.ts'
-import type { AttemptRecord } from '../postgres/record-outcomes.ts'
 
 /** Never rejects. */
 export type Post = (post: OutboundPost) => Promise<PostOutcome>
@@ -24,8 +28,6 @@ export type Sent = {
   readonly status: number | undefined
   readonly retryAfter: string | undefined
   readonly hasTimedOut: boolean
-  /** There is nothing to send, now or later: it says nothing of the receiver. */
-  readonly isUnsendable: boolean
   /** A secret that signed second and that the receiver turned out to use. */
   readonly secretToPromote: string | undefined
 }
@@ -54,7 +56,7 @@ export async function sendDelivery(parts: SendParts, delivery: ClaimedDelivery):
   }
 }
 
-type Tried = Pick<Sent, 'status' | 'retryAfter' | 'hasTimedOut' | 'isUnsendable'> & {
+type Tried = Pick<Sent, 'status' | 'retryAfter' | 'hasTimedOut'> & {
   readonly record: AttemptRecord
 }
 
@@ -68,7 +70,7 @@ async function attempt(
   const number = delivery.attempts + 1
   const begun = { number, isReversed, startedAt }
   const { reference: deliveryRef, eventId, body, url } = delivery
-  if (body === null) return { ...unsent(begun, 'no-event'), isUnsendable: true }
+  if (body === null) return unsent(begun, 'no-event')
   const texts = openSecrets(parts, delivery, secrets)
   if (texts === undefined) return unsent(begun, 'unsigned')
   const outcome = await parts.post({
@@ -99,36 +101,28 @@ function openSecrets(
   }
 }
 
-function unsent(
-  begun: Pick<AttemptRecord, 'number' | 'isReversed' | 'startedAt'>,
-  errorClass: string,
-): Tried {
-  const nothing = { connectMs: null, answerMs: null, status: null, answer: null, address: null }
+function unsent(begun: BegunAttempt, errorClass: string): Tried {
   return {
-    record: { ...begun, ...nothing, durationMs: 0, errorClass },
+    record: attemptWithoutAnswer(begun, errorClass),
     status: undefined,
     retryAfter: undefined,
     hasTimedOut: false,
-    isUnsendable: false,
   }
 }
 
 function readOutcome(outcome: PostOutcome): Omit<Tried, 'record'> {
   if (outcome.kind === 'failed') {
     const hasTimedOut = outcome.failure === 'timeout'
-    return { status: undefined, retryAfter: undefined, hasTimedOut, isUnsendable: false }
+    return { status: undefined, retryAfter: undefined, hasTimedOut }
   }
   return {
     status: outcome.status,
     retryAfter: outcome.headers['retry-after'],
     hasTimedOut: false,
-    isUnsendable: false,
   }
 }
 
-function recordOf(
-  outcome: PostOutcome,
-): Omit<AttemptRecord, 'number' | 'isReversed' | 'startedAt'> {
+function recordOf(outcome: PostOutcome): Omit<AttemptRecord, keyof BegunAttempt> {
   const { trip } = outcome
   const isAnswered = outcome.kind === 'answered'
   return {

@@ -1,6 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { jobActor, nameActor } from '@tollgate/domain/audit/actor'
 import { jsonb } from '@tollgate/domain/postgres/jsonb'
+import type { AttemptRecord } from '../domain/attempt-record.ts'
 import type { EndpointHealth } from '../domain/endpoint-health.ts'
 import type { Pool } from './pool.ts'
 
@@ -17,19 +18,6 @@ export type Outcome = {
   readonly endedAt: Date
   /** More than one where the signatures were turned round and it was sent at once again. */
   readonly attempts: readonly AttemptRecord[]
-}
-
-export type AttemptRecord = {
-  readonly number: number
-  readonly isReversed: boolean
-  readonly startedAt: Date
-  readonly durationMs: number
-  readonly connectMs: number | null
-  readonly answerMs: number | null
-  readonly status: number | null
-  readonly errorClass: string | null
-  readonly answer: string | null
-  readonly address: string | null
 }
 
 export type DisabledEndpoint = { readonly reference: string; readonly reason: string }
