@@ -1,4 +1,3 @@
-import { jobActor } from '@tollgate/domain/audit/actor'
 import { failClaim, settleClaims, type DueItem } from '@tollgate/domain/calendar/claims'
 import { countBatch, type BatchCounts } from '@tollgate/domain/calendar/runs'
 import type { Slot } from '@tollgate/domain/calendar/slots'
@@ -7,6 +6,7 @@ import { publishTogether } from '@tollgate/domain/publications/publisher'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import type { PublicationTarget } from '@tollgate/domain/publications/repository'
 import { workOff } from '@tollgate/domain/publications/work-off'
+import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { Logger } from '@tollgate/platform/observability/logger'
@@ -81,14 +81,7 @@ async function tryItem(
       return read
     },
     commit: async (body) => {
-      const operation = {
-        providerId,
-        environment,
-        now,
-        actor: jobActor(job.name),
-        requestId: null,
-        idempotencyKey: null,
-      }
+      const operation = jobOperation(job.name, { providerId, environment }, now)
       const committed = await runUnitOfWork(publisher.database, operation, body)
       publications.push(...committed.publications)
       return committed.result

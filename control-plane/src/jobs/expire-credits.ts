@@ -1,9 +1,9 @@
 import { workOff } from '@tollgate/domain/publications/work-off'
 import { claimExpiringWallets } from '@tollgate/domain/wallet/expiring-grants'
 import type { Service } from '@tollgate/platform/service/service'
-import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { Environment } from '@tollgate/schemas/environment'
 import { expireWallet, type ExpiryParts } from '../wallets/expire-wallet.ts'
-import { repeating } from './repeating.ts'
+import { repeatingInEach } from './repeating.ts'
 
 const grantsPerClaimMax = 200
 
@@ -18,16 +18,10 @@ const lookAgainAfterMs = 30_000
  * grant is claimed by one, and the wallet's lock orders it with all else.
  */
 export function createCreditExpiry(parts: ExpiryParts, intervalMs: number): Service {
-  const round = async (): Promise<void> => {
-    for (const environment of environments) {
-      try {
-        while ((await expireBatch(parts, environment)) === grantsPerClaimMax);
-      } catch (error) {
-        parts.logger.error({ err: error, environment }, 'credits wait to expire')
-      }
-    }
+  const round = async (environment: Environment): Promise<void> => {
+    while ((await expireBatch(parts, environment)) === grantsPerClaimMax);
   }
-  return repeating(round, intervalMs)
+  return repeatingInEach(parts.logger, 'credits wait to expire', round, intervalMs)
 }
 
 /** How many grants were claimed. */

@@ -1,9 +1,9 @@
 import { deleteOldEvents } from '@tollgate/domain/outbox/delete-old-events'
 import { eraseAnswers } from '@tollgate/domain/webhooks/answer-erasures'
 import type { Service } from '@tollgate/platform/service/service'
-import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { Environment } from '@tollgate/schemas/environment'
 import type { AppParts } from '../http/app-parts.ts'
-import { repeating } from './repeating.ts'
+import { repeatingInEach } from './repeating.ts'
 
 type ForgettingParts = Pick<AppParts, 'publisher' | 'logger'>
 
@@ -20,7 +20,7 @@ export function createEventRetention(
     const deleted = await deleteOldEvents(pool, toldBefore, eventsPerTransaction)
     if (deleted > 0) logger.info({ environment, deleted }, 'old events were deleted')
   }
-  return inEach(logger, 'old events wait to be deleted', limits.intervalMs, deleteOld)
+  return repeatingInEach(logger, 'old events wait to be deleted', deleteOld, limits.intervalMs)
 }
 
 /** Erases what receivers have answered to events of customers who were erased. */
@@ -30,22 +30,5 @@ export function createAnswerErasure(
 ): Service {
   const erase = (environment: Environment): Promise<void> =>
     eraseAnswers(publisher.database.in(environment), publisher.now(), eventsPerTransaction)
-  return inEach(logger, 'answers of receivers wait to be erased', intervalMs, erase)
-}
-
-function inEach(
-  logger: ForgettingParts['logger'],
-  complaint: string,
-  intervalMs: number,
-  act: (environment: Environment) => Promise<void>,
-): Service {
-  return repeating(async () => {
-    for (const environment of environments) {
-      try {
-        await act(environment)
-      } catch (error) {
-        logger.error({ err: error, environment }, complaint)
-      }
-    }
-  }, intervalMs)
+  return repeatingInEach(logger, 'answers of receivers wait to be erased', erase, intervalMs)
 }

@@ -1,4 +1,6 @@
+import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
+import { environments, type Environment } from '@tollgate/schemas/environment'
 
 /**
  * Does rounds of work one after the other, with a pause in between, from the start to the stop, which waits for the
@@ -26,4 +28,22 @@ export function repeating(round: () => Promise<void>, pauseMs: number): Service 
       await running
     },
   }
+}
+
+/** A round of one environment after the other. What fails in one is complained of, and holds up no other. */
+export function repeatingInEach(
+  logger: Logger,
+  complaint: string,
+  round: (environment: Environment) => Promise<void>,
+  pauseMs: number,
+): Service {
+  return repeating(async () => {
+    for (const environment of environments) {
+      try {
+        await round(environment)
+      } catch (error) {
+        logger.error({ err: error, environment }, complaint)
+      }
+    }
+  }, pauseMs)
 }

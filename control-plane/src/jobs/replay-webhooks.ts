@@ -1,11 +1,11 @@
-import { jobActor } from '@tollgate/domain/audit/actor'
+import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import { continueReplay, type ReplayPace } from '@tollgate/domain/webhooks/replay-deliveries'
 import { listDueReplays, type ReplayName } from '@tollgate/domain/webhooks/replays-repository'
 import type { Service } from '@tollgate/platform/service/service'
-import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { Environment } from '@tollgate/schemas/environment'
 import type { AppParts } from '../http/app-parts.ts'
 import { commit } from '../http/commit.ts'
-import { repeating } from './repeating.ts'
+import { repeatingInEach } from './repeating.ts'
 
 type ReplayParts = Pick<AppParts, 'database' | 'publisher' | 'logger'>
 
@@ -17,18 +17,12 @@ const replaysPerRoundMax = 100
  * another left queues nothing twice.
  */
 export function createWebhookReplays(parts: ReplayParts, pace: ReplayPace): Service {
-  const round = async (): Promise<void> => {
-    for (const environment of environments) {
-      try {
-        const { database, now } = parts.publisher
-        const due = await listDueReplays(database.in(environment), now(), replaysPerRoundMax)
-        for (const replay of due) await goOn(parts, environment, replay, pace)
-      } catch (error) {
-        parts.logger.error({ err: error, environment }, 'replays of webhooks wait')
-      }
-    }
+  const round = async (environment: Environment): Promise<void> => {
+    const { database, now } = parts.publisher
+    const due = await listDueReplays(database.in(environment), now(), replaysPerRoundMax)
+    for (const replay of due) await goOn(parts, environment, replay, pace)
   }
-  return repeating(round, pace.intervalMs)
+  return repeatingInEach(parts.logger, 'replays of webhooks wait', round, pace.intervalMs)
 }
 
 async function goOn(
@@ -37,14 +31,8 @@ async function goOn(
   { providerId, reference }: ReplayName,
   pace: ReplayPace,
 ): Promise<void> {
-  const operation = {
-    providerId,
-    environment,
-    now: parts.publisher.now(),
-    actor: jobActor('replay-webhooks'),
-    requestId: null,
-    idempotencyKey: null,
-  }
+  const provider = { environment, providerId }
+  const operation = jobOperation('replay-webhooks', provider, parts.publisher.now())
   try {
     await commit(parts, operation, (work) => continueReplay(work, reference, pace))
   } catch (error) {

@@ -3,9 +3,9 @@ import { sealEntries } from '@tollgate/domain/audit/seal-entries'
 import { sealLedger } from '@tollgate/domain/money-ledger/seal-ledger'
 import { poolOf } from '@tollgate/domain/publications/publisher'
 import type { Service } from '@tollgate/platform/service/service'
-import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { Environment } from '@tollgate/schemas/environment'
 import type { AppParts } from '../http/app-parts.ts'
-import { repeating } from './repeating.ts'
+import { repeating, repeatingInEach } from './repeating.ts'
 
 type SealingParts = Pick<AppParts, 'publisher' | 'logger'>
 
@@ -32,15 +32,10 @@ export function createAuditSealing(parts: SealingParts, intervalMs: number): Ser
 /** Seals the ledger as well, in the same way and for the same reason. */
 export function createLedgerSealing(parts: SealingParts, intervalMs: number): Service {
   const sealedTo = new Map<Environment, bigint>()
-  return repeating(async () => {
-    for (const environment of environments) {
-      try {
-        const { database, now } = parts.publisher
-        const before = sealedTo.get(environment) ?? 0n
-        sealedTo.set(environment, await sealLedger(database.in(environment), before, now()))
-      } catch (error) {
-        parts.logger.error({ err: error, environment }, 'the ledger waits to be sealed')
-      }
-    }
-  }, intervalMs)
+  const seal = async (environment: Environment): Promise<void> => {
+    const { database, now } = parts.publisher
+    const before = sealedTo.get(environment) ?? 0n
+    sealedTo.set(environment, await sealLedger(database.in(environment), before, now()))
+  }
+  return repeatingInEach(parts.logger, 'the ledger waits to be sealed', seal, intervalMs)
 }

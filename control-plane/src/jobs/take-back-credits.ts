@@ -1,16 +1,16 @@
-import { jobActor } from '@tollgate/domain/audit/actor'
 import {
   claimDueTakeBacks,
   type TakeBackName,
 } from '@tollgate/domain/payments/take-backs-repository'
 import { workOffTakeBack } from '@tollgate/domain/payments/work-off-take-back'
 import { workOff } from '@tollgate/domain/publications/work-off'
+import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import type { Service } from '@tollgate/platform/service/service'
-import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { Environment } from '@tollgate/schemas/environment'
 import type { AppParts } from '../http/app-parts.ts'
 import { commit } from '../http/commit.ts'
 import { readBeforeChange } from '../wallets/expire-wallet.ts'
-import { repeating } from './repeating.ts'
+import { repeatingInEach } from './repeating.ts'
 
 export type TakeBackParts = Pick<AppParts, 'database' | 'publisher' | 'logger'> & {
   readonly wallets: Pick<AppParts['wallets'], 'readHot' | 'hold' | 'release'>
@@ -29,16 +29,10 @@ const tryAgainAfterMs = 30_000
  * nothing. Several processes may do it at once: each is claimed by one, and the wallet's lock orders it with all else.
  */
 export function createCreditTakeBacks(parts: TakeBackParts, intervalMs: number): Service {
-  const round = async (): Promise<void> => {
-    for (const environment of environments) {
-      try {
-        while (await takeBackCredits(parts, environment));
-      } catch (error) {
-        parts.logger.error({ err: error, environment }, 'credits wait to be taken back')
-      }
-    }
+  const round = async (environment: Environment): Promise<void> => {
+    while (await takeBackCredits(parts, environment));
   }
-  return repeating(round, intervalMs)
+  return repeatingInEach(parts.logger, 'credits wait to be taken back', round, intervalMs)
 }
 
 /** One batch of them. Whether there may be more. */
@@ -61,16 +55,10 @@ async function carryOut(
   name: TakeBackName,
 ): Promise<void> {
   const { providerId, customerRef, reference } = name
-  const operation = {
-    providerId,
-    environment,
-    now: parts.publisher.now(),
-    actor: jobActor('take-back-credits'),
-    requestId: null,
-    idempotencyKey: null,
-  }
+  const wallet = { environment, providerId, customerRef }
+  const operation = jobOperation('take-back-credits', wallet, parts.publisher.now())
   try {
-    const hot = await readBeforeChange(parts, { ...operation, customerRef })
+    const hot = await readBeforeChange(parts, wallet)
     await commit(parts, operation, (work) => workOffTakeBack(work, name, hot, parts.wallets))
   } catch (error) {
     parts.logger.warn({ err: error, environment, reference }, 'credits wait to be taken back')

@@ -1,4 +1,4 @@
-import { jobActor } from '@tollgate/domain/audit/actor'
+import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import { expireCredits } from '@tollgate/domain/wallet/expire-credits'
 import { listDueGrants } from '@tollgate/domain/wallet/expiring-grants'
 import type { WalletName } from '@tollgate/domain/wallet/hot-wallet'
@@ -12,15 +12,8 @@ export type ExpiryParts = Pick<AppParts, 'database' | 'publisher' | 'logger'> & 
 
 /** Takes what is left of a wallet's grants that have expired. Never throws: where it cannot be done now, they wait. */
 export async function expireWallet(parts: ExpiryParts, name: WalletName): Promise<void> {
-  const { environment, providerId, customerRef } = name
-  const operation = {
-    environment,
-    providerId,
-    now: parts.publisher.now(),
-    actor: jobActor('expire-credits'),
-    requestId: null,
-    idempotencyKey: null,
-  }
+  const { environment, customerRef } = name
+  const operation = jobOperation('expire-credits', name, parts.publisher.now())
   try {
     // Waits for the counters, where they are behind, before anything is locked.
     await parts.wallets.readHot(name)

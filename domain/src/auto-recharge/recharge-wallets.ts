@@ -1,4 +1,3 @@
-import { jobActor } from '../audit/actor.ts'
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
@@ -10,7 +9,8 @@ import { reconcileIntent } from '../payments/reconcile-intent.ts'
 import { findProvider } from '../providers/repository.ts'
 import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
 import { findTax } from '../tax/read-tax-terms.ts'
-import { recordEvent, type Operation, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { jobOperation } from '../unit-of-work/job-operation.ts'
+import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../wallet/ledger.ts'
 import { findWallet } from '../wallet/repository.ts'
 import type { Environment } from '@tollgate/schemas/environment'
@@ -61,8 +61,7 @@ async function recharge(
   environment: Environment,
   { providerId, customerRef }: RechargeName,
 ): Promise<void> {
-  const by = { actor: jobActor('auto-recharge'), requestId: null, idempotencyKey: null }
-  const operation: Operation = { ...by, providerId, environment, now: parts.now() }
+  const operation = jobOperation('auto-recharge', { providerId, environment }, parts.now())
   const provider = await parts.database
     .of(providerId)
     .control.read((sql) => findProvider(sql, providerId))

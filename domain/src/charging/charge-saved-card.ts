@@ -1,11 +1,10 @@
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
-import { jobActor } from '../audit/actor.ts'
 import { findInvoice } from '../invoices/repository.ts'
 import { findLastCharge } from '../payments/attempts-repository.ts'
 import { carryOut } from '../payments/carry-out.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
 import { reconcileIntent } from '../payments/reconcile-intent.ts'
-import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import { jobOperation } from '../unit-of-work/job-operation.ts'
 import { beginCharge, beginFirstCharge, outcomeOf } from './begin-charge.ts'
 import type { BegunCharge, ChargeInvoice, ChargeOutcome, InvoiceCharge } from './charge-invoice.ts'
 
@@ -38,8 +37,7 @@ async function chargeSavedCard(
   begunBefore: BegunCharge | undefined,
 ): Promise<ChargeOutcome> {
   const { providerId, environment, invoiceRef, now } = charge
-  const by = { actor: jobActor('charges'), requestId: null, idempotencyKey: null }
-  const operation: Operation = { ...by, providerId, environment, now }
+  const operation = jobOperation('charges', { providerId, environment }, now)
   const begun = begunBefore ?? (await parts.commit(operation, (work) => beginCharge(work, charge)))
   switch (begun.kind) {
     case 'known':

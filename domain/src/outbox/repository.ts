@@ -3,7 +3,6 @@ import type { JsonObject } from '@tollgate/schemas/json-object'
 import { jsonb } from '../postgres/jsonb.ts'
 import { dispatcherChannel } from '../webhooks/dispatcher-channel.ts'
 import { envelopeText } from './envelope.ts'
-import { orderKeyOf } from './order-key.ts'
 import type { OutboxEvent } from './outbox-event.ts'
 
 type OutboxRow = {
@@ -28,16 +27,12 @@ export async function insertOutboxEvents(
   sql: Queryable,
   events: readonly OutboxEvent[],
 ): Promise<number> {
-  const rows = events.map((event) => ({
-    ...event,
-    body: envelopeText(event),
-    orderKey: orderKeyOf(event),
-  }))
+  const rows = events.map((event) => ({ ...event, body: envelopeText(event) }))
   const [counted] = await sql<{ inserted: number }[]>`
     with event as (
       select * from jsonb_to_recordset(${jsonb(sql, rows)}) as event (
         "eventId" text, "providerId" text, type text, livemode boolean, object jsonb, "previousAttributes" jsonb,
-        "requestId" text, "idempotencyKey" text, "createdAt" timestamptz, body text, "orderKey" text)
+        "requestId" text, "idempotencyKey" text, "createdAt" timestamptz, body text)
     ),
     inserted as (
       insert into outbox
@@ -46,13 +41,13 @@ export async function insertOutboxEvents(
         "idempotencyKey", "createdAt", body
       from event
       on conflict (event_id) do nothing
-      returning event_id, sequence
+      returning event_id, sequence, order_key
     ),
     delivery as (
       insert into webhook_deliveries
         (provider_id, reference, endpoint_ref, event_id, event_type, order_key, state, due_at, created_at)
       select event."providerId", 'dlv_' || substr(event."eventId", 5) || substr(endpoint.reference, 4),
-        endpoint.reference, event."eventId", event.type, event."orderKey",
+        endpoint.reference, event."eventId", event.type, inserted.order_key,
         case endpoint.status when 'enabled' then 'pending' else 'held' end,
         least(event."createdAt", now()), event."createdAt"
       from inserted

@@ -1,10 +1,10 @@
 import type { Environment } from '@tollgate/schemas/environment'
 import type { SetupIntent } from '@tollgate/platform/payments/payment-objects'
-import { jobActor } from '../audit/actor.ts'
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { saveCard } from '../cards/save-card.ts'
 import { endSetup, insertSetup } from '../cards/setups-repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
+import { jobOperation } from '../unit-of-work/job-operation.ts'
 import { lookAtCard } from './look-at-payment.ts'
 import { providerMetadataKey } from './payment-intent.ts'
 import { processorOf, type PaymentParts } from './payment-parts.ts'
@@ -46,8 +46,7 @@ export async function applySetup(
   const card =
     paymentMethodId === undefined ? undefined : await lookAtCard(processor, paymentMethodId)
   const kept = status === 'succeeded' && card?.reusable === true ? card : undefined
-  const by = { actor: jobActor('processor-events'), requestId: null, idempotencyKey: null }
-  const operation = { ...by, providerId, environment, now: parts.now() }
+  const operation = jobOperation('processor-events', { providerId, environment }, parts.now())
   const current = await parts.commit(operation, async (work) => {
     const { sql, now } = work
     const customer = await lockCustomer(sql, providerId, customerRef)

@@ -1,4 +1,4 @@
-import { jobActor } from '../audit/actor.ts'
+import { jobOperation } from '../unit-of-work/job-operation.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
 import { applyLook } from './apply-look.ts'
 import {
@@ -53,8 +53,7 @@ export async function reconcileIntent(
 
 /** Nobody asked for it: a job. */
 export function reconciler(providerId: string, environment: Operation['environment'], now: Date) {
-  const actor = jobActor('reconcile-payments')
-  return { providerId, environment, now, actor, requestId: null, idempotencyKey: null }
+  return jobOperation('reconcile-payments', { providerId, environment }, now)
 }
 
 /** An invoice waits until it is paid or written off, whoever does that; a customer who does not come does not. */

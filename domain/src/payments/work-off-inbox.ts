@@ -8,8 +8,8 @@ import type {
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Environment } from '@tollgate/schemas/environment'
-import { jobActor } from '../audit/actor.ts'
 import { findSoleProvider } from '../providers/repository.ts'
+import { jobOperation } from '../unit-of-work/job-operation.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
 import { applyDispute } from './apply-dispute.ts'
 import { applyPayout } from './apply-payout.ts'
@@ -196,6 +196,5 @@ function operationOf(
   environment: Environment,
   providerId: string,
 ): Operation {
-  const actor = jobActor('processor-events')
-  return { providerId, environment, now: now(), actor, requestId: null, idempotencyKey: null }
+  return jobOperation('processor-events', { providerId, environment }, now())
 }

@@ -4,12 +4,12 @@ import { adjustCredits, type AdjustmentOutcome } from '@tollgate/domain/wallet/a
 import { adjustCreditsSchema, creditsAdjustedSchema } from '@tollgate/schemas/http/credits'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
+import { readBeforeChange } from '../../wallets/expire-wallet.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { operationOf } from '../plugins/authentication.ts'
 import { requireCustomer } from '../require.ts'
-import { readBeforeChange } from '../../wallets/expire-wallet.ts'
 
 /** What is in a wallet is changed by hand. */
 export function registerCreditAdjustmentRoute(app: ApiServer, parts: AppParts): void {

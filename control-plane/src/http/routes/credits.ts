@@ -6,13 +6,13 @@ import {
   grantCreditsSchema,
 } from '@tollgate/schemas/http/credits'
 import { refusals } from '../../errors.ts'
+import { readBeforeChange } from '../../wallets/expire-wallet.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { callerOf, operationOf } from '../plugins/authentication.ts'
 import { displayRateOf, requireCustomer } from '../require.ts'
 import { balanceToHttp } from '../translate/balance.ts'
-import { readBeforeChange } from '../../wallets/expire-wallet.ts'
 
 const tags = ['Credits']
 const params = z.object({ reference: z.string() })

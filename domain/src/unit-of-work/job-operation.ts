@@ -1,0 +1,18 @@
+import { jobActor } from '../audit/actor.ts'
+import type { Operation } from './unit-of-work.ts'
+
+/** What a job of ours does, for which nobody asked. */
+export function jobOperation(
+  job: string,
+  { providerId, environment }: Pick<Operation, 'providerId' | 'environment'>,
+  now: Date,
+): Operation {
+  return {
+    providerId,
+    environment,
+    now,
+    actor: jobActor(job),
+    requestId: null,
+    idempotencyKey: null,
+  }
+}
