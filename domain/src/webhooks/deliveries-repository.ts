@@ -1,3 +1,4 @@
+import type { TransactionSql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { DeliveryState, WebhookAttempt, WebhookDelivery } from './delivery.ts'
 import type { WebhookEndpoint } from './endpoint.ts'
@@ -102,6 +103,18 @@ export async function findDelivery(
   const [row] = await sql<DeliveryRow[]>`
     select * from webhook_deliveries
     where provider_id = ${providerId} and reference = ${reference}`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** Which is not deleted before the transaction ends. */
+export async function holdDelivery(
+  sql: TransactionSql,
+  providerId: string,
+  reference: string,
+): Promise<WebhookDelivery | undefined> {
+  const [row] = await sql<DeliveryRow[]>`
+    select * from webhook_deliveries
+    where provider_id = ${providerId} and reference = ${reference} for key share`
   return row === undefined ? undefined : fromRow(row)
 }
 

@@ -1,7 +1,7 @@
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { holdOutboxEvent } from '../outbox/delete-old-events.ts'
-import { findDelivery } from './deliveries-repository.ts'
+import { findDelivery, holdDelivery } from './deliveries-repository.ts'
 import type { WebhookDelivery } from './delivery.ts'
 import { tellOfDeliveries } from './dispatcher-channel.ts'
 import { findEndpoint, lockEndpoint } from './endpoints-repository.ts'
@@ -28,7 +28,7 @@ export async function replayDelivery(
   deliveryRef: string,
 ): Promise<ReplayOneOutcome> {
   const { sql, providerId, now } = work
-  const delivery = await findDelivery(sql, providerId, deliveryRef)
+  const delivery = await holdDelivery(sql, providerId, deliveryRef)
   if (delivery === undefined) return { kind: 'not-found' }
   const { endpointRef, eventId, state } = delivery
   const endpoint = await findEndpoint(sql, providerId, endpointRef)
