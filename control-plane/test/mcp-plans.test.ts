@@ -91,6 +91,22 @@ test('a plan that is named again keeps its reference, and the free plan stays wi
   expect((await mcp.access(reference))['search']).toEqual(refs)
 })
 
+test('what is configured as it is already is no change, and nobody is told of it', async () => {
+  const { reference } = (await mcp.bootstrap({ plans: [free, pro] })).body.product
+  const configuration = {
+    plans: [free, pro],
+    toolMapping: [{ name: 'search', planKeys: ['free', 'pro'] }],
+  }
+  const once = await mcp.configure(reference, configuration)
+  const told = await mcp.eventTypes()
+  expect(told.at(-1)).toBe('product.updated')
+  expect((await mcp.configure(reference, configuration)).body).toEqual(once.body)
+  expect(await mcp.eventTypes()).toEqual(told)
+  const mapped = { toolMapping: [{ name: 'search', planKeys: ['pro'] }] }
+  expect((await mcp.configure(reference, mapped)).status).toBe(200)
+  expect(await mcp.eventTypes()).toEqual([...told, 'product.updated'])
+})
+
 test('what a configuration does not say any more is no longer so', async () => {
   const limited = { ...free, limit: 100 }
   const { reference, plans } = (await mcp.bootstrap({ plans: [limited] })).body.product

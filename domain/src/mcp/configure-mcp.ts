@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { McpPlanInput, ToolMappingInput } from '@tollgate/schemas/http/mcp'
 import { listPlans } from '../plans/repository.ts'
 import { productObject } from '../products/product-event.ts'
@@ -33,7 +34,10 @@ export type ConfigureOutcome =
   | { readonly kind: 'not-found' }
   | McpRefusal
 
-/** All of the change or none: a refusal must end the transaction. Changes of one product take turns. */
+/**
+ * All of the change or none: a refusal must end the transaction. Changes of one product take turns. What is so already is no
+ * change, and nobody is told of it.
+ */
 export async function configureMcp(
   work: UnitOfWork,
   productRef: string,
@@ -42,13 +46,20 @@ export async function configureMcp(
   const { sql, providerId, now } = work
   const found = await lockMcpProduct(work, productRef)
   if (found.kind !== 'found') return found
-  const server = changedServer(found.server, change, now)
+  const before = await readSetUp(work, productRef)
+  const changed = changedServer(found.server, change)
+  const server = isDeepStrictEqual(changed, found.server)
+    ? found.server
+    : { ...changed, updatedAt: now }
   await updateMcpServer(sql, providerId, server)
   const request = { inputs: change.plans, defaultPlanKey: change.defaultPlanKey }
   const refused =
     (await applyPlans(work, productRef, request, change.defaultCurrency)) ??
     (await applyMapping(work, productRef, change.toolMapping ?? []))
   if (refused !== undefined) return refused
+  if (isDeepStrictEqual(before, await readSetUp(work, productRef))) {
+    return { kind: 'configured', product: found.product, server }
+  }
   const product = { ...found.product, updatedAt: now }
   await updateProduct(sql, providerId, product)
   await recordEvent(work, 'product.updated', productObject(product))
@@ -77,15 +88,23 @@ export async function lockMcpProduct(
   return { kind: 'found', product, server }
 }
 
+/** All that a change may be of. */
+async function readSetUp({ sql, providerId }: UnitOfWork, productRef: string): Promise<unknown> {
+  return {
+    server: await findMcpServer(sql, providerId, productRef),
+    plans: await listPlans(sql, providerId, [productRef]),
+    tools: await listTools(sql, providerId, productRef),
+  }
+}
+
 /** Credentials that are replaced are gone: nothing is kept of them. */
-function changedServer(server: McpServer, change: McpChange, now: Date): McpServer {
+function changedServer(server: McpServer, change: McpChange): McpServer {
   const originUrl = change.originUrl ?? server.originUrl
   return {
     ...server,
     originUrl,
     auth: change.auth === undefined ? keptAuth(server, originUrl) : (change.auth ?? undefined),
     isAutoMapped: server.isAutoMapped && change.toolMapping === undefined,
-    updatedAt: now,
   }
 }
 
