@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { measureKills, sendersUnderFire } from '../../src/bench/webhooks/measure-kills.ts'
 import { startRig, type Rig } from '../../src/bench/webhooks/rig.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../src/instance/temporary-folder.ts'
@@ -43,4 +43,24 @@ test('each delivery arrives, whoever dies', { timeout: 120_000 + 5 * deliveries 
     select count(*)::int as deliveries from webhook_deliveries where state <> 'succeeded'`
   expect(left!.deliveries).toBe(0)
   if (asked !== undefined) console.log('killed dispatchers', seen)
+})
+
+test('what never arrives is told as lost', { timeout: 120_000 }, async () => {
+  const measuring = measureKills(rig, 3, killEveryMs)
+  await vi.waitFor(
+    async () => {
+      const skipped = await rig.database.in('sandbox')`
+        update webhook_deliveries set state = 'skipped', finished_at = now()
+        where sequence = (select max(sequence) from webhook_deliveries where state = 'pending' and leased_until is null)`
+      expect(skipped.count).toBe(1)
+    },
+    { timeout: 30_000, interval: 5 },
+  )
+  expect(await measuring).toMatchObject({ deliveries: 3, lost: 1 })
+})
+
+test('who measures too long starts no dispatcher that nobody stops', async () => {
+  const other = await startRig(`${folder.path}/other`, dispatcher)
+  await other.stop()
+  expect(() => other.startDispatchers(1)).toThrow('the rig is stopped')
 })

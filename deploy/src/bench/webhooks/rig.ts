@@ -61,6 +61,7 @@ export async function startRig(
     TOLLGATE_LOG_LEVEL: 'error',
   }
   const started: Dispatchers[] = []
+  let isStopping = false
   return {
     database,
     sink,
@@ -77,6 +78,8 @@ export async function startRig(
       return { eventId: eventId!, committedAtMs: performance.timeOrigin + performance.now() }
     },
     startDispatchers: (count, more = {}) => {
+      // A test that ran out of time may still be at it: nobody would stop these.
+      if (isStopping) throw new Error('the rig is stopped')
       const dispatchers = startDispatchers(dispatcher, count, { ...environment, ...more })
       started.push(dispatchers)
       return dispatchers
@@ -86,6 +89,7 @@ export async function startRig(
       postgres = await startEmbeddedPostgres(options)
     },
     stop: async () => {
+      isStopping = true
       await Promise.all(started.map((each) => each.stop()))
       sink.stop()
       await owner.close()
