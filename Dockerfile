@@ -66,6 +66,7 @@ RUN --mount=type=cache,target=/root/.npm \
 
 # What was patched there (patches/README.md).
 COPY --from=build /app/node_modules/postgres node_modules/postgres
+COPY --from=build /app/node_modules/zod node_modules/zod
 
 FROM packages AS packages-npm
 

@@ -58,6 +58,7 @@ describe('bodies', () => {
   test.each([
     ['empty', '', 400],
     ['no JSON', '{"name":', 400],
+    ['a text with a length of its own', '{"name":{"length":{"toString":1}}}', 400],
     ['no object', '[]', 400],
     ['null', 'null', 400],
     ['a prototype key', '{"name":"a","__proto__":{"x":1}}', 400],

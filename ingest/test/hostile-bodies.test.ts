@@ -41,6 +41,7 @@ const refusedByAll: readonly [string, string | Uint8Array, number, RegExp][] = [
 /** Single records that usage calls must refuse. */
 const refusedUsages: readonly [string, string][] = [
   ['customerRef that is a number', '{"customerRef":1}'],
+  ['customerRef with a length of its own', '{"customerRef":{"length":{"toString":1}}}'],
   ['customerRef that is empty', '{"customerRef":""}'],
   ['customerRef with a lone surrogate', '{"customerRef":"\\ud800"}'],
   ['customerRef with U+0000', '{"customerRef":"a\\u0000"}'],

@@ -36,6 +36,7 @@ const values = [
   '{"__proto__":{"units":7}}',
   '{"constructor":{"prototype":{"x":1}}}',
   '{"toString":1,"valueOf":2,"hasOwnProperty":3}',
+  '{"length":{"toString":1}}',
   '{"":{"":{"":""}}}',
 ]
 

@@ -9,6 +9,7 @@ const values = [
   ...['"now"', '"2026-02-30T00:00:00Z"', '"9999-12-31T23:59:59Z"', '"-000001-01-01T00:00:00Z"'],
   ...['[]', '{}', '[[[[[[[[[[1]]]]]]]]]]', '{"__proto__":{"units":7}}', '{"":{"":{"":""}}}'],
   ...['{"constructor":{"prototype":{"x":1}}}', '{"toString":1,"valueOf":2,"hasOwnProperty":3}'],
+  '{"length":{"toString":1}}',
   ...['"success"', '"paywall"', '"api_call"', '"requests"', '"monthly"', '"recurring"', '"USD"'],
 ]
 
