@@ -60,7 +60,7 @@ async function armFaults(): Promise<void> {
     await stack.payments.simulate('faults', { ...call, kind, times: 1 })
   }
   // So that a kill finds calls under way.
-  await stack.payments.simulate('faults', { ...call, kind: 'slow', delayMs: 40, times: customers })
+  await stack.payments.simulate('faults', { ...call, kind: 'slow', delayMs: 150, times: customers })
 }
 
 async function attempts(): Promise<number> {
