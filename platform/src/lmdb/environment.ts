@@ -84,7 +84,7 @@ const givenUpCheckMs = 500
 
 /**
  * When another process is killed while it syncs, lmdb can give this process's environment up for
- * good (MDB_PANIC). What is stored is whole; only a new opening helps, and lmdb opens an environment once per process.
+ * good (MDB_PANIC). Only a new opening helps, and lmdb opens an environment once per process.
  * So the error is thrown where nobody catches it: the process ends with its reason, and whoever runs it starts it again.
  */
 function endProcessWhenGivenUp(store: LmdbStore): void {
