@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CreateHttpFront } from '../src/http/http-front.ts'
 import { echoFallback, FrontUnderTest, sha256Of, testLimits } from './front-under-test.ts'
 import { headText, requestText } from './raw-connection.ts'
@@ -339,7 +339,7 @@ function describeClosing(
     const busy = await under().connect()
     const idle = await under().connect()
     await busy.write(requestText({ target: '/gated' }, 'x'))
-    await sleep(20)
+    await isAsked(under())
     const closed = under().front.close(5_000)
     await sleep(20)
     under().openGate()
@@ -354,13 +354,18 @@ function describeClosing(
   it('does not wait longer than it is told', async () => {
     const connection = await under().connect()
     await connection.write(requestText({ target: '/gated' }, 'x'))
-    await sleep(20)
+    await isAsked(under())
     const startedMs = performance.now()
     await under().front.close(50)
     expect(performance.now() - startedMs).toBeLessThan(2_000)
     expect(await connection.answer()).toBeUndefined()
     under().openGate()
   })
+
+  /** A request that was not read yet is not in flight: closing may end its connection at once. */
+  async function isAsked({ calls }: FrontUnderTest): Promise<void> {
+    await vi.waitUntil(() => calls.includes('/gated'), { timeout: 20_000, interval: 5 })
+  }
 
   it('says that a port is taken', async () => {
     const other = new FrontUnderTest(await create())

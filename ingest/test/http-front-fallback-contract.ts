@@ -149,7 +149,7 @@ function describeStreams(under: () => FrontUnderTest): void {
     const connection = await under().connect()
     await connection.write(headText({ method: 'GET', target: '/any' }))
     body.push('half')
-    await sleep(20)
+    await connection.until('half')
     body.destroy(new Error('the upstream died'))
     await connection.closed()
     expect(await connection.answer()).toBeUndefined()

@@ -132,7 +132,7 @@ describe('limit checks', () => {
       waiting.push(() => response.writeHead(200).end('{}'))
     }
     const checks = Array.from({ length: fallbacksMax }, () => check())
-    await expect.poll(() => waiting.length).toBe(fallbacksMax)
+    await expect.poll(() => waiting.length, { timeout: 20_000 }).toBe(fallbacksMax)
     const oneMore = await check()
     expect([oneMore.status, oneMore.headers.get('retry-after')]).toEqual([503, '1'])
     for (const answer of waiting) answer()

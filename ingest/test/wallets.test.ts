@@ -77,7 +77,7 @@ it('holds credits of few calls while the log is down, and goes on when it is bac
   expect((await use({ outcome: 'fail' })).status).toBe(503)
   isLogDown = false
   expect((await use({ outcome: 'fail' })).status).toBe(200)
-  await expect.poll(async () => (await use()).status, { timeout: 5_000 }).toBe(200)
+  await expect.poll(async () => (await use()).status, { timeout: 20_000 }).toBe(200)
 })
 
 it('gives a retry with the same key what the first try held', async () => {
@@ -87,7 +87,7 @@ it('gives a retry with the same key what the first try held', async () => {
   isLogDown = false
   const retried = async () => (await use({ idempotencyKey: 'again' })).body['creditDebit']
   await expect
-    .poll(retried, { timeout: 5_000 })
+    .poll(retried, { timeout: 20_000 })
     .toEqual({ debited: true, amount: 5, unitsRemaining: 19 })
   expect(await left()).toBe(95n)
 })

@@ -47,7 +47,7 @@ async function trimOnce(retentionMs: number, appliedOffset: number, ofLog = log)
   })
   await trimmer.start()
   // Two rounds over the four partitions have begun, so the first one is over.
-  await vi.waitUntil(() => rounds > 4)
+  await vi.waitUntil(() => rounds > 4, { timeout: 20_000 })
   await trimmer.stop()
 }
 
