@@ -33,6 +33,7 @@ export class DispatcherProcesses {
   /** With -9: nothing is finished. Resolves when it is gone. */
   async kill(child: ChildProcess): Promise<void> {
     if (!this.#started.delete(child)) return
+    if (child.exitCode !== null || child.signalCode !== null) return
     const isGone = once(child, 'exit')
     child.kill('SIGKILL')
     await isGone

@@ -99,12 +99,13 @@ export async function startDispatcherStack(): Promise<DispatcherStack> {
 
 const tables = ['webhook_attempts', 'webhook_deliveries', 'webhook_endpoints', 'outbox']
 
-function openOutbound(timeoutMs = 10_000): GuardedHttp {
+function openOutbound(timeoutMs = 20_000): GuardedHttp {
   return new GuardedHttp({
     allowed: parseAllowList('127.0.0.1'),
     ports: [443],
     isPlainHttpAllowed: true,
-    connectTimeoutMs: 3_000,
+    // A request that a busy machine is late with would be tried again only after minutes.
+    connectTimeoutMs: 20_000,
     timeoutMs,
     answerBytesMax: 0,
     connectionsPerOriginMax: 256,
