@@ -141,8 +141,8 @@ test('the loop publishes what waits while the service runs', async () => {
   isDown = true
   const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', { email: 'c@example.com' })
   isDown = false
-  await expect.poll(() => knownCustomer(body.reference), { timeout: 5_000 }).toBeDefined()
-  await expect.poll(pending, { timeout: 5_000 }).toEqual([])
+  await expect.poll(() => knownCustomer(body.reference), { timeout: 20_000 }).toBeDefined()
+  await expect.poll(pending, { timeout: 20_000 }).toEqual([])
   await service.stop()
 })
 

@@ -149,7 +149,8 @@ function runIn(language: Language, input: string): { stdout: string; stderr: str
   writeFileSync(join(home, file), shownIn(language))
   writeFileSync(join(home, runner), program.trimStart())
   const [executable, ...given] = command
-  return spawnSync(executable!, given, { cwd: home, input, encoding: 'utf8' })
+  const { JAVA_TOOL_OPTIONS: _, ...env } = process.env // Java says on stderr that it took them.
+  return spawnSync(executable!, given, { cwd: home, env, input, encoding: 'utf8' })
 }
 
 type Tried = {
