@@ -12,7 +12,6 @@ test('an environment that another release has written is refused', async () => {
       content: 'hot state',
       formatVersion,
       access,
-      syncLater: false,
       createdWithinMs: 1_000,
     })
   await (await open(2, 'write')).close()

@@ -6,7 +6,6 @@ const store = await openEnvironment({
   content: 'test',
   formatVersion: 1,
   access: 'write',
-  syncLater: true,
   createdWithinMs: 1_000,
 })
 store.getBinary = () => {

@@ -54,3 +54,24 @@ it('has the counts that were in use after whoever restored was killed, and resto
   }
   expect(killedAt).toContain('restoring')
 }, 120_000)
+
+it('keeps what others have written, whoever is killed beside them', async () => {
+  const hot = await openLmdbHotState({ folder, role: 'publisher' })
+  let written = 0
+  let isOver = false
+  const countUp = async (): Promise<void> => {
+    while (!isOver) {
+      expect(Number((await hot.readDocument('count')) ?? 0)).toBe(written)
+      await hot.putDocument('count', String(written + 1))
+      written += 1
+    }
+  }
+  const counting = countUp()
+  for (let kill = 0; kill < 10; kill += 1) {
+    await runUntilKilled('hot-state-apply-until-killed.ts', [folder], 20 + Math.random() * 100)
+  }
+  isOver = true
+  await counting
+  expect(await hot.readDocument('count')).toBe(String(written))
+  await hot.close()
+}, 120_000)

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
-import { keepRunning, type KeptRunning } from '@tollgate/platform/testing/keep-running'
 import { expect, test, vi } from 'vitest'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
@@ -24,27 +24,25 @@ test('runners that are killed bill each period once', { timeout: 300_000 }, asyn
     TOLLGATE_BILLING_CLAIM_LEASE_MS: '300',
   }
   const told = async () => of.runner.events(of.shop, /^usage\.charged$/)
-  const startRunner = (): KeptRunning =>
-    keepRunning(() =>
-      spawn(process.execPath, ['--conditions=source', '--import', 'tsx', main], {
-        env: { ...process.env, ...of.stack.environment(settings) },
-        stdio: 'ignore',
-      }),
-    )
   for (const wanted of [1, 40, 80]) {
-    const victim = startRunner()
+    const victim = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', main], {
+      env: { ...process.env, ...of.stack.environment(settings) },
+      stdio: 'ignore',
+    })
     await vi.waitFor(async () => expect((await told()).length).toBeGreaterThanOrEqual(wanted), {
       timeout: 80_000,
       interval: 5,
     })
-    await victim.kill()
+    victim.kill('SIGKILL')
+    await once(victim, 'exit')
   }
-  const last = startRunner()
-  await vi.waitFor(async () => expect(await told()).toHaveLength(purchases.length), {
-    timeout: 60_000,
-    interval: 200,
-  })
-  await last.kill()
+  await vi.waitFor(
+    async () => {
+      await of.bill(new Date().toISOString())
+      expect(await told()).toHaveLength(purchases.length)
+    },
+    { timeout: 60_000, interval: 200 },
+  )
   const numbers: number[] = []
   for (const purchase of purchases) {
     const invoices = await of.invoicesOf(purchase)

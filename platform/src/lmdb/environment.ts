@@ -14,8 +14,6 @@ export type EnvironmentOptions = {
   /** The format this program reads and writes. A folder with another one is refused. */
   readonly formatVersion: number
   readonly access: 'read' | 'write'
-  /** true: commits are visible at once and reach the disk a little later; false: a commit is on disk when it resolves. */
-  readonly syncLater: boolean
   /** Milliseconds a reader waits for the writer to create the environment. */
   readonly createdWithinMs: number
 }
@@ -58,7 +56,8 @@ function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
     encoding: 'binary',
     keyEncoding: 'binary',
     mapSize: mapBytes,
-    overlappingSync: options.syncLater,
+    // With it, whoever is killed while it syncs can cost others commits that they have seen: docs/decisions/0054.
+    overlappingSync: false,
     // With it, a commit that fails also rejects a promise nobody can reach, which ends the process.
     eventTurnBatching: false,
     readOnly: isReader,
@@ -83,9 +82,9 @@ function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
 const givenUpCheckMs = 500
 
 /**
- * When another process is killed while it syncs, lmdb can give this process's environment up for
- * good (MDB_PANIC). Only a new opening helps, and lmdb opens an environment once per process.
- * So the error is thrown where nobody catches it: the process ends with its reason, and whoever runs it starts it again.
+ * When the disk does not take the last page of a commit, lmdb gives this process's environment up for good (MDB_PANIC).
+ * Only a new opening helps, and lmdb opens an environment once per process. So the error is thrown where nobody catches
+ * it: the process ends with its reason, and whoever runs it starts it again.
  */
 function endProcessWhenGivenUp(store: LmdbStore): void {
   const timer = setInterval(() => {

@@ -19,7 +19,6 @@ export class LmdbPages implements Pages {
         content: 'state of the Stripe simulator',
         formatVersion: 1,
         access: 'write',
-        syncLater: true,
         createdWithinMs: 0,
       }),
     )

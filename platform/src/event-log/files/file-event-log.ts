@@ -51,7 +51,6 @@ export async function openFileEventLog(options: FileEventLogOptions): Promise<Ev
     content: 'record of consumer positions',
     formatVersion: 1,
     access: 'write',
-    syncLater: false,
     createdWithinMs: options.createdWithinMs ?? createdWithinMs,
   })
   try {

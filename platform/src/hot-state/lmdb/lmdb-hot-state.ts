@@ -1,4 +1,4 @@
-import { committed, flushed } from '../../lmdb/commit-error.ts'
+import { committed } from '../../lmdb/commit-error.ts'
 import { Doorbell, DoorbellListener } from '../../lmdb/doorbell.ts'
 import { openEnvironment, readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
 import { WakeUps } from '../../waiting/wake-ups.ts'
@@ -62,7 +62,6 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
     content: 'hot state',
     formatVersion,
     access: options.role === 'reader' ? 'read' : 'write',
-    syncLater: true,
     createdWithinMs: options.createdWithinMs ?? 30_000,
   })
   if (options.role !== 'reader') raiseOpenings(store)
@@ -108,11 +107,11 @@ class LmdbHotState implements HotState {
   }
 
   async putDocument(key: string, document: string): Promise<void> {
-    await flushed(this.#store, this.#store.put(documentKey(key), Buffer.from(document)))
+    await committed(this.#store.put(documentKey(key), Buffer.from(document)))
   }
 
   async deleteDocument(key: string): Promise<void> {
-    await flushed(this.#store, this.#store.remove(documentKey(key)))
+    await committed(this.#store.remove(documentKey(key)))
   }
 
   async readDocument(key: string): Promise<string | undefined> {
@@ -133,7 +132,7 @@ class LmdbHotState implements HotState {
     let left = entries
     while (left.length > 0) {
       const step = left
-      left = await this.#durably(() => this.#putStep(space, partition, step))
+      left = await this.#atomically(() => this.#putStep(space, partition, step))
     }
   }
 
@@ -153,7 +152,7 @@ class LmdbHotState implements HotState {
   }
 
   async deleteEntry(at: EntryAddress): Promise<void> {
-    await this.#durably(() => deleteEntry(this.#store, this.#subjects, at))
+    await this.#atomically(() => deleteEntry(this.#store, this.#subjects, at))
   }
 
   readEntry(at: EntryAddress, series: string): EntryView {
@@ -255,19 +254,11 @@ class LmdbHotState implements HotState {
   }
 
   /**
-   * One transaction, visible to every process when it resolves. It reaches the disk a little later: a kill loses
-   * nothing, and after a power cut the state is the whole state of some earlier moment, fence included, from where
-   * the projection applies the log again. As a nested transaction, because only those are undone when `act` throws.
+   * One transaction, visible to every process and on disk when it resolves. As a nested transaction, because only those
+   * are undone when `act` throws.
    */
   async #atomically<Result>(act: () => Result): Promise<Result> {
     const result = await committed(this.#store.childTransaction(act))
-    this.#turn.end()
-    return result
-  }
-
-  /** What is published is not made again from the log: the publisher forgets it once it is told that it is kept. */
-  async #durably<Result>(act: () => Result): Promise<Result> {
-    const result = await flushed(this.#store, this.#store.childTransaction(act))
     this.#turn.end()
     return result
   }
