@@ -15,6 +15,8 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    // For what takes milliseconds, and seconds on a machine that is busy.
+    expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
     // They publish TypeScript under the condition that our own sources are found by, which Node itself cannot load.
     server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },

@@ -45,7 +45,7 @@ it('counts while ClickHouse is away, and says that it is not ready but should no
     logger: createLogger('aggregator', 'silent'),
   })
   await aggregator.start()
-  await untilCounted(log, hotState, 5_000)
+  await untilCounted(log, hotState, 20_000)
 
   const base = `http://127.0.0.1:${aggregator.adminPort}`
   const isStuck = /sink of tollgate\.usage\.sandbox\/0 stands at 0, \d+ records behind/

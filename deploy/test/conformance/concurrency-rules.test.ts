@@ -153,7 +153,7 @@ describe('after it was answered, a write is seen by the very next request:', () 
     const path = `/v1/ui/meters/${reference}`
     await shop.patch(path, { status: 'archived' })
     // Known meters are taken from memory for a second, which errs on the side of keeping usage.
-    await vi.waitFor(() => shop.post('/v1/sdk/meter-events', event, 400), 5_000)
+    await vi.waitFor(() => shop.post('/v1/sdk/meter-events', event, 400), 20_000)
     const range = 'from=2020-01-01&to=2100-01-01'
     const before = await shop.get<{ total: number }>(`${path}/usage?${range}`)
     await shop.patch(path, { status: 'active' })

@@ -247,9 +247,9 @@ function describeApplying(under: () => HotStateUnderTest): void {
         appliedAt = performance.now()
       })
       while ((await each.appliedOffset('live', partition)) === before)
-        await each.waitForApply(10_000)
+        await each.waitForApply(60_000)
       await applied
-      expect(performance.now() - appliedAt).toBeLessThan(2_000)
+      expect(performance.now() - appliedAt).toBeLessThan(10_000)
     }
     await reader.close()
   })

@@ -210,9 +210,9 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
       await restore.finish(10)
       restoredAt = performance.now()
     })
-    while ((await hot.appliedOffset(space, partition)) === 0) await hot.waitForApply(10_000)
+    while ((await hot.appliedOffset(space, partition)) === 0) await hot.waitForApply(60_000)
     await restored
-    expect(performance.now() - restoredAt).toBeLessThan(2_000)
+    expect(performance.now() - restoredAt).toBeLessThan(10_000)
   })
 
   it('sweeps counts that were replaced or dropped, and no others', async () => {
