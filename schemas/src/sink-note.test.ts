@@ -1,19 +1,62 @@
 import { expect, it } from 'vitest'
-import { insertToken, readSinkNote, writeSinkNote } from './sink-note.ts'
+import {
+  closeBatchIn,
+  firstNote,
+  insertToken,
+  moveBackIn,
+  openBatchIn,
+  readSinkNote,
+  writeSinkNote,
+  type SinkNote,
+} from './sink-note.ts'
+
+const closed = { ...firstNote('m'), comparedIncarnation: 'table/first' }
+const open = openBatchIn(closed, 12, 1_700_000_000_000)
 
 it('reads what it wrote', () => {
-  for (const note of [
-    { lineage: 'm', openTo: undefined, again: 0, hasMovedRecords: false },
-    { lineage: 'm', openTo: 12, again: 0, hasMovedRecords: false },
-    { lineage: 'm', openTo: 12, again: 2, hasMovedRecords: true },
-  ]) {
-    expect(readSinkNote(writeSinkNote(note))).toEqual(note)
-  }
+  const notes: SinkNote[] = [
+    firstNote('m'),
+    open,
+    { ...open, furtherTokens: 2, hasMovedRecords: true },
+    { ...closed, storeAgainTo: 30 },
+    { ...open, storeAgainTo: 30 },
+  ]
+  for (const note of notes) expect(readSinkNote(writeSinkNote(note))).toEqual(note)
   expect(readSinkNote('')).toBeUndefined()
 })
 
+it('reads notes of earlier releases', () => {
+  expect(readSinkNote('{"lineage":"m"}')).toEqual(firstNote('m'))
+  expect(readSinkNote('{"lineage":"m","openTo":12,"again":1,"hasMovedRecords":true}')).toEqual({
+    ...openBatchIn({ ...firstNote('m'), hasMovedRecords: true }, 12, 0),
+    furtherTokens: 1,
+    openedAtMs: undefined,
+  })
+  expect(readSinkNote('{"lineage":"m","store":"table/first","againTo":30}')).toEqual({
+    ...closed,
+    storeAgainTo: 30,
+  })
+})
+
+it('keeps earlier releases from taking over a partition whose records are stored again', () => {
+  // They read a note with JSON.parse and nothing else, and try a batch again whose note cannot be read.
+  expect(() => JSON.parse(writeSinkNote({ ...closed, storeAgainTo: 30 })) as unknown).toThrow(
+    SyntaxError,
+  )
+  expect(JSON.parse(writeSinkNote(closed))).toMatchObject({ lineage: 'm' })
+  expect(JSON.parse(writeSinkNote(open))).toMatchObject({ lineage: 'm', openTo: 12 })
+})
+
+it('compares batches until one ends where the position was', () => {
+  expect(moveBackIn(closed, 10)).toEqual({ ...closed, storeAgainTo: 10 })
+  expect(moveBackIn({ ...closed, storeAgainTo: 40 }, 10)).toEqual({ ...closed, storeAgainTo: 40 })
+  expect(moveBackIn({ ...open, furtherTokens: 2 }, 10)).toEqual({ ...closed, storeAgainTo: 12 })
+  expect(closeBatchIn({ ...open, storeAgainTo: 13 })).toEqual({ ...closed, storeAgainTo: 13 })
+  expect(closeBatchIn({ ...open, storeAgainTo: 12 })).toEqual(closed)
+})
+
 it('names a batch by its range and the lineage it belongs to', () => {
-  const tokenOf = (again: number) => insertToken('m', 'tollgate.usage.live', 3, 10, 20, again)
+  const tokenOf = (further: number) => insertToken('m', 'tollgate.usage.live', 3, 10, 20, further)
   expect(tokenOf(0)).toBe('tollgate.usage.live-3-10-20-m')
   expect(tokenOf(2)).toBe('tollgate.usage.live-3-10-20-m-again-2')
 })

@@ -49,7 +49,7 @@ export const purchaseEvents = {
   'purchase.expired': told('A purchase has come to its end'),
   'purchase.renewed': told('A new period began'),
   'purchase.renewal_reminder': {
-    description: 'A purchase renews soon',
+    description: 'A purchase renews soon, with that plan and amount',
     object: purchase.extend({ nextBillingAt: unixSeconds }),
   },
   'purchase.refunded': told('A purchase was paid back in full'),

@@ -82,16 +82,44 @@ export type Entitlement = {
   readonly endsAtMs: number | null
   /** The hard cap of one period in 10^-6 units, as decimal text; null: none. */
   readonly cap: string | null
+  /** Absent: usage that is not billed yet has no limit of its own. */
+  readonly unbilled?: UnbilledLimit
   /** Absent: no period leaves anything to the next one. */
   readonly rollOver?: RollOver
   /** Usage of this plan is paid from the wallet as it happens; null: it is not. */
   readonly credit: { readonly creditsPerUnit: number; readonly currency: string } | null
   /** Where the purchase's first period begins, Unix seconds; its counter window begins earlier by the tolerance. */
   readonly firstPeriodStartSecond: number
+  /** The first period counts in a window that an earlier purchase started. Absent: it has a window of its own. */
+  readonly sharedWindow?: { readonly id: string; readonly fromSecond: number }
+  /** What the first period allows after a change of plan within a period. Absent: as much as every other period. */
+  readonly firstPeriod?: PeriodLimits
+  /**
+   * What all other periods allow where `firstPeriod` is there. `cap`, `unbilled` and `rollOver` then have the smaller limits of
+   * both, so that a reader of an earlier release never allows too much. Absent: other periods go by those.
+   */
+  readonly laterPeriods?: PeriodLimits
   /** The purchase's periods that limit checks may need: half-open, Unix seconds, in order, without gaps. */
   readonly periods: readonly { readonly startSecond: number; readonly endSecond: number }[]
   /** Every reference this customer's usage may come in under; the counters of all are added up. */
   readonly customerRefs: readonly string[]
+}
+
+/** Limits beside a change of plan that has shared out the units of the first period, as decimal text of 10^-6 units. */
+export type PeriodLimits = {
+  readonly cap: string | null
+  readonly rollOverLimit?: string
+  readonly unbilledUnits?: string
+}
+
+/** How much usage of a period there may be before it is billed. */
+export type UnbilledLimit = {
+  /** Units of one period, 10^-6, as decimal text. */
+  readonly units: string
+  /** Units that were left by the period before come on top: they are included in the plan's price. */
+  readonly isWidened: boolean
+  /** Periods that begin before are never billed: the trial. Unix seconds. */
+  readonly fromSecond: number
 }
 
 /** What a period did not use of its units widens the cap of the next one. */

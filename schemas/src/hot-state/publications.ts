@@ -17,6 +17,8 @@ export type PublicationsStart = {
   readonly id: string
   /** `HotState.incarnation()` before the first document was published. */
   readonly incarnation: string
+  /** `HotState.lives()` after that. Absent in a start of an older release. */
+  readonly lives?: string
 }
 
 export const publicationsStartKey = 'publications/start'

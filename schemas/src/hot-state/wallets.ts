@@ -12,6 +12,8 @@ export type PublishedWallet = {
   readonly grantedMicros: string
   /** All that was ever taken out so, in the same way; absent: nothing. */
   readonly removedMicros?: string
+  /** With less than that the customer's auto-recharge may buy more, 10^-6 credits as decimal text; absent: none is active. */
+  readonly rechargeBelowMicros?: string
 }
 
 /** No subject of usage begins with a letter. */

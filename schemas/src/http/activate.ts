@@ -14,7 +14,7 @@ export type ActivateRequest = z.infer<typeof activateRequestSchema>
 export const activateResponseSchema = z.object({
   status: z.enum(['activated', 'already_active', 'topup_required', 'payment_required', 'invalid']),
   purchaseRef: z.string().optional(),
-  /** Why the plan is invalid. */
+  /** Why the plan is invalid, what is paid or saved before it starts, or what a change of plan charges or credits today and when. */
   message: z.string().optional(),
   creditBalance: z.number().optional(),
   creditsPerUnit: z.number().optional(),

@@ -106,3 +106,30 @@ export const exchangeRateUpdateSchema = z.object({
     })
     .refine((text) => /[1-9]/.test(text), { error: 'Expected more than 0' }),
 })
+
+/**
+ * The data plane's own, of no contract with clients: whether a charge is begun for a wallet that a debit may have taken below
+ * its threshold. Whoever asks learns nothing and moves nothing that the payment job would not do a moment later.
+ */
+export const rechargeBeginningsPath = '/v1/sdk/auto-recharge/beginnings'
+
+export const rechargeBeginningSchema = z.object({ customerRef: requiredReference })
+
+/** Why no charge was begun. `counters_behind`: usage by now cannot be read. */
+export type RechargeRefusal =
+  | 'enough'
+  | 'counters_behind'
+  | 'in_flight'
+  | 'declined'
+  | 'no_card'
+  | 'capped'
+  | 'monthly_cap_too_low'
+  | 'exchange_rate_missing'
+  | 'not_active'
+  | 'no_processor'
+
+/** `reason` is in every answer that begins nothing. Any text: the control plane may be of a newer release than its reader. */
+export const rechargeBegunSchema = z.object({
+  triggered: z.boolean(),
+  reason: z.string().optional(),
+})

@@ -89,6 +89,7 @@ export const creditHoldsSchema = z.object({
         usageRef: z.string().min(1),
         dueMicros: z.string().regex(/^\d{1,40}$/),
         isKeyed: z.boolean(),
+        reservationId: z.string().nullable().default(null),
       }),
     )
     .min(1)
@@ -98,5 +99,11 @@ export const creditHoldsSchema = z.object({
 export type CreditHoldsInput = z.infer<typeof creditHoldsSchema>
 
 export const creditHoldsResponseSchema = z.object({
-  taken: z.array(z.object({ takenMicros: z.string(), leftMicros: z.string() })),
+  taken: z.array(
+    z.object({
+      takenMicros: z.string(),
+      leftMicros: z.string(),
+      recharge: z.object({ belowMicros: z.string(), grantedMicros: z.string() }).optional(),
+    }),
+  ),
 })

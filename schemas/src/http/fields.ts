@@ -44,6 +44,28 @@ export const longText = text(textCharsMax)
 /** What leads where is judged by who sends something there. */
 export const urlText = text(urlCharsMax).min(1)
 
+/**
+ * An address that people are led to, such as a link on a page: absolute, http or https, without spaces, control characters
+ * and credentials. Addresses that we call are judged further by the code that calls them.
+ */
+export const webAddress = text(textCharsMax).refine(isWebAddress, {
+  error: 'Expected an absolute http or https URL without spaces and credentials',
+})
+
+/** One that may be left empty, which says the same as leaving it out. */
+export const optionalWebAddress = text(textCharsMax).refine(
+  (value) => value === '' || isWebAddress(value),
+  { error: 'Expected an absolute http or https URL without spaces and credentials' },
+)
+
+function isWebAddress(value: string): boolean {
+  // A URL leaves these out where it is parsed, so that another address would be opened than people read.
+  if (/[\s\p{Cc}\\]/u.test(value) || !/^https?:\/\//i.test(value)) return false
+  if (!URL.canParse(value)) return false
+  const { username, password } = new URL(value)
+  return username === '' && password === ''
+}
+
 export const invalidEmailMessage = 'Invalid email format'
 
 /**

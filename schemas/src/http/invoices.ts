@@ -14,6 +14,10 @@ export const invoiceStatuses = [
 ] as const
 export type InvoiceStatus = (typeof invoiceStatuses)[number]
 
+/** Of a payment that the customer's bank has asked back: not decided, decided for the provider, or for the customer. */
+export const invoiceDisputes = ['open', 'won', 'lost'] as const
+export type InvoiceDispute = (typeof invoiceDisputes)[number]
+
 export const invoicesQuerySchema = z.object({
   ...pageQuery,
   status: z.enum(invoiceStatuses).optional(),
@@ -42,6 +46,8 @@ export const invoiceSummarySchema = z.object({
   credited: amount,
   /** Of what was paid. */
   refunded: amount,
+  /** Missing where no payment of it was disputed. The money of a `lost` dispute is gone, though the invoice stays paid. */
+  dispute: z.enum(invoiceDisputes).optional(),
   /** More than can be charged at once: somebody has to decide how it is paid. */
   isHeld: z.boolean(),
   /** The total for people. */
@@ -98,7 +104,16 @@ const invoicePaymentSchema = z.object({
   amount,
   paidAt: z.string(),
   /** Missing where it was paid otherwise. */
-  card: z.object({ brand: z.string(), last4: z.string() }).optional(),
+  card: z
+    .object({
+      brand: z.string(),
+      last4: z.string(),
+      /** Missing for payments before it was stored. */
+      expMonth: z.number().int().optional(),
+      expYear: z.number().int().optional(),
+    })
+    .optional(),
+  dispute: z.object({ status: z.enum(invoiceDisputes), amount }).optional(),
 })
 
 export type InvoicePaymentBody = z.infer<typeof invoicePaymentSchema>

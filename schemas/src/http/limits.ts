@@ -74,6 +74,7 @@ export const limitsResponseSchema = z.object({
   meterName: z.string().optional(),
   checkoutUrl: z.string().optional(),
   checkoutSessionId: z.string().optional(),
+  /** Into the portal, where the plan can be accepted. Only for keys with the scope `manage`; others get checkoutUrl. */
   confirmationUrl: z.string().optional(),
   activationRequired: z.boolean().optional(),
   creditBalance: z.number().optional(),

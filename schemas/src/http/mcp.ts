@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { listItemsMax, mcpToolNameCharsMax, mcpToolsMax } from '../limits.ts'
-import { jsonObject, longText, nameText, requiredReference, shortText } from './fields.ts'
+import {
+  jsonObject,
+  longText,
+  nameText,
+  optionalWebAddress,
+  requiredReference,
+  shortText,
+} from './fields.ts'
 import { planFields, planName } from './plan-terms.ts'
 import { productSchema } from './products.ts'
 
@@ -101,7 +108,7 @@ export const mcpBootstrapSchema = z.object({
   /** Missing: made of the origin's host. */
   name: nameText.optional(),
   description: longText.optional(),
-  imageUrl: longText.optional(),
+  imageUrl: optionalWebAddress.optional(),
   productType: shortText.optional(),
   metadata: jsonObject.optional(),
   /** The wanted subdomain; another one close to it where it is taken. */

@@ -1,8 +1,13 @@
 import { z } from 'zod'
-import { currencyCode, emailText, longText, shortText } from './fields.ts'
+import { currencyCode, emailText, shortText, webAddress } from './fields.ts'
 import { grantCreditsMax, listItemsMax } from '../limits.ts'
+import { linkHosts } from './link-hosts.ts'
 
 /* `GET /v1/sdk/merchant` and `PATCH /v1/ui/merchant`. */
+
+/** Which dispute of a payment suspends what it paid for: one that is lost, or each one from the day it is opened. */
+export const suspendOnDispute = ['lost', 'opened'] as const
+export type SuspendOnDispute = (typeof suspendOnDispute)[number]
 
 /** Two sets of names for the same: clients of different age read different ones. */
 export const merchantSchema = z.object({
@@ -24,11 +29,13 @@ export const merchantSchema = z.object({
   logoUrl: z.string().optional(),
   iconUrl: z.string().optional(),
   lowBalanceCredits: z.number().optional(),
+  suspendOnDispute: z.enum(suspendOnDispute).optional(),
+  /** Missing: links may lead to any host. */
+  allowedLinkHosts: z.array(z.string()).optional(),
+  issueZeroInvoices: z.boolean().optional(),
 })
 
 export type MerchantBody = z.infer<typeof merchantSchema>
-
-const webAddress = longText.regex(/^https?:\/\/[^\s]+$/, { error: 'Expected an absolute URL' })
 
 /** Only supplied fields change; null takes a value back. */
 export const merchantUpdateSchema = z.object({
@@ -48,6 +55,12 @@ export const merchantUpdateSchema = z.object({
   supportedTopupCurrencies: z.array(currencyCode).max(listItemsMax).optional(),
   /** Where customer.credit.low_balance is told; null: at ten units' worth, or 1,000. */
   lowBalanceCredits: z.int().min(0).max(grantCreditsMax).nullish(),
+  /** `opened` gives access back when the dispute is won; null: `lost`. */
+  suspendOnDispute: z.enum(suspendOnDispute).nullish(),
+  /** Hosts that `returnUrl` and every other stored link may lead to, such as `shop.example` or `*.shop.example`; null: any. */
+  allowedLinkHosts: linkHosts.nullish(),
+  /** Whether a period that costs nothing has an invoice, with a number; null: it has none. */
+  issueZeroInvoices: z.boolean().nullish(),
 })
 
 /** `GET /v1/sdk/platform-config`: what browsers need and may know. */

@@ -23,6 +23,8 @@ export const meterEventSchema = z.object({
   timestamp: instantText.optional(),
   /** The reservation that the value was reserved with; it ends with this event. */
   reservationId: optionalReference.optional(),
+  /** Records the event once. Keys belong to a customer and are shared with usages. */
+  idempotencyKey: optionalReference.optional(),
 })
 
 export type MeterEventInput = z.infer<typeof meterEventSchema>

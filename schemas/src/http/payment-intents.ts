@@ -83,6 +83,8 @@ export const processPaymentSchema = z.object({
   planRef: optionalReference.optional(),
 })
 
+export type ProcessPayment = z.infer<typeof processPaymentSchema>
+
 /** Of a country: ISO 3166-1 alpha-2, any case. */
 const countryText = shortText.max(10)
 

@@ -89,7 +89,11 @@ const configurationFields = {
   prorationPolicy: z.enum(prorationPolicies).optional(),
   cancellationNoticeDays: days.optional(),
   isRecurring: z.boolean().optional(),
-  availability: jsonObject.optional(),
+  availability: jsonObject
+    .describe(
+      '`maxQuantity` of a one-time plan: how often it is sold. A purchase that was paid takes a place until it is refunded. Purchases that cost nothing take one place for each customer, whatever is cancelled and activated again.',
+    )
+    .optional(),
   fulfillment: jsonObject.optional(),
   warranty: textOrObject.optional(),
   returnPolicy: textOrObject.optional(),
@@ -109,8 +113,18 @@ export const planFields = {
   creditsPerUnit: z.int().min(0).max(countMax).optional(),
   freeUnits: unitCount.optional(),
   limit: unitCount.optional(),
+  /**
+   * The most that usage of a running period may cost before it is billed, in minor units of the plan's currency; 0: no such
+   * limit. Limit checks refuse what comes after. Only post-paid and hybrid plans that charge for usage.
+   */
+  maxUnbilledMinor: amountMinor.optional(),
   trialDays: days.optional(),
   rolloverUnusedUnits: z.boolean().optional(),
+  /**
+   * The plan starts only for customers with a saved card. For plans that cost nothing when they start and charge later:
+   * post-paid and hybrid plans that charge for usage, and trials.
+   */
+  requiresPaymentMethod: z.boolean().optional(),
   autoRenew: z.boolean().optional(),
   status: z.enum(planStatuses).optional(),
   maxActiveUsers: z.int().min(0).max(countMax).optional(),

@@ -33,6 +33,8 @@ export const planSchema = z.object({
   hidden: z.boolean(),
   default: z.boolean(),
   status: z.enum(planStatuses),
+  /** Units of one period that cost no more than `maxUnbilledMinor`, by the exchange rate of when the plan was saved. */
+  maxUnbilledUnits: z.number().optional(),
   measures: z.string().optional(),
   meterRef: z.string().optional(),
   createdAt: z.string(),

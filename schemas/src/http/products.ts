@@ -3,6 +3,7 @@ import type { JsonObject } from '../json-object.ts'
 import {
   jsonObject,
   longText,
+  optionalWebAddress,
   nameText,
   pageQuery,
   queryBoolean,
@@ -31,7 +32,7 @@ const productConfig = z
 
 const productFields = {
   description: longText.optional(),
-  imageUrl: longText.optional(),
+  imageUrl: optionalWebAddress.optional(),
   productType: shortText.optional(),
   config: productConfig.optional(),
   metadata: jsonObject.optional(),

@@ -84,6 +84,13 @@ const purchaseFields = {
   billingCycle: z.string().optional(),
   nextBillingDate: z.string().optional(),
   paidAt: z.string().optional(),
+  /** The plan that the purchase changes to at the renewal on `startDate`. */
+  scheduledPlan: z
+    .object({
+      ...{ reference: z.string(), name: z.string(), price: z.number(), currency: z.string() },
+      startDate: z.string().optional(),
+    })
+    .optional(),
   cancelledAt: z.string().optional(),
   cancellationReason: z.string().optional(),
   metadata: jsonObject.optional(),
@@ -118,9 +125,18 @@ export const purchasesResponseSchema = z.object({ purchases: z.array(purchaseSch
 /** The body may be missing. */
 export const purchaseCancelSchema = z.object({ reason: longText.optional() })
 
+/** The whole purchase, with the names of its plan that stand in the brief form. */
+export const changedPurchaseSchema = z.object({
+  ...purchaseSchema.shape,
+  planRef: z.string().optional(),
+  planType: z.string().optional(),
+})
+
+export type ChangedPurchaseBody = z.infer<typeof changedPurchaseSchema>
+
 /** Clients fail unless the purchase is there. */
 export const purchaseChangedResponseSchema = z.object({
   success: z.literal(true),
-  purchase: purchaseBriefSchema,
+  purchase: changedPurchaseSchema,
   message: z.string().optional(),
 })

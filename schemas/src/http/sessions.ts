@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { customerSchema } from './customers.ts'
-import { longText, optionalReference, requiredReference } from './fields.ts'
+import { optionalReference, optionalWebAddress, requiredReference } from './fields.ts'
 
 /* `/v1/sdk/customers/customer-sessions` and `POST /v1/sdk/checkout-sessions`. */
 
@@ -30,9 +30,11 @@ export const checkoutSessionCreateSchema = z.object({
   productRef: optionalReference.optional(),
   /** Without it the customer chooses. */
   planRef: optionalReference.optional(),
-  returnUrl: longText.optional(),
+  returnUrl: optionalWebAddress.optional(),
   purpose: z.enum(['product', 'credit_topup']).optional(),
 })
+
+export type CheckoutSessionCreate = z.infer<typeof checkoutSessionCreateSchema>
 
 export const checkoutSessionCreatedSchema = z.object({
   sessionId: z.string(),

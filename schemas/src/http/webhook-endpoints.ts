@@ -57,6 +57,11 @@ const signingSecretSchema = z.object({
 export const webhookEndpointSchema = z.object({
   id: z.string(),
   url: z.string(),
+  sendsLinks: z
+    .boolean()
+    .describe(
+      'Whether events of checkout and portal sessions carry their links. False: the address was set with a key without the scope `manage`',
+    ),
   enabledEvents: z.array(z.string()),
   status: z.enum(['enabled', 'disabled']),
   disabledReason: z

@@ -1,5 +1,10 @@
 import { paymentMethodSchema } from '../auto-recharge.ts'
-import { customerCreateSchema, customerSchema, customerUpdateSchema } from '../customers.ts'
+import {
+  customerCreateSchema,
+  customerDeleteSchema,
+  customerSchema,
+  customerUpdateSchema,
+} from '../customers.ts'
 import { deletedResponseSchema } from '../plans.ts'
 import {
   checkoutSessionCreatedSchema,
@@ -44,7 +49,13 @@ export const customerExamples = {
     }),
     answer,
   },
-  deleteCustomer: { answer: examplesOf(deletedResponseSchema, { Deleted: { success: true } }) },
+  deleteCustomer: {
+    body: examplesOf(customerDeleteSchema, {
+      'With what is owed charged': { settle: 'bill_now' },
+      'With what is owed given up': { settle: 'write_off' },
+    }),
+    answer: examplesOf(deletedResponseSchema, { Deleted: { success: true } }),
+  },
   getUserInfo: {
     body: examplesOf(userInfoRequestSchema, { Ada: ada }),
     answer: examplesOf(userInfoResponseSchema, {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { customerNotChargedSchema, customerNotSettledSchema } from '../customers.ts'
 import {
   errorSchema,
   mcpErrorSchema,
@@ -71,6 +72,38 @@ export const errorExamples = {
       'Conflict',
       'Customer with identifier email ada@initech.example already exists',
     ),
+  }),
+  CustomerUnsettled: examplesOf(z.union([customerNotSettledSchema, customerNotChargedSchema]), {
+    'Usage and credits are open': {
+      statusCode: 409,
+      error: 'Conflict',
+      code: 'customer_not_settled',
+      message: 'The customer has open invoices, unbilled usage or bought credits',
+      open: {
+        amounts: [
+          {
+            ...{ currency: 'USD', openInvoices: 1_900, carried: 0 },
+            ...{ unbilledUsage: 440, boughtCredits: 500 },
+          },
+        ],
+        invoices: [refs.invoice],
+        boughtCredits: 50_000,
+      },
+    },
+    'A payment is under way': {
+      ...{ statusCode: 409, error: 'Conflict', code: 'customer_not_charged' },
+      message: 'The customer was not deleted: some of what it owes could not be charged',
+      uncharged: [
+        { invoiceRef: refs.invoice, amount: 1_900, currency: 'USD', reason: 'processing' },
+      ],
+    },
+  }),
+  CustomerUncharged: examplesOf(customerNotChargedSchema, {
+    'The card was declined': {
+      ...{ statusCode: 402, error: 'Payment Required', code: 'customer_not_charged' },
+      message: 'The customer was not deleted: some of what it owes could not be charged',
+      uncharged: [{ invoiceRef: refs.invoice, amount: 1_900, currency: 'USD', reason: 'declined' }],
+    },
   }),
   BodyTooLarge: errors({
     'More than 1 MiB': refusal(

@@ -33,6 +33,7 @@ const byName: Readonly<Record<string, unknown>> = {
   status: 'active',
   type: 'purchase.created',
   isMcpPay: 'false',
+  settle: 'bill_now',
   includeFree: 'false',
   from: '2026-03-01',
   to: '2026-03-03',

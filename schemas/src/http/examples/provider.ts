@@ -71,6 +71,7 @@ export const providerExamples = {
     body: examplesOf(merchantUpdateSchema, {
       'Where to ask': { supportEmail: 'help@acme.example', supportUrl: null },
       'Top-ups in euros too': { supportedTopupCurrencies: ['USD', 'EUR'] },
+      'Links to own hosts only': { allowedLinkHosts: ['acme.example', '*.acme.example'] },
     }),
     answer: examplesOf(merchantSchema, { Acme: merchant }),
   },

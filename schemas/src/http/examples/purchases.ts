@@ -6,7 +6,7 @@ import {
   purchasesResponseSchema,
 } from '../purchases.ts'
 import { examplesOf } from './example.ts'
-import { cancelledPurchase, hosted, purchase, purchaseBrief, refs } from './story.ts'
+import { cancelledPurchase, changedPurchase, hosted, purchase, refs } from './story.ts'
 
 const list = examplesOf(purchasesResponseSchema, { 'Newest first': { purchases: [purchase] } })
 const ada = { customerRef: refs.externalRef, productRef: refs.product }
@@ -51,7 +51,7 @@ export const purchaseExamples = {
   },
   reactivatePurchase: {
     answer: examplesOf(purchaseChangedResponseSchema, {
-      'Goes on': { success: true, purchase: purchaseBrief },
+      'Goes on': { success: true, purchase: changedPurchase },
     }),
   },
 }

@@ -2,7 +2,7 @@ import type { CustomerBody } from '../customers.ts'
 import type { MeterBody } from '../meters.ts'
 import type { PlanBody } from '../plans.ts'
 import type { ProductBody } from '../products.ts'
-import type { PurchaseBody, PurchaseBriefBody } from '../purchases.ts'
+import type { ChangedPurchaseBody, PurchaseBody, PurchaseBriefBody } from '../purchases.ts'
 
 /*
  * The examples tell one story: Acme sells a search API, with a free plan, a monthly one and one that is paid by the call.
@@ -158,10 +158,14 @@ export const purchaseBrief: PurchaseBriefBody = {
   planType: 'recurring',
 }
 
-const { nextBillingDate: _, ...endingPurchase } = purchaseBrief
+/** The answer to a call that changes it. */
+export const changedPurchase: ChangedPurchaseBody = { ...purchaseBrief, ...purchase }
 
-export const cancelledPurchase: PurchaseBriefBody = {
+const { nextBillingDate: _, ...endingPurchase } = changedPurchase
+
+export const cancelledPurchase: ChangedPurchaseBody = {
   ...endingPurchase,
+  autoRenew: false,
   cancelledAt: instants.now,
   cancellationReason: 'Found something else',
   endDate: instants.periodEnd,

@@ -31,6 +31,7 @@ const newSecret = { id: 'whs_9TB4MW6QK2XN', createdAt: instants.now }
 const endpoint: WebhookEndpointBody = {
   id: refs.webhookEndpoint,
   url,
+  sendsLinks: true,
   enabledEvents: ['payment.succeeded', 'payment.failed'],
   status: 'enabled',
   failureCount: 0,
