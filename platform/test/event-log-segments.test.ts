@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { EventLog } from '../src/event-log/event-log.ts'
+import { LogDamagedError } from '../src/event-log/log-damaged-error.ts'
 import { openFileEventLog } from '../src/event-log/files/file-event-log.ts'
 import { DataFolderError } from '../src/lmdb/environment.ts'
 
@@ -130,15 +131,11 @@ it('does not read over damage in a full segment, and reads the others', async ()
   await writeFile(path, bytes)
   const all = { recordsMax: 100, bytesMax: 100_000 }
   for (const each of [log, await openLog('reader')]) {
-    const before = await each.read('t', 0, 0, { ...all, recordsMax: firstSaid })
+    const before = await each.read('t', 0, 0, all)
     expect(before.length).toBe(firstSaid)
-    for (const offset of [0, firstSaid]) {
-      const reading = each.read('t', 0, offset, all)
-      await expect(reading).rejects.toThrow(DataFolderError)
-      await expect(reading).rejects.toThrow(
-        /^The event log is damaged: .*3\.seg has no valid commit/,
-      )
-    }
+    const reading = each.read('t', 0, firstSaid, all)
+    await expect(reading).rejects.toThrow(LogDamagedError)
+    await expect(reading).rejects.toThrow(/^The event log is damaged: .*3\.seg has no valid commit/)
     const after = await each.read('t', 0, firstSaid + 10, all)
     expect(after.at(-1)!.offset).toBe(29)
     await each.close()

@@ -51,6 +51,12 @@ export const eventLogSettings = {
     5_000,
     milliseconds,
   ),
+  kafkaAddedPartitions: choiceSetting(
+    'TOLLGATE_KAFKA_ADDED_PARTITIONS',
+    'What to do when somebody has added partitions to a topic: refuse to start, or ignore them and use the others as before',
+    ['refuse', 'ignore'],
+    'refuse',
+  ),
   schemaRegistryUrl: textSetting(
     'TOLLGATE_SCHEMA_REGISTRY_URL',
     'Confluent-compatible registry that keeps the schema of what is in Kafka',
@@ -105,5 +111,11 @@ export const eventLogGroupSettings = {
     'Milliseconds the others wait for this process when partitions are shared out anew',
     30_000,
     { min: 100, max: 1_800_000 },
+  ),
+  kafkaPositionsKeptMin: integerSetting(
+    'TOLLGATE_KAFKA_POSITIONS_KEPT_MINUTES_MIN',
+    'Minutes for which brokers must keep the position of a projection that stands still (their offsets.retention.minutes): longer than any outage. Less makes health say degraded; 0 does not ask',
+    10_080,
+    { min: 0, max: 10_000_000 },
   ),
 }

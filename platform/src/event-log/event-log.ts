@@ -119,6 +119,15 @@ export interface EventLog {
   /** Throws EventLogUnavailableError when an append would be refused now. */
   checkWritable(): Promise<void>
 
+  /**
+   * Throws when a topic has another number of partitions than its records were placed on. This process goes on with the
+   * partitions that it knows, but one that starts now would refuse to.
+   */
+  checkPartitions(): Promise<void>
+
+  /** Throws when the log forgets the position of a group that is away for so many minutes. */
+  checkPositionsKept(minutes: number): Promise<void>
+
   close(): Promise<void>
 }
 

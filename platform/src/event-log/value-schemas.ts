@@ -24,7 +24,7 @@ export type ValueSchemas = {
  * is left to the codec to refuse. Rejects when the registry does not answer: then the records can be read later.
  */
 export function learnSchemas(
-  registry: SchemaRegistry,
+  registry: Pick<SchemaRegistry, 'find'>,
   values: ValueSchemas,
 ): (records: readonly LogRecord[]) => Promise<void> | undefined {
   return (records) => {
@@ -39,7 +39,7 @@ export function learnSchemas(
 }
 
 async function learnAll(
-  registry: SchemaRegistry,
+  registry: Pick<SchemaRegistry, 'find'>,
   values: ValueSchemas,
   ids: Iterable<number>,
 ): Promise<void> {

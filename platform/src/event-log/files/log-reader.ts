@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LogRecord, ReadLimits } from '../event-log.ts'
 import type { Chunk } from './chunk.ts'
 import type { DurableState } from './durable-state.ts'
-import { readSegmentHeader } from './segment-files.ts'
+import { DataFolderError } from '../../lmdb/environment.ts'
+import { LogDamagedError } from '../log-damaged-error.ts'
+import { readSegmentHeader, segmentMissing } from './segment-files.ts'
 import type { SegmentHeader } from './segment-header.ts'
 import { Segment } from './segment.ts'
 import type { TopicCatalogue } from './topic-catalogue.ts'
@@ -41,7 +43,14 @@ export class LogReader {
         // What was trimmed is passed over, but not in the middle of an answer.
         if (offset < oldest && records.length > 0) return 'end'
         offset = Math.max(offset, oldest)
-        return offset < (state.heads[stream] ?? 0) ? this.#chunkWith(state, stream, offset) : 'end'
+        if (offset >= (state.heads[stream] ?? 0)) return 'end'
+        try {
+          return this.#chunkWith(state, stream, offset)
+        } catch (error) {
+          // What comes before the damage is answered; the next read meets it.
+          if (error instanceof LogDamagedError && records.length > 0) return 'end'
+          throw error
+        }
       })
       if (chunk === 'end') return records
       // A long way to the record is gone in steps, so that others are served in between.
@@ -51,11 +60,11 @@ export class LogReader {
     }
   }
 
-  /** Header of a segment that is kept. Throws ENOENT for another one. */
+  /** Header of a segment that is kept. Throws ENOENT for a trimmed one, DataFolderError where the file is missing. */
   header(number: number): SegmentHeader {
     let header = this.#headers.get(number)
     if (header === undefined) {
-      header = readSegmentHeader(this.#folder, number)
+      header = this.#withFile(number, () => readSegmentHeader(this.#folder, number))
       this.#headers.set(number, header)
     }
     return header
@@ -78,19 +87,74 @@ export class LogReader {
     this.#awake.clear()
   }
 
+  /** A segment at the start whose header is damaged is as good as trimmed: nothing in it can be found. */
   #oldest(state: DurableState, stream: number): number {
-    return this.header(state.oldestSegment).heads[stream] ?? 0
+    return this.#headsFrom(state, state.oldestSegment)[stream] ?? 0
   }
 
+  /** Heads of the first segment from `number` on whose header can be read. */
+  #headsFrom(state: DurableState, number: number): readonly number[] {
+    for (let at = number; at <= state.segment; at += 1) {
+      const header = this.#readableHeader(at)
+      if (header !== undefined) return header.heads
+    }
+    return state.heads
+  }
+
+  /** Undefined when it is damaged or missing. Throws ENOENT for a trimmed segment. */
+  #readableHeader(number: number): SegmentHeader | undefined {
+    try {
+      return this.header(number)
+    } catch (error) {
+      if (error instanceof DataFolderError) return undefined
+      throw error
+    }
+  }
+
+  /** Throws LogDamagedError where the record is in a segment that cannot be read up to it. */
   #chunkWith(state: DurableState, stream: number, offset: number): Chunk | 'not yet' {
     const number = this.#numberWith(state, stream, offset)
+    try {
+      return this.#withFile(number, () => this.#readIn(state, number, stream, offset))
+    } catch (error) {
+      if (!(error instanceof DataFolderError)) throw error
+      const readableFrom = this.#headsFrom(state, number + 1)[stream] ?? 0
+      throw new LogDamagedError(error, Math.max(readableFrom, offset + 1))
+    }
+  }
+
+  #readIn(state: DurableState, number: number, stream: number, offset: number): Chunk | 'not yet' {
     const segment = this.#open(number)
     if (segment.hasRead(stream, offset)) return segment.chunkWith(stream, offset)
-    const end = number === state.segment ? state.end : this.header(number + 1).previousEnd
-    const before = segment.next.at
-    // The heads promise the record before the end; a segment that ends without it has lost it.
-    if (before >= end || !segment.readOn(end)) throw segment.damagedAt(segment.next.at)
-    return segment.hasRead(stream, offset) ? segment.chunkWith(stream, offset) : 'not yet'
+    const end = this.#endOf(state, number) ?? segment.fileBytes()
+    // The heads promise the record before the end; a segment that ends without it has lost it. A step may end where it
+    // began: a chunk that is full makes room for the next one.
+    const isReadOn = segment.next.at < end && segment.readOn(end)
+    if (segment.hasRead(stream, offset)) return segment.chunkWith(stream, offset)
+    if (isReadOn) return 'not yet'
+    // Throws where it is the next segment that is missing or has a damaged header: the record may stand there.
+    if (number < state.segment) this.header(number + 1)
+    throw segment.damagedAt(segment.next.at)
+  }
+
+  /**
+   * Runs a step that opens the file of a segment. The log says that a segment is trimmed before its file is deleted, so a
+   * file that is not there although the log keeps it was lost, and that is damage.
+   */
+  #withFile<Result>(number: number, step: () => Result): Result {
+    try {
+      return step()
+    } catch (error) {
+      const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT'
+      if (!isGone || number < this.#durable().oldestSegment) throw error
+      throw segmentMissing(this.#folder, number)
+    }
+  }
+
+  /** Where the segment's commits end. Undefined where the header of the next segment, which says so, cannot be read. */
+  #endOf(state: DurableState, number: number): number | undefined {
+    if (number === state.segment) return state.end
+    return this.#readableHeader(number + 1)?.previousEnd
   }
 
   /** The last segment whose records of the stream do not start behind the offset. */
@@ -99,10 +163,24 @@ export class LogReader {
     let high = state.segment
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
-      if ((this.header(middle).heads[stream] ?? 0) <= offset) low = middle
+      const header = this.#readableHeader(middle)
+      if (header === undefined) return this.#readableNumberWith(state, stream, offset)
+      if ((header.heads[stream] ?? 0) <= offset) low = middle
       else high = middle - 1
     }
     return low
+  }
+
+  /** The same where some header cannot be read: the last one of those whose header can. */
+  #readableNumberWith(state: DurableState, stream: number, offset: number): number {
+    let found = state.oldestSegment
+    for (let at = state.oldestSegment; at <= state.segment; at += 1) {
+      const header = this.#readableHeader(at)
+      if (header === undefined) continue
+      if ((header.heads[stream] ?? 0) > offset) break
+      found = at
+    }
+    return found
   }
 
   #open(number: number): Segment {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { DataFolderError } from '../../lmdb/environment.ts'
+import { repairHint } from '../log-damaged-error.ts'
 import { hasLaterCommit } from './commit-format.ts'
 import { DurableStateReader } from './durable-state.ts'
 import { firstSegmentBytes, LogTail, type TailPlace } from './log-tail.ts'
@@ -11,7 +12,7 @@ import {
   prepareSegment,
   syncFolder,
 } from './new-segment.ts'
-import { listSegments, segmentPath } from './segment-files.ts'
+import { listSegments, segmentMissing } from './segment-files.ts'
 import { Segment } from './segment.ts'
 import { createCatalogue, withTopics } from './topic-catalogue.ts'
 
@@ -97,9 +98,7 @@ function refuseGaps(folder: string, numbers: readonly number[]): void {
       ? durable.segment + 1
       : undefined)
   if (missing === undefined) return
-  throw new DataFolderError(
-    `The event log is damaged: ${segmentPath(folder, missing - 1)} is missing.`,
-  )
+  throw new DataFolderError(`${segmentMissing(folder, missing - 1).message} ${repairHint}`)
 }
 
 function readDurable(folder: string) {

@@ -33,6 +33,10 @@ export function readSegmentHeader(folder: string, number: number): SegmentHeader
   }
 }
 
+export function segmentMissing(folder: string, number: number): DataFolderError {
+  return new DataFolderError(`The event log is damaged: ${segmentPath(folder, number)} is missing.`)
+}
+
 export function readHeader(fd: number, path: string): SegmentHeader {
   const start = Buffer.alloc(usualHeaderBytes)
   const read = readSync(fd, start, 0, start.length, 0)

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { DataFolderError } from '../../lmdb/environment.ts'
 import { Chunk, type CommitPlace } from './chunk.ts'
 import { readHeader, segmentPath } from './segment-files.ts'
@@ -73,6 +73,10 @@ export class Segment {
     const chunk = this.#chunks.get(index) ?? this.#load(index)
     this.#keep(index, chunk)
     return chunk
+  }
+
+  fileBytes(): number {
+    return fstatSync(this.#file()).size
   }
 
   damagedAt(at: number): DataFolderError {

@@ -65,6 +65,14 @@ export class KafkaCluster {
     return this.#askAnyone((node) => node.broker())
   }
 
+  /** Each broker by its id, as of the last refresh. Rejects when one of them cannot be reached. */
+  async allBrokers(): Promise<ReadonlyMap<number, KafkajsBroker>> {
+    const ids = [...this.#addresses.keys()]
+    return new Map(
+      await Promise.all(ids.map(async (id) => [id, await this.#node(id).broker()] as const)),
+    )
+  }
+
   /** The broker that makes topics, as of the last refresh. */
   async controller(): Promise<KafkajsBroker> {
     return this.#node(this.#controllerId).broker()

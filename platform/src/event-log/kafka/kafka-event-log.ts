@@ -19,6 +19,9 @@ import { KafkaCluster } from './kafka-cluster.ts'
 import type { KafkaConnection } from './kafka-node.ts'
 import { LogEnds } from './log-ends.ts'
 import { createTopics, PartitionCountError, type TopicPlan } from './create-topics.ts'
+import type { LogNotes } from './log-notes.ts'
+import { checkPositionsKept } from './check-positions-kept.ts'
+import { PlacedPartitionsError, usedPartitions } from './placed-partitions.ts'
 import { Producer } from './producer.ts'
 import { RecordCache } from './record-cache.ts'
 import { RecordReader, type PrepareRecords } from './record-reader.ts'
@@ -43,6 +46,10 @@ export type KafkaEventLogOptions = {
   /** How long a question to the brokers may go unanswered before it is given up. */
   readonly answerWithinMs: number
   readonly logger: Logger
+  /** What is known of the log beside its records. Without them nothing is compared or noted. */
+  readonly notes?: LogNotes
+  /** True goes on with the partitions that the records were placed on when some were added. */
+  readonly ignoresAddedPartitions?: boolean
   /** Called with all records that are read, before they are handed out. */
   readonly prepareRecords?: PrepareRecords | undefined
   /** Milliseconds a reader waits for a writer to make the topics. Default 30,000. */
@@ -74,7 +81,8 @@ class KafkaEventLog implements EventLog {
   readonly #positions: GroupPositions
   readonly #watches = new Map<string, AppendWatch>()
   readonly #memberships = new Map<string, KafkaGroupMembership>()
-  readonly #partitionCounts = new Map<string, number>()
+  /** How many partitions of each topic are used. */
+  #partitionCounts: ReadonlyMap<string, number> = new Map()
   #producer: Producer | undefined
   #isClosed = false
 
@@ -97,12 +105,14 @@ class KafkaEventLog implements EventLog {
   async open(): Promise<void> {
     const { topics, writer, createdWithinMs = 30_000 } = this.#options
     await untilAnswered(createdWithinMs, () => this.#learnTopics())
+    await this.#compareWithNotes()
     if (writer === undefined) return
     for (const topic of topics) {
       const configured = writer.partitionCounts[topic]!
       const found = this.partitionCount(topic)
       if (configured !== found) throw new PartitionCountError(topic, configured, found)
     }
+    await this.#notePartitions()
     const cluster = this.#newCluster(topics)
     await untilAnswered(this.#options.answerWithinMs, () => cluster.refresh())
     this.#producer = new Producer(cluster, (at, head) => this.#ends.noteHead(at, head), {
@@ -255,6 +265,20 @@ class KafkaEventLog implements EventLog {
     }
   }
 
+  async checkPartitions(): Promise<void> {
+    await untilAnswered(this.#options.answerWithinMs, () => this.#cluster.refresh())
+    const found = this.#countPartitions()
+    for (const [topic, used] of this.#partitionCounts) {
+      const count = found.get(topic) ?? 0
+      if (count !== used) throw new PlacedPartitionsError(topic, used, count)
+    }
+  }
+
+  async checkPositionsKept(minutes: number): Promise<void> {
+    await untilAnswered(this.#options.answerWithinMs, () => this.#cluster.refresh())
+    await checkPositionsKept(await this.#cluster.allBrokers(), minutes)
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -267,11 +291,7 @@ class KafkaEventLog implements EventLog {
   async #learnTopics(): Promise<void> {
     const { topics, writer } = this.#options
     await this.#cluster.refresh()
-    for (const { topic, partition } of this.#cluster.states) {
-      const own = topic.slice(this.#options.namePrefix.length)
-      const count = this.#partitionCounts.get(own) ?? 0
-      this.#partitionCounts.set(own, Math.max(count, partition + 1))
-    }
+    this.#partitionCounts = this.#countPartitions()
     const missing = topics.filter((topic) => !this.#partitionCounts.has(topic))
     if (missing.length === 0) return
     if (writer !== undefined) {
@@ -281,6 +301,40 @@ class KafkaEventLog implements EventLog {
       await createTopics(this.#cluster, Object.fromEntries(counts), writer)
     }
     throw new Error(`there is no topic ${missing.join(', ')} yet`)
+  }
+
+  /** How many partitions each topic has, as of the last refresh. */
+  #countPartitions(): Map<string, number> {
+    const counts = new Map<string, number>()
+    for (const { topic, partition } of this.#cluster.states) {
+      const own = topic.slice(this.#options.namePrefix.length)
+      counts.set(own, Math.max(counts.get(own) ?? 0, partition + 1))
+    }
+    return counts
+  }
+
+  async #compareWithNotes(): Promise<void> {
+    const { notes, ignoresAddedPartitions: ignoresAdded = false } = this.#options
+    if (notes === undefined) return
+    // A reader may have opened its notes before the first writer made the topics.
+    if (this.#unnotedTopics(notes).length > 0) await notes.refresh()
+    this.#partitionCounts = usedPartitions(this.#countPartitions(), notes, ignoresAdded)
+  }
+
+  /** Before the first record is placed by this process. Another one may have noted something else at the same time. */
+  async #notePartitions(): Promise<void> {
+    const { notes } = this.#options
+    if (notes === undefined) return
+    const unnoted = this.#unnotedTopics(notes)
+    if (unnoted.length === 0) return
+    await notes.add(
+      unnoted.map((topic) => ({ kind: 'partitions', topic, count: this.partitionCount(topic) })),
+    )
+    await this.#compareWithNotes()
+  }
+
+  #unnotedTopics(notes: LogNotes): string[] {
+    return this.#options.topics.filter((topic) => notes.partitionsOf(topic) === undefined)
   }
 
   #newCluster(topics: readonly string[]): KafkaCluster {

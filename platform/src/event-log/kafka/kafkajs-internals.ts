@@ -18,6 +18,20 @@ export type KafkajsBroker = {
     readonly topics: readonly ITopicConfig[]
     readonly timeout: number
   }): Promise<unknown>
+  describeConfigs(request: {
+    readonly resources: readonly {
+      readonly type: number
+      readonly name: string
+      readonly configNames: readonly string[]
+    }[]
+  }): Promise<{
+    readonly resources: readonly {
+      readonly configEntries: readonly {
+        readonly configName: string
+        readonly configValue: string | null
+      }[]
+    }[]
+  }>
   initProducerId(request: {
     readonly transactionTimeout: number
   }): Promise<{ readonly producerId: string; readonly producerEpoch: number }>

@@ -8,6 +8,8 @@ import type {
   WritableEventLog,
 } from '../event-log-config.ts'
 import { learnSchemas, type ValueSchemas } from '../value-schemas.ts'
+import { LogNotes, type LogNotesOptions } from './log-notes.ts'
+import { agreeOnSchema, notedSchemas } from './noted-schemas.ts'
 import { openKafkaEventLog, type KafkaWriterOptions } from './kafka-event-log.ts'
 import type { KafkaConnection } from './kafka-node.ts'
 
@@ -15,28 +17,50 @@ export async function openKafkaForWriting(
   config: EventLogWriterConfig,
   use: EventLogUse,
 ): Promise<WritableEventLog> {
-  const { topics, values } = use
-  const registry = registryOf(config, values)
-  const schemaId = await registry.idOf(values.subject, values.schema)
-  const log = await open(config, use, registry, {
-    partitionCounts: Object.fromEntries(topics.map((topic) => [topic, config.logPartitions])),
+  const { topics, values, logger } = use
+  const copies = {
     replicationFactor: config.kafkaReplication,
     minInSyncReplicas: config.kafkaMinInSync,
+  }
+  const notes = await openNotes(config, use, copies)
+  const registry = registryOf(config, values)
+  const schemaId = await agreeOnSchema({ notes, registry, values, logger })
+  const log = await open(config, use, notes, {
+    ...copies,
+    partitionCounts: Object.fromEntries(topics.map((topic) => [topic, config.logPartitions])),
     deliveryTimeoutMs: config.kafkaDeliveryTimeoutMs,
   })
   return { log, schemaId, close: () => log.close() }
 }
 
-export function openKafkaForReading(config: EventLogConfig, use: EventLogUse): Promise<EventLog> {
-  return open(config, use, registryOf(config, use.values), undefined)
+export async function openKafkaForReading(
+  config: EventLogConfig,
+  use: EventLogUse,
+): Promise<EventLog> {
+  return open(config, use, await openNotes(config, use, undefined), undefined)
+}
+
+function openNotes(
+  config: EventLogConfig,
+  { logger }: EventLogUse,
+  writer: LogNotesOptions['writer'],
+): Promise<LogNotes> {
+  return LogNotes.open({
+    connection: connectionOf(config),
+    namePrefix: config.kafkaNamePrefix,
+    writer,
+    answerWithinMs: Math.max(config.kafkaAnswerTimeoutMs, openWithinMs),
+    logger,
+  })
 }
 
 function open(
   config: EventLogConfig,
   { topics, values, logger }: EventLogUse,
-  registry: SchemaRegistry,
+  notes: LogNotes,
   writer: KafkaWriterOptions | undefined,
 ): Promise<EventLog> {
+  const schemas = notedSchemas({ notes, registry: registryOf(config, values), values })
   return openKafkaEventLog({
     connection: connectionOf(config),
     namePrefix: config.kafkaNamePrefix,
@@ -48,9 +72,14 @@ function open(
     },
     answerWithinMs: config.kafkaAnswerTimeoutMs,
     logger,
-    prepareRecords: learnSchemas(registry, values),
+    notes,
+    ignoresAddedPartitions: config.kafkaAddedPartitions === 'ignore',
+    prepareRecords: learnSchemas(schemas, values),
   })
 }
+
+/** As long as the log itself waits for its topics. */
+const openWithinMs = 30_000
 
 /** Of services that are in no group. */
 const defaultTimeoutMs = 30_000

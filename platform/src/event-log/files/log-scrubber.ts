@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../../observability/logger.ts'
+import type { HealthCheck } from '../../service/health.ts'
+import type { Service } from '../../service/service.ts'
+import { readDurable, verifySegment, type SegmentReport } from './verify-segment.ts'
+
+export type LogScrubberOptions = {
+  readonly folder: string
+  /** Bytes of the log that are read in a second. */
+  readonly bytesPerSecond: number
+  /** Milliseconds between the end of a pass and the next one. */
+  readonly restMs: number
+  readonly logger: Logger
+  readonly onScrubbed: (bytes: number) => void
+  readonly onDamaged: (segments: number) => void
+}
+
+/**
+ * Reads the segments that no commit goes into any more, again and again, and checks their sums: damage on the disk is
+ * found while ClickHouse still has what stood there. The segment that is written was read when the log was opened.
+ */
+export function createLogScrubber(
+  options: LogScrubberOptions,
+): Service & { readonly health: HealthCheck } {
+  const stopping = new AbortController()
+  let damaged: readonly SegmentReport[] = []
+  let running: Promise<void> | undefined
+  const pause = async (ms: number): Promise<void> => {
+    // The only rejection is the abort, and the loop looks at the signal next.
+    await sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
+  }
+  const pace = async (bytes: number): Promise<void> => {
+    options.onScrubbed(bytes)
+    await pause((bytes * 1_000) / options.bytesPerSecond)
+  }
+  const pass = async (): Promise<void> => {
+    const { oldestSegment, segment } = readDurable(options.folder)
+    const found: SegmentReport[] = []
+    for (let number = oldestSegment; number < segment && !stopping.signal.aborted; number += 1) {
+      const report = await verifyIfKept(options.folder, number, pace)
+      if (report === undefined || report.state === 'whole') continue
+      found.push(report)
+      options.logger.error(
+        { path: report.path, reason: report.reason },
+        'a segment of the log is damaged: see "A damaged log" in docs/operations.md',
+      )
+    }
+    if (stopping.signal.aborted) return
+    damaged = found
+    options.onDamaged(found.length)
+  }
+  const runForever = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await pass().catch((error: unknown) =>
+        options.logger.warn({ err: error }, 'the log could not be read through'),
+      )
+      await pause(options.restMs)
+    }
+  }
+  return {
+    start: async () => {
+      running ??= runForever()
+    },
+    stop: async () => {
+      stopping.abort()
+      await running
+    },
+    health: {
+      name: 'log-segments',
+      onlyDegrades: true,
+      check: async () => {
+        if (damaged.length === 0) return
+        throw new Error(damaged.map(({ path, reason }) => `${path}: ${reason}`).join('; '))
+      },
+    },
+  }
+}
+
+/** Undefined when it is no part of the log any more. */
+async function verifyIfKept(
+  folder: string,
+  number: number,
+  pace: (bytes: number) => Promise<void>,
+): Promise<SegmentReport | undefined> {
+  const isTrimmed = (): boolean => readDurable(folder).oldestSegment > number
+  try {
+    const report = await verifySegment(folder, number, readDurable(folder), pace)
+    return report.state !== 'whole' && isTrimmed() ? undefined : report
+  } catch (error) {
+    if (isTrimmed()) return undefined
+    throw error
+  }
+}

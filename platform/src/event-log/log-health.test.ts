@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { replicasHealth } from '../hot-state/replicas-health.ts'
+import { runHealthChecks } from '../service/health.ts'
+import { logSetupHealth, positionsHealth } from './log-health.ts'
+
+it('says degraded, not failing, when log and hot state are set up to lose what is written', async () => {
+  let asked = 0
+  const refuse = (reason: string) => () => {
+    asked += 1
+    return Promise.reject(new Error(reason))
+  }
+  const checks = [
+    ...logSetupHealth({ checkPartitions: refuse('3 partitions') }),
+    ...positionsHealth(
+      { checkPositionsKept: refuse('forgotten after 60 minutes') },
+      { kafkaPositionsKeptMin: 10_080 },
+    ),
+    ...replicasHealth({ checkReplicas: refuse('no replica') }, { redisReplicasToWriteMin: 1 }),
+  ]
+  for (let probe = 0; probe < 5; probe += 1) {
+    expect(await runHealthChecks(checks, 1_000)).toEqual({
+      status: 'degraded',
+      checks: {
+        'log-partitions': '3 partitions',
+        'log-positions': 'forgotten after 60 minutes',
+        'hot-state-replicas': 'no replica',
+      },
+    })
+  }
+  expect(asked).toBe(3)
+})
+
+it('does not ask what the operator does not want to be asked', () => {
+  const fail = () => Promise.reject(new Error('asked'))
+  expect(positionsHealth({ checkPositionsKept: fail }, { kafkaPositionsKeptMin: 0 })).toEqual([])
+  expect(replicasHealth({ checkReplicas: fail }, { redisReplicasToWriteMin: 0 })).toEqual([])
+})
