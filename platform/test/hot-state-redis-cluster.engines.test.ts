@@ -52,6 +52,15 @@ describe.skipIf(!hasRedisServer)('hot state on a Redis Cluster of its own', () =
     expect(await expectExact(hot)).toBe(4 * recordsPerBatch)
   })
 
+  it('says when a master with a replica takes writes alone', async () => {
+    await expect(hot.checkReplicas(1)).rejects.toThrow(/Set its min-replicas-to-write to 1 or more/)
+    for (const { client } of cluster.masters) {
+      await client.config('SET', 'min-replicas-to-write', '1')
+    }
+    await hot.checkReplicas(1)
+    await expect(hot.checkReplicas(2)).rejects.toThrow(/it is 1/)
+  })
+
   it('applies again what a replica that takes over had not been told', async () => {
     await applyBatches(hot, 2)
     await expectExact(hot)

@@ -126,7 +126,9 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
   it('changes nothing when Redis has no memory left', async () => {
     await applyBatches(hot, 1)
     await admin.config('SET', 'maxmemory', '1')
-    await expect(hot.apply(batchFrom(recordsPerBatch))).rejects.toThrow('OOM')
+    const refusal = await hot.apply(batchFrom(recordsPerBatch)).catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(RedisUnavailableError)
+    expect(String(refusal)).toContain('OOM')
     await admin.config('SET', 'maxmemory', '0')
     expect(await expectExact(hot)).toBe(recordsPerBatch)
   })
@@ -137,6 +139,30 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     await expect(hot.ping()).rejects.toThrow('maxmemory-policy is allkeys-lru')
     await admin.config('SET', 'maxmemory-policy', 'volatile-lru')
     await hot.ping()
+  })
+
+  it('says that Redis is unavailable while it refuses writes for lack of replicas', async () => {
+    await applyBatches(hot, 1)
+    await hot.putDocument('a', 'a')
+    await hot.putEntry({ ...at, scope: 'b' }, { version: 1, document: 'd', windows: [] })
+    await admin.config('SET', 'min-replicas-to-write', '1')
+    const writes = [
+      () => hot.apply(batchFrom(recordsPerBatch)),
+      () => hot.putDocument('a', 'b'),
+      () => hot.deleteDocument('a'),
+      () => hot.putEntry({ ...at, scope: 'c' }, { version: 1, document: 'd', windows: [] }),
+      () => hot.deleteEntry({ ...at, scope: 'b' }),
+    ]
+    for (const write of writes) {
+      const refusal = await write().catch((error: unknown) => error)
+      expect(refusal).toBeInstanceOf(RedisUnavailableError)
+      expect(String(refusal)).toContain('NOREPLICAS')
+    }
+    expect(await hot.appliedOffset(space, partition)).toBe(recordsPerBatch)
+    expect(await hot.readDocument('a')).toBe('a')
+    await admin.config('SET', 'min-replicas-to-write', '0')
+    await applyBatches(hot, 1)
+    expect(await expectExact(hot)).toBe(2 * recordsPerBatch)
   })
 
   it('fails calls to a Redis that hangs, takes on a bounded number of them, and recovers', async () => {

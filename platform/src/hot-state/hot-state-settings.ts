@@ -46,4 +46,10 @@ export const hotStateSettings = {
     20_000,
     { min: 1, max: 10_000_000 },
   ),
+  redisReplicasToWriteMin: integerSetting(
+    'TOLLGATE_REDIS_REPLICAS_TO_WRITE_MIN',
+    'Replicas that a Redis server which has any must wait for (its min-replicas-to-write). Less makes health say degraded; 0 does not ask',
+    1,
+    { min: 0, max: 100 },
+  ),
 }

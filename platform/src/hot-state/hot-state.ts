@@ -114,14 +114,38 @@ export interface HotState extends Reservations {
    */
   incarnation(): Promise<string>
 
+  /**
+   * Which server keeps what, in which life of its own. Where what is kept lies on several servers, one of them may lose
+   * what it has while the others lose nothing.
+   */
+  lives(): Promise<string>
+
+  /**
+   * Returns what may have been lost between two answers of `lives`, as a question about each place; or 'everything'. It
+   * counts as lost if another server, or another life of the same one, keeps the place now.
+   */
+  lostBetween(then: string, now: string): Loss
+
   /** For a log behind a network. Undefined in a state on one machine, whose log is there and knows its heads. */
   readonly acknowledgedHeads: AcknowledgedHeads | undefined
+
+  /**
+   * Throws when a server that has replicas acknowledges writes that fewer than `least` of them have: a failover takes
+   * such writes back. Servers without replicas are not judged.
+   */
+  checkReplicas(least: number): Promise<void>
 
   /** Throws when HotState cannot answer. */
   ping(): Promise<void>
 
   close(): Promise<void>
 }
+
+/** Where something is kept: a document by its key, or all that belongs to a partition. */
+export type HotPlace =
+  { readonly document: string } | { readonly space: string; readonly partition: number }
+
+export type Loss = 'everything' | ((place: HotPlace) => boolean)
 
 export type EntryAddress = {
   readonly space: string
@@ -135,6 +159,11 @@ export type Window = {
   readonly id: string
   readonly fromSecond: number
   readonly toSecond: number
+  /**
+   * Windows of the same entry that are withdrawn with the publication, or were before, while this one comes back: what
+   * they counted counts here from then on, and no longer there.
+   */
+  readonly takesIn?: readonly string[]
 }
 
 export type Entry = {

@@ -14,11 +14,21 @@ export interface Reservations {
    * Reserves in one atomic step if there is room: used + reserved + units <= cap. A reservation of that id that has not
    * expired is told of instead, whatever was asked for this time. Refused or not, nothing else changes, but that what
    * has expired is dropped; 'behind', that stays too, but for what was settled.
+   *
+   * With `together`, the step reserves at a second place too, under the same id and until the same time: at both places
+   * or at neither. A reservation that the first place knows is told of, and then the second place holds nothing more.
    */
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
 
-  /** Gives the units back, and the id may be used again. False when they were not held (any more). */
-  releaseReservation(at: ReservationAddress, reservationId: string): Promise<boolean>
+  /**
+   * Gives the units back, and the id may be used again. `together` names the second place of a reservation; one step
+   * releases both. False when neither place held the units (any more).
+   */
+  releaseReservation(
+    at: ReservationAddress,
+    reservationId: string,
+    together?: PlaceName,
+  ): Promise<boolean>
 
   /**
    * Ends reservations whose usage was counted in another partition; what was counted in their own goes with its batch.
@@ -47,17 +57,31 @@ export type ReservationAddress = {
   readonly scope: string
 }
 
-export type ReserveRequest = {
+/** A place within a partition. */
+export type PlaceName = Pick<ReservationAddress, 'subject' | 'scope'>
+
+export type ReserveRequest = PlaceRequest & {
+  readonly reservationId: string
+  readonly ttlMs: number
+  /** A second place of the same partition. */
+  readonly together?: PlaceRequest
+}
+
+/** What is reserved at one place. */
+export type PlaceRequest = {
   /** Where the reservation is kept. Its scope is also that of the counters. */
   readonly at: ReservationAddress
-  readonly reservationId: string
   /** That of the entry `at` that place, as the caller has read it: what it asks for follows from it. Undefined: none. */
   readonly document: string | undefined
   /** 10^-6 units: more than nothing and below 2^62. */
   readonly units: bigint
   /** Where there is room for less than these units: 'all' takes none of them, 'rest' what there is room for, if any. */
   readonly takes: 'all' | 'rest'
-  readonly ttlMs: number
+  /**
+   * Another reservation of the place, which these units replace: the step drops it and counts its units as room. It stays
+   * if nothing is reserved, and a reservation that is not held any more is passed over.
+   */
+  readonly replaces?: string | undefined
   /** Whose counters in this partition are held against the cap: this window of this series, at the scope. */
   readonly subjects: readonly string[]
   readonly series: string
@@ -102,8 +126,10 @@ export type ReserveOutcome =
       /** Unix milliseconds on HotState's own clock. */
       readonly expiresAtMs: number
       readonly taken: Taken
+      /** The same of the second place, if there is one. */
+      readonly takenTogether?: Taken
     }
-  | { readonly kind: 'denied'; readonly taken: Taken }
+  | { readonly kind: 'denied'; readonly taken: Taken; readonly takenTogether?: Taken }
   /**
    * The counters here have not come as far as they must, or one of the partitions that were read has since counted
    * usage of a reservation that was kept here, or another document has been published. Read again.
@@ -153,7 +179,17 @@ export const expiredPerStepMax = 1_000
 /** Expired reservations that one read looks at. Nothing else is answered meanwhile, and reads drop none of them. */
 export const expiredPerReadMax = 100
 
-export function checkReserveRequest({ units, ttlMs }: ReserveRequest): void {
-  if (units <= 0n || units >= 2n ** 62n) throw new RangeError(`No amount to reserve: ${units}`)
+export function checkReserveRequest(request: ReserveRequest): void {
+  const { ttlMs, together } = request
+  for (const { units } of together === undefined ? [request] : [request, together]) {
+    if (units <= 0n || units >= 2n ** 62n) throw new RangeError(`No amount to reserve: ${units}`)
+  }
+  if (together !== undefined && !isSamePartition(request.at, together.at)) {
+    throw new RangeError('Both places of a reservation must be in the same partition')
+  }
   if (!Number.isSafeInteger(ttlMs) || ttlMs <= 0) throw new RangeError(`No time to hold: ${ttlMs}`)
+}
+
+function isSamePartition(one: ReservationAddress, other: ReservationAddress): boolean {
+  return one.space === other.space && one.partition === other.partition
 }

@@ -79,6 +79,11 @@ function describeIncarnation(under: () => HotStateUnderTest): void {
     const reader = await openReader()
     expect(await reader.incarnation()).toBe(incarnation)
     expect(await hot.incarnation()).toBe(incarnation)
+    const lost = hot.lostBetween(await hot.lives(), await reader.lives())
+    if (lost === 'everything') throw new Error('nothing was lost')
+    expect(lost({ document: 'a' })).toBe(false)
+    expect(lost({ space: 'sandbox', partition: 0 })).toBe(false)
+    expect(hot.lostBetween('another', await hot.lives())).toBe('everything')
     await reader.close()
   })
 }
@@ -171,6 +176,22 @@ function describeEntries(under: () => HotStateUnderTest): void {
     expect(await amounts(hot)).toEqual({ w: 3n })
     await hot.putEntry(at, entry(1, [['w', 0, 100]]))
     expect(await amounts(hot)).toEqual({ w: 15n })
+  })
+
+  it('counts in a window what another one had counted that it takes in, once', async () => {
+    const { hot } = under()
+    const large = 2n ** 62n
+    await hot.putEntry(at, entry(1, [['first', 0, 100]]))
+    await count(hot, [use(1, 1n), use(1, 2n, '')])
+    await hot.putEntry(at, entry(2, [['second', 10, 200]]))
+    await count(hot, [use(20, large), use(21, large), use(22, 4n), use(23, 8n, '')])
+    const windows = [{ id: 'first', fromSecond: 0, toSecond: 100, takesIn: ['second', 'unknown'] }]
+    for (let times = 0; times < 2; times += 1) {
+      await hot.putEntries(at.space, at.partition, [{ ...at, version: 3, document: '', windows }])
+      expect(await amounts(hot)).toEqual({ first: 2n * large + 15n })
+    }
+    await count(hot, [use(24, 16n), use(25, 32n, '')])
+    expect(await amounts(hot)).toEqual({ first: 2n * large + 63n })
   })
 
   it('counts what waited in the time that a window grows by', async () => {
@@ -282,6 +303,21 @@ function describeSweeping(under: () => HotStateUnderTest): void {
     expect(left).toEqual(marks.map(({ offset }) => (offset < 25 ? undefined : offset)))
     await count(hot, [], [{ id: 'mark 1', offset: 99, receivedAtMs: 9_000_000 }])
     expect(await hot.readMarks('live', partition, ['mark 1'])).toEqual([99])
+  })
+
+  it('takes in a window whose use without a scope is in no slot any more', async () => {
+    const { hot } = under()
+    await hot.putEntry(at, entry(1, [['first', 0, 100]]))
+    await count(hot, [use(1, 1n), use(1, 2n, '')])
+    await hot.putEntry(at, entry(2, [['second', 10, 200]]))
+    await count(hot, [use(20, 4n), use(20, 8n, '')])
+    await sweepAll(hot, { slotsBeforeSecond: 100 })
+    await count(hot, [use(30, 16n, '')])
+    const windows = [{ id: 'first', fromSecond: 0, toSecond: 100, takesIn: ['second'] }]
+    for (const version of [3, 4]) {
+      await hot.putEntry(at, { version, document: `${version}`, windows })
+      expect(await amounts(hot)).toEqual({ first: 31n })
+    }
   })
 
   it('deletes windows that ended long ago, withdrawn ones too', async () => {

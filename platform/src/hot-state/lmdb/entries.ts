@@ -1,6 +1,7 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import { endedWith } from '../ended-reservations.ts'
 import type { Entry, EntryAddress, Window } from '../hot-state.ts'
+import { takenIn } from '../taken-in.ts'
 import { addedTime, listedMeanwhile, type AddedTime } from './added-time.ts'
 import { raiseEntriesVersion } from './entries-version.ts'
 import { foldSlots, slotPlace } from './fold-slots.ts'
@@ -54,7 +55,9 @@ export function putEntry(
     const counters = new SeriesCounters(store, each, subject, scope)
     const isAnyAside = counters.putAside(newIds) || stored?.isUnfinished === true
     if (step.added !== undefined) foldSlots(store, each, subject, at.scope, step.added, counters)
-    if (step.isLast && isAnyAside) counters.compareWithAside(step.windows.map(({ id }) => id))
+    if (step.isLast && (counters.takeIn(takenIn(entry)) || isAnyAside)) {
+      counters.compareWithAside(step.windows.map(({ id }) => id))
+    }
     counters.write()
   }
 

@@ -9,6 +9,7 @@ import type {
   EntryAddress,
   EntryView,
   HotState,
+  Loss,
   MarkClaim,
   NamedEntry,
   RestoreFinish,
@@ -18,6 +19,7 @@ import type {
 } from '../hot-state.ts'
 import {
   checkReserveRequest,
+  type PlaceName,
   type ReserveOutcome,
   type ReserveRequest,
   type SettlementElsewhere,
@@ -223,8 +225,13 @@ class LmdbHotState implements HotState {
     }
   }
 
-  async releaseReservation(at: EntryAddress, reservationId: string): Promise<boolean> {
-    return await this.#atomically(() => release(this.#store, at, reservationId, Date.now()))
+  async releaseReservation(
+    at: EntryAddress,
+    reservationId: string,
+    together?: PlaceName,
+  ): Promise<boolean> {
+    const places = together === undefined ? [at] : [at, { ...at, ...together }]
+    return await this.#atomically(() => release(this.#store, places, reservationId, Date.now()))
   }
 
   async settleReservations({ settled, countedIn, ...at }: SettlementElsewhere): Promise<void> {
@@ -263,9 +270,22 @@ class LmdbHotState implements HotState {
     return result
   }
 
+  lives(): Promise<string> {
+    return this.incarnation()
+  }
+
+  lostBetween(then: string, now: string): Loss {
+    return then === now ? () => false : 'everything'
+  }
+
   async incarnation(): Promise<string> {
     this.#turn.renew()
     return readEnvironmentId(this.#store)
+  }
+
+  /** There are none: whoever writes here writes to this machine's disk. */
+  checkReplicas(): Promise<void> {
+    return Promise.resolve()
   }
 
   async ping(): Promise<void> {

@@ -2,10 +2,12 @@ import type { LmdbStore } from '../../lmdb/environment.ts'
 import type { EntryAddress } from '../hot-state.ts'
 import {
   expiredPerStepMax,
+  type PlaceRequest,
   type ReserveOutcome,
   type ReserveRequest,
   type SettledReservation,
   type SettlementElsewhere,
+  type Taken,
 } from '../reservations.ts'
 import { hotKey, keySpaces } from './hot-keys.ts'
 import { readMarks } from './marks.ts'
@@ -35,36 +37,95 @@ export function reserve(
   request: ReserveRequest,
   nowMs: number,
 ): ReserveOutcome | 'again' {
-  const { at, reservationId, cap, elsewhere } = request
-  const place = reservationPlace(at)
-  const record = readPlace(store, place)
-  if (isPublishedSince(store, place, request) || isReadBefore(record, request)) {
-    return { kind: 'behind' }
+  const { reservationId, together } = request
+  const asked = together === undefined ? [request] : [request, together]
+  const opened = asked.map((each) => openPlace(store, each, nowMs))
+  if (!opened.every((each) => each !== 'behind')) return { kind: 'behind' }
+  for (const { place, record, expired } of opened) dropAll(store, place, record, expired)
+  if (opened.some(({ expired }) => expired.length === expiredPerStepMax)) return 'again'
+
+  const known = readReservation(store, opened[0]!.place, reservationId)
+  if (known !== undefined) {
+    const { units, expiresAtMs } = known
+    return { kind: 'admitted', units, expiresAtMs, ...takenAt(opened) }
   }
+  const decided = opened.map((each) => decide(store, each, reservationId))
+  const refused = decided.find(({ kind }) => kind === 'full' || kind === 'denied')
+  if (refused?.kind === 'full') return { kind: 'full' }
+  if (refused !== undefined) return { kind: 'denied', ...takenAt(opened) }
+  const expiresAtMs = nowMs + request.ttlMs
+  decided.forEach((decision, index) => {
+    if (decision.kind !== 'room') return
+    const reservation = { units: decision.units, expiresAtMs, isUsed: false }
+    hold(store, opened[index]!, reservationId, reservation)
+  })
+  const [{ units }] = decided as [Extract<PlaceDecision, { kind: 'room' }>]
+  return { kind: 'admitted', units, expiresAtMs, ...takenAt(opened) }
+}
+
+/** A place that reservations are asked for at, as the step finds it. */
+type OpenedPlace = {
+  readonly request: PlaceRequest
+  readonly place: ReservationPlace
+  readonly record: PlaceRecord
+  readonly used: bigint
+  /** Ids of what has expired there. */
+  readonly expired: readonly string[]
+}
+
+function openPlace(store: LmdbStore, request: PlaceRequest, nowMs: number): OpenedPlace | 'behind' {
+  const place = reservationPlace(request.at)
+  const record = readPlace(store, place)
+  if (isPublishedSince(store, place, request) || isReadBefore(record, request)) return 'behind'
   const expired = expiredReservations(store, place, nowMs, expiredPerStepMax)
   const isBehind = readHead(store, place.partition).fence < request.minOffset
   const isAwaited = () => !request.isReservedFirst || mayMissUsage(store, place, record, expired)
-  if (isBehind && isAwaited()) return { kind: 'behind' }
+  if (isBehind && isAwaited()) return 'behind'
+  const used = usedOf(store, place, { ...request, scope: request.at.scope })
+  return { request, place, record, used, expired }
+}
 
-  dropAll(store, place, record, expired)
-  if (expired.length === expiredPerStepMax) return 'again'
-  const used = usedOf(store, place, { ...request, scope: at.scope })
-  const known = readReservation(store, place, reservationId)
-  if (known !== undefined) return admitted(known, used, record)
+type PlaceDecision =
+  { readonly kind: 'known' | 'full' | 'denied' } | { readonly kind: 'room'; readonly units: bigint }
+
+function decide(store: LmdbStore, opened: OpenedPlace, reservationId: string): PlaceDecision {
+  const { request, place, record, used } = opened
+  if (readReservation(store, place, reservationId) !== undefined) return { kind: 'known' }
   const isRecorded = request.isReservedFirst && isMarked(store, place.partition, reservationId)
-  if (isRecorded) return { kind: 'denied', taken: { used, reserved: record.reserved } }
-  if (record.keptTotal >= request.reservationsMax) return { kind: 'full' }
-  const room = cap === null ? null : cap - used - elsewhere.amount - record.reserved
-  const units = unitsTaken(request, room)
-  if (units === undefined) return { kind: 'denied', taken: { used, reserved: record.reserved } }
+  if (isRecorded) return { kind: 'denied' }
+  const replaced = heldByReplaced(store, opened)
+  const keptTotal = record.keptTotal - (replaced === undefined ? 0 : 1)
+  if (keptTotal >= request.reservationsMax) return { kind: 'full' }
+  const { cap, elsewhere } = request
+  const reserved = record.reserved - (replaced?.units ?? 0n)
+  const units = unitsTaken(request, cap === null ? null : cap - used - elsewhere.amount - reserved)
+  return units === undefined ? { kind: 'denied' } : { kind: 'room', units }
+}
 
-  const reservation = { units, expiresAtMs: nowMs + request.ttlMs, isUsed: false }
+/** The reservation that the units replace, if it is held. */
+function heldByReplaced(
+  store: LmdbStore,
+  { request: { replaces }, place }: OpenedPlace,
+): Reservation | undefined {
+  if (replaces === undefined) return undefined
+  const replaced = readReservation(store, place, replaces)
+  return replaced?.isUsed === false ? replaced : undefined
+}
+
+function hold(
+  store: LmdbStore,
+  opened: OpenedPlace,
+  reservationId: string,
+  reservation: Reservation,
+): void {
+  const { request, place, record } = opened
+  const replaced = heldByReplaced(store, opened)
+  if (replaced !== undefined) drop(store, place, record, request.replaces!, replaced)
   writeReservation(store, place, reservationId, reservation)
-  record.reserved += units
+  record.reserved += reservation.units
   record.keptTotal += 1
   if (request.isReservedFirst) record.wholeAtOpening = readOpenings(store)
   writePlace(store, place, record, reservation.expiresAtMs)
-  return admitted(reservation, used, record)
 }
 
 function isMarked(store: LmdbStore, partition: Buffer, id: string): boolean {
@@ -72,30 +133,33 @@ function isMarked(store: LmdbStore, partition: Buffer, id: string): boolean {
 }
 
 /** Undefined: none, for there is too little room, or nothing left of it. A room of null has no end. */
-function unitsTaken({ units, takes }: ReserveRequest, room: bigint | null): bigint | undefined {
+function unitsTaken({ units, takes }: PlaceRequest, room: bigint | null): bigint | undefined {
   if (room === null || units <= room) return units
   return takes === 'rest' && room > 0n ? room : undefined
 }
 
-function admitted(
-  { units, expiresAtMs }: { readonly units: bigint; readonly expiresAtMs: number },
-  used: bigint,
-  { reserved }: PlaceRecord,
-): ReserveOutcome {
-  return { kind: 'admitted', units, expiresAtMs, taken: { used, reserved } }
+type TakenAtPlaces = { readonly taken: Taken; readonly takenTogether?: Taken }
+
+function takenAt([first, second]: readonly OpenedPlace[]): TakenAtPlaces {
+  const taken = takenOf(first!)
+  return second === undefined ? { taken } : { taken, takenTogether: takenOf(second) }
+}
+
+function takenOf({ used, record: { reserved } }: OpenedPlace): Taken {
+  return { used, reserved }
 }
 
 function isPublishedSince(
   store: LmdbStore,
   { partition, names }: ReservationPlace,
-  { document }: ReserveRequest,
+  { document }: PlaceRequest,
 ): boolean {
   const stored = store.getBinary(hotKey(keySpaces.entry, partition, names))
   return (stored && Buffer.from(stored).toString('utf8')) !== document
 }
 
 /** Whether usage of a reservation that was kept here has been counted in another partition since that was read. */
-function isReadBefore({ countedElsewhere }: PlaceRecord, { elsewhere }: ReserveRequest): boolean {
+function isReadBefore({ countedElsewhere }: PlaceRecord, { elsewhere }: PlaceRequest): boolean {
   for (const [partition, readAt] of elsewhere.appliedOffsets) {
     if (readAt < (countedElsewhere.get(partition) ?? 0)) return true
   }
@@ -125,8 +189,18 @@ function drop(
   record.keptTotal -= 1
 }
 
-/** Whether it was held until now. */
+/** Whether one of the places held it until now. */
 export function release(
+  store: LmdbStore,
+  places: readonly EntryAddress[],
+  reservationId: string,
+  nowMs: number,
+): boolean {
+  const released = places.map((at) => releaseAt(store, at, reservationId, nowMs))
+  return released.includes(true)
+}
+
+function releaseAt(
   store: LmdbStore,
   at: EntryAddress,
   reservationId: string,

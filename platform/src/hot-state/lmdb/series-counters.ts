@@ -6,6 +6,7 @@ import {
   windowAmounts,
   type Counter,
 } from './counter-format.ts'
+import type { WindowMove } from '../taken-in.ts'
 import { hotKey, keyAfter, keySpaces } from './hot-keys.ts'
 
 type Kept = { readonly key: Buffer; readonly counter: Counter; isChanged: boolean }
@@ -49,6 +50,27 @@ export class SeriesCounters {
         if (kept.counter.delete(asideId(id))) kept.isChanged = true
       }
     }
+  }
+
+  /**
+   * Moves what the windows counted. Slots without a scope are counted anew by the window that takes them in, as far as they
+   * are still there, so what was counted of them is put aside with what that had counted itself. Whether there was any.
+   */
+  takeIn(moves: readonly WindowMove[]): boolean {
+    if (moves.length === 0) return false
+    let isAnyMoved = false
+    for (const kept of this.#all()) {
+      for (const { window, into } of moves) {
+        const from = kept.counter.get(window)
+        if (from === undefined) continue
+        windowAmounts(kept.counter, into).scoped += from.scoped
+        windowAmounts(kept.counter, asideId(into)).unscoped += from.unscoped
+        kept.counter.delete(window)
+        kept.isChanged = true
+        isAnyMoved = true
+      }
+    }
+    return isAnyMoved
   }
 
   write(): void {

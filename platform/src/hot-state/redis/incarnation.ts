@@ -13,7 +13,8 @@ export async function readIncarnation(client: RedisClient): Promise<string> {
   return runIds.sort().join(' ')
 }
 
-async function readRunId(client: RedisClient, server: Redis): Promise<string> {
+/** Rejects when the server is no master any more. */
+export async function readRunId(client: RedisClient, server: Redis): Promise<string> {
   const [ofServer, ofReplication] = await Promise.all([
     server.info('server'),
     server.info('replication'),

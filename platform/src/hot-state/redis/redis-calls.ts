@@ -4,6 +4,13 @@ import { HangGuard } from './hang-guard.ts'
 import { RedisUnavailableError } from './redis-unavailable-error.ts'
 import type { Script } from './scripts/script.ts'
 
+/**
+ * Replies of a Redis that runs, and cannot do what is wanted until replicas, memory, a disk or another node are back. A script
+ * that calls a refused command ends before its first write, as none of these changes while it runs.
+ */
+const passingRefusal =
+  /^(?:NOREPLICAS|READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|BUSY) /
+
 export type CallLimits = {
   /** Milliseconds after which a call has failed. */
   readonly callTimeoutMs: number
@@ -30,7 +37,7 @@ export class RedisCalls {
     }
   }
 
-  /** Rejects with RedisUnavailableError, or with the error that Redis answered. */
+  /** Rejects with RedisUnavailableError, or with the error that Redis answered if a later call fails the same way. */
   async call<Result>(act: (client: RedisClient) => Promise<Result>, weight = 1): Promise<Result> {
     const { callTimeoutMs, callsInFlightMax } = this.#limits
     if (this.#guard?.isHanging === true) {
@@ -49,8 +56,12 @@ export class RedisCalls {
       return await inTime(answer, callTimeoutMs)
     } catch (cause) {
       if (cause instanceof NoAnswerError) this.#guard?.noteTimeout()
-      if (cause instanceof ReplyError || cause instanceof RedisUnavailableError) throw cause
+      if (cause instanceof RedisUnavailableError) throw cause
       const reason = cause instanceof Error ? cause.message : String(cause)
+      if (cause instanceof ReplyError) {
+        if (!passingRefusal.test(reason)) throw cause
+        throw new RedisUnavailableError(`Redis refuses the call now: ${reason}`, { cause })
+      }
       throw new RedisUnavailableError(`No connection to Redis: ${reason}`, { cause })
     }
   }

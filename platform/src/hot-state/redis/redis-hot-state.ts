@@ -5,6 +5,7 @@ import type {
   EntryAddress,
   EntryView,
   HotState,
+  Loss,
   MarkClaim,
   NamedEntry,
   RestoreFinish,
@@ -13,6 +14,7 @@ import type {
   SweepLimits,
 } from '../hot-state.ts'
 import type {
+  PlaceName,
   ReserveOutcome,
   ReserveRequest,
   SettlementElsewhere,
@@ -21,6 +23,7 @@ import type {
 } from '../reservations.ts'
 import { putOneByOne } from './put-one-by-one.ts'
 import { endedWith } from '../ended-reservations.ts'
+import { takenIn } from '../taken-in.ts'
 import type { AcknowledgedHeads } from '../../event-log/acknowledged-heads.ts'
 import { ApplyListener } from './apply-listener.ts'
 import { packIncrements, packMarkIds, packMarks, packSpans } from './batch-format.ts'
@@ -34,8 +37,11 @@ import {
 import { createDocumentReads } from './document-reads.ts'
 import { createEntryReads } from './entry-reads.ts'
 import { HotNames, namePart } from './hot-names.ts'
+import { slotOf } from './hash-slot.ts'
 import { readIncarnation } from './incarnation.ts'
+import { lostSlots, readLives } from './lives.ts'
 import { checkMemoryPolicies, readMemoryPolicies } from './memory-policy.ts'
+import { checkReplicasToWrite, readReplicasToWrite } from './replicas-to-write.ts'
 import { createRedisAcknowledgedHeads } from './redis-acknowledged-heads.ts'
 import { RedisCalls } from './redis-calls.ts'
 import { packSettled, RedisReservations } from './reservations.ts'
@@ -154,6 +160,7 @@ class RedisHotState implements HotState {
       packWindows(entry),
       `${this.#foldedMinutesMax}`,
       packSettled(endedWith(at, entry)),
+      ...takenIn(entry).flatMap(({ window, into }) => [window, into]),
     ]
     while ((await this.#run(at, putEntryScript, args)) === 1);
   }
@@ -164,10 +171,10 @@ class RedisHotState implements HotState {
     entries: readonly NamedEntry[],
   ): Promise<void> {
     // Those of one subject keep their order, so all of a subject go one by one where one of them does.
-    const ending = new Set(entries.filter(endsReservations).map(({ subject }) => subject))
-    const plain = entries.filter(({ subject }) => !ending.has(subject))
+    const moving = new Set(entries.filter(movesCounts).map(({ subject }) => subject))
+    const plain = entries.filter(({ subject }) => !moving.has(subject))
     const left = await this.#putPlainEntries(space, partition, plain)
-    const others = entries.filter(({ subject }) => ending.has(subject))
+    const others = entries.filter(({ subject }) => moving.has(subject))
     await putOneByOne(this, space, partition, [...left, ...others])
   }
 
@@ -287,8 +294,12 @@ class RedisHotState implements HotState {
     return this.#reservations.reserve(request)
   }
 
-  releaseReservation(at: EntryAddress, reservationId: string): Promise<boolean> {
-    return this.#reservations.release(at, reservationId)
+  releaseReservation(
+    at: EntryAddress,
+    reservationId: string,
+    together?: PlaceName,
+  ): Promise<boolean> {
+    return this.#reservations.release(at, reservationId, together)
   }
 
   settleReservations(settlement: SettlementElsewhere): Promise<void> {
@@ -310,6 +321,23 @@ class RedisHotState implements HotState {
 
   async incarnation(): Promise<string> {
     return await this.#calls.call(readIncarnation)
+  }
+
+  async lives(): Promise<string> {
+    return await this.#calls.call(readLives)
+  }
+
+  lostBetween(then: string, now: string): Loss {
+    const isSlotLost = lostSlots(then, now)
+    if (isSlotLost === 'everything') return isSlotLost
+    return (place) =>
+      isSlotLost(
+        slotOf('document' in place ? this.#names.document(place.document) : this.#head(place)),
+      )
+  }
+
+  async checkReplicas(least: number): Promise<void> {
+    checkReplicasToWrite(await this.#calls.call(readReplicasToWrite), least)
   }
 
   async ping(): Promise<void> {
@@ -358,8 +386,8 @@ function packPlainEntry(entry: NamedEntry): (string | Buffer)[] {
   ]
 }
 
-function endsReservations({ endedReservations = [] }: Entry): boolean {
-  return endedReservations.length > 0
+function movesCounts({ endedReservations = [], windows }: Entry): boolean {
+  return endedReservations.length > 0 || takenIn({ windows }).length > 0
 }
 
 function entryName({ subject, scope }: EntryAddress): string {

@@ -2,6 +2,8 @@ import type { EntryAddress } from '../hot-state.ts'
 import {
   checkReserveRequest,
   expiredPerStepMax,
+  type PlaceName,
+  type PlaceRequest,
   type ReserveOutcome,
   type ReserveRequest,
   type SettledReservation,
@@ -27,7 +29,12 @@ type RunAt = (
 
 type ReserveAnswer =
   | readonly ['behind']
-  | readonly ['again' | 'admitted' | 'denied' | 'full', readonly string[], string, string]
+  | readonly [
+      'again' | 'admitted' | 'denied' | 'full',
+      readonly (readonly string[])[],
+      string,
+      string,
+    ]
 
 /** Reservations on Redis, whose clock is theirs. */
 export class RedisReservations {
@@ -46,8 +53,10 @@ export class RedisReservations {
     }
   }
 
-  async release(at: EntryAddress, reservationId: string): Promise<boolean> {
-    return (await this.#run(at, releaseReservationScript, [placeName(at), reservationId])) === 1
+  async release(at: EntryAddress, reservationId: string, together?: PlaceName): Promise<boolean> {
+    const places = together === undefined ? [at] : [at, together]
+    const names = places.map(placeName)
+    return (await this.#run(at, releaseReservationScript, [reservationId, ...names])) === 1
   }
 
   async settle({ settled, countedIn, ...at }: SettlementElsewhere): Promise<void> {
@@ -73,16 +82,26 @@ export function packSettled(settled: readonly SettledReservation[]): Buffer {
 }
 
 function argumentsOf(request: ReserveRequest): (string | Buffer)[] {
+  const { reservationId, together } = request
+  const places = together === undefined ? [request] : [request, together]
+  const asksFirst = places.some(({ isReservedFirst }) => isReservedFirst)
+  return [
+    reservationId,
+    `${request.ttlMs}`,
+    `${expiredPerStepMax}`,
+    packMarkIds(asksFirst ? [reservationId] : []),
+    ...places.flatMap(placeArgumentsOf),
+  ]
+}
+
+function placeArgumentsOf(request: PlaceRequest): (string | Buffer)[] {
   const { at, cap, elsewhere, series } = request
   return [
     placeName(at),
-    request.reservationId,
     request.units.toString(),
-    `${request.ttlMs}`,
     cap === null ? '' : (cap - elsewhere.amount).toString(),
     `${request.minOffset}`,
     `${request.reservationsMax}`,
-    `${expiredPerStepMax}`,
     request.windowId,
     packTexts(
       request.subjects.map((subject) => placeName({ subject, scope: at.scope }) + namePart(series)),
@@ -91,7 +110,7 @@ function argumentsOf(request: ReserveRequest): (string | Buffer)[] {
     request.document ?? '',
     request.takes,
     request.isReservedFirst ? 'first' : '',
-    packMarkIds(request.isReservedFirst ? [request.reservationId] : []),
+    request.replaces ?? '',
   ]
 }
 
@@ -108,15 +127,20 @@ function outcomeOf(answer: ReserveAnswer): ReserveOutcome | 'again' {
   switch (kind) {
     case 'admitted': {
       const reservation = { units: BigInt(units), expiresAtMs: Number(expiry) }
-      return { kind, ...reservation, taken: takenOf(amounts) }
+      return { kind, ...reservation, ...takenAtPlaces(amounts) }
     }
     case 'denied':
-      return { kind, taken: takenOf(amounts) }
+      return { kind, ...takenAtPlaces(amounts) }
     case 'full':
       return { kind }
     case 'again':
       return kind
   }
+}
+
+function takenAtPlaces([first, second]: readonly (readonly string[])[]) {
+  const taken = { taken: takenOf(first!) }
+  return second === undefined ? taken : { ...taken, takenTogether: takenOf(second) }
 }
 
 /** Amounts of 1 and of 2^62 in turn; the last one is what is reserved. */
@@ -129,6 +153,6 @@ export function takenOf(amounts: readonly string[]): Taken {
   return { used: sums.reduce((sum, amount) => sum + amount, 0n), reserved }
 }
 
-export function placeName({ subject, scope }: Omit<SettledReservation, 'reservationId'>): string {
+export function placeName({ subject, scope }: PlaceName): string {
   return namePart(subject) + namePart(scope)
 }

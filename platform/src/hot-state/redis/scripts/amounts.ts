@@ -60,3 +60,13 @@ local function moveLarger(key, field, other)
   call('HDEL', key, other, '^' .. other)
 end
 `
+
+/* Adds the amount of the field `from` to that of `into`, and deletes it. */
+export const moveAmount = `
+local function move(key, from, into)
+  local low, high = call('HGET', key, from), call('HGET', key, '^' .. from)
+  if not low and not high then return end
+  add(key, into, { low or '0', high or '0' })
+  call('HDEL', key, from, '^' .. from)
+end
+`

@@ -1,4 +1,4 @@
-import { addAmounts, moveLarger } from './amounts.ts'
+import { addAmounts, moveAmount, moveLarger } from './amounts.ts'
 import { tallyAmounts } from './tally.ts'
 import { openPartition, openShadow, splitNames, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
@@ -7,9 +7,9 @@ import { eachSlot } from './slots.ts'
 import { findWindow, rewriteWindows } from './windows.ts'
 
 /*
- * ARGV: subject, scope, document, windows, how many minutes of slots to fold of each kind, and the reservations that end
- * with the document, as settleReservations takes them. Answers 1 when there is more to fold: the same call then goes on,
- * with whatever waits by then.
+ * ARGV: subject, scope, document, windows, how many minutes of slots to fold of each kind, the reservations that end
+ * with the document, as settleReservations takes them; then pairs of a window and the one that takes it in. Answers 1
+ * when there is more to fold: the same call then goes on, with whatever waits by then.
  *
  * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and
  * what is counted behind that goes on waiting. So each step leaves counts that are right for the windows as they are
@@ -27,6 +27,7 @@ export const putEntryScript = createScript(
   addAmounts,
   tallyAmounts,
   moveLarger,
+  moveAmount,
   findWindow,
   rewriteWindows,
   eachSlot,
@@ -125,7 +126,17 @@ if comesBack then
 end
 if hasAdded then inEachCounts(fold) end
 if isLast then
-  if comesBack or isUnfinished(stored) then
+  local takesIn = ARGV[7] ~= nil
+  if takesIn then
+    -- Slots without a scope are counted anew, so what was counted of them goes to what is put aside.
+    eachCounter(function(counter)
+      for i = 7, #ARGV, 2 do
+        move(counter, 's' .. ARGV[i], 's' .. ARGV[i + 1])
+        move(counter, 'u' .. ARGV[i], 'w' .. ARGV[i + 1])
+      end
+    end)
+  end
+  if takesIn or comesBack or isUnfinished(stored) then
     eachCounter(function(counter)
       for id in pairs(isNext) do moveLarger(counter, 'u' .. id, 'w' .. id) end
     end)

@@ -6,17 +6,29 @@ import { openPartition, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 
 /*
- * ARGV: subject and scope, id, units, milliseconds, the room that the cap leaves beside what is used elsewhere ('' for
- * no cap), how far the counters must have come, how many may be kept, how many expired ones may be dropped, window,
- * names of the counters, other partitions with the offsets they were read at, the document of the entry ('' for none),
- * 'all' or 'rest' of the units, 'first' where usage is reserved before it is recorded, and then the id of its mark.
- * Answers what became of it, and what is taken (takenAt); then units and expiry.
+ * ARGV: id, milliseconds, how many expired ones may be dropped at a place, the id of its mark; then for each of one or two
+ * places: subject and scope, units, the room that the cap leaves beside what is used elsewhere ('' for no cap), how far the
+ * counters must have come, how many may be kept, window, names of the counters, other partitions with the offsets they were
+ * read at, the document of the entry ('' for none), 'all' or 'rest' of the units, 'first' where usage is reserved before it
+ * is recorded, the id of the reservation that these units replace ('' for none). Returns the outcome, and for each place
+ * what is taken (takenAt); then the units of the first place and the expiry.
  */
 export const reserveScript = createScript(
   openPartition,
   `
-local isBehind = tonumber(fence) < tonumber(ARGV[6])
-if isBehind and ARGV[14] ~= 'first' then return { 'behind' } end
+local id, droppedMax, places, asksFirst = ARGV[1], ARGV[3], {}, false
+for i = 5, #ARGV, 12 do
+  local place = {
+    name = ARGV[i], units = ARGV[i + 1], room = ARGV[i + 2],
+    isBehind = tonumber(fence) < tonumber(ARGV[i + 3]),
+    keptMax = tonumber(ARGV[i + 4]), window = ARGV[i + 5],
+    counters = cmsgpack.unpack(ARGV[i + 6]), seen = cmsgpack.unpack(ARGV[i + 7]),
+    document = ARGV[i + 8], takes = ARGV[i + 9], isFirst = ARGV[i + 10] == 'first', replaces = ARGV[i + 11],
+  }
+  if place.isBehind and not place.isFirst then return { 'behind' } end
+  asksFirst = asksFirst or place.isFirst
+  places[#places + 1] = place
+end
 `,
   writePartition,
   addAmounts,
@@ -24,82 +36,113 @@ if isBehind and ARGV[14] ~= 'first' then return { 'behind' } end
   changeReservations,
   readMarkOffsets,
   `
-local place, id, units, room = ARGV[1], ARGV[2], ARGV[3], ARGV[5]
-local window, counters, seen = ARGV[9], cmsgpack.unpack(ARGV[10]), cmsgpack.unpack(ARGV[11])
-
-local function isReadBefore()
-  for i = 1, #seen, 2 do
-    local offset = call('HGET', data .. 'reserved:' .. place, 'p' .. seen[i])
-    if offset and tonumber(seen[i + 1]) < tonumber(offset) then return true end
+local function isReadBefore(place)
+  for i = 1, #place.seen, 2 do
+    local offset = call('HGET', data .. 'reserved:' .. place.name, 'p' .. place.seen[i])
+    if offset and tonumber(place.seen[i + 1]) < tonumber(offset) then return true end
   end
   return false
 end
-local function isPublishedSince()
-  return (call('GET', data .. 'entry:' .. place) or '') ~= ARGV[12]
+local function isPublishedSince(place)
+  return (call('GET', data .. 'entry:' .. place.name) or '') ~= place.document
 end
-if isPublishedSince() or isReadBefore() then return { 'behind' } end
+for _, place in ipairs(places) do
+  if isPublishedSince(place) or isReadBefore(place) then return { 'behind' } end
+end
 
 -- Asked for before anything is written, since a server may refuse to tell.
-local run = ARGV[14] == 'first' and runId()
+local run = asksFirst and runId()
 local now = nowMs()
-local expired = expiredAt(place, now, ARGV[8])
-if isBehind and mayMissUsage(place, expired, run) then return { 'behind' } end
-if #expired > 0 then begin() end
-for _, each in ipairs(expired) do forget(place, each) end
+for _, place in ipairs(places) do
+  place.expired = expiredAt(place.name, now, droppedMax)
+  if place.isBehind and mayMissUsage(place.name, place.expired, run) then return { 'behind' } end
+end
+local outcome, expiry = nil, whole(now + tonumber(ARGV[2]))
+for _, place in ipairs(places) do
+  if #place.expired > 0 and not begun then begin() end
+  for _, each in ipairs(place.expired) do forget(place.name, each) end
+  if #place.expired >= tonumber(droppedMax) then outcome = 'again' end
+  place.taken = takenAt(place.name, place.counters, place.window)
+end
 
-local taken = takenAt(place, counters, window)
-local function unitsTaken()
-  if room == '' then return units end
-  local left = {}
-  addToSum(left, room, '1')
+-- What the reservation holds that the units replace.
+local function heldByReplaced(place)
+  if place.replaces == '' then return end
+  local units, _, isUsed = reservationAt(place.name, place.replaces)
+  if units and not isUsed then return units end
+end
+local function unitsTaken(place, freed)
+  if place.room == '' then return place.units end
+  local left, taken = {}, place.taken
+  addToSum(left, place.room, '1')
+  if freed then addToSum(left, freed, '1') end
   for i = 1, #taken, 2 do
     addToSum(left, taken[i], '-1')
     if taken[i + 1] ~= '0' then addToSum(left, taken[i + 1], '-' .. unit) end
   end
   local rest = sumText(left)
-  addToSum(left, units, '-1')
-  if sumText(left) then return units end
-  if ARGV[13] == 'rest' and rest ~= '0' then return rest end
+  addToSum(left, place.units, '-1')
+  if sumText(left) then return place.units end
+  if place.takes == 'rest' and rest ~= '0' then return rest end
+end
+-- Why nothing can be reserved at the place; nil if it can, or is reserved already.
+local function refusal(place)
+  local units, knownExpiry = reservationAt(place.name, id)
+  if units then
+    place.units, place.knownExpiry = units, knownExpiry
+    return
+  end
+  if place.isFirst and readMarks(cmsgpack.unpack(ARGV[4]))[1] then return 'denied' end
+  local freed = heldByReplaced(place)
+  place.isReplacing = freed ~= nil
+  if call('HLEN', data .. 'held:' .. place.name) - (freed and 1 or 0) >= place.keptMax then return 'full' end
+  local units = unitsTaken(place, freed)
+  if not units then return 'denied' end
+  place.units = units
+end
+local function hold(place)
+  if not begun then begin() end
+  if place.isReplacing then forget(place.name, place.replaces) end
+  call('HSET', data .. 'held:' .. place.name, id, place.units .. ' ' .. expiry)
+  call('ZADD', data .. 'expiries:' .. place.name, expiry, id)
+  call('ZADD', data .. 'reserving', 'GT', expiry, place.name)
+  add(data .. 'reserved:' .. place.name, 'total', place.units)
+  if place.isFirst then call('HSET', data .. 'reserved:' .. place.name, 'run', run) end
+  place.taken = takenAt(place.name, place.counters, place.window)
 end
 
-local outcome, expiry = 'denied', whole(now + tonumber(ARGV[4]))
-local knownUnits, knownExpiry = reservationAt(place, id)
-if #expired >= tonumber(ARGV[8]) then
-  outcome = 'again'
-elseif knownUnits then
-  outcome, units, expiry = 'admitted', knownUnits, knownExpiry
-elseif readMarks(cmsgpack.unpack(ARGV[15]))[1] then
-  outcome = 'denied'
-elseif call('HLEN', data .. 'held:' .. place) >= tonumber(ARGV[7]) then
-  outcome = 'full'
-else
-  local takes = unitsTaken()
-  if takes then
-    outcome, units = 'admitted', takes
-    if not begun then begin() end
-    call('HSET', data .. 'held:' .. place, id, units .. ' ' .. expiry)
-    call('ZADD', data .. 'expiries:' .. place, expiry, id)
-    call('ZADD', data .. 'reserving', 'GT', expiry, place)
-    add(data .. 'reserved:' .. place, 'total', units)
-    if run then call('HSET', data .. 'reserved:' .. place, 'run', run) end
-    taken = takenAt(place, counters, window)
+if not outcome then
+  outcome = refusal(places[1])
+  if places[1].knownExpiry then
+    expiry = places[1].knownExpiry
+  elseif not outcome then
+    outcome = places[2] and refusal(places[2])
+    for _, place in ipairs(places) do
+      if not outcome and not place.knownExpiry then hold(place) end
+    end
   end
 end
 if begun then finish() end
-return { outcome, taken, units, expiry }
+local taken = {}
+for _, place in ipairs(places) do taken[#taken + 1] = place.taken end
+return { outcome or 'admitted', taken, places[1].units, expiry }
 `,
 )
 
-/* ARGV: subject and scope, id. Answers 1, or 0 when it was not held. */
+/* ARGV: id, then subject and scope of each place. Returns 1, or 0 when no place held it. */
 export const releaseReservationScript = createScript(
   openPartition,
   writePartition,
   addAmounts,
   changeReservations,
   `
-if not isHeld(ARGV[1], ARGV[2]) then return 0 end
-begin()
-forget(ARGV[1], ARGV[2])
+for i = 2, #ARGV do
+  if isHeld(ARGV[i], ARGV[1]) then
+    if not begun then begin() end
+    forget(ARGV[i], ARGV[1])
+  end
+end
+if not begun then return 0 end
 finish()
 return 1
 `,
