@@ -57,6 +57,15 @@ describe('embedded PostgreSQL', () => {
     await again.stop()
   })
 
+  it.runIf(process.platform === 'linux')('syncs its files at once when it recovers', async () => {
+    const server = await startEmbeddedPostgres({ folder, port: 0 })
+    const database = createPostgresDatabase({ url: server.url, isOwner: true })
+    const [setting] = await database.control`show recovery_init_sync_method`
+    await database.close()
+    await server.stop()
+    expect({ ...setting }).toEqual({ recovery_init_sync_method: 'syncfs' })
+  })
+
   it('starts after its parent was killed, with all that was acknowledged', async () => {
     const { parent, url } = await startHolder()
     await addNotes(url, 10)

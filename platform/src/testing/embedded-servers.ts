@@ -4,18 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { spawnChdbGateway, type ChdbGatewayProcess } from '../chdb-gateway/spawn-chdb-gateway.ts'
 import type { Database } from '../database/database.ts'
-import {
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from '../database/embedded/embedded-postgres.ts'
 import { createDatabase } from '../database/postgres/create-database.ts'
-import { migratePostgres } from '../database/postgres/migrations.ts'
 import { createPostgresDatabase } from '../database/postgres/postgres-database.ts'
 import {
   createClickHouseUsageStore,
   type ClickHouseConnection,
 } from '../usage-store/clickhouse/clickhouse-usage-store.ts'
 import type { UsageStore } from '../usage-store/usage-store.ts'
+import { migratedName, startCopiedPostgres } from './copied-postgres.ts'
 
 type Running<Server> = { readonly server: Server; readonly folder: string; users: number }
 
@@ -28,7 +24,14 @@ function shared<Server extends { stop(): Promise<void> }>(
 
   async function startIn(): Promise<Running<Server>> {
     const folder = await mkdtemp(join(tmpdir(), `tollgate-test-${name}-`))
-    return { server: await start(folder), folder, users: 0 }
+    try {
+      return { server: await start(folder), folder, users: 0 }
+    } catch (error) {
+      // The next test file of this process tries again.
+      running = undefined
+      await rm(folder, { recursive: true, force: true })
+      throw error
+    }
   }
 
   return {
@@ -47,9 +50,17 @@ function shared<Server extends { stop(): Promise<void> }>(
   }
 }
 
-const postgresServer = shared<EmbeddedPostgres>('postgres', (folder) =>
-  startEmbeddedPostgres({ folder, port: 0, isDurable: false }),
-)
+const emptyServer = shared('postgres', (folder) => startCopiedPostgres(folder, undefined))
+const migratedServers = new Map<string, typeof emptyServer>()
+
+function serverWith(migrationsFolder: string | undefined): typeof emptyServer {
+  if (migrationsFolder === undefined) return emptyServer
+  const found =
+    migratedServers.get(migrationsFolder) ??
+    shared('postgres', (folder) => startCopiedPostgres(folder, migrationsFolder))
+  migratedServers.set(migrationsFolder, found)
+  return found
+}
 
 const password = randomBytes(12).toString('hex')
 const clickHouseServer = shared<ChdbGatewayProcess>('clickhouse', (folder) =>
@@ -64,11 +75,15 @@ export type TestDatabase = {
 
 /** A PostgreSQL database of its own. With a folder of migrations it is migrated and used as by services, else as its owner. */
 export async function startTestDatabase(migrationsFolder?: string): Promise<TestDatabase> {
-  const server = await postgresServer.acquire()
+  const kept = serverWith(migrationsFolder)
+  const server = await kept.acquire()
+  const template = migrationsFolder === undefined ? 'template1' : migratedName
   const name = `test_${randomBytes(6).toString('hex')}`
-  await createDatabase(server.url, name)
+  await createDatabase(server.url, name, template).catch(async (error: unknown) => {
+    await kept.release()
+    throw error
+  })
   const url = server.url.replace(/[^/]*$/, name)
-  if (migrationsFolder !== undefined) await migratePostgres({ url, folder: migrationsFolder })
   const isOwner = migrationsFolder === undefined
   const database = createPostgresDatabase({ url, isOwner, poolMax: 4 })
   return {
@@ -76,7 +91,7 @@ export async function startTestDatabase(migrationsFolder?: string): Promise<Test
     url,
     async stop() {
       await database.close()
-      await postgresServer.release()
+      await kept.release()
     },
   }
 }

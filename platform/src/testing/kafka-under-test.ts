@@ -57,6 +57,18 @@ export async function copiesInSync(broker: string, topic: string): Promise<numbe
   }
 }
 
+/** Adds partitions to the topic until it has `count`. */
+export async function addPartitions(
+  brokers: readonly string[],
+  topic: string,
+  count: number,
+): Promise<void> {
+  const admin = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).admin()
+  await admin.connect()
+  await admin.createPartitions({ topicPartitions: [{ topic, count }] })
+  await admin.disconnect()
+}
+
 /** Deletes the topics whose names begin with the prefix; a group without members and topics goes by itself. */
 export async function deleteTopics(brokers: readonly string[], namePrefix: string): Promise<void> {
   const admin = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).admin()

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { HotState } from '../hot-state/hot-state.ts'
-import type { ReserveRequest } from '../hot-state/reservations.ts'
+import type { PlaceRequest, ReserveRequest } from '../hot-state/reservations.ts'
 import type { HotStateUnderTest } from './hot-state-under-test.ts'
 import { nothingExpired } from './nothing-expired.ts'
 import { ReservationsModel } from './reservations-model.ts'
@@ -39,26 +39,32 @@ const settledArbitrary = fc.array(
 )
 /** How far behind the fence it wants the counters; a negative number is ahead. */
 const slackArbitrary = fc.constantFrom(0, 0, 0, 5, -1, -1)
+const placeArbitraries = {
+  subject: fc.constantFrom(...subjects),
+  /** As it was read; null: the one that is published. */
+  document: fc.constantFrom(null, null, null, ...documents),
+  units: amountArbitrary,
+  takes: fc.constantFrom('all' as const, 'rest' as const),
+  replaces: fc.option(fc.constantFrom(...ids), { nil: undefined, freq: 1 }),
+  cap: capArbitrary,
+  counted: fc.subarray(subjects),
+  used: fc.oneof(fc.constant(0n), amountArbitrary),
+  /** By other partition; one that is not among them is not read. */
+  readAt: fc.uniqueArray(fc.tuple(fc.constantFrom(...otherPartitions), fc.nat(30)), {
+    selector: ([otherPartition]) => otherPartition,
+  }),
+  slack: slackArbitrary,
+  isReservedFirst: fc.boolean(),
+  reservationsMax: fc.constantFrom(100, 100, 2),
+}
 const stepArbitraries = {
   reserve: fc.record({
     kind: fc.constant('reserve' as const),
     id: fc.constantFrom(...ids),
-    subject: fc.constantFrom(...subjects),
-    /** As it was read; null: the one that is published. */
-    document: fc.constantFrom(null, null, null, ...documents),
-    units: amountArbitrary,
-    takes: fc.constantFrom('all' as const, 'rest' as const),
-    cap: capArbitrary,
-    counted: fc.subarray(subjects),
-    used: fc.oneof(fc.constant(0n), amountArbitrary),
-    /** By other partition; one that is not among them is not read. */
-    readAt: fc.uniqueArray(fc.tuple(fc.constantFrom(...otherPartitions), fc.nat(30)), {
-      selector: ([otherPartition]) => otherPartition,
-    }),
-    slack: slackArbitrary,
-    isReservedFirst: fc.boolean(),
+    ...placeArbitraries,
+    /** At the other subject. */
+    together: fc.option(fc.record(placeArbitraries), { freq: 1 }),
     lapses: fc.constantFrom(false, false, false, true),
-    reservationsMax: fc.constantFrom(100, 100, 2),
   }),
   read: fc.record({
     kind: fc.constant('read' as const),
@@ -68,7 +74,7 @@ const stepArbitraries = {
   release: fc.record({
     kind: fc.constant('release' as const),
     id: fc.constantFrom(...ids),
-    subject: fc.constantFrom(...subjects),
+    subjects: fc.subarray(subjects, { minLength: 1 }),
   }),
   apply: fc.record({
     kind: fc.constant('apply' as const),
@@ -109,6 +115,7 @@ const stepArbitrary = fc.oneof(
   { weight: 1, arbitrary: stepArbitraries.lose },
 )
 type Step = typeof stepArbitrary extends fc.Arbitrary<infer S> ? S : never
+type ReservePlace = Omit<Extract<Step, { kind: 'reserve' }>, 'kind' | 'id' | 'together' | 'lapses'>
 
 /** Random steps, taken by both, which must answer the same to each. */
 export function describeReservationsAgainstModel(under: () => HotStateUnderTest): void {
@@ -170,9 +177,11 @@ async function take(
       return
     }
     case 'release': {
-      const at = { space, partition, subject: step.subject, scope }
-      const expected = model.release(step.subject, step.id)
-      expect(await hot.releaseReservation(at, step.id)).toBe(expected)
+      const [subject, other] = step.subjects
+      const at = { space, partition, subject: subject!, scope }
+      const together = other === undefined ? undefined : { subject: other, scope }
+      const expected = model.release(step.subjects, step.id)
+      expect(await hot.releaseReservation(at, step.id, together)).toBe(expected)
       return
     }
     case 'apply': {
@@ -212,23 +221,30 @@ async function reserve(
   hot: HotState,
   model: ReservationsModel,
 ): Promise<void> {
-  const request: ReserveRequest = {
-    at: { space, partition, subject: step.subject, scope },
-    reservationId: step.id,
-    document: step.document ?? model.documents.get(step.subject),
-    units: step.units,
-    takes: step.takes,
-    ttlMs: step.lapses ? lapsingTtlMs : hourMs,
-    subjects: step.counted,
+  const placeRequest = (place: ReservePlace): PlaceRequest => ({
+    at: { space, partition, subject: place.subject, scope },
+    document: place.document ?? model.documents.get(place.subject),
+    units: place.units,
+    takes: place.takes,
+    replaces: place.replaces,
+    subjects: place.counted,
     series: 'calls',
     windowId: window.id,
-    cap: step.cap,
-    minOffset: Math.max(0, model.fence - step.slack),
-    isReservedFirst: step.isReservedFirst,
-    elsewhere: { amount: step.used, appliedOffsets: new Map(step.readAt) },
-    reservationsMax: step.reservationsMax,
+    cap: place.cap,
+    minOffset: Math.max(0, model.fence - place.slack),
+    isReservedFirst: place.isReservedFirst,
+    elsewhere: { amount: place.used, appliedOffsets: new Map(place.readAt) },
+    reservationsMax: place.reservationsMax,
+  })
+  const other = subjects.find((subject) => subject !== step.subject)!
+  const request: ReserveRequest = {
+    ...placeRequest(step),
+    reservationId: step.id,
+    ttlMs: step.lapses ? lapsingTtlMs : hourMs,
+    ...(step.together && { together: placeRequest({ ...step.together, subject: other }) }),
   }
-  const isKnown = model.isHeldOrUsed(step.subject, step.id)
+  const places = step.together === null ? [step.subject] : [step.subject, other]
+  const known = places.filter((subject) => model.isHeldOrUsed(subject, step.id))
   const outcome = await hot.reserve(request)
   const expected = model.reserve(request)
   if (outcome.kind === 'admitted') {
@@ -237,8 +253,10 @@ async function reserve(
   } else {
     expect(outcome).toEqual(expected)
   }
-  if (step.lapses && !isKnown) {
+  if (step.lapses) {
     await sleep(5)
-    model.expire(step.subject, step.id)
+    for (const subject of places) {
+      if (!known.includes(subject)) model.expire(subject, step.id)
+    }
   }
 }

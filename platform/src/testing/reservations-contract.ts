@@ -15,6 +15,7 @@ import {
   type Batch,
 } from './reserved-place.ts'
 import { describeReservedFirst } from './reserved-first-contract.ts'
+import { describeReservedTogether } from './reserved-together-contract.ts'
 import { describeReservationsAgainstModel } from './reservations-against-model.ts'
 
 /** What is taken, with nothing changed by the asking. */
@@ -33,6 +34,7 @@ function kinds(outcomes: readonly ReserveOutcome[]): Record<string, number> {
 export function describeReservations(under: () => HotStateUnderTest): void {
   describeReservationsAgainstModel(under)
   describeReservedFirst(under)
+  describeReservedTogether(under)
 
   const hotState = () => under().hot
 

@@ -1,4 +1,5 @@
 import type {
+  PlaceRequest,
   ReserveOutcome,
   ReserveRequest,
   Taken,
@@ -32,24 +33,26 @@ export class ReservationsModel {
   readonly #places = new Map<string, Place>()
 
   reserve(request: ReserveRequest): Outcome {
-    const { at, reservationId, cap, elsewhere } = request
-    if (this.documents.get(at.subject) !== request.document) return { kind: 'behind' }
-    if (this.#isReadBefore(request)) return { kind: 'behind' }
-    const isAwaited = !request.isReservedFirst || this.#mayMissUsage(at.subject)
-    if (isAwaited && this.fence < request.minOffset) return { kind: 'behind' }
-    const kept = this.#places.get(at.subject)?.kept ?? new Map<string, Kept>()
-    for (const [id, { isExpired }] of kept) if (isExpired) kept.delete(id)
+    const { reservationId, together } = request
+    const asked: readonly PlaceRequest[] = together === undefined ? [request] : [request, together]
+    if (asked.some((each) => this.#isBehind(each))) return { kind: 'behind' }
+    for (const { at } of asked) this.#dropExpired(at.subject)
 
-    const used = this.#usedBy(request.subjects)
-    const taken = (): Taken => ({ used, reserved: this.#reserved(at.subject) })
-    const known = kept.get(reservationId)
-    if (known !== undefined) return { kind: 'admitted', units: known.units, taken: taken() }
-    if (kept.size >= request.reservationsMax) return { kind: 'full' }
-    const room = cap === null ? null : cap - used - elsewhere.amount - taken().reserved
-    const units = unitsOf(request, room)
-    if (units <= 0n) return { kind: 'denied', taken: taken() }
-    this.#keep(request, units)
-    return { kind: 'admitted', units, taken: taken() }
+    const taken = () => {
+      const [first, second] = asked.map((each) => this.#takenOf(each))
+      return { taken: first!, ...(second === undefined ? {} : { takenTogether: second }) }
+    }
+    const known = this.#places.get(request.at.subject)?.kept.get(reservationId)
+    if (known !== undefined) return { kind: 'admitted', units: known.units, ...taken() }
+    const decided = asked.map((each) => this.#decide(each, reservationId))
+    const refused = decided.find((each) => each === 'full' || each === 'denied')
+    if (refused === 'full') return { kind: 'full' }
+    if (refused === 'denied') return { kind: 'denied', ...taken() }
+    asked.forEach((each, index) => {
+      const units = decided[index]
+      if (typeof units === 'bigint') this.#keep({ ...request, ...each }, units)
+    })
+    return { kind: 'admitted', units: decided[0] as bigint, ...taken() }
   }
 
   /** Looks at all that has expired, which are fewer here than a read looks at. */
@@ -68,7 +71,11 @@ export class ReservationsModel {
     if (kept !== undefined) kept.isExpired = true
   }
 
-  release(subject: string, reservationId: string): boolean {
+  release(subjects: readonly string[], reservationId: string): boolean {
+    return subjects.map((subject) => this.#release(subject, reservationId)).includes(true)
+  }
+
+  #release(subject: string, reservationId: string): boolean {
     const place = this.#places.get(subject)
     const known = place?.kept.get(reservationId)
     if (place === undefined || known === undefined || known.isUsed || known.isExpired) return false
@@ -106,12 +113,43 @@ export class ReservationsModel {
     for (const all of [this.documents, this.#used, this.#places]) all.clear()
   }
 
+  #isBehind(request: PlaceRequest): boolean {
+    if (this.documents.get(request.at.subject) !== request.document) return true
+    if (this.#isReadBefore(request)) return true
+    const isAwaited = !request.isReservedFirst || this.#mayMissUsage(request.at.subject)
+    return isAwaited && this.fence < request.minOffset
+  }
+
+  #dropExpired(subject: string): void {
+    const kept = this.#places.get(subject)?.kept ?? new Map<string, Kept>()
+    for (const [id, { isExpired }] of kept) if (isExpired) kept.delete(id)
+  }
+
+  #takenOf({ at, subjects }: PlaceRequest): Taken {
+    return { used: this.#usedBy(subjects), reserved: this.#reserved(at.subject) }
+  }
+
+  /** Units to reserve at one place. */
+  #decide(request: PlaceRequest, reservationId: string): bigint | 'known' | 'full' | 'denied' {
+    const kept = this.#places.get(request.at.subject)?.kept ?? new Map<string, Kept>()
+    if (kept.has(reservationId)) return 'known'
+    const replaced = heldIn(kept, request.replaces)
+    const keptTotal = kept.size - (replaced === undefined ? 0 : 1)
+    if (keptTotal >= request.reservationsMax) return 'full'
+    const { used, reserved } = this.#takenOf(request)
+    const { cap, elsewhere } = request
+    const free = (replaced?.units ?? 0n) - used - elsewhere.amount - reserved
+    const units = unitsOf(request, cap === null ? null : cap + free)
+    return units > 0n ? units : 'denied'
+  }
+
   #keep(request: ReserveRequest, units: bigint): void {
     const {
       at: { subject },
       reservationId,
       ttlMs,
       isReservedFirst,
+      replaces,
     } = request
     const place = this.#places.get(subject) ?? {
       kept: new Map<string, Kept>(),
@@ -122,10 +160,11 @@ export class ReservationsModel {
     this.#places.set(subject, place)
     place.longestTtlMs = Math.max(place.longestTtlMs, ttlMs)
     place.isReservedFirst ||= isReservedFirst
+    if (heldIn(place.kept, replaces) !== undefined) place.kept.delete(replaces!)
     place.kept.set(reservationId, { units, isUsed: false, isExpired: false })
   }
 
-  #isReadBefore({ at, elsewhere }: ReserveRequest): boolean {
+  #isReadBefore({ at, elsewhere }: PlaceRequest): boolean {
     const counted = this.#places.get(at.subject)?.countedElsewhere ?? []
     return counted.some(({ partition, nextOffset }) => {
       const readAt = elsewhere.appliedOffsets.get(partition)
@@ -163,8 +202,13 @@ export class ReservationsModel {
   }
 }
 
+function heldIn(kept: ReadonlyMap<string, Kept>, id: string | undefined): Kept | undefined {
+  const known = id === undefined ? undefined : kept.get(id)
+  return known?.isUsed === false ? known : undefined
+}
+
 /** None: nothing, or less. */
-function unitsOf({ units, takes }: ReserveRequest, room: bigint | null): bigint {
+function unitsOf({ units, takes }: PlaceRequest, room: bigint | null): bigint {
   if (room === null || room >= units) return units
   return takes === 'rest' ? room : 0n
 }

@@ -4,6 +4,7 @@ import { chownSync, existsSync, readFileSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { launch, userName, type Cluster, type Place } from './cluster.ts'
+import { PostgresKilledError, wasKilled } from './postgres-killed-error.ts'
 
 /** Under another name until it is whole: a crash on the way leaves nothing that looks like a database. */
 export async function initialize(cluster: Cluster): Promise<void> {
@@ -26,7 +27,10 @@ export async function initialize(cluster: Cluster): Promise<void> {
     '--builtin-locale=C.UTF-8',
     ...(cluster.isDurable ? [] : ['--no-sync']),
   ])
-  const [code] = (await once(child, 'exit')) as [number | null]
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+  if (code !== 0 && wasKilled(signal, words())) {
+    throw new PostgresKilledError('PostgreSQL was killed while it made its data folder.')
+  }
   if (code !== 0) throw new Error(`PostgreSQL could not make its data folder. ${words()}`)
   await rename(unfinished, place.data)
 }

@@ -46,6 +46,13 @@ export function chooseAccount(place: LaunchPlace): Launcher {
   )
 }
 
+/** Whether PostgreSQL has to run as another user than this process, which must then be able to reach its folder. */
+export function needsOtherUser(dataFolder: string): boolean {
+  if (process.getuid?.() !== 0) return false
+  if (existsSync(dataFolder)) return statSync(dataFolder).uid !== 0
+  return userNamespace() === undefined
+}
+
 /** Linux only: the program gets the signal when the process that started it is gone, however that ended. */
 export function followParent(signal: 'INT' | 'KILL'): readonly string[] {
   const prefix = ['setpriv', '--pdeathsig', signal, '--']

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { launch, type Cluster, type Launched } from './cluster.ts'
+import { PostgresKilledError, wasKilled } from './postgres-killed-error.ts'
 import { readStatus, writeOwner } from './postmaster.ts'
 import { serverArguments } from './server-arguments.ts'
 
@@ -36,6 +37,9 @@ export async function startServer(
       return { port, exited, stop: () => stop(cluster, launched.child, exited, timeouts.stopMs) }
     }
     await exited
+    if (wasKilled(launched.child.signalCode, launched.words())) {
+      throw new PostgresKilledError(`PostgreSQL was killed while it started. ${launched.words()}`)
+    }
     if (!willPass(launched.words(), wantedPort) || Date.now() > end) {
       throw new Error(`PostgreSQL did not start. ${launched.words()}`)
     }

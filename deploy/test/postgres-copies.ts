@@ -1,0 +1,10 @@
+import { copiesVariable } from '@tollgate/platform/testing/copied-postgres'
+import { makeTemporaryFolder } from '../src/instance/temporary-folder.ts'
+
+/** Makes the folder for the data folders that the PostgreSQL servers of this run are copies of, once for both projects. */
+export default async function provideCopies(): Promise<(() => Promise<void>) | undefined> {
+  if (process.env[copiesVariable] !== undefined) return undefined
+  const folder = await makeTemporaryFolder('test-postgres')
+  process.env[copiesVariable] = folder.path
+  return () => folder.remove()
+}

@@ -1,0 +1,1 @@
+export { damageSegment, sealedSegments } from '../chaos/damage-segment.ts'

@@ -1,0 +1,1 @@
+export { keepCopy } from '../chaos/older-copy.ts'
