@@ -105,6 +105,18 @@ describe.skipIf(url === undefined)('with TOLLGATE_TEST_SCHEMA_REGISTRY_URL', () 
   })
 })
 
+it('waits for an id as long as it is told to', async () => {
+  const server = createServer((_request, response) => {
+    setTimeout(() => response.end('{"id":7}'), 300)
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const slow = createSchemaRegistry({ url }, meterEventValues.typeOptions)
+  await expect(slow.idOf('test', meterEventValues.schema, 50)).rejects.toThrow('in 50 ms')
+  expect(await slow.idOf('test', meterEventValues.schema, 20_000)).toBe(7)
+  server.close()
+})
+
 it('has the schema of this release among those it reads', () => {
   expect(JSON.parse(meterEventValues.schema)).toEqual(
     meterEventSchemas.get(meterEventValues.embeddedSchemaId),

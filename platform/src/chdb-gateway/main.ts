@@ -25,10 +25,13 @@ async function main(): Promise<void> {
   process.once('SIGINT', stop)
   // A gateway whose parent is gone keeps the folder from its successor, so it does not wait for long statements:
   // the engine takes a kill at any moment.
-  process.once('disconnect', () => {
+  const stopOrphan = (): void => {
     stop()
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), orphanStopMs).unref()
-  })
+  }
+  process.once('disconnect', stopOrphan)
+  // The parent may have gone while the engine was starting. Undefined: there never was one.
+  if (process.connected === false) return stopOrphan()
   const report = { port: gateway.port }
   if (process.send === undefined) process.stdout.write(`${JSON.stringify(report)}\n`)
   else process.send(report)

@@ -1,6 +1,9 @@
 import { isAnswered, removeSocketFile, type Doorbell } from './doorbell.ts'
 import { DataFolderError, type LmdbStore } from './environment.ts'
 
+/** A process that is alive has claimed the environment. */
+export class AnotherWriterError extends DataFolderError {}
+
 /** Where the environment says whose bell rings. Key space 0 is the environment's own. */
 const claimKey = Buffer.from('\0writer')
 
@@ -19,7 +22,7 @@ export async function claimWriter(store: LmdbStore, bell: Doorbell, folder: stri
   for (;;) {
     const current = claimedPath(store)
     if (current !== undefined && (await isAnswered(current))) {
-      throw new DataFolderError(`Another process writes to ${folder}. Stop it first.`)
+      throw new AnotherWriterError(`Another process writes to ${folder}. Stop it first.`)
     }
     if (!replaceClaim(store, current, bell.path)) continue
     if (current !== undefined) removeSocketFile(current)

@@ -68,7 +68,7 @@ async function answer(
 
 async function sendHealth(response: ServerResponse, checks: readonly HealthCheck[]): Promise<void> {
   const report = await runHealthChecks(checks, checkTimeoutMs)
-  sendJson(response, report.status === 'ok' ? 200 : 503, report)
+  sendJson(response, report.status === 'failing' ? 503 : 200, report)
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {

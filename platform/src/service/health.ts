@@ -2,10 +2,13 @@
 export type HealthCheck = {
   readonly name: string
   readonly check: () => Promise<void>
+  /** The service does its work all the same when it fails, but an operator has to act. */
+  readonly onlyDegrades?: true
 }
 
 export type HealthReport = {
-  readonly status: 'ok' | 'failing'
+  /** `degraded`: only checks failed that leave the service to its work. */
+  readonly status: 'ok' | 'degraded' | 'failing'
   /** By check name: 'ok', or why not. */
   readonly checks: Readonly<Record<string, string>>
 }
@@ -18,8 +21,10 @@ export async function runHealthChecks(
   const results = await Promise.all(
     checks.map(async ({ name, check }) => [name, await outcomeOf(check, timeoutMs)] as const),
   )
+  const failed = checks.filter((_, index) => results[index]![1] !== 'ok')
+  const isDegraded = failed.every(({ onlyDegrades }) => onlyDegrades === true)
   return {
-    status: results.every(([, outcome]) => outcome === 'ok') ? 'ok' : 'failing',
+    status: failed.length === 0 ? 'ok' : isDegraded ? 'degraded' : 'failing',
     checks: Object.fromEntries(results),
   }
 }

@@ -1,4 +1,5 @@
 import type { Observability } from '../observability/open-observability.ts'
+import { createPrivateFiles } from './private-files.ts'
 import type { Service } from './service.ts'
 
 /**
@@ -11,6 +12,7 @@ export async function runService(
   { logger, tracing }: Observability,
   readyMessage: () => Record<string, unknown> = () => ({}),
 ): Promise<void> {
+  createPrivateFiles()
   let isStopping = false
   const stop = async (cause: string): Promise<void> => {
     if (isStopping) return
@@ -28,6 +30,8 @@ export async function runService(
   process.on('SIGINT', () => void stop('SIGINT'))
   process.on('SIGTERM', () => void stop('SIGTERM'))
   process.on('disconnect', () => void stop('parent gone'))
+  // The parent may have gone before anything listened. Undefined: there never was one.
+  if (process.connected === false) return await stop('parent gone')
 
   try {
     await service.start()

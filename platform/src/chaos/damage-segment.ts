@@ -1,0 +1,26 @@
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { listSegments, segmentPath } from '../event-log/files/segment-files.ts'
+
+/**
+ * Inverts some bytes of a segment of the embedded log, as a failing disk does. `at` is a share of the file, 0 to 1: the
+ * header is at its start. Returns the path of the file.
+ */
+export function damageSegment(logFolder: string, segment: number, at = 0.5, bytes = 64): string {
+  const path = segmentPath(logFolder, segment)
+  const fd = openSync(path, 'r+')
+  try {
+    const from = Math.floor(fstatSync(fd).size * at)
+    const piece = Buffer.alloc(bytes)
+    const read = readSync(fd, piece, 0, bytes, from)
+    for (let index = 0; index < read; index += 1) piece[index]! ^= 0xff
+    writeSync(fd, piece, 0, read, from)
+    return path
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Numbers of the segments that no commit goes into any more, oldest first. */
+export function sealedSegments(logFolder: string): number[] {
+  return listSegments(logFolder).slice(0, -1)
+}

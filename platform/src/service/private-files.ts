@@ -1,0 +1,59 @@
+import { chmod, lstat, mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Permissions of group and others: nothing in a data folder is theirs. */
+const othersMask = 0o077
+
+/** Makes this process, and those that it starts, create files that only their user can read. Call it before any file is made. */
+export function createPrivateFiles(): void {
+  process.umask(othersMask)
+}
+
+/**
+ * Makes the folder if it is missing. A folder that others can reach, as older versions left it, loses every permission of
+ * group and others, with all in it; the folder itself comes last, so that a start that was cut short does the rest again.
+ * `isPassable`: others may pass through the folder, for a part that runs as another user and has a folder of its own in it.
+ */
+export async function makePrivateFolder(folder: string, isPassable = false): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const mode = isPassable ? 0o711 : 0o700
+  const found = await modeOf(folder)
+  if (found === 0o700 && !isPassable) return
+  await takeFromEntries(folder)
+  await setMode(folder, mode)
+}
+
+async function takeFromEntries(folder: string): Promise<void> {
+  for (const entry of (await readEntries(folder)) ?? []) {
+    const path = join(folder, entry.name)
+    // A link has no mode of its own, and what it leads to may be in no folder of ours.
+    if (entry.isSymbolicLink()) continue
+    if (entry.isDirectory()) await takeFromEntries(path)
+    const mode = await modeOf(path)
+    if (mode !== undefined && (mode & othersMask) !== 0) await setMode(path, mode & ~othersMask)
+  }
+}
+
+function readEntries(folder: string) {
+  return unlessForeign(() => readdir(folder, { withFileTypes: true }))
+}
+
+function modeOf(path: string): Promise<number | undefined> {
+  return unlessForeign(async () => (await lstat(path)).mode & 0o7777)
+}
+
+function setMode(path: string, mode: number): Promise<void> {
+  return unlessForeign(() => chmod(path, mode)).then(() => undefined)
+}
+
+/** Parts remove files at any time, and a volume may hold what belongs to another user, such as `lost+found`. */
+const passedOver: ReadonlySet<unknown> = new Set(['ENOENT', 'EPERM', 'EACCES'])
+
+async function unlessForeign<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (passedOver.has((error as NodeJS.ErrnoException).code)) return undefined
+    throw error
+  }
+}
