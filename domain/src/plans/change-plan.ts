@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PlanUpdateInput } from '@tollgate/schemas/http/plans'
-import { ensureLimitMeter } from '../meters/create-meter.ts'
 import { lockProduct } from '../products/repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { SavePlanOutcome } from './create-plan.ts'
 import { revisePlan } from './draft-plan.ts'
+import { readPlanContext } from './plan-context.ts'
 import { planObject } from './plan-event.ts'
 import type { Plan } from './plan.ts'
 import { clearDefaultPlan, findPlan, updatePlan } from './repository.ts'
@@ -22,9 +22,8 @@ export async function changePlan(
   if (product === undefined) return { kind: 'product-not-found' }
   const plan = await findPlan(sql, providerId, productRef, reference)
   if (plan === undefined) return { kind: 'plan-not-found' }
-  const meter = await ensureLimitMeter(work)
-  const decision = revisePlan(plan, input, { defaultCurrency, requestsMeterRef: meter.reference })
-  if (decision.kind === 'refused') return { kind: 'refused', message: decision.message }
+  const decision = revisePlan(plan, input, await readPlanContext(work, defaultCurrency, [plan]))
+  if (decision.kind === 'refused') return decision
   const changed: Plan = {
     ...plan,
     ...decision.plan,

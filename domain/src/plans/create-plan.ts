@@ -1,9 +1,9 @@
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
-import { ensureLimitMeter } from '../meters/create-meter.ts'
 import { lockProduct } from '../products/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { draftPlan } from './draft-plan.ts'
+import { draftPlan, type PlanRefusal } from './draft-plan.ts'
+import { readPlanContext } from './plan-context.ts'
 import { planObject } from './plan-event.ts'
 import type { Plan } from './plan.ts'
 import { clearDefaultPlan, insertPlan } from './repository.ts'
@@ -12,7 +12,7 @@ export type SavePlanOutcome =
   | { readonly kind: 'plan'; readonly plan: Plan }
   | { readonly kind: 'product-not-found' }
   | { readonly kind: 'plan-not-found' }
-  | { readonly kind: 'refused'; readonly message: string }
+  | PlanRefusal
 
 export async function createPlan(
   work: UnitOfWork,
@@ -23,9 +23,8 @@ export async function createPlan(
   const { sql, providerId, now } = work
   const product = await lockProduct(sql, providerId, productRef)
   if (product === undefined) return { kind: 'product-not-found' }
-  const meter = await ensureLimitMeter(work)
-  const decision = draftPlan(input, { defaultCurrency, requestsMeterRef: meter.reference })
-  if (decision.kind === 'refused') return { kind: 'refused', message: decision.message }
+  const decision = draftPlan(input, await readPlanContext(work, defaultCurrency, []))
+  if (decision.kind === 'refused') return decision
   const plan: Plan = {
     ...decision.plan,
     reference: drawReference('plan'),

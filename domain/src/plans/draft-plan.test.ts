@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { draftPlan, revisePlan } from './draft-plan.ts'
 import type { PlanDecision, PlanDraft } from './draft-plan.ts'
 
-const context = { defaultCurrency: 'USD', requestsMeterRef: 'mtr_REQUESTS' }
+const usageTiers = [{ minUsage: 0, creditsPerUnit: 1 }]
+const context = { defaultCurrency: 'USD', requestsMeterRef: 'mtr_REQUESTS', rates: new Map() }
 
 function accepted(decision: PlanDecision): PlanDraft {
   if (decision.kind === 'refused') throw new Error(decision.message)
@@ -74,10 +75,10 @@ describe('draftPlan', () => {
   it('shows the price of the main option', () => {
     const options = [
       { currency: 'eur', price: 900 },
-      { currency: 'usd', price: 1000, basePrice: 300, default: true },
+      { currency: 'usd', price: 1000, basePrice: 1000, default: true },
     ]
-    const plan = draft({ price: 1, currency: 'gbp', pricingOptions: options })
-    expect(plan).toMatchObject({ priceMinor: 1000, basePriceMinor: 300, currency: 'USD' })
+    const plan = draft({ type: 'hybrid', price: 1, currency: 'gbp', pricingOptions: options })
+    expect(plan).toMatchObject({ priceMinor: 1000, basePriceMinor: 1000, currency: 'USD' })
     expect(plan.terms.pricingOptions?.map(({ currency }) => currency)).toEqual(['EUR', 'USD'])
   })
 
@@ -86,6 +87,8 @@ describe('draftPlan', () => {
     [{ pricingOptions: [{ currency: 'EUR', price: 1 }] }, 'PLAN_CURRENCY_NOT_PROVIDER_DEFAULT'],
     [{ default: true, price: 1 }, 'PLAN_NOT_ALLOWED_AS_DEFAULT'],
     [{ default: true, type: 'hybrid', basePrice: 1 }, 'PLAN_NOT_ALLOWED_AS_DEFAULT'],
+    [{ default: true, type: 'hybrid', usageTiers }, 'PLAN_NOT_ALLOWED_AS_DEFAULT'],
+    [{ default: true, setupFee: 1 }, 'PLAN_NOT_ALLOWED_AS_DEFAULT'],
   ])('refuses %j', (input, code) => {
     expect(draftPlan(input, context)).toMatchObject({ kind: 'refused', code })
   })
@@ -96,6 +99,14 @@ describe('draftPlan', () => {
     { default: true, type: 'one-time' },
   ])('takes %j as the default', (input) => {
     expect(draft(input).isDefault).toBe(true)
+  })
+
+  it('edits a default plan that could not become the default any more', () => {
+    const before = { ...draft({ type: 'hybrid', usageTiers }), isDefault: true }
+    expect(revisePlan(before, { name: 'Renamed' }, context)).toMatchObject({
+      kind: 'accepted',
+      plan: { name: 'Renamed', isDefault: true },
+    })
   })
 })
 
@@ -115,20 +126,20 @@ describe('revisePlan', () => {
   it('writes a new price through to the main option', () => {
     const plan = draft({
       pricingOptions: [
-        { currency: 'USD', price: 1 },
-        { currency: 'EUR', price: 2 },
+        { currency: 'USD', price: 100 },
+        { currency: 'EUR', price: 200 },
       ],
     })
-    expect(revised(plan, { price: 7 })).toMatchObject({
-      priceMinor: 7,
-      terms: { pricingOptions: [{ price: 7 }, { price: 2 }] },
+    expect(revised(plan, { price: 700 })).toMatchObject({
+      priceMinor: 700,
+      terms: { pricingOptions: [{ price: 700 }, { price: 200 }] },
     })
   })
 
   it('keeps a default plan free', () => {
     const plan = draft({ default: true })
-    expect(revisePlan(plan, { price: 5 }, context)).toMatchObject({ kind: 'refused' })
-    expect(revised(plan, { price: 5, default: false }).isDefault).toBe(false)
+    expect(revisePlan(plan, { price: 500 }, context)).toMatchObject({ kind: 'refused' })
+    expect(revised(plan, { price: 500, default: false }).isDefault).toBe(false)
   })
 
   it('edits a plan from before the provider changed its currency', () => {

@@ -1,25 +1,43 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import type { BillingModel, PricingOption } from '@tollgate/schemas/http/plan-terms'
 import { planTypes } from '@tollgate/schemas/http/plan-terms'
 import type { PlanCreateInput, PlanUpdateInput } from '@tollgate/schemas/http/plans'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Plan, PlanTerms, PlanType } from './plan.ts'
+import { paymentMethodFaults } from './payment-method-faults.ts'
 import { configurationKeys, mayBeDefault } from './plan.ts'
+import { priceFaults } from './price-faults.ts'
 import { mainOption, upperCaseOptions } from './pricing-options.ts'
+import { promisesOf, termFaults } from './term-faults.ts'
+import { maxUnbilledUnits, unbilledLimitFaults, type DollarRates } from './unbilled-limit.ts'
 
 /** A plan before it has a reference and a place. */
 export type PlanDraft = Omit<Plan, 'reference' | 'productRef' | 'createdAt' | 'updatedAt'>
 
-export type PlanRefusalCode = 'PLAN_CURRENCY_NOT_PROVIDER_DEFAULT' | 'PLAN_NOT_ALLOWED_AS_DEFAULT'
+export type PlanRefusalCode =
+  | 'PLAN_CURRENCY_NOT_PROVIDER_DEFAULT'
+  | 'PLAN_NOT_ALLOWED_AS_DEFAULT'
+  | 'PLAN_PRICES_INVALID'
+  | 'PLAN_TERMS_INVALID'
 
-export type PlanDecision =
-  | { readonly kind: 'accepted'; readonly plan: PlanDraft }
-  | { readonly kind: 'refused'; readonly code: PlanRefusalCode; readonly message: string }
+export type PlanRefusal = {
+  readonly kind: 'refused'
+  readonly code: PlanRefusalCode
+  readonly message: string
+  /** What is wrong with which fields, if it is about prices or promises. */
+  readonly issues?: readonly ValidationIssue[]
+}
+
+export type PlanDecision = { readonly kind: 'accepted'; readonly plan: PlanDraft } | PlanRefusal
 
 export type PlanContext = {
   /** The provider's default currency, upper case. */
   readonly defaultCurrency: string
   /** The provider's `requests` meter. */
   readonly requestsMeterRef: string
+  /** Those that are known, of the currencies that the plan may have. */
+  readonly rates: DollarRates
 }
 
 export function draftPlan(input: PlanCreateInput, context: PlanContext): PlanDecision {
@@ -42,7 +60,12 @@ export function draftPlan(input: PlanCreateInput, context: PlanContext): PlanDec
   // A pre-paid plan is created without free units; a later update may set them.
   const isPrePaid = type === 'usage-based' && (input.billingModel ?? 'pre-paid') === 'pre-paid'
   const plan = settle(merge(fresh, isPrePaid ? { ...input, freeUnits: 0 } : input), context)
-  return refusedCurrency(plan, context) ?? refusedDefault(plan) ?? { kind: 'accepted', plan }
+  return (
+    refusedCurrency(plan, context) ??
+    refusedDefault(plan) ??
+    refusedPrices(plan, context) ??
+    refusedTerms(plan) ?? { kind: 'accepted', plan }
+  )
 }
 
 /** Only supplied fields change; the type never does. */
@@ -52,9 +75,19 @@ export function revisePlan(
   context: PlanContext,
 ): PlanDecision {
   const revised = settle(merge(plan, writeThrough(plan, input)), context)
-  // A plan from before a change of the provider's currency can still be edited otherwise.
-  const refused = revised.currency === plan.currency ? undefined : refusedCurrency(revised, context)
-  return refused ?? refusedDefault(revised) ?? { kind: 'accepted', plan: revised }
+  const arePricesSame = isDeepStrictEqual(pricesOf(revised), pricesOf(plan))
+  // A plan from before a change of the provider's currency can still be edited otherwise, and so can a default plan from
+  // before its usage counted as a cost.
+  const refused =
+    (revised.currency === plan.currency ? undefined : refusedCurrency(revised, context)) ??
+    // The same holds for a plan with prices from before a rule for them, as long as the prices stay.
+    (arePricesSame
+      ? refusedFields(paymentMethodFaults(revised))
+      : refusedPrices(revised, context)) ??
+    (isDeepStrictEqual(promisesOf(revised), promisesOf(plan)) ? undefined : refusedTerms(revised))
+  const isDefaultAsBefore = plan.isDefault && !mayBeDefault(plan)
+  const refusal = refused ?? (isDefaultAsBefore ? undefined : refusedDefault(revised))
+  return refusal ?? { kind: 'accepted', plan: revised }
 }
 
 /** A price given for a plan with pricing options is meant for its main option, which the plan's own price mirrors. */
@@ -103,8 +136,10 @@ const termKeys = [
   'creditsPerUnit',
   'freeUnits',
   'limit',
+  'maxUnbilledMinor',
   'pricingOptions',
   'trialDays',
+  'requiresPaymentMethod',
   'rolloverUnusedUnits',
   'autoRenew',
   ...configurationKeys,
@@ -119,7 +154,7 @@ function mergeTerms(terms: PlanTerms, input: PlanUpdateInput): PlanTerms {
 
 /** Fills in what follows from the rest. */
 function settle(merged: PlanDraft, context: PlanContext): PlanDraft {
-  return mirrorMainOption(withDerivedTerms(merged, context))
+  return withUnbilledUnits(mirrorMainOption(withDerivedTerms(merged, context)), context)
 }
 
 function refusedCurrency(plan: PlanDraft, context: PlanContext): PlanDecision | undefined {
@@ -129,6 +164,39 @@ function refusedCurrency(plan: PlanDraft, context: PlanContext): PlanDecision | 
     code: 'PLAN_CURRENCY_NOT_PROVIDER_DEFAULT',
     message: `Plan currency must be the provider's default currency ${context.defaultCurrency}`,
   }
+}
+
+function refusedPrices(plan: PlanDraft, { rates }: PlanContext): PlanDecision | undefined {
+  return refusedFields([
+    ...priceFaults(plan),
+    ...unbilledLimitFaults(plan, rates),
+    ...paymentMethodFaults(plan),
+  ])
+}
+
+function refusedFields(issues: readonly ValidationIssue[]): PlanDecision | undefined {
+  if (issues.length === 0) return undefined
+  const message = 'Validation failed'
+  return { kind: 'refused', code: 'PLAN_PRICES_INVALID', message, issues }
+}
+
+function refusedTerms(plan: PlanDraft): PlanDecision | undefined {
+  const issues = termFaults(plan)
+  if (issues.length === 0) return undefined
+  const message = 'Validation failed'
+  return { kind: 'refused', code: 'PLAN_TERMS_INVALID', message, issues }
+}
+
+/** All that the rules for prices depend on. */
+function pricesOf({ priceMinor, basePriceMinor, setupFeeMinor, currency, terms }: PlanDraft) {
+  const { pricingOptions, billingModel, creditsPerUnit, freeUnits, limit } = terms
+  const { usageTiers, overagePolicy, unitsPerPackage, rolloverUnusedUnits } = terms
+  const { usageTierMode, maxUnbilledMinor } = terms
+  return [
+    [priceMinor, basePriceMinor, setupFeeMinor, currency, pricingOptions],
+    [billingModel, creditsPerUnit, freeUnits, limit, rolloverUnusedUnits],
+    [usageTiers, usageTierMode, overagePolicy, unitsPerPackage, maxUnbilledMinor],
+  ]
 }
 
 function refusedDefault(plan: PlanDraft): PlanDecision | undefined {
@@ -180,4 +248,10 @@ function mirrorMainOption(plan: PlanDraft): PlanDraft {
     setupFeeMinor: main.setupFee ?? plan.setupFeeMinor,
     terms: { ...plan.terms, pricingOptions: options },
   }
+}
+
+function withUnbilledUnits(plan: PlanDraft, { rates }: PlanContext): PlanDraft {
+  const { maxUnbilledUnits: _before, ...terms } = plan.terms
+  const units = maxUnbilledUnits({ ...plan, terms }, rates)
+  return { ...plan, terms: units === undefined ? terms : { ...terms, maxUnbilledUnits: units } }
 }

@@ -3,19 +3,28 @@ import { currencySymbol } from './currency-symbol.ts'
 import { planLabel } from './plan-label.ts'
 import { planSnapshotBody } from './plan-snapshot-body.ts'
 import { isAutoEnrolled, isCreditBased, mayBeDefault, requiresPayment } from './plan.ts'
-import type { PlanCore } from './plan.ts'
+import type { PlanCosts } from './plan.ts'
 
-const plan = (type: PlanCore['type'], more: Partial<PlanCore> = {}): PlanCore => ({
+const plan = (type: PlanCosts['type'], more: Partial<PlanCosts> = {}): PlanCosts => ({
   type,
   priceMinor: 0,
   basePriceMinor: null,
+  setupFeeMinor: null,
   terms: {},
   ...more,
 })
 const credits = { terms: { creditsPerUnit: 100 } }
+const tier = { minUsage: 0, creditsPerUnit: 1 }
+const overage = (allowOverage: boolean) => ({
+  terms: { overagePolicy: { allowOverage, overageRate: 1 } },
+})
+const option = { currency: 'EUR', price: 0 }
+const options = (more: object) => ({ terms: { pricingOptions: [option, { ...option, ...more }] } })
+const charges = { pays: true, enrols: false, credit: false }
+const costsNothing = { pays: false, enrols: true, credit: false }
 
 describe('what a plan costs', () => {
-  it.each<[string, PlanCore, { pays: boolean; enrols: boolean; credit: boolean }]>([
+  it.each<[string, PlanCosts, { pays: boolean; enrols: boolean; credit: boolean }]>([
     ['free', plan('recurring'), { pays: false, enrols: true, credit: false }],
     ['paid', plan('recurring', { priceMinor: 1 }), { pays: true, enrols: false, credit: false }],
     [
@@ -32,7 +41,35 @@ describe('what a plan costs', () => {
       { pays: true, enrols: false, credit: false },
     ],
     ['hybrid', plan('hybrid', { basePriceMinor: 1 }), { pays: true, enrols: false, credit: false }],
-    ['hybrid by credits', plan('hybrid', credits), { pays: true, enrols: false, credit: false }],
+    ['hybrid by credits', plan('hybrid', credits), charges],
+    ['hybrid by tiers', plan('hybrid', { terms: { usageTiers: [tier] } }), charges],
+    [
+      'hybrid by a later tier',
+      plan('hybrid', { terms: { usageTiers: [{ ...tier, creditsPerUnit: 0 }, tier] } }),
+      charges,
+    ],
+    ['hybrid by overage', plan('hybrid', overage(true)), charges],
+    ['hybrid without overage', plan('hybrid', overage(false)), costsNothing],
+    [
+      'hybrid of free tiers',
+      plan('hybrid', { terms: { usageTiers: [{ ...tier, creditsPerUnit: 0 }] } }),
+      costsNothing,
+    ],
+    [
+      'tiers on a recurring plan',
+      plan('recurring', { terms: { usageTiers: [tier] } }),
+      costsNothing,
+    ],
+    [
+      'post-paid by tiers',
+      plan('usage-based', { terms: { usageTiers: [tier], billingModel: 'post-paid' } }),
+      charges,
+    ],
+    ['a set-up fee alone', plan('recurring', { setupFeeMinor: 1 }), charges],
+    ['a price in another currency', plan('recurring', options({ price: 1 })), charges],
+    ['a set-up fee in another currency', plan('recurring', options({ setupFee: 1 })), charges],
+    ['a base price in another currency', plan('hybrid', options({ basePrice: 1 })), charges],
+    ['options that cost nothing', plan('recurring', options({})), costsNothing],
   ])('%s', (_name, given, { pays, enrols, credit }) => {
     expect(requiresPayment(given)).toBe(pays)
     expect(isAutoEnrolled(given)).toBe(enrols)
@@ -68,7 +105,6 @@ describe('planSnapshotBody', () => {
     ...plan('recurring'),
     reference: 'pln_A',
     name: 'Pro',
-    setupFeeMinor: null,
     currency: 'USD',
     meterRef: null,
   }

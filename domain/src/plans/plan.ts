@@ -17,9 +17,15 @@ export type PlanTerms = {
   readonly creditsPerUnit?: number
   readonly freeUnits?: number
   readonly limit?: number
+  /** Minor units of the plan's currency; 0 and absent are one. */
+  readonly maxUnbilledMinor?: number
+  /** Derived: the units of a period that cost no more than that. */
+  readonly maxUnbilledUnits?: number
   readonly pricingOptions?: readonly PricingOption[]
   readonly trialDays?: number
   readonly rolloverUnusedUnits?: boolean
+  /** It starts only for customers with a saved card. */
+  readonly requiresPaymentMethod?: boolean
   readonly autoRenew?: boolean
   readonly measures?: string
 } & Configuration
@@ -77,23 +83,38 @@ export type Plan = {
 /** What a plan costs and how it is counted: all that the rules below need of it. */
 export type PlanCore = Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'terms'>
 
+/** The set-up fee is also part of what the plan costs. */
+export type PlanCosts = PlanCore & Pick<Plan, 'setupFeeMinor'>
+
 /** Whether it goes on period after period until somebody cancels it; else it ends by itself. */
 export function renews({ type, terms }: Pick<PlanCore, 'type' | 'terms'>): boolean {
   return type !== 'one-time' && (terms.autoRenew ?? true)
 }
 
-/** Whether taking the plan needs money. Clients may send the field; it is always derived. */
-export function requiresPayment(plan: PlanCore): boolean {
-  const creditsPerUnit = plan.terms.creditsPerUnit ?? 0
-  switch (plan.type) {
-    case 'recurring':
-    case 'one-time':
-      return plan.priceMinor > 0
-    case 'usage-based':
-      return creditsPerUnit > 0 || plan.priceMinor > 0
-    case 'hybrid':
-      return (plan.basePriceMinor ?? 0) > 0 || plan.priceMinor > 0 || creditsPerUnit > 0
-  }
+/**
+ * Whether the plan can ever charge its customer: when it starts, with a period, or for usage, in any of its currencies.
+ * Clients may send the field; it is always derived. A plan that charges for usage alone requires payment, though it starts
+ * without one.
+ */
+export function requiresPayment(plan: PlanCosts): boolean {
+  return hasPrice(plan) || chargesUsage(plan)
+}
+
+function hasPrice({ type, priceMinor, basePriceMinor, setupFeeMinor, terms }: PlanCosts): boolean {
+  const own = { price: priceMinor, basePrice: basePriceMinor, setupFee: setupFeeMinor }
+  return [own, ...(terms.pricingOptions ?? [])].some(({ price, basePrice, setupFee }) => {
+    const hasBasePrice = type === 'hybrid' && (basePrice ?? 0) > 0
+    return price > 0 || hasBasePrice || (setupFee ?? 0) > 0
+  })
+}
+
+/** Whether a unit can cost credits, which the wallet or an invoice pays. */
+function chargesUsage({ type, terms }: PlanCore): boolean {
+  if (type !== 'usage-based' && type !== 'hybrid') return false
+  const { creditsPerUnit = 0, usageTiers = [], overagePolicy } = terms
+  const overageRate = overagePolicy?.allowOverage === true ? overagePolicy.overageRate : undefined
+  const rates = [creditsPerUnit, overageRate ?? 0, ...usageTiers.map((tier) => tier.creditsPerUnit)]
+  return rates.some((rate) => rate > 0)
 }
 
 /** Usage is paid from the wallet as it happens. */
@@ -106,12 +127,13 @@ export function isCreditBased(plan: PlanCore): boolean {
   return isPrePaid(plan) && (plan.terms.creditsPerUnit ?? 0) > 0
 }
 
-/** The plan that a customer without a purchase gets on the first limit check: it costs nothing and needs no consent. */
-export function isAutoEnrolled(plan: PlanCore): boolean {
-  return !requiresPayment(plan) && plan.type !== 'usage-based'
+/** Whether a customer without a purchase gets the plan on the first limit check: it can never charge, so it needs no consent. */
+export function isAutoEnrolled(plan: PlanCosts): boolean {
+  const needsCard = plan.terms.requiresPaymentMethod === true
+  return !requiresPayment(plan) && plan.type !== 'usage-based' && !needsCard
 }
 
 /** Only a plan that nobody has to buy beforehand may be the product's default. */
-export function mayBeDefault(plan: PlanCore): boolean {
+export function mayBeDefault(plan: PlanCosts): boolean {
   return !requiresPayment(plan) || plan.type === 'usage-based'
 }

@@ -1,34 +1,44 @@
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { cloneMcp } from '../mcp/clone-mcp.ts'
 import { insertPlan, listPlans } from '../plans/repository.ts'
+import type { Plan } from '../plans/plan.ts'
+import { priceFaults } from '../plans/price-faults.ts'
 import { planObject } from '../plans/plan-event.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { productObject } from './product-event.ts'
 import { insertProduct, lockProduct, type Product } from './repository.ts'
 
-/** A copy with new references for the product and its plans, and no past. Undefined when there is no such product. */
+export type CloneOutcome =
+  | { readonly kind: 'cloned'; readonly product: Product }
+  | { readonly kind: 'not-found' }
+  /** A plan on offer has prices that a new plan may not have. Its reference is in the path. */
+  | { readonly kind: 'refused'; readonly issues: readonly ValidationIssue[] }
+
+/** A copy with new references for the product and its plans, and no past. */
 export async function cloneProduct(
   work: UnitOfWork,
   reference: string,
   name: string | undefined,
-): Promise<Product | undefined> {
+): Promise<CloneOutcome> {
   const { sql, providerId, now } = work
   // Locked, so that the plans are those of one moment.
   const original = await lockProduct(sql, providerId, reference)
-  if (original === undefined) return undefined
+  if (original === undefined) return { kind: 'not-found' }
+  const plans = await listPlans(sql, providerId, [reference])
+  const issues = plans.flatMap(clonedFaults)
+  if (issues.length > 0) return { kind: 'refused', issues }
   const copy: Product = {
     ...original,
     reference: drawReference('product'),
     name: name ?? `${original.name} (copy)`,
-    balanceMinor: 0,
-    totalTransactions: 0,
     createdAt: now,
     updatedAt: now,
   }
   await insertProduct(sql, providerId, copy)
   await recordEvent(work, 'product.created', productObject(copy))
   const planTwins = new Map<string, string>()
-  for (const [index, plan] of (await listPlans(sql, providerId, [reference])).entries()) {
+  for (const [index, plan] of plans.entries()) {
     // Plans are listed in the order they were made, so the twins are made in the order of the originals.
     const madeAt = new Date(now.getTime() + index)
     const twin = {
@@ -44,5 +54,12 @@ export async function cloneProduct(
   }
   await cloneMcp(work, reference, copy, planTwins)
   await queuePublication(work, 'offer', copy.reference)
-  return copy
+  return { kind: 'cloned', product: copy }
+}
+
+function clonedFaults(plan: Plan): ValidationIssue[] {
+  if (plan.status === 'archived') return []
+  return priceFaults(plan).map((issue) => {
+    return { ...issue, path: ['plans', plan.reference, ...issue.path] }
+  })
 }

@@ -27,8 +27,6 @@ export async function createProduct(work: UnitOfWork, fields: NewProduct): Promi
     taxBehavior: fields.taxBehavior,
     reference: drawReference('product'),
     status: 'active',
-    balanceMinor: 0,
-    totalTransactions: 0,
     createdAt: work.now,
     updatedAt: work.now,
   }

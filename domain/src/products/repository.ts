@@ -18,8 +18,6 @@ export type Product = {
   readonly config: JsonObject | null
   readonly metadata: JsonObject
   readonly taxBehavior: TaxBehavior | null
-  readonly balanceMinor: number
-  readonly totalTransactions: number
   readonly createdAt: Date
   readonly updatedAt: Date
 }
@@ -35,8 +33,6 @@ type ProductRow = {
   config: JsonObject | null
   metadata: JsonObject
   tax_behavior: TaxBehavior | null
-  balance: bigint
-  total_transactions: bigint
   created_at: Date
   updated_at: Date
 }
@@ -179,8 +175,6 @@ function fromRow(row: ProductRow): Product {
     config: row.config,
     metadata: row.metadata,
     taxBehavior: row.tax_behavior,
-    balanceMinor: Number(row.balance),
-    totalTransactions: Number(row.total_transactions),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

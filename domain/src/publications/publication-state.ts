@@ -1,4 +1,4 @@
-import type { EntryAddress } from '@tollgate/platform/hot-state/hot-state'
+import type { EntryAddress, HotPlace } from '@tollgate/platform/hot-state/hot-state'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import {
   publicationsProgressKey,
@@ -13,25 +13,26 @@ type StateParts = Pick<PublisherParts, 'hotState' | 'partitionCount'>
 
 /** What the hot state says of what was published there. */
 export type PublicationState = PublishedSince & {
-  /** Environments in which some partition has lost its entries since. */
-  readonly torn: readonly Environment[]
+  /** Partitions that have lost their entries since, though nothing else says so. */
+  readonly torn: readonly Partition[]
 }
+
+type Partition = Extract<HotPlace, { readonly partition: number }>
 
 export async function readPublicationState(parts: StateParts): Promise<PublicationState> {
-  const { incarnation, progress } = await readPublishedSince(parts.hotState)
-  const torn = progress === undefined ? [] : await listTorn(parts, progress.id)
-  return { incarnation, progress, torn }
+  const since = await readPublishedSince(parts.hotState)
+  const { queued } = since
+  return { ...since, torn: queued === undefined ? [] : await listTorn(parts, queued.id) }
 }
 
-async function listTorn(parts: StateParts, id: string): Promise<Environment[]> {
-  const torn: Environment[] = []
-  for (const environment of environments) {
-    const documents = await Promise.all(
-      witnessesOf(parts, environment).map(async (at) => parts.hotState.readEntryDocument(at)),
-    )
-    if (documents.some((document) => document !== id)) torn.push(environment)
-  }
-  return torn
+async function listTorn(parts: StateParts, id: string): Promise<Partition[]> {
+  const witnesses = environments.flatMap((environment) => witnessesOf(parts, environment))
+  const documents = await Promise.all(
+    witnesses.map(async (at) => parts.hotState.readEntryDocument(at)),
+  )
+  return witnesses
+    .filter((_, index) => documents[index] !== id)
+    .map(({ space, partition }) => ({ space, partition }))
 }
 
 /** Puts down what will be lost together with anything that is published from now on. */

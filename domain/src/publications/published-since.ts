@@ -13,6 +13,8 @@ type Documents = Pick<HotState, 'readDocument' | 'incarnation'>
 
 export type PublishedSince = {
   readonly incarnation: string
+  /** The last start, if its queue was finished: what was lost since is lost of that. */
+  readonly queued: PublicationsStart | undefined
   /** Of the last start; undefined when that was lost, or its queue never finished: nothing can be said. */
   readonly progress: PublicationsProgress | undefined
 }
@@ -24,7 +26,8 @@ export async function readPublishedSince(hotState: Documents): Promise<Published
     readJson<PublicationsProgress>(hotState, publicationsProgressKey),
     hotState.incarnation(),
   ])
-  return { incarnation, progress: publishedSince(start, progress, incarnation) }
+  const queued = start !== undefined && progress?.id === start.id ? start : undefined
+  return { incarnation, queued, progress: publishedSince(start, progress, incarnation) }
 }
 
 /**

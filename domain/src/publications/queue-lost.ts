@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { environments, type Environment } from '@tollgate/schemas/environment'
+import { environments } from '@tollgate/schemas/environment'
+import type { HotPlace } from '@tollgate/platform/hot-state/hot-state'
 import type { Queryable } from '@tollgate/platform/database/database'
 import {
   readPublicationState,
@@ -9,22 +10,42 @@ import {
 } from './publication-state.ts'
 import { poolOf, type PublicationSpace } from './publisher.ts'
 import type { PublisherParts } from './publisher-parts.ts'
+import { queueEverything, queueLostPlaces } from './queue-targets.ts'
 
 /** What the hot state has, or may have, lost of what was published. */
-export type Loss =
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'entries'; readonly environments: readonly Environment[] }
-  | { readonly kind: 'everything' }
+type PublishedLoss =
+  | { readonly kind: 'nothing' | 'everything' }
+  | { readonly kind: 'some'; readonly isLost: (place: HotPlace) => boolean }
 
-export function judgeLoss({ progress, torn }: PublicationState): Loss {
-  if (progress === undefined) return { kind: 'everything' }
-  return torn.length > 0 ? { kind: 'entries', environments: torn } : { kind: 'nothing' }
+function judgeLoss(
+  { hotState }: Pick<PublisherParts, 'hotState'>,
+  { queued, progress, torn }: PublicationState,
+  lives: string,
+): PublishedLoss {
+  if (isWhole({ progress, torn })) return { kind: 'nothing' }
+  if (queued?.lives === undefined) return { kind: 'everything' }
+  // Something was lost, and no server says that it was the one.
+  if (progress === undefined && queued.lives === lives) return { kind: 'everything' }
+  const lost = hotState.lostBetween(queued.lives, lives)
+  if (lost === 'everything') return { kind: 'everything' }
+  return {
+    kind: 'some',
+    isLost: (place) => lost(place) || torn.some((each) => isSame(each, place)),
+  }
+}
+
+function isWhole({ progress, torn }: Pick<PublicationState, 'progress' | 'torn'>): boolean {
+  return progress !== undefined && torn.length === 0
+}
+
+function isSame(torn: PublicationState['torn'][number], place: HotPlace): boolean {
+  return 'partition' in place && place.space === torn.space && place.partition === torn.partition
 }
 
 /**
- * Queues what the hot state lost: all of it when it is new, was wiped, or is another server's copy; the customers of an
- * environment when a partition of that one is missing. The order of effects, and what a loss or a crash after each of
- * them leaves:
+ * Queues what the hot state lost: all of it when it is new, was wiped, or is another server's copy; what one server of
+ * several kept, when that one was started again or another took its place; the customers of a partition that is
+ * missing. The order of effects, and what a loss or a crash after each of them leaves:
  *
  *   1. the start, which is lost together with whatever is published after it: in the hot state a document, and an
  *      entry in each partition. There is no progress for it yet, so the next round begins anew.
@@ -34,18 +55,19 @@ export function judgeLoss({ progress, torn }: PublicationState): Loss {
  *
  * Queued twice does no harm. Processes that see the same loss take turns, and the second one finds it made good.
  */
-export async function queueLost(parts: PublisherParts): Promise<Loss> {
-  if (judgeLoss(await readPublicationState(parts)).kind === 'nothing') return { kind: 'nothing' }
-  return await parts.database.control.begin(async (sql): Promise<Loss> => {
+export async function queueLost(parts: PublisherParts): Promise<PublishedLoss['kind']> {
+  if (isWhole(await readPublicationState(parts))) return 'nothing'
+  return await parts.database.control.begin(async (sql): Promise<PublishedLoss['kind']> => {
     await takeTurn(sql)
     const state = await readPublicationState(parts)
-    const loss = judgeLoss(state)
-    if (loss.kind === 'nothing') return loss
+    const lives = await parts.hotState.lives()
+    const loss = judgeLoss(parts, state, lives)
+    if (loss.kind === 'nothing') return loss.kind
     const id = randomUUID()
-    await writeStart(parts, { id, incarnation: state.incarnation })
+    await writeStart(parts, { id, incarnation: state.incarnation, lives })
     const queuedTo = await queue(parts, loss)
     await writeProgress(parts, { id, queuedTo, published: [] })
-    return loss
+    return loss.kind
   })
 }
 
@@ -59,42 +81,21 @@ async function takeTurn(sql: Queryable): Promise<void> {
 const queueTimeout = '300s'
 
 /** The last publication of each space: everything that was queued is no later. */
-async function queue(
-  parts: PublisherParts,
-  loss: Exclude<Loss, { kind: 'nothing' }>,
-): Promise<Record<string, string>> {
+async function queue(parts: PublisherParts, loss: PublishedLoss): Promise<Record<string, string>> {
+  const { partitionCount } = parts
   const spaces: readonly PublicationSpace[] = ['control', ...environments]
   const queuedTo: Record<string, string> = {}
   for (const space of spaces) {
     queuedTo[space] = await poolOf(parts, space).begin(async (sql) => {
       await sql`select set_config('statement_timeout', ${queueTimeout}, true)`
       if (loss.kind === 'everything') await queueEverything(sql, space)
-      else if (loss.environments.some((each) => each === space)) await queueCustomers(sql)
+      if (loss.kind === 'some') {
+        await queueLostPlaces(sql, space, { isLost: loss.isLost, partitionCount })
+      }
       const [row] = await sql<{ last: string }[]>`
         select coalesce(max(id), 0)::text as last from publications`
       return row!.last
     })
   }
   return queuedTo
-}
-
-/** Keys that were revoked and products that were removed as well: a copy of before may have come back. */
-async function queueEverything(sql: Queryable, space: PublicationSpace): Promise<void> {
-  if (space === 'control') {
-    await sql`
-      insert into publications (provider_id, kind, target)
-      select provider_id, 'api-key', key_id from api_keys`
-    return
-  }
-  await sql`
-    insert into publications (provider_id, kind, target)
-    (select distinct provider_id, 'meters', '' from meters)
-    union all (select provider_id, 'offer', reference from products)`
-  await queueCustomers(sql)
-}
-
-async function queueCustomers(sql: Queryable): Promise<void> {
-  await sql`
-    insert into publications (provider_id, kind, target)
-    select provider_id, 'customer', reference from customers`
 }

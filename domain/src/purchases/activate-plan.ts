@@ -1,16 +1,21 @@
+import { findReusablePaymentMethod } from '../cards/repository.ts'
 import type { Seller } from '../charging/bill-recurring.ts'
 import { billSwitch } from '../charging/bill-switch.ts'
 import { lockCustomer, type Customer } from '../customers/repository.ts'
 import { dollarsPerUnit } from '../money/dollar-amount.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
 import type { CycleMode } from '../periods/periods.ts'
+import { hasDisputedPayment } from '../payments/disputes-repository.ts'
 import type { Plan } from '../plans/plan.ts'
+import { isSoldOutNow } from '../plans/places.ts'
 import { findPlan } from '../plans/repository.ts'
+import { costsSomething, usageTermsOf } from '../pricing/usage-terms.ts'
 import { holdProduct, type Product } from '../products/repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { isOpen } from './access.ts'
 import { createPurchase } from './create-purchase.ts'
 import { decideActivation } from './decide-activation.ts'
+import { followPurchase } from './follow-purchase.ts'
 import { endNow } from './move-purchase.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import {
@@ -19,8 +24,11 @@ import {
   unpaidPurchase,
   type PurchasePrice,
 } from './new-purchase.ts'
+import type { PlanSnapshot } from './plan-snapshot.ts'
 import { planChangedObject } from './purchase-event.ts'
-import { findDecidingPurchase, findLastOfPlan, lockPurchase, type Purchase } from './repository.ts'
+import { readActivationState } from './read-activation-state.ts'
+import { lockPurchase, type Purchase } from './repository.ts'
+import { schedulePlan } from './schedule-plan.ts'
 import { settleLapsed } from './settle-lapsed.ts'
 
 export type ActivateRequest = {
@@ -34,9 +42,35 @@ export type ActivateRequest = {
 export type SoldRequest = ActivateRequest & { readonly seller: Seller }
 
 export type ActivateOutcome =
-  | { readonly kind: 'activated'; readonly purchase: Purchase; readonly plan: Plan }
-  | { readonly kind: 'already-active'; readonly purchase: Purchase }
-  | { readonly kind: 'payment-required'; readonly product: Product; readonly plan: Plan }
+  | {
+      readonly kind: 'activated'
+      readonly purchase: Purchase
+      readonly plan: Plan
+      readonly change: PlanSwitch | undefined
+    }
+  /** The purchase goes on, and its renewal at `at` is one of the plan. */
+  | {
+      readonly kind: 'scheduled'
+      readonly purchase: Purchase
+      readonly plan: Plan
+      readonly at: Date
+    }
+  /** `withdrawn`: the plan that it was to change to, and no longer is. */
+  | {
+      readonly kind: 'already-active'
+      readonly purchase: Purchase
+      readonly withdrawn: PlanSnapshot | null
+    }
+  | {
+      readonly kind: 'payment-required'
+      readonly product: Product
+      readonly plan: Plan
+      readonly change: PlanSwitch | undefined
+      /** Earlier invoices for the product are paid first. */
+      readonly hasDebts: boolean
+    }
+  /** The customer saves a card first. */
+  | { readonly kind: 'card-required'; readonly product: Product; readonly plan: Plan }
   | { readonly kind: 'invalid'; readonly reason: string }
 
 /**
@@ -55,31 +89,70 @@ export async function activatePlan(
     return { kind: 'invalid', reason: 'There is no such customer' }
   }
   const plan = await findPlan(sql, providerId, productRef, planRef)
-  const last = await findDecidingPurchase(sql, providerId, customer.reference, productRef)
   const ofPlan = { customerRef: customer.reference, productRef, planRef }
-  const lastOfPlan = await findLastOfPlan(sql, providerId, ofPlan)
-  const decision = decideActivation({ product, plan, last, lastOfPlan, now })
+  const state = await readActivationState(sql, providerId, ofPlan)
+  const isSoldOut =
+    plan !== undefined && (await isSoldOutNow(sql, providerId, plan, customer.reference))
+  const decision = decideActivation({ product, plan, ...state, isSoldOut, now })
   switch (decision.kind) {
     case 'invalid':
-    case 'already-active':
       return decision
+    case 'already-active': {
+      const { reference, scheduledPlan: withdrawn } = decision.purchase
+      if (withdrawn !== null) await schedulePlan(work, reference, null)
+      return { ...decision, withdrawn }
+    }
+    case 'schedule': {
+      const { from, at } = decision.change
+      const purchase = await schedulePlan(work, from.reference, decision.change)
+      if (purchase === undefined) return { kind: 'invalid', reason: 'The plan before has ended' }
+      return { kind: 'scheduled', purchase, plan: decision.plan, at }
+    }
     case 'payment-required':
       return { ...decision, product }
+    case 'card-required':
+      return { kind: 'card-required', product, plan: decision.plan }
     case 'activate': {
       const { plan: given, change } = decision
-      const replaced = await endPrevious(work, last)
+      if (change === undefined && isBilledLater(given) && (await needsAnotherCard(work, ofPlan))) {
+        return { kind: 'invalid', reason: anotherCardFirst }
+      }
+      const replaced = await endPrevious(work, state.last)
       const of = { customer, product, plan: given, now }
       const origin = given.type === 'one-time' ? 'one_time' : 'manual'
-      const purchase =
+      const started =
         change === undefined
           ? unpaidPurchase({ ...of, cycleMode, origin })
           : switchedPurchase(of, change, await readSwitchPrice(work, given, change))
+      const purchase = await followPurchase(
+        work,
+        started,
+        { previous: state.last, replaced },
+        false,
+      )
       await createPurchase(work, purchase)
       await tellOfPlanChange(work, purchase, replaced)
       if (change !== undefined) await billSwitch(work, purchase, change, request.seller)
-      return { kind: 'activated', purchase, plan: given }
+      return { kind: 'activated', purchase, plan: given, change }
     }
   }
+}
+
+const anotherCardFirst =
+  'A payment for this product was charged back. Save another card before you start a plan that is paid afterwards.'
+
+function isBilledLater(plan: Plan): boolean {
+  const usage = usageTermsOf(plan)
+  return usage !== undefined && costsSomething(usage)
+}
+
+/** After a chargeback nothing is served on credit that no card could be charged for. */
+async function needsAnotherCard(
+  { sql, providerId }: UnitOfWork,
+  of: { readonly customerRef: string; readonly productRef: string },
+): Promise<boolean> {
+  const card = await findReusablePaymentMethod(sql, providerId, of.customerRef)
+  return card === undefined && (await hasDisputedPayment(sql, providerId, of))
 }
 
 async function readSwitchPrice(

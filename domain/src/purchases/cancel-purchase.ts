@@ -26,8 +26,10 @@ export async function cancelPurchase(
     case 'end-now':
       return { kind: 'cancelled', purchase: await endNow(work, purchase, 'cancelled', cancelled) }
     case 'schedule': {
-      const { endDate } = decision
-      const ending = { ...cancelled, endDate, autoRenew: false, nextBillingDate: null }
+      const { endDate, renewsAt } = decision
+      // Within the notice it renews until its end: see `nextAfter`.
+      const autoRenew = renewsAt !== null
+      const ending = { ...cancelled, endDate, autoRenew, nextBillingDate: renewsAt }
       const moved = await movePurchase(work, purchase, 'cancellation-scheduled', ending)
       return { kind: 'cancelled', purchase: moved }
     }

@@ -39,7 +39,7 @@ function cancelled(purchase: Purchase, now: Date): Purchase {
 describe('a cancellation', () => {
   it.each([true, false])('of a trial ends it with the trial, renewing: %s', (autoRenew) => {
     const decision = decideCancel(trialPurchase(given(autoRenew)), nextDay)
-    expect(decision).toEqual({ kind: 'schedule', endDate: trialEnd })
+    expect(decision).toEqual({ kind: 'schedule', endDate: trialEnd, renewsAt: null })
   })
 
   it('gives no period to whom a renewal is due, also when all began with a trial', () => {
@@ -49,6 +49,55 @@ describe('a cancellation', () => {
       nextBillingDate: new Date('2026-02-15T00:00:00Z'),
     }
     expect(decideCancel(converted, new Date('2026-02-15T05:00:00Z'))).toEqual({ kind: 'end-now' })
+  })
+})
+
+describe('a notice of 7 days', () => {
+  const periodEnd = new Date('2026-02-01T00:00:00Z')
+  const noticed = (days: number, fields: Partial<Purchase> = {}): Purchase => {
+    const purchase = { ...bought(true), status: 'active', amountMinor: 1_900 } as const
+    const { planSnapshot, ...rest } = purchase
+    const terms = { ...planSnapshot!.terms, cancellationNoticeDays: days }
+    return { ...rest, planSnapshot: { ...planSnapshot!, terms }, ...fields }
+  }
+
+  it.each([
+    ['in time', 7, '2026-01-20T00:00:00Z', '2026-02-01T00:00:00Z'],
+    ['at the last moment', 7, '2026-01-25T00:00:00Z', '2026-02-01T00:00:00Z'],
+    ['a millisecond too late', 7, '2026-01-25T00:00:00.001Z', '2026-03-01T00:00:00Z'],
+    ['on the last day', 7, '2026-01-31T23:00:00Z', '2026-03-01T00:00:00Z'],
+    ['while the renewal is due', 7, '2026-02-01T05:00:00Z', '2026-03-01T00:00:00Z'],
+    ['with a notice longer than a period', 40, '2026-01-10T00:00:00Z', '2026-03-01T00:00:00Z'],
+  ])('ends what is cancelled %s with the right period', (_, days, at, end) => {
+    const endDate = new Date(end)
+    const renewsAt = endDate > periodEnd ? periodEnd : null
+    expect(decideCancel(noticed(days), new Date(at))).toEqual({
+      kind: 'schedule',
+      endDate,
+      renewsAt,
+    })
+  })
+
+  it('charges no further period of a trial, nor of a plan that does not renew', () => {
+    const late = new Date('2026-01-31T00:00:00Z')
+    const trial = noticed(7, { status: 'trialing' })
+    expect(decideCancel(trial, late)).toMatchObject({ renewsAt: null })
+    const ending = noticed(7, { autoRenew: false, nextBillingDate: null, endDate: periodEnd })
+    expect(decideCancel(ending, late)).toEqual({
+      ...{ kind: 'schedule', endDate: periodEnd, renewsAt: null },
+    })
+  })
+
+  it('leaves the date of the next period to whoever takes the cancellation back', () => {
+    const purchase = noticed(7)
+    const late = new Date('2026-01-31T00:00:00Z')
+    const decision = decideCancel(purchase, late)
+    if (decision.kind !== 'schedule') throw new Error(decision.kind)
+    const { endDate, renewsAt: nextBillingDate } = decision
+    const ending = { ...purchase, cancelledAt: late, endDate, nextBillingDate }
+    expect(datesBeforeCancel(ending)).toEqual({
+      ...{ autoRenew: true, nextBillingDate: periodEnd, endDate: null },
+    })
   })
 })
 

@@ -1,11 +1,15 @@
 import { periodAt } from '../periods/periods.ts'
 import { cycleOf, isLapsed } from './access.ts'
+import { noticedEnd } from './notice.ts'
 import type { Purchase } from './repository.ts'
 import { canMove, isEnding } from './transitions.ts'
 
 export type CancelDecision =
-  /** Access goes on until then. */
-  | { readonly kind: 'schedule'; readonly endDate: Date }
+  /**
+   * Access goes on until then. `renewsAt`: the notice came too late for the end of the period that is paid, so the next one
+   * begins then, and is charged; null: nothing more is charged beforehand.
+   */
+  | { readonly kind: 'schedule'; readonly endDate: Date; readonly renewsAt: Date | null }
   | { readonly kind: 'end-now' }
   /** Asked for before. */
   | { readonly kind: 'done' }
@@ -17,8 +21,13 @@ export function decideCancel(purchase: Purchase, now: Date): CancelDecision {
   // A top-up is money that was paid, not something that runs.
   if (purchase.planRef === null || isLapsed(purchase, now)) return { kind: 'refuse' }
   if (canMove(purchase, 'cancellation-scheduled') && purchase.isRecurring) {
+    const { nextBillingDate: renewsAt } = purchase
+    const noticed = noticedEnd(purchase, now)
+    if (noticed !== undefined && renewsAt !== null && noticed > renewsAt) {
+      return { kind: 'schedule', endDate: noticed, renewsAt }
+    }
     const endDate = paidUntil(purchase, now)
-    if (endDate !== undefined && endDate > now) return { kind: 'schedule', endDate }
+    if (endDate !== undefined && endDate > now) return { kind: 'schedule', endDate, renewsAt: null }
   }
   return canMove(purchase, 'cancelled') ? { kind: 'end-now' } : { kind: 'refuse' }
 }

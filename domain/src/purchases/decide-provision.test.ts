@@ -35,6 +35,8 @@ describe('without a purchase', () => {
         plans,
         last: undefined,
         lastOfDefault: undefined,
+        isSoldOut: false,
+        hasDebts: false,
         now,
       }),
     ).toEqual(expected)
@@ -43,12 +45,23 @@ describe('without a purchase', () => {
   test.each([
     ['usage-based', aPlan({ isDefault: true, type: 'usage-based' })],
     ['priced', aPlan({ isDefault: true, priceMinor: 1 })],
+    [
+      'hybrid, priced by tiers alone',
+      aPlan({
+        isDefault: true,
+        type: 'hybrid',
+        terms: { usageTiers: [{ minUsage: 0, creditsPerUnit: 1 }] },
+      }),
+    ],
+    ['set-up fee', aPlan({ isDefault: true, setupFeeMinor: 1 })],
   ])('a %s default plan waits for consent', (_, plan) => {
     const decision = decideProvision({
       product,
       plans: [plan],
       last: undefined,
       lastOfDefault: undefined,
+      isSoldOut: false,
+      hasDebts: false,
       now,
     })
     expect(decision).toEqual({ kind: 'no-purchase', awaitingPlan: plan })
@@ -68,30 +81,62 @@ describe('with a purchase', () => {
     ['expired', '2026-02-27T23:59:59.999Z', 'enrol'],
   ] as const)('%s until %s: %s', (status, endDate, expected) => {
     const last = aPurchase({ status, endDate: endDate === null ? null : new Date(endDate) })
-    expect(decideProvision({ product, plans: [free], last, lastOfDefault: last, now }).kind).toBe(
-      expected,
-    )
+    expect(
+      decideProvision({
+        product,
+        plans: [free],
+        last,
+        lastOfDefault: last,
+        isSoldOut: false,
+        hasDebts: false,
+        now,
+      }).kind,
+    ).toBe(expected)
   })
 
   test('of another plan that ended, the free one is given', () => {
     const last = aPurchase({ status: 'refunded', planRef: 'pln_OTHER', endedAt: now })
-    expect(decideProvision({ product, plans: [free], last, lastOfDefault: last, now }).kind).toBe(
-      'enrol',
-    )
+    expect(
+      decideProvision({
+        product,
+        plans: [free],
+        last,
+        lastOfDefault: last,
+        isSoldOut: false,
+        hasDebts: false,
+        now,
+      }).kind,
+    ).toBe('enrol')
   })
 
   test('of another plan since, the free one is not given again in its period', () => {
     const last = aPurchase({ status: 'cancelled', planRef: 'pln_OTHER', endedAt: now })
     const lastOfDefault = aPurchase({ status: 'expired', endedAt: now })
-    const input = { product, plans: [free], last, lastOfDefault, now }
+    const input = {
+      product,
+      plans: [free],
+      last,
+      lastOfDefault,
+      isSoldOut: false,
+      hasDebts: false,
+      now,
+    }
     expect(decideProvision(input).kind).toBe('no-purchase')
   })
 
   test('without periods, the free plan is given once', () => {
     const last = aPurchase({ status: 'expired', billingCycle: null, endedAt: start })
-    expect(decideProvision({ product, plans: [free], last, lastOfDefault: last, now }).kind).toBe(
-      'no-purchase',
-    )
+    expect(
+      decideProvision({
+        product,
+        plans: [free],
+        last,
+        lastOfDefault: last,
+        isSoldOut: false,
+        hasDebts: false,
+        now,
+      }).kind,
+    ).toBe('no-purchase')
   })
 })
 
@@ -107,8 +152,6 @@ function aProduct(fields: Partial<Product> = {}): Product {
     config: null,
     metadata: {},
     taxBehavior: null,
-    balanceMinor: 0,
-    totalTransactions: 0,
     createdAt: start,
     updatedAt: start,
     ...fields,
@@ -177,6 +220,12 @@ function aPurchase(fields: Partial<Purchase>): Purchase {
     carriedInto: null,
     carriedOverMicros: null,
     carrySettlesAt: null,
+    replaces: null,
+    allowance: null,
+    firstIncludedMicros: null,
+    windowsTakenIn: [],
+    scheduledPlan: null,
+    scheduledPlanAt: null,
     createdAt: start,
     updatedAt: start,
     ...fields,

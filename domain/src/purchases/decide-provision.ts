@@ -12,6 +12,10 @@ export type ProvisionInput = {
   readonly last: Purchase | undefined
   /** The customer's latest purchase of the product's default plan. */
   readonly lastOfDefault: Purchase | undefined
+  /** Whether no more of the product's default plan is given. */
+  readonly isSoldOut: boolean
+  /** Whether the customer has unpaid invoices for the product. */
+  readonly hasDebts: boolean
   readonly now: Date
 }
 
@@ -27,12 +31,17 @@ export function decideProvision({
   plans,
   last,
   lastOfDefault,
+  isSoldOut,
+  hasDebts,
   now,
 }: ProvisionInput): ProvisionDecision {
   if (last !== undefined && givesAccess(last, now)) return { kind: 'has-access', purchase: last }
-  if (product.status !== 'active') return { kind: 'no-purchase', awaitingPlan: undefined }
+  // A customer with debts is served nothing of the product until they are paid, and can activate nothing either.
+  if (product.status !== 'active' || hasDebts) {
+    return { kind: 'no-purchase', awaitingPlan: undefined }
+  }
   const plan = defaultPlanOf(plans)
-  if (plan === undefined) return { kind: 'no-purchase', awaitingPlan: undefined }
+  if (plan === undefined || isSoldOut) return { kind: 'no-purchase', awaitingPlan: undefined }
   if (!isAutoEnrolled(plan)) {
     // What is hidden cannot be activated by the customer, so nothing waits for that.
     return { kind: 'no-purchase', awaitingPlan: isOffered(plan) ? plan : undefined }

@@ -1,7 +1,7 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { compileEntitlement } from '../entitlements/compile-entitlement.ts'
 import { givesAccess } from './access.ts'
-import type { EntitlingPurchase } from './repository.ts'
+import type { EntitlingPurchase } from './purchase-rows.ts'
 
 /**
  * What the data plane may know of the purchase; undefined for a top-up, which entitles to nothing. A purchase that was

@@ -62,7 +62,9 @@ export async function movePurchase(
       : recordEvent(work, event, purchaseObject(moved)),
     queuePublication(work, 'customer', purchase.customerRef),
   ])
-  if (endsCharges.has(trigger)) await endCharges(work, purchase.reference)
+  // Within its notice a cancelled purchase renews, and owes the next period.
+  const isOver = trigger !== 'cancellation-scheduled' || moved.nextBillingDate === null
+  if (endsCharges.has(trigger) && isOver) await endCharges(work, purchase.reference)
   return moved
 }
 

@@ -1,8 +1,15 @@
+import { windowId } from '@tollgate/schemas/hot-state/documents'
 import type { PurchaseOrigin } from '@tollgate/schemas/http/purchases'
 import type { Customer } from '../customers/repository.ts'
 import { farFuture } from '../entitlements/compile-entitlement.ts'
 import { dollarCents } from '../money/dollar-amount.ts'
-import { periodOf, wholeSecond, type CycleMode } from '../periods/periods.ts'
+import {
+  periodOf,
+  unixSecond,
+  wholeSecond,
+  type CycleMode,
+  type Period,
+} from '../periods/periods.ts'
 import { renews } from '../plans/plan.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { trialEnd } from '../pricing/trial.ts'
@@ -12,7 +19,8 @@ import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { cycleOf } from './access.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import { snapshotOf, type PlanSnapshot } from './plan-snapshot.ts'
-import { topUpName, type Purchase } from './repository.ts'
+import { topUpName } from './purchase-rows.ts'
+import type { Purchase } from './repository.ts'
 
 export type UnpaidPurchase = {
   readonly customer: Customer
@@ -43,6 +51,12 @@ const nothingHappened = {
   carriedInto: null,
   carriedOverMicros: null,
   carrySettlesAt: null,
+  replaces: null,
+  allowance: null,
+  firstIncludedMicros: null,
+  windowsTakenIn: [],
+  scheduledPlan: null,
+  scheduledPlanAt: null,
 } as const
 
 /** A purchase that starts now and for which nothing is paid beforehand. */
@@ -127,7 +141,7 @@ export function paidPurchase(
 /** One that goes on with the period of the purchase that it replaces, from now until that period ends. */
 export function switchedPurchase(
   given: Omit<UnpaidPurchase, 'origin' | 'cycleMode'>,
-  { from, period: { end } }: Pick<PlanSwitch, 'from' | 'period'>,
+  { from, period: { end }, includedMicros }: Omit<PlanSwitch, 'lines' | 'currency'>,
   price: PurchasePrice,
 ): Purchase {
   const { anchor, cycleMode } = from
@@ -142,6 +156,35 @@ export function switchedPurchase(
     nextBillingDate: autoRenew ? end : null,
     nextResetAt: autoRenew ? end : null,
     nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,
+    firstIncludedMicros: includedMicros,
+  }
+}
+
+/**
+ * One that takes the place of `from` with the period that begins, and is to be charged for it. It counts where `from`
+ * would have counted the period: usage may have been counted there since it began.
+ */
+export function scheduledPurchase(
+  given: Omit<UnpaidPurchase, 'origin' | 'cycleMode'>,
+  from: Purchase,
+  { start, end }: Period,
+  price: PurchasePrice,
+): Purchase {
+  const { reference, anchor, cycleMode } = from
+  const alone = unpaidPurchase({ ...given, cycleMode, origin: 'paid', now: start })
+  const { priceMinor = 0n, setupFeeMinor = 0n } = pricesIn(given.plan, price.currency) ?? {}
+  const isCharged = priceMinor > 0n || setupFeeMinor > 0n
+  return {
+    ...alone,
+    ...price,
+    anchor,
+    nextBillingDate: isCharged ? start : end,
+    nextResetAt: end,
+    nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,
+    replaces: reference,
+    allowance: { window: windowId(reference, unixSecond(start)), since: start, until: end },
+    createdAt: given.now,
+    updatedAt: given.now,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { jsonb } from '../postgres/jsonb.ts'
 import type { Purchase } from './repository.ts'
 
 /** What machines move, and what changes nothing for anybody else. */
@@ -29,6 +30,34 @@ export async function updateUsageBilling(
   await sql`
     update purchases
     set next_usage_bill_at = ${nextUsageBillAt}, usage_closes_at = ${usageClosesAt}
+    where provider_id = ${providerId} and reference = ${reference}`
+}
+
+/** What was counted in windows of purchases that a refund undid, and counts in its own from its next publication on. */
+export async function updateWindowsTakenIn(
+  sql: Queryable,
+  providerId: string,
+  { reference, windowsTakenIn }: Pick<Purchase, 'reference' | 'windowsTakenIn'>,
+): Promise<void> {
+  await sql`
+    update purchases set windows_taken_in = ${jsonb(sql, windowsTakenIn)}
+    where provider_id = ${providerId} and reference = ${reference}`
+}
+
+/** The plan that it changes to, and when. */
+export async function updateScheduledPlan(
+  sql: Queryable,
+  providerId: string,
+  {
+    reference,
+    scheduledPlan,
+    scheduledPlanAt,
+  }: Pick<Purchase, 'reference' | 'scheduledPlan' | 'scheduledPlanAt'>,
+): Promise<void> {
+  await sql`
+    update purchases
+    set scheduled_plan = ${scheduledPlan === null ? null : jsonb(sql, scheduledPlan)},
+      scheduled_plan_at = ${scheduledPlanAt}
     where provider_id = ${providerId} and reference = ${reference}`
 }
 
@@ -71,4 +100,30 @@ export async function findEndOfPrevious(
       and product_ref = ${productRef} and plan_ref is not null and reference <> ${reference}
       and start_date <= ${startDate} and ended_at <= ${createdAt}`
   return row?.ended_at ?? undefined
+}
+
+/** The counter windows of the customers that more than one purchase counts in. */
+export async function listSharedWindows(
+  sql: Queryable,
+  providerId: string,
+  customerRefs: readonly string[],
+): Promise<Set<string>> {
+  if (customerRefs.length === 0) return new Set()
+  const rows = await sql<{ allowance_window: string }[]>`
+    select distinct allowance_window from purchases
+    where provider_id = ${providerId} and customer_ref in ${sql([...customerRefs])}
+      and allowance_window is not null`
+  return new Set(rows.map((row) => row.allowance_window))
+}
+
+/** Customers say there in their own words why they leave. */
+export async function forgetCancellationReasons(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<void> {
+  await sql`
+    update purchases set cancellation_reason = null
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and cancellation_reason is not null`
 }

@@ -1,12 +1,14 @@
 import { lockCustomer } from '../customers/repository.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import type { Plan } from '../plans/plan.ts'
+import { isSoldOutNow } from '../plans/places.ts'
 import { listPlans } from '../plans/repository.ts'
 import { holdProduct } from '../products/repository.ts'
 import type { Customer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { createPurchase } from './create-purchase.ts'
 import { decideProvision } from './decide-provision.ts'
+import { followPurchase } from './follow-purchase.ts'
 import { unpaidPurchase } from './new-purchase.ts'
 import { readProvisionState } from './read-provision-state.ts'
 import type { Purchase } from './repository.ts'
@@ -46,9 +48,14 @@ export async function provisionDefaultPlan(
       return decision
     case 'enrol': {
       const { plan } = decision
+      if (await isSoldOutNow(sql, providerId, plan, customer.reference)) {
+        return { kind: 'no-purchase', awaitingPlan: undefined }
+      }
       if (state.last !== undefined) await settleLapsed(work, state.last.reference)
       const given = { customer, product, plan, cycleMode, now } as const
-      const purchase = unpaidPurchase({ ...given, origin: 'free_default' })
+      const started = unpaidPurchase({ ...given, origin: 'free_default' })
+      const predecessor = { previous: state.last, replaced: undefined }
+      const purchase = await followPurchase(work, started, predecessor, false)
       await createPurchase(work, purchase)
       return { kind: 'purchase', purchase }
     }

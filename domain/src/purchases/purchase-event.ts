@@ -2,6 +2,8 @@ import type { EventObject } from '@tollgate/schemas/event-types'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import type { Period } from '../periods/periods.ts'
+import { pricesIn } from '../pricing/plan-prices.ts'
+import { scheduledPlanFor } from './decide-renewal.ts'
 import type { Purchase } from './repository.ts'
 
 /** `data.object` of most purchase events; the status is the new one. */
@@ -57,12 +59,16 @@ export function trialEndingObject(
   return { ...purchaseObject(purchase), trialEndsAt: unixSeconds(trialEndsAt) }
 }
 
-/** `data.object` of purchase.renewal_reminder. */
+/** `data.object` of purchase.renewal_reminder: the plan and the amount of the period that begins. */
 export function renewalReminderObject(
   purchase: Purchase,
   nextBillingAt: Date,
 ): EventObject<'purchase.renewal_reminder'> {
-  return { ...purchaseObject(purchase), nextBillingAt: unixSeconds(nextBillingAt) }
+  const reminder = { ...purchaseObject(purchase), nextBillingAt: unixSeconds(nextBillingAt) }
+  const changed = scheduledPlanFor(purchase, nextBillingAt)
+  if (changed === undefined) return reminder
+  const { priceMinor = 0n, setupFeeMinor = 0n } = pricesIn(changed, purchase.currency) ?? {}
+  return { ...reminder, plan: changed.reference, amount: Number(priceMinor + setupFeeMinor) }
 }
 
 /** `data.object` of usage.reset. */

@@ -40,7 +40,9 @@ export function datesBeforeCancel(
 ): Pick<Purchase, 'autoRenew' | 'nextBillingDate' | 'endDate'> {
   const { endDate, planSnapshot, status } = purchase
   const autoRenew = planSnapshot?.terms.autoRenew ?? true
-  if (autoRenew) return { autoRenew, nextBillingDate: endDate, endDate: null }
+  // Cancelled too late for the notice, it still has the date of the next period.
+  const nextBillingDate = purchase.nextBillingDate ?? endDate
+  if (autoRenew) return { autoRenew, nextBillingDate, endDate: null }
   const cycle = cycleOf(purchase)
   if (status !== 'trialing' || cycle === undefined) {
     return { autoRenew, nextBillingDate: null, endDate }

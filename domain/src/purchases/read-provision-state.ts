@@ -1,5 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { listDebts } from '../invoices/debts.ts'
 import type { Plan } from '../plans/plan.ts'
+import { isSoldOut } from '../plans/places.ts'
 import { givesAccess } from './access.ts'
 import { defaultPlanOf, type ProvisionInput } from './decide-provision.ts'
 import { findDecidingPurchase, findLastOfPlan } from './repository.ts'
@@ -18,13 +20,17 @@ export async function readProvisionState(
   sql: Queryable,
   providerId: string,
   { customerRef, productRef, plans, now }: ProvisionQuery,
-): Promise<Pick<ProvisionInput, 'last' | 'lastOfDefault'>> {
+): Promise<Pick<ProvisionInput, 'last' | 'lastOfDefault' | 'isSoldOut' | 'hasDebts'>> {
   const last = await findDecidingPurchase(sql, providerId, customerRef, productRef)
-  const planRef = defaultPlanOf(plans)?.reference
-  if (last === undefined || planRef === undefined || givesAccess(last, now)) {
-    return { last, lastOfDefault: undefined }
-  }
+  const nothing = { last, lastOfDefault: undefined, isSoldOut: false, hasDebts: false }
+  if (last !== undefined && givesAccess(last, now)) return nothing
+  const plan = defaultPlanOf(plans)
+  if (plan === undefined) return nothing
+  const soldOut = await isSoldOut(sql, providerId, plan, customerRef)
+  if (last === undefined) return { ...nothing, isSoldOut: soldOut }
+  const { reference: planRef } = plan
+  const hasDebts = (await listDebts(sql, providerId, { customerRef, productRef })).length > 0
   // Another plan may have been held since.
   const lastOfDefault = await findLastOfPlan(sql, providerId, { customerRef, productRef, planRef })
-  return { last, lastOfDefault }
+  return { last, lastOfDefault, isSoldOut: soldOut, hasDebts }
 }

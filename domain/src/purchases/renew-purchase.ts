@@ -1,5 +1,6 @@
 import type { Period } from '../periods/periods.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { nextAfter } from './decide-renewal.ts'
 import { movePurchase } from './move-purchase.ts'
 import type { Purchase } from './repository.ts'
 
@@ -9,5 +10,5 @@ export function renewPurchase(
   purchase: Purchase,
   period: Period,
 ): Promise<Purchase> {
-  return movePurchase(work, purchase, 'renewed', { nextBillingDate: period.end })
+  return movePurchase(work, purchase, 'renewed', nextAfter(purchase, period.end))
 }

@@ -1,17 +1,22 @@
 import { lockCustomer } from '../customers/repository.ts'
 import type { Plan } from '../plans/plan.ts'
+import { isSoldOutNow } from '../plans/places.ts'
 import { findPlan } from '../plans/repository.ts'
 import { holdProduct } from '../products/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { givesAccess } from './access.ts'
 import { endPrevious, tellOfPlanChange, type ActivateRequest } from './activate-plan.ts'
 import { createPurchase } from './create-purchase.ts'
-import { decideActivation, type ActivationInput } from './decide-activation.ts'
+import { decideActivation, requiresCard, type ActivationInput } from './decide-activation.ts'
+import { followPurchase } from './follow-purchase.ts'
 import { hasTrial, trialPurchase } from './new-purchase.ts'
-import { findDecidingPurchase, findLastOfPlan, type Purchase } from './repository.ts'
+import { noticedEnd } from './notice.ts'
+import { readActivationState } from './read-activation-state.ts'
+import type { Purchase } from './repository.ts'
 
 export type TrialOutcome =
   | { readonly kind: 'started'; readonly purchase: Purchase; readonly plan: Plan }
-  /** It cannot be tried, by this customer or at all. */
+  /** It cannot be tried, by this customer or at all, or not without a saved card. */
   | { readonly kind: 'no-trial' }
 
 /**
@@ -30,25 +35,32 @@ export async function startTrial(
     return { kind: 'no-trial' }
   }
   const plan = await findPlan(sql, providerId, productRef, planRef)
-  const last = await findDecidingPurchase(sql, providerId, customer.reference, productRef)
   const ofPlan = { customerRef: customer.reference, productRef, planRef }
-  const lastOfPlan = await findLastOfPlan(sql, providerId, ofPlan)
-  if (plan === undefined || !mayTry({ product, plan, last, lastOfPlan, now })) {
-    return { kind: 'no-trial' }
-  }
-  const replaced = await endPrevious(work, last)
-  const purchase = trialPurchase({ customer, product, plan, cycleMode, now })
+  const state = await readActivationState(sql, providerId, ofPlan)
+  if (plan === undefined) return { kind: 'no-trial' }
+  const isSoldOut = await isSoldOutNow(sql, providerId, plan, customer.reference)
+  if (!mayTry({ product, plan, ...state, isSoldOut, now })) return { kind: 'no-trial' }
+  if (requiresCard(plan) && !state.hasCard) return { kind: 'no-trial' }
+  const replaced = await endPrevious(work, state.last)
+  const started = trialPurchase({ customer, product, plan, cycleMode, now })
+  const purchase = await followPurchase(work, started, { previous: state.last, replaced }, false)
   await createPurchase(work, purchase)
   await tellOfPlanChange(work, purchase, replaced)
   return { kind: 'started', purchase, plan }
 }
 
 /**
- * Once for each customer and plan: whoever has had it in any way knows it. Nor by who changes to it within a period that
- * is paid, of which nothing would be left.
+ * Returns whether the customer can try the plan: once for each customer and plan. A customer who changes to it within a
+ * period that is paid cannot, because nothing would be left of that. Nor can one who holds a plan with a notice, which a
+ * trial would end at once and for nothing.
  */
 export function mayTry(input: ActivationInput): boolean {
   const decision = decideActivation(input)
-  if (decision.kind !== 'payment-required' || decision.change !== undefined) return false
+  if (decision.kind !== 'payment-required' || decision.hasDebts) return false
+  if (decision.change !== undefined) return false
+  const { last, now } = input
+  if (last !== undefined && givesAccess(last, now) && noticedEnd(last, now) !== undefined) {
+    return false
+  }
   return hasTrial(decision.plan) && input.lastOfPlan === undefined
 }

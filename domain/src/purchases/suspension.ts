@@ -23,6 +23,11 @@ export function suspensionAfter(
   return { suspendedAt: goesOn ? (suspendedAt ?? anchor) : now, accessRestoredAt: null }
 }
 
+/** Whether the purchase had no access when it ended, because it was suspended. */
+export function endedSuspended({ suspendedAt, accessRestoredAt }: Suspension): boolean {
+  return suspendedAt !== null && accessRestoredAt === null
+}
+
 /** Without a cycle there is one period. */
 function periodStart(purchase: SuspendablePurchase, now: Date): Date {
   const cycle = cycleOf(purchase)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { periodAt, usagePeriodAt, usagePeriodOf, type Cycle } from '../periods/periods.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
 import type { PlanTerms } from '../plans/plan.ts'
-import { decideSwitch, needsNoPayment } from './decide-switch.ts'
+import { decideChange, decideSwitch, needsNoPayment, type SwitchInput } from './decide-switch.ts'
 import { paidPurchase, switchedPurchase, switchPrice } from './new-purchase.ts'
 import type { PlanSnapshot } from './plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
@@ -41,6 +41,8 @@ function withoutPolicy(plan: PlanSnapshot): PlanSnapshot {
   return { ...plan, terms: { billingCycle: 'monthly' } }
 }
 
+const atRenewal = (priceMinor: number) => planOf(priceMinor, { prorationPolicy: 'none' })
+
 function bought(plan: PlanSnapshot, now: Date): Purchase {
   const price = switchPrice(plan, 'USD', '1')
   const purchase = paidPurchase({ customer, product, plan, cycleMode: 'calendar', now }, price)
@@ -48,7 +50,12 @@ function bought(plan: PlanSnapshot, now: Date): Purchase {
 }
 
 function changeOf(held: Purchase, plan: PlanSnapshot, at: Date) {
-  return decideSwitch({ held, plan, isFirst: false, currency: undefined, at })
+  return decideSwitch({ held, plan, isFirstCharge: false, currency: undefined, at })
+}
+
+function scheduledChange(input: SwitchInput) {
+  const decision = decideChange(input)
+  return decision.kind === 'at-renewal' ? decision.change : undefined
 }
 
 const june = new Date('2026-06-01T00:00:00Z')
@@ -58,7 +65,6 @@ describe('a plan begins a period of its own', () => {
   const small = planOf(1_900)
   test.each([
     ['by its policy', small, planOf(4_900, { prorationPolicy: 'full' }), {}],
-    ['where it has no policy', small, withoutPolicy(planOf(4_900)), {}],
     ['where nothing was paid', planOf(0), planOf(4_900), {}],
     ['of another length', small, planOf(49_000, { billingCycle: 'yearly' }), {}],
     ['of another kind', small, planOf(4_900, {}, 'usage-based'), {}],
@@ -72,7 +78,12 @@ describe('a plan begins a period of its own', () => {
   })
 
   test('in another currency', () => {
-    const input = { held: bought(small, june), plan: planOf(4_900), isFirst: false, at: later }
+    const input = {
+      held: bought(small, june),
+      plan: planOf(4_900),
+      isFirstCharge: false,
+      at: later,
+    }
     expect(decideSwitch({ ...input, currency: 'EUR' })).toBeUndefined()
     expect(decideSwitch({ ...input, currency: 'USD' })).toBeDefined()
   })
@@ -90,6 +101,85 @@ test.each([
   const change = changeOf(bought(planOf(from), june), planOf(to), later)!
   expect(totalOf(change.lines)).toBe(cents)
   expect(needsNoPayment(change)).toBe(isFree)
+})
+
+describe('a plan that includes a number of units', () => {
+  const [small, large] = [planOf(1_900, { limit: 100 }), planOf(4_900, { limit: 300 })]
+  const atJuly = { at: new Date('2026-07-01T00:00:00Z') }
+  const decided = (held: Purchase, plan: PlanSnapshot, at = later) =>
+    decideChange({ held, plan, isFirstCharge: false, currency: undefined, at })
+
+  test('is changed to a cheaper one at the renewal', () => {
+    const decision = decided(bought(large, june), small)
+    expect(decision).toMatchObject({ kind: 'at-renewal', change: atJuly })
+  })
+
+  test('is changed to a dearer one at once, for units and a price of the days that are left', () => {
+    const decision = decided(bought(small, june), large)
+    // 20 of 30 days of 200 units more.
+    expect(decision).toMatchObject({ kind: 'now', change: { includedMicros: 233_000_000n } })
+  })
+
+  test('gives no units for a difference that is too small to be charged', () => {
+    const lastHour = new Date('2026-06-30T23:00:00Z')
+    const decision = decided(bought(small, june), large, lastHour)
+    expect(decision).toMatchObject({ kind: 'at-renewal', change: atJuly })
+  })
+
+  test('is not changed to a cheaper one before its end if no renewal comes', () => {
+    const held = { ...bought(large, june), autoRenew: false, nextBillingDate: null }
+    expect(decided(held, small)).toMatchObject({ kind: 'too-early', until: atJuly.at })
+    expect(decided(held, planOf(5_900, { limit: 300 }))).toMatchObject({ kind: 'now' })
+  })
+
+  test('counts from the change where the plan before includes any number', () => {
+    const decision = decided(bought(planOf(4_900), june), small)
+    expect(decision).toMatchObject({ kind: 'now', change: { includedMicros: 66_000_000n } })
+    expect(decided(bought(small, june), planOf(4_900))).toMatchObject({
+      change: { includedMicros: null },
+    })
+  })
+})
+
+test('a plan without a policy is charged the difference', () => {
+  const change = changeOf(bought(planOf(1_900), june), withoutPolicy(planOf(4_900)), later)!
+  expect(totalOf(change.lines)).toBe(2_000n)
+})
+
+describe('by the policy none', () => {
+  const held = bought(planOf(1_900), june)
+  const input = { held, isFirstCharge: true, currency: undefined, at: later }
+
+  test('nothing changes before the next renewal', () => {
+    const plan = atRenewal(4_900)
+    expect(changeOf(held, plan, later)).toBeUndefined()
+    expect(scheduledChange({ ...input, plan })).toMatchObject({
+      plan: { reference: plan.reference },
+      at: new Date('2026-07-01T00:00:00Z'),
+    })
+  })
+
+  test('the set-up fee is due once', () => {
+    const plan = { ...atRenewal(4_900), setupFeeMinor: 500 }
+    const fees = [true, false].map(
+      (isFirstCharge) => scheduledChange({ ...input, plan, isFirstCharge })!.plan.setupFeeMinor,
+    )
+    expect(fees).toEqual([500, null])
+  })
+
+  test('a plan begins a period of its own if the running one is not paid', () => {
+    const plan = atRenewal(4_900)
+    const unpaid: Purchase = { ...held, status: 'past_due' }
+    expect(scheduledChange({ ...input, held: unpaid, plan })).toBeUndefined()
+    expect(changeOf(unpaid, plan, later)).toBeUndefined()
+  })
+
+  test('a plan is charged the difference at once if no renewal comes', () => {
+    const plan = atRenewal(4_900)
+    const cancelled = { ...held, autoRenew: false, nextBillingDate: null }
+    expect(scheduledChange({ ...input, held: cancelled, plan })).toBeUndefined()
+    expect(totalOf(changeOf(cancelled, plan, later)!.lines)).toBe(2_000n)
+  })
 })
 
 test('hybrid plans change at their base prices', () => {

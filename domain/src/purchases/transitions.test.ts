@@ -18,8 +18,15 @@ const rows: readonly Row[] = [
   ['active', 'renewed', 'active'],
   ['past_due', 'renewed', 'active'],
   ['active', 'renewal-failed', 'past_due'],
+  // Cancelled too late for its notice, it renews once more.
+  ['active ending', 'renewed', 'active'],
+  ['active ending', 'renewal-failed', 'past_due'],
   ['past_due', 'debt-paid', 'active'],
   ['past_due', 'retries-spent', 'suspended'],
+  ['active', 'charged-back', 'suspended'],
+  ['active ending', 'charged-back', 'suspended'],
+  ['past_due', 'charged-back', 'suspended'],
+  ['suspended', 'dispute-won', 'active'],
   ['active', 'cancellation-scheduled', 'active'],
   ['trialing', 'cancellation-scheduled', 'trialing'],
   ['active ending', 'reactivated', 'active'],
@@ -39,6 +46,7 @@ const rows: readonly Row[] = [
   ]),
   ['cancelled', 'refunded', 'refunded'],
   ['expired', 'refunded', 'refunded'],
+  ['expired', 'restored', 'active'],
 ]
 
 const states = purchaseStatuses.flatMap((status) =>

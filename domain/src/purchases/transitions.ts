@@ -11,11 +11,14 @@ export type PurchaseTrigger =
   | 'renewal-failed'
   | 'debt-paid'
   | 'retries-spent'
+  | 'charged-back'
+  | 'dispute-won'
   | 'cancellation-scheduled'
   | 'cancelled'
   | 'reactivated'
   | 'expired'
   | 'refunded'
+  | 'restored'
 
 type MoveEvent = Exclude<
   Extract<EventType, `purchase.${string}`>,
@@ -54,21 +57,28 @@ export const transitions: Readonly<Record<PurchaseTrigger, Transition>> = {
     event: 'purchase.updated',
   },
   'trial-unpaid': { from: ['trialing'], to: 'suspended', event: 'purchase.suspended' },
+  // Also of one that was cancelled too late for its notice: it has a billing date until its last period begins.
   renewed: {
     from: ['active', 'past_due'],
-    pendingCancellation: false,
     to: 'active',
     event: 'purchase.renewed',
   },
   'renewal-failed': {
     from: ['active'],
-    pendingCancellation: false,
     to: 'past_due',
     event: 'purchase.past_due',
   },
   // Usage was paid for: no period begins by it.
   'debt-paid': { from: ['past_due'], to: 'active', event: 'purchase.updated' },
   'retries-spent': { from: ['past_due'], to: 'suspended', event: 'purchase.suspended' },
+  // The customer's bank took back what was paid for it.
+  'charged-back': {
+    from: ['active', 'past_due'],
+    to: 'suspended',
+    event: 'purchase.suspended',
+  },
+  // And gave it back after all.
+  'dispute-won': { from: ['suspended'], to: 'active', event: 'purchase.activated' },
   'cancellation-scheduled': {
     from: ['active', 'trialing'],
     pendingCancellation: false,
@@ -86,6 +96,8 @@ export const transitions: Readonly<Record<PurchaseTrigger, Transition>> = {
     to: 'refunded',
     event: 'purchase.refunded',
   },
+  // The change of plan that had ended it was paid back.
+  restored: { from: ['expired'], to: 'active', event: 'purchase.activated' },
 }
 
 /** What of a purchase decides which moves it can make. */

@@ -1,0 +1,72 @@
+import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
+import { effectiveCap } from './plan-cap.ts'
+import type { PlanCore, PlanTerms } from './plan.ts'
+
+/** Units of one period that the plan's price includes, 10^-6; null: any number. */
+export function includedMicros(plan: PlanCore): bigint | null {
+  if (plan.type !== 'hybrid') return effectiveCap(plan)
+  // Without overage the limit only ends what can be used: units between the free ones and the limit are charged.
+  const { freeUnits, limit } = plan.terms
+  return micros(freeUnits) + (hasOverage(plan) ? micros(limit) : 0n)
+}
+
+/** What of a purchase says how many units the price of its first period includes. */
+export type ProratedPurchase = {
+  readonly startDate: Date
+  /** 10^-6 units; null: as many as the plan includes. */
+  readonly firstIncludedMicros: bigint | null
+}
+
+/** The plan as it holds in the period of the purchase that starts then. */
+export function planOfPeriod<Plan extends PlanCore>(
+  plan: Plan,
+  { startDate, firstIncludedMicros }: ProratedPurchase,
+  { start }: { readonly start: Date },
+): Plan {
+  const isFirst = start.getTime() === startDate.getTime()
+  return isFirst && firstIncludedMicros !== null ? planIncluding(plan, firstIncludedMicros) : plan
+}
+
+function planIncluding<Plan extends PlanCore>(plan: Plan, included: bigint): Plan {
+  if (plan.type !== 'hybrid') return withTerms(plan, { limit: units(atLeastSome(included)) })
+  const unbilled = unbilledUnits(plan, included)
+  if (!hasOverage(plan)) return withTerms(plan, { freeUnits: units(included), ...unbilled })
+  const free = least(included, micros(plan.terms.freeUnits))
+  return withTerms(plan, { freeUnits: units(free), limit: units(included - free), ...unbilled })
+}
+
+/** Fewer included units leave fewer until the amount is reached that may be unbilled. */
+function unbilledUnits(plan: PlanCore, included: bigint): Pick<PlanTerms, 'maxUnbilledUnits'> {
+  const { maxUnbilledUnits } = plan.terms
+  if (maxUnbilledUnits === undefined) return {}
+  const left = micros(maxUnbilledUnits) + included - (includedMicros(plan) ?? 0n)
+  return { maxUnbilledUnits: units(left > 0n ? left : 0n) }
+}
+
+function withTerms<Plan extends PlanCore>(
+  plan: Plan,
+  terms: Pick<PlanTerms, 'limit' | 'freeUnits' | 'maxUnbilledUnits'>,
+): Plan {
+  return { ...plan, terms: { ...plan.terms, ...terms } }
+}
+
+/** A limit of 0 means none. */
+function atLeastSome(included: bigint): bigint {
+  return included > 0n ? included : 1n
+}
+
+function hasOverage({ terms }: PlanCore): boolean {
+  return terms.overagePolicy?.allowOverage === true
+}
+
+function micros(given: number | undefined): bigint {
+  return BigInt(microsFromNumber(given ?? 0) ?? 0)
+}
+
+function units(included: bigint): number {
+  return numberFromMicros(included)
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other
+}

@@ -1,0 +1,56 @@
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import { countMax } from '@tollgate/schemas/limits'
+import { renews, type Plan } from './plan.ts'
+
+type Termed = Pick<Plan, 'type' | 'terms'>
+
+/**
+ * Returns what a plan promises and nothing enforces, by the fields of the request. Zero and absent are the same: no
+ * promise (decision 74).
+ */
+export function termFaults(plan: Termed): ValidationIssue[] {
+  return [...userFaults(plan), ...quantityFaults(plan), ...noticeFaults(plan)]
+}
+
+/** All that these rules depend on. */
+export function promisesOf({ type, terms }: Termed): readonly unknown[] {
+  const { maxActiveUsers, availability, cancellationNoticeDays, autoRenew } = terms
+  return [type, maxActiveUsers, availability?.['maxQuantity'], cancellationNoticeDays, autoRenew]
+}
+
+/** Neither who a user is nor what happens to one too many is defined. */
+function userFaults({ terms }: Termed): ValidationIssue[] {
+  if ((terms.maxActiveUsers ?? 0) === 0) return []
+  const message =
+    '`maxActiveUsers` is not enforced. Use `limit` to limit usage, or `availability.maxQuantity` of a one-time plan to limit sales.'
+  return [fault(['maxActiveUsers'], message)]
+}
+
+function quantityFaults({ type, terms }: Termed): ValidationIssue[] {
+  const quantity = terms.availability?.['maxQuantity'] ?? null
+  if (quantity === null) return []
+  const path = ['availability', 'maxQuantity']
+  if (type !== 'one-time') {
+    return [
+      fault(path, 'Only one-time plans have a quantity. Leave out `availability.maxQuantity`.'),
+    ]
+  }
+  const isCount =
+    typeof quantity === 'number' &&
+    Number.isSafeInteger(quantity) &&
+    quantity >= 1 &&
+    quantity <= countMax
+  return isCount ? [] : [fault(path, `Use a whole number from 1 to ${countMax}.`)]
+}
+
+function noticeFaults(plan: Termed): ValidationIssue[] {
+  if ((plan.terms.cancellationNoticeDays ?? 0) === 0) return []
+  if (plan.type === 'recurring' && renews(plan)) return []
+  const message =
+    'Only recurring plans that renew have a notice. Leave out `cancellationNoticeDays`.'
+  return [fault(['cancellationNoticeDays'], message)]
+}
+
+function fault(path: ValidationIssue['path'], message: string): ValidationIssue {
+  return { code: 'custom', path, message }
+}

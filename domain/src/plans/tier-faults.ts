@@ -1,0 +1,39 @@
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import type { PlanTerms } from './plan.ts'
+
+type Tiers = NonNullable<PlanTerms['usageTiers']>
+
+/**
+ * Returns what is wrong with tiers that do not follow each other. Published plans name whole units ("501" after "500"), so a
+ * tier starts where the one before ends, or at most one unit later. Units behind the last tier cost what it says.
+ */
+export function tierFaults(tiers: Tiers): ValidationIssue[] {
+  return tiers.flatMap((tier, index) => {
+    const end = index === 0 ? 0 : tiers[index - 1]!.maxUsage
+    // An open end is a fault of its own tier.
+    if (end === undefined || end === null) return openEnd(tiers, index)
+    const faults = openEnd(tiers, index)
+    if (tier.minUsage < end || tier.minUsage > end + 1) {
+      const message =
+        index === 0
+          ? 'The first tier must start at 0 or 1.'
+          : `This tier must start where the one before it ends, at ${end} or ${end + 1}.`
+      faults.push(fault(index, 'minUsage', message))
+    }
+    const { minUsage, maxUsage } = tier
+    if (typeof maxUsage === 'number' && (maxUsage <= end || maxUsage < minUsage)) {
+      faults.push(fault(index, 'maxUsage', 'A tier must end behind its start.'))
+    }
+    return faults
+  })
+}
+
+function openEnd(tiers: Tiers, index: number): ValidationIssue[] {
+  const isOpen = typeof tiers[index]!.maxUsage !== 'number'
+  if (!isOpen || index === tiers.length - 1) return []
+  return [fault(index, 'maxUsage', 'Only the last tier may have no end.')]
+}
+
+function fault(index: number, field: string, message: string): ValidationIssue {
+  return { code: 'custom', path: ['usageTiers', index, field], message }
+}

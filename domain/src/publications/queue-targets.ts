@@ -1,0 +1,109 @@
+import type { HotPlace } from '@tollgate/platform/hot-state/hot-state'
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { Environment } from '@tollgate/schemas/environment'
+import {
+  apiKeyDocumentKey,
+  metersDocumentKey,
+  offerDocumentKey,
+} from '@tollgate/schemas/hot-state/documents'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import type { PublicationSpace } from './publisher.ts'
+import type { PublicationKind, TargetName } from './repository.ts'
+
+/** Queues everything. Keys that were revoked and products that were removed as well: a copy of before may have come back. */
+export async function queueEverything(sql: Queryable, space: PublicationSpace): Promise<void> {
+  if (space === 'control') {
+    await sql`
+      insert into publications (provider_id, kind, target)
+      select provider_id, 'api-key', key_id from api_keys`
+    return
+  }
+  await sql`
+    insert into publications (provider_id, kind, target)
+    (select distinct provider_id, 'meters', '' from meters)
+    union all (select provider_id, 'offer', reference from products)
+    union all (select provider_id, 'customer', reference from customers)`
+}
+
+type LostPlaces = {
+  readonly isLost: (place: HotPlace) => boolean
+  readonly partitionCount: (environment: Environment) => number
+}
+
+/** Queues what has a copy in one of the lost places. The hash of its place is known here alone, so all names are read. */
+export async function queueLostPlaces(
+  sql: Queryable,
+  space: PublicationSpace,
+  { isLost, partitionCount }: LostPlaces,
+): Promise<void> {
+  if (space === 'control') {
+    await queueSome(sql, 'api-key', listApiKeys, ({ text }) =>
+      isLost({ document: apiKeyDocumentKey(text) }),
+    )
+    return
+  }
+  await queueSome(sql, 'meters', listMeterProviders, ({ providerId }) =>
+    isLost({ document: metersDocumentKey(space, providerId) }),
+  )
+  await queueSome(sql, 'offer', listProducts, ({ providerId, target }) =>
+    isLost({ document: offerDocumentKey(space, providerId, target) }),
+  )
+  // Under every reference of a customer lie entries, each in the partition of that one.
+  const count = partitionCount(space)
+  await queueSome(sql, 'customer', listReferences, ({ providerId, text }) =>
+    isLost({ space, partition: partitionOf(subjectKey(providerId, text), count) }),
+  )
+}
+
+/** A target, and the text by which its place is found. Of the order of (providerId, text). */
+type Named = TargetName & { readonly text: string }
+
+type ListPage = (sql: Queryable, after: Pick<Named, 'providerId' | 'text'>) => Promise<Named[]>
+
+const namesPerPage = 10_000
+
+async function queueSome(
+  sql: Queryable,
+  kind: PublicationKind,
+  list: ListPage,
+  isLost: (named: Named) => boolean,
+): Promise<void> {
+  for (let last: Named | undefined = { providerId: '', target: '', text: '' }; last;) {
+    const page: Named[] = await list(sql, last)
+    const lost = page.filter(isLost)
+    await sql`
+      insert into publications (provider_id, kind, target)
+      select distinct provider_id, ${kind}, target from unnest(
+        ${lost.map(({ providerId }) => providerId)}::text[],
+        ${lost.map(({ target }) => target)}::text[]) as lost (provider_id, target)`
+    last = page.length < namesPerPage ? undefined : page.at(-1)
+  }
+}
+
+function listApiKeys(sql: Queryable, after: Parameters<ListPage>[1]): Promise<Named[]> {
+  return sql<Named[]>`
+    select provider_id as "providerId", key_id as target, sha256 as text from api_keys
+    where (provider_id, sha256) > (${after.providerId}, ${after.text})
+    order by provider_id, sha256 limit ${namesPerPage}`
+}
+
+function listMeterProviders(sql: Queryable, after: Parameters<ListPage>[1]): Promise<Named[]> {
+  return sql<Named[]>`
+    select distinct provider_id as "providerId", '' as target, '' as text from meters
+    where provider_id > ${after.providerId} order by provider_id limit ${namesPerPage}`
+}
+
+function listProducts(sql: Queryable, after: Parameters<ListPage>[1]): Promise<Named[]> {
+  return sql<Named[]>`
+    select provider_id as "providerId", reference as target, reference as text from products
+    where (provider_id, reference) > (${after.providerId}, ${after.text})
+    order by provider_id, reference limit ${namesPerPage}`
+}
+
+function listReferences(sql: Queryable, after: Parameters<ListPage>[1]): Promise<Named[]> {
+  return sql<Named[]>`
+    select provider_id as "providerId", customer_ref as target, reference as text
+    from customer_references
+    where (provider_id, reference) > (${after.providerId}, ${after.text})
+    order by provider_id, reference limit ${namesPerPage}`
+}

@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decideUndo } from './decide-undo.ts'
+import type { Purchase } from './repository.ts'
+
+/* One customer's purchases of one product in June, each in the place of the one before; a day between them. */
+
+const dayMs = 86_400_000
+const june = Date.parse('2026-06-01T00:00:00Z')
+const onDay = (day: number): Date => new Date(june + day * dayMs)
+
+/** `prorated`: for the difference, with the period of the one before. `full`: at its full price. `free`: for nothing. */
+type How = 'full' | 'prorated' | 'free'
+
+type Chain = { readonly purchases: readonly Purchase[]; readonly ownPeriods: ReadonlySet<string> }
+
+function chainOf(hows: readonly How[]): Chain {
+  let anchor = onDay(0)
+  const purchases = hows.map((how, at): Purchase => {
+    if (how === 'full' || at === 0) anchor = onDay(at)
+    const isLast = at === hows.length - 1
+    return {
+      reference: `pur_${at}`,
+      planRef: `plan_${at}`,
+      planSnapshot: null,
+      // As purchases from before this was kept: what ended when they began is what they replaced.
+      replaces: null,
+      status: isLast ? 'active' : 'expired',
+      originalAmountMinor: how === 'free' ? null : 1_900,
+      isRecurring: true,
+      billingCycle: 'monthly',
+      cycleMode: 'calendar',
+      anchor,
+      startDate: onDay(at),
+      createdAt: onDay(at),
+      endDate: null,
+      endedAt: isLast ? null : onDay(at + 1),
+      suspendedAt: null,
+      accessRestoredAt: null,
+    } as Partial<Purchase> as Purchase
+  })
+  const own = purchases.filter((_, at) => hows[at] === 'full')
+  return { purchases, ownPeriods: new Set(own.map(({ reference }) => reference)) }
+}
+
+const anyChain = fc
+  .array(fc.constantFrom<How>('full', 'prorated', 'prorated'), { maxLength: 5 })
+  .map((rest): How[] => ['full', ...rest])
+
+/** What a reader of the rule would say: the purchase that money of `at` and before leaves, if the last one ran on it. */
+function expectedOf(hows: readonly How[], at: number): { ended: number[]; restored?: number } {
+  const nextOwn = hows.findIndex((how, each) => each > at && how === 'full')
+  const until = nextOwn === -1 ? hows.length : nextOwn
+  const ended = Array.from({ length: until - at - 1 }, (_, index) => at + 1 + index)
+  return nextOwn === -1 && at > 0 ? { ended, restored: at - 1 } : { ended }
+}
+
+describe('a full refund of one purchase of a chain', () => {
+  test('ends what ran for the difference to it, and restores the one before while its period runs', () => {
+    const cases = anyChain.chain((hows) =>
+      fc.record({ hows: fc.constant(hows), at: fc.nat({ max: hows.length - 1 }) }),
+    )
+    fc.assert(
+      fc.property(cases, ({ hows, at }) => {
+        const chain = chainOf(hows)
+        const undo = decideUndo(chain, chain.purchases[at]!, () => true, onDay(10))
+        const expected = expectedOf(hows, at)
+        expect(undo.ended.map(({ reference }) => reference)).toEqual(
+          expected.ended.map((each) => `pur_${each}`),
+        )
+        const { restored } = expected
+        expect(undo.restored?.reference).toBe(
+          restored === undefined ? undefined : `pur_${restored}`,
+        )
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('restores nothing where money further back is gone', () => {
+    const chain = chainOf(['full', 'prorated', 'prorated'])
+    const isPaid = ({ reference }: Purchase): boolean => reference !== 'pur_0'
+    const undo = decideUndo(chain, chain.purchases[2]!, isPaid, onDay(10))
+    expect(undo).toMatchObject({ ended: [], restored: undefined })
+  })
+
+  test('restores nothing once the period is over', () => {
+    const chain = chainOf(['full', 'prorated'])
+    const undo = decideUndo(chain, chain.purchases[1]!, () => true, onDay(30))
+    expect(undo.restored).toBeUndefined()
+  })
+
+  test('leaves a free plan that was taken in its place', () => {
+    const chain = chainOf(['full', 'free'])
+    const undo = decideUndo(chain, chain.purchases[0]!, () => true, onDay(10))
+    expect(undo).toMatchObject({ ended: [], restored: undefined })
+    expect(undo.carried).toHaveLength(1)
+  })
+})

@@ -1,0 +1,43 @@
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { findEndOfPrevious } from './notes-repository.ts'
+import type { Purchase } from './repository.ts'
+import { shareAllowance } from './share-allowance.ts'
+import { findUnpaidPurchase } from './unpaid-purchase.ts'
+
+export type Predecessor = {
+  /** The customer's latest purchase of the product, as it was before it was ended. */
+  readonly previous: Purchase | undefined
+  /** The same purchase if it gave access until now. */
+  readonly replaced: Purchase | undefined
+}
+
+/**
+ * Returns the new purchase with what it takes over from the one before it: the link, and the allowance that runs unless
+ * the full price of the period was charged and nothing was used unpaid before. Every path that starts a purchase goes through here.
+ */
+export async function followPurchase(
+  { sql, providerId, now }: UnitOfWork,
+  purchase: Purchase,
+  { previous, replaced }: Predecessor,
+  isPaidInFull: boolean,
+): Promise<Purchase> {
+  const unpaid =
+    previous === undefined || !isPaidInFull
+      ? undefined
+      : await findUnpaidPurchase(sql, providerId, previous, now)
+  const counted = unpaid ?? previous
+  const given = {
+    previous: counted,
+    endBeforePrevious:
+      counted === undefined ? undefined : await findEndOfPrevious(sql, providerId, counted),
+    purchase,
+    isPaidInFull,
+    isUnpaid: unpaid !== undefined,
+  }
+  const allowance = shareAllowance(given)
+  // What the allowance takes in may not have been published yet, and from now on only this purchase is.
+  const windowsTakenIn = (counted?.windowsTakenIn ?? []).filter(
+    ({ into }) => into === allowance?.window,
+  )
+  return { ...purchase, replaces: replaced?.reference ?? null, allowance, windowsTakenIn }
+}

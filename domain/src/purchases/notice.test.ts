@@ -1,0 +1,158 @@
+import { describe, expect, it, test } from 'vitest'
+import type { PlanTerms } from '../plans/plan.ts'
+import { decideActivation } from './decide-activation.ts'
+import { decideCancel } from './decide-cancel.ts'
+import { dueRenewal } from './decide-renewal.ts'
+import { decideChange } from './decide-switch.ts'
+import { paidPurchase, switchPrice } from './new-purchase.ts'
+import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { Purchase } from './repository.ts'
+import { mayTry } from './start-trial.ts'
+
+/* A plan with a notice of 7 days, bought on 1 June: who leaves it for a cheaper one leaves it when a cancellation would. */
+
+const customer = { reference: 'cus_a', email: 'a@example.com' } as Parameters<
+  typeof paidPurchase
+>[0]['customer']
+const product = { reference: 'prd_A', name: 'API', status: 'active' }
+
+function planOf(
+  reference: string,
+  priceMinor: number,
+  terms: PlanTerms = {},
+  fields: Partial<PlanSnapshot> = {},
+): PlanSnapshot {
+  return {
+    ...{ reference, name: reference, type: 'recurring', priceMinor, currency: 'USD' },
+    ...{ basePriceMinor: null, setupFeeMinor: null, meterRef: null },
+    terms: { billingCycle: 'monthly', ...terms },
+    ...fields,
+  }
+}
+
+const start = new Date('2026-06-01T00:00:00Z')
+const july = new Date('2026-07-01T00:00:00Z')
+const august = new Date('2026-08-01T00:00:00Z')
+const inTime = new Date('2026-06-11T00:00:00Z')
+const late = new Date('2026-06-28T00:00:00Z')
+
+const pro = planOf('pro', 4_900, { cancellationNoticeDays: 7 })
+
+function holding(plan: PlanSnapshot, fields: Partial<Purchase> = {}): Purchase {
+  const given = { customer, product, plan, cycleMode: 'calendar', now: start } as const
+  const purchase = paidPurchase(given, switchPrice(plan, 'USD', '1'))
+  return { ...purchase, status: 'active', ...fields }
+}
+
+const held = holding(pro)
+
+function changeTo(plan: PlanSnapshot, at: Date, from = held, currency?: string) {
+  return decideChange({ held: from, plan, isFirstCharge: false, currency, at })
+}
+
+const cheaper: [string, PlanSnapshot][] = [
+  ['a cheaper plan', planOf('small', 1_900)],
+  ['a free plan', planOf('free', 0)],
+  ['a cheaper plan with a price at once', planOf('full', 1_900, { prorationPolicy: 'full' })],
+  ['a cheaper plan at the renewal', planOf('none', 1_900, { prorationPolicy: 'none' })],
+  ['a plan of the same price without a notice', planOf('other', 4_900)],
+  ['a cheaper hybrid plan', planOf('mixed', 0, {}, { type: 'hybrid', basePriceMinor: 900 })],
+]
+
+describe.each(cheaper)('a change to %s', (_, plan) => {
+  it.each([
+    ['in time', inTime, july],
+    ['within the notice', late, august],
+    ['while the renewal is due', new Date('2026-07-01T05:00:00Z'), august],
+  ])('that is asked for %s starts when a cancellation would end the plan', (_, at, startsAt) => {
+    expect(changeTo(plan, at)).toMatchObject({ kind: 'at-renewal', change: { at: startsAt } })
+    expect(decideCancel(held, at)).toMatchObject({ endDate: startsAt })
+  })
+
+  it('is refused until the end of what was cancelled', () => {
+    const cancelled = { ...held, cancelledAt: late, endDate: august }
+    expect(changeTo(plan, late, cancelled)).toMatchObject({ kind: 'too-early', until: august })
+    const lastPeriod = { ...cancelled, autoRenew: false, nextBillingDate: null }
+    const inJuly = new Date('2026-07-20T00:00:00Z')
+    expect(changeTo(plan, inJuly, lastPeriod)).toMatchObject({ kind: 'too-early', until: august })
+  })
+})
+
+it.each([
+  ['one-time', planOf('once', 900, {}, { type: 'one-time' })],
+  ['paid by use', planOf('used', 900, {}, { type: 'usage-based' })],
+  ['of another cycle', planOf('weekly', 900, { billingCycle: 'weekly' })],
+  ['cheaper for its time', planOf('yearly', 9_900, { billingCycle: 'yearly' })],
+  ['free, of another currency', planOf('euro', 0, {}, { currency: 'EUR' })],
+  ['without a renewal', planOf('once', 900, { autoRenew: false })],
+])('a cheaper plan that is %s has to wait for a cancellation', (_, plan) => {
+  expect(changeTo(plan, late)).toMatchObject({ kind: 'too-early', until: august })
+  expect(changeTo(plan, inTime)).toMatchObject({ kind: 'too-early', until: july })
+})
+
+test('a cheaper plan in another currency has to wait too', () => {
+  const price = { currency: 'EUR', price: 1_900 }
+  const plan = planOf('small', 1_900, { pricingOptions: [price] })
+  expect(changeTo(plan, late, held, 'EUR')).toMatchObject({ kind: 'too-early', until: august })
+})
+
+test('a plan that costs as much or more is taken at once', () => {
+  const other = planOf('other', 4_900, { cancellationNoticeDays: 7 })
+  expect(changeTo(other, late)).toMatchObject({ kind: 'now' })
+  expect(changeTo(planOf('big', 9_900), late)).toMatchObject({ kind: 'now' })
+})
+
+test('a plan without a notice, a trial and what is past due are left as before', () => {
+  const small = planOf('small', 1_900)
+  expect(changeTo(small, late, holding(planOf('plain', 4_900)))).toMatchObject({ kind: 'now' })
+  for (const status of ['trialing', 'past_due'] as const) {
+    expect(changeTo(small, late, { ...held, status })).toMatchObject({ kind: 'own-period' })
+  }
+})
+
+test('a trial does not take the place of a plan with a notice', () => {
+  const asked = {
+    ...{ lastOfPlan: undefined, isFirstCharge: true, isSoldOut: false, hasDebts: false },
+    ...{ hasCard: true, now: late, last: held },
+    product: product as Parameters<typeof mayTry>[0]['product'],
+  }
+  const big = planOf('big', 99_000, { billingCycle: 'yearly', trialDays: 14 })
+  const offered = { ...big, status: 'active', hidden: false } as Parameters<
+    typeof mayTry
+  >[0]['plan']
+  expect(decideActivation({ ...asked, plan: offered })).toMatchObject({ kind: 'payment-required' })
+  expect(mayTry({ ...asked, plan: offered })).toBe(false)
+  const unbound = { ...asked, last: holding(planOf('plain', 4_900)) }
+  expect(mayTry({ ...unbound, plan: offered })).toBe(true)
+})
+
+describe('a change that waits', () => {
+  const small = planOf('small', 1_900)
+  const waiting = { ...held, scheduledPlan: small, scheduledPlanAt: august }
+
+  it('leaves the renewals before it to the plan that is held', () => {
+    expect(dueRenewal(waiting, july)).toMatchObject({ kind: 'charge', period: { start: july } })
+    const renewed = { ...waiting, nextBillingDate: august }
+    expect(dueRenewal(renewed, august)).toMatchObject({ kind: 'change', plan: small })
+  })
+
+  it('starts with the next renewal if an older version noted it', () => {
+    const noted = { ...waiting, scheduledPlanAt: null }
+    expect(dueRenewal(noted, july)).toMatchObject({ kind: 'change', plan: small })
+  })
+
+  it('was notice given: neither another cheaper plan nor a cancellation puts it off', () => {
+    const inTimeNoted = { ...held, scheduledPlan: small, scheduledPlanAt: july }
+    const free = planOf('free', 0)
+    expect(changeTo(free, late, inTimeNoted)).toMatchObject({ change: { at: july } })
+    const ends = { kind: 'schedule', endDate: july, renewsAt: null }
+    expect(decideCancel(inTimeNoted, late)).toEqual(ends)
+  })
+
+  it('gave no notice if it is to a dearer plan', () => {
+    const big = planOf('big', 9_900)
+    const dearer = { ...held, scheduledPlan: big, scheduledPlanAt: july }
+    expect(changeTo(small, late, dearer)).toMatchObject({ change: { at: august } })
+    expect(decideCancel(dearer, late)).toMatchObject({ endDate: august, renewsAt: july })
+  })
+})

@@ -1,0 +1,79 @@
+import { daysAbout, periodAt } from '../periods/periods.ts'
+import { pricesIn } from '../pricing/plan-prices.ts'
+import { cycleOf } from './access.ts'
+import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { Purchase } from './repository.ts'
+import { isEnding } from './transitions.ts'
+
+const dayMs = 86_400_000
+
+/**
+ * Returns the end of the first period that ends no sooner than the notice of the plan allows, if the customer gives notice
+ * now or gave it before. Undefined if the plan has no notice, and for trials and what does not renew: there is no next
+ * period to be charged.
+ */
+export function noticedEnd(purchase: Purchase, now: Date): Date | undefined {
+  const { status, autoRenew, endDate, nextBillingDate } = purchase
+  const days = noticeDaysOf(purchase)
+  const cycle = cycleOf(purchase)
+  if (days === 0 || cycle === undefined || status !== 'active') return undefined
+  if (isEnding(purchase)) return endDate ?? undefined
+  if (!autoRenew || nextBillingDate === null) return undefined
+  const given = givenBefore(purchase)
+  if (given !== undefined) return given
+  const soonest = now.getTime() + days * dayMs
+  let end = nextBillingDate
+  while (end.getTime() < soonest) end = periodAt(cycle, end).end
+  return end
+}
+
+/**
+ * Returns when a purchase can be left for that plan, if not at once: a cheaper plan starts when a cancellation would end the
+ * purchase. Otherwise a change to a free plan would avoid the charge that the notice secures.
+ */
+export function keptUntil(purchase: Purchase, plan: PlanSnapshot, now: Date): Date | undefined {
+  if (plan.reference === purchase.planRef || !isCheaper(plan, purchase)) return undefined
+  return noticedEnd(purchase, now)
+}
+
+export function noticeDaysOf({ planSnapshot }: Pick<Purchase, 'planSnapshot'>): number {
+  return planSnapshot?.type === 'recurring' ? (planSnapshot.terms.cancellationNoticeDays ?? 0) : 0
+}
+
+/** A change to a cheaper plan that waits for its date is a notice that was given. */
+function givenBefore(purchase: Purchase): Date | undefined {
+  const { scheduledPlan, scheduledPlanAt, nextBillingDate } = purchase
+  if (scheduledPlan === null || !isCheaper(scheduledPlan, purchase)) return undefined
+  return scheduledPlanAt ?? nextBillingDate ?? undefined
+}
+
+/**
+ * Returns whether the plan costs less than that of the purchase, or as much with a shorter notice, in the currency of the
+ * purchase. Of plans that are not sold in it only a free one is known to be cheaper.
+ */
+function isCheaper(plan: PlanSnapshot, purchase: Purchase): boolean {
+  const { planSnapshot: held, currency } = purchase
+  const before = held === null ? undefined : pricesIn(held, currency)
+  if (held === null || before === undefined) return false
+  const after = pricesIn(plan, currency)
+  if (after === undefined) {
+    return before.priceMinor > 0n && pricesIn(plan, plan.currency)?.priceMinor === 0n
+  }
+  const { heldDays, days } = daysToCompare(held, plan)
+  const costsBefore = before.priceMinor * days
+  const costsAfter = after.priceMinor * heldDays
+  const hasShorterNotice = noticeDaysOf({ planSnapshot: plan }) < noticeDaysOf(purchase)
+  return costsAfter < costsBefore || (costsAfter === costsBefore && hasShorterNotice)
+}
+
+/** The days that each price is paid for; as many for both if one of the plans has no periods. */
+function daysToCompare(held: PlanSnapshot, plan: PlanSnapshot): { heldDays: bigint; days: bigint } {
+  const [heldDays, days] = [held, plan].map(({ terms: { billingCycle, billingCycleDays } }) =>
+    billingCycle === undefined
+      ? undefined
+      : BigInt(daysAbout({ billingCycle, customDays: billingCycleDays })),
+  )
+  return heldDays === undefined || days === undefined
+    ? { heldDays: 1n, days: 1n }
+    : { heldDays, days }
+}

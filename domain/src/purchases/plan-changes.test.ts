@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { carriedBy, carriersOf, replacedBy } from './plan-changes.ts'
+import type { Purchase } from './repository.ts'
+
+/* Purchases of one product. A model of the links walks them one by one, and is compared with what the rules find. */
+
+const start = Date.parse('2026-06-01T00:00:00Z')
+const atSecond = (second: number): Date => new Date(start + second * 1000)
+
+type Change = {
+  /** `again`: after a pause, in which nothing gave access. */
+  readonly how: 'own' | 'prorated' | 'again' | 'suspended'
+  /** Seconds until it: within one second several can happen. */
+  readonly after: number
+}
+
+type Model = {
+  readonly purchases: readonly Purchase[]
+  readonly ownPeriods: ReadonlySet<string>
+  /** Which purchase each one took the place of, and which of them goes on with its period, by position. */
+  readonly before: readonly (number | undefined)[]
+  readonly isProrated: readonly boolean[]
+}
+
+function modelOf(changes: readonly Change[]): Model {
+  const purchases: Purchase[] = []
+  const before: (number | undefined)[] = []
+  const isProrated: boolean[] = []
+  let second = 0
+  let anchor = atSecond(0)
+  for (const [at, { how, after }] of changes.entries()) {
+    second += after
+    const isFollowing = at > 0 && (how === 'own' || how === 'prorated')
+    const endedAt = how === 'again' ? atSecond(second - 0.5) : atSecond(second)
+    const last = purchases.at(-1)
+    if (last !== undefined) {
+      const suspendedAt = how === 'suspended' ? atSecond(second) : null
+      purchases[at - 1] = { ...last, endedAt, suspendedAt, status: 'expired' }
+    }
+    if (!isFollowing || how === 'own') anchor = atSecond(second)
+    before.push(isFollowing ? at - 1 : undefined)
+    isProrated.push(isFollowing && how === 'prorated')
+    purchases.push({
+      ...{ reference: `pur_${at}`, planRef: 'plan', isRecurring: true, anchor },
+      ...{ status: 'active', createdAt: atSecond(second), endedAt: null },
+      ...{ suspendedAt: null, accessRestoredAt: null },
+      replaces: isFollowing ? `pur_${at - 1}` : null,
+    } as Partial<Purchase> as Purchase)
+  }
+  const own = purchases.filter((_, at) => !isProrated[at])
+  return {
+    ...{ purchases, before, isProrated },
+    ownPeriods: new Set(own.map(({ reference }) => reference)),
+  }
+}
+
+const change = fc.record({
+  how: fc.constantFrom<Change['how']>('own', 'prorated', 'prorated', 'again', 'suspended'),
+  after: fc.constantFrom(0, 1, 60),
+})
+
+const positionsOf = (purchases: readonly Purchase[]): number[] =>
+  purchases.map(({ reference }) => Number(reference.slice('pur_'.length)))
+
+describe('purchases that followed each other', () => {
+  test('are linked as they were made, also several within one second', () => {
+    const cases = fc.array(change, { minLength: 1, maxLength: 12 }).chain((changes) =>
+      fc.record({
+        model: fc.constant(modelOf(changes)),
+        at: fc.nat({ max: changes.length - 1 }),
+        seed: fc.infiniteStream(fc.nat()),
+      }),
+    )
+    fc.assert(
+      fc.property(cases, ({ model, at, seed }) => {
+        const { purchases, ownPeriods, before, isProrated } = model
+        const named = purchases[at]!
+        // Whatever order they are read in.
+        const keys = new Map(purchases.map((each) => [each, seed.next().value as number]))
+        const history = purchases.toSorted((one, other) => keys.get(one)! - keys.get(other)!)
+        const link = before[at]
+        expect(replacedBy(history, named)?.reference).toBe(
+          link === undefined ? undefined : `pur_${link}`,
+        )
+        const carried: number[] = []
+        for (let next = at + 1; isProrated[next] === true; next += 1) carried.push(next)
+        expect(positionsOf(carriedBy(history, named, ownPeriods))).toEqual(carried)
+        const carriers = [at]
+        for (let each = at; isProrated[each] === true; each -= 1) carriers.push(each - 1)
+        expect(positionsOf(carriersOf(history, named, ownPeriods))).toEqual(carriers)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('are found among 20,000 of one period', () => {
+    const changes = Array.from({ length: 20_000 }, () => ({ how: 'prorated', after: 1 }) as const)
+    const { purchases, ownPeriods } = modelOf(changes)
+    expect(carriedBy(purchases, purchases[0]!, ownPeriods)).toHaveLength(19_999)
+    expect(carriersOf(purchases, purchases.at(-1)!, ownPeriods)).toHaveLength(20_000)
+  })
+
+  test('are no longer linked once the one before is active again', () => {
+    const { purchases, ownPeriods } = modelOf([
+      { how: 'own', after: 0 },
+      { how: 'prorated', after: 60 },
+    ])
+    const [first, second] = purchases as [Purchase, Purchase]
+    const restored = { ...first, endedAt: null, status: 'active' as const }
+    const history = [restored, { ...second, status: 'refunded' as const }]
+    expect(carriedBy(history, restored, ownPeriods)).toEqual([])
+    expect(replacedBy(history, second)).toBeUndefined()
+  })
+})

@@ -1,0 +1,168 @@
+import type { PurchaseOrigin, PurchaseStatus } from '@tollgate/schemas/http/purchases'
+import type { WindowMove } from '@tollgate/platform/hot-state/taken-in'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import type { CycleMode } from '../periods/periods.ts'
+import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { Purchase } from './purchase.ts'
+import type { SharedAllowance } from './shared-allowance.ts'
+
+export type PurchaseRow = {
+  reference: string
+  customer_ref: string
+  customer_email: string
+  product_ref: string | null
+  product_name: string | null
+  plan_ref: string | null
+  plan_snapshot: PlanSnapshot | null
+  status: PurchaseStatus
+  origin: PurchaseOrigin
+  amount: bigint
+  original_amount: bigint | null
+  currency: string
+  exchange_rate: string | null
+  anchor: Date
+  cycle_mode: CycleMode
+  billing_cycle: string | null
+  is_recurring: boolean
+  auto_renew: boolean
+  start_date: Date
+  end_date: Date | null
+  next_billing_date: Date | null
+  paid_at: Date | null
+  cancelled_at: Date | null
+  cancellation_reason: string | null
+  ended_at: Date | null
+  metadata: JsonObject
+  reminded_of: Date | null
+  next_reset_at: Date | null
+  retry_count: number
+  next_retry_at: Date | null
+  next_usage_bill_at: Date | null
+  usage_closes_at: Date | null
+  suspended_at: Date | null
+  access_restored_at: Date | null
+  carried_into: Date | null
+  carried_over_micros: bigint | null
+  carry_settles_at: Date | null
+  replaces: string | null
+  allowance_window: string | null
+  allowance_since: Date | null
+  allowance_until: Date | null
+  windows_taken_in: readonly WindowMove[] | null
+  first_included_micros: bigint | null
+  scheduled_plan: PlanSnapshot | null
+  scheduled_plan_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+/** What of a purchase decides about access and counting. */
+export type EntitlingPurchase = Pick<
+  Purchase,
+  | 'reference'
+  | 'customerRef'
+  | 'productRef'
+  | 'planSnapshot'
+  | 'status'
+  | 'anchor'
+  | 'cycleMode'
+  | 'startDate'
+  | 'endDate'
+  | 'endedAt'
+  | 'updatedAt'
+  | 'suspendedAt'
+  | 'accessRestoredAt'
+  | 'carriedInto'
+  | 'carriedOverMicros'
+  | 'allowance'
+  | 'windowsTakenIn'
+  | 'firstIncludedMicros'
+>
+
+/** What a top-up of no product is called. */
+export const topUpName = 'Credit top-up'
+
+export type EntitlingRow = Pick<
+  PurchaseRow,
+  | 'reference'
+  | 'customer_ref'
+  | 'product_ref'
+  | 'plan_snapshot'
+  | 'status'
+  | 'anchor'
+  | 'cycle_mode'
+  | 'start_date'
+  | 'end_date'
+  | 'ended_at'
+  | 'updated_at'
+  | 'suspended_at'
+  | 'access_restored_at'
+  | 'carried_into'
+  | 'carried_over_micros'
+  | 'allowance_window'
+  | 'allowance_since'
+  | 'allowance_until'
+  | 'windows_taken_in'
+  | 'first_included_micros'
+>
+
+export function toEntitling(row: EntitlingRow): EntitlingPurchase {
+  return {
+    reference: row.reference,
+    customerRef: row.customer_ref,
+    productRef: row.product_ref ?? '',
+    planSnapshot: row.plan_snapshot,
+    status: row.status,
+    anchor: row.anchor,
+    cycleMode: row.cycle_mode,
+    startDate: row.start_date,
+    endDate: row.end_date,
+    endedAt: row.ended_at,
+    updatedAt: row.updated_at,
+    suspendedAt: row.suspended_at,
+    accessRestoredAt: row.access_restored_at,
+    carriedInto: row.carried_into,
+    carriedOverMicros: row.carried_over_micros,
+    allowance: allowanceOf(row),
+    windowsTakenIn: row.windows_taken_in ?? [],
+    firstIncludedMicros: row.first_included_micros,
+  }
+}
+
+function allowanceOf(row: EntitlingRow): SharedAllowance | null {
+  const { allowance_window: window, allowance_since: since, allowance_until: until } = row
+  return window === null || since === null || until === null ? null : { window, since, until }
+}
+
+export function fromRow(row: PurchaseRow): Purchase {
+  return {
+    ...toEntitling(row),
+    customerEmail: row.customer_email,
+    productName: row.product_name ?? topUpName,
+    planRef: row.plan_ref,
+    origin: row.origin,
+    amountMinor: Number(row.amount),
+    originalAmountMinor: row.original_amount === null ? null : Number(row.original_amount),
+    currency: row.currency,
+    exchangeRate: row.exchange_rate,
+    billingCycle: row.billing_cycle,
+    isRecurring: row.is_recurring,
+    autoRenew: row.auto_renew,
+    nextBillingDate: row.next_billing_date,
+    paidAt: row.paid_at,
+    cancelledAt: row.cancelled_at,
+    cancellationReason: row.cancellation_reason,
+    metadata: row.metadata,
+    remindedOf: row.reminded_of,
+    nextResetAt: row.next_reset_at,
+    retryCount: row.retry_count,
+    nextRetryAt: row.next_retry_at,
+    nextUsageBillAt: row.next_usage_bill_at,
+    usageClosesAt: row.usage_closes_at,
+    carrySettlesAt: row.carry_settles_at,
+    replaces: row.replaces,
+    scheduledPlan: row.scheduled_plan,
+    scheduledPlanAt: row.scheduled_plan_at,
+    createdAt: row.created_at,
+  }
+}

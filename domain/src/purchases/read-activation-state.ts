@@ -1,0 +1,24 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { findReusablePaymentMethod } from '../cards/repository.ts'
+import { listDebts } from '../invoices/debts.ts'
+import { hasPaidForPlan, type PlanOfCustomer } from './charged-plans.ts'
+import type { ActivationInput } from './decide-activation.ts'
+import { findDecidingPurchase, findLastOfPlan } from './repository.ts'
+
+/** What the customer had of the product, and of the plan, as far as it decides what starting the plan costs. */
+export async function readActivationState(
+  sql: Queryable,
+  providerId: string,
+  ofPlan: PlanOfCustomer,
+): Promise<
+  Pick<ActivationInput, 'last' | 'lastOfPlan' | 'isFirstCharge' | 'hasDebts' | 'hasCard'>
+> {
+  const { customerRef, productRef } = ofPlan
+  const last = await findDecidingPurchase(sql, providerId, customerRef, productRef)
+  const lastOfPlan = await findLastOfPlan(sql, providerId, ofPlan)
+  const isFirstCharge = lastOfPlan === undefined || !(await hasPaidForPlan(sql, providerId, ofPlan))
+  // Only who had the product can owe for it.
+  const hasDebts = last !== undefined && (await listDebts(sql, providerId, ofPlan)).length > 0
+  const hasCard = (await findReusablePaymentMethod(sql, providerId, customerRef)) !== undefined
+  return { last, lastOfPlan, isFirstCharge, hasDebts, hasCard }
+}

@@ -1,0 +1,106 @@
+import { windowId } from '@tollgate/schemas/hot-state/documents'
+import { windowOf } from '../charging/usage-windows.ts'
+import { farFuture } from '../entitlements/compile-entitlement.ts'
+import { includedMicros } from '../plans/included-units.ts'
+import { periodOf, unixSecond, usagePeriodAt } from '../periods/periods.ts'
+import { cycleOf, givesAccess } from './access.ts'
+import type { Purchase } from './repository.ts'
+import type { SharedAllowance } from './shared-allowance.ts'
+
+/*
+ * A customer gets a full allowance (limit, free units) for each period whose full price was charged, and one for each
+ * period that costs nothing beforehand. A purchase that starts in any other way shares the allowance that runs: usage
+ * since the start of that allowance counts against its first period. So does usage of a period that was never paid.
+ */
+
+export type AllowanceInput = {
+  /** The purchase of the product whose usage may count: the latest, as it was before the new one took its place. */
+  readonly previous: Purchase | undefined
+  /** When the customer's purchase before `previous` ended, if there is one. */
+  readonly endBeforePrevious: Date | undefined
+  /** The new purchase. */
+  readonly purchase: Purchase
+  /** Whether the full price of its first period was charged for it. */
+  readonly isPaidInFull: boolean
+  /** Whether `previous` gave access without being paid for it. It may be earlier than the latest. */
+  readonly isUnpaid: boolean
+}
+
+/** Returns what the new purchase shares; null: it starts a full allowance of its own. */
+export function shareAllowance(input: AllowanceInput): SharedAllowance | null {
+  const { previous, purchase, isPaidInFull } = input
+  if (previous === undefined) return null
+  if (isPaidInFull) return shareUnpaid(input, previous)
+  const { endBeforePrevious } = input
+  if (countsFromChange(previous, purchase)) return null
+  const at = purchase.startDate
+  const running = allowanceAt(previous, endBeforePrevious, purchase)
+  if (running === undefined || running.until <= at) return null
+  // A change to a longer period makes the allowance last longer, otherwise changing back would end it early.
+  const until = periodEndFrom(purchase, running.since)
+  return until > running.until ? { ...running, until } : running
+}
+
+/**
+ * One price pays for one allowance: units that were used of a period which was not paid count against the one that is. Not
+ * those of a plan that includes any number, of which nobody knows what they are worth.
+ */
+function shareUnpaid(
+  { endBeforePrevious, purchase, isUnpaid }: AllowanceInput,
+  previous: Purchase,
+): SharedAllowance | null {
+  if (!isUnpaid || previous.planSnapshot === null) return null
+  if (includedMicros(previous.planSnapshot) === null) return null
+  const unpaid = allowanceAt(previous, endBeforePrevious, purchase)
+  return unpaid === undefined
+    ? null
+    : { ...unpaid, until: periodEndFrom(purchase, purchase.startDate) }
+}
+
+/** Whether the units of a change within a period are those of its rest alone: the plan before included any number. */
+function countsFromChange({ planSnapshot }: Purchase, { firstIncludedMicros }: Purchase): boolean {
+  if (firstIncludedMicros === null || planSnapshot === null) return false
+  return includedMicros(planSnapshot) === null
+}
+
+/** The allowance of `previous` in the period in which the new purchase takes its place. */
+function allowanceAt(
+  previous: Purchase,
+  endBeforePrevious: Date | undefined,
+  purchase: Purchase,
+): SharedAllowance | undefined {
+  if (previous.planSnapshot === null) return undefined
+  const { reference, startDate, allowance } = previous
+  const cycle = cycleOf(previous)
+  const period =
+    cycle === undefined
+      ? { start: startDate, end: endOfTerm(previous, purchase) }
+      : usagePeriodAt(cycle, startDate, lastInstant(previous, purchase.createdAt))
+  const isFirst = period.start.getTime() === startDate.getTime()
+  if (isFirst && allowance !== null) return allowance
+  const { fromSecond } = windowOf(previous, period, endBeforePrevious)
+  return {
+    window: windowId(reference, unixSecond(period.start)),
+    since: new Date(fromSecond * 1000),
+    until: period.end,
+  }
+}
+
+/** Before its end, or before the new purchase: the instant that starts a period belongs to the next one. */
+function lastInstant({ endedAt, endDate, startDate }: Purchase, now: Date): Date {
+  const ends = [endedAt, endDate, now].flatMap((end) => (end === null ? [] : [end.getTime()]))
+  return new Date(Math.max(startDate.getTime(), Math.min(...ends) - 1))
+}
+
+/** A plan without a cycle has one allowance for as long as it gives access. One that is replaced lasts for a period more. */
+function endOfTerm(previous: Purchase, purchase: Purchase): Date {
+  if (!givesAccess(previous, purchase.startDate)) return purchase.startDate
+  return periodEndFrom(purchase, purchase.startDate)
+}
+
+function periodEndFrom(purchase: Purchase, anchor: Date): Date {
+  const cycle = cycleOf(purchase)
+  return cycle === undefined
+    ? (purchase.endDate ?? farFuture)
+    : periodOf({ ...cycle, anchor }, 0).end
+}
