@@ -1,6 +1,7 @@
 import type { Entitlement, PlanOffer } from '@tollgate/schemas/hot-state/documents'
 import { limitsResponseSchema } from '@tollgate/schemas/http/limits'
 import { describe, expect, it } from 'vitest'
+import { allowedMicros } from './allowed-units.ts'
 import { decideDebit } from './credit-debit.ts'
 import { answerLimitCheck, isDenied } from './limit-answer.ts'
 import { answerWithoutPurchase } from './no-purchase-answer.ts'
@@ -40,10 +41,12 @@ describe('answerLimitCheck', () => {
     credits = 0n,
     carriedOverMicros = 0n,
   ) => {
+    const subject = entitlement(given)
+    const period = { startSecond: 100 }
     const input = {
-      entitlement: entitlement(given),
+      entitlement: subject,
       usedMicros: BigInt(units * 1_000_000),
-      carriedOverMicros,
+      allowedMicros: allowedMicros(subject, period, carriedOverMicros),
       creditMicros: credits * 1_000_000n,
     }
     const answer = answerLimitCheck({ ...input, offer })
@@ -73,6 +76,21 @@ describe('answerLimitCheck', () => {
   ])('adds to the cap what the period was left: %d used, %d left', (used, left, remaining) => {
     const answer = check({}, used, 0n, left)
     expect(answer).toMatchObject({ withinLimits: remaining > 0, remaining })
+  })
+
+  const unbilled = { units: '8000000', isWidened: false, fromSecond: 100 }
+  it.each<[string, Partial<Entitlement>, number, bigint, number]>([
+    ['below the cap', { unbilled }, 7, 0n, 1],
+    ['reached', { unbilled }, 8, 0n, 0],
+    ['above the cap', { unbilled: { ...unbilled, units: '20000000' } }, 9, 0n, 1],
+    ['without a cap', { cap: null, unbilled }, 7.5, 0n, 0.5],
+    ['not widened by what was left', { unbilled }, 8, 5_000_000n, 0],
+    ['widened by what was left', { unbilled: { ...unbilled, isWidened: true } }, 8, 5_000_000n, 5],
+    ['in a trial, which is not billed', { unbilled: { ...unbilled, fromSecond: 101 } }, 9, 0n, 1],
+  ])('allows no more than may be unbilled: %s', (_name, given, used, left, remaining) => {
+    const answer = check(given, used, 0n, left)
+    const denied = remaining > 0 ? {} : shown
+    expect(answer).toEqual({ ...base, withinLimits: remaining > 0, remaining, ...denied })
   })
 
   it('allows without a cap, however much was used', () => {
@@ -117,7 +135,7 @@ describe('answerLimitCheck', () => {
     const answer = answerLimitCheck({
       entitlement: entitlement({ cap: '0' }),
       usedMicros: 0n,
-      carriedOverMicros: 0n,
+      allowedMicros: 0n,
       offer: undefined,
       creditMicros: 0n,
     })

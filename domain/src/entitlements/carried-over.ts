@@ -1,7 +1,8 @@
-import { windowId, type Entitlement } from '@tollgate/schemas/hot-state/documents'
+import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
 import { leavesUnits, leftMicros } from '../pricing/roll-over.ts'
-import type { EntitledPeriod } from './counting-windows.ts'
+import { windowOfPeriod, type EntitledPeriod } from './counting-windows.ts'
+import { leavingLimitMicros } from './first-period.ts'
 
 /**
  * How long the counters of a period say what it leaves to the next one. Records of it are taken for less time than that,
@@ -23,8 +24,8 @@ export function carriedOverMicros(
   if (settled !== undefined) return settled
   const before = periodThatLeaves(entitlement, period, nowMs)
   if (before === undefined) return 0n
-  const used = amounts.get(windowId(entitlement.purchaseRef, before.startSecond)) ?? 0n
-  return leftMicros(BigInt(entitlement.rollOver!.limit), used)
+  const used = amounts.get(windowOfPeriod(entitlement, before.startSecond)) ?? 0n
+  return leftMicros(leavingLimitMicros(entitlement, before.startSecond), used)
 }
 
 /** The period whose usage decides what this one was left; undefined: there is none, or it is known without. */

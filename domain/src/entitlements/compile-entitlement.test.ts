@@ -32,6 +32,8 @@ const purchase = (anchor: string, endDate: string | null = null) => ({
   suspendedAt: null,
   accessRestoredAt: null,
   carriedInto: null,
+  allowance: null,
+  firstIncludedMicros: null,
   carriedOverMicros: null,
 })
 
@@ -117,6 +119,22 @@ describe('compileEntitlement', () => {
     })
     expect(compile({ creditsPerUnit: 0 }).credit).toBeNull()
     expect(compile({ creditsPerUnit: 100, billingModel: 'post-paid' }).credit).toBeNull()
+  })
+
+  it('limits unbilled usage from the first billed period on, not in the trial before', () => {
+    const asYouGo = plan(
+      { billingCycle: 'monthly', billingModel: 'post-paid', maxUnbilledUnits: 12.5 },
+      { type: 'usage-based' },
+    )
+    const tried = {
+      ...purchase('2025-02-01T00:00:00Z'),
+      startDate: new Date('2025-01-18T00:00:00Z'),
+    }
+    const entitlement = compileEntitlement(tried, asYouGo, at('2025-01-20T00:00:00Z'))
+    const fromSecond = second('2025-02-01T00:00:00Z')
+    expect(entitlement.unbilled).toEqual({ units: '12500000', isWidened: false, fromSecond })
+    expect(entitlement.periods[0]!.startSecond).toBeLessThan(fromSecond)
+    expect(entitlement.periods.some(({ startSecond }) => startSecond === fromSecond)).toBe(true)
   })
 
   it('always answers for the moment it was compiled at, in windows without gap or overlap', () => {

@@ -1,8 +1,15 @@
-import type { Entitlement, RollOver } from '@tollgate/schemas/hot-state/documents'
+import {
+  windowId,
+  type Entitlement,
+  type PeriodLimits,
+  type RollOver,
+} from '@tollgate/schemas/hot-state/documents'
 import type { Cycle, CycleMode, Period } from '../periods/periods.ts'
 import { unixSecond, usagePeriodAt, usagePeriodOf } from '../periods/periods.ts'
+import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
 import { effectiveCap } from '../plans/plan-cap.ts'
 import { isCreditBased } from '../plans/plan.ts'
+import { unbilledCap } from '../plans/unbilled-limit.ts'
 import {
   leavesUnits,
   leavingOf,
@@ -10,20 +17,25 @@ import {
   type RollingPurchase,
 } from '../pricing/roll-over.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { SharedAllowance } from '../purchases/shared-allowance.ts'
+import { splitLimits } from './first-period.ts'
 
 /** What of a purchase decides about access and counting. */
-export type EntitledPurchase = RollingPurchase & {
-  readonly reference: string
-  /** The customer's own reference. */
-  readonly customerRef: string
-  readonly cycleMode: CycleMode
-  /** Before the anchor where the purchase began as a trial. */
-  readonly startDate: Date
-  readonly endDate: Date | null
-  /** Where the period begins whose left units are settled, and how many they are, 10^-6. Null: none are. */
-  readonly carriedInto: Date | null
-  readonly carriedOverMicros: bigint | null
-}
+export type EntitledPurchase = RollingPurchase &
+  ProratedPurchase & {
+    readonly reference: string
+    /** The customer's own reference. */
+    readonly customerRef: string
+    readonly cycleMode: CycleMode
+    /** Before the anchor where the purchase began as a trial. */
+    readonly startDate: Date
+    readonly endDate: Date | null
+    /** Where the period begins whose left units are settled, and how many they are, 10^-6. Null: none are. */
+    readonly carriedInto: Date | null
+    readonly carriedOverMicros: bigint | null
+    /** What its first period shares with the purchase before it; null: nothing. */
+    readonly allowance: SharedAllowance | null
+  }
 
 export type EntitlementContext = {
   readonly now: Date
@@ -47,23 +59,33 @@ export function compileEntitlement(
   plan: PlanSnapshot,
   context: EntitlementContext,
 ): Entitlement {
-  const cap = effectiveCap(plan)
-  const rollOver = rollOverOf(purchase, plan)
   return {
     customerRef: purchase.customerRef,
     purchaseRef: purchase.reference,
     planRef: plan.reference,
     planType: plan.type,
     endsAtMs: purchase.endDate === null ? null : purchase.endDate.getTime(),
-    cap: cap === null ? null : cap.toString(),
-    ...(rollOver === undefined ? {} : { rollOver }),
+    ...limitsOf(purchase, plan),
     credit: isCreditBased(plan)
       ? { creditsPerUnit: plan.terms.creditsPerUnit ?? 0, currency: plan.currency }
       : null,
     firstPeriodStartSecond: unixSecond(purchase.startDate),
+    ...sharedWindowOf(purchase),
     periods: countedPeriods(purchase, plan, context.now).map(toSeconds),
     customerRefs: context.customerRefs,
   }
+}
+
+function limitsOf(purchase: EntitledPurchase, plan: PlanSnapshot): ReturnType<typeof splitLimits> {
+  const cap = effectiveCap(plan)
+  const rollOver = rollOverOf(purchase, plan)
+  const every = {
+    cap: cap === null ? null : cap.toString(),
+    ...unbilledOf(purchase, plan),
+    ...(rollOver === undefined ? {} : { rollOver }),
+  }
+  const first = firstPeriodOf(purchase, plan)
+  return first === undefined ? every : splitLimits(every, first)
 }
 
 function rollOverOf(purchase: EntitledPurchase, plan: PlanSnapshot): RollOver | undefined {
@@ -75,6 +97,33 @@ function rollOverOf(purchase: EntitledPurchase, plan: PlanSnapshot): RollOver | 
     limit: limit.toString(),
     ...leaving,
     ...(settled === undefined || !leavesUnits(leaving, settled.startSecond) ? {} : { settled }),
+  }
+}
+
+function unbilledOf(
+  { anchor }: EntitledPurchase,
+  plan: PlanSnapshot,
+): Pick<Entitlement, 'unbilled'> {
+  const cap = unbilledCap(plan)
+  if (cap === null) return {}
+  return { unbilled: { ...cap, units: cap.units.toString(), fromSecond: unixSecond(anchor) } }
+}
+
+function sharedWindowOf({ allowance }: EntitledPurchase): Pick<Entitlement, 'sharedWindow'> {
+  if (allowance === null) return {}
+  return { sharedWindow: { id: allowance.window, fromSecond: unixSecond(allowance.since) } }
+}
+
+function firstPeriodOf(purchase: EntitledPurchase, plan: PlanSnapshot): PeriodLimits | undefined {
+  if (purchase.firstIncludedMicros === null) return undefined
+  const first = planOfPeriod(plan, purchase, { start: purchase.startDate })
+  const cap = effectiveCap(first)
+  const unbilled = unbilledCap(first)
+  return {
+    cap: cap === null ? null : cap.toString(),
+    // Without units of its own it leaves nothing.
+    rollOverLimit: (rollingLimitMicros(first) ?? 0n).toString(),
+    ...(unbilled === null ? {} : { unbilledUnits: unbilled.units.toString() }),
   }
 }
 
@@ -92,6 +141,15 @@ export function purchasePeriodAt(
   const cycle = cycleOf(purchase, plan)
   if (cycle === undefined) return wholeTerm(purchase)
   return usagePeriodAt(cycle, purchase.startDate, instant)
+}
+
+/** Returns the id of the counter window of the purchase's period that starts then. */
+export function purchaseWindowOf(
+  { reference, startDate, allowance }: EntitledPurchase,
+  { start }: Pick<Period, 'start'>,
+): string {
+  const isFirst = unixSecond(start) === unixSecond(startDate)
+  return isFirst && allowance !== null ? allowance.window : windowId(reference, unixSecond(start))
 }
 
 function countedPeriods(purchase: EntitledPurchase, plan: PlanSnapshot, now: Date): Period[] {

@@ -2,6 +2,8 @@ import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { countingWindows } from './counting-windows.ts'
+import type { Lag } from './counter-progress.ts'
+import type { PassedTail } from './shared-tail.ts'
 import { readTail } from './tail-reader.ts'
 import { UsageBehindError } from './usage-behind-error.ts'
 import type { Reading, ReferenceQuery, UsageParts, UsageQuery } from './usage-query.ts'
@@ -100,18 +102,32 @@ async function catchUp(
   const deadline = performance.now() + query.waitMs
   let readings = behind
   await refuseIfHopeless(parts, query, readings)
-  for (;;) {
-    const waitMs = deadline - performance.now()
-    if (waitMs <= 0) break
+  while (readings.some(isBehind)) {
+    const patienceMs = parts.progress.patienceMs(readings.map(lagOf))
+    const waitMs = Math.min(patienceMs, deadline - performance.now())
+    if (waitMs <= 0) return addTails(parts, query, readings)
     await parts.hotState.waitForApply(waitMs)
-    readings = await Promise.all(readings.map((reading) => readAgain(parts, query, reading)))
-    if (!readings.some(isBehind)) break
+    readings = await readAllAgain(parts, query, readings)
   }
+  return counted(parts, readings)
+}
+
+function counted(parts: UsageParts, readings: readonly Reading[]): CountedUsage {
   const entitlement = entitlementOf(parts, readings[0]!)
-  const amounts = sumAmounts(readings)
-  if (!readings.some(isBehind)) return { entitlement, amounts, source: 'awaited' }
-  await addTails(parts, query, readings, entitlement, amounts)
-  return { entitlement, amounts, source: 'tail' }
+  return { entitlement, amounts: sumAmounts(readings), source: 'awaited' }
+}
+
+/** How far the counters of a reading are, and how far they must be. */
+export function lagOf({ at, head, view: { appliedOffset } }: Reading): Lag {
+  return { at, head, appliedOffset }
+}
+
+function readAllAgain(
+  parts: UsageParts,
+  query: ReferenceQuery,
+  readings: readonly Reading[],
+): Promise<Reading[]> {
+  return Promise.all(readings.map((reading) => readAgain(parts, query, reading)))
 }
 
 export async function readAgain(
@@ -123,21 +139,38 @@ export async function readAgain(
   return { ...reading, view: await hotState.readEntry(reading.at, query.meterName) }
 }
 
+/** Adds what the log has beyond the counters. Each view and its tail meet at one offset, so their sum is exact. */
 async function addTails(
   parts: UsageParts,
   query: UsageQuery,
-  readings: readonly Reading[],
-  entitlement: Entitlement | undefined,
-  amounts: Map<string, bigint>,
-): Promise<void> {
-  const behind = readings.filter(isBehind)
-  await refuseIfHopeless(parts, query, behind)
-  // Records that fall in no window count nowhere yet, so without an entitlement there is nothing to add.
-  if (entitlement === undefined) return
-  const windows = countingWindows(entitlement)
-  for (const reading of behind) {
-    add(amounts, await readTail(parts, query, reading, windows))
+  behind: readonly Reading[],
+): Promise<CountedUsage> {
+  let readings = behind
+  const passed = new Map<number, PassedTail>()
+  while (readings.some(isBehind)) {
+    await refuseIfHopeless(parts, query, readings)
+    const entitlement = entitlementOf(parts, readings[0]!)
+    const amounts = sumAmounts(readings)
+    // Records that fall in no window count nowhere yet, so without an entitlement there is nothing to add.
+    if (entitlement === undefined) return { entitlement, amounts, source: 'tail' }
+    const windows = countingWindows(entitlement)
+    const tails = await Promise.all(
+      readings
+        .filter(isBehind)
+        .map((reading) =>
+          readTail(parts, query, reading, windows, passed.get(reading.at.partition)),
+        ),
+    )
+    for (const { answer } of tails) if (answer.kind === 'summed') add(amounts, answer.amounts)
+    if (tails.every(({ answer }) => answer.kind === 'summed')) {
+      return { entitlement, amounts, source: 'tail' }
+    }
+    for (const { partition, answer } of tails) {
+      if (answer.kind === 'passed') passed.set(partition, answer)
+    }
+    readings = await readAllAgain(parts, query, readings)
   }
+  return counted(parts, readings)
 }
 
 /**

@@ -1,7 +1,10 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { firstPeriodToleranceSeconds, windowId } from '@tollgate/schemas/hot-state/documents'
 
-/** What the counters are kept for: a period, the first one widened to the left. Half-open, Unix seconds. */
+/**
+ * What the counters are kept for: a period, the first one widened to the left: by the tolerance, or back to the start of
+ * an allowance that it shares. Half-open, Unix seconds.
+ */
 export type CountingWindow = {
   readonly id: string
   readonly fromSecond: number
@@ -11,14 +14,22 @@ export type CountingWindow = {
 export type EntitledPeriod = Entitlement['periods'][number]
 
 export function countingWindows(entitlement: Entitlement): CountingWindow[] {
-  return entitlement.periods.map((period) => {
-    const isFirst = period.startSecond === entitlement.firstPeriodStartSecond
-    return {
-      id: windowId(entitlement.purchaseRef, period.startSecond),
-      fromSecond: period.startSecond - (isFirst ? firstPeriodToleranceSeconds : 0),
-      toSecond: period.endSecond,
+  const { firstPeriodStartSecond, sharedWindow } = entitlement
+  return entitlement.periods.map(({ startSecond, endSecond }) => {
+    const id = windowOfPeriod(entitlement, startSecond)
+    if (startSecond !== firstPeriodStartSecond) {
+      return { id, fromSecond: startSecond, toSecond: endSecond }
     }
+    const fromSecond = sharedWindow?.fromSecond ?? startSecond - firstPeriodToleranceSeconds
+    return { id, fromSecond, toSecond: endSecond }
   })
+}
+
+/** Returns the id of the window that the period counts in. */
+export function windowOfPeriod(entitlement: Entitlement, startSecond: number): string {
+  const { purchaseRef, firstPeriodStartSecond, sharedWindow } = entitlement
+  if (sharedWindow !== undefined && startSecond === firstPeriodStartSecond) return sharedWindow.id
+  return windowId(purchaseRef, startSecond)
 }
 
 /**

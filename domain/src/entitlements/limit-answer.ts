@@ -11,8 +11,8 @@ export type LimitCheck = {
   readonly entitlement: Entitlement
   /** Usage of the current period, all references of the customer together, in 10^-6 units. */
   readonly usedMicros: bigint
-  /** What it was left by the period before, in 10^-6 units. */
-  readonly carriedOverMicros: bigint
+  /** What may be used of the period (`allowedMicros`); null: any amount. */
+  readonly allowedMicros: bigint | null
   /** Read only when the answer is a refusal: what may be bought instead. */
   readonly offer: PublishedOffer | undefined
   /** The wallet of a customer on a pre-paid plan, 10^-6 credits; 0 for all others. */
@@ -43,9 +43,8 @@ export function isDenied(check: Omit<LimitCheck, 'offer'>): boolean {
 }
 
 function remainingUnits(check: Omit<LimitCheck, 'offer'>): number {
-  const { entitlement, usedMicros, carriedOverMicros, creditMicros } = check
-  const underCap =
-    entitlement.cap === null ? undefined : BigInt(entitlement.cap) + carriedOverMicros - usedMicros
+  const { entitlement, usedMicros, allowedMicros, creditMicros } = check
+  const underCap = allowedMicros === null ? undefined : allowedMicros - usedMicros
   const left =
     underCap === undefined ? remainingWithoutCap : numberFromMicros(atLeastZero(underCap))
   if (entitlement.credit === null) return left

@@ -1,6 +1,7 @@
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import { placeOfReservation } from '@tollgate/schemas/reservation-reference'
+import { walletScope, walletSubject } from '@tollgate/schemas/hot-state/wallets'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 
 export type ReleaseParts = {
@@ -8,7 +9,10 @@ export type ReleaseParts = {
   readonly partitionCount: (environment: Environment) => number
 }
 
-/** Gives back what a reservation of this provider holds. False when it holds nothing, or there is none of that name. */
+/**
+ * Gives back the units and the credits that a reservation of this provider holds. False when it holds nothing, or there is
+ * none of that name.
+ */
 export async function releaseReservation(
   { hotState, partitionCount }: ReleaseParts,
   environment: Environment,
@@ -20,5 +24,6 @@ export async function releaseReservation(
   const subject = subjectKey(providerId, place.customerRef)
   const partition = partitionOf(subject, partitionCount(environment))
   const at = { space: environment, partition, subject, scope: place.productRef }
-  return await hotState.releaseReservation(at, reservationId)
+  const wallet = { subject: walletSubject(providerId, place.customerRef), scope: walletScope }
+  return await hotState.releaseReservation(at, reservationId, wallet)
 }

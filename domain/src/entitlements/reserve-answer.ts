@@ -9,8 +9,14 @@ export function answerReserve(
   reserved: Extract<ReservedUsage, { kind: 'decided' }>,
   offer: PublishedOffer | undefined,
 ): LimitsResponse {
-  const { entitlement, takenMicros: usedMicros, carriedOverMicros, reservation } = reserved
-  const check = { entitlement, usedMicros, carriedOverMicros, offer, creditMicros: 0n }
+  const {
+    entitlement,
+    takenMicros: usedMicros,
+    allowedMicros,
+    creditMicros,
+    reservation,
+  } = reserved
+  const check = { entitlement, usedMicros, allowedMicros, offer, creditMicros }
   if (reservation === undefined) return limitsAnswer(false, check)
   const { id, unitsMicros, expiresAtMs } = reservation
   const units = numberFromMicros(unitsMicros)

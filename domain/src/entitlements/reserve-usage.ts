@@ -1,24 +1,27 @@
 import { randomBytes } from 'node:crypto'
-import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type {
   ReserveOutcome,
   ReserveRequest,
   UsedElsewhere,
 } from '@tollgate/platform/hot-state/reservations'
-import { windowId, type Entitlement } from '@tollgate/schemas/hot-state/documents'
+import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import {
   keyedReservationReference,
   randomReservationReference,
 } from '@tollgate/schemas/reservation-reference'
+import { leftMicros } from '../wallet/read-wallet.ts'
+import { creditsToReserve, type CreditsToReserve } from '../wallet/reserve-credits.ts'
+import { allowedMicros } from './allowed-units.ts'
 import { carriedOverMicros } from './carried-over.ts'
 import {
   entitlementOf,
   isBehind,
+  lagOf,
   readAgain,
   readReference,
   sumAmounts,
 } from './counted-usage-reader.ts'
-import { currentPeriod } from './counting-windows.ts'
+import { currentPeriod, windowOfPeriod } from './counting-windows.ts'
 import { UsageBehindError } from './usage-behind-error.ts'
 import type { Reading, UsageParts, UsageQuery } from './usage-query.ts'
 
@@ -30,21 +33,24 @@ export type ReserveQuery = Omit<UsageQuery, 'tailRecordsMax' | 'customerRefs'> &
   /** Which period it is. */
   readonly nowMs: number
   readonly reservationsMax: number
+  /** Holds of one wallet at a time, those of usage on its way included. */
+  readonly creditsHeldMax: number
 }
 
 export type ReservedUsage =
   /** No published purchase answers for now, and the control plane must be asked. */
   | { readonly kind: 'unknown' }
-  /** The customer's wallet pays as it is used, and there are no units to reserve: a plain check says what it pays for. */
-  | { readonly kind: 'paid' }
-  /** The customer has as many reservations of the product as there may be. */
+  /** The customer has as many reservations of the product, or of credits, as there may be. */
   | { readonly kind: 'full' }
   | {
       readonly kind: 'decided'
       readonly entitlement: Entitlement
       /** What is used and what is reserved, over all references of the customer, with what was reserved now. */
       readonly takenMicros: bigint
-      readonly carriedOverMicros: bigint
+      /** What may be used of the period; null: any amount. */
+      readonly allowedMicros: bigint | null
+      /** What the wallet has left beside all that is held; 0 for plans that no wallet pays for. 10^-6 credits. */
+      readonly creditMicros: bigint
       /** Undefined: denied, and nothing is reserved. */
       readonly reservation: Reservation | undefined
     }
@@ -64,6 +70,9 @@ export type Reservation = {
  * Which references the customer has is said by the entry of its own one, which is published last. What follows from it
  * is refused in the same way once another is published, so that usage under a reference that is linked meanwhile is seen.
  *
+ * On a plan that a wallet pays for, the same step holds the credits that the units cost: there is room in both or nothing
+ * is reserved.
+ *
  * The log's tail is not added as in a plain check: what it would settle is not settled yet. Throws UsageBehindError
  * when the counters do not come in time.
  */
@@ -78,24 +87,31 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
     const entitlement = entitlementOf(parts, own)
     const period = entitlement && currentPeriod(entitlement, query.nowMs)
     if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
-    if (entitlement.credit !== null) return { kind: 'paid' }
 
     const readings = await references.readOthers([own, asked], entitlement.customerRefs)
     const here = readings.filter(({ at }) => at.partition === own.at.partition)
     const elsewhere = readings.filter((reading) => !here.includes(reading))
     // HotState sees to the counters of the current period here, and not to those that say what it was left.
     const readFirst = entitlement.rollOver === undefined ? elsewhere : readings
-    if (!readFirst.some(isBehind)) {
-      const window = windowId(entitlement.purchaseRef, period.startSecond)
+    const credits = await creditsOf(parts, query, entitlement)
+    if (credits !== 'unpublished' && !readFirst.some(isBehind)) {
+      const window = windowOfPeriod(entitlement, period.startSecond)
       const used = usedIn(elsewhere, window)
       const carried = carriedOverMicros(entitlement, period, sumAmounts(readings), query.nowMs)
-      const allowed = { entitlement, carriedOverMicros: carried }
+      const allowed = {
+        entitlement,
+        allowedMicros: allowedMicros(entitlement, period, carried),
+      }
       const request = requestOf(query, allowed, own, here, window)
-      const outcome = await parts.hotState.reserve({ ...request, elsewhere: used })
-      const answer = answerOf(outcome, allowed, request.reservationId, used.amount)
+      const together = credits === undefined ? {} : { together: credits.request }
+      const outcome = await parts.hotState.reserve({ ...request, elsewhere: used, ...together })
+      const answer = answerOf(outcome, allowed, request.reservationId, {
+        usedElsewhere: used.amount,
+        grantedMicros: credits?.grantedMicros ?? 0n,
+      })
       if (answer !== 'behind') return answer
     }
-    await waitForCounters(parts.hotState, readings, deadline)
+    await waitForCounters(parts, readings, query.waitMs, deadline)
   }
 }
 
@@ -127,15 +143,23 @@ class References {
   }
 }
 
-/** Together they make the cap. */
-type Allowed = Pick<
-  Extract<ReservedUsage, { kind: 'decided' }>,
-  'entitlement' | 'carriedOverMicros'
->
+/** What to hold in the wallet of a plan that pays from it. 'unpublished': a lost wallet is not published again yet. */
+async function creditsOf(
+  parts: UsageParts,
+  { environment, providerId, unitsMicros, creditsHeldMax }: ReserveQuery,
+  { customerRef, credit }: Entitlement,
+): Promise<CreditsToReserve | undefined | 'unpublished'> {
+  if (credit === null) return undefined
+  const name = { environment, providerId, customerRef }
+  const dueMicros = unitsMicros * BigInt(credit.creditsPerUnit)
+  return (await creditsToReserve(parts, name, dueMicros, creditsHeldMax)) ?? 'unpublished'
+}
+
+type Allowed = Pick<Extract<ReservedUsage, { kind: 'decided' }>, 'entitlement' | 'allowedMicros'>
 
 function requestOf(
   query: ReserveQuery,
-  { entitlement: { cap }, carriedOverMicros: carried }: Allowed,
+  { allowedMicros: cap }: Allowed,
   { customerRef, at, view }: Reading,
   here: readonly Reading[],
   window: string,
@@ -155,7 +179,7 @@ function requestOf(
     subjects: here.map(({ at }) => at.subject),
     series: query.meterName,
     windowId: window,
-    cap: cap === null ? null : BigInt(cap) + carried,
+    cap,
     minOffset: Math.max(...here.map(({ head }) => head)),
     isReservedFirst: false,
     reservationsMax: query.reservationsMax,
@@ -173,11 +197,14 @@ function usedIn(readings: readonly Reading[], window: string): UsedElsewhere {
   return { amount, appliedOffsets }
 }
 
+/** What the outcome of a step does not say. */
+type OutsideOfPlaces = { readonly usedElsewhere: bigint; readonly grantedMicros: bigint }
+
 function answerOf(
   outcome: ReserveOutcome,
   allowed: Allowed,
   id: string,
-  usedElsewhere: bigint,
+  { usedElsewhere, grantedMicros }: OutsideOfPlaces,
 ): ReservedUsage | 'behind' {
   switch (outcome.kind) {
     case 'behind':
@@ -185,40 +212,56 @@ function answerOf(
     case 'full':
       return { kind: 'full' }
     case 'denied':
-      return decided(allowed, takenMicros(outcome, usedElsewhere))
+      return decided(
+        allowed,
+        takenMicros(outcome, usedElsewhere),
+        creditsLeft(outcome, grantedMicros),
+      )
     case 'admitted': {
       const { units: unitsMicros, expiresAtMs } = outcome
       const taken = takenMicros(outcome, usedElsewhere)
-      return decided(allowed, taken, { id, unitsMicros, expiresAtMs })
+      const left = creditsLeft(outcome, grantedMicros)
+      return decided(allowed, taken, left, { id, unitsMicros, expiresAtMs })
     }
   }
 }
 
-function takenMicros(
-  { taken }: Extract<ReserveOutcome, { kind: 'admitted' | 'denied' }>,
-  usedElsewhere: bigint,
-): bigint {
+type Decision = Extract<ReserveOutcome, { kind: 'admitted' | 'denied' }>
+
+function creditsLeft({ takenTogether }: Decision, grantedMicros: bigint): bigint {
+  if (takenTogether === undefined) return 0n
+  return leftMicros({ grantedMicros, spentMicros: takenTogether.used + takenTogether.reserved })
+}
+
+function takenMicros({ taken }: Decision, usedElsewhere: bigint): bigint {
   return taken.used + taken.reserved + usedElsewhere
 }
 
-function decided(allowed: Allowed, taken: bigint, reservation?: Reservation): ReservedUsage {
-  return { kind: 'decided', ...allowed, takenMicros: taken, reservation }
+function decided(
+  allowed: Allowed,
+  taken: bigint,
+  creditMicros: bigint,
+  reservation?: Reservation,
+): ReservedUsage {
+  return { kind: 'decided', ...allowed, takenMicros: taken, creditMicros, reservation }
 }
 
 /** How long it takes until a reading that was too early has a better one. */
 const readAgainAfterMs = 2
 
 async function waitForCounters(
-  hotState: Pick<HotState, 'waitForApply'>,
+  { hotState, progress }: UsageParts,
   readings: readonly Reading[],
+  waitMs: number,
   deadline: number,
 ): Promise<void> {
-  const leftMs = deadline - performance.now()
-  const behind = readings.filter(isBehind)
+  const lags = readings.filter(isBehind).map(lagOf)
+  const patienceMs = lags.length > 0 ? progress.lastPatienceMs(lags, waitMs) : readAgainAfterMs
+  const leftMs = Math.min(patienceMs, deadline - performance.now())
   if (leftMs <= 0) {
     throw new UsageBehindError(
-      behind.reduce((sum, { head, view }) => sum + head - view.appliedOffset, 0),
+      lags.reduce((sum, { head, appliedOffset }) => sum + head - appliedOffset, 0),
     )
   }
-  await hotState.waitForApply(behind.length > 0 ? leftMs : Math.min(leftMs, readAgainAfterMs))
+  await hotState.waitForApply(leftMs)
 }

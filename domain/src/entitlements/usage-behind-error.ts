@@ -1,6 +1,6 @@
 /** What was counted or stored is too far behind the log to answer truthfully now. */
 export class UsageBehindError extends Error {
-  override readonly name = 'UsageBehindError'
+  override readonly name: string = 'UsageBehindError'
   readonly recordsBehind: number
 
   constructor(recordsBehind: number) {

@@ -2,8 +2,10 @@ import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { EntryAddress, EntryView, HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { EntitlementDocuments } from './entitlement-documents.ts'
+import type { Caller } from './shared-tail.ts'
+import type { TailParts } from './tail-parts.ts'
 
-export type UsageParts = {
+export type UsageParts = TailParts & {
   readonly log: EventLog
   readonly hotState: HotState
   /** Spares whoever reads often the parsing of what was parsed before. */
@@ -18,10 +20,12 @@ export type UsageQuery = {
   readonly meterName: string
   /** Every reference of the customer, where the caller knows them; else the entitlement names them. */
   readonly customerRefs?: readonly string[]
-  /** How long to wait for counters that have not seen all acknowledged usage yet. */
+  /** How long to wait at most for counters that have not seen all acknowledged usage yet. */
   readonly waitMs: number
-  /** How many records of the log may be read where waiting did not help. */
+  /** How many records of the log may be needed where waiting does not help. */
   readonly tailRecordsMax: number
+  /** Who waits for the answer. Work for it stops once the caller is gone. */
+  readonly caller?: Caller | undefined
 }
 
 /** What of a query one reference is read by. */

@@ -86,7 +86,7 @@ describe('userUsage', () => {
   it('has room for what was carried over', () => {
     const rolling = plan({ limit: 100, rolloverUnusedUnits: true })
     const counted = { usedMicros: units(70), carriedOverMicros: units(40) }
-    expect(userUsage(rolling, counted)).toEqual({
+    expect(userUsage(rolling, counted, units(140))).toEqual({
       total: 140,
       used: 70,
       remaining: 70,
@@ -103,7 +103,7 @@ describe('userUsage', () => {
     [10, 15, { remaining: 0, percentUsed: 100 }],
   ])('of %d with %d used', (limit, used, expected) => {
     const counted = { usedMicros: units(used), carriedOverMicros: 0n }
-    expect(userUsage(plan({ limit }, 'mtr_A'), counted)).toEqual({
+    expect(userUsage(plan({ limit }, 'mtr_A'), counted, units(limit))).toEqual({
       total: limit,
       used,
       meterRef: 'mtr_A',
@@ -113,7 +113,11 @@ describe('userUsage', () => {
 
   it('says without a cap what a limit check says', () => {
     const counted = { usedMicros: units(5), carriedOverMicros: 0n }
-    expect(userUsage(plan({}), counted)).toEqual({ total: 999_999, used: 5, remaining: 999_999 })
+    expect(userUsage(plan({}), counted, null)).toEqual({
+      total: 999_999,
+      used: 5,
+      remaining: 999_999,
+    })
   })
 })
 

@@ -2,7 +2,6 @@ import type { PurchaseUsageBody } from '@tollgate/schemas/http/purchases'
 import type { UserUsageBody } from '@tollgate/schemas/http/user-info'
 import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
 import type { Period } from '../periods/periods.ts'
-import { effectiveCap } from '../plans/plan-cap.ts'
 import type { PlanCore } from '../plans/plan.ts'
 import type { CreditConversion } from '../pricing/line-inputs.ts'
 import { usageAmountMinor } from '../pricing/price-line.ts'
@@ -16,6 +15,8 @@ export type CountedOfPeriod = {
   readonly usedMicros: bigint
   /** What it was left by the period before. */
   readonly carriedOverMicros: bigint
+  /** What of `usedMicros` other purchases used before this one took the allowance over. Absent: none of it. */
+  readonly usedBeforeMicros?: bigint | undefined
 }
 
 /**
@@ -51,21 +52,23 @@ function overageMicros(plan: PlanCore, { usedMicros, carriedOverMicros }: Counte
 /** As it will be billed: a trial, which comes before the first period, is not. */
 function costMinor(
   plan: PlanCore,
-  { usedMicros, carriedOverMicros }: CountedOfPeriod,
+  { usedMicros, carriedOverMicros, usedBeforeMicros = 0n }: CountedOfPeriod,
   { index }: Period,
   conversion: CreditConversion,
 ): bigint {
   const terms = usageTermsOf(plan)
   if (terms === undefined || index < 0) return 0n
-  return usageAmountMinor(terms, usedMicros, carriedOverMicros, conversion)
+  const own = usedMicros > usedBeforeMicros ? usedMicros - usedBeforeMicros : 0n
+  const units = { usedMicros: own, carriedOverMicros, usedBeforeMicros }
+  return usageAmountMinor(terms, units, conversion)
 }
 
-/** `purchase.usage` of user info. */
+/** `purchase.usage` of user info. `cap`: what may be used of the period, 10^-6 units; null: any amount. */
 export function userUsage(
   plan: PlanCore & { readonly meterRef: string | null },
   { usedMicros, carriedOverMicros }: CountedOfPeriod,
+  cap: bigint | null,
 ): UserUsageBody {
-  const cap = effectiveCap(plan, carriedOverMicros)
   const meterRef = plan.meterRef === null ? {} : { meterRef: plan.meterRef }
   const carried =
     rollingLimitMicros(plan) === undefined

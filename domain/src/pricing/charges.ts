@@ -1,3 +1,4 @@
+import type { ProrationPolicy } from '@tollgate/schemas/http/plan-terms'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
 import { invoiceLine, type ChargedPeriod, type InvoiceLine } from './invoice-line.ts'
@@ -63,6 +64,8 @@ export type PeriodUsage = {
   readonly usedMicros: bigint
   /** Left over from the period before. */
   readonly carriedOverMicros: bigint
+  /** Used by the purchases before this one of the allowance that it shares. Absent: nothing. */
+  readonly usedBeforeMicros?: bigint | undefined
   readonly reading: UsageReading
 }
 
@@ -73,7 +76,7 @@ export type PeriodUsage = {
 export function usageLines(
   plan: PlanSnapshot,
   conversion: CreditConversion,
-  { period, usedMicros, carriedOverMicros, reading }: PeriodUsage,
+  { period, usedMicros, carriedOverMicros, usedBeforeMicros, reading }: PeriodUsage,
 ): InvoiceLine[] {
   const terms = usageTermsOf(plan)
   if (terms === undefined) return []
@@ -82,37 +85,47 @@ export function usageLines(
     terms,
     usedUnits: decimalFromMicros(usedMicros),
     carriedOverUnits: decimalFromMicros(carriedOverMicros),
+    ...usedBefore(usedBeforeMicros),
     conversion,
     reading,
   } as const
   return [invoiceLine(inputs, `${plan.name}, usage`, period)]
 }
 
-/** `usedMicros` is all that was billed of the period before, `lateMicros` what is new. */
-export type LateUsage = PeriodUsage & { readonly lateMicros: bigint }
+/** `usedMicros` is all that was billed of the period before, `lateMicros` what is new; so is `lateBeforeMicros`. */
+export type LateUsage = PeriodUsage & {
+  readonly lateMicros: bigint
+  readonly lateBeforeMicros?: bigint | undefined
+}
 
 /** Usage that came after its period was billed: priced by `plan`, the one that the period had. */
 export function lateUsageLines(
   plan: PlanSnapshot,
   conversion: CreditConversion,
-  { period, usedMicros, lateMicros, carriedOverMicros, reading }: LateUsage,
+  { period, lateMicros, lateBeforeMicros = 0n, reading, ...billed }: LateUsage,
 ): InvoiceLine[] {
   const terms = usageTermsOf(plan)
-  if (terms === undefined || lateMicros === 0n) return []
+  if (terms === undefined || (lateMicros === 0n && lateBeforeMicros === 0n)) return []
   const inputs = {
     kind: 'late_usage',
     terms,
-    usedUnits: decimalFromMicros(usedMicros),
+    usedUnits: decimalFromMicros(billed.usedMicros),
     lateUnits: decimalFromMicros(lateMicros),
-    carriedOverUnits: decimalFromMicros(carriedOverMicros),
+    carriedOverUnits: decimalFromMicros(billed.carriedOverMicros),
+    ...usedBefore(billed.usedBeforeMicros),
+    ...(lateBeforeMicros === 0n ? {} : { lateBeforeUnits: decimalFromMicros(lateBeforeMicros) }),
     conversion,
     reading,
   } as const
   return [invoiceLine(inputs, `${plan.name}, usage recorded late`, period)]
 }
 
+function usedBefore(micros = 0n): { usedBeforeUnits?: string } {
+  return micros === 0n ? {} : { usedBeforeUnits: decimalFromMicros(micros) }
+}
+
 /**
- * A change of plan within a period, by the new plan's policy; `full` where it has none. By `proportional` what is left of
+ * A change of plan within a period, by the new plan's policy; `proportional` where it has none. By `proportional` what is left of
  * the period is charged at the difference of the two prices, and a cheaper plan leaves a credit.
  */
 export function prorationLines(
@@ -121,10 +134,11 @@ export function prorationLines(
   currency: string,
   period: ChargedPeriod,
   changedAt: Date,
+  policy: ProrationPolicy = after.terms.prorationPolicy ?? 'proportional',
 ): InvoiceLine[] {
   const inputs = {
     kind: 'proration',
-    policy: after.terms.prorationPolicy ?? 'full',
+    policy,
     oldMinor: requirePrices(before, currency).priceMinor.toString(),
     newMinor: requirePrices(after, currency).priceMinor.toString(),
     secondsLeft: wholeSeconds(changedAt, period.end),

@@ -39,6 +39,8 @@ export type UsageCharge = {
   readonly usedUnits: string
   /** Left over from the period before. */
   readonly carriedOverUnits: string
+  /** Units that the purchases before this one used of the allowance that it shares. Absent: none. */
+  readonly usedBeforeUnits?: string
   readonly conversion: CreditConversion
   readonly reading: UsageReading
 }
@@ -50,6 +52,8 @@ export type UsageCharge = {
 export type LateUsageCharge = Omit<UsageCharge, 'kind'> & {
   readonly kind: 'late_usage'
   readonly lateUnits: string
+  /** Units of `usedBeforeUnits` that were not stored yet when the period was billed. Absent: none. */
+  readonly lateBeforeUnits?: string
 }
 
 /** A change of plan within a period: the difference for what is left of it. Less than nothing is a credit. */

@@ -33,9 +33,23 @@ export function pricesIn(plan: PricedPlan, currency: string): PlanPrices | undef
   }
 }
 
+/** Returns the `price` of the plan in a currency, whatever it is charged for. 0 if the plan has none there. */
+export function listedPrice(plan: PricedPlan, currency: string): bigint {
+  if (currency === plan.currency) return BigInt(plan.priceMinor)
+  const option = plan.terms.pricingOptions?.find((each) => each.currency === currency)
+  return BigInt(option?.price ?? 0)
+}
+
 export function currenciesOf(plan: PricedPlan): string[] {
   const options = plan.terms.pricingOptions ?? []
   return [...new Set([plan.currency, ...options.map(({ currency }) => currency)])]
+}
+
+/** The plan as it is for a customer who has paid its set-up fee. */
+export function withoutSetupFee(plan: PlanSnapshot): PlanSnapshot {
+  const options = plan.terms.pricingOptions?.map(({ setupFee: _, ...option }) => option)
+  const terms = options === undefined ? plan.terms : { ...plan.terms, pricingOptions: options }
+  return { ...plan, setupFeeMinor: null, terms }
 }
 
 /** Of a usage-based plan it is the usage that costs, of a hybrid one the base price comes before it. */

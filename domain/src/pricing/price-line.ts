@@ -1,8 +1,9 @@
 import { creditsPerMinorUnit } from '../money/credits.ts'
 import { minorPerMajor } from '../money/currencies.ts'
-import { divideRounded, fractionOf, microsOfDecimal, type Fraction } from '../money/decimal.ts'
+import { divideRounded, fractionOf, type Fraction } from '../money/decimal.ts'
 import type { CreditConversion, LineInputs, ProratedCharge, TaxCharge } from './line-inputs.ts'
-import { priceUsage, type PicoCredits } from './price-usage.ts'
+import { priceUsage, type PicoCredits, type UnitsOfPeriod } from './price-usage.ts'
+import { unitsOfCharge, unitsWithLate } from './units-of-charge.ts'
 import type { UsageTerms } from './usage-terms.ts'
 
 /** Minor units of the invoice's currency. */
@@ -29,16 +30,12 @@ function exactAmount(inputs: LineInputs): Fraction {
     case 'carried_in':
       return whole(BigInt(inputs.amountMinor))
     case 'usage': {
-      const { terms, usedUnits, carriedOverUnits, conversion } = inputs
-      const [used, carriedOver] = [microsOfDecimal(usedUnits), microsOfDecimal(carriedOverUnits)]
-      return exactUsage(terms, used, carriedOver, conversion)
+      return exactUsage(inputs.terms, unitsOfCharge(inputs), inputs.conversion)
     }
     case 'late_usage': {
-      const { terms, usedUnits, lateUnits, carriedOverUnits, conversion } = inputs
-      const [used, carriedOver] = [microsOfDecimal(usedUnits), microsOfDecimal(carriedOverUnits)]
-      const before = priceUsage(terms, used, carriedOver)
-      const after = priceUsage(terms, used + microsOfDecimal(lateUnits), carriedOver)
-      return toMinor(after - before, conversion)
+      const { terms, conversion } = inputs
+      const billed = priceUsage(terms, unitsOfCharge(inputs))
+      return toMinor(priceUsage(terms, unitsWithLate(inputs)) - billed, conversion)
     }
     case 'proration':
       return prorated(inputs)
@@ -50,20 +47,18 @@ function exactAmount(inputs: LineInputs): Fraction {
 /** What the line of a period's usage would say, of units in 10^-6. */
 export function usageAmountMinor(
   terms: UsageTerms,
-  usedMicros: bigint,
-  carriedOverMicros: bigint,
+  units: UnitsOfPeriod,
   conversion: CreditConversion,
 ): bigint {
-  return rounded(exactUsage(terms, usedMicros, carriedOverMicros, conversion)).amountMinor
+  return rounded(exactUsage(terms, units, conversion)).amountMinor
 }
 
 function exactUsage(
   terms: UsageTerms,
-  usedMicros: bigint,
-  carriedOverMicros: bigint,
+  units: UnitsOfPeriod,
   conversion: CreditConversion,
 ): Fraction {
-  return toMinor(priceUsage(terms, usedMicros, carriedOverMicros), conversion)
+  return toMinor(priceUsage(terms, units), conversion)
 }
 
 const picosPerCredit = 1_000_000_000_000n
@@ -75,6 +70,19 @@ function toMinor(picoCredits: PicoCredits, conversion: CreditConversion): Fracti
   return {
     numerator: picoCredits * rate.numerator * minorPerMajor(conversion.currency),
     denominator: picosPerCredit * creditsPerMinorUnit * centsPerDollar * rate.denominator,
+  }
+}
+
+/** The other way: what an amount of the currency is worth, unrounded. 10^-12 credits. */
+export function picoCreditsOf(
+  amountMinor: bigint,
+  { currency, unitsPerDollar }: CreditConversion,
+): Fraction {
+  const rate = fractionOf(unitsPerDollar)
+  return {
+    numerator:
+      amountMinor * picosPerCredit * creditsPerMinorUnit * centsPerDollar * rate.denominator,
+    denominator: rate.numerator * minorPerMajor(currency),
   }
 }
 

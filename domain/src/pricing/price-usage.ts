@@ -13,62 +13,68 @@ export type PricedUnits = {
   readonly creditsPerUnit: string
 }
 
-/** What a period's usage costs. `carriedOverMicros`: units left over from the period before, which widen the limit. */
-export function priceUsage(
-  terms: UsageTerms,
-  usedMicros: bigint,
-  carriedOverMicros = 0n,
-): PicoCredits {
-  return pricedUnits(terms, usedMicros, carriedOverMicros).reduce(
+/** A period's usage, in 10^-6 units. */
+export type UnitsOfPeriod = {
+  readonly usedMicros: bigint
+  /** Units left over from the period before, which widen the limit. */
+  readonly carriedOverMicros?: bigint | undefined
+  /**
+   * Units that other purchases used of the allowance before this one took it over. They are not priced, but they take up
+   * the free and included units, the limit and the tiers.
+   */
+  readonly usedBeforeMicros?: bigint | undefined
+}
+
+/** What a period's usage costs. */
+export function priceUsage(terms: UsageTerms, units: UnitsOfPeriod): PicoCredits {
+  return pricedUnits(terms, units).reduce(
     (sum, { micros, creditsPerUnit }) => sum + micros * microsOfDecimal(creditsPerUnit),
     0n,
   )
 }
 
 /** What of a period's usage is priced at which rate: one entry for each tier, or one where all units cost the same. */
-export function pricedUnits(
-  terms: UsageTerms,
-  usedMicros: bigint,
-  carriedOverMicros = 0n,
-): PricedUnits[] {
-  const billable = billableMicros(terms, usedMicros, carriedOverMicros)
-  const micros = wholePackages(billable, terms.unitsPerPackage)
+export function pricedUnits(terms: UsageTerms, units: UnitsOfPeriod): PricedUnits[] {
+  const micros = wholePackages(billableMicros(terms, units), terms.unitsPerPackage)
   const { rate } = terms
-  switch (rate.kind) {
-    case 'flat':
-      return [{ micros, creditsPerUnit: rate.creditsPerUnit }]
-    case 'graduated':
-      return unitsByTier(rate.tiers, micros)
-    case 'volume':
-      return unitsInLastTier(rate.tiers, micros)
-  }
+  if (rate.kind === 'flat') return [{ micros, creditsPerUnit: rate.creditsPerUnit }]
+  const from = billableMicros(terms, unitsBefore(units))
+  return rate.kind === 'graduated'
+    ? unitsByTier(rate.tiers, from, micros)
+    : unitsInLastTier(rate.tiers, from, micros)
 }
 
 /** Units that are priced: above what is free or included, and no more than the plan allows. */
-export function billableMicros(
-  terms: UsageTerms,
-  usedMicros: bigint,
-  carriedOverMicros = 0n,
-): bigint {
-  const counted = countedMicros(terms, usedMicros, carriedOverMicros)
-  return atLeastNone(counted - unpricedMicros(terms, carriedOverMicros))
+export function billableMicros(terms: UsageTerms, units: UnitsOfPeriod): bigint {
+  const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n } = units
+  const upTo = (micros: bigint): bigint =>
+    atLeastNone(
+      countedUpTo(terms, micros, carriedOverMicros) - unpricedMicros(terms, carriedOverMicros),
+    )
+  return upTo(usedBeforeMicros + usedMicros) - upTo(usedBeforeMicros)
 }
 
 /** No more than the plan allows of what was used. */
-export function countedMicros(
-  terms: UsageTerms,
-  usedMicros: bigint,
-  carriedOverMicros = 0n,
-): bigint {
+export function countedMicros(terms: UsageTerms, units: UnitsOfPeriod): bigint {
+  const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n } = units
+  const upTo = (micros: bigint): bigint => countedUpTo(terms, micros, carriedOverMicros)
+  return upTo(usedBeforeMicros + usedMicros) - upTo(usedBeforeMicros)
+}
+
+function unitsBefore({ usedBeforeMicros = 0n, carriedOverMicros }: UnitsOfPeriod): UnitsOfPeriod {
+  return { usedMicros: usedBeforeMicros, carriedOverMicros }
+}
+
+function countedUpTo(terms: UsageTerms, micros: bigint, carriedOverMicros: bigint): bigint {
   const { overage } = terms
-  if (overage === undefined) return capped(usedMicros, limitMicros(terms, carriedOverMicros))
-  if (overage.maxUnits === null) return usedMicros
+  if (overage === undefined) return capped(micros, limitMicros(terms, carriedOverMicros))
+  if (overage.maxUnits === null) return micros
   const cap = unpricedMicros(terms, carriedOverMicros) + microsOfDecimal(overage.maxUnits)
-  return capped(usedMicros, cap)
+  return capped(micros, cap)
 }
 
 /** The first units of a period, which are free or in the base price. */
-function unpricedMicros(terms: UsageTerms, carriedOverMicros: bigint): bigint {
+export function unpricedMicros(terms: UsageTerms, carriedOverMicros: bigint): bigint {
   const free = microsOfDecimal(terms.freeUnits)
   return terms.overage === undefined ? free : free + (limitMicros(terms, carriedOverMicros) ?? 0n)
 }
@@ -79,20 +85,23 @@ function limitMicros({ limit }: UsageTerms, carriedOverMicros: bigint): bigint |
 
 type Tiers = Extract<Rate, { tiers: unknown }>['tiers']
 
-function unitsByTier(tiers: Tiers, micros: bigint): PricedUnits[] {
-  let from = 0n
+/** Units that begin behind the first `from` ones. */
+function unitsByTier(tiers: Tiers, from: bigint, micros: bigint): PricedUnits[] {
+  const last = from + micros
+  let at = from
   return tiers.map(({ upTo, creditsPerUnit }, index) => {
     const isLast = index === tiers.length - 1
-    const end = isLast || upTo === null ? micros : microsOfDecimal(upTo)
-    const units = atLeastNone((end < micros ? end : micros) - from)
-    from += units
+    const end = isLast || upTo === null ? last : microsOfDecimal(upTo)
+    const units = atLeastNone((end < last ? end : last) - at)
+    at += units
     return { micros: units, creditsPerUnit }
   })
 }
 
 /** All of them in the tier that the last one lies in. */
-function unitsInLastTier(tiers: Tiers, micros: bigint): PricedUnits[] {
-  const found = tiers.findIndex(({ upTo }) => upTo === null || micros <= microsOfDecimal(upTo))
+function unitsInLastTier(tiers: Tiers, from: bigint, micros: bigint): PricedUnits[] {
+  const last = from + micros
+  const found = tiers.findIndex(({ upTo }) => upTo === null || last <= microsOfDecimal(upTo))
   const at = found === -1 ? tiers.length - 1 : found
   return tiers.map(({ creditsPerUnit }, index) => ({
     micros: index === at ? micros : 0n,

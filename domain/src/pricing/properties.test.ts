@@ -50,11 +50,15 @@ const termsWith = (rate: fc.Arbitrary<Rate>): fc.Arbitrary<UsageTerms> =>
 
 const used = fc.bigInt({ min: 0n, max: 20_000_000_000n })
 
+function priceOf(terms: UsageTerms, usedMicros: bigint, usedBeforeMicros = 0n): bigint {
+  return priceUsage(terms, { usedMicros, usedBeforeMicros })
+}
+
 describe('usage', () => {
   test('that is more costs no less, but by volume', () => {
     fc.assert(
       fc.property(termsWith(fc.oneof(flat, graduated)), used, used, (terms, one, more) => {
-        expect(priceUsage(terms, one + more) >= priceUsage(terms, one)).toBe(true)
+        expect(priceOf(terms, one + more) >= priceOf(terms, one)).toBe(true)
       }),
     )
   })
@@ -71,7 +75,7 @@ describe('usage', () => {
           sum += exact.numerator
           before += micros
         }
-        expect(sum).toBe(priceUsage(terms, before) * 100n)
+        expect(sum).toBe(priceOf(terms, before) * 100n)
       }),
     )
   })
@@ -79,8 +83,33 @@ describe('usage', () => {
   test('never costs less than nothing, nor anything within what is free', () => {
     fc.assert(
       fc.property(termsWith(fc.oneof(flat, graduated, volume)), used, (terms, micros) => {
-        expect(priceUsage(terms, micros) >= 0n).toBe(true)
-        if (micros <= microsOfDecimal(terms.freeUnits)) expect(priceUsage(terms, micros)).toBe(0n)
+        expect(priceOf(terms, micros) >= 0n).toBe(true)
+        if (micros <= microsOfDecimal(terms.freeUnits)) expect(priceOf(terms, micros)).toBe(0n)
+      }),
+    )
+  })
+
+  test('costs the same in one piece as by purchases that share the allowance', () => {
+    const parts = fc.array(used, { minLength: 1, maxLength: 6 })
+    fc.assert(
+      fc.property(termsWith(fc.oneof(flat, graduated)), parts, (withPackages, each) => {
+        const { unitsPerPackage: _, ...terms } = withPackages
+        let before = 0n
+        let sum = 0n
+        for (const micros of each) {
+          sum += priceOf(terms, micros, before)
+          before += micros
+        }
+        expect(sum).toBe(priceOf(terms, before))
+      }),
+    )
+  })
+
+  test('of a purchase that shares an allowance costs no less than without what others used of it', () => {
+    fc.assert(
+      fc.property(termsWith(flat), used, used, ({ freeUnits, rate }, micros, before) => {
+        const terms = { freeUnits, rate, limit: null }
+        expect(priceOf(terms, micros, before) >= priceOf(terms, micros)).toBe(true)
       }),
     )
   })
@@ -88,7 +117,10 @@ describe('usage', () => {
   test('that is priced is no more than what was used, and than what may be', () => {
     fc.assert(
       fc.property(termsWith(flat), used, used, (terms, micros, carriedOver) => {
-        const billable = billableMicros(terms, micros, carriedOver)
+        const billable = billableMicros(terms, {
+          usedMicros: micros,
+          carriedOverMicros: carriedOver,
+        })
         expect(billable >= 0n && billable <= micros).toBe(true)
         const most = terms.overage === undefined ? terms.limit : terms.overage.maxUnits
         const widened = terms.overage === undefined ? carriedOver : 0n

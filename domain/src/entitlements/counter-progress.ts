@@ -1,0 +1,62 @@
+import type { EntryAddress } from '@tollgate/platform/hot-state/hot-state'
+
+export type ProgressLimits = {
+  /** How long the counters of a partition may stand still before a caller stops waiting for them. */
+  readonly standstillMs: number
+  /** A caller that is more records behind does not wait at all, if it can read the records themselves. */
+  readonly awaitedRecordsMax: number
+}
+
+/** How far the counters of one partition are, and how far a caller needs them. */
+export type Lag = {
+  readonly at: Pick<EntryAddress, 'space' | 'partition'>
+  readonly appliedOffset: number
+  readonly head: number
+}
+
+/**
+ * Says how long it is worthwhile to wait for the counters: only while they move. All callers of a process share what is
+ * known, so counters that stand still cost one wait, and not one for each caller.
+ */
+export class CounterProgress {
+  readonly #limits: ProgressLimits
+  /** By partition: where the counters were seen behind, and when they were first seen there. */
+  readonly #standing = new Map<string, { offset: number; sinceMs: number }>()
+
+  constructor(limits: ProgressLimits) {
+    this.#limits = limits
+  }
+
+  /**
+   * Returns how many milliseconds to wait at most before looking again. 0: reading the records themselves is faster,
+   * because the counters stand still or are far behind.
+   */
+  patienceMs(lags: readonly Lag[]): number {
+    const { standstillMs, awaitedRecordsMax } = this.#limits
+    const isFar = lags.some(({ appliedOffset, head }) => head - appliedOffset > awaitedRecordsMax)
+    const leftMs = this.#leftMs(lags, standstillMs)
+    return isFar ? 0 : leftMs
+  }
+
+  /** The same for callers that can do nothing but wait, however far the counters are behind. */
+  lastPatienceMs(lags: readonly Lag[], waitMs: number): number {
+    return this.#leftMs(lags, waitMs)
+  }
+
+  #leftMs(lags: readonly Lag[], standstillMs: number): number {
+    let leftMs = Infinity
+    for (const lag of lags) {
+      if (lag.appliedOffset < lag.head) leftMs = Math.min(leftMs, standstillMs - this.#stoodMs(lag))
+    }
+    return Math.max(0, leftMs)
+  }
+
+  #stoodMs({ at: { space, partition }, appliedOffset: offset }: Lag): number {
+    const place = `${space}/${partition}`
+    const nowMs = performance.now()
+    const standing = this.#standing.get(place)
+    if (standing?.offset === offset) return nowMs - standing.sinceMs
+    this.#standing.set(place, { offset, sinceMs: nowMs })
+    return 0
+  }
+}

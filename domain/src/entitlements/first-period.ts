@@ -1,0 +1,59 @@
+import type { Entitlement, PeriodLimits } from '@tollgate/schemas/hot-state/documents'
+
+type SharedOut = Pick<Entitlement, 'firstPeriod' | 'laterPeriods' | 'firstPeriodStartSecond'>
+
+/** The cap and the unbilled limit of the period that starts at that second. */
+export function limitsOfPeriod(
+  entitlement: SharedOut & Pick<Entitlement, 'cap' | 'unbilled'>,
+  startSecond: number,
+): Pick<Entitlement, 'cap' | 'unbilled'> {
+  const { cap, unbilled } = entitlement
+  const own = ownLimits(entitlement, startSecond) ?? { cap }
+  if (unbilled === undefined) return { cap: own.cap }
+  return { cap: own.cap, unbilled: { ...unbilled, units: own.unbilledUnits ?? unbilled.units } }
+}
+
+/** Units of the period that starts at that second, 10^-6, of which the unused ones are left to the next period. */
+export function leavingLimitMicros(
+  entitlement: SharedOut & Pick<Entitlement, 'rollOver'>,
+  startSecond: number,
+): bigint {
+  const own = ownLimits(entitlement, startSecond)
+  return BigInt(own?.rollOverLimit ?? entitlement.rollOver?.limit ?? 0)
+}
+
+/** Returns the limits that the period has for itself; undefined: those that are published for every period. */
+function ownLimits(
+  { firstPeriod, laterPeriods, firstPeriodStartSecond }: SharedOut,
+  startSecond: number,
+): PeriodLimits | undefined {
+  return startSecond === firstPeriodStartSecond ? firstPeriod : laterPeriods
+}
+
+type Published = Pick<Entitlement, 'cap' | 'unbilled' | 'rollOver'>
+
+/** What is published of a purchase whose first period has limits of its own: see `laterPeriods`. */
+export function splitLimits(
+  every: Published,
+  first: PeriodLimits,
+): Published & Pick<Entitlement, 'firstPeriod' | 'laterPeriods'> {
+  const { cap, unbilled, rollOver } = every
+  const laterPeriods: PeriodLimits = {
+    cap,
+    ...(rollOver === undefined ? {} : { rollOverLimit: rollOver.limit }),
+    ...(unbilled === undefined ? {} : { unbilledUnits: unbilled.units }),
+  }
+  const least = (of: string, ofFirst: string | undefined): string =>
+    ofFirst !== undefined && BigInt(ofFirst) < BigInt(of) ? ofFirst : of
+  return {
+    cap: cap === null ? first.cap : least(cap, first.cap ?? undefined),
+    ...(unbilled === undefined
+      ? {}
+      : { unbilled: { ...unbilled, units: least(unbilled.units, first.unbilledUnits) } }),
+    ...(rollOver === undefined
+      ? {}
+      : { rollOver: { ...rollOver, limit: least(rollOver.limit, first.rollOverLimit) } }),
+    firstPeriod: first,
+    laterPeriods,
+  }
+}

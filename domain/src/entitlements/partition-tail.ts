@@ -1,0 +1,190 @@
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { subjectKey } from '@tollgate/schemas/subject'
+import type { CountingWindow } from './counting-windows.ts'
+import { readTailSlice, type LogPlace, type TailSlice } from './read-tail-slice.ts'
+import { FirstUses } from './first-uses.ts'
+import { digestOfId, TailChunk, type Series } from './tail-chunk.ts'
+import { TailSums, type TailSum } from './tail-sums.ts'
+
+export type PartitionTailParts = {
+  readonly log: Pick<EventLog, 'read'>
+  readonly hotState: Pick<HotState, 'readMarks' | 'appliedOffset'>
+}
+
+export type TailPlace = LogPlace & { readonly space: string }
+
+/**
+ * The folded tail of one partition: sums of the records from the counters' fence to the end of the log, as far as
+ * somebody needed them. Every record is read and folded once, whoever asks. Records that the fence has passed are
+ * dropped.
+ *
+ * A record counts if no earlier record of the log has its idempotency key. That never changes, so what is folded stays
+ * right whatever happens to the hot state. Keys that were used before the tail are known by their marks, which are
+ * complete up to the fence; keys of the tail are kept here.
+ *
+ * The owner calls `advance` and `cutAt` one after the other, and `seek` at any time.
+ */
+export class PartitionTail {
+  readonly #parts: PartitionTailParts
+  readonly #place: TailPlace
+  /** Adjacent, in the order of the log. Empty before the first use. */
+  #chunks: TailChunk[] = []
+  readonly #firstUses = new FirstUses()
+  readonly #sums = new TailSums()
+  #bytes = 0
+
+  constructor(parts: PartitionTailParts, place: TailPlace) {
+    this.#parts = parts
+    this.#place = place
+  }
+
+  /** Undefined before the first use. */
+  get fromOffset(): number | undefined {
+    return this.#chunks[0]?.fromOffset
+  }
+
+  get toOffset(): number {
+    return this.#chunks.at(-1)?.toOffset ?? 0
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** What all chunks together add to the counters. */
+  sum(series: readonly Series[], windows: readonly CountingWindow[]): TailSum {
+    return this.#sums.sum(this.#chunks, series, windows)
+  }
+
+  /** Keeps the chunk that holds the fence and all chunks after it. If no chunk holds it, an empty tail begins there. */
+  seek(fence: number): void {
+    const at = this.#chunks.findIndex((chunk) => holds(chunk, fence))
+    if (at === 0) return
+    if (at < 0) {
+      this.#firstUses.clear()
+      this.#chunks = [new TailChunk(fence)]
+    } else {
+      this.#chunks.splice(0, at)
+      // Not up to the fence: the chunk may be in the middle of being cut for a caller with an earlier one.
+      this.#firstUses.dropBefore(this.#chunks[0]!.fromOffset)
+    }
+    this.#weigh()
+  }
+
+  clear(): void {
+    this.#chunks = []
+    this.#firstUses.clear()
+    this.#bytes = 0
+  }
+
+  /** Folds some more records. Returns 'lost' if the hot state has lost marks that are needed; then the tail is empty. */
+  async advance(): Promise<'advanced' | 'lost'> {
+    const last = this.#chunks.at(-1)!
+    const slice = await readTailSlice(this.#parts.log, this.#place, last.toOffset)
+    const { repeated, marked, areMarksWhole } = await this.#readKeys(slice)
+    if (!areMarksWhole) {
+      this.clear()
+      return 'lost'
+    }
+    // Somebody may have sought another fence meanwhile; the caller sees that the end is not reached.
+    if (this.#chunks.at(-1) !== last) return 'advanced'
+    this.#fold(slice, repeated, marked)
+    this.#weigh()
+    return 'advanced'
+  }
+
+  /** Makes the first chunk begin at the fence, which is inside of it. What is left of it is read and folded again. */
+  async cutAt(fence: number): Promise<void> {
+    const whole = this.#chunks[0]!
+    const rest = new TailChunk(fence)
+    while (rest.toOffset < whole.toOffset) {
+      const recordsMax = whole.toOffset - rest.toOffset
+      const slice = await readTailSlice(this.#parts.log, this.#place, rest.toOffset, recordsMax)
+      for (const { offset, event } of slice.records) {
+        // A key whose first use was dropped was used before the fence, so it is repeated here.
+        const isRepeated =
+          event.idempotencyKey !== null && this.#firstUses.find(digestOfId(event.id)) !== offset
+        if (!isRepeated) count(rest, event)
+      }
+      rest.advanceTo(slice.toOffset)
+    }
+    if (this.#chunks[0] !== whole || whole.toOffset !== rest.toOffset) return
+    if (this.#chunks.length > 1) rest.close()
+    this.#chunks[0] = rest
+    this.#weigh()
+  }
+
+  /** What is known of the slice's keys: those that the tail has, and the marks of the others. */
+  async #readKeys({ records }: TailSlice) {
+    const from = this.fromOffset ?? 0
+    const repeated = new Set<string>()
+    const unknown = new Set<string>()
+    for (const { event } of records) {
+      if (event.idempotencyKey === null) continue
+      if (this.#firstUses.find(digestOfId(event.id)) !== undefined) repeated.add(event.id)
+      else unknown.add(event.id)
+    }
+    const marked = new Map<string, number>()
+    if (unknown.size === 0) return { repeated, marked, areMarksWhole: true }
+    const { hotState } = this.#parts
+    const { space, partition } = this.#place
+    const ids = [...unknown]
+    const marks = await hotState.readMarks(space, partition, ids)
+    for (const [index, offset] of marks.entries()) {
+      if (offset !== undefined) marked.set(ids[index]!, offset)
+    }
+    // Marks are complete up to the fence. A fence before the tail shows that the hot state was lost: marks, too.
+    const fence = await hotState.appliedOffset(space, partition)
+    return { repeated, marked, areMarksWhole: fence >= from }
+  }
+
+  #fold(slice: TailSlice, repeated: ReadonlySet<string>, marked: Map<string, number>): void {
+    let chunk = this.#chunks.at(-1)!
+    for (const { offset, event } of slice.records) {
+      chunk = this.#chunkFor(chunk, offset)
+      if (event.idempotencyKey !== null) {
+        if (repeated.has(event.id)) continue
+        const first = marked.get(event.id) ?? offset
+        marked.set(event.id, first)
+        if (first !== offset) continue
+        this.#firstUses.note(digestOfId(event.id), offset)
+      }
+      count(chunk, event)
+    }
+    this.#chunkFor(chunk, slice.toOffset - 1).advanceTo(slice.toOffset)
+  }
+
+  /** The chunk that takes the record: the one given, or a new one after it. */
+  #chunkFor(last: TailChunk, offset: number): TailChunk {
+    let chunk = last
+    while (offset >= chunk.endsAt) {
+      chunk.advanceTo(chunk.endsAt)
+      chunk.close()
+      chunk = new TailChunk(chunk.endsAt)
+      this.#chunks.push(chunk)
+    }
+    return chunk
+  }
+
+  #weigh(): void {
+    const sums = this.#chunks.reduce((sum, { bytes }) => sum + bytes, 0)
+    this.#bytes = sums + this.#firstUses.bytes
+  }
+}
+
+/** A chunk without records holds the fence that it begins at. */
+function holds({ fromOffset, toOffset }: TailChunk, fence: number): boolean {
+  return fromOffset === fence || (fromOffset < fence && fence < toOffset)
+}
+
+function count(chunk: TailChunk, event: MeterEvent): void {
+  if (event.outcome !== 'success') return
+  const series = {
+    subject: subjectKey(event.providerId, event.customerRef),
+    scope: event.productRef ?? '',
+    meterName: event.meterName,
+  }
+  chunk.add(series, Math.floor(event.timestamp / 1000), event.value)
+}

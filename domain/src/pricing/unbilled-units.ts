@@ -1,0 +1,77 @@
+import { microsOfDecimal, type Fraction } from '../money/decimal.ts'
+import { priceUsage, unpricedMicros, type PicoCredits } from './price-usage.ts'
+import type { Rate, UsageTerms } from './usage-terms.ts'
+
+/**
+ * Returns how many units of a period (10^-6) fit under an amount of credits (10^-12, a fraction as an exchange rate may be
+ * one): none of the first so many makes the period cost more. Free and included units come on top. By volume the price
+ * falls where a cheaper tier begins, and what comes behind the first unit that does not fit is not admitted. The limit and
+ * the most of the overage are left out: they are a cap of their own. Undefined: no usage costs that much.
+ */
+export function unitsWithin(terms: UsageTerms, amount: Fraction): bigint | undefined {
+  const { unitsPerPackage, rate } = terms
+  // Without packages usage is priced in steps of 10^-6 units.
+  const stepMicros = unitsPerPackage === undefined ? 1n : microsOfDecimal(unitsPerPackage)
+  const reached = firstReaching(rate, dividedUp(amount.numerator, amount.denominator), stepMicros)
+  if (reached === undefined) return undefined
+  const isExceeded = priceOf(rate, reached) * amount.denominator > amount.numerator
+  return unpricedMicros(terms, 0n) + (isExceeded ? reached - stepMicros : reached)
+}
+
+/** The fewest whole steps of priced units that cost so much or more. */
+function firstReaching(rate: Rate, price: PicoCredits, stepMicros: bigint): bigint | undefined {
+  if (rate.kind === 'volume') return firstByVolume(rate, price, stepMicros)
+  const tiers = rate.kind === 'flat' ? [{ ...rate, upTo: null }] : rate.tiers
+  let before = 0n
+  let start = 0n
+  for (const [index, { upTo, creditsPerUnit }] of tiers.entries()) {
+    const rateMicros = microsOfDecimal(creditsPerUnit)
+    const isOpen = upTo === null || index === tiers.length - 1
+    const end = isOpen ? undefined : later(microsOfDecimal(upTo), start)
+    if (rateMicros > 0n) {
+      const reached = start + dividedUp(price - before, rateMicros)
+      if (end === undefined || reached <= end) return wholeSteps(reached, stepMicros)
+    }
+    if (end === undefined) return undefined
+    before += (end - start) * rateMicros
+    start = end
+  }
+  return undefined
+}
+
+function firstByVolume(
+  { tiers }: Extract<Rate, { tiers: unknown }>,
+  price: PicoCredits,
+  stepMicros: bigint,
+): bigint | undefined {
+  let start = 0n
+  for (const [index, { upTo, creditsPerUnit }] of tiers.entries()) {
+    const rateMicros = microsOfDecimal(creditsPerUnit)
+    const isOpen = upTo === null || index === tiers.length - 1
+    const end = isOpen ? undefined : later(microsOfDecimal(upTo), start)
+    if (rateMicros > 0n) {
+      const reached = wholeSteps(later(dividedUp(price, rateMicros), start + 1n), stepMicros)
+      if (end === undefined || reached <= end) return reached
+    }
+    if (end === undefined) return undefined
+    start = end
+  }
+  return undefined
+}
+
+function priceOf(rate: Rate, micros: bigint): PicoCredits {
+  return priceUsage({ limit: null, freeUnits: '0', rate }, { usedMicros: micros })
+}
+
+function wholeSteps(micros: bigint, stepMicros: bigint): bigint {
+  return dividedUp(micros, stepMicros) * stepMicros
+}
+
+function later(one: bigint, other: bigint): bigint {
+  return one > other ? one : other
+}
+
+/** Of positive numbers. */
+function dividedUp(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor
+}
