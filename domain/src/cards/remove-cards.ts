@@ -29,9 +29,10 @@ export async function removeCards(
       if (detached.outcome === 'unknown') throw new PaymentUnknownError(detached.message)
     }
   }
-  await parts.commit(operation, async ({ sql, now }) => {
+  await parts.commit(operation, async (work) => {
+    const { sql } = work
     await lockCustomer(sql, providerId, customerRef)
     await removeCard(sql, providerId, customerRef)
-    await disarmRecharge(sql, providerId, customerRef, now)
+    await disarmRecharge(work, customerRef)
   })
 }

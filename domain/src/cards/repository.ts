@@ -1,3 +1,4 @@
+import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 
 /** What is known of the card that a customer paid with last. */
@@ -27,11 +28,10 @@ export async function findCard(
   customerRef: string,
 ): Promise<Card | undefined> {
   const [row] = await sql<CardRow[]>`
-    select * from customer_cards
+    select brand, last4, exp_month, exp_year, reusable and not ${isDisputed(sql)} as reusable
+    from customer_cards
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
-  if (row === undefined) return undefined
-  const { brand, last4, reusable } = row
-  return { brand, last4, expMonth: row.exp_month, expYear: row.exp_year, reusable }
+  return row === undefined ? undefined : fromRow(row)
 }
 
 /** One that may be charged again gives way only to another such one. */
@@ -56,6 +56,28 @@ export async function keepCard(
     where excluded.reusable or not customer_cards.reusable`
 }
 
+/** The customer's stored card, if it is this payment method. */
+export async function findCardOfMethod(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  paymentMethodId: string,
+): Promise<SeenCard | undefined> {
+  const [row] = await sql<CardRow[]>`
+    select brand, last4, exp_month, exp_year, reusable from customer_cards
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and payment_method_id = ${paymentMethodId}`
+  return row === undefined ? undefined : { ...fromRow(row), paymentMethodId }
+}
+
+/** A payment with it was taken back by its holder's bank: nothing is charged on it without its holder any more. */
+function isDisputed(sql: Queryable): Fragment {
+  return sql`exists (
+    select from payment_disputes as dispute
+    where dispute.provider_id = customer_cards.provider_id
+      and dispute.payment_method_id = customer_cards.payment_method_id and dispute.takes_access)`
+}
+
 /** The payment method that may be charged without its holder. */
 export async function findReusablePaymentMethod(
   sql: Queryable,
@@ -65,7 +87,7 @@ export async function findReusablePaymentMethod(
   const [row] = await sql<{ payment_method_id: string }[]>`
     select payment_method_id from customer_cards
     where provider_id = ${providerId} and customer_ref = ${customerRef} and reusable
-      and payment_method_id is not null`
+      and payment_method_id is not null and not ${isDisputed(sql)}`
   return row?.payment_method_id
 }
 
@@ -77,4 +99,8 @@ export async function removeCard(
   await sql`
     delete from customer_cards
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
+}
+
+function fromRow({ brand, last4, exp_month, exp_year, reusable }: CardRow): Card {
+  return { brand, last4, expMonth: exp_month, expYear: exp_year, reusable }
 }

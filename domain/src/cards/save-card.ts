@@ -5,13 +5,14 @@ import { findReusablePaymentMethod, keepCard, type SeenCard } from './repository
 
 /** Keeps what is known of a card that was paid with or set up; what waits for one that may be charged again begins. */
 export async function saveCard(
-  { sql, providerId, now }: UnitOfWork,
+  work: UnitOfWork,
   customerRef: string,
   card: SeenCard,
 ): Promise<void> {
+  const { sql, providerId, now } = work
   const before = await findReusablePaymentMethod(sql, providerId, customerRef)
   await keepCard(sql, providerId, customerRef, card, now)
   if (!card.reusable) return
-  await armRecharge(sql, providerId, customerRef, card.paymentMethodId, now)
+  await armRecharge(work, customerRef, card.paymentMethodId)
   if (before !== card.paymentMethodId) await chargeUnpaidNow(sql, providerId, customerRef, now)
 }

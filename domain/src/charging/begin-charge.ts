@@ -23,12 +23,12 @@ import { findProcessorCustomer } from '../payments/processor-customers.ts'
 import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../wallet/ledger.ts'
-import type { BegunCharge, ChargeOutcome } from './charge-invoice.ts'
+import type { BegunCharge, FailedCharge, InvoiceCharge } from './charge-invoice.ts'
 
 /** Writes down the next call that charges the card for the invoice, where there is one to be made. */
 export async function beginCharge(
   work: UnitOfWork,
-  { invoiceRef }: { readonly invoiceRef: string },
+  { invoiceRef, isOutOfTurn }: Pick<InvoiceCharge, 'invoiceRef' | 'isOutOfTurn'>,
 ): Promise<BegunCharge> {
   const { sql, providerId } = work
   // The payment before what it pays, as when it succeeds.
@@ -39,8 +39,8 @@ export async function beginCharge(
     return { kind: 'look', intentRef: intent.reference }
   }
   const last = await findLastCharge(sql, providerId, invoiceRef)
-  const failed = outcomeOf(last)
-  if (failed?.kind === 'declined' && !isCounted(invoice, failed.failure)) {
+  const failed = outcomeInTurn(last)
+  if (failed !== undefined && !isCounted(invoice, failed.failure)) {
     return { kind: 'known', outcome: failed }
   }
   const payer = await findPayer(work, invoice)
@@ -57,9 +57,11 @@ export async function beginCharge(
     const purchase = await findPurchase(work, invoice)
     const terms = await findTerms(work, invoice)
     if (terms === undefined) throw new Error(`nobody knows what ${invoice.currency} is worth`)
-    return { kind: 'send', ...(await openPayment(work, invoice, purchase, payer, terms, number)) }
+    const asked = { ...payer, isOutOfTurn }
+    return { kind: 'send', ...(await openPayment(work, invoice, purchase, asked, terms, number)) }
   }
-  const call = { operation: 'confirm', request: { paymentMethodId: method } } as const
+  const request = { paymentMethodId: method, ...(isOutOfTurn && { isOutOfTurn }) }
+  const call = { operation: 'confirm', request } as const
   const attempt = await insertAttempt(sql, providerId, intent.reference, call, work.now)
   return { kind: 'send', intent, attempt }
 }
@@ -80,8 +82,31 @@ export async function beginFirstCharge(
   return { kind: 'send', ...(await openPayment(work, invoice, purchase, payer, terms, 1)) }
 }
 
+/**
+ * Writes down the call that makes a payment of the invoice which its customer confirms, with a card that is kept. The caller
+ * has locked the invoice, and there is no other open payment of it.
+ */
+export async function openPaymentByCustomer(
+  work: UnitOfWork,
+  invoice: Invoice,
+  customerId: string,
+): Promise<OpenedIntent> {
+  const { sql, providerId } = work
+  const number = (await countIntentsOfInvoice(sql, providerId, invoice.reference)) + 1
+  const terms = await findTerms(work, invoice)
+  if (terms === undefined) throw new Error(`nobody knows what ${invoice.currency} is worth`)
+  const payer = { method: null, customerId }
+  return openPayment(work, invoice, await findPurchase(work, invoice), payer, terms, number)
+}
+
 /** Whom the processor charges, and what; by its ids. */
 type Payer = { readonly method: string; readonly customerId: string }
+
+/** Without a card, the customer enters one. */
+type PayerOrCustomer = Omit<Payer, 'method'> & {
+  readonly method: string | null
+  readonly isOutOfTurn?: true | undefined
+}
 
 /** Undefined where no card is saved. */
 async function findPayer(
@@ -105,10 +130,15 @@ async function findPurchase(
 }
 
 /**
- * Undefined: it has not failed, as far as is known. A try that its customer was there for is none of those that are
- * counted until the purchase is suspended.
+ * Undefined if the last attempt has not failed, as far as is known, or does not count toward suspension: the customer was
+ * present, or the provider asked for it. The attempt itself carries the mark, so it survives a crash.
  */
-export function outcomeOf(last: PaymentAttempt | undefined): ChargeOutcome | undefined {
+export function outcomeInTurn(last: PaymentAttempt | undefined): FailedCharge | undefined {
+  return last?.request['isOutOfTurn'] === true ? undefined : outcomeOf(last)
+}
+
+/** Like `outcomeInTurn`, but also of a charge that the provider asked for. */
+export function outcomeOf(last: PaymentAttempt | undefined): FailedCharge | undefined {
   if (last?.request['presence'] === 'on_session') return undefined
   if (last?.outcome !== 'declined' && last?.outcome !== 'refused') return undefined
   return { kind: 'declined', isFinal: last.decline === 'hard', failure: last.key }
@@ -155,7 +185,7 @@ async function openPayment(
   work: UnitOfWork,
   invoice: Invoice,
   purchase: Purchase | undefined,
-  { method: paymentMethodId, customerId: processorCustomerId }: Payer,
+  { method: paymentMethodId, customerId: processorCustomerId, isOutOfTurn }: PayerOrCustomer,
   terms: IntentTerms,
   number: number,
 ): Promise<OpenedIntent> {
@@ -169,7 +199,8 @@ async function openPayment(
     cycleMode: purchase?.cycleMode ?? 'calendar',
     checkoutSessionId: null,
     paymentMethodId,
-    keepsCard: false,
+    isOutOfTurn,
+    keepsCard: paymentMethodId === null,
     terms,
     // What the invoice comes to has its tax in it.
     tax: null,

@@ -1,5 +1,6 @@
 import { issueInvoice } from '../invoices/issue-invoice.ts'
 import { makeInvoice } from '../invoices/make-invoice.ts'
+import { staysDraft } from '../invoices/stays-draft.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import type { PlanSwitch } from '../purchases/decide-switch.ts'
 import type { Purchase } from '../purchases/repository.ts'
@@ -17,6 +18,8 @@ export async function billSwitch(
   seller: Seller,
 ): Promise<InvoiceWithLines | undefined> {
   if (lines.length === 0) return undefined
+  // It claims no period, so nothing must be stored of lines that cost nothing.
+  if (await staysDraft(work, { customerRef, currency }, lines)) return undefined
   const made = await makeInvoice(work, {
     customerRef,
     purchaseRef: reference,

@@ -1,8 +1,10 @@
+import type { Queryable } from '@tollgate/platform/database/database'
 import { findCustomer } from '../customers/repository.ts'
 import { listBilledPeriods, type PeriodClaim } from '../invoices/billed-periods.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
 import { makeInvoice } from '../invoices/make-invoice.ts'
+import { staysDraft } from '../invoices/stays-draft.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { recurringLines } from '../pricing/charges.ts'
@@ -26,13 +28,14 @@ export type UsageBilled =
 
 /**
  * The invoice of usage that was summed up, issued, and the notes on the purchase moved on in the same transaction: what
- * was billed is not found due again. All that was read before stands as long as the notes do, since every bill moves them.
+ * was billed is not found due again. `alone` bills the usage without the price of the next period. All that was read before stands as long as the notes do, since every bill moves them.
  */
 export async function billUsage(
   work: UnitOfWork,
   { purchase: before, period, notes }: UsageToBill,
   measured: UsageToPrice,
   seller: Seller,
+  withRenewal: 'with renewal' | 'alone' = 'with renewal',
 ): Promise<UsageBilled> {
   const { sql, providerId } = work
   const purchase = await lockPurchase(sql, providerId, before.reference)
@@ -46,7 +49,8 @@ export async function billUsage(
   await updateUsageBilling(sql, providerId, { reference, ...notes })
   const usage = linesOfUsage(purchase, planSnapshot, await conversionTo(work, currency), measured)
   if (usage.length === 0 || isIdle(purchase, measured)) return { kind: 'noted' }
-  const renewal = period && (await renewalWith(work, purchase, period))
+  const renewal =
+    withRenewal === 'alone' ? undefined : period && (await renewalWith(work, purchase, period))
   const groups = splitCharges(
     { recurring: renewal?.lines ?? [], usage },
     renewal === undefined ? undefined : 'combined',
@@ -57,10 +61,12 @@ export async function billUsage(
   ]
   const lines = groups.flatMap((group) => group.lines)
   const purchaseRef = reference
+  const isDraft = await staysDraft(work, { customerRef, currency }, lines)
   const request = { customerRef, purchaseRef, planSnapshot, currency, lines, claims }
-  const made = await makeInvoice(work, request)
+  const made = await makeInvoice(work, { ...request, staysDraft: isDraft })
   if (made.kind !== 'made')
     throw new Error(`a period of ${reference} is billed that is noted as due`)
+  if (isDraft) return { kind: 'noted' }
   const parties = await readParties(work, customerRef, seller)
   const invoice = await issueInvoice(work, made.invoice, parties)
   for (const line of usage) await tellOfUsage(work, purchase, invoice.reference, line)
@@ -83,12 +89,15 @@ function isSameTime(one: Date | null, other: Date | null): boolean {
 
 /** A purchase that is suspended goes on having periods; of those without any usage nobody is told. */
 function isIdle({ status }: Purchase, { current, earlier }: UsageToPrice): boolean {
-  const hasLate = earlier.some(({ usedMicros, billed }) => usedMicros !== billed.usedMicros)
+  const hasLate = earlier.some(
+    ({ usedMicros, usedBeforeMicros, billed }) =>
+      usedMicros !== billed.usedMicros || usedBeforeMicros !== billed.usedBeforeMicros,
+  )
   return status === 'suspended' && current?.usedMicros === 0n && !hasLate
 }
 
-async function conversionTo(
-  { sql, providerId }: UnitOfWork,
+export async function conversionTo(
+  { sql, providerId }: { readonly sql: Queryable; readonly providerId: string },
   currency: string,
 ): Promise<CreditConversion> {
   const rate = await findExchangeRate(sql, providerId, currency)

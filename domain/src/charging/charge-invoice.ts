@@ -16,6 +16,8 @@ export type InvoiceCharge = {
   readonly amountMinor: bigint
   readonly currency: string
   readonly now: Date
+  /** The provider asks for it. A failure does not count toward suspension. */
+  readonly isOutOfTurn?: true
 }
 
 export type ChargeOutcome =
@@ -23,15 +25,17 @@ export type ChargeOutcome =
   | { readonly kind: 'booked' }
   /** The money is there, and the invoice says so itself. */
   | { readonly kind: 'paid' }
-  | {
-      readonly kind: 'declined'
-      /** Trying it again would come to the same. */
-      readonly isFinal: boolean
-      /** Names the failure: told again, it is counted once. */
-      readonly failure: string
-    }
-  /** On its way, or not known yet. Whoever learns that it was paid settles it; the next try learns that it was not. */
+  | FailedCharge
+  /** On its way, not known yet, or failed when it was not this caller's turn. Whoever learns that it was paid settles it; the next try learns that it was not. */
   | { readonly kind: 'pending' }
+
+export type FailedCharge = {
+  readonly kind: 'declined'
+  /** Trying it again would come to the same. */
+  readonly isFinal: boolean
+  /** Names the failure: told again, it is counted once. */
+  readonly failure: string
+}
 
 export type BegunCharge =
   | { readonly kind: 'known'; readonly outcome: ChargeOutcome }

@@ -5,7 +5,7 @@ import { carryOut } from '../payments/carry-out.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
 import { reconcileIntent } from '../payments/reconcile-intent.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
-import { beginCharge, beginFirstCharge, outcomeOf } from './begin-charge.ts'
+import { beginCharge, beginFirstCharge, outcomeInTurn, outcomeOf } from './begin-charge.ts'
 import type { BegunCharge, ChargeInvoice, ChargeOutcome, InvoiceCharge } from './charge-invoice.ts'
 
 /** Charges what customers saved at the payment processor. */
@@ -55,6 +55,8 @@ async function chargeSavedCard(
   return rows.read(async (sql): Promise<ChargeOutcome> => {
     const invoice = await findInvoice(sql, providerId, invoiceRef)
     if (invoice?.status === 'paid') return { kind: 'paid' }
-    return outcomeOf(await findLastCharge(sql, providerId, invoiceRef)) ?? { kind: 'pending' }
+    const last = await findLastCharge(sql, providerId, invoiceRef)
+    const outcome = charge.isOutOfTurn ? outcomeOf(last) : outcomeInTurn(last)
+    return outcome ?? { kind: 'pending' }
   })
 }

@@ -1,6 +1,7 @@
 import type { Environment } from '@tollgate/schemas/environment'
 import { listReferencesOf } from '../customers/repository.ts'
 import type { Period } from '../periods/periods.ts'
+import { planOfPeriod } from '../plans/included-units.ts'
 import { rolledOverMicros } from '../pricing/roll-over.ts'
 import { periodThatLeaves } from '../purchases/decide-carry.ts'
 import type { Purchase } from '../purchases/repository.ts'
@@ -45,5 +46,6 @@ export async function measureLeftUnits(
   if (planSnapshot === null || current === undefined) {
     throw new Error(`${reference} leaves no units to its next period`)
   }
-  return rolledOverMicros(planSnapshot, current.usedMicros)
+  const plan = planOfPeriod(planSnapshot, usage.purchase, current.period)
+  return rolledOverMicros(plan, current.usedBeforeMicros + current.usedMicros)
 }

@@ -5,12 +5,13 @@ import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { sumStoredUsageByWindow } from '../stored-usage/query-stored-usage.ts'
+import { requireComparedStore } from '../stored-usage/store-incarnation.ts'
 import { waitUntilStored, type StoredUpTo } from '../stored-usage/stored-up-to.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { UsageReading } from '../pricing/line-inputs.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
-import type { UsageToPrice } from './usage-lines.ts'
-import { windowOf } from './usage-windows.ts'
+import type { UsageToPrice, UsedPeriod } from './usage-lines.ts'
+import { windowBefore, windowOf } from './usage-windows.ts'
 
 /** Whose usage of which periods is summed up. */
 export type UsageToMeasure = Omit<UsageToBill, 'notes'>
@@ -38,21 +39,33 @@ export async function measureUsage(
   const partitions = new Set(
     customerRefs.map((reference) => partitionOf(subjectKey(providerId, reference), partitionCount)),
   )
-  const stored = await waitUntilStored(eventLog, topic, [...partitions], now, storedWaitMs)
+  const sides = { eventLog, usageStore }
+  const stored = await waitUntilStored(sides, environment, [...partitions], now, storedWaitMs)
   const periods: readonly ChargedPeriod[] = period === undefined ? earlier : [period, ...earlier]
   const { productRef } = purchase
+  const own = periods.map((each) => windowOf(purchase, each, endOfPrevious))
+  const before = periods.map((each) => windowBefore(purchase, each, endOfPrevious))
+  const windows = [...own, ...before.filter((window) => window !== undefined)]
   const sums = await sumStoredUsageByWindow(
     usageStore,
     { environment, providerId, customerRefs, productRef, meterName: requestsMeterName },
-    periods.map((each) => windowOf(purchase, each, endOfPrevious)),
+    windows,
     stored.parts,
   )
-  const sumOf = (each: ChargedPeriod): bigint => sums[periods.indexOf(each)]!
+  await requireComparedStore(usageStore, environment, stored.notes)
+  const usedIn = (each: ChargedPeriod): Omit<UsedPeriod, 'period'> => {
+    const at = periods.indexOf(each)
+    const shared = before[at]
+    return {
+      usedMicros: sums[at]!,
+      usedBeforeMicros: shared === undefined ? 0n : sums[windows.indexOf(shared)]!,
+    }
+  }
   return {
-    current: period && { period, usedMicros: sumOf(period) },
+    current: period && { period, ...usedIn(period) },
     earlier: earlier.map((each) => ({
       period: { start: each.start, end: each.end },
-      usedMicros: sumOf(each),
+      ...usedIn(each),
       billed: each.billed,
     })),
     reading: readingOf(stored),

@@ -1,3 +1,4 @@
+import type { Queryable } from '@tollgate/platform/database/database'
 import { findCustomer, listReferencesOf } from '../customers/repository.ts'
 import { listBilledPeriods, type BilledPeriod } from '../invoices/billed-periods.ts'
 import { listBilledUsage, type BilledUsage } from '../invoices/billed-usage.ts'
@@ -37,6 +38,8 @@ export type PreparedUsageBill =
   | { readonly kind: 'aligned' }
   | { readonly kind: 'nothing' }
 
+type Reading = { readonly sql: Queryable; readonly providerId: string }
+
 /** More than can have got late usage: a cycle of one day has 31 of them. */
 const earlierPeriodsMax = 64
 
@@ -64,17 +67,25 @@ export async function prepareUsageBill(
   if (period !== undefined && (await mustRenewFirst(work, purchase, period))) {
     return { kind: 'wait', purchase }
   }
+  const due = { purchase, period, notes: decision.notes }
+  return { kind: 'due', toBill: await readUsageToBill(work, due, delays.lateMs) }
+}
+
+/** Reads what it takes to sum up the usage of a bill that was decided. */
+export async function readUsageToBill(
+  { sql, providerId }: Reading,
+  { purchase, period, notes }: Pick<UsageToBill, 'purchase' | 'period' | 'notes'>,
+  lateMs: number,
+): Promise<UsageToBill> {
+  const { customerRef } = purchase
   const references = await listReferencesOf(sql, [{ providerId, customerRef }])
   return {
-    kind: 'due',
-    toBill: {
-      purchase,
-      period,
-      earlier: await listEarlier(work, reference, delays.lateMs),
-      endOfPrevious: await findEndOfPrevious(sql, providerId, purchase),
-      customerRefs: references.get(customerRef) ?? [customerRef],
-      notes: decision.notes,
-    },
+    purchase,
+    period,
+    earlier: await listEarlier({ sql, providerId }, purchase, lateMs),
+    endOfPrevious: await findEndOfPrevious(sql, providerId, purchase),
+    customerRefs: references.get(customerRef) ?? [customerRef],
+    notes,
   }
 }
 
@@ -93,8 +104,8 @@ async function mustRenewFirst(
 }
 
 async function listEarlier(
-  { sql, providerId }: UnitOfWork,
-  reference: string,
+  { sql, providerId }: Reading,
+  { reference, endedAt }: Purchase,
   lateMs: number,
 ): Promise<UsageToBill['earlier']> {
   const all = await listBilledPeriods(sql, providerId, reference, 'usage', earlierPeriodsMax)
@@ -104,6 +115,8 @@ async function listEarlier(
   const usage = await listBilledUsage(sql, providerId, reference, starts)
   return looked.flatMap(({ start, end }) => {
     const billed = usage.get(start.getTime())
-    return billed === undefined ? [] : [{ start, end, billed }]
+    if (billed === undefined) return []
+    // A period that was billed before its end may have ended sooner; what came then belongs to the next purchase.
+    return [{ start, end: endedAt !== null && endedAt < end ? endedAt : end, billed }]
   })
 }

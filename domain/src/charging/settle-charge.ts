@@ -6,7 +6,7 @@ import { movePurchase } from '../purchases/move-purchase.ts'
 import { lockPurchase, updatePurchase, type Purchase } from '../purchases/repository.ts'
 import { canMove } from '../purchases/transitions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import type { ChargeOutcome } from './charge-invoice.ts'
+import type { ChargeOutcome, FailedCharge } from './charge-invoice.ts'
 import { decideRetry, type RetryDelays } from './decide-retry.ts'
 import { settlePaid } from './settle-paid.ts'
 
@@ -56,7 +56,7 @@ function isDue({ nextChargeAt }: Invoice, now: Date): boolean {
 async function countFailure(
   work: UnitOfWork,
   invoice: Invoice,
-  { isFinal, failure }: Extract<ChargeOutcome, { kind: 'declined' }>,
+  { isFinal, failure }: FailedCharge,
   delays: RetryDelays,
 ): Promise<Invoice> {
   const failedCharges = invoice.failedCharges + 1

@@ -1,18 +1,19 @@
 import type { Invoice } from '../invoices/invoice.ts'
-import { hasOtherUnpaid } from '../invoices/unpaid.ts'
+import { hasUnpaid } from '../invoices/unpaid.ts'
 import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
 import { periodAt } from '../periods/periods.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { usageTermsOf } from '../pricing/usage-terms.ts'
-import { cycleOf, isOpen } from '../purchases/access.ts'
-import { endNow, movePurchase, type PurchaseChange } from '../purchases/move-purchase.ts'
-import { findDecidingPurchase, type Purchase } from '../purchases/repository.ts'
+import { isPurchaseChargedBack } from '../payments/charged-back.ts'
+import { cycleOf } from '../purchases/access.ts'
+import { nextAfter } from '../purchases/decide-renewal.ts'
+import { movePurchase, type PurchaseChange } from '../purchases/move-purchase.ts'
+import type { Purchase } from '../purchases/repository.ts'
 import { canMove, type PurchaseTrigger } from '../purchases/transitions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-
-const noFailures = { retryCount: 0, nextRetryAt: null }
+import { endSubstitute, noFailures, resumePurchase } from './resume-purchase.ts'
 
 /**
  * What an invoice that is paid means for its purchase: the period that it charges begins, and what stood still because it
@@ -64,19 +65,10 @@ async function begin(
   await movePurchase(work, purchase, trigger, {
     ...noFailures,
     ...(purchase.originalAmountMinor === null ? await priceOf(work, purchase) : {}),
-    nextBillingDate: purchase.autoRenew ? nextDate(purchase, period, work.now) : null,
+    ...nextAfter(purchase, nextDate(purchase, period, work.now)),
     nextUsageBillAt: purchase.nextUsageBillAt ?? firstUsageBill(purchase, work.now),
     paidAt: work.now,
   })
-}
-
-/** What the customer was given of the product while this stood still; it has one purchase of it at a time. */
-async function endSubstitute(work: UnitOfWork, purchase: Purchase): Promise<void> {
-  const { customerRef, productRef, reference } = purchase
-  const other = await findDecidingPurchase(work.sql, work.providerId, customerRef, productRef)
-  if (other !== undefined && other.reference !== reference && isOpen(other)) {
-    await endNow(work, other, 'expired')
-  }
 }
 
 /** What began with a trial was sold for nothing until now. */
@@ -111,31 +103,24 @@ function nextDate(purchase: Purchase, { end }: ChargedPeriod, now: Date): Date {
   return periodAt(cycle, now).start
 }
 
-/** Of one that goes on: the period that is under way now is due next, and none that went by while it was suspended. */
-function dueDate(purchase: Purchase, now: Date): Date | null {
-  const { status, nextBillingDate } = purchase
-  const cycle = cycleOf(purchase)
-  if (status !== 'suspended' || cycle === undefined || nextBillingDate === null) {
-    return nextBillingDate
-  }
-  const hasGoneBy = periodAt(cycle, nextBillingDate).end <= now
-  return hasGoneBy ? periodAt(cycle, now).start : nextBillingDate
-}
-
-const goesOn: Readonly<Partial<Record<Purchase['status'], PurchaseTrigger>>> = {
+const goesOn = {
   past_due: 'debt-paid',
   suspended: 'paid',
-}
+} as const satisfies Partial<Record<Purchase['status'], PurchaseTrigger>>
 
-/** Usage was paid for: nothing begins by it, but what was behind with its payments is not any more. */
+/**
+ * Usage was paid for: nothing begins by it, but what was behind with its payments is not any more. What a dispute has
+ * suspended stays so: the money that the bank took is not there by it.
+ */
 async function goOn(work: UnitOfWork, purchase: Purchase, invoice: Invoice): Promise<boolean> {
-  const trigger = goesOn[purchase.status]
-  if (trigger === undefined || !canMove(purchase, trigger)) return false
-  if (await hasOtherUnpaid(work.sql, work.providerId, purchase.reference, invoice.reference)) {
+  const { sql, providerId } = work
+  const { status, reference } = purchase
+  if (status !== 'past_due' && status !== 'suspended') return false
+  const trigger = goesOn[status]
+  if (!canMove(purchase, trigger)) return false
+  if (await hasUnpaid(sql, providerId, reference, invoice.reference)) return false
+  if (status === 'suspended' && (await isPurchaseChargedBack(sql, providerId, purchase)))
     return false
-  }
-  if (purchase.status === 'suspended') await endSubstitute(work, purchase)
-  const nextBillingDate = dueDate(purchase, work.now)
-  await movePurchase(work, purchase, trigger, { ...noFailures, nextBillingDate })
+  await resumePurchase(work, purchase, trigger)
   return true
 }

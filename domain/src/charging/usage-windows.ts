@@ -23,6 +23,21 @@ export function windowOf(
   return { fromSecond: Math.min(fromSecond, toSecond), toSecond }
 }
 
+/**
+ * The time before the first period of a purchase in which its shared allowance was used; undefined for every other
+ * period, and where nothing is shared. It ends where the period's own time begins.
+ */
+export function windowBefore(
+  purchase: Pick<Purchase, 'startDate' | 'allowance'>,
+  period: ChargedPeriod,
+  endOfPrevious: Date | undefined,
+): UsageWindow | undefined {
+  const { startDate, allowance } = purchase
+  if (allowance === null || unixSecond(period.start) !== unixSecond(startDate)) return undefined
+  const toSecond = windowOf(purchase, period, endOfPrevious).fromSecond
+  return { fromSecond: Math.min(unixSecond(allowance.since), toSecond), toSecond }
+}
+
 /** Billed periods that can have got records since they were last looked at, of some that are given newest first. */
 export function periodsToLookAtAgain(
   billed: readonly BilledPeriod[],

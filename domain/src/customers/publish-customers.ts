@@ -1,12 +1,16 @@
 import type { TransactionSql } from 'postgres'
+import type { Window } from '@tollgate/platform/hot-state/hot-state'
+import type { WindowMove } from '@tollgate/platform/hot-state/taken-in'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
+import { listPublishedThresholds } from '../auto-recharge/published-thresholds.ts'
 import { countingWindows } from '../entitlements/counting-windows.ts'
 import { publishTargets, type PublishWhen } from '../publications/publish-targets.ts'
 import type { PublisherParts } from '../publications/publisher-parts.ts'
 import type { TargetName } from '../publications/repository.ts'
 import { entitlementOf } from '../purchases/entitlement-of.ts'
-import { listDecidingPurchases, type EntitlingPurchase } from '../purchases/repository.ts'
+import { listDecidingPurchases } from '../purchases/deciding-purchases.ts'
+import type { EntitlingPurchase } from '../purchases/purchase-rows.ts'
 import { walletEntry } from '../wallet/hot-wallet.ts'
 import { removalsHeldMsMax } from '../wallet/hold-credits.ts'
 import { listPublishedWallets } from '../wallet/repository.ts'
@@ -37,10 +41,11 @@ async function readCustomers(
   const now = parts.now()
   const removedSince = new Date(now.getTime() - 2 * removalsHeldMsMax)
   // All at once, in the order in which they are sent.
-  const [references, purchases, wallets] = await Promise.all([
+  const [references, purchases, wallets, thresholds] = await Promise.all([
     listReferencesOf(sql, names),
     listDecidingPurchases(sql, names),
     listPublishedWallets(sql, names, removedSince),
+    listPublishedThresholds(sql, names),
   ])
   return names.flatMap(({ providerId, customerRef }) => {
     const version = versions.get(customerRef)
@@ -50,7 +55,8 @@ async function readCustomers(
     // An empty wallet is said to be empty where one has to pay, so that nobody takes it for a lost one.
     const pays = entitlements.some(({ entitlement }) => entitlement.credit !== null)
     const sums = wallets.get(customerRef) ?? (pays ? emptyWallet : undefined)
-    const wallet = sums === undefined ? undefined : walletEntry(sums, sums.removals)
+    const rechargeBelowMicros = thresholds.get(customerRef)
+    const wallet = sums && walletEntry({ ...sums, rechargeBelowMicros }, sums.removals)
     const held = entitlements.map(heldProduct)
     return [{ providerId, customerRef, version, references: known, held, wallet }]
   })
@@ -58,7 +64,11 @@ async function readCustomers(
 
 const emptyWallet = { grantedMicros: 0n, removedMicros: 0n, removals: [] }
 
-type HeldEntitlement = { readonly productRef: string; readonly entitlement: Entitlement }
+type HeldEntitlement = {
+  readonly productRef: string
+  readonly entitlement: Entitlement
+  readonly takenIn: readonly WindowMove[]
+}
 
 function entitlementsOf(
   purchases: readonly EntitlingPurchase[],
@@ -67,11 +77,16 @@ function entitlementsOf(
 ): HeldEntitlement[] {
   return purchases.flatMap((purchase) => {
     const entitlement = entitlementOf(purchase, references, now)
-    return entitlement === undefined ? [] : [{ productRef: purchase.productRef, entitlement }]
+    const { productRef, windowsTakenIn: takenIn } = purchase
+    return entitlement === undefined ? [] : [{ productRef, entitlement, takenIn }]
   })
 }
 
-function heldProduct({ productRef, entitlement }: HeldEntitlement) {
+function heldProduct({ productRef, entitlement, takenIn }: HeldEntitlement) {
   const document = JSON.stringify(entitlement)
-  return { productRef, document, windows: countingWindows(entitlement) }
+  const windows: Window[] = countingWindows(entitlement).map((window) => {
+    const takesIn = takenIn.filter(({ into }) => into === window.id).map((move) => move.window)
+    return takesIn.length === 0 ? window : { ...window, takesIn }
+  })
+  return { productRef, document, windows }
 }

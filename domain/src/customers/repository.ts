@@ -138,6 +138,21 @@ export async function findCustomer(
   return row === undefined ? undefined : customerFromRow(row)
 }
 
+/**
+ * Returns the reference that the rows of a customer carry, by any reference of the customer. A deleted customer is still
+ * found by its own reference, because invoices and purchases outlive it.
+ */
+export async function findCustomerReference(
+  sql: Queryable,
+  providerId: string,
+  anyReference: string,
+): Promise<string | undefined> {
+  const [row] = await sql<{ customer_ref: string }[]>`
+    select customer_ref from customer_references
+    where provider_id = ${providerId} and reference = ${anyReference} and released_at is null`
+  return row?.customer_ref
+}
+
 export async function findCustomerByEmail(
   sql: Queryable,
   providerId: string,

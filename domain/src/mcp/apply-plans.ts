@@ -1,5 +1,5 @@
-import { ensureLimitMeter } from '../meters/create-meter.ts'
 import { retirePlan } from '../plans/delete-plan.ts'
+import { readPlanContext } from '../plans/plan-context.ts'
 import { planObject } from '../plans/plan-event.ts'
 import type { Plan } from '../plans/plan.ts'
 import { clearDefaultPlan, insertPlan, listPlans, updatePlan } from '../plans/repository.ts'
@@ -16,9 +16,9 @@ export async function applyPlans(
   request: PlansRequest,
   defaultCurrency: string,
 ): Promise<McpRefusal | undefined> {
-  const { reference: requestsMeterRef } = await ensureLimitMeter(work)
   const existing = await listPlans(work.sql, work.providerId, [productRef])
-  const decision = decidePlans(existing, request, { defaultCurrency, requestsMeterRef })
+  const context = await readPlanContext(work, defaultCurrency, existing)
+  const decision = decidePlans(existing, request, context)
   if (decision.kind === 'refused') return decision
   // Plans that step back or go make room for others under their key, or as the default.
   await clearDefaultPlan(work.sql, work.providerId, productRef, '')

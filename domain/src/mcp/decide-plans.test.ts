@@ -4,23 +4,29 @@ import type { McpPlanInput } from '@tollgate/schemas/http/mcp'
 import { requiresPayment, type Plan } from '../plans/plan.ts'
 import { decidePlans, fallbackPlan, plansByKey, type PlanStep } from './decide-plans.ts'
 
-const context = { defaultCurrency: 'USD', requestsMeterRef: 'mtr_A' }
+const context = { defaultCurrency: 'USD', requestsMeterRef: 'mtr_A', rates: new Map() }
 const made = new Date(0)
 const keys = ['free', 'pro', 'team', 'payg']
 
-const anInput: fc.Arbitrary<McpPlanInput> = fc.record(
-  {
-    key: fc.constantFrom(...keys),
-    name: fc.constantFrom('A', 'B'),
-    price: fc.constantFrom(0, 900),
-    currency: fc.constant('usd'),
-    type: fc.constantFrom('recurring' as const, 'usage-based' as const, 'one-time' as const),
-    creditsPerUnit: fc.constantFrom(0, 5),
-    limit: fc.constantFrom(0, 100),
-    freeUnits: fc.constantFrom(0, 10),
-  },
-  { requiredKeys: ['key', 'name', 'price', 'currency'] },
-)
+const anInput: fc.Arbitrary<McpPlanInput> = fc
+  .record(
+    {
+      key: fc.constantFrom(...keys),
+      name: fc.constantFrom('A', 'B'),
+      price: fc.constantFrom(0, 900),
+      currency: fc.constant('usd'),
+      type: fc.constantFrom('recurring' as const, 'usage-based' as const, 'one-time' as const),
+      creditsPerUnit: fc.constantFrom(0, 5),
+      limit: fc.constantFrom(0, 100),
+      freeUnits: fc.constantFrom(0, 10),
+    },
+    { requiredKeys: ['key', 'name', 'price', 'currency'] },
+  )
+  .filter(({ type, price, creditsPerUnit = 0 }) => {
+    const isUsageBased = type === undefined ? creditsPerUnit > 0 : type === 'usage-based'
+    // Everything that it names is charged.
+    return isUsageBased ? price === 0 || creditsPerUnit > 0 : creditsPerUnit === 0
+  })
 
 const someInputs = fc.uniqueArray(anInput, { selector: ({ key }) => key, maxLength: 4 })
 
@@ -112,4 +118,20 @@ test('a default can be named, if it can be one', () => {
   ])
   expect(decide('pro')).toMatchObject({ kind: 'refused', code: 'PLAN_NOT_ALLOWED_AS_DEFAULT' })
   expect(decide('gold').kind).toBe('accepted')
+})
+
+test('names the fields of prices that nothing charges, as the request has them', () => {
+  const free = { key: 'free', name: 'Free', price: 0, currency: 'USD' }
+  const payg = {
+    key: 'payg',
+    name: 'Usage',
+    price: 900,
+    currency: 'USD',
+    type: 'usage-based',
+  } as const
+  const request = { inputs: [free, payg], defaultPlanKey: undefined }
+  expect(decidePlans([], request, context)).toMatchObject({
+    kind: 'refused',
+    issues: [{ path: ['plans', 1, 'price'] }, { path: ['plans', 1, 'creditsPerUnit'] }],
+  })
 })

@@ -91,9 +91,9 @@ function replaceAll(
   context: PlanContext,
 ): Wanted[] | McpRefusal {
   const wanted: Wanted[] = []
-  for (const input of inputs) {
+  for (const [index, input] of inputs.entries()) {
     const each = draftOf(input, onOffer, context)
-    if ('kind' in each) return each
+    if ('kind' in each) return inPlans(each, index)
     wanted.push(each)
   }
   const isFreeAmong = wanted.some(({ draft }) => !requiresPayment(draft))
@@ -101,6 +101,14 @@ function replaceAll(
   const free = freePlanOf(onOffer.filter(({ key }) => !named.has(key)))
   if (free !== undefined && !isFreeAmong) wanted.push(asItIs(free))
   return wanted
+}
+
+/** Fields of a plan are named as the request has them. */
+function inPlans(refused: McpRefusal, index: number): McpRefusal {
+  const { issues } = refused
+  if (issues === undefined) return refused
+  const named = issues.map((issue) => ({ ...issue, path: ['plans', index, ...issue.path] }))
+  return { ...refused, issues: named }
 }
 
 function draftOf(
@@ -115,7 +123,7 @@ function draftOf(
     current === undefined
       ? draftPlan({ ...fields, type }, context)
       : revisePlan(withoutWhatIsSaid(current), fields, context)
-  if (decision.kind === 'refused') return refusal(decision.code, decision.message)
+  if (decision.kind === 'refused') return decision
   return { current, draft: { ...decision.plan, key } }
 }
 

@@ -1,3 +1,4 @@
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import type { PlanRefusalCode } from '../plans/draft-plan.ts'
 
 /** Codes that clients know, and those of plans that cannot be. */
@@ -15,6 +16,8 @@ export type McpRefusal = {
   readonly kind: 'refused'
   readonly code: McpRefusalCode
   readonly message: string
+  /** What is wrong with which fields of the request, if it is about prices. */
+  readonly issues?: readonly ValidationIssue[]
 }
 
 export function refusal(code: McpRefusalCode, message: string): McpRefusal {

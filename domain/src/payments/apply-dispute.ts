@@ -1,26 +1,16 @@
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
+import { findMerchant } from '../merchants/repository.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { findDisputeStatus, saveDispute } from './disputes-repository.ts'
+import { chargeBack, undoChargeBack } from './charge-back.ts'
+import { disputeRank, isNewerLook, takesAccess } from './decide-dispute.ts'
+import { findDispute, saveDispute } from './disputes-repository.ts'
 import { lockIntent } from './intents-repository.ts'
+import type { PaymentIntent } from './payment-intent.ts'
 import { postDispute } from './post-dispute.ts'
 
-type DisputeStatus = Dispute['status']
-
-/** A bank's question becomes a dispute, or not; a dispute ends won or lost. Never back. */
-const rank: Readonly<Record<DisputeStatus, number>> = {
-  warning_needs_response: 0,
-  warning_under_review: 0,
-  warning_closed: 1,
-  prevented: 1,
-  needs_response: 2,
-  under_review: 2,
-  won: 3,
-  lost: 3,
-}
-
-const disputed = rank.needs_response
-const closed = rank.won
+const disputed = disputeRank.needs_response
+const closed = disputeRank.won
 
 /**
  * Makes of a dispute what the processor says of it. A question of the bank alone is no dispute. One that is seen for the
@@ -31,22 +21,42 @@ export async function applyDispute(
   intentRef: string,
   dispute: Dispute,
 ): Promise<void> {
-  const { sql, providerId, now } = work
+  const { sql, providerId } = work
   const { id, status } = dispute
   // Orders those who look at once.
   const intent = await lockIntent(sql, providerId, intentRef)
   if (intent === undefined) throw new Error(`payment ${intentRef} is gone`)
-  const known = await findDisputeStatus(sql, providerId, id)
-  const before = known === undefined ? -1 : rank[known]
-  const isNews = known !== status && rank[status] >= before
-  if (isNews) await saveDispute(sql, providerId, intentRef, dispute, now)
+  const known = await findDispute(sql, providerId, id)
+  const isNewer = isNewerLook(known, dispute)
+  const takes = isNewer && (await saveLook(work, intent, dispute))
   // Money moves without a change of the status, too.
   await postDispute(work, intent, dispute)
-  if (!isNews) return
-  if (before < disputed && rank[status] >= disputed) await tell(work, 'payment.disputed', dispute)
-  if (before < closed && rank[status] === closed) {
+  if (!isNewer) return
+  const before = known === undefined ? -1 : disputeRank[known.status]
+  if (before < disputed && disputeRank[status] >= disputed) {
+    await tell(work, 'payment.disputed', dispute)
+  }
+  if (disputeRank[status] === closed && known?.status !== status) {
     await tell(work, 'payment.dispute_closed', dispute)
   }
+  const took = known?.takesAccess ?? false
+  if (takes && !took) await chargeBack(work, intent)
+  if (took && !takes) await undoChargeBack(work, intent)
+}
+
+/** Returns whether it takes access away. */
+async function saveLook(
+  { sql, providerId, now }: UnitOfWork,
+  intent: PaymentIntent,
+  dispute: Dispute,
+): Promise<boolean> {
+  const { suspendOnDispute } = await findMerchant(sql, providerId)
+  const takes = takesAccess(dispute.status, suspendOnDispute ?? 'lost')
+  const { reference: intentRef, paidMethodId, paymentMethodId } = intent
+  const paidWith = paidMethodId ?? paymentMethodId
+  const kept = { intentRef, dispute, paymentMethodId: paidWith, takesAccess: takes }
+  await saveDispute(sql, providerId, kept, now)
+  return takes
 }
 
 async function tell(

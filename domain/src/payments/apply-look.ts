@@ -15,7 +15,7 @@ import { bookPayment } from './book-payment.ts'
 import { lockIntent, updateIntent } from './intents-repository.ts'
 import { invoiceSale } from './invoice-sale.ts'
 import { nextLookAt } from './look-schedule.ts'
-import type { PaymentIntent } from './payment-intent.ts'
+import type { PaidWith, PaymentIntent } from './payment-intent.ts'
 import { postSettlement, postUndeliverable } from './post-payment.ts'
 import { recordPaymentEnd, recordPaymentFailure } from './payment-event.ts'
 import { canIntentMove, intentTransitions, isFinal, type IntentTrigger } from './transitions.ts'
@@ -25,6 +25,8 @@ export type PaymentLook = {
   readonly payment: ProcessorIntent
   /** What it was paid with; undefined while nothing was, or where that was no card. */
   readonly card: SeenCard | undefined
+  /** Whether it was charged as the customer's saved card: paying with it saves nothing. */
+  readonly isCardSaved: boolean
 }
 
 /**
@@ -73,12 +75,14 @@ export async function applyLook(
 async function settlePaid(
   work: UnitOfWork,
   intent: PaymentIntent,
-  { payment, card }: PaymentLook,
+  { payment, card, isCardSaved }: PaymentLook,
   hostedUrl: string,
 ): Promise<PaymentIntent> {
   const { now } = work
   const settlementWanted = payment.settlement === undefined
-  const paid = { ...intent, succeededAt: now, failureReason: null, settlementWanted }
+  const paidMethodId = payment.paymentMethodId ?? null
+  const told = { failureReason: null, settlementWanted, paidMethodId }
+  const paid = { ...intent, ...told, succeededAt: now }
   const booking = await bookPayment(work, paid, hostedUrl)
   if (booking.kind === 'undeliverable') {
     await postUndeliverable(work, paid)
@@ -86,25 +90,41 @@ async function settlePaid(
     return { ...paid, refundWanted: true, failureReason: booking.reason }
   }
   // An invoice that the saved card paid tells of no new one, and the customer may have saved another meanwhile.
-  const isKnown = paid.invoiceRef !== null && card?.paymentMethodId === paid.paymentMethodId
+  const isFirst = paid.invoiceRef !== null && card?.paymentMethodId === paid.paymentMethodId
+  const isKnown = isCardSaved || isFirst
   if (card !== undefined && !isKnown) await saveCard(work, paid.customerRef, card)
   const { purchaseRef, sale } = booking
   const invoiceRef = sale === undefined ? paid.invoiceRef : await invoiceSale(work, paid, sale)
   if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
-  const paidWith = card === undefined ? null : { brand: card.brand, last4: card.last4 }
-  return { ...paid, purchaseRef, invoiceRef, paidWith }
+  return { ...paid, purchaseRef, invoiceRef, paidWith: paidWithOf(card) }
 }
 
-/** Of a payment that has come to its end only what of it reached the processor's balance may still be to be told. */
+function paidWithOf(card: SeenCard | undefined): PaidWith | null {
+  if (card === undefined) return null
+  const { brand, last4, expMonth, expYear } = card
+  return { brand, last4, expMonth, expYear }
+}
+
+/**
+ * Of a payment that has come to its end only what of it reached the processor's balance may still be to be told, and of one
+ * from before that was kept, what it was paid with.
+ */
 async function settleLate(
   work: UnitOfWork,
   intent: PaymentIntent,
-  { payment: { settlement } }: PaymentLook,
+  { payment: { settlement, paymentMethodId }, card }: PaymentLook,
 ): Promise<PaymentIntent> {
   const { sql, providerId, now } = work
-  if (!intent.settlementWanted) return intent
-  if (settlement !== undefined) await postSettlement(work, intent, settlement)
-  const told = settlement === undefined ? intent : { ...intent, settlementWanted: false }
+  const { status, settlementWanted } = intent
+  const isSettled = settlementWanted && settlement !== undefined
+  const seen = status === 'succeeded' ? (paymentMethodId ?? null) : null
+  const paidMethodId = intent.paidMethodId ?? seen
+  const paidWith = intent.paidWith ?? (status === 'succeeded' ? paidWithOf(card) : null)
+  const isKnown = paidMethodId === intent.paidMethodId && paidWith === intent.paidWith
+  if (!settlementWanted && isKnown) return intent
+  if (isSettled) await postSettlement(work, intent, settlement)
+  const isWanted = settlementWanted && !isSettled
+  const told = { ...intent, paidMethodId, paidWith, settlementWanted: isWanted }
   const kept = { ...told, nextLookAt: nextLookAt(told, now) }
   await updateIntent(sql, providerId, kept)
   return kept

@@ -2,9 +2,6 @@ import type { Refund } from '@tollgate/platform/payments/payment-objects'
 import { isLastPeriodRefunded } from '../charging/is-last-period-refunded.ts'
 import { divideRounded } from '../money/decimal.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
-import { movePurchase } from '../purchases/move-purchase.ts'
-import { lockPurchase } from '../purchases/repository.ts'
-import { canMove } from '../purchases/transitions.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { claimCredits, undoClaim } from './claim-credits.ts'
 import { lockIntent } from './intents-repository.ts'
@@ -19,6 +16,7 @@ import {
   type PaymentRefund,
   type RefundState,
 } from './refunds-repository.ts'
+import { endRefunded } from './undo-change.ts'
 
 /** A refund goes on, never back: what comes late or twice changes nothing. It can fail after it had succeeded. */
 const rank: Readonly<Record<RefundState, number>> = {
@@ -115,18 +113,9 @@ async function tell(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
 
 /** A payment that gave nothing leaves nothing to take. */
 async function takeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
-  const { sql, providerId, now } = work
   const { purchaseRef } = intent
   if (purchaseRef === null || (await isHeld(work, intent, purchaseRef))) return
-  const purchase = await lockPurchase(sql, providerId, purchaseRef)
-  if (purchase === undefined || !canMove(purchase, 'refunded')) return
-  const ended = {
-    autoRenew: false,
-    nextBillingDate: null,
-    nextRetryAt: null,
-    endedAt: purchase.endedAt ?? now,
-  }
-  await movePurchase(work, purchase, 'refunded', ended)
+  await endRefunded(work, purchaseRef)
 }
 
 /**

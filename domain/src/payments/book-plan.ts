@@ -1,14 +1,23 @@
+import type { Queryable } from '@tollgate/platform/database/database'
 import { lockCustomer } from '../customers/repository.ts'
+import { isSoldOutNow, maxQuantityOf, type SoldPlan } from '../plans/places.ts'
+import { findPlan } from '../plans/repository.ts'
+import { soldOut } from '../purchases/decide-activation.ts'
+import { pricesIn } from '../pricing/plan-prices.ts'
 import { givesAccess } from '../purchases/access.ts'
 import { isPaidFor } from '../purchases/is-paid-for.ts'
 import { endPrevious, tellOfPlanChange } from '../purchases/activate-plan.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
+import { followPurchase } from '../purchases/follow-purchase.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
+import { keptUntil } from '../purchases/notice.ts'
 import { paidPurchase, type PurchasePrice } from '../purchases/new-purchase.ts'
 import type { PlanSwitch } from '../purchases/decide-switch.ts'
 import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
 import { findDecidingPurchase, type Purchase } from '../purchases/repository.ts'
 import { listProductNames } from '../products/repository.ts'
+import { sellsOnBoundCheckout } from '../sessions/bound-checkout.ts'
+import { isBoundCheckout } from '../sessions/checkout-sessions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { withdrawOtherIntents } from './intents-repository.ts'
 import { saleOfCredits, saleOfPlan, type Sale } from './invoice-sale.ts'
@@ -45,21 +54,60 @@ export async function bookPlan(work: UnitOfWork, intent: PaymentIntent): Promise
     }
     if (isPaidFor(held)) return undeliverable('The plan was paid already')
   }
+  // Who paid after the last one was sold is paid back.
+  const sold = await currentTermsOf(sql, providerId, productRef, plan)
+  if (await isSoldOutNow(sql, providerId, sold, customerRef)) return undeliverable(soldOut)
+  if (await isBeyondCheckout(work, intent, plan, last)) {
+    return undeliverable('The checkout may not end another plan')
+  }
+  // The plan with the notice may have begun after the payment did.
+  if (held !== undefined && keptUntil(held, plan, now) !== undefined) {
+    return undeliverable('The plan before is held by its notice')
+  }
   const change = findSwitch(intent, plan, held, now)
   if (change === 'gone') return undeliverable('The plan that it was to change is not what it was')
   const replaced = await endPrevious(work, last)
   const names = await listProductNames(sql, providerId, [productRef])
   const product = { reference: productRef, name: names.get(productRef) ?? '' }
   const of = { customer, product, plan, now }
-  const purchase =
+  const started =
     change === undefined
       ? paidPurchase({ ...of, cycleMode }, planPriceOf(intent))
       : paidSwitch(of, change, intent)
+  const isPaidInFull = change === undefined && isPriceOfPeriod(intent, plan)
+  const purchase = await followPurchase(work, started, { previous: last, replaced }, isPaidInFull)
   await createPurchase(work, purchase)
   await movePurchase(work, purchase, 'paid')
   await tellOfPlanChange(work, purchase, replaced)
   await withdrawOtherIntents(sql, providerId, intent, now)
   return booked(saleOf(intent, plan, purchase, change))
+}
+
+/** The provider may have raised the quantity since the payment was made. */
+async function currentTermsOf(
+  sql: Queryable,
+  providerId: string,
+  productRef: string,
+  plan: PlanSnapshot,
+): Promise<SoldPlan> {
+  if (maxQuantityOf(plan) === undefined) return plan
+  return (await findPlan(sql, providerId, productRef, plan.reference)) ?? plan
+}
+
+/** The purchase that a bound checkout must not end may have begun after the payment did. */
+async function isBeyondCheckout(
+  { sql, providerId, now }: UnitOfWork,
+  { checkoutSessionId }: PaymentIntent,
+  plan: PlanSnapshot,
+  last: Purchase | undefined,
+): Promise<boolean> {
+  if (checkoutSessionId === null || sellsOnBoundCheckout(plan, last, now)) return false
+  return isBoundCheckout(sql, providerId, checkoutSessionId)
+}
+
+/** Money that buys credits is not the price of a period, and a set-up fee is not either. */
+function isPriceOfPeriod({ credits, currency }: PaymentIntent, plan: PlanSnapshot): boolean {
+  return credits === null && (pricesIn(plan, currency)?.priceMinor ?? 0n) > 0n
 }
 
 function saleOf(

@@ -6,6 +6,7 @@ import type {
 import type { Decline } from '@tollgate/platform/payments/payment-objects'
 import type { PaymentOutcome } from '@tollgate/platform/payments/payment-outcomes'
 import type { JsonObject } from '@tollgate/schemas/json-object'
+import { findCardOfMethod } from '../cards/repository.ts'
 import { together } from '../postgres/together.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { applyLook, declineKindOf, reasonOf, type PaymentLook } from './apply-look.ts'
@@ -15,7 +16,7 @@ import {
   settleAttempt,
   type PaymentAttempt,
 } from './attempts-repository.ts'
-import { lookAtPayment, withCard } from './look-at-payment.ts'
+import { lookAtPayment, withCard, type ChargedMethod } from './look-at-payment.ts'
 import { noteSeller } from './note-seller.ts'
 import { refuseIntent } from './refuse-intent.ts'
 import type { PaymentIntent } from './payment-intent.ts'
@@ -50,9 +51,10 @@ export async function carryOut(
 ): Promise<CarriedOut> {
   const processor = processorOf(parts, operation.environment)
   await noteSeller(parts, operation, intent)
-  const outcome = await call(processor, intent, attempt)
-  // An invoice is charged to what is saved. Other payments tell of the card they were made with.
-  const known = intent.invoiceRef === null ? undefined : savedMethodOf(attempt)
+  const [outcome, charged] = await Promise.all([
+    call(processor, intent, attempt),
+    readCharged(parts, operation, intent, attempt),
+  ])
   switch (outcome.outcome) {
     case 'unknown': {
       const { reason, message } = outcome
@@ -82,8 +84,24 @@ export async function carryOut(
     case 'processing':
     case 'requires_action':
     case 'canceled':
-      return keep(parts, operation, attempt, await withCard(processor, outcome.intent, known))
+      return keep(parts, operation, attempt, await withCard(processor, outcome.intent, charged))
   }
+}
+
+/** An invoice is charged to the saved card. Other payments tell of the card they were made with. */
+async function readCharged(
+  parts: PaymentParts,
+  { providerId, environment }: Operation,
+  { invoiceRef, customerRef }: PaymentIntent,
+  attempt: PaymentAttempt,
+): Promise<ChargedMethod | undefined> {
+  const paymentMethodId = savedMethodOf(attempt)
+  if (invoiceRef === null || paymentMethodId === undefined) return undefined
+  const rows = parts.database.of(providerId).in(environment)
+  const card = await rows.read((sql) =>
+    findCardOfMethod(sql, providerId, customerRef, paymentMethodId),
+  )
+  return { paymentMethodId, card }
 }
 
 /** The words of the attempt to make a payment. */

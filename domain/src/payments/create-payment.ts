@@ -56,7 +56,7 @@ export async function createPayment(
     const { recharge, customer } = request
     if (recharge !== undefined) {
       const terms = { ...recharge, status: 'pending_setup' } as const
-      await saveAutoRecharge(work.sql, providerId, customer.reference, terms, work.now)
+      await saveAutoRecharge(work, customer.reference, terms)
     }
     return openIntent(work, draftOf(request, priced, processorCustomerId, inputSha256))
   })

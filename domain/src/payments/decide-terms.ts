@@ -6,7 +6,7 @@ import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
 import { toFraction, type ExchangeRate } from '../money/exchange-rates.ts'
 import { isCreditBased, type Plan } from '../plans/plan.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
-import { currenciesOf, pricesIn } from '../pricing/plan-prices.ts'
+import { currenciesOf, listedPrice, pricesIn } from '../pricing/plan-prices.ts'
 import { needsNoPayment, type PlanSwitch } from '../purchases/decide-switch.ts'
 
 /** What a payment comes to. */
@@ -31,13 +31,13 @@ export type PlanPayment = {
   readonly currency: string | undefined
   /** What the customer wants to put into the wallet of a plan that is paid by credits. */
   readonly amountMinor: bigint | undefined
-  /** Whether the customer never held the plan: the set-up fee is due once. */
-  readonly isFirst: boolean
+  /** Whether the customer has paid for no purchase of the plan: its set-up fee is due. */
+  readonly isFirstCharge: boolean
 }
 
 /** What taking a plan costs. `rateOf` is undefined for a currency that nobody knows the worth of. */
 export function decidePlanTerms(
-  { plan, currency = plan.currency, amountMinor, isFirst }: PlanPayment,
+  { plan, currency = plan.currency, amountMinor, isFirstCharge }: PlanPayment,
   rateOf: (currency: string) => ExchangeRate | undefined,
 ): TermsDecision {
   const prices = pricesIn(plan, currency)
@@ -45,10 +45,11 @@ export function decidePlanTerms(
   if (prices === undefined || rate === undefined) {
     return refuse(notSupported(currency, currenciesOf(plan)))
   }
-  const dueMinor = prices.priceMinor + (isFirst ? prices.setupFeeMinor : 0n)
+  const dueMinor = prices.priceMinor + (isFirstCharge ? prices.setupFeeMinor : 0n)
   if (isCreditBased(plan)) {
     const perUnit = BigInt(plan.terms.creditsPerUnit ?? 0)
-    return charge(amountMinor ?? smallestTopUp(perUnit, rate), rate, { mints: true })
+    const askedMinor = amountMinor ?? firstTopUp(plan, rate) ?? smallestTopUp(perUnit, rate)
+    return charge(askedMinor, rate, { mints: true })
   }
   if (dueMinor === 0n) return refuse(`Plan ${plan.reference} needs no payment: activate it`)
   return charge(dueMinor, rate, { mints: false })
@@ -121,6 +122,12 @@ function charge(
     kind: 'charge',
     terms: { amountMinor, originalAmountMinor, currency, exchangeRate, credits },
   }
+}
+
+/** The price that the plan names for its first credits. Undefined: none, or less than can be charged, as in old plans. */
+function firstTopUp(plan: Plan, { currency }: ExchangeRate): bigint | undefined {
+  const listedMinor = listedPrice(plan, currency)
+  return listedMinor >= processorMinimumOf(currency) ? listedMinor : undefined
 }
 
 /** The processor's minimum, or the first amount above it that buys whole units. */

@@ -1,25 +1,43 @@
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
 import type { Queryable } from '@tollgate/platform/database/database'
+import type { KnownDispute } from './decide-dispute.ts'
 
-export async function findDisputeStatus(
+/** The intent's lock orders who changes it. */
+export async function findDispute(
   sql: Queryable,
   providerId: string,
   processorDisputeId: string,
-): Promise<Dispute['status'] | undefined> {
-  const [row] = await sql<{ status: Dispute['status'] }[]>`
-    select status from payment_disputes
+): Promise<KnownDispute | undefined> {
+  const [row] = await sql<
+    { status: Dispute['status']; movements: number | null; takes_access: boolean }[]
+  >`
+    select status, movements, takes_access from payment_disputes
     where provider_id = ${providerId} and processor_dispute_id = ${processorDisputeId}`
-  return row?.status
+  if (row === undefined) return undefined
+  return { status: row.status, movements: row.movements, takesAccess: row.takes_access }
+}
+
+export type KeptDispute = {
+  readonly intentRef: string
+  readonly dispute: Dispute
+  readonly paymentMethodId: string | null
+  readonly takesAccess: boolean
 }
 
 export async function saveDispute(
   sql: Queryable,
   providerId: string,
-  intentRef: string,
-  dispute: Dispute,
+  { intentRef, dispute, paymentMethodId, takesAccess }: KeptDispute,
   now: Date,
 ): Promise<void> {
-  const changed = { status: dispute.status, reason: dispute.reason, updated_at: now }
+  const changed = {
+    status: dispute.status,
+    reason: dispute.reason,
+    movements: dispute.movements.length,
+    takes_access: takesAccess,
+    payment_method_id: paymentMethodId,
+    updated_at: now,
+  }
   const row = {
     ...changed,
     provider_id: providerId,
@@ -45,4 +63,32 @@ export async function lostMinorOf(
     select coalesce(sum(amount), 0)::text as total from payment_disputes
     where provider_id = ${providerId} and intent_ref = ${intentRef} and status = 'lost'`
   return BigInt(row!.total)
+}
+
+/** Whether a dispute keeps the means of payment, by the processor's id, from being charged without its holder. */
+export async function isMethodDisputed(
+  sql: Queryable,
+  providerId: string,
+  paymentMethodId: string,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from payment_disputes
+    where provider_id = ${providerId} and payment_method_id = ${paymentMethodId} and takes_access
+    limit 1`
+  return rows.length > 0
+}
+
+/** Whether a dispute has taken away a payment of the customer for the product. */
+export async function hasDisputedPayment(
+  sql: Queryable,
+  providerId: string,
+  { customerRef, productRef }: { readonly customerRef: string; readonly productRef: string },
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from payment_intents as paid
+    join payment_disputes as dispute on dispute.provider_id = paid.provider_id
+      and dispute.intent_ref = paid.reference and dispute.takes_access
+    where paid.provider_id = ${providerId} and customer_ref = ${customerRef}
+      and product_ref = ${productRef} limit 1`
+  return rows.length > 0
 }

@@ -39,6 +39,7 @@ type IntentRow = {
   settlement_wanted: boolean
   seller_name: string | null
   paid_with: PaidWith | null
+  paid_method_id: string | null
   idempotency_key: string
   input_sha256: string
   expires_at: Date
@@ -85,6 +86,7 @@ export async function updateIntent(
       tax = ${jsonb(sql, intent.tax && taxToJson(intent.tax))},
       processor_payment_id = ${intent.processorPaymentId}, purchase_ref = ${intent.purchaseRef},
       invoice_ref = ${intent.invoiceRef}, paid_with = ${jsonb(sql, intent.paidWith)},
+      paid_method_id = ${intent.paidMethodId},
       failure_reason = ${intent.failureReason}, declined_charges = ${[...intent.declinedCharges]},
       refund_wanted = ${intent.refundWanted}, cancel_wanted = ${intent.cancelWanted},
       settlement_wanted = ${intent.settlementWanted},
@@ -309,6 +311,7 @@ function fromRow(row: IntentRow): PaymentIntent {
     settlementWanted: row.settlement_wanted,
     sellerName: row.seller_name,
     paidWith: row.paid_with,
+    paidMethodId: row.paid_method_id,
     idempotencyKey: row.idempotency_key,
     inputSha256: row.input_sha256,
     expiresAt: row.expires_at,

@@ -12,16 +12,24 @@ export async function lookAtPayment(
   return payment === undefined ? undefined : await withCard(processor, payment)
 }
 
-/** With what it was paid with, once it was, unless that is `known`: a card that is kept already. */
+/** The saved payment method that a call charged; `card` is missing where the customer saved another one meanwhile. */
+export type ChargedMethod = {
+  readonly paymentMethodId: string
+  readonly card: SeenCard | undefined
+}
+
+/** Adds the card that paid, once one did. The processor is not asked about a charged card whose details are stored. */
 export async function withCard(
   processor: PaymentProcessor,
   payment: ProcessorIntent,
-  known?: string,
+  charged?: ChargedMethod,
 ): Promise<PaymentLook> {
   const { status, paymentMethodId } = payment
-  const isTold = status === 'succeeded' && paymentMethodId !== known
-  if (!isTold || paymentMethodId === undefined) return { payment, card: undefined }
-  return { payment, card: await lookAtCard(processor, paymentMethodId) }
+  const none = { payment, card: undefined, isCardSaved: false }
+  if (status !== 'succeeded' || paymentMethodId === undefined) return none
+  const isCardSaved = paymentMethodId === charged?.paymentMethodId
+  const stored = isCardSaved ? charged?.card : undefined
+  return { payment, card: stored ?? (await lookAtCard(processor, paymentMethodId)), isCardSaved }
 }
 
 export async function lookAtCard(

@@ -26,6 +26,8 @@ export type IntentDraft = {
   readonly cycleMode: CycleMode
   readonly checkoutSessionId: string | null
   readonly paymentMethodId: string | null
+  /** True for a charge of an invoice that the provider asked for. */
+  readonly isOutOfTurn?: true | undefined
   readonly keepsCard: boolean
   /** At the price: what comes to it is in `tax`. */
   readonly terms: IntentTerms
@@ -52,7 +54,7 @@ export type OpenedIntent = { readonly intent: PaymentIntent; readonly attempt: P
  */
 export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<OpenedIntent> {
   const { sql, providerId, now } = work
-  const { terms, tax, plan, ...asked } = draft
+  const { terms, tax, plan, isOutOfTurn, ...asked } = draft
   const charged = tax === null ? terms : termsAt(terms, tax.totalMinor)
   const reference = drawReference('transaction')
   const intent: PaymentIntent = {
@@ -71,6 +73,7 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
     refundWanted: false,
     cancelWanted: false,
     settlementWanted: false,
+    paidMethodId: null,
     paidWith: null,
     expiresAt: new Date(now.getTime() + payableMs),
     // The caller carries the attempt out at once; this is for when it dies before.
@@ -91,8 +94,12 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
       ? {}
       : { confirm: { paymentMethodId, presence: 'off_session' as const } }),
   })
-  // Beside the words of the call, for whoever asks later which call made the amount what it is: `adoptMoney`.
-  const request = { ...words, ...(tax === null ? {} : changeTo(tax)) }
+  // Stored with the words of the call and not sent: `adoptMoney` and `outcomeInTurn` read it.
+  const request = {
+    ...words,
+    ...(tax === null ? {} : changeTo(tax)),
+    ...(isOutOfTurn && { isOutOfTurn }),
+  }
   const call = { operation: 'create', request } as const
   const [, attempt] = await Promise.all([
     insertIntent(sql, providerId, intent),

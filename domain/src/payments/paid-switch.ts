@@ -20,9 +20,9 @@ export function findSwitch(
 ): PlanSwitch | 'gone' | undefined {
   const { planSwitch, currency } = intent
   if (planSwitch === null) return undefined
-  const { fromPurchaseRef, changedAt, isFirst } = planSwitch
+  const { fromPurchaseRef, changedAt, isFirst: isFirstCharge } = planSwitch
   if (held?.reference !== fromPurchaseRef) return 'gone'
-  const change = decideSwitch({ held, plan, isFirst, currency, at: new Date(changedAt) })
+  const change = decideSwitch({ held, plan, isFirstCharge, currency, at: new Date(changedAt) })
   if (change === undefined || change.period.end <= now) return 'gone'
   return totalOf(change.lines) === priceOf(intent) ? change : 'gone'
 }

@@ -56,6 +56,8 @@ export type PaymentIntent = {
   readonly sellerName: string | null
   /** The card that paid; null: not paid, or not by card. */
   readonly paidWith: PaidWith | null
+  /** The means of payment that paid, by the processor's id; null: not paid, or not known. */
+  readonly paidMethodId: string | null
   readonly idempotencyKey: string
   readonly inputSha256: string
   readonly expiresAt: Date
@@ -75,8 +77,9 @@ export type IntentSwitch = {
   readonly isFirst: boolean
 }
 
-/** As receipts name it. */
-export type PaidWith = Pick<SeenCard, 'brand' | 'last4'>
+/** As receipts name it. Payments before its expiry was stored have none. */
+export type PaidWith = Pick<SeenCard, 'brand' | 'last4'> &
+  Partial<Pick<SeenCard, 'expMonth' | 'expYear'>>
 
 /** How long a customer may take to pay. */
 export const payableMs = 24 * 3_600_000

@@ -2,15 +2,17 @@ import { findMerchant } from '../merchants/repository.ts'
 import { findExchangeRate, type ExchangeRate } from '../money/exchange-rates.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import { isOffered } from '../plans/plan-offer.ts'
+import { isSoldOut } from '../plans/places.ts'
 import type { Plan } from '../plans/plan.ts'
 import { findPlan } from '../plans/repository.ts'
 import { findProduct } from '../products/repository.ts'
 import { currenciesOf } from '../pricing/plan-prices.ts'
 import { findProvider, type Provider } from '../providers/repository.ts'
 import { givesAccess } from '../purchases/access.ts'
-import { decideSwitch } from '../purchases/decide-switch.ts'
+import { soldOut } from '../purchases/decide-activation.ts'
+import { decideChange, tooEarly } from '../purchases/decide-switch.ts'
 import { isPaidFor } from '../purchases/is-paid-for.ts'
-import { findDecidingPurchase, findLastOfPlan } from '../purchases/repository.ts'
+import { readActivationState } from '../purchases/read-activation-state.ts'
 import { findTax } from '../tax/read-tax-terms.ts'
 import type { TaxBreakdown } from '../tax/tax-breakdown.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -99,21 +101,32 @@ async function pricePlan(
     return refused(`Plan ${planRef} cannot be bought`)
   }
   const of = { customerRef: customer.reference, productRef, planRef }
-  const held = await findDecidingPurchase(sql, providerId, customer.reference, productRef)
+  const { last: held, isFirstCharge, hasDebts } = await readActivationState(sql, providerId, of)
   if (held?.planRef === planRef && givesAccess(held, now) && isPaidFor(held)) {
     return refused(`The customer has plan ${planRef} already`)
   }
-  const isFirst = (await findLastOfPlan(sql, providerId, of)) === undefined
-  const change = decideSwitch({
+  if (hasDebts) {
+    return refused(
+      'Invoices for the product are unpaid: the customer pays them on a checkout first',
+    )
+  }
+  if (await isSoldOut(sql, providerId, plan, customer.reference)) return refused(soldOut)
+  const input = {
     held: held && givesAccess(held, now) ? held : undefined,
-    ...{ plan, isFirst, currency: request.currency, at: now },
-  })
-  if (change !== undefined) {
+    ...{ plan, isFirstCharge, currency: request.currency, at: now },
+  }
+  const decided = decideChange(input)
+  if (decided.kind === 'at-renewal') {
+    return refused(`The change to plan ${planRef} is made at the next renewal: activate it`)
+  }
+  if (decided.kind === 'too-early') return refused(tooEarly(decided))
+  if (decided.kind === 'now') {
+    const { change } = decided
     const rate = await findExchangeRate(sql, providerId, change.currency)
     const decision = decideSwitchTerms(plan, change, rate)
     if (decision.kind === 'refuse') return refused(decision.reason)
     const fromPurchaseRef = change.from.reference
-    const planSwitch = { fromPurchaseRef, changedAt: now.toISOString(), isFirst }
+    const planSwitch = { fromPurchaseRef, changedAt: now.toISOString(), isFirst: isFirstCharge }
     return { kind: 'untaxed', plan, cycleMode, terms: decision.terms, planSwitch }
   }
   const rates = new Map<string, ExchangeRate | undefined>()
@@ -121,7 +134,7 @@ async function pricePlan(
     rates.set(code, await findExchangeRate(sql, providerId, code))
   }
   const { currency, amountMinor } = request
-  const payment = { plan, currency, amountMinor, isFirst }
+  const payment = { plan, currency, amountMinor, isFirstCharge }
   const decision = decidePlanTerms(payment, (code) => rates.get(code))
   if (decision.kind === 'refuse') return refused(decision.reason)
   return { kind: 'untaxed', plan, cycleMode, terms: decision.terms }

@@ -1,0 +1,38 @@
+import { extendUsagePeriod, hasBilledUsage } from '../invoices/billed-periods.ts'
+import { periodAt, usagePeriodAt } from '../periods/periods.ts'
+import { usageTermsOf } from '../pricing/usage-terms.ts'
+import { cycleOf } from '../purchases/access.ts'
+import { updateUsageBilling } from '../purchases/notes-repository.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+
+/**
+ * Has the usage of a purchase billed again that a change of plan had ended, and that is active again. `before` is the
+ * purchase as it was ended, `undone` what was used in its place meanwhile. That usage is billed with its own period, unless
+ * it was billed before: nothing is billed twice.
+ *
+ * Where the final bill was issued, the period that it billed gets its old end back. What was used since is found as late
+ * usage by the next bill, priced behind what was billed.
+ */
+export async function resumeUsageBilling(
+  { sql, providerId }: UnitOfWork,
+  before: Purchase,
+  undone: readonly string[],
+): Promise<void> {
+  const { reference, planSnapshot, startDate, endedAt, nextUsageBillAt } = before
+  const cycle = cycleOf(before)
+  if (planSnapshot === null || usageTermsOf(planSnapshot) === undefined) return
+  if (cycle === undefined || endedAt === null) return
+  const period = usagePeriodAt(cycle, startDate, new Date(endedAt.getTime() - 1))
+  const nextEnd = periodAt(cycle, period.end).end
+  const isBilledElsewhere = await hasBilledUsage(sql, providerId, undone)
+  const isFinal = nextUsageBillAt === null
+  const isExtended =
+    isFinal && !isBilledElsewhere && (await extendUsagePeriod(sql, providerId, reference, period))
+  const isWhole = !isBilledElsewhere && !isExtended
+  await updateUsageBilling(sql, providerId, {
+    reference,
+    nextUsageBillAt: isWhole ? period.end : nextEnd,
+    usageClosesAt: null,
+  })
+}

@@ -1,0 +1,67 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { readChangeHistory } from '../purchases/plan-change-history.ts'
+import { carriersOf } from '../purchases/plan-changes.ts'
+import type { Purchase } from '../purchases/repository.ts'
+
+/** Whether a dispute has taken away the money that carries the purchase: its own, or that of the period it goes on with. */
+export async function isPurchaseChargedBack(
+  sql: Queryable,
+  providerId: string,
+  purchase: Purchase,
+): Promise<boolean> {
+  const { purchases, ownPeriods } = await readChangeHistory(sql, providerId, purchase)
+  return isChargedBack(sql, providerId, carriersOf(purchases, purchase, ownPeriods))
+}
+
+/**
+ * Whether a dispute has taken away a payment of the carriers, which are purchases of one customer whose money carries one
+ * of them, and no later payment by another card carries them now.
+ *
+ * A payment carries them if it is neither disputed nor refunded in full, and has paid:
+ * - the invoice of their newest period, where their price is charged for periods;
+ * - the last bill of usage, where only usage is charged;
+ * - anything but a bill of usage, where nothing is charged by period.
+ */
+export async function isChargedBack(
+  sql: Queryable,
+  providerId: string,
+  carriers: readonly Pick<Purchase, 'reference' | 'customerRef'>[],
+): Promise<boolean> {
+  const [first] = carriers
+  if (first === undefined) return false
+  const references = carriers.map(({ reference }) => reference)
+  const [row] = await sql<[{ is_charged_back: boolean }]>`
+    with paid as (
+      select reference, invoice_ref, purpose, succeeded_at, original_amount,
+        coalesce(paid_method_id, payment_method_id) as method,
+        exists (
+          select from payment_disputes as dispute
+          where dispute.provider_id = ${providerId} and dispute.intent_ref = reference
+            and dispute.takes_access) as is_taken
+      from payment_intents
+      where provider_id = ${providerId} and customer_ref = ${first.customerRef}
+        and purchase_ref = any(${references}) and status = 'succeeded'
+    ), newest as (
+      select invoice_ref from billed_periods
+      where provider_id = ${providerId} and purchase_ref = any(${references})
+      order by part = 'recurring' desc, period_start desc limit 1
+    ), carrying as (
+      select * from paid
+      where not is_taken
+        and original_amount > (
+          select coalesce(sum(amount), 0) from payment_refunds as refund
+          where refund.provider_id = ${providerId} and refund.intent_ref = paid.reference
+            and refund.status = 'succeeded')
+        and case when exists (select from newest)
+          then invoice_ref = (select invoice_ref from newest)
+          else purpose <> 'usage_billing' end
+    )
+    select exists (
+      select from paid as taken
+      where is_taken and not exists (
+        select from carrying
+        where carrying.succeeded_at > taken.succeeded_at
+          and carrying.method is distinct from taken.method)
+    ) as is_charged_back`
+  return row.is_charged_back
+}
