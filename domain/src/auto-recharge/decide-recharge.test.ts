@@ -50,11 +50,11 @@ describe('credits are wanted', () => {
     ['below the threshold', {}, {}, 'buy'],
     // 49,950 credits are shown as 5.00: rounded half up.
     ['at it', {}, { balanceCredits: 49_950n }, 'enough'],
-    ['switched off', { status: 'disabled' }, {}, 'not-active'],
-    ['while a card is set up', { status: 'pending_setup' }, {}, 'not-active'],
-    ['given up', { status: 'failed' }, {}, 'not-active'],
-    ['while a charge is under way', { inFlightPaymentIntentId: 'txn_1' }, {}, 'in-flight'],
-    ['without a card', {}, { hasCard: false }, 'no-card'],
+    ['switched off', { status: 'disabled' }, {}, 'not_active'],
+    ['while a card is set up', { status: 'pending_setup' }, {}, 'not_active'],
+    ['given up', { status: 'failed' }, {}, 'not_active'],
+    ['while a charge is under way', { inFlightPaymentIntentId: 'txn_1' }, {}, 'in_flight'],
+    ['without a card', {}, { hasCard: false }, 'no_card'],
     ['in a currency nobody knows', {}, { thresholdRate: undefined }, 'exchange_rate_missing'],
     ['just turned down', { failureCount: 1, updatedAt: now }, {}, 'declined'],
     [

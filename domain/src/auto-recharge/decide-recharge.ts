@@ -17,7 +17,7 @@ export type RechargeDecision =
   | { readonly kind: 'buy' }
   | {
       readonly kind: 'wait'
-      readonly reason: 'not-active' | 'in-flight' | 'declined' | 'enough' | 'no-card'
+      readonly reason: 'not_active' | 'in_flight' | 'declined' | 'enough' | 'no_card'
     }
   | Obstructed
 
@@ -27,15 +27,15 @@ type Obstructed = { readonly kind: 'obstructed'; readonly obstacle: RechargeObst
 export function decideRecharge(facts: RechargeFacts): RechargeDecision {
   const { recharge, balanceCredits, thresholdRate, hasCard, now } = facts
   const { status, thresholdMinor, thresholdCurrency } = recharge
-  if (status !== 'active') return wait('not-active')
-  if (recharge.inFlightPaymentIntentId !== null) return wait('in-flight')
+  if (status !== 'active') return wait('not_active')
+  if (recharge.inFlightPaymentIntentId !== null) return wait('in_flight')
   if (recharge.failureCount > 0 && now.getTime() < recharge.updatedAt.getTime() + declinePauseMs) {
     return wait('declined')
   }
   if (thresholdRate === undefined) return obstructed('exchange_rate_missing')
   const shown = displayMinor(balanceCredits, thresholdCurrency, toFraction(thresholdRate))
   if (shown >= thresholdMinor) return wait('enough')
-  return hasCard ? { kind: 'buy' } : wait('no-card')
+  return hasCard ? { kind: 'buy' } : wait('no_card')
 }
 
 /** Whether the month leaves room for a charge, tax included; `capped`: another month does. */

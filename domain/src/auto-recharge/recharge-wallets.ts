@@ -2,8 +2,10 @@ import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
 import { carryOut } from '../payments/carry-out.ts'
+import { isMethodDisputed } from '../payments/disputes-repository.ts'
 import { decideTopUpTerms } from '../payments/decide-terms.ts'
 import { openIntent, type OpenedIntent } from '../payments/open-intent.ts'
+import type { PaymentParts } from '../payments/payment-parts.ts'
 import { findProcessorCustomer } from '../payments/processor-customers.ts'
 import { reconcileIntent } from '../payments/reconcile-intent.ts'
 import { findProvider } from '../providers/repository.ts'
@@ -12,8 +14,9 @@ import { findTax } from '../tax/read-tax-terms.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../wallet/ledger.ts'
-import { findWallet } from '../wallet/repository.ts'
+import { findWallet, type Wallet } from '../wallet/repository.ts'
 import type { Environment } from '@tollgate/schemas/environment'
+import type { RechargeRefusal } from '@tollgate/schemas/http/auto-recharge'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
 import { afterLook, decideRecharge, decideSpend } from './decide-recharge.ts'
 import {
@@ -59,58 +62,105 @@ export async function rechargeWallets(
 async function recharge(
   parts: PaymentJobParts,
   environment: Environment,
-  { providerId, customerRef }: RechargeName,
+  name: RechargeName,
 ): Promise<void> {
-  const operation = jobOperation('auto-recharge', { providerId, environment }, parts.now())
+  const beginning = await beginRecharge(parts, environment, name, parts.now())
+  if (beginning.kind === 'begun') await beginning.charge()
+}
+
+export type RechargeBeginning =
+  | {
+      readonly kind: 'begun'
+      /** Makes the call to the processor. Without it, whoever reconciles payments makes the call. */
+      readonly charge: () => Promise<void>
+    }
+  | { readonly kind: 'refused'; readonly reason: RechargeRefusal }
+
+/**
+ * Begins a charge if the customer's wallet has run low and nothing is in the way: the payment is stored when this returns.
+ * `usedMicros` is what usage has taken by now according to the hot state, where the caller has asked it; the ledger learns
+ * of usage later.
+ */
+export async function beginRecharge(
+  parts: PaymentParts,
+  environment: Environment,
+  { providerId, customerRef }: RechargeName,
+  now: Date,
+  usedMicros = 0n,
+): Promise<RechargeBeginning> {
+  const operation = jobOperation('auto-recharge', { providerId, environment }, now)
   const provider = await parts.database
     .of(providerId)
     .control.read((sql) => findProvider(sql, providerId))
   if (provider === undefined) throw new Error(`provider ${providerId} is gone`)
   const opened = await parts.commit(operation, (work) =>
-    claimCharge(work, customerRef, provider.name),
+    claimCharge(work, customerRef, provider.name, usedMicros),
   )
-  if (opened === undefined) return
-  const carried = await carryOut(parts, operation, opened.intent, opened.attempt)
-  // Turned down: withdrawn at once, and the recharge is told to have failed.
-  if (carried.kind === 'answered' && carried.intent.cancelWanted) {
-    await reconcileIntent(parts, operation, opened.intent.reference)
+  if (typeof opened === 'string') return { kind: 'refused', reason: opened }
+  const charge = async (): Promise<void> => {
+    const carried = await carryOut(parts, operation, opened.intent, opened.attempt)
+    // Turned down: withdrawn at once, and the recharge is told to have failed.
+    if (carried.kind === 'answered' && carried.intent.cancelWanted) {
+      await reconcileIntent(parts, operation, opened.intent.reference)
+    }
   }
+  return { kind: 'begun', charge }
+}
+
+/**
+ * Of a balance in the ledger and what usage has taken by now. Usage is only ever added, and what was put in is read behind
+ * the lock: a reading of usage from before a top-up never says that there is less than there is.
+ */
+function balanceOf(wallet: Wallet | undefined, usedMicros: bigint): bigint {
+  if (wallet === undefined) return 0n
+  const leftMicros = wallet.grantedMicros - usedMicros
+  const balanceMicros = leftMicros < wallet.balanceMicros ? leftMicros : wallet.balanceMicros
+  return balanceMicros > 0n ? balanceMicros : 0n
 }
 
 async function claimCharge(
   work: UnitOfWork,
   customerRef: string,
   sellerName: string,
-): Promise<OpenedIntent | undefined> {
+  usedMicros: bigint,
+): Promise<OpenedIntent | RechargeRefusal> {
   const { sql, providerId, now } = work
   const customer = await lockCustomer(sql, providerId, customerRef)
   const recharge = await lockAutoRecharge(sql, providerId, customerRef)
-  if (customer === undefined || recharge === undefined) return undefined
+  if (customer === undefined || recharge === undefined) return 'not_active'
   const wallet = await findWallet(sql, providerId, customerRef)
   const card = await findReusablePaymentMethod(sql, providerId, customerRef)
-  const paymentMethodId = recharge.paymentMethodId ?? card ?? null
+  const own = recharge.paymentMethodId
+  const isRefused = own !== null && (await isMethodDisputed(sql, providerId, own))
+  const paymentMethodId = (isRefused ? null : own) ?? card ?? null
   const processorCustomerId = await findProcessorCustomer(sql, providerId, customerRef)
   const decision = decideRecharge({
     recharge,
-    balanceCredits: (wallet?.balanceMicros ?? 0n) / BigInt(microsPerUnit),
+    balanceCredits: balanceOf(wallet, usedMicros) / BigInt(microsPerUnit),
     thresholdRate: await findExchangeRate(sql, providerId, recharge.thresholdCurrency),
     hasCard: paymentMethodId !== null && processorCustomerId !== undefined,
     now,
   })
-  if (decision.kind === 'obstructed') return note(work, customerRef, recharge, decision.obstacle)
-  if (decision.kind === 'wait' || processorCustomerId === undefined) {
-    const isEnough = decision.kind === 'wait' && decision.reason === 'enough'
-    return isEnough ? note(work, customerRef, recharge, null) : undefined
+  const obstruct = async (obstacle: RechargeObstacle): Promise<RechargeObstacle> => {
+    await note(work, customerRef, recharge, obstacle)
+    return obstacle
   }
+  if (decision.kind === 'obstructed') return obstruct(decision.obstacle)
+  if (decision.kind === 'wait') {
+    if (decision.reason === 'enough') await note(work, customerRef, recharge, null)
+    return decision.reason
+  }
+  if (processorCustomerId === undefined) return 'no_card'
   const terms = await termsOf(work, recharge)
-  if (terms === undefined) return note(work, customerRef, recharge, 'exchange_rate_missing')
+  if (terms === undefined) return obstruct('exchange_rate_missing')
   const { currency, originalAmountMinor } = terms
   const sale = { customerRef, productRef: null, plan: null, currency }
   const tax = await findTax(sql, providerId, sale, originalAmountMinor, now)
   const spend = decideSpend(recharge, tax?.totalMinor ?? originalAmountMinor, now)
-  if (spend.kind !== 'charge') {
-    const obstacle = spend.kind === 'obstructed' ? spend.obstacle : null
-    return note(work, customerRef, recharge, obstacle)
+  if (spend.kind === 'obstructed') return obstruct(spend.obstacle)
+  if (spend.kind === 'capped') {
+    await note(work, customerRef, recharge, null)
+    return 'capped'
   }
   const begun = `${customerRef}:${now.toISOString()}`
   const opened = await openIntent(work, {
@@ -145,7 +195,7 @@ async function note(
   customerRef: string,
   before: AutoRecharge,
   obstacle: RechargeObstacle | null,
-): Promise<undefined> {
+): Promise<void> {
   const { recharge, isTold } = afterLook(before, obstacle, work.now)
   if (!isTold && obstacle === before.obstacle) return
   await updateRecharge(work.sql, work.providerId, customerRef, recharge)

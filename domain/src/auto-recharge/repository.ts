@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 export type AutoRechargeStatus = 'active' | 'disabled' | 'failed' | 'pending_setup'
 
@@ -60,12 +61,11 @@ type AutoRechargeRow = {
 
 /** Replaces what was asked for before; what was spent and what is under way stays. Declines are forgiven. */
 export async function saveAutoRecharge(
-  sql: Queryable,
-  providerId: string,
+  work: UnitOfWork,
   customerRef: string,
   terms: AutoRechargeTerms,
-  now: Date,
 ): Promise<AutoRecharge> {
+  const { sql, providerId, now } = work
   const changed = {
     status: terms.status,
     threshold_minor: terms.thresholdMinor.toString(),
@@ -88,19 +88,17 @@ export async function saveAutoRecharge(
       monthly_spend_minor = case when auto_recharges.topup_currency = excluded.topup_currency
         then auto_recharges.monthly_spend_minor else 0 end
     returning *`
+  await queuePublication(work, 'customer', customerRef)
   return fromRow(row)
 }
 
 /** Nothing where there is none. */
-export async function disableAutoRecharge(
-  sql: Queryable,
-  providerId: string,
-  customerRef: string,
-  now: Date,
-): Promise<void> {
+export async function disableAutoRecharge(work: UnitOfWork, customerRef: string): Promise<void> {
+  const { sql, providerId, now } = work
   await sql`
     update auto_recharges set status = 'disabled', updated_at = ${now}
     where provider_id = ${providerId} and customer_ref = ${customerRef} and status <> 'disabled'`
+  await queuePublication(work, 'customer', customerRef)
 }
 
 export async function findAutoRecharge(
@@ -176,32 +174,31 @@ export async function noteSetup(
  * what gave up on another one begins again.
  */
 export async function armRecharge(
-  sql: Queryable,
-  providerId: string,
+  work: UnitOfWork,
   customerRef: string,
   paymentMethodId: string,
-  now: Date,
 ): Promise<void> {
-  await sql`
+  const { sql, providerId, now } = work
+  const armed = await sql`
     update auto_recharges set status = 'active', failure_count = 0,
       payment_method_id = ${paymentMethodId}, updated_at = ${now}, looked_at = null
     where provider_id = ${providerId} and customer_ref = ${customerRef}
       and (status = 'pending_setup' or (status in ('active', 'failed')
-        and payment_method_id is distinct from ${paymentMethodId}))`
+        and payment_method_id is distinct from ${paymentMethodId}))
+    returning 1`
+  if (armed.length > 0) await queuePublication(work, 'customer', customerRef)
 }
 
 /** There is no card any more: it waits for one. */
-export async function disarmRecharge(
-  sql: Queryable,
-  providerId: string,
-  customerRef: string,
-  now: Date,
-): Promise<void> {
-  await sql`
+export async function disarmRecharge(work: UnitOfWork, customerRef: string): Promise<void> {
+  const { sql, providerId, now } = work
+  const disarmed = await sql`
     update auto_recharges set status = 'pending_setup', failure_count = 0,
       payment_method_id = null, setup_intent_id = null, updated_at = ${now}
     where provider_id = ${providerId} and customer_ref = ${customerRef}
-      and status in ('active', 'failed', 'pending_setup')`
+      and status in ('active', 'failed', 'pending_setup')
+    returning 1`
+  if (disarmed.length > 0) await queuePublication(work, 'customer', customerRef)
 }
 
 export type RechargeName = { readonly providerId: string; readonly customerRef: string }

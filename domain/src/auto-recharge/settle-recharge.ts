@@ -1,4 +1,4 @@
-import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { afterRecharge } from './decide-recharge.ts'
 import { lockRechargeInFlight, updateRecharge } from './repository.ts'
@@ -14,7 +14,11 @@ export async function settleRecharge(work: UnitOfWork, intent: PaymentIntent): P
     amountMinor: intent.originalAmountMinor,
     chargedAt: intent.createdAt,
   }
-  await updateRecharge(sql, providerId, intent.customerRef, afterRecharge(recharge, charge, now))
+  const settled = afterRecharge(recharge, charge, now)
+  await updateRecharge(sql, providerId, intent.customerRef, settled)
+  if (settled.status !== recharge.status) {
+    await queuePublication(work, 'customer', intent.customerRef)
+  }
   if (isPaid) return
   await recordEvent(work, 'customer.credit.auto_topup_failed', {
     customerRef: intent.customerRef,

@@ -85,3 +85,49 @@ export async function releasePeriods(
     delete from billed_periods
     where provider_id = ${providerId} and invoice_ref = ${invoiceRef} and part = 'recurring'`
 }
+
+/** Of those purchases, the ones whose newest period is not paid, or was paid back. One that no period is billed of is none. */
+export async function listUnpaidPeriods(
+  sql: Queryable,
+  providerId: string,
+  purchaseRefs: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ purchase_ref: string; status: string }[]>`
+    select distinct on (billed.purchase_ref) billed.purchase_ref, invoices.status
+    from billed_periods as billed
+    join invoices on invoices.provider_id = billed.provider_id
+      and invoices.reference = billed.invoice_ref
+    where billed.provider_id = ${providerId} and billed.purchase_ref = any(${[...purchaseRefs]})
+      and part = 'recurring'
+    order by billed.purchase_ref, period_start desc`
+  const unpaid = rows.filter(({ status }) => status !== 'paid' && status !== 'partly_refunded')
+  return new Set(unpaid.map((row) => row.purchase_ref))
+}
+
+/** Whether usage of one of the purchases stands on an invoice. */
+export async function hasBilledUsage(
+  sql: Queryable,
+  providerId: string,
+  purchaseRefs: readonly string[],
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from billed_periods
+    where provider_id = ${providerId} and purchase_ref = any(${[...purchaseRefs]})
+      and part = 'usage' limit 1`
+  return rows.length > 0
+}
+
+/** Gives a period of usage that was billed up to an earlier end its own end. False where it is not billed. */
+export async function extendUsagePeriod(
+  sql: Queryable,
+  providerId: string,
+  purchaseRef: string,
+  { start, end }: ChargedPeriod,
+): Promise<boolean> {
+  const extended = await sql`
+    update billed_periods set period_end = ${end}
+    where provider_id = ${providerId} and purchase_ref = ${purchaseRef} and part = 'usage'
+      and period_start = ${start}
+    returning 1`
+  return extended.length > 0
+}

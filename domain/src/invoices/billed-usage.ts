@@ -6,6 +6,8 @@ export type BilledUsage = {
   readonly usedMicros: bigint
   /** Left over from the period before, as it was priced with. */
   readonly carriedOverMicros: bigint
+  /** Used before by other purchases that shared the allowance, as it was priced with, late usage included. */
+  readonly usedBeforeMicros: bigint
 }
 
 /**
@@ -23,20 +25,28 @@ export async function listBilledUsage(
   if (periodStarts.length === 0) return billed
   const rows = await sql<BilledRow[]>`
     select period_start, kind, inputs->>'usedUnits' as used, inputs->>'lateUnits' as late,
-      inputs->>'carriedOverUnits' as carried
+      inputs->>'carriedOverUnits' as carried, inputs->>'usedBeforeUnits' as before,
+      inputs->>'lateBeforeUnits' as late_before
     from invoices join invoice_lines on invoice_lines.provider_id = invoices.provider_id
       and invoice_ref = reference
     where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef}
       and kind in ('usage', 'late_usage') and period_start in ${sql([...periodStarts])}
     order by kind = 'late_usage'`
-  for (const { period_start: start, kind, used, late, carried } of rows) {
-    const before = billed.get(start.getTime())
-    if (kind === 'usage') {
-      const carriedOverMicros = microsOfDecimal(carried)
-      billed.set(start.getTime(), { usedMicros: microsOfDecimal(used), carriedOverMicros })
-    } else if (before !== undefined) {
-      const usedMicros = before.usedMicros + microsOfDecimal(late ?? '0')
-      billed.set(start.getTime(), { ...before, usedMicros })
+  for (const row of rows) {
+    const start = row.period_start.getTime()
+    const known = billed.get(start)
+    if (row.kind === 'usage') {
+      billed.set(start, {
+        usedMicros: microsOfDecimal(row.used),
+        carriedOverMicros: microsOfDecimal(row.carried),
+        usedBeforeMicros: microsOfDecimal(row.before ?? '0'),
+      })
+    } else if (known !== undefined) {
+      billed.set(start, {
+        ...known,
+        usedMicros: known.usedMicros + microsOfDecimal(row.late ?? '0'),
+        usedBeforeMicros: known.usedBeforeMicros + microsOfDecimal(row.late_before ?? '0'),
+      })
     }
   }
   return billed
@@ -48,4 +58,6 @@ type BilledRow = {
   readonly used: string
   readonly late: string | null
   readonly carried: string
+  readonly before: string | null
+  readonly late_before: string | null
 }

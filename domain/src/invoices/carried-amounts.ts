@@ -47,3 +47,16 @@ export async function readCarried(
     where provider_id = ${providerId} and customer_ref = ${customerRef} and currency = ${currency}`
   return BigInt(row?.amount ?? 0)
 }
+
+/** All that waits for the customer's next invoices, by currency: owed, or a credit where negative. Minor units. */
+export async function listCarried(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await sql<{ currency: string; amount: string }[]>`
+    select currency, amount from carried_amounts
+    where provider_id = ${providerId} and customer_ref = ${customerRef} and amount <> 0
+    order by currency`
+  return new Map(rows.map(({ currency, amount }) => [currency, BigInt(amount)]))
+}

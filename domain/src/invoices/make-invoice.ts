@@ -26,6 +26,8 @@ export type InvoiceRequest = {
   readonly claims: readonly PeriodClaim[]
   /** The tax of a payment that was made before: what the invoice comes to is what was paid, and nothing of earlier ones. */
   readonly paidWith?: TaxTerms | 'no tax'
+  /** The lines cost nothing and stay a draft: what waits for the customer's next invoice goes on waiting. */
+  readonly staysDraft?: boolean
 }
 
 export type MadeInvoice =
@@ -81,7 +83,8 @@ export async function makeInvoice(work: UnitOfWork, request: InvoiceRequest): Pr
 
 /** The tax of what is charged, and what waits for the customer's next invoice. */
 async function linesBeside(work: UnitOfWork, request: InvoiceRequest): Promise<InvoiceLine[]> {
-  const { customerRef, currency, paidWith, lines } = request
+  const { customerRef, currency, paidWith, lines, staysDraft } = request
+  if (staysDraft === true) return []
   if (paidWith !== undefined) return paidWith === 'no tax' ? [] : taxLines(lines, paidWith)
   const { sql, providerId, now } = work
   const [carriedIn, tax] = await together([

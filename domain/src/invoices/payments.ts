@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { PaidWith } from '../payments/payment-intent.ts'
+import { latestDisputes, type PaymentDispute } from './disputes.ts'
 
 /** What paid an invoice, as a receipt says it. */
 export type InvoicePayment = {
@@ -10,6 +11,8 @@ export type InvoicePayment = {
   readonly paidAt: Date
   /** Null: by no card, or before that was kept. */
   readonly paidWith: PaidWith | null
+  /** Null: the customer's bank never asked for the money. */
+  readonly dispute: PaymentDispute | null
 }
 
 type PaymentRow = {
@@ -33,9 +36,11 @@ export async function listPaymentsOf(
     where provider_id = ${providerId} and invoice_ref = any(${[...invoiceRefs]})
       and status = 'succeeded' and failure_reason is null
     order by succeeded_at, reference`
+  const disputes = await latestDisputes(sql, providerId, invoiceRefs)
   for (const row of rows) {
     const { reference, original_amount: amountMinor, succeeded_at: paidAt } = row
-    const payment = { reference, amountMinor, paidAt, paidWith: row.paid_with }
+    const dispute = disputes.get(reference) ?? null
+    const payment = { reference, amountMinor, paidAt, paidWith: row.paid_with, dispute }
     payments.set(row.invoice_ref, [...(payments.get(row.invoice_ref) ?? []), payment])
   }
   return payments

@@ -116,7 +116,7 @@ export type InvoiceFilter = {
   readonly purchaseRef?: string | undefined
 }
 
-/** Newest first. */
+/** Newest first. A draft of nothing is none of them: it says what was counted of a period that cost nothing. */
 export async function listInvoices(
   sql: Queryable,
   providerId: string,
@@ -124,7 +124,7 @@ export async function listInvoices(
   page: PageRange,
 ): Promise<{ invoices: Invoice[]; total: number }> {
   const matching: Fragment = sql`
-    from invoices where provider_id = ${providerId}
+    from invoices where provider_id = ${providerId} and not (status = 'draft' and total = 0)
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${customerRef === undefined ? sql`` : sql`and customer_ref = ${customerRef}`}
     ${purchaseRef === undefined ? sql`` : sql`and purchase_ref = ${purchaseRef}`}`

@@ -1,15 +1,15 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** Whether the purchase has another open invoice whose charge has failed. */
-export async function hasOtherUnpaid(
+/** Whether the purchase has an open invoice whose charge has failed, besides that one. */
+export async function hasUnpaid(
   sql: Queryable,
   providerId: string,
   purchaseRef: string,
-  invoiceRef: string,
+  besides = '',
 ): Promise<boolean> {
   const rows = await sql`
     select 1 from invoices where provider_id = ${providerId} and purchase_ref = ${purchaseRef}
-      and reference <> ${invoiceRef} and status = 'open' and failed_charges > 0 limit 1`
+      and reference <> ${besides} and status = 'open' and failed_charges > 0 limit 1`
   return rows.length > 0
 }
 

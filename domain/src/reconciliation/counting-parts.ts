@@ -31,12 +31,12 @@ export type CountingParts = {
 
 /** Of every partition: what was acknowledged before this was called is stored in these. Throws UsageBehindError. */
 export async function waitUntilAllStored(
-  { eventLog, now, storedWaitMs }: CountingParts,
+  parts: CountingParts,
   environment: Environment,
 ): Promise<readonly StoredPart[]> {
-  const topic = usageTopic(environment)
+  const { eventLog, now, storedWaitMs } = parts
   const partitions = partitionsOf(eventLog, environment)
-  return (await waitUntilStored(eventLog, topic, partitions, now, storedWaitMs)).parts
+  return (await waitUntilStored(parts, environment, partitions, now, storedWaitMs)).parts
 }
 
 /**

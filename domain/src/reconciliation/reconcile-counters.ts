@@ -7,12 +7,13 @@ import { listReferencesOf, type CustomerName } from '../customers/repository.ts'
 import {
   countingWindows,
   currentPeriod,
+  windowOfPeriod,
   type CountingWindow,
 } from '../entitlements/counting-windows.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
-import { windowId } from '@tollgate/schemas/hot-state/documents'
 import { entitlementOf } from '../purchases/entitlement-of.ts'
-import { listDecidingPurchases, statusesWithAccess } from '../purchases/repository.ts'
+import { listDecidingPurchases } from '../purchases/deciding-purchases.ts'
+import { statusesWithAccess } from '../purchases/repository.ts'
 import { sumCountedUsage, type CountedReference } from '../stored-usage/sum-counted-usage.ts'
 import {
   listUnpublished,
@@ -167,7 +168,7 @@ async function listRunningWindows(
       const period = entitlement && currentPeriod(entitlement, now.getTime())
       if (entitlement === undefined || period === undefined) return []
       const { purchaseRef } = entitlement
-      const id = windowId(purchaseRef, period.startSecond)
+      const id = windowOfPeriod(entitlement, period.startSecond)
       const window = countingWindows(entitlement).find((each) => each.id === id)!
       const { productRef } = purchase
       return [{ providerId, customerRef, purchaseRef, productRef, customerRefs, window }]

@@ -1,5 +1,3 @@
-import { walletSeries, walletWindow } from '@tollgate/schemas/hot-state/wallets'
-import { usageTopic } from '@tollgate/schemas/topics'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import {
   addressOf,
@@ -9,6 +7,7 @@ import {
   type WalletSums,
 } from './hot-wallet.ts'
 import { WalletFullError } from './wallet-full-error.ts'
+import { walletRequest } from './wallet-request.ts'
 
 /** Takes credits out of the hot state's wallet, otherwise than for usage. 10^-6 credits. */
 export interface HoldCredits {
@@ -49,7 +48,7 @@ export type HoldLimits = {
 export const removalsHeldMsMax = 24 * 3600 * 1000
 
 export function createHoldCredits(parts: WalletParts, limits: HoldLimits): HoldCredits {
-  const { log, hotState } = parts
+  const { hotState } = parts
   return async (name, sums, { key, micros, upToMicros, takes, heldMs }) => {
     const at = addressOf(parts, name)
     for (let tries = 0; tries < triesMax; tries += 1) {
@@ -58,22 +57,14 @@ export function createHoldCredits(parts: WalletParts, limits: HoldLimits): HoldC
       const published = publishedSums(document)
       // Taken out by PostgreSQL, and not published yet: it is held, each by its own key.
       const pendingMicros = sums.removedMicros - published.removedMicros
-      const outcome = await hotState.reserve({
-        at,
-        reservationId: key,
+      const request = await walletRequest(parts, at, {
         document,
         units: micros,
         takes,
-        isReservedFirst: true,
-        ttlMs: heldMs,
-        subjects: [at.subject],
-        series: walletSeries,
-        windowId: walletWindow.id,
         cap: upToMicros === undefined ? published.grantedMicros : upToMicros + pendingMicros,
-        minOffset: await log.head(usageTopic(name.environment), at.partition),
-        elsewhere: { amount: 0n, appliedOffsets: new Map() },
         reservationsMax: limits.heldMax,
       })
+      const outcome = await hotState.reserve({ ...request, reservationId: key, ttlMs: heldMs })
       if (outcome.kind === 'full') throw new WalletFullError()
       if (outcome.kind !== 'behind') {
         const heldMicros = outcome.kind === 'admitted' ? outcome.units : 0n

@@ -52,12 +52,15 @@ export function addressOf({ log }: Pick<WalletParts, 'log'>, name: WalletName): 
  * document has that, so it is held no more.
  */
 export function walletEntry(
-  { grantedMicros, removedMicros }: WalletSums,
+  { grantedMicros, removedMicros, rechargeBelowMicros }: PublishedSums,
   removals: readonly string[],
 ): Omit<Entry, 'version'> {
   const document: PublishedWallet = {
     grantedMicros: grantedMicros.toString(),
     ...(removedMicros === 0n ? {} : { removedMicros: removedMicros.toString() }),
+    ...(rechargeBelowMicros === undefined
+      ? {}
+      : { rechargeBelowMicros: rechargeBelowMicros.toString() }),
   }
   return {
     document: JSON.stringify(document),
@@ -69,9 +72,19 @@ export function walletEntry(
 /** 10^-6 credits. */
 export type WalletSums = Pick<Wallet, 'grantedMicros' | 'removedMicros'>
 
-export function publishedSums(document: string): WalletSums {
-  const { grantedMicros, removedMicros } = JSON.parse(document) as PublishedWallet
-  return { grantedMicros: BigInt(grantedMicros), removedMicros: BigInt(removedMicros ?? 0) }
+/** `rechargeBelowMicros` is undefined where no auto-recharge is active. */
+export type PublishedSums = WalletSums & { readonly rechargeBelowMicros?: bigint | undefined }
+
+export function publishedSums(document: string): PublishedSums {
+  const { grantedMicros, removedMicros, rechargeBelowMicros } = JSON.parse(
+    document,
+  ) as PublishedWallet
+  return {
+    grantedMicros: BigInt(grantedMicros),
+    removedMicros: BigInt(removedMicros ?? 0),
+    rechargeBelowMicros:
+      rechargeBelowMicros === undefined ? undefined : BigInt(rechargeBelowMicros),
+  }
 }
 
 /** Nothing was put in where nothing is published. Undefined: it was lost, and is not published again yet. */
@@ -79,7 +92,7 @@ export async function sumsOf(
   { hotState }: { readonly hotState: Parameters<typeof areCustomersPublished>[0] },
   { space, partition }: EntryAddress,
   document: string | undefined,
-): Promise<WalletSums | undefined> {
+): Promise<PublishedSums | undefined> {
   if (document !== undefined) return publishedSums(document)
   const isPublished = await areCustomersPublished(hotState, space as Environment, partition)
   return isPublished ? { grantedMicros: 0n, removedMicros: 0n } : undefined

@@ -59,6 +59,8 @@ export const moneyKinds = [
   'invoice_carried',
   'invoice_voided',
   'invoice_written_off',
+  'usage_written_off',
+  'carried_written_off',
   'credit_note',
   'payment_succeeded',
   'payment_settled',

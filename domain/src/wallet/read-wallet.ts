@@ -13,6 +13,8 @@ export type WalletReading = {
 export type HotWallet = WalletReading & {
   /** What was taken out otherwise than by usage: what was taken out since is still held, and so among what is spent. */
   readonly removedMicros: bigint
+  /** By usage that was counted: what is only held is not among it. */
+  readonly usedMicros: bigint
 }
 
 /**
@@ -32,7 +34,8 @@ export async function readWallet(
     const view = await parts.hotState.readTaken(query)
     const sums = view.kind === 'taken' ? await sumsOf(parts, at, view.document) : undefined
     if (view.kind === 'taken' && sums !== undefined) {
-      return { ...sums, spentMicros: view.taken.used + view.taken.reserved }
+      const { used, reserved } = view.taken
+      return { ...sums, usedMicros: used, spentMicros: used + reserved }
     }
     const leftMs = deadline - performance.now()
     if (leftMs <= 0) throw new UsageBehindError(0)

@@ -1,11 +1,18 @@
 import type { EntryAddress } from '@tollgate/platform/hot-state/hot-state'
 import type { ReserveOutcome, ReserveRequest } from '@tollgate/platform/hot-state/reservations'
-import { walletSeries, walletSubject, walletWindow } from '@tollgate/schemas/hot-state/wallets'
-import { usageTopic } from '@tollgate/schemas/topics'
+import { walletSubject } from '@tollgate/schemas/hot-state/wallets'
+import { placeOfReservation } from '@tollgate/schemas/reservation-reference'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
-import { addressOf, sumsOf, type WalletName, type WalletParts } from './hot-wallet.ts'
+import {
+  addressOf,
+  sumsOf,
+  type PublishedSums,
+  type WalletName,
+  type WalletParts,
+} from './hot-wallet.ts'
 import { leftMicros, readWallet } from './read-wallet.ts'
 import { WalletFullError } from './wallet-full-error.ts'
+import { walletRequest } from './wallet-request.ts'
 
 /** What a usage record costs. */
 export type DueDebit = WalletName & {
@@ -15,6 +22,8 @@ export type DueDebit = WalletName & {
   readonly dueMicros: bigint
   /** The client chose the record's name by an idempotency key, so another call may hold credits under it at this moment. */
   readonly isKeyed: boolean
+  /** The reservation that the record names. If it holds credits of this wallet, the debit takes these first. */
+  readonly reservationId?: string | null
 }
 
 export type TakenCredits = {
@@ -22,6 +31,15 @@ export type TakenCredits = {
   readonly takenMicros: bigint
   /** What is left. */
   readonly leftMicros: bigint
+  /** Undefined: no auto-recharge of the customer is active, as far as is published. */
+  readonly recharge?: PublishedRecharge | undefined
+}
+
+export type PublishedRecharge = {
+  /** With less than that it may buy more. */
+  readonly belowMicros: bigint
+  /** All that was ever put in, when this was said: more says that it has bought. */
+  readonly grantedMicros: bigint
 }
 
 export type WalletLimits = {
@@ -33,15 +51,14 @@ export type WalletLimits = {
   readonly heldMax: number
 }
 
-/** More than any wallet holds, and what the hot state can reserve at once. */
-const dueMicrosMax = 2n ** 62n - 1n
-
 /**
  * Takes credits for one usage record, in one atomic step of the hot state. Call it before the record is written, which
  * says how much was taken: the projection turns what is held into what is counted when it meets the record. The order
  * makes it so that no two calls take the same credit:
  *
- *   1. the credits are held. A crash here leaves them held until `heldMs` is over, and then they are given back.
+ *   1. the credits are held. A crash here leaves them held until `heldMs` is over, and then they are given back. The same
+ *      step ends the reservation that the record names: the record holds what it takes of it, and the wallet has the rest.
+ *      One that has expired by then has given its credits back, and the record takes what is there.
  *   2. the record is in the log, and the caller is answered.
  *   3. the record is counted, and in the same step nothing is held for it any more.
  *
@@ -58,16 +75,18 @@ export async function takeCredits(
   let pauseMs = readAgainAfterMs
   for (;;) {
     const document = await parts.hotState.readEntryDocument(at)
-    const grantedMicros = (await sumsOf(parts, at, document))?.grantedMicros
-    if (grantedMicros === 0n) return { takenMicros: 0n, leftMicros: 0n }
+    const sums = await sumsOf(parts, at, document)
+    const grantedMicros = sums?.grantedMicros
+    const recharge = sums && publishedRecharge(sums)
+    if (grantedMicros === 0n) return { takenMicros: 0n, leftMicros: 0n, recharge }
     if (due.dueMicros === 0n) {
       const wallet = await readWallet(parts, due, limits.waitMs)
-      return { takenMicros: 0n, leftMicros: leftMicros(wallet) }
+      return { takenMicros: 0n, leftMicros: leftMicros(wallet), recharge }
     }
     if (grantedMicros !== undefined) {
       const request = await requestOf(parts, due, limits, at, document, grantedMicros)
       const taken = takenOf(await parts.hotState.reserve(request), grantedMicros)
-      if (taken !== 'behind') return taken
+      if (taken !== 'behind') return { ...taken, recharge }
     }
     if (performance.now() >= deadline) throw new UsageBehindError(0)
     await parts.hotState.waitForApply(pauseMs)
@@ -109,30 +128,31 @@ export async function takeAllCredits(
   throw failed.reason
 }
 
+function publishedRecharge({
+  grantedMicros,
+  rechargeBelowMicros: belowMicros,
+}: PublishedSums): PublishedRecharge | undefined {
+  return belowMicros === undefined ? undefined : { belowMicros, grantedMicros }
+}
+
 async function requestOf(
-  { log }: WalletParts,
-  { environment, usageRef, dueMicros }: DueDebit,
+  parts: WalletParts,
+  { customerRef, usageRef, dueMicros, reservationId }: DueDebit,
   { heldMs, heldMax }: WalletLimits,
   at: EntryAddress,
   document: string | undefined,
   grantedMicros: bigint,
 ): Promise<ReserveRequest> {
-  return {
-    at,
-    reservationId: usageRef,
+  const isOwn = placeOfReservation(reservationId ?? '')?.customerRef === customerRef
+  const request = await walletRequest(parts, at, {
     document,
-    units: dueMicros < dueMicrosMax ? dueMicros : dueMicrosMax,
+    units: dueMicros,
     takes: 'rest',
-    isReservedFirst: true,
-    ttlMs: heldMs,
-    subjects: [at.subject],
-    series: walletSeries,
-    windowId: walletWindow.id,
+    replaces: isOwn ? (reservationId ?? undefined) : undefined,
     cap: grantedMicros,
-    minOffset: await log.head(usageTopic(environment), at.partition),
-    elsewhere: { amount: 0n, appliedOffsets: new Map() },
     reservationsMax: heldMax,
-  }
+  })
+  return { ...request, reservationId: usageRef, ttlMs: heldMs }
 }
 
 function takenOf(outcome: ReserveOutcome, grantedMicros: bigint): TakenCredits | 'behind' {

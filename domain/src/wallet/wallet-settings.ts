@@ -10,7 +10,7 @@ export const walletSettings = {
   ),
   creditsHeldMax: integerSetting(
     'TOLLGATE_CREDITS_HELD_MAX',
-    'Usage records of one wallet that may be on their way to being counted at a time',
+    'Holds of one wallet at a time: usage records that are not counted yet, and reservations, which may be half of them',
     100_000,
     { min: 1, max: 10_000_000 },
   ),

@@ -1,0 +1,47 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { microsPerUnit } from '@tollgate/schemas/quantity'
+import { selectNames, type CustomerName } from '../customers/repository.ts'
+import { creditsPerMinorUnit } from '../money/credits.ts'
+import { minorPerMajor } from '../money/currencies.ts'
+import type { Fraction } from '../money/decimal.ts'
+import { exchangeRateOf, toFraction } from '../money/exchange-rates.ts'
+
+/**
+ * By customer with an active auto-recharge: a wallet with less than that may be topped up, 10^-6 credits. It is what the
+ * threshold was worth when this was read; whoever charges decides by what it is worth then.
+ */
+export async function listPublishedThresholds(
+  sql: Queryable,
+  customers: readonly CustomerName[],
+): Promise<Map<string, bigint>> {
+  const rows = await sql<
+    { customer_ref: string; minor: bigint; currency: string; units_per_dollar: string | null }[]
+  >`
+    select customer_ref, threshold_minor as minor, threshold_currency as currency,
+      trim_scale(units_per_dollar)::text as units_per_dollar
+    from auto_recharges
+    left join exchange_rates
+      on exchange_rates.provider_id = auto_recharges.provider_id and currency = threshold_currency
+    where (auto_recharges.provider_id, customer_ref) in (${selectNames(sql, customers)})
+      and status = 'active'`
+  const thresholds = new Map<string, bigint>()
+  for (const { customer_ref: customerRef, minor, currency, units_per_dollar: own } of rows) {
+    const rate = exchangeRateOf(currency, own)
+    if (rate === undefined) continue
+    const credits = leastCredits(minor, currency, toFraction(rate))
+    thresholds.set(customerRef, credits * BigInt(microsPerUnit))
+  }
+  return thresholds
+}
+
+/** The fewest whole credits that are shown as no less than the amount. */
+export function leastCredits(
+  amountMinor: bigint,
+  currency: string,
+  { numerator, denominator }: Fraction,
+): bigint {
+  // What is shown is rounded half up: half a minor unit less is enough.
+  const dividend = (2n * amountMinor - 1n) * creditsPerMinorUnit * 100n * denominator
+  const divisor = 2n * numerator * minorPerMajor(currency)
+  return (dividend + divisor - 1n) / divisor
+}

@@ -1,0 +1,173 @@
+import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
+import type { Seller } from '../charging/bill-recurring.ts'
+import type { MeasuringParts } from '../charging/measure-usage.ts'
+import { deleteCustomer } from '../customers/delete-customer.ts'
+import { findCustomer, lockCustomer } from '../customers/repository.ts'
+import { listOpenInvoices } from '../invoices/debts.ts'
+import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { listGrantsLeft } from '../wallet/grants.ts'
+import type { HoldCredits } from '../wallet/hold-credits.ts'
+import type { WalletName } from '../wallet/hot-wallet.ts'
+import type { WalletReading } from '../wallet/read-wallet.ts'
+import { findWallet } from '../wallet/repository.ts'
+import { billNow, type BillNowParts, type Uncharged } from './bill-now.ts'
+import {
+  billedNotesOf,
+  isAsMeasured,
+  listBillable,
+  type UsageNotesOf,
+} from './billable-purchases.ts'
+import { forfeitCredits } from './forfeit-credits.ts'
+import { measureUnbilled, readFinalBills, type UnbilledUsage } from './measure-unbilled.ts'
+import {
+  boughtCreditsLeft,
+  isUnsettled,
+  openAmountsOf,
+  readOpenInvoices,
+  type OpenAmounts,
+} from './open-amounts.ts'
+import { writeOffInvoices, writeOffUsage } from './write-off-customer.ts'
+
+export type ClosingParts = BillNowParts & {
+  readonly measuring: MeasuringParts
+  /** The customer's wallet in the hot state; undefined while only the ledger can say it. */
+  readonly readWallet: (name: WalletName) => Promise<WalletReading | undefined>
+  readonly holdCredits: HoldCredits
+  readonly readSeller: () => Promise<Seller>
+}
+
+export type CloseOutcome =
+  | { readonly kind: 'deleted' }
+  | { readonly kind: 'not-found' }
+  /** Nothing was done: the caller says what becomes of the amounts. */
+  | { readonly kind: 'unsettled'; readonly open: OpenAmounts }
+  /** The bills are issued, and these could not be charged. The customer is there. */
+  | { readonly kind: 'uncharged'; readonly uncharged: readonly Uncharged[] }
+  /** Others billed the customer, or gave it something, each time that it was looked at. */
+  | { readonly kind: 'busy' }
+
+/** Each of these is another caller's success. */
+const looksMax = 5
+
+/**
+ * Deletes a customer, once it is said what becomes of open invoices, unbilled usage and credits that were bought: they are
+ * billed and charged, or written off. Credits are forfeited either way.
+ *
+ * Order: what is open is read, and usage is summed up; bills are issued and charged, each by itself; then one transaction
+ * writes off, forfeits and deletes, if nothing was billed or bought since it was read. Cut off before that transaction the
+ * customer is there, with invoices that are issued or paid, and the next call goes on from there. Cut off behind it the
+ * customer is gone, and the next call answers the same.
+ *
+ * Throws UsageBehindError and UsageStoreUnavailableError while usage cannot be summed up.
+ */
+export async function closeCustomer(
+  parts: ClosingParts,
+  operation: Operation,
+  anyReference: string,
+  settle: CustomerSettlement | undefined,
+): Promise<CloseOutcome> {
+  const { providerId, environment } = operation
+  const rows = parts.database.of(providerId).in(environment)
+  for (let looks = 0; looks < looksMax; looks += 1) {
+    const customer = await rows.read((sql) => findCustomer(sql, providerId, anyReference))
+    if (customer === undefined) {
+      const outcome = await parts.commit(operation, (work) => deleteCustomer(work, anyReference))
+      return { kind: outcome === 'not-found' ? 'not-found' : 'deleted' }
+    }
+    const { reference } = customer
+    const found = await look(parts, operation, reference)
+    if (settle === undefined && isUnsettled(found.open)) {
+      return { kind: 'unsettled', open: found.open }
+    }
+    const billed = settle === 'bill_now' ? found.unbilled : []
+    if (settle === 'bill_now') {
+      const seller = await parts.readSeller()
+      const uncharged = await billNow(parts, operation, reference, billed, seller)
+      if (uncharged === 'changed') continue
+      if (uncharged.length > 0) return { kind: 'uncharged', uncharged }
+    }
+    const last = { ...found, reference, settle, notes: billedNotesOf(found.notes, billed) }
+    const end = await parts.commit(operation, (work) => endCustomer(work, parts, last))
+    if (end === 'deleted') return { kind: 'deleted' }
+  }
+  return { kind: 'busy' }
+}
+
+type Found = {
+  readonly open: OpenAmounts
+  readonly unbilled: readonly UnbilledUsage[]
+  /** Up to where the usage of each purchase was billed when it was read. */
+  readonly notes: UsageNotesOf
+  /** All usage that the wallet has paid, 10^-6 credits. */
+  readonly spentMicros: bigint
+}
+
+async function look(
+  parts: ClosingParts,
+  operation: Operation,
+  customerRef: string,
+): Promise<Found> {
+  const { providerId, environment } = operation
+  const rows = parts.database.of(providerId).in(environment)
+  const hasWallet = await rows.read((sql) => findWallet(sql, providerId, customerRef))
+  // Without credits there is nothing to wait for.
+  const hot = hasWallet && (await parts.readWallet({ environment, providerId, customerRef }))
+  const read = await rows.read(async (sql) => {
+    const purchases = await listBillable(sql, providerId, customerRef)
+    return {
+      purchases,
+      bills: await readFinalBills(sql, operation, purchases),
+      invoices: await readOpenInvoices(sql, providerId, customerRef),
+      wallet: await findWallet(sql, providerId, customerRef),
+      grants: await listGrantsLeft(sql, providerId, customerRef),
+    }
+  })
+  const { wallet } = read
+  const unbilled = await measureUnbilled(parts.measuring, operation, read.bills)
+  const postedMicros = wallet === undefined ? 0n : wallet.grantedMicros - wallet.balanceMicros
+  const spentMicros = hot?.spentMicros ?? postedMicros
+  const bought =
+    wallet === undefined
+      ? { micros: 0n, values: new Map<string, bigint>() }
+      : boughtCreditsLeft(wallet, read.grants, spentMicros)
+  const notes = new Map(read.purchases.map((purchase) => [purchase.reference, purchase]))
+  return { open: openAmountsOf(read.invoices, unbilled, bought), unbilled, notes, spentMicros }
+}
+
+type Last = Found & {
+  readonly reference: string
+  readonly settle: CustomerSettlement | undefined
+}
+
+/** All of it commits together. */
+async function endCustomer(
+  work: UnitOfWork,
+  { holdCredits }: ClosingParts,
+  { reference, settle, notes, unbilled, spentMicros }: Last,
+): Promise<'deleted' | 'changed'> {
+  const { sql, providerId } = work
+  // Whoever gives or takes something waits here.
+  if ((await lockCustomer(sql, providerId, reference)) === undefined) return 'changed'
+  if (!(await isAsMeasured(sql, providerId, reference, notes))) return 'changed'
+  if (settle !== 'write_off') {
+    const open = await listOpenInvoices(sql, providerId, reference)
+    if (open.length > 0) return 'changed'
+  }
+  if (settle === undefined && (await hasBought(work, reference, spentMicros))) return 'changed'
+  if (settle === 'write_off') await writeOffUsage(work, reference, unbilled)
+  if (settle !== undefined) await forfeitCredits(work, reference, holdCredits)
+  await deleteCustomer(work, reference)
+  if (settle === 'write_off') await writeOffInvoices(work, reference)
+  return 'deleted'
+}
+
+async function hasBought(
+  { sql, providerId }: UnitOfWork,
+  customerRef: string,
+  spentMicros: bigint,
+): Promise<boolean> {
+  const wallet = await findWallet(sql, providerId, customerRef)
+  if (wallet === undefined) return false
+  const grants = await listGrantsLeft(sql, providerId, customerRef)
+  return boughtCreditsLeft(wallet, grants, spentMicros).micros > 0n
+}

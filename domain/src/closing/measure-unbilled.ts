@@ -1,0 +1,100 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { timestampPastMsMax } from '@tollgate/schemas/limits'
+import { conversionTo } from '../charging/bill-usage.ts'
+import { decideFinalBills, type FinalBill } from '../charging/decide-final-bill.ts'
+import { measureUsage, type MeasuringParts } from '../charging/measure-usage.ts'
+import { readUsageToBill, type UsageToBill } from '../charging/prepare-usage-bill.ts'
+import { linesOfUsage, type UsageToPrice } from '../charging/usage-lines.ts'
+import { microsOfDecimal } from '../money/decimal.ts'
+import { totalOf } from '../pricing/invoice-line.ts'
+import type { CreditConversion } from '../pricing/line-inputs.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import type { Operation } from '../unit-of-work/unit-of-work.ts'
+
+/** Usage of one purchase that no invoice charges yet, with what it is billed from. */
+export type UnbilledUsage = {
+  readonly toBill: UsageToBill
+  readonly measured: UsageToPrice
+  /** Minor units of the purchase's currency, without tax and never 0 over all bills of the purchase. */
+  readonly amountMinor: bigint
+}
+
+type ReadBill = { readonly bill: FinalBill; readonly toBill: UsageToBill }
+
+/** The final bills of some purchases, in the order in which they are made. */
+export type ReadFinalBills = {
+  readonly bills: readonly (readonly ReadBill[])[]
+  readonly conversions: ReadonlyMap<string, CreditConversion>
+}
+
+export async function readFinalBills(
+  sql: Queryable,
+  { providerId, now }: Pick<Operation, 'providerId' | 'now'>,
+  purchases: readonly Purchase[],
+): Promise<ReadFinalBills> {
+  const bills: ReadBill[][] = []
+  const conversions = new Map<string, CreditConversion>()
+  for (const purchase of purchases) {
+    const own: ReadBill[] = []
+    for (const bill of decideFinalBills(purchase, now)) {
+      const toBill = await readUsageToBill({ sql, providerId }, bill, timestampPastMsMax)
+      // Late usage belongs to periods that were billed.
+      if (bill.period !== undefined || toBill.earlier.length > 0) own.push({ bill, toBill })
+    }
+    if (own.length === 0) continue
+    bills.push(own)
+    const { currency } = purchase
+    conversions.set(currency, await conversionTo({ sql, providerId }, currency))
+  }
+  return { bills, conversions }
+}
+
+/**
+ * Sums up what the bills charge, of the raw records. Bills of a purchase that charge nothing are left out.
+ *
+ * Throws UsageBehindError while the usage store does not hold what was acknowledged before.
+ */
+export async function measureUnbilled(
+  parts: MeasuringParts,
+  { environment, providerId }: Pick<Operation, 'environment' | 'providerId'>,
+  { bills, conversions }: ReadFinalBills,
+): Promise<readonly UnbilledUsage[]> {
+  const unbilled: UnbilledUsage[] = []
+  for (const own of bills) {
+    const measuredBills: UnbilledUsage[] = []
+    // What an earlier bill of this call charges is billed when the next one is made, late usage included.
+    let billed: UsageToBill['earlier'] | undefined
+    for (const { toBill } of own) {
+      const whole = { ...toBill, earlier: billed ?? toBill.earlier }
+      const { purchase } = whole
+      const { planSnapshot: plan, currency } = purchase
+      if (plan === null) throw new Error(`purchase ${purchase.reference} has no plan to charge for`)
+      const measured = await measureUsage(parts, environment, providerId, whole)
+      const lines = linesOfUsage(purchase, plan, conversions.get(currency)!, measured)
+      measuredBills.push({ toBill: whole, measured, amountMinor: totalOf(lines) })
+      billed = billedBy(measured, lines)
+    }
+    if (measuredBills.some(({ amountMinor }) => amountMinor !== 0n)) unbilled.push(...measuredBills)
+  }
+  return unbilled
+}
+
+/** All periods that are billed once the lines are, newest first. */
+function billedBy(
+  { current, earlier }: UsageToPrice,
+  lines: ReturnType<typeof linesOfUsage>,
+): UsageToBill['earlier'] {
+  const looked = earlier.map(({ period, usedMicros, usedBeforeMicros, billed }) => ({
+    ...period,
+    billed: { ...billed, usedMicros, usedBeforeMicros },
+  }))
+  if (current === undefined) return looked
+  const { period, usedMicros, usedBeforeMicros } = current
+  const carriedOverMicros = carriedOverOf(lines)
+  return [{ ...period, billed: { usedMicros, usedBeforeMicros, carriedOverMicros } }, ...looked]
+}
+
+function carriedOverOf(lines: ReturnType<typeof linesOfUsage>): bigint {
+  const [own] = lines.flatMap(({ inputs }) => (inputs.kind === 'usage' ? [inputs] : []))
+  return own === undefined ? 0n : microsOfDecimal(own.carriedOverUnits)
+}

@@ -1,0 +1,111 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { listCarried } from '../invoices/carried-amounts.ts'
+import { listOpenInvoices } from '../invoices/debts.ts'
+import type { Invoice } from '../invoices/invoice.ts'
+import { findInvoice } from '../invoices/repository.ts'
+import { dueMinor } from '../invoices/transitions.ts'
+import { sayInFlight } from '../wallet/burn-order.ts'
+import { valueEntries } from '../wallet/credit-value.ts'
+import type { CreditGrant } from '../wallet/grants.ts'
+import type { Wallet } from '../wallet/repository.ts'
+import type { UnbilledUsage } from './measure-unbilled.ts'
+
+/** What is open between a customer and the provider in one currency. Minor units. */
+export type OpenAmount = {
+  readonly currency: string
+  /** Issued, and not paid. */
+  readonly openInvoicesMinor: bigint
+  /** Too little to be charged so far: it waits for the next invoice. Below nothing: a credit of the customer. */
+  readonly carriedMinor: bigint
+  /** Used, and on no invoice yet; without tax. */
+  readonly unbilledUsageMinor: bigint
+  /** What was paid for credits that are left, without tax. */
+  readonly boughtCreditsMinor: bigint
+}
+
+export type OpenAmounts = {
+  readonly amounts: readonly OpenAmount[]
+  readonly invoiceRefs: readonly string[]
+  /** Credits that were paid for and are left, 10^-6 credits. */
+  readonly boughtMicros: bigint
+}
+
+export type OpenInvoices = {
+  readonly invoices: readonly Invoice[]
+  readonly carried: ReadonlyMap<string, bigint>
+}
+
+export async function readOpenInvoices(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<OpenInvoices> {
+  const invoices: Invoice[] = []
+  for (const reference of await listOpenInvoices(sql, providerId, customerRef)) {
+    const invoice = await findInvoice(sql, providerId, reference)
+    if (invoice !== undefined) invoices.push(invoice)
+  }
+  return { invoices, carried: await listCarried(sql, providerId, customerRef) }
+}
+
+export type BoughtCredits = {
+  readonly micros: bigint
+  /** What was paid for them, by currency. */
+  readonly values: ReadonlyMap<string, bigint>
+}
+
+/** Credits that were paid for, and that no usage has taken: `spentMicros` is all usage, also what is not posted yet. */
+export function boughtCreditsLeft(
+  wallet: Wallet,
+  grants: readonly CreditGrant[],
+  spentMicros: bigint,
+): BoughtCredits {
+  const inFlight = spentMicros - (wallet.grantedMicros - wallet.balanceMicros)
+  const free = sayInFlight(grants, inFlight > 0n ? inFlight : 0n)
+    .filter(({ paid }) => paid !== null && paid.amountMinor > 0n)
+    .map((grant) => ({ grant, micros: grant.remainingMicros - grant.inFlightMicros }))
+    .filter(({ micros }) => micros > 0n)
+  const burns = free.map(({ grant, micros }) => ({ grantRef: grant.reference, micros }))
+  const values = valueEntries(grants, burns, 'breakage')
+    .filter(({ account }) => account === 'prepaid')
+    .map(({ currency, amountMinor }) => [currency, amountMinor] as const)
+  const micros = burns.reduce((sum, burn) => sum + burn.micros, 0n)
+  return { micros, values: new Map(values) }
+}
+
+export function openAmountsOf(
+  { invoices, carried }: OpenInvoices,
+  unbilled: readonly UnbilledUsage[],
+  bought: BoughtCredits,
+): OpenAmounts {
+  const open = new Map<string, OpenAmount>()
+  const add = (currency: string, field: keyof Omit<OpenAmount, 'currency'>, minor: bigint) => {
+    const known = open.get(currency) ?? nothingIn(currency)
+    open.set(currency, { ...known, [field]: known[field] + minor })
+  }
+  for (const invoice of invoices) add(invoice.currency, 'openInvoicesMinor', dueMinor(invoice))
+  for (const [currency, minor] of carried) add(currency, 'carriedMinor', minor)
+  for (const { toBill, amountMinor } of unbilled) {
+    add(toBill.purchase.currency, 'unbilledUsageMinor', amountMinor)
+  }
+  for (const [currency, minor] of bought.values) add(currency, 'boughtCreditsMinor', minor)
+  return {
+    amounts: [...open.values()].sort((one, other) => (one.currency < other.currency ? -1 : 1)),
+    invoiceRefs: invoices.map(({ reference }) => reference),
+    boughtMicros: bought.micros,
+  }
+}
+
+function nothingIn(currency: string): OpenAmount {
+  const none = { openInvoicesMinor: 0n, carriedMinor: 0n }
+  return { currency, ...none, unbilledUsageMinor: 0n, boughtCreditsMinor: 0n }
+}
+
+/** Whether somebody has to say what becomes of it. A credit that waits for an invoice that never comes is no debt. */
+export function isUnsettled({ amounts, boughtMicros }: OpenAmounts): boolean {
+  const isOwed = amounts.some(
+    ({ openInvoicesMinor, carriedMinor, unbilledUsageMinor }) =>
+      openInvoicesMinor > 0n || carriedMinor > 0n || unbilledUsageMinor > 0n,
+  )
+  return isOwed || boughtMicros > 0n
+}

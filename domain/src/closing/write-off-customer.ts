@@ -1,0 +1,48 @@
+import { addCarried, listCarried } from '../invoices/carried-amounts.ts'
+import { listOpenInvoices } from '../invoices/debts.ts'
+import { lockInvoice } from '../invoices/repository.ts'
+import { writeOffInvoice } from '../invoices/settle-invoice.ts'
+import { dueMinor } from '../invoices/transitions.ts'
+import { carriedWrittenOff, usageWrittenOff } from '../money-ledger/leaver-postings.ts'
+import { postMoney } from '../money-ledger/post-money.ts'
+import { withdrawIntentOfInvoice } from '../payments/intents-repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { UnbilledUsage } from './measure-unbilled.ts'
+
+/*
+ * What a customer owed is given up in the transaction that deletes it. The caller has locked the customer.
+ */
+
+/** Posts usage that no invoice charges, so that the ledger says what was given away. The audit log names each posting. */
+export async function writeOffUsage(
+  work: UnitOfWork,
+  customerRef: string,
+  unbilled: readonly UnbilledUsage[],
+): Promise<void> {
+  for (const { toBill, amountMinor } of unbilled) {
+    if (amountMinor <= 0n) continue
+    const { purchase, period } = toBill
+    const part = `${purchase.reference}:${period?.start.toISOString() ?? 'late'}`
+    const { currency } = purchase
+    await postMoney(work, usageWrittenOff({ customerRef, part, currency, amountMinor }))
+  }
+}
+
+/**
+ * Makes the open invoices uncollectible, and gives up what waited for the next one. Call it after the purchases have ended:
+ * what was to be paid for a next period is void or credited by then. Money that arrives for a withdrawn payment all the
+ * same pays the invoice.
+ */
+export async function writeOffInvoices(work: UnitOfWork, customerRef: string): Promise<void> {
+  const { sql, providerId, now } = work
+  for (const reference of await listOpenInvoices(sql, providerId, customerRef)) {
+    await withdrawIntentOfInvoice(sql, providerId, reference, now)
+    const invoice = await lockInvoice(sql, providerId, reference)
+    if (invoice?.status === 'open' && dueMinor(invoice) > 0n) await writeOffInvoice(work, invoice)
+  }
+  for (const [currency, amountMinor] of await listCarried(sql, providerId, customerRef)) {
+    if (amountMinor <= 0n) continue
+    await postMoney(work, carriedWrittenOff({ customerRef, part: currency, currency, amountMinor }))
+    await addCarried(sql, providerId, { customerRef, currency }, -amountMinor, now)
+  }
+}

@@ -1,0 +1,40 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { InvoiceDispute } from '@tollgate/schemas/http/invoices'
+
+/** What the customer's bank asks back of a payment, or has taken back for good, or has given back again. */
+export type PaymentDispute = {
+  readonly status: InvoiceDispute
+  /** Minor units of the payment's currency. */
+  readonly amountMinor: bigint
+}
+
+/** The latest dispute of each payment of those invoices, by the payment's reference. */
+export async function latestDisputes(
+  sql: Queryable,
+  providerId: string,
+  invoiceRefs: readonly string[],
+): Promise<Map<string, PaymentDispute>> {
+  if (invoiceRefs.length === 0) return new Map()
+  const rows = await sql<{ intent_ref: string; status: InvoiceDispute; amount: bigint }[]>`
+    select distinct on (intent_ref) intent_ref, dispute.amount,
+      case when dispute.status in ('won', 'lost') then dispute.status else 'open' end as status
+    from payment_intents as paid
+    join payment_disputes as dispute
+      on dispute.provider_id = paid.provider_id and intent_ref = paid.reference
+    where paid.provider_id = ${providerId} and invoice_ref = any(${[...invoiceRefs]})
+      and dispute.status in ('needs_response', 'under_review', 'won', 'lost')
+    order by intent_ref, dispute.created_at desc`
+  return new Map(
+    rows.map(({ intent_ref, status, amount }) => [intent_ref, { status, amountMinor: amount }]),
+  )
+}
+
+const weight: Readonly<Record<InvoiceDispute, number>> = { won: 0, open: 1, lost: 2 }
+
+/** What an invoice is shown with of the disputes of its payments: the worst of them. */
+export function worstDispute(
+  payments: readonly { readonly dispute: PaymentDispute | null }[],
+): InvoiceDispute | null {
+  const found = payments.flatMap(({ dispute }) => dispute?.status ?? [])
+  return found.toSorted((a, b) => weight[b] - weight[a])[0] ?? null
+}

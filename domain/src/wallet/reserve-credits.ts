@@ -1,0 +1,36 @@
+import type { PlaceRequest } from '@tollgate/platform/hot-state/reservations'
+import { addressOf, sumsOf, type WalletName, type WalletParts } from './hot-wallet.ts'
+import { walletRequest } from './wallet-request.ts'
+
+export type CreditsToReserve = {
+  readonly request: PlaceRequest
+  /** All that was put into the wallet, less removals: 10^-6 credits. */
+  readonly grantedMicros: bigint
+}
+
+/**
+ * Returns the place that holds credits for a reservation, beside the product's place that holds the units. Undefined
+ * while a lost wallet is not published again.
+ *
+ * Reservations fill at most half of `heldMax`, so that usage without a reservation is still paid.
+ */
+export async function creditsToReserve(
+  parts: WalletParts,
+  name: WalletName,
+  dueMicros: bigint,
+  heldMax: number,
+): Promise<CreditsToReserve | undefined> {
+  const at = addressOf(parts, name)
+  const document = await parts.hotState.readEntryDocument(at)
+  const sums = await sumsOf(parts, at, document)
+  if (sums === undefined) return undefined
+  const { grantedMicros } = sums
+  const request = await walletRequest(parts, at, {
+    document,
+    units: dueMicros,
+    takes: 'all',
+    cap: grantedMicros,
+    reservationsMax: Math.ceil(heldMax / 2),
+  })
+  return { request, grantedMicros }
+}
