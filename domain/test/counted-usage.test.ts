@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as otherWork } from 'node:timers/promises'
+import { readSettings } from '@tollgate/platform/config/settings'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
@@ -13,6 +14,8 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { countingWindows } from '../src/entitlements/counting-windows.ts'
 import { readCountedUsage } from '../src/entitlements/counted-usage-reader.ts'
+import { createTailParts } from '../src/entitlements/tail-parts.ts'
+import { tailSettings } from '../src/entitlements/tail-settings.ts'
 import { UsageBehindError } from '../src/entitlements/usage-behind-error.ts'
 import type { UsageParts, UsageQuery } from '../src/entitlements/usage-query.ts'
 
@@ -58,7 +61,7 @@ beforeEach(async () => {
     segmentBytesMax: 1,
   })
   const hotState = await openLmdbHotState({ folder: join(folder, 'hot'), role: 'projection' })
-  parts = { log, hotState }
+  parts = { log, hotState, ...createTailParts({ log, hotState }, readSettings(tailSettings, {})) }
   for (const customerRef of entitlement.customerRefs) await publish(customerRef)
 })
 

@@ -302,7 +302,7 @@ export class MoneyWorld {
       applyLook(
         work,
         payment.reference,
-        { payment: look, card: undefined },
+        { payment: look, card: undefined, isCardSaved: false },
         'https://shop.example',
       ),
     )
@@ -351,6 +351,7 @@ export class MoneyWorld {
       refundWanted: false,
       cancelWanted: false,
       settlementWanted: false,
+      paidMethodId: null,
       sellerName: 'Acme',
       paidWith: null,
       idempotencyKey: reference,

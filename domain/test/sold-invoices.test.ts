@@ -249,6 +249,7 @@ async function open(
     refundWanted: false,
     cancelWanted: false,
     settlementWanted: false,
+    paidMethodId: null,
     sellerName: 'Acme',
     paidWith: null,
     idempotencyKey: reference,
@@ -298,7 +299,7 @@ function pay(providerId: string, intent: PaymentIntent): Promise<unknown> {
   const visa = { brand: 'visa', last4: '4242', expMonth: 1, expYear: 2040, reusable: true }
   const card = { ...visa, paymentMethodId: `pm_${reference}` }
   return inWork(database, providerId, (work) =>
-    applyLook(work, reference, { payment, card }, 'https://shop.example'),
+    applyLook(work, reference, { payment, card, isCardSaved: false }, 'https://shop.example'),
   )
 }
 

@@ -9,6 +9,7 @@ import {
   type IssuedApiKey,
   type OnUnpublished,
 } from './issue-api-key.ts'
+import { earlierExpiry } from './earlier-expiry.ts'
 import { lockApiKey, setApiKeyExpiry, setApiKeyRevoked, type ApiKey } from './repository.ts'
 
 /** Which key; one of another provider does not exist. */
@@ -20,13 +21,23 @@ export type RotateOutcome =
   | { readonly kind: 'already-revoked' }
   | { readonly kind: 'expired' }
 
-/** A successor for the key, which itself goes on working for the overlap, but never longer than it would have. */
+export type Rotation = {
+  /** How long the rotated key works beside its successor. */
+  readonly overlapMs: number
+  /** When the calling key expires. The successor expires then at the latest. Null: the caller sets no limit. */
+  readonly latestExpiry: Date | null
+}
+
+/**
+ * Makes a successor for the key. The key itself works until the overlap ends, but never longer than before. The successor
+ * expires with the key that it replaces or with the key that the caller holds, whichever is first.
+ */
 export async function rotateApiKey(
   database: Database,
   hotState: HotState,
   actor: Actor,
   { providerId, keyId }: ApiKeyName,
-  overlapMs: number,
+  { overlapMs, latestExpiry }: Rotation,
   now: Date,
   onUnpublished?: OnUnpublished,
 ): Promise<RotateOutcome> {
@@ -37,8 +48,8 @@ export async function rotateApiKey(
     if (old === undefined) return { kind: 'not-found' }
     if (old.revokedAt !== null) return { kind: 'already-revoked' }
     if (old.expiresAt !== null && old.expiresAt <= now) return { kind: 'expired' }
-    // A successor ends when its predecessor would have: rotating prolongs nothing.
-    const { environment, name, scopes, expiresAt } = old
+    const { environment, name, scopes } = old
+    const expiresAt = earlierExpiry(old.expiresAt, latestExpiry)
     const fields = { providerId, environment, name, scopes, expiresAt }
     const successor = await addApiKey(sql, fields, now)
     const overlapEndMs = now.getTime() + overlapMs

@@ -11,8 +11,8 @@ export function selectRemindable(aheadMs: number): SelectDue {
     select provider_id, reference as item, next_billing_date as due_at from purchases
     where next_billing_date > ${now}
       and next_billing_date <= ${new Date(now.getTime() + aheadMs)}
-      and status in ('active', 'trialing') and cancelled_at is null
-      and (status = 'trialing' or auto_renew)
+      and status in ('active', 'trialing')
+      and (status = 'active' and auto_renew or status = 'trialing' and cancelled_at is null)
       and reminded_of is distinct from next_billing_date`
 }
 
@@ -22,7 +22,7 @@ export const selectEndedTrials: SelectDue = (sql, now) => sql`
 
 export const selectDueRenewals: SelectDue = (sql, now) => sql`
   select provider_id, reference as item, next_billing_date as due_at from purchases
-  where next_billing_date <= ${now} and status = 'active' and auto_renew and cancelled_at is null`
+  where next_billing_date <= ${now} and status = 'active' and auto_renew`
 
 /** Those with a period that has begun, and those of whose period before nothing can come any more. */
 export const selectDueResets: SelectDue = (sql, now) => sql`
@@ -51,7 +51,7 @@ export function selectUsageToBill(graceMs: number): SelectDue {
     where usage_closes_at <= ${now} and status <> 'refunded'
     union all
     select provider_id, reference as item, next_billing_date as due_at from purchases
-    where next_billing_date <= ${now} and status = 'active' and auto_renew and cancelled_at is null
+    where next_billing_date <= ${now} and status = 'active' and auto_renew
       and plan_snapshot->>'type' = 'hybrid'
       and plan_snapshot->'terms'->>'billingStrategy' = 'usage_first'
       and next_usage_bill_at > next_billing_date

@@ -1,7 +1,10 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** Whose attempts are counted: those for one account, and those that come from one place. */
-export type AttemptsOf = { readonly kind: 'email' | 'address'; readonly subject: string }
+/** Whose attempts are counted: those for one account, from one place, or in a browser that the account was used in. */
+export type AttemptsOf = {
+  readonly kind: 'email' | 'address' | 'browser'
+  readonly subject: string
+}
 
 export type AttemptLimits = {
   readonly windowMs: number
@@ -61,5 +64,5 @@ export async function sweepAttempts(sql: Queryable, now: Date, rowsMax: number):
 }
 
 function maxOf(kind: AttemptsOf['kind'], limits: AttemptLimits): number {
-  return kind === 'email' ? limits.perEmailMax : limits.perAddressMax
+  return kind === 'address' ? limits.perAddressMax : limits.perEmailMax
 }

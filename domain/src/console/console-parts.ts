@@ -9,6 +9,8 @@ export type ConsoleParts = {
   readonly limits: {
     readonly signedInMs: number
     readonly passwordLinkMs: number
+    /** How long a browser is known after a sign-in. */
+    readonly knownBrowserMs: number
     readonly attempts: AttemptLimits
   }
 }

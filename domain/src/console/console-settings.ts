@@ -13,6 +13,12 @@ export const consoleSettings = {
     72,
     { min: 1, max: 720 },
   ),
+  knownBrowserDays: integerSetting(
+    'TOLLGATE_CONSOLE_KNOWN_BROWSER_DAYS',
+    'Days that a browser is known after somebody signed in: wrong passwords that are tried elsewhere do not refuse it',
+    180,
+    { min: 1, max: 3_650 },
+  ),
   passwordCost: integerSetting(
     'TOLLGATE_CONSOLE_PASSWORD_COST',
     "log2 of scrypt's N for passwords set from now on: one more doubles time and memory, 15 takes 32 MiB",

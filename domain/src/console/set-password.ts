@@ -55,12 +55,13 @@ export async function changePassword(
     readonly currentPassword: string
     readonly newPassword: string
     readonly address: string
+    readonly browserToken: string | undefined
     readonly origin: ActorOrigin
   },
   now: Date,
 ): Promise<ChangePasswordOutcome> {
-  const { email } = session
-  const attempt = await enterAttempt(parts, { email, address: given.address }, now)
+  const { email, providerId } = session
+  const attempt = await enterAttempt(parts, { ...given, email, providerId }, now)
   if (attempt.kind === 'wait') return attempt
   const users = await listConsoleUsersByEmail(parts.database.control, email)
   const user = users.find(({ userId }) => userId === session.userId)

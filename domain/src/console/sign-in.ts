@@ -5,6 +5,7 @@ import { findProvider, type Provider } from '../providers/repository.ts'
 import { issueAccessToken } from './access-tokens.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { enterAttempt, takeBackAttempt, type Attempt } from './guard-attempts.ts'
+import { rememberBrowser } from './known-browsers.ts'
 import { listConsoleUsersByEmail, lockConsoleUser, type ConsoleUser } from './users.ts'
 
 export type SignIn = Attempt & {
@@ -24,7 +25,12 @@ export type SignedIn = {
 }
 
 export type SignInOutcome =
-  | { readonly kind: 'signed-in'; readonly signedIn: SignedIn }
+  | {
+      readonly kind: 'signed-in'
+      readonly signedIn: SignedIn
+      /** For a cookie of a browser that was not known yet. */
+      readonly browserToken: string | undefined
+    }
   | { readonly kind: 'several'; readonly providers: readonly Provider[] }
   | { readonly kind: 'refused' }
   | { readonly kind: 'wait'; readonly waitMs: number }
@@ -44,10 +50,18 @@ export async function signIn(
   if (user === undefined) return { kind: 'refused' }
   if (another === undefined) {
     const signedIn = await openSignIn(parts, user, given, now)
-    return signedIn === undefined ? { kind: 'refused' } : { kind: 'signed-in', signedIn }
+    if (signedIn === undefined) return { kind: 'refused' }
+    const browserToken = attempt.isKnownBrowser
+      ? undefined
+      : await rememberBrowser(parts.database.control, user, now, knownUntil(parts, now))
+    return { kind: 'signed-in', signedIn, browserToken }
   }
   const providers = matching.map((each) => providerOf(parts, each))
   return { kind: 'several', providers: await Promise.all(providers) }
+}
+
+function knownUntil({ limits }: ConsoleParts, now: Date): Date {
+  return new Date(now.getTime() + limits.knownBrowserMs)
 }
 
 /**

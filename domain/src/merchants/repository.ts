@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import type { SuspendOnDispute } from '@tollgate/schemas/http/merchants'
 
 /** What customers are told about a provider; null: not told. */
 export type Merchant = {
@@ -17,6 +18,12 @@ export type Merchant = {
   readonly topupCurrencies: readonly string[]
   /** Where a wallet is low; null: ten units' worth, or 1,000. */
   readonly lowBalanceCredits: bigint | null
+  /** Which dispute suspends what its payment paid for; null: one that is lost. */
+  readonly suspendOnDispute: SuspendOnDispute | null
+  /** Hosts that stored links may lead to, as `normalLinkHost` returns them; null: any. */
+  readonly allowedLinkHosts: readonly string[] | null
+  /** Whether an invoice is issued for a period that costs nothing; null: none. */
+  readonly issueZeroInvoices: boolean | null
 }
 
 const unknownMerchant: Merchant = {
@@ -32,6 +39,9 @@ const unknownMerchant: Merchant = {
   statementDescriptor: null,
   topupCurrencies: [],
   lowBalanceCredits: null,
+  suspendOnDispute: null,
+  allowedLinkHosts: null,
+  issueZeroInvoices: null,
 }
 
 type MerchantRow = {
@@ -47,6 +57,9 @@ type MerchantRow = {
   statement_descriptor: string | null
   topup_currencies: string[]
   low_balance_credits: bigint | null
+  suspend_on_dispute: SuspendOnDispute | null
+  allowed_link_hosts: string[] | null
+  issue_zero_invoices: boolean | null
 }
 
 export type MerchantChange = { readonly [Field in keyof Merchant]?: Merchant[Field] | undefined }
@@ -64,6 +77,9 @@ const columns = {
   statementDescriptor: 'statement_descriptor',
   topupCurrencies: 'topup_currencies',
   lowBalanceCredits: 'low_balance_credits',
+  suspendOnDispute: 'suspend_on_dispute',
+  allowedLinkHosts: 'allowed_link_hosts',
+  issueZeroInvoices: 'issue_zero_invoices',
 } as const satisfies Record<keyof Merchant, keyof MerchantRow>
 
 const fields = Object.keys(columns) as (keyof Merchant)[]
@@ -99,5 +115,8 @@ export async function findMerchant(sql: Queryable, providerId: string): Promise<
     statementDescriptor: row.statement_descriptor,
     topupCurrencies: row.topup_currencies,
     lowBalanceCredits: row.low_balance_credits,
+    suspendOnDispute: row.suspend_on_dispute,
+    allowedLinkHosts: row.allowed_link_hosts,
+    issueZeroInvoices: row.issue_zero_invoices,
   }
 }

@@ -24,7 +24,7 @@ export type FinerRest = { readonly currency: string; readonly units: bigint }
 /** Minor units of a currency, upper case. */
 export type Money = { readonly currency: string; readonly amountMinor: bigint }
 
-type OfCustomer = Money & { readonly customerRef: string }
+export type OfCustomer = Money & { readonly customerRef: string }
 
 /**
  * `chargedMinor`: its lines but for what earlier invoices left, which is `carriedInMinor`. Together they are its total.
@@ -379,7 +379,7 @@ function restOf(
 type Amounts = { readonly [Account in MoneyAccount]?: bigint }
 
 /** Of an account that nothing happens to there is no entry. */
-function entriesOf(currency: string, amounts: Amounts): MoneyEntry[] {
+export function entriesOf(currency: string, amounts: Amounts): MoneyEntry[] {
   return Object.entries(amounts)
     .filter(([, amountMinor]) => amountMinor !== 0n)
     .map(([account, amountMinor]) => ({

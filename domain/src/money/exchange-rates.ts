@@ -44,7 +44,7 @@ export function toFraction({ unitsPerDollar }: ExchangeRate): Fraction {
   return fractionOf(unitsPerDollar)
 }
 
-/** Undefined where nobody knows a rate. */
+/** Undefined if no rate is known. */
 export async function findExchangeRate(
   sql: Queryable,
   providerId: string,
@@ -54,7 +54,13 @@ export async function findExchangeRate(
   const [row] = await sql<{ units_per_dollar: string }[]>`
     select trim_scale(units_per_dollar)::text as units_per_dollar from exchange_rates
     where provider_id = ${providerId} and currency = ${currency}`
-  if (row !== undefined) return { currency, unitsPerDollar: row.units_per_dollar, source: 'db' }
+  return exchangeRateOf(currency, row?.units_per_dollar ?? null)
+}
+
+/** By the provider's own rate, written out; null: it has none. Undefined where nobody knows a rate. */
+export function exchangeRateOf(currency: string, own: string | null): ExchangeRate | undefined {
+  if (currency === dollarRate.currency) return dollarRate
+  if (own !== null) return { currency, unitsPerDollar: own, source: 'db' }
   const unitsPerDollar = builtIn[currency]
   return unitsPerDollar === undefined ? undefined : { currency, unitsPerDollar, source: 'fallback' }
 }

@@ -51,6 +51,14 @@ function stepOf(cycle: Cycle): Step {
   }
 }
 
+/** Returns how many days a period has, about: to compare plans by, and nothing that is charged. */
+export function daysAbout({
+  billingCycle,
+  customDays,
+}: Pick<Cycle, 'billingCycle' | 'customDays'>): number {
+  return billingCycle === 'custom' ? (customDays ?? customCycleDays) : fixedDays[billingCycle]
+}
+
 /** The period with that index; negative ones lie before the anchor. */
 export function periodOf(cycle: Cycle, index: number): Period {
   const step = stepOf(cycle)

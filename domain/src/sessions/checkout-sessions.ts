@@ -2,9 +2,13 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import type { Plan } from '../plans/plan.ts'
+import { hasPaidForPlan } from '../purchases/charged-plans.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { lockCustomer } from '../customers/repository.ts'
 import { checkoutPageUrl, drawSessionId, sessionMs } from './hosted-pages.ts'
+import type { HostedParts } from './hosted-parts.ts'
+import { TooManySessionsError } from './too-many-sessions-error.ts'
 
 export type CheckoutSession = {
   readonly sessionId: string
@@ -16,6 +20,12 @@ export type CheckoutSession = {
   /** Null: the customer chooses. */
   readonly planRef: string | null
   readonly returnUrl: string | null
+  /** False: it sells no plan that ends another purchase of the customer. */
+  readonly mayChangePlan: boolean
+  /** The actor who issued it; null in rows of older versions. */
+  readonly issuedBy: string | null
+  /** The portal that it was opened in; null: it was issued with a key. */
+  readonly portalHandle: string | null
   readonly status: 'active' | 'used' | 'expired'
   /** Minor units of `currency`; null while the customer has not chosen. */
   readonly amountMinor: number | null
@@ -33,6 +43,9 @@ type CheckoutSessionRow = {
   product_ref: string | null
   plan_ref: string | null
   return_url: string | null
+  may_change_plan: boolean
+  issued_by: string | null
+  portal_handle: string | null
   status: CheckoutSession['status']
   amount: bigint | null
   currency: string | null
@@ -41,62 +54,173 @@ type CheckoutSessionRow = {
   updated_at: Date
 }
 
+/** An idempotency key, and the digest of the request that came with it. */
+export type CheckoutKey = { readonly text: string; readonly inputSha256: string }
+
 export type CheckoutRequest = {
   readonly customerRef: string
   readonly purpose: CheckoutSession['purpose']
   readonly productRef: string | null
   readonly plan: Plan | undefined
   readonly returnUrl: string | null
+  readonly mayChangePlan: boolean
+  /** The portal that it is opened in. Default: none. */
+  readonly portalHandle?: string | null
+  /** Default: none. */
+  readonly key?: CheckoutKey
 }
 
-/** Opens a checkout and tells of it. */
+/**
+ * Opens a checkout and emits its event. Throws a TooManySessionsError when the customer, or the portal session, has as many
+ * open checkouts as allowed.
+ */
 export async function openCheckoutSession(
   work: UnitOfWork,
+  hosted: HostedParts,
+  request: CheckoutRequest,
+): Promise<CheckoutSession> {
+  const waitMs = await waitForRoomMs(work, hosted.limits, request)
+  if (waitMs !== undefined) throw new TooManySessionsError(waitMs)
+  return insertAndEmit(work, hosted.hostedUrl, request)
+}
+
+async function insertAndEmit(
+  work: UnitOfWork,
   hostedUrl: string,
-  { plan, ...request }: CheckoutRequest,
+  { plan, portalHandle = null, key, ...request }: CheckoutRequest,
 ): Promise<CheckoutSession> {
   const { now } = work
+  const amountMinor = plan === undefined ? null : await firstChargeMinor(work, request, plan)
   const session: CheckoutSession = {
     ...request,
+    portalHandle,
+    issuedBy: work.actor.name,
     sessionId: drawSessionId(),
     reference: drawReference('checkoutSession'),
     planRef: plan?.reference ?? null,
     status: 'active',
-    amountMinor: plan === undefined ? null : firstChargeMinor(plan),
+    amountMinor,
     currency: plan?.currency ?? null,
     expiresAt: new Date(now.getTime() + sessionMs),
     createdAt: now,
     updatedAt: now,
   }
-  await insertCheckoutSession(work.sql, work.providerId, session)
+  await insertCheckoutSession(work.sql, work.providerId, session, key)
   await recordEvent(work, 'checkout_session.created', checkoutObject(session, hostedUrl))
   return session
 }
 
+/**
+ * Returns undefined if one more checkout may be opened, otherwise the milliseconds until the first one expires. Locks the
+ * customer, so that requests that arrive together do not go beyond the limit.
+ */
+async function waitForRoomMs(
+  { sql, providerId, now }: UnitOfWork,
+  { openCheckoutsMax }: HostedParts['limits'],
+  { customerRef, portalHandle = null }: CheckoutRequest,
+): Promise<number | undefined> {
+  await lockCustomer(sql, providerId, customerRef)
+  const [open] = await sql<[{ count: number; first_expires_at: Date | null }]>`
+    select count(*)::int as count, min(expires_at) as first_expires_at from checkout_sessions
+    where provider_id = ${providerId} and customer_ref = ${customerRef} and status = 'active'
+      and expires_at > ${now} and portal_handle is not distinct from ${portalHandle}`
+  if (open.count < openCheckoutsMax) return undefined
+  return (open.first_expires_at ?? now).getTime() - now.getTime()
+}
+
+/**
+ * The same for requests that only add a link to their answer. Returns the newest open checkout that the same actor issued
+ * with the same terms, if at least half of its time is left: a client that polls does not use up what its customer may
+ * have open. When the customer has as many open as allowed, returns the newest one that leads to the same plan and may
+ * do as much, whoever issued it, or undefined.
+ */
+export async function offerCheckoutSession(
+  work: UnitOfWork,
+  hosted: HostedParts,
+  request: Omit<CheckoutRequest, 'portalHandle' | 'key'>,
+): Promise<CheckoutSession | undefined> {
+  const { sql, providerId, now, actor } = work
+  const { customerRef, purpose, productRef, plan, returnUrl, mayChangePlan } = request
+  const planRef = plan?.reference ?? null
+  const isAlike = sql`
+    provider_id = ${providerId} and customer_ref = ${customerRef} and status = 'active'
+    and purpose = ${purpose} and product_ref is not distinct from ${productRef}
+    and may_change_plan = ${mayChangePlan} and portal_handle is null`
+  const [fresh] = await sql<CheckoutSessionRow[]>`
+    select * from checkout_sessions
+    where ${isAlike} and expires_at > ${new Date(now.getTime() + sessionMs / 2)}
+      and plan_ref is not distinct from ${planRef}
+      and return_url is not distinct from ${returnUrl} and issued_by = ${actor.name}
+    order by expires_at desc limit 1`
+  if (fresh !== undefined) return fromRow(fresh)
+  const waitMs = await waitForRoomMs(work, hosted.limits, request)
+  if (waitMs === undefined) return insertAndEmit(work, hosted.hostedUrl, request)
+  // Where no plan is asked for, any will do. A checkout without a plan lets the customer choose it.
+  const [open] = await sql<CheckoutSessionRow[]>`
+    select * from checkout_sessions
+    where ${isAlike} and expires_at > ${now}
+      and (${planRef}::text is null or plan_ref is null or plan_ref = ${planRef})
+    order by expires_at desc, session_id limit 1`
+  return open === undefined ? undefined : fromRow(open)
+}
+
 /** What is due before the plan starts. */
-function firstChargeMinor(plan: Plan): number {
+async function firstChargeMinor(
+  { sql, providerId }: UnitOfWork,
+  { customerRef, productRef }: Pick<CheckoutRequest, 'customerRef' | 'productRef'>,
+  plan: Plan,
+): Promise<number> {
   const base = plan.type === 'hybrid' ? (plan.basePriceMinor ?? plan.priceMinor) : plan.priceMinor
-  return base + (plan.setupFeeMinor ?? 0)
+  if (plan.setupFeeMinor === null || productRef === null) return base
+  const ofPlan = { customerRef, productRef, planRef: plan.reference }
+  return (await hasPaidForPlan(sql, providerId, ofPlan)) ? base : base + plan.setupFeeMinor
 }
 
 async function insertCheckoutSession(
   sql: Queryable,
   providerId: string,
   session: CheckoutSession,
+  key: CheckoutKey | undefined,
 ): Promise<void> {
   await sql`
     insert into checkout_sessions
       (provider_id, session_id, reference, customer_ref, purpose, product_ref, plan_ref, return_url,
-       status, amount, currency, expires_at, created_at, updated_at)
+       may_change_plan, issued_by, portal_handle, status, amount, currency, expires_at, created_at,
+       updated_at, idempotency_key, input_sha256)
     values (${providerId}, ${session.sessionId}, ${session.reference}, ${session.customerRef},
       ${session.purpose}, ${session.productRef}, ${session.planRef}, ${session.returnUrl},
+      ${session.mayChangePlan}, ${session.issuedBy}, ${session.portalHandle},
       ${session.status}, ${session.amountMinor}, ${session.currency}, ${session.expiresAt},
-      ${session.createdAt}, ${session.updatedAt})`
+      ${session.createdAt}, ${session.updatedAt}, ${key?.text ?? null}, ${key?.inputSha256 ?? null})`
+}
+
+/** Returns the checkout that was opened with the idempotency key, and the digest of that request. */
+export async function findKeyedCheckout(
+  sql: Queryable,
+  providerId: string,
+  key: string,
+): Promise<{ session: CheckoutSession; inputSha256: string } | undefined> {
+  const [row] = await sql<(CheckoutSessionRow & { input_sha256: string })[]>`
+    select * from checkout_sessions
+    where provider_id = ${providerId} and idempotency_key = ${key}`
+  return row && { session: fromRow(row), inputSha256: row.input_sha256 }
 }
 
 export type PlacedCheckoutSession = {
   readonly providerId: string
   readonly session: CheckoutSession
+}
+
+/** Whether a checkout of that session may sell no plan that ends another purchase. */
+export async function isBoundCheckout(
+  sql: Queryable,
+  providerId: string,
+  sessionId: string,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from checkout_sessions
+    where provider_id = ${providerId} and session_id = ${sessionId} and not may_change_plan`
+  return rows.length > 0
 }
 
 /** Of any provider: nobody knows yet whose link it is. */
@@ -201,6 +325,9 @@ function fromRow(row: CheckoutSessionRow): CheckoutSession {
     productRef: row.product_ref,
     planRef: row.plan_ref,
     returnUrl: row.return_url,
+    mayChangePlan: row.may_change_plan,
+    issuedBy: row.issued_by,
+    portalHandle: row.portal_handle,
     status: row.status,
     amountMinor: row.amount === null ? null : Number(row.amount),
     currency: row.currency,

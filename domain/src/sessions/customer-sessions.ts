@@ -1,4 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { SessionLimits } from './hosted-parts.ts'
+import { TooManySessionsError } from './too-many-sessions-error.ts'
 import { digestOf, drawCookieToken, drawSessionId, sessionMs } from './hosted-pages.ts'
 
 export type CustomerSession = {
@@ -6,6 +9,8 @@ export type CustomerSession = {
   /** The customer's own reference. */
   readonly customerRef: string
   readonly productRef: string | null
+  /** The actor who issued the link; null in rows of older versions. */
+  readonly issuedBy: string | null
   readonly status: 'active' | 'used'
   readonly expiresAt: Date
   readonly createdAt: Date
@@ -16,33 +21,103 @@ type CustomerSessionRow = {
   session_id: string
   customer_ref: string
   product_ref: string | null
+  issued_by: string | null
   status: 'active' | 'used'
   expires_at: Date
   created_at: Date
   updated_at: Date
 }
 
-/** Opens the portal for the customer. One statement that tells nobody of itself, so it needs no transaction. */
+export type PortalRequest = {
+  readonly customerRef: string
+  readonly productRef: string | null
+}
+
+type PortalLimits = Pick<SessionLimits, 'openPortalLinksMax'>
+type PortalWork = { readonly sql: Queryable } & Pick<UnitOfWork, 'providerId' | 'now' | 'actor'>
+
+/**
+ * Issues a link to the customer's portal. Throws a TooManySessionsError when the customer has as many unused links as
+ * allowed.
+ */
 export async function openCustomerSession(
-  sql: Queryable,
-  providerId: string,
-  customer: { readonly customerRef: string; readonly productRef: string | null },
-  now: Date,
+  work: PortalWork,
+  limits: PortalLimits,
+  request: PortalRequest,
 ): Promise<CustomerSession> {
+  const session = await issueIfRoom(work, limits, request)
+  if (session !== undefined) return session
+  const { sql, now } = work
+  const [first] = await sql<{ expires_at: Date }[]>`
+    select expires_at from customer_sessions
+    where ${isUnused(work, request.customerRef)} order by expires_at limit 1`
+  throw new TooManySessionsError((first?.expires_at ?? now).getTime() - now.getTime())
+}
+
+/**
+ * One statement that emits no event, so it needs no transaction. Requests that arrive together may go beyond the limit
+ * by their number.
+ */
+async function issueIfRoom(
+  work: PortalWork,
+  { openPortalLinksMax }: PortalLimits,
+  request: PortalRequest,
+): Promise<CustomerSession | undefined> {
+  const { sql, providerId, now, actor } = work
   const session: CustomerSession = {
-    ...customer,
+    ...request,
     sessionId: drawSessionId(),
+    issuedBy: actor.name,
     status: 'active',
     expiresAt: new Date(now.getTime() + sessionMs),
     createdAt: now,
     updatedAt: now,
   }
-  await sql`
+  const unused = isUnused(work, session.customerRef)
+  const issued = await sql`
     insert into customer_sessions
-      (provider_id, session_id, customer_ref, product_ref, status, expires_at, created_at, updated_at)
-    values (${providerId}, ${session.sessionId}, ${session.customerRef}, ${session.productRef},
-      ${session.status}, ${session.expiresAt}, ${session.createdAt}, ${session.updatedAt})`
-  return session
+      (provider_id, session_id, customer_ref, product_ref, issued_by, status, expires_at, created_at, updated_at)
+    select ${providerId}, ${session.sessionId}, ${session.customerRef}, ${session.productRef},
+      ${session.issuedBy}, ${session.status}, ${session.expiresAt}::timestamptz,
+      ${session.createdAt}::timestamptz, ${session.updatedAt}::timestamptz
+    where (select count(*) from customer_sessions where ${unused}) < ${openPortalLinksMax}`
+  return issued.count === 1 ? session : undefined
+}
+
+function isUnused({ sql, providerId, now }: PortalWork, customerRef: string) {
+  return sql`
+    provider_id = ${providerId} and customer_ref = ${customerRef} and status = 'active'
+    and expires_at > ${now}`
+}
+
+/**
+ * The same for requests that only add a link to their answer. Returns the newest unused link that the same actor issued
+ * for the same product, if at least half of its time is left: a client that polls does not use up what its customer may
+ * have. When the customer has as many unused links as allowed, returns the newest one, for that product if there is one.
+ * Returns undefined only if those were used meanwhile.
+ */
+export async function offerCustomerSession(
+  work: PortalWork,
+  limits: PortalLimits,
+  request: PortalRequest,
+): Promise<CustomerSession | undefined> {
+  const { sql, providerId, now, actor } = work
+  const { customerRef, productRef } = request
+  const [fresh] = await sql<CustomerSessionRow[]>`
+    select * from customer_sessions
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and status = 'active' and expires_at > ${new Date(now.getTime() + sessionMs / 2)}
+      and product_ref is not distinct from ${productRef} and issued_by = ${actor.name}
+    order by expires_at desc limit 1`
+  if (fresh !== undefined) return fromRow(fresh)
+  const issued = await issueIfRoom(work, limits, request)
+  if (issued !== undefined) return issued
+  const [unused] = await sql<CustomerSessionRow[]>`
+    select * from customer_sessions
+    where ${isUnused(work, customerRef)}
+    order by (product_ref is not distinct from ${productRef}) desc, expires_at desc, session_id
+    limit 1`
+  return unused === undefined ? undefined : fromRow(unused)
 }
 
 /** What a browser showed of a session, or a link names, and whose it turned out to be. */
@@ -154,6 +229,7 @@ function fromRow(row: CustomerSessionRow): CustomerSession {
     sessionId: row.session_id,
     customerRef: row.customer_ref,
     productRef: row.product_ref,
+    issuedBy: row.issued_by,
     status: row.status,
     expiresAt: row.expires_at,
     createdAt: row.created_at,

@@ -2,6 +2,8 @@ import type { WebhookEndpoint } from './endpoint.ts'
 
 export type EndpointChange = {
   readonly url: string | undefined
+  /** Whether a new address gets the links of customers' pages. */
+  readonly mayGetLinks: boolean
   readonly enabledEvents: readonly string[] | undefined
   readonly status: 'enabled' | 'disabled' | undefined
   /** Of what was held, only what was made then or later is sent when the endpoint is enabled. */
@@ -11,12 +13,13 @@ export type EndpointChange = {
 /** The endpoint as its owner wants it. Enabling it again forgets what failed: it is as good as a new one. */
 export function changeEndpoint(
   endpoint: WebhookEndpoint,
-  { url, enabledEvents, status }: EndpointChange,
+  { url, mayGetLinks, enabledEvents, status }: EndpointChange,
   now: Date,
 ): WebhookEndpoint {
   const changed = {
     ...endpoint,
     url: url ?? endpoint.url,
+    sendsLinks: url === undefined ? endpoint.sendsLinks : mayGetLinks,
     enabledEvents: enabledEvents ?? endpoint.enabledEvents,
     updatedAt: now,
   }

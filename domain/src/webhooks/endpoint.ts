@@ -7,6 +7,8 @@ export type WebhookEndpoint = {
   readonly providerId: string
   readonly reference: string
   readonly url: string
+  /** False: its address was set by a caller without `manage`, so session events are sent without their links. */
+  readonly sendsLinks: boolean
   /** None: all types, also those that are added later. */
   readonly enabledEvents: readonly string[]
   readonly status: EndpointStatus

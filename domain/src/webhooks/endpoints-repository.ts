@@ -6,6 +6,7 @@ type EndpointRow = {
   provider_id: string
   reference: string
   url: string
+  sends_links: boolean
   enabled_events: string[]
   status: EndpointStatus
   disabled_reason: DisabledReason | null
@@ -31,8 +32,8 @@ export async function lockAndCountEndpoints(
 
 export async function insertEndpoint(sql: Queryable, endpoint: WebhookEndpoint): Promise<void> {
   await sql`
-    insert into webhook_endpoints (provider_id, reference, url, enabled_events, status, created_at, updated_at)
-    values (${endpoint.providerId}, ${endpoint.reference}, ${endpoint.url}, ${[...endpoint.enabledEvents]},
+    insert into webhook_endpoints (provider_id, reference, url, sends_links, enabled_events, status, created_at, updated_at)
+    values (${endpoint.providerId}, ${endpoint.reference}, ${endpoint.url}, ${endpoint.sendsLinks}, ${[...endpoint.enabledEvents]},
       ${endpoint.status}, ${endpoint.createdAt}, ${endpoint.updatedAt})`
 }
 
@@ -73,7 +74,7 @@ export async function lockEndpoint(
 
 export async function putEndpoint(sql: Queryable, endpoint: WebhookEndpoint): Promise<void> {
   await sql`
-    update webhook_endpoints set url = ${endpoint.url}, enabled_events = ${[...endpoint.enabledEvents]},
+    update webhook_endpoints set url = ${endpoint.url}, sends_links = ${endpoint.sendsLinks}, enabled_events = ${[...endpoint.enabledEvents]},
       status = ${endpoint.status}, disabled_reason = ${endpoint.disabledReason},
       disabled_at = ${endpoint.disabledAt}, failure_count = ${endpoint.failureCount},
       failing_since = ${endpoint.failingSince}, updated_at = ${endpoint.updatedAt}
@@ -119,6 +120,7 @@ function fromRow(row: EndpointRow): WebhookEndpoint {
     providerId: row.provider_id,
     reference: row.reference,
     url: row.url,
+    sendsLinks: row.sends_links,
     enabledEvents: row.enabled_events,
     status: row.status,
     disabledReason: row.disabled_reason,

@@ -21,6 +21,7 @@ export type FurnishedEndpoint = {
 
 export type NewEndpoint = {
   readonly url: string
+  readonly sendsLinks: boolean
   readonly enabledEvents: readonly string[]
   /** For `signingSecretPlace`. */
   readonly sealedSecret: string
@@ -32,7 +33,7 @@ export type CreateOutcome =
 /** Is told of what happens from its commit on. */
 export async function createWebhookEndpoint(
   work: UnitOfWork,
-  { url, enabledEvents, sealedSecret }: NewEndpoint,
+  { url, sendsLinks, enabledEvents, sealedSecret }: NewEndpoint,
   endpointsMax: number,
 ): Promise<CreateOutcome> {
   const { sql, providerId, now } = work
@@ -41,6 +42,7 @@ export async function createWebhookEndpoint(
     providerId,
     reference: drawReference('webhookEndpoint'),
     url,
+    sendsLinks,
     enabledEvents,
     status: 'enabled',
     disabledReason: null,

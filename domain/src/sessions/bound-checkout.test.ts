@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import { sellsOnBoundCheckout } from './bound-checkout.ts'
+
+const now = new Date('2026-03-01T00:00:00Z')
+
+function plan(reference: string, fields: Partial<PlanSnapshot>): PlanSnapshot {
+  return {
+    ...{ reference, name: reference, type: 'recurring', priceMinor: 0, basePriceMinor: null },
+    ...{ setupFeeMinor: null, currency: 'USD', meterRef: null, terms: {} },
+    ...fields,
+  }
+}
+
+const plans = {
+  free: plan('free', {}),
+  otherFree: plan('other-free', {}),
+  paid: plan('paid', { priceMinor: 900 }),
+  dearer: plan('dearer', { priceMinor: 1_900 }),
+  byUse: plan('by-use', { type: 'usage-based' }),
+}
+type Name = keyof typeof plans
+
+test.each<[Name, Name | undefined, Purchase['status'], boolean]>([
+  ['paid', undefined, 'active', true],
+  ['free', undefined, 'active', true],
+  ['paid', 'paid', 'past_due', true],
+  ['paid', 'dearer', 'active', false],
+  ['dearer', 'paid', 'trialing', false],
+  ['dearer', 'paid', 'past_due', false],
+  ['dearer', 'paid', 'suspended', false],
+  ['dearer', 'paid', 'expired', true],
+  ['dearer', 'paid', 'cancelled', true],
+  ['paid', 'free', 'active', true],
+  ['otherFree', 'free', 'active', false],
+  ['free', 'paid', 'active', false],
+  ['byUse', 'free', 'active', false],
+  ['paid', 'byUse', 'active', false],
+])('a bound checkout sells %s beside %s that is %s: %s', (sold, held, status, isSold) => {
+  const last =
+    held === undefined
+      ? undefined
+      : { planRef: plans[held].reference, planSnapshot: plans[held], status, endDate: null }
+  expect(sellsOnBoundCheckout(plans[sold], last, now)).toBe(isSold)
+})

@@ -1,0 +1,45 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { lockCustomer } from '../customers/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import {
+  findKeyedCheckout,
+  openCheckoutSession,
+  type CheckoutKey,
+  type CheckoutRequest,
+  type CheckoutSession,
+} from './checkout-sessions.ts'
+import type { HostedParts } from './hosted-parts.ts'
+
+export type KeyedCheckoutOutcome =
+  | { readonly kind: 'opened'; readonly session: CheckoutSession }
+  /** The idempotency key was used with another request. */
+  | { readonly kind: 'key-reused' }
+
+/** Returns the outcome of an earlier request with the same key, or undefined. */
+export async function findCheckoutOfKey(
+  sql: Queryable,
+  providerId: string,
+  key: CheckoutKey,
+): Promise<KeyedCheckoutOutcome | undefined> {
+  const keyed = await findKeyedCheckout(sql, providerId, key.text)
+  if (keyed === undefined) return undefined
+  if (keyed.inputSha256 !== key.inputSha256) return { kind: 'key-reused' }
+  return { kind: 'opened', session: keyed.session }
+}
+
+/**
+ * Opens a checkout unless one was opened with the key. Of requests that arrive together one opens it: those of the same
+ * customer wait for its lock, those of another customer fail on the unique key and are tried again.
+ */
+export async function openCheckoutOnce(
+  work: UnitOfWork,
+  hosted: HostedParts,
+  request: CheckoutRequest,
+  key: CheckoutKey,
+): Promise<KeyedCheckoutOutcome> {
+  const { sql, providerId } = work
+  await lockCustomer(sql, providerId, request.customerRef)
+  const earlier = await findCheckoutOfKey(sql, providerId, key)
+  if (earlier !== undefined) return earlier
+  return { kind: 'opened', session: await openCheckoutSession(work, hosted, { ...request, key }) }
+}

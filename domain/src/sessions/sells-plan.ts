@@ -1,0 +1,27 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { lockCustomer } from '../customers/repository.ts'
+import { findPlan } from '../plans/repository.ts'
+import { holdProduct } from '../products/repository.ts'
+import { findDecidingPurchase } from '../purchases/repository.ts'
+import { sellsOnBoundCheckout } from './bound-checkout.ts'
+import type { CheckoutSession } from './checkout-sessions.ts'
+
+type SellingWork = { readonly sql: Queryable; readonly providerId: string; readonly now: Date }
+
+/**
+ * Whether the checkout sells the plan to its customer now. Locks what activating a plan locks, in the same order, so that
+ * the customer's purchase stays as it is until the transaction ends.
+ */
+export async function sellsPlan(
+  { sql, providerId, now }: SellingWork,
+  { mayChangePlan, customerRef, productRef }: CheckoutSession,
+  planRef: string,
+): Promise<boolean> {
+  if (mayChangePlan || productRef === null) return true
+  await holdProduct(sql, providerId, productRef)
+  await lockCustomer(sql, providerId, customerRef)
+  const plan = await findPlan(sql, providerId, productRef, planRef)
+  const last = await findDecidingPurchase(sql, providerId, customerRef, productRef)
+  // Without a plan there is nothing to sell: what takes it says so in its own words.
+  return plan === undefined || sellsOnBoundCheckout(plan, last, now)
+}
