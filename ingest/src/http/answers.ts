@@ -42,6 +42,33 @@ export const overloaded = refusal(503, 'Too many requests are in flight, try aga
 
 export const internalError = refusal(500, 'Internal server error')
 
+/* Requests whose end is not certain. The connection is closed after these. */
+
+export const ambiguousLength = refusal(
+  400,
+  'Send one Content-Length header with a value, or Transfer-Encoding: chunked, and not both',
+)
+
+export const malformedLength = refusal(400, 'Content-Length must be a decimal number')
+
+export const unknownTransferCoding = refusal(400, 'Transfer-Encoding must be exactly: chunked')
+
+export const wrongHost = refusal(400, 'Send exactly one Host header')
+
+export const repeatedAuthorization = refusal(
+  400,
+  'Send at most one Authorization header and one X-API-Key header',
+)
+
+export const unknownTarget = refusal(400, 'The request target must be a path')
+
+export const expectationFailed = refusal(417, 'Expect may only be 100-continue')
+
+export const lengthRequired = refusal(
+  411,
+  'Send the body with a Content-Length header; chunked bodies are not accepted here',
+)
+
 export function bodyTooLarge(bodyBytesMax: number): Answer {
   return refusal(413, `The body must not be larger than ${bodyBytesMax} bytes`)
 }

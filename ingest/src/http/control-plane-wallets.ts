@@ -23,15 +23,20 @@ export class ControlPlaneWallets implements Wallets {
     const [first] = due
     if (first === undefined) return []
     const { environment, providerId } = first
-    const holds = due.map(({ customerRef, usageRef, dueMicros, isKeyed }) => {
-      return { customerRef, usageRef, dueMicros: dueMicros.toString(), isKeyed }
+    const holds = due.map(({ customerRef, usageRef, dueMicros, isKeyed, reservationId = null }) => {
+      return { customerRef, usageRef, dueMicros: dueMicros.toString(), isKeyed, reservationId }
     })
     const asked: CreditHoldsInput = { environment, providerId, holds }
     const answer = await this.#ask(creditHoldsPath, this.#authorization, JSON.stringify(asked))
     if (answer.status !== 200) throw new UnavailableError('No wallet can pay now, try again')
     const { taken } = creditHoldsResponseSchema.parse(JSON.parse(answer.body))
-    return taken.map(({ takenMicros, leftMicros }) => {
-      return { takenMicros: BigInt(takenMicros), leftMicros: BigInt(leftMicros) }
-    })
+    return taken.map(({ takenMicros, leftMicros, recharge }) => ({
+      takenMicros: BigInt(takenMicros),
+      leftMicros: BigInt(leftMicros),
+      recharge: recharge && {
+        belowMicros: BigInt(recharge.belowMicros),
+        grantedMicros: BigInt(recharge.grantedMicros),
+      },
+    }))
   }
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { ingestSettings } from '../config.ts'
 import { requestHeaders } from './forwarded-headers.ts'
 import type { FallbackRequest } from './http-front.ts'
+import { isTrusted, parseTrustedProxies } from './trusted-proxies.ts'
 
 const requestWith = (headers: FallbackRequest['headers']): FallbackRequest => ({
   method: 'GET',
@@ -23,33 +25,78 @@ const spoofed: FallbackRequest['headers'] = [
   ['x-forwarded-host', 'front.example.com'],
 ]
 
+const proxies = parseTrustedProxies('10.0.0.0/8')
+const nobody = parseTrustedProxies('')
+
 describe('headers that go on to the control plane', () => {
-  it('say who called as we saw it', () => {
-    expect(pairsOf(requestHeaders(requestWith(spoofed), false))).toEqual({
+  it('name the peer if it is no trusted proxy, and report it', () => {
+    const ignored: string[] = []
+    const flat = requestHeaders(requestWith(spoofed), nobody, (peer) => ignored.push(peer))
+    expect(pairsOf(flat)).toEqual({
       'x-forwarded-for': '10.0.0.1',
       'x-forwarded-proto': 'http',
       'x-forwarded-host': 'api.example.com',
     })
+    expect(ignored).toEqual(['10.0.0.1'])
   })
 
-  it('say what the proxy in front of us says, when it is trusted', () => {
-    expect(pairsOf(requestHeaders(requestWith(spoofed), true))).toEqual({
-      'x-forwarded-for': '6.6.6.6, 10.0.0.1',
+  it('name the client of a trusted proxy', () => {
+    const ignored: string[] = []
+    const flat = requestHeaders(requestWith(spoofed), proxies, (peer) => ignored.push(peer))
+    expect(pairsOf(flat)).toEqual({
+      'x-forwarded-for': '6.6.6.6',
       'x-forwarded-proto': 'https',
       'x-forwarded-host': 'front.example.com',
     })
+    expect(ignored).toEqual([])
+  })
+
+  it.each([
+    ['what the client wrote is not believed', ['1.1.1.1, 6.6.6.6'], '6.6.6.6'],
+    ['a chain of proxies is followed', ['1.1.1.1, 6.6.6.6, 10.9.9.9, 10.0.0.2'], '6.6.6.6'],
+    ['header lines count in their order', ['1.1.1.1', '6.6.6.6', '10.9.9.9'], '6.6.6.6'],
+    ['a client within the proxies is the left-most', ['10.0.0.7, 10.9.9.9'], '10.0.0.7'],
+    ['a port is left out', ['6.6.6.6:4711'], '6.6.6.6'],
+    ['an IPv6 address with a port', ['[2001:db8::1]:4711'], '2001:db8::1'],
+    ['text that is no address ends the chain', ['6.6.6.6, unknown, 10.9.9.9'], '10.9.9.9'],
+    ['an empty header is nobody', [''], '10.0.0.1'],
+  ])('right-most address that is no trusted proxy: %s', (_, lines, client) => {
+    const headers = lines.map((line): [string, string] => ['x-forwarded-for', line])
+    const flat = requestHeaders(requestWith(headers), proxies, () => undefined)
+    expect(pairsOf(flat)['x-forwarded-for']).toBe(client)
   })
 
   it('leave out what a Connection header names', () => {
-    const flat = requestHeaders(
-      requestWith([
-        ['connection', 'close, X-Secret'],
-        ['x-secret', '1'],
-        ['accept', '*/*'],
-      ]),
-      false,
-    )
+    const headers: FallbackRequest['headers'] = [
+      ['connection', 'close, X-Secret'],
+      ['x-secret', '1'],
+      ['accept', '*/*'],
+    ]
+    const flat = requestHeaders(requestWith(headers), nobody, () => undefined)
     expect(flat.slice(0, 2)).toEqual(['accept', '*/*'])
     expect(flat).not.toContain('x-secret')
+  })
+})
+
+describe('trusted proxies', () => {
+  it('are addresses, networks and names, of both families', () => {
+    const trusted = parseTrustedProxies('loopback, 192.0.2.7,2001:db8::/32')
+    const addresses = ['127.0.0.1', '::1', '::ffff:127.0.0.1', '192.0.2.7', '2001:db8:5::1']
+    expect(addresses.filter((address) => !isTrusted(trusted, address))).toEqual([])
+    expect(isTrusted(trusted, '192.0.2.8')).toBe(false)
+    expect(isTrusted(trusted, '0000:0000:0000:0000:0000:0000:0000:0001')).toBe(true)
+    expect(isTrusted(trusted, 'not an address')).toBe(false)
+  })
+
+  it.each(['proxy.example.com', 'yes', '10.0.0.0/33'])('are not %s', (text) => {
+    expect(() => parseTrustedProxies(text)).toThrow(text)
+  })
+})
+
+describe('the setting for which proxies are trusted', () => {
+  it('says what replaces TOLLGATE_TRUST_FORWARDED_HEADERS=yes, and accepts no', () => {
+    const given = (text: string) => ingestSettings.trustForwardedHeaders.parse(text)
+    expect(() => given('yes')).toThrow('TOLLGATE_TRUSTED_PROXIES')
+    expect(given('no')).toBe('no')
   })
 })

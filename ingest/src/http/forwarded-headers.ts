@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'undici/types/header.js'
 import type { FallbackRequest } from './http-front.ts'
+import { clientAddressOf, isTrusted, type TrustedProxies } from './trusted-proxies.ts'
 
 /** They belong to one connection, not to the message. The length and the date are set anew by whoever sends. */
 const hopByHop: ReadonlySet<string> = new Set([
@@ -24,10 +25,15 @@ const forwarded: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The headers that go on to the control plane, as a flat list of names and values. Whatever a client says about who
- * forwarded its request is believed only when we stand behind a proxy that sets it.
+ * Returns the headers that go on to the control plane, as a flat list of names and values. X-Forwarded-For names the client
+ * alone. What a client says about who forwarded its request is believed only from a trusted proxy; `onIgnored` is
+ * called with the address of any other peer that says it.
  */
-export function requestHeaders(request: FallbackRequest, trustsForwarded: boolean): string[] {
+export function requestHeaders(
+  request: FallbackRequest,
+  trusted: TrustedProxies,
+  onIgnored: (peer: string) => void,
+): string[] {
   const connectionValues = request.headers
     .filter(([name]) => name === 'connection')
     .map(([, value]) => value)
@@ -35,16 +41,22 @@ export function requestHeaders(request: FallbackRequest, trustsForwarded: boolea
   const flat: string[] = []
   const given = new Map<string, string>()
   for (const [name, value] of request.headers) {
-    if (forwarded.has(name)) given.set(name, value)
     if (name === 'host') given.set(name, value)
-    else if (!hopByHop.has(name) && !forwarded.has(name) && !dropped.has(name)) {
-      flat.push(name, value)
-    }
+    else if (forwarded.has(name)) {
+      const before = given.get(name)
+      given.set(name, before === undefined ? value : `${before}, ${value}`)
+    } else if (!hopByHop.has(name) && !dropped.has(name)) flat.push(name, value)
   }
-  const from = trustsForwarded ? given : new Map<string, string>()
-  const chain = from.get('x-forwarded-for')
   const { remoteAddress } = request
-  flat.push('x-forwarded-for', chain === undefined ? remoteAddress : `${chain}, ${remoteAddress}`)
+  const forwardedFor = given.get('x-forwarded-for')
+  const isFromProxy = isTrusted(trusted, remoteAddress)
+  if (!isFromProxy && forwardedFor !== undefined) onIgnored(remoteAddress)
+  const from = isFromProxy ? given : new Map<string, string>()
+  const client =
+    forwardedFor === undefined
+      ? remoteAddress
+      : clientAddressOf(trusted, remoteAddress, forwardedFor)
+  flat.push('x-forwarded-for', client)
   flat.push('x-forwarded-proto', from.get('x-forwarded-proto') ?? 'http')
   const host = from.get('x-forwarded-host') ?? given.get('host')
   if (host !== undefined) flat.push('x-forwarded-host', host)

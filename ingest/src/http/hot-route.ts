@@ -1,5 +1,6 @@
 import { validationErrorBody, validationIssues } from '@tollgate/schemas/http/validation-error'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import type { Found, KeyDirectory, KeyHolder } from '../domain/key-holder.ts'
 import { parseBody } from '../domain/parse-body.ts'
 import {
@@ -10,6 +11,7 @@ import {
   unauthorized,
   unsupportedMediaType,
 } from './answers.ts'
+import { badHeaderKey, isHeaderKey } from './header-key.ts'
 import type { Answer, HotHead, HotRoute } from './http-front.ts'
 
 /** A request that has passed everything that all hot routes ask for. */
@@ -17,6 +19,7 @@ export type HotCall<Input> = {
   readonly holder: KeyHolder
   readonly authorization: string
   readonly input: Input
+  readonly caller: Caller | undefined
 }
 
 /** A schema of the contracts, as far as it is used here. */
@@ -34,6 +37,8 @@ export type HotRouteParts<Input> = {
   /** Reads the plain case quickly, or leaves it to the schema, which decides and explains. The two never differ. */
   readonly accept?: (body: unknown) => Input | undefined
   readonly schema: BodySchema<Input>
+  /** Puts the key of an Idempotency-Key header where the body has none. Undefined: the route has no such field. */
+  readonly withHeaderKey?: (input: Input, key: string) => Input
   readonly nowMs: () => number
   readonly handle: (call: HotCall<Input>) => Answer | Promise<Answer>
 }
@@ -41,17 +46,36 @@ export type HotRouteParts<Input> = {
 /** The order every hot route keeps: key, content type, body, schema, and only then what the route does. */
 export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
   const { keys } = parts
-  const serve = (holder: Found, authorization: string, body: Buffer): Answer | Promise<Answer> => {
+  const handle = (
+    holder: KeyHolder,
+    head: HotHead,
+    given: Input,
+    caller: Caller | undefined,
+  ): Answer | Promise<Answer> => {
+    const { authorization, idempotencyKey } = head
+    if (idempotencyKey === '' || parts.withHeaderKey === undefined) {
+      return parts.handle({ holder, authorization, input: given, caller })
+    }
+    if (!isHeaderKey(idempotencyKey)) return badHeaderKey
+    const input = parts.withHeaderKey(given, idempotencyKey)
+    return parts.handle({ holder, authorization, input, caller })
+  }
+  const serve = (
+    holder: Found,
+    head: HotHead,
+    body: Buffer,
+    caller: Caller | undefined,
+  ): Answer | Promise<Answer> => {
     if (typeof holder === 'string') return refusalsOfKeys[holder]
     const parsed = parseBody(body)
     if (parsed.kind === 'refused') return badRequest(parsed.message)
     const accepted = parts.accept?.(parsed.value)
-    if (accepted !== undefined) return parts.handle({ holder, authorization, input: accepted })
+    if (accepted !== undefined) return handle(holder, head, accepted, caller)
     const result = parts.schema.safeParse(parsed.value)
     if (!result.success) {
       return validationAnswer(parts, validationIssues(result.error, parsed.value))
     }
-    return parts.handle({ holder, authorization, input: result.data })
+    return handle(holder, head, result.data, caller)
   }
   return {
     refuse(head) {
@@ -59,16 +83,16 @@ export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
       if (typeof holder === 'string' && holder !== 'unknown') return refusalsOfKeys[holder]
       return refusalOfMediaType(head)
     },
-    answer(head, body) {
+    answer(head, body, caller) {
       const holder = keys.peek(head.authorization)
       if (holder !== 'refused') {
         const refusal = refusalOfMediaType(head)
         if (refusal !== undefined) return refusal
       }
-      if (holder !== 'unknown') return serve(holder, head.authorization, body)
+      if (holder !== 'unknown') return serve(holder, head, body, caller)
       // The body is the socket's memory and would be gone when the key has been looked up.
       const copy = Buffer.from(body)
-      return keys.find(head.authorization).then((found) => serve(found, head.authorization, copy))
+      return keys.find(head.authorization).then((found) => serve(found, head, copy, caller))
     },
   }
 }

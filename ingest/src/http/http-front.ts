@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import type { TraceHeaders } from '@tollgate/platform/observability/tracing'
 
 /*
@@ -16,8 +17,10 @@ export interface HttpFront {
 
 /** The part of a request's head that hot routes decide on; absent headers are ''. */
 export type HotHead = {
+  /** `Bearer` and the key, also of a client that sends its key as X-API-Key. */
   readonly authorization: string
   readonly contentType: string
+  readonly idempotencyKey: string
   /** Where the caller is in a trace. Read only where it is asked for. */
   readonly trace?: TraceHeaders
 }
@@ -30,8 +33,11 @@ export interface HotRoute {
    */
   refuse(head: HotHead): Answer | undefined
 
-  /** `body` is the socket's memory and gone when the call returns: read it before anything asynchronous. */
-  answer(head: HotHead, body: Buffer): Answer | Promise<Answer>
+  /**
+   * `body` is the socket's memory and gone when the call returns: read it before anything asynchronous. Long work stops
+   * once the caller is gone.
+   */
+  answer(head: HotHead, body: Buffer, caller?: Caller): Answer | Promise<Answer>
 }
 
 /** A complete answer with a JSON body. */

@@ -1,16 +1,11 @@
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import type { TraceHeaders } from '@tollgate/platform/observability/tracing'
-import { methodNotAllowed } from './answers.ts'
+import { continueInTurn } from '@tollgate/platform/service/interim-answers'
+import { methodNotAllowed, unknownTarget, unknownTransferCoding } from './answers.ts'
 import { BodyBudget, BodyCollector } from './body-collector.ts'
 import type { Answer, FallbackAnswer, FrontOptions, HotRoute, HttpFront } from './http-front.ts'
+import { RequestHead } from './request-head.ts'
 
 /** The limits that uWebSockets.js has built in. */
 const headersTimeoutMs = 10_000
@@ -24,6 +19,10 @@ export class NodeFront implements HttpFront {
   readonly #options: FrontOptions
   readonly #budget: BodyBudget
   readonly #server: Server
+  /** Holds the head of the request that arrives now, and of no other. */
+  readonly #head = new RequestHead()
+  /** Connections on which nothing more is executed. */
+  readonly #ended = new WeakSet<Socket>()
   #isClosing = false
 
   constructor(options: FrontOptions) {
@@ -34,8 +33,20 @@ export class NodeFront implements HttpFront {
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
       connectionsCheckingInterval: connectionsCheckedEveryMs,
+      // We refuse these ourselves: node:http answers 400 and executes what follows.
+      requireHostHeader: false,
     })
-    this.#server.on('request', (request, response) => this.#serve(request, response))
+    const serve = (request: IncomingMessage, response: ServerResponse): void => {
+      this.#serve(request, response)
+    }
+    this.#server.on('request', serve)
+    this.#server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      const refusal = this.#readHead(request)
+      if (refusal === undefined) continueInTurn(request, response)
+      serve(request, response)
+    })
+    // Any other expectation: the head is refused for it.
+    this.#server.on('checkExpectation', serve)
   }
 
   listen(host: string, port: number): Promise<number> {
@@ -55,7 +66,15 @@ export class NodeFront implements HttpFront {
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
+    // node:http hands on requests that follow in the packet, also after an answer that closes the connection.
+    if (this.#ended.has(request.socket)) return
     response.on('error', () => response.destroy())
+    const refusal = this.#readHead(request)
+    if (refusal !== undefined) {
+      this.#ended.add(request.socket)
+      return this.#send(response, refusal, true)
+    }
+    if (this.#head.isLast) this.#ended.add(request.socket)
     const path = (request.url ?? '/').split('?', 1)[0]!
     const route = this.#options.hotRoutes.get(path)
     if (route === undefined || request.method === 'OPTIONS') this.#serveFallback(request, response)
@@ -63,16 +82,31 @@ export class NodeFront implements HttpFront {
     else this.#send(response, methodNotAllowed, !request.complete)
   }
 
+  /** Returns the answer to a request that must not be executed. */
+  #readHead(request: IncomingMessage): Answer | undefined {
+    const { rawHeaders, httpVersionMinor, url } = request
+    const head = this.#head
+    head.reset()
+    for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+      head.add(rawHeaders[at]!.toLowerCase(), rawHeaders[at + 1]!)
+    }
+    const isHttp10 = httpVersionMinor === 0
+    // HTTP/1.0 has no chunked bodies: a proxy that speaks it reads another end.
+    if (head.isChunked && isHttp10) return unknownTransferCoding
+    const isPath = url?.startsWith('/') === true || url === '*'
+    return head.refusal(!isHttp10) ?? (isPath ? undefined : unknownTarget)
+  }
+
   #serveHot(route: HotRoute, request: IncomingMessage, response: ServerResponse): void {
-    const { headers } = request
-    const head = {
-      authorization: headers.authorization ?? '',
-      contentType: headers['content-type'] ?? '',
-      ...(this.#options.readsTraceHeaders && { trace: traceHeadersOf(headers) }),
+    const head = this.#head.hotHead(this.#options.readsTraceHeaders)
+    const caller = {
+      get isGone() {
+        return response.destroyed
+      },
     }
     const collector = this.#collect(request, response, async (body) => {
       try {
-        this.#send(response, await route.answer(head, body), false)
+        this.#send(response, await route.answer(head, body, caller), false)
       } catch (error) {
         this.#fail(response, error)
       }
@@ -165,7 +199,9 @@ export class NodeFront implements HttpFront {
   ): void {
     response.statusCode = status
     for (const [name, value] of headers) response.appendHeader(name, value)
-    if (mustClose || this.#isClosing) response.setHeader('connection', 'close')
+    if (mustClose || this.#isClosing || this.#ended.has(response.req.socket)) {
+      response.setHeader('connection', 'close')
+    }
   }
 }
 
@@ -173,8 +209,4 @@ function headerList(raw: readonly string[]): [string, string][] {
   const list: [string, string][] = []
   for (let at = 0; at + 1 < raw.length; at += 2) list.push([raw[at]!.toLowerCase(), raw[at + 1]!])
   return list
-}
-
-function traceHeadersOf({ traceparent, tracestate }: IncomingHttpHeaders): TraceHeaders {
-  return { traceparent: traceparent?.toString() ?? '', tracestate: tracestate?.toString() ?? '' }
 }

@@ -3,6 +3,8 @@ import type { InFlightLimit } from '../domain/in-flight-limit.ts'
 import { badRequest, unavailable, unknownMethod } from './answers.ts'
 import { answerHeaders, requestHeaders } from './forwarded-headers.ts'
 import type { Answer, FallbackAnswer, FallbackRequest, HeaderList } from './http-front.ts'
+import { knownMethods } from './known-methods.ts'
+import type { TrustedProxies } from './trusted-proxies.ts'
 
 export type ProxyOptions = {
   /** Origin of the control plane: `http://127.0.0.1:8788`. */
@@ -10,21 +12,13 @@ export type ProxyOptions = {
   readonly connectionsMax: number
   readonly headersTimeoutMs: number
   readonly bodyTimeoutMs: number
-  readonly trustsForwardedHeaders: boolean
+  readonly trustedProxies: TrustedProxies
+  /** A peer that is no trusted proxy sent X-Forwarded-For. */
+  readonly onForwardedIgnored: (peer: string) => void
   readonly inFlight: InFlightLimit
   /** What calls of our own carry of the trace that they belong to. */
   readonly traceHeaders: () => Readonly<Record<string, string>>
 }
-
-export const proxiedMethods: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-])
 
 /** Answers up to this size are read whole and sent with their length; larger ones are streamed. */
 const wholeBytesMax = 64 * 1024
@@ -44,15 +38,15 @@ export class Proxy {
   }
 
   readonly forward = async (request: FallbackRequest): Promise<FallbackAnswer> => {
-    if (!proxiedMethods.has(request.method)) return whole(unknownMethod)
-    const { inFlight, trustsForwardedHeaders } = this.#options
+    if (!knownMethods.has(request.method)) return whole(unknownMethod)
+    const { inFlight, trustedProxies, onForwardedIgnored } = this.#options
     const bytes = request.body.byteLength
     inFlight.enter(1, bytes)
     try {
       const response = await this.#pool.request({
         method: request.method,
         path: request.target,
-        headers: requestHeaders(request, trustsForwardedHeaders),
+        headers: requestHeaders(request, trustedProxies, onForwardedIgnored),
         body: bytes === 0 ? null : request.body,
         signal: request.signal,
       })

@@ -1,6 +1,6 @@
 import type { Tracing } from '@tollgate/platform/observability/tracing'
 import type { Fallback, FallbackRequest, HeaderList } from './http-front.ts'
-import { proxiedMethods } from './proxy.ts'
+import { knownMethods } from './known-methods.ts'
 import { endWithStatus } from './trace-hot-routes.ts'
 
 const traceHeaders: ReadonlySet<string> = new Set(['traceparent', 'tracestate'])
@@ -11,7 +11,7 @@ const traceHeaders: ReadonlySet<string> = new Set(['traceparent', 'tracestate'])
  */
 export function traceFallback(tracing: Tracing, fallback: Fallback): Fallback {
   return async (request) => {
-    const method = proxiedMethods.has(request.method) ? request.method : '_OTHER'
+    const method = knownMethods.has(request.method) ? request.method : '_OTHER'
     const attributes = { 'http.request.method': method }
     const span = tracing.receive(method, Object.fromEntries(headersOf(request)), attributes)
     const others = request.headers.filter(([name]) => !traceHeaders.has(name))

@@ -32,9 +32,9 @@ function traceHotRoute(
       if (refusal !== undefined) endWith(begin(head), refusal)
       return refusal
     },
-    answer(head, body) {
+    answer(head, body, caller) {
       const span = begin(head)
-      const work = (): Answer | Promise<Answer> => route.answer(head, body)
+      const work = (): Answer | Promise<Answer> => route.answer(head, body, caller)
       if (!span.isSampled) return span.run(work)
       try {
         const answer = span.run(work)

@@ -4,6 +4,8 @@ import { BodyCollector } from './body-collector.ts'
 import type { Answer, FallbackAnswer, FallbackRequest } from './http-front.ts'
 import { sendAnswer, writeHead } from './uws-answer.ts'
 import type { UwsContext } from './uws-context.ts'
+import { readHeadWithMethod } from './uws-head.ts'
+import { refuseAndClose } from './uws-refusal.ts'
 import { isZeroLength } from './uws-zero-length.ts'
 
 export function serveFallback(
@@ -11,6 +13,8 @@ export function serveFallback(
   response: HttpResponse,
   request: HttpRequest,
 ): void {
+  const refusal = readHeadWithMethod(context.head, request)
+  if (refusal !== undefined) return refuseAndClose(context, response, refusal)
   const exchange = new FallbackExchange(context, response, request)
   response.onAborted(() => exchange.abort())
   response.onData((piece, isLast) => exchange.receive(piece, isLast))
@@ -24,6 +28,7 @@ class FallbackExchange {
   readonly #aborting = new AbortController()
   readonly #head: Omit<FallbackRequest, 'body' | 'signal'>
   readonly hasNoBody: boolean
+  readonly #isLast: boolean
   #hasWholeBody = false
   /** Undefined once answered or aborted. */
   #response: HttpResponse | undefined
@@ -41,7 +46,8 @@ class FallbackExchange {
       headers,
       remoteAddress: Buffer.from(response.getRemoteAddressAsText()).toString('latin1'),
     }
-    const announcedLength = request.getHeader('content-length')
+    const announcedLength = context.head.contentLength
+    this.#isLast = context.head.isLast
     this.hasNoBody = isZeroLength(announcedLength)
     this.#collector = new BodyCollector(
       context.options.limits,
@@ -57,7 +63,9 @@ class FallbackExchange {
     this.#collector.add(new Uint8Array(piece))
     const { refusal } = this.#collector
     if (refusal !== undefined) {
-      if (isLast || this.#collector.isHopeless) this.#sendWhole(refusal, !isLast)
+      if (isLast || this.#collector.isHopeless) {
+        this.#whenPacketIsRead(() => this.#sendWhole(refusal, !isLast))
+      }
       return
     }
     if (isLast) void this.#answer(this.#collector.bytes())
@@ -75,9 +83,16 @@ class FallbackExchange {
       answer = await options.fallback({ ...this.#head, body, signal: this.#aborting.signal })
     } catch (error) {
       if (this.#response === undefined) return
-      return this.#sendWhole(options.answerFailure(error), false)
+      const failure = options.answerFailure(error)
+      return this.#whenPacketIsRead(() => this.#sendWhole(failure, false))
     }
-    this.#send(answer)
+    this.#whenPacketIsRead(() => this.#send(answer))
+  }
+
+  /** Until the last request of a connection is answered, uWebSockets.js executes nothing that follows in the packet. */
+  #whenPacketIsRead(send: () => void): void {
+    if (this.#isLast) setImmediate(send)
+    else send()
   }
 
   #send(answer: FallbackAnswer): void {

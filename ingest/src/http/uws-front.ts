@@ -2,11 +2,14 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from '
 import { methodNotAllowed } from './answers.ts'
 import { BodyBudget } from './body-collector.ts'
 import type { FrontOptions, HotRoute, HttpFront } from './http-front.ts'
+import { RequestHead } from './request-head.ts'
 import { sendAnswer } from './uws-answer.ts'
 import type { UwsContext } from './uws-context.ts'
 import { serveFallback } from './uws-fallback-exchange.ts'
+import { readHeadWithMethod } from './uws-head.ts'
 import { HotExchange } from './uws-hot-exchange.ts'
 import type { UwsModule } from './uws-load.ts'
+import { refuseAndClose } from './uws-refusal.ts'
 
 /** How often closing looks whether everything has been answered. */
 const drainPollMs = 10
@@ -24,6 +27,7 @@ export class UwsFront implements HttpFront {
     this.#context = {
       options,
       budget: new BodyBudget(options.limits.collectedBytesMax),
+      head: new RequestHead(),
       inFlight: 0,
       isClosing: false,
     }
@@ -66,9 +70,19 @@ export class UwsFront implements HttpFront {
 
 /** uWebSockets.js reads over a body that nobody asked for. */
 function refuseMethod(context: UwsContext, response: HttpResponse, request: HttpRequest): void {
+  const refusal = readHeadWithMethod(context.head, request)
+  if (refusal !== undefined) return refuseAndClose(context, response, refusal)
   context.options.onRefused(methodNotAllowed.status)
-  // Demanded of every handler that does not end with a body: without it the process is ended.
-  response.onAborted(() => undefined)
   const hasBody = request.getMethod() !== 'head'
-  sendAnswer(response, methodNotAllowed, { hasBody, closesConnection: false })
+  let isOpen = true
+  // Demanded of every handler that does not end with a body: without it the process is ended.
+  response.onAborted(() => {
+    isOpen = false
+  })
+  const send = (): void => {
+    if (isOpen) sendAnswer(response, methodNotAllowed, { hasBody, closesConnection: false })
+  }
+  // As in the exchanges: what follows the last request of a connection is not executed.
+  if (context.head.isLast) setImmediate(send)
+  else send()
 }

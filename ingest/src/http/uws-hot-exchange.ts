@@ -1,7 +1,10 @@
+import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { BodyCollector } from './body-collector.ts'
 import type { Answer, HotHead, HotRoute } from './http-front.ts'
 import { sendAnswer } from './uws-answer.ts'
+import { readHead } from './uws-head.ts'
+import { refuseAndClose } from './uws-refusal.ts'
 import { isZeroLength } from './uws-zero-length.ts'
 import type { UwsContext } from './uws-context.ts'
 
@@ -9,11 +12,12 @@ import type { UwsContext } from './uws-context.ts'
  * One request to a hot route, from its head to its answer. This is the hottest object of the product: a body that
  * comes in one piece, as nearly all do, is handed on where it lies, and nothing else is made for it.
  */
-export class HotExchange {
+export class HotExchange implements Caller {
   readonly #context: UwsContext
   readonly #route: HotRoute
   readonly #head: HotHead
   readonly #announcedLength: string
+  readonly #isLast: boolean
   /** Undefined once answered or aborted: uWebSockets.js ends the process when it is used then. */
   #response: HttpResponse | undefined
   #collector: BodyCollector | undefined
@@ -25,25 +29,28 @@ export class HotExchange {
     response: HttpResponse,
     request: HttpRequest,
   ): void {
-    const exchange = new HotExchange(context, route, response, request)
+    // The request is only readable now.
+    const refusal = readHead(context.head, request)
+    if (refusal !== undefined) return refuseAndClose(context, response, refusal)
+    const exchange = new HotExchange(context, route, response)
     response.onAborted(() => exchange.#finish())
     response.onData((piece, isLast) => exchange.#receive(piece, isLast))
     if (isZeroLength(exchange.#announcedLength)) exchange.#receive(new ArrayBuffer(0), true)
   }
 
-  /** The request is only readable now. */
-  private constructor(
-    context: UwsContext,
-    route: HotRoute,
-    response: HttpResponse,
-    request: HttpRequest,
-  ) {
+  private constructor(context: UwsContext, route: HotRoute, response: HttpResponse) {
+    const { head, options } = context
     this.#context = context
     this.#route = route
-    this.#head = context.options.readsTraceHeaders ? tracedHeadOf(request) : headOf(request)
-    this.#announcedLength = request.getHeader('content-length')
+    this.#head = head.hotHead(options.readsTraceHeaders)
+    this.#announcedLength = head.contentLength
+    this.#isLast = head.isLast
     this.#response = response
     context.inFlight += 1
+  }
+
+  get isGone(): boolean {
+    return this.#response === undefined
   }
 
   #receive(piece: ArrayBuffer, isLast: boolean): void {
@@ -75,7 +82,7 @@ export class HotExchange {
 
   #answer(body: Buffer): void {
     try {
-      const answer = this.#route.answer(this.#head, body)
+      const answer = this.#route.answer(this.#head, body, this)
       if (answer instanceof Promise) {
         answer.then(
           (made) => this.#send(made, false),
@@ -92,6 +99,12 @@ export class HotExchange {
   }
 
   #send(answer: Answer, mustClose: boolean): void {
+    // Until the answer is sent, uWebSockets.js executes nothing that follows in the packet.
+    if (this.#isLast) setImmediate(() => this.#sendNow(answer, mustClose))
+    else this.#sendNow(answer, mustClose)
+  }
+
+  #sendNow(answer: Answer, mustClose: boolean): void {
     const response = this.#response
     // The client may have left while the answer was made.
     if (response === undefined) return
@@ -109,17 +122,4 @@ export class HotExchange {
     this.#context.inFlight -= 1
     this.#collector?.release()
   }
-}
-
-function headOf(request: HttpRequest): HotHead {
-  return {
-    authorization: request.getHeader('authorization'),
-    contentType: request.getHeader('content-type'),
-  }
-}
-
-function tracedHeadOf(request: HttpRequest): HotHead {
-  const traceparent = request.getHeader('traceparent')
-  const tracestate = request.getHeader('tracestate')
-  return { ...headOf(request), trace: { traceparent, tracestate } }
 }

@@ -5,6 +5,7 @@ import type { InFlightLimit } from '../../domain/in-flight-limit.ts'
 import type { KeyDirectory } from '../../domain/key-holder.ts'
 import type { AskControlPlane, LimitChecker, LimitDecision } from '../../domain/limit-checker.ts'
 import type { Reserver } from '../../domain/reserver.ts'
+import { keyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer, type HotCall } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 
@@ -38,6 +39,7 @@ export function limitsRoute(parts: LimitsParts): HotRoute {
     nowMs: parts.nowMs,
     accept: acceptLimits,
     schema: limitsRequestSchema,
+    withHeaderKey: keyedByHeader,
     // Checkout sessions are the control plane's to make.
     handle: (call) => {
       const fault = faultOfTtl(call.input.reserve, parts.reservationSecondsMax)
@@ -50,11 +52,11 @@ export function limitsRoute(parts: LimitsParts): HotRoute {
 }
 
 function decide(parts: LimitsParts, call: HotCall<LimitsRequest>): Answer | Promise<Answer> {
-  const { holder, input } = call
+  const { holder, input, caller } = call
   const { reserve } = input
   const decision =
     reserve === undefined
-      ? parts.limits.check(holder, input)
+      ? parts.limits.check(holder, input, caller)
       : parts.reserver.reserve(holder, { ...input, reserve })
   if (decision instanceof Promise) return decision.then((made) => answer(parts, call, made))
   return answer(parts, call, decision)

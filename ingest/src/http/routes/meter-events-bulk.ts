@@ -12,6 +12,7 @@ import type { KeyHolder } from '../../domain/key-holder.ts'
 import { faultOfMeter, isBornMeter, meterEvent } from '../../domain/meter-events.ts'
 import { recordAllUsage } from '../../domain/record-usage.ts'
 import { jsonAnswer } from '../answers.ts'
+import { allKeyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 import { receiptOf, type RecordingParts } from './recording-parts.ts'
@@ -28,6 +29,7 @@ export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
     nowMs,
     accept: acceptMeterEventsBulk,
     schema: meterEventsBulkSchema,
+    withHeaderKey: allKeyedByHeader,
     handle: (call) => {
       const { holder, input } = call
       const receipt = receiptOf(parts, holder)
@@ -49,8 +51,9 @@ async function recordIfMetersAreActive(
   if (issues.length > 0) {
     return validationAnswer({ path: meterEventsBulkPath, nowMs: parts.nowMs }, issues)
   }
-  await recordAllUsage(parts, holder, events)
-  const body: MeterEventsBulkResponse = { success: true, inserted: events.length }
+  const recorded = await recordAllUsage(parts, holder, events)
+  const inserted = recorded.filter(({ outcome }) => outcome === 'recorded').length
+  const body: MeterEventsBulkResponse = { success: true, inserted }
   return jsonAnswer(200, body)
 }
 

@@ -5,6 +5,7 @@ import { isEvent } from '../../domain/bulk-events.ts'
 import type { KeyHolder } from '../../domain/key-holder.ts'
 import { recordUsage } from '../../domain/record-usage.ts'
 import { faultOfMeter, isBornMeter, meterEvent } from '../../domain/meter-events.ts'
+import { keyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 import { receiptOf, type RecordingParts } from './recording-parts.ts'
@@ -21,6 +22,7 @@ export function meterEventsRoute(parts: RecordingParts): HotRoute {
     nowMs,
     accept: acceptMeterEvent,
     schema: meterEventSchema,
+    withHeaderKey: keyedByHeader,
     handle: (call) => {
       const built = meterEvent(call.input, receiptOf(parts, call.holder))
       if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])

@@ -1,12 +1,14 @@
 import type { UsageRecordingParts } from '../../domain/record-usage.ts'
 import type { KeyDirectory, KeyHolder } from '../../domain/key-holder.ts'
 import type { MeterDirectory } from '../../domain/meter-directory.ts'
+import type { Recharges } from '../../domain/recharges.ts'
 import type { Receipt } from '../../domain/usage-events.ts'
 
 /** What the routes that record usage are made of. */
 export type RecordingParts = UsageRecordingParts & {
   readonly keys: KeyDirectory
   readonly meters: MeterDirectory
+  readonly recharges: Recharges
   readonly nowMs: () => number
   readonly randomReference: (nowMs: number) => string
 }

@@ -3,10 +3,11 @@ import { bulkItems } from '@tollgate/schemas/http/bulk'
 import { usagesBulkSchema, type UsagesBulkInput } from '@tollgate/schemas/http/usages'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
-import type { KeyHolder } from '../../domain/key-holder.ts'
 import { recordAllUsage } from '../../domain/record-usage.ts'
+import { tellRecharges } from '../../domain/tell-recharges.ts'
 import { usageEvent } from '../../domain/usage-events.ts'
-import { hotRoute, validationAnswer } from '../hot-route.ts'
+import { allKeyedByHeader } from '../header-key.ts'
+import { hotRoute, validationAnswer, type HotCall } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 import { receiptOf, type RecordingParts } from './recording-parts.ts'
 import { resultFields } from './usage-result.ts'
@@ -23,23 +24,28 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
     nowMs,
     accept: acceptUsagesBulk,
     schema: usagesBulkSchema,
+    withHeaderKey: allKeyedByHeader,
     handle: (call) => {
       const { holder, input } = call
       const receipt = receiptOf(parts, holder)
       const listName = input.events === undefined ? 'records' : 'events'
       const bulk = bulkEvents(bulkItems(input), listName, (item) => usageEvent(item, receipt))
       if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
-      return record(parts, call.holder, bulk.events)
+      return record(parts, call, bulk.events)
     },
   })
 }
 
 async function record(
   parts: RecordingParts,
-  holder: KeyHolder,
+  { holder, authorization }: HotCall<UsagesBulkInput>,
   events: readonly MeterEvent[],
 ): Promise<Answer> {
-  const recorded = await recordAllUsage(parts, holder, events)
+  const recorded = await tellRecharges(
+    parts.recharges,
+    authorization,
+    await recordAllUsage(parts, holder, events),
+  )
   const inserted = recorded.filter(({ outcome }) => outcome === 'recorded').length
   const results = recorded.map(({ debit }, index) => `{${resultFields(events[index]!.id, debit)}}`)
   const body = `{"success":true,"inserted":${inserted},"results":[${results.join(',')}]}`

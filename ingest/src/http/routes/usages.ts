@@ -2,7 +2,9 @@ import { acceptUsage } from '@tollgate/schemas/http/accept-usage'
 import { usageSchema, type CreditDebit, type UsageInput } from '@tollgate/schemas/http/usages'
 import { isEvent } from '../../domain/bulk-events.ts'
 import { recordUsage } from '../../domain/record-usage.ts'
+import { tellRecharges } from '../../domain/tell-recharges.ts'
 import { usageEvent } from '../../domain/usage-events.ts'
+import { keyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 import { receiptOf, type RecordingParts } from './recording-parts.ts'
@@ -20,10 +22,16 @@ export function usagesRoute(parts: RecordingParts): HotRoute {
     nowMs,
     accept: acceptUsage,
     schema: usageSchema,
+    withHeaderKey: keyedByHeader,
     handle: (call) => {
       const built = usageEvent(call.input, receiptOf(parts, call.holder))
       if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
-      return recordUsage(parts, call.holder, built).then(({ debit }) => success(built.id, debit))
+      return recordUsage(parts, call.holder, built).then((recorded) => {
+        if (recorded.low === undefined) return success(built.id, recorded.debit)
+        return tellRecharges(parts.recharges, call.authorization, [recorded]).then(([told]) =>
+          success(built.id, told!.debit),
+        )
+      })
     },
   })
 }

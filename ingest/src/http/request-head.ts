@@ -1,0 +1,126 @@
+import type { TraceHeaders } from '@tollgate/platform/observability/tracing'
+import {
+  ambiguousLength,
+  expectationFailed,
+  malformedLength,
+  repeatedAuthorization,
+  unknownTransferCoding,
+  wrongHost,
+} from './answers.ts'
+import type { Answer, HotHead } from './http-front.ts'
+import { authorizationOf } from './key-header.ts'
+
+/** Decimal digits, few enough to stay an exact number. */
+const lengthPattern = /^[0-9]{1,15}$/
+const closeToken = /(?:^|,)\s*close\s*(?:,|$)/i
+
+/**
+ * Reads one request's headers, duplicates included, and refuses a request whose end two programs could read
+ * differently: a proxy that reads another end than we do would pass on a request that nobody checked. Reused for one
+ * request after another, because it is on the path of every request.
+ */
+export class RequestHead {
+  authorization = ''
+  apiKey = ''
+  idempotencyKey = ''
+  contentType = ''
+  contentLength = ''
+  trace: TraceHeaders = noTrace
+  isChunked = false
+  /** The client sends nothing after this request, so bytes that follow it are not executed. */
+  isLast = false
+  #hosts = 0
+  #authorizations = 0
+  #apiKeys = 0
+  #lengths = 0
+  #codings = 0
+  #problem: Answer | undefined
+
+  /** Call before the first header of each request. */
+  reset(): void {
+    this.authorization = ''
+    this.apiKey = ''
+    this.idempotencyKey = ''
+    this.contentType = ''
+    this.contentLength = ''
+    this.trace = noTrace
+    this.isChunked = false
+    this.isLast = false
+    this.#hosts = 0
+    this.#authorizations = 0
+    this.#apiKeys = 0
+    this.#lengths = 0
+    this.#codings = 0
+    this.#problem = undefined
+  }
+
+  /** `name` is in lower case. A bound function, so that a listener can call it for each header. */
+  readonly add = (name: string, value: string): void => {
+    switch (name) {
+      case 'authorization':
+        if (this.#authorizations++ === 0) this.authorization = value
+        break
+      case 'x-api-key':
+        if (this.#apiKeys++ === 0) this.apiKey = value
+        break
+      case 'idempotency-key':
+        if (this.idempotencyKey === '') this.idempotencyKey = value
+        break
+      case 'content-type':
+        if (this.contentType === '') this.contentType = value
+        break
+      case 'content-length':
+        if (this.#lengths++ === 0) this.contentLength = value
+        break
+      case 'transfer-encoding':
+        this.#codings++
+        this.isChunked = value === 'chunked'
+        break
+      case 'host':
+        this.#hosts++
+        break
+      case 'connection':
+        this.isLast ||= closeToken.test(value)
+        break
+      case 'upgrade':
+        // We never switch protocols, but a client that asks for it may send the other protocol at once.
+        this.isLast = true
+        break
+      case 'expect':
+        if (value.toLowerCase() !== '100-continue') this.#problem = expectationFailed
+        break
+      case 'traceparent':
+        this.trace = { ...this.trace, traceparent: value }
+        break
+      case 'tracestate':
+        this.trace = { ...this.trace, tracestate: value }
+        break
+    }
+  }
+
+  /** Returns what hot routes decide on. */
+  hotHead(readsTrace: boolean): HotHead {
+    const { contentType, idempotencyKey, trace } = this
+    const authorization = authorizationOf(this.authorization, this.apiKey)
+    return readsTrace
+      ? { authorization, contentType, idempotencyKey, trace }
+      : { authorization, contentType, idempotencyKey }
+  }
+
+  /** The answer to a request that must not be executed, after which the connection is closed; otherwise undefined. */
+  refusal(requiresHost: boolean): Answer | undefined {
+    if (this.#codings > 0) {
+      if (this.#lengths > 0) return ambiguousLength
+      if (this.#codings > 1 || !this.isChunked) return unknownTransferCoding
+    }
+    if (this.#lengths > 1 || (this.#lengths === 1 && this.contentLength === '')) {
+      return ambiguousLength
+    }
+    if (this.#lengths === 1 && !lengthPattern.test(this.contentLength)) return malformedLength
+    if (this.#hosts > 1 || (requiresHost && this.#hosts === 0)) return wrongHost
+    if (this.#authorizations > 1 || this.#apiKeys > 1) return repeatedAuthorization
+    return this.#problem
+  }
+}
+
+const noTrace: TraceHeaders = { traceparent: '', tracestate: '' }
