@@ -1,4 +1,5 @@
 import { reservationSettings } from '@tollgate/domain/entitlements/reservation-settings'
+import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
 import { walletSettings } from '@tollgate/domain/wallet/wallet-settings'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
@@ -13,13 +14,13 @@ import {
   eventLogWriterSettings,
 } from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
+import { parseTrustedProxies } from './http/trusted-proxies.ts'
 import { parseAcceptedBinary } from './http/uws-binary.ts'
 
 const port = { min: 0, max: 65_535 }
 const milliseconds = { min: 1, max: 3_600_000 }
 const bytes = { min: 1_024, max: 4_294_967_296 }
 const count = { min: 1, max: 100_000_000 }
-const yesNo = ['yes', 'no'] as const
 
 /** Everything ingest can be told. Limits are safe as they are. */
 export const ingestSettings = {
@@ -27,7 +28,7 @@ export const ingestSettings = {
   port: integerSetting('TOLLGATE_PORT', 'Its port; 0 takes any free one', 8787, port),
   front: choiceSetting(
     'TOLLGATE_HTTP_FRONT',
-    'The listener: auto takes uws where it loads, else node',
+    'The listener: auto takes uws where it loads, else node; only node reads chunked bodies, uws answers them with 411',
     ['auto', 'uws', 'node'],
     'auto',
   ),
@@ -54,6 +55,18 @@ export const ingestSettings = {
     'Milliseconds between two rounds of deleting what the log need not keep',
     60_000,
     milliseconds,
+  ),
+  logScrubKibibytesPerSecond: integerSetting(
+    'TOLLGATE_LOG_SCRUB_KIBIBYTES_PER_SECOND',
+    'Kibibytes of old segments of the embedded log that are read in a second to check their sums; 0 checks none',
+    2_048,
+    { min: 0, max: 1_048_576 },
+  ),
+  logScrubIntervalHours: integerSetting(
+    'TOLLGATE_LOG_SCRUB_INTERVAL_HOURS',
+    'Hours between the end of one check of all old segments and the next one',
+    24,
+    { min: 1, max: 8_760 },
   ),
   controlPlaneUrl: textSetting('TOLLGATE_CONTROL_PLANE_URL', 'Origin of the control plane'),
   proxyConnectionsMax: integerSetting(
@@ -86,12 +99,25 @@ export const ingestSettings = {
     30_000,
     milliseconds,
   ),
-  trustForwardedHeaders: choiceSetting(
-    'TOLLGATE_TRUST_FORWARDED_HEADERS',
-    'Whether X-Forwarded-* of the client side are believed; yes only behind a proxy that sets them',
-    yesNo,
-    'no',
-  ),
+  trustedProxies: {
+    variable: 'TOLLGATE_TRUSTED_PROXIES',
+    description:
+      'Proxies in front of this service whose X-Forwarded-* headers are believed: addresses, networks (10.1.0.0/16), or the names ' +
+      'loopback, linklocal and uniquelocal, with commas between. Empty believes nobody',
+    defaultText: '',
+    parse: parseTrustedProxies,
+  },
+  trustForwardedHeaders: {
+    variable: 'TOLLGATE_TRUST_FORWARDED_HEADERS',
+    description: 'Replaced by TOLLGATE_TRUSTED_PROXIES: yes stops the start, no changes nothing',
+    defaultText: 'no',
+    parse: (text: string): 'no' => {
+      if (text === 'no') return text
+      throw new Error(
+        'is replaced. Name the proxies in TOLLGATE_TRUSTED_PROXIES, for example 10.1.0.0/16',
+      )
+    },
+  },
   bodyBytesMax: integerSetting(
     'TOLLGATE_BODY_BYTES_MAX',
     'Bytes of one request body',
@@ -136,16 +162,29 @@ export const ingestSettings = {
   ),
   limitsWaitMs: integerSetting(
     'TOLLGATE_LIMITS_WAIT_MS',
-    'Milliseconds a limit check waits for the counters projection before it folds the tail of the log',
+    'Milliseconds a limit check waits at most for counters that move; it reads the log beyond counters that stand still',
     2_000,
     milliseconds,
   ),
-  tailRecordsMax: integerSetting(
-    'TOLLGATE_TAIL_RECORDS_MAX',
-    'Records of the tail that a limit check folds; beyond them the control plane is asked',
-    200_000,
-    count,
+  rechargeCallsMax: integerSetting(
+    'TOLLGATE_RECHARGE_CALLS_MAX',
+    'Calls at a time that ask the control plane for automatic top-ups; one provider has a quarter of them at most',
+    32,
+    { min: 4, max: 10_000 },
   ),
+  rechargeWaitMs: integerSetting(
+    'TOLLGATE_RECHARGE_WAIT_MS',
+    'Milliseconds an answer to usage waits at most for whether an automatic top-up was begun',
+    250,
+    milliseconds,
+  ),
+  rechargePauseSeconds: integerSetting(
+    'TOLLGATE_RECHARGE_PAUSE_SECONDS',
+    'Seconds no top-up is asked for a wallet that cannot be charged or has a charge under way, unless something is put in',
+    60,
+    { min: 1, max: 86_400 },
+  ),
+  ...tailSettings,
   ...reservationSettings,
   ...walletSettings,
   cacheFreshMs: integerSetting(

@@ -1,4 +1,5 @@
 import { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
+import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import type { Registry } from '@tollgate/platform/observability/metrics'
 import type { IngestConfig } from './config.ts'
@@ -10,6 +11,7 @@ import type { AskControlPlane, LimitChecker } from './domain/limit-checker.ts'
 import type { MeterDirectory } from './domain/meter-directory.ts'
 import { PauseAfterFailure } from './domain/pause-after-failure.ts'
 import type { PlaceEvent } from './domain/placed-event.ts'
+import type { Recharges } from './domain/recharges.ts'
 import type { Reserver } from './domain/reserver.ts'
 import type { Wallets } from './domain/wallets.ts'
 import { createEventPlacer } from './event-log/event-placer.ts'
@@ -24,6 +26,7 @@ import { HotWallets } from './hot-state/hot-wallets.ts'
 import { KeyCache } from './hot-state/key-cache.ts'
 import { MetersCache } from './hot-state/meters-cache.ts'
 import { ProjectionFollower } from './hot-state/projection-follower.ts'
+import { ControlPlaneRecharges } from './http/control-plane-recharges.ts'
 import { ControlPlaneWallets } from './http/control-plane-wallets.ts'
 import { registerGauges, type IngestCounts } from './metrics.ts'
 import type { OpenedParts } from './open-parts.ts'
@@ -35,6 +38,7 @@ export type DataPlane = {
   readonly recorder: EventRecorder
   readonly debits: DebitDecider
   readonly wallets: Wallets
+  readonly recharges: Recharges
   readonly place: PlaceEvent
   readonly paidPause: PauseAfterFailure
   readonly limits: LimitChecker
@@ -60,20 +64,23 @@ export async function openDataPlane(
     bytesMax: config.appendBytesInFlightMax,
   })
   const documents = new EntitlementDocuments(config.cachedEntitlementsMax)
+  const tailParts = createTailParts({ log, hotState }, config)
   const checking = {
     log,
     hotState,
+    ...tailParts,
     documents,
     nowMs,
     inFlight: new InFlightLimit({ countMax: config.limitChecksMax, bytesMax: 0 }),
     waitMs: config.limitsWaitMs,
   }
   const recentKeys = new RecentKeys(config.recentKeysMax)
-  await loadRecentKeys(log, hotState, recentKeys, config.recentKeysMax)
+  await loadRecentKeys({ log, hotState, recentKeys, counts, logger }, config.recentKeysMax)
   registerGauges(metrics, {
     appendsInFlight: () => appends.count,
     appendBytesInFlight: () => appends.bytes,
     recentKeys: () => recentKeys.size,
+    tailBytes: () => tailParts.tails.bytes,
   })
   return {
     ...openCaches(config, parts, elsewhere.askForKey),
@@ -86,10 +93,19 @@ export async function openDataPlane(
       payersMax: config.cachedEntitlementsMax,
     }),
     wallets: await openWallets(config, parts, elsewhere),
+    recharges: new ControlPlaneRecharges(elsewhere.askControlPlane, counts.rechargeRefusals, {
+      callsMax: config.rechargeCallsMax,
+      waitMs: config.rechargeWaitMs,
+      pauseMs: config.rechargePauseSeconds * 1_000,
+    }),
     place: createEventPlacer(log),
     paidPause: new PauseAfterFailure(),
     limits: new CounterLimitChecker({ ...checking, counts, tailRecordsMax: config.tailRecordsMax }),
-    reserver: new CounterReserver({ ...checking, reservationsMax: config.reservationsMax }),
+    reserver: new CounterReserver({
+      ...checking,
+      reservationsMax: config.reservationsMax,
+      creditsHeldMax: config.creditsHeldMax,
+    }),
     reservationSecondsMax: config.reservationSecondsMax,
     fallbacks: new InFlightLimit({ countMax: config.limitFallbacksMax, bytesMax: 0 }),
     nowMs,

@@ -9,6 +9,8 @@ export class IngestCounts {
   duplicates = 0
   /** Keyed records whose marks could not be read, and which were appended all the same. */
   unreadMarks = 0
+  /** Stretches of the log whose keys could not be read at the start. */
+  unreadKeyStretches = 0
   /** Usage calls that were answered without a word on debits, because the entries could not be read. */
   unreadDebits = 0
   limitsAllowed = 0
@@ -16,11 +18,15 @@ export class IngestCounts {
   limitsForwarded = 0
   /** Limit checks that had to wait for the counters projection. */
   projectionWaits = 0
-  /** Limit checks that stopped waiting and folded the log's tail. */
+  /** Limit checks that added the log's tail to the counters. */
   tailFallbacks = 0
   /** Limit checks that the control plane was asked for, because the counters were too far behind or not to be read. */
   readonly limitFallbacks = { behind: 0, unreadable: 0 }
+  /** Requests with X-Forwarded-For from a peer that is no trusted proxy. */
+  forwardedIgnored = 0
   readonly refused = new Map<number, number>()
+  /** Calls for automatic top-ups that began none, by the control plane's reason. */
+  readonly rechargeRefusals = new Map<string, number>()
   readonly #appendSeconds: Histogram
 
   constructor(appendSeconds: Histogram) {
@@ -40,6 +46,7 @@ export type Gauges = {
   readonly appendsInFlight: () => number
   readonly appendBytesInFlight: () => number
   readonly recentKeys: () => number
+  readonly tailBytes: () => number
 }
 
 export function createIngestCounts(registry: Registry): IngestCounts {
@@ -64,9 +71,19 @@ export function createIngestCounts(registry: Registry): IngestCounts {
   count('events_accepted', 'Usage records acknowledged as new', () => counts.accepted)
   count('events_duplicate', 'Usage records known by their key', () => counts.duplicates)
   count('marks_unread', 'Keyed records appended without knowing', () => counts.unreadMarks)
+  count(
+    'recent_keys_unread',
+    'Parts of the log whose keys could not be read at the start',
+    () => counts.unreadKeyStretches,
+  )
   count('debits_unread', 'Usage calls without a word on debits', () => counts.unreadDebits)
   count('projection_waits', 'Limit checks that waited', () => counts.projectionWaits)
-  count('tail_fallbacks', 'Limit checks that folded the tail', () => counts.tailFallbacks)
+  count(
+    'forwarded_ignored',
+    'Requests with X-Forwarded-For from a peer that is no trusted proxy',
+    () => counts.forwardedIgnored,
+  )
+  count('tail_fallbacks', 'Limit checks that added the tail of the log', () => counts.tailFallbacks)
   countByLabel(registry, counts)
   return counts
 }
@@ -97,6 +114,16 @@ function countByLabel(registry: Registry, counts: IngestCounts): void {
     },
   })
   new Counter({
+    name: 'tollgate_ingest_recharge_refusals_total',
+    help: 'Calls for automatic top-ups that began none, by the reason',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [reason, times] of counts.rechargeRefusals) this.inc({ reason }, times)
+    },
+  })
+  new Counter({
     name: 'tollgate_ingest_refused_total',
     help: 'Requests to hot routes that were refused, by status',
     labelNames: ['status'],
@@ -122,4 +149,26 @@ export function registerGauges(registry: Registry, gauges: Gauges): void {
   gauge('appends_in_flight', 'Records on their way to the log', gauges.appendsInFlight)
   gauge('append_bytes_in_flight', 'Bytes on their way to the log', gauges.appendBytesInFlight)
   gauge('recent_keys', 'Keyed records without a mark so far', gauges.recentKeys)
+  gauge('tail_bytes', 'Memory for the sums of the log beyond the counters', gauges.tailBytes)
+}
+
+/** Of the embedded log's old segments. */
+export function createScrubMetrics(registry: Registry): {
+  readonly onScrubbed: (bytes: number) => void
+  readonly onDamaged: (segments: number) => void
+} {
+  const scrubbed = new Counter({
+    name: 'tollgate_log_scrubbed_bytes_total',
+    help: 'Bytes of old segments whose sums were checked',
+    registers: [registry],
+  })
+  const damaged = new Gauge({
+    name: 'tollgate_log_damaged_segments',
+    help: 'Old segments of the log that cannot be read, as of the last pass',
+    registers: [registry],
+  })
+  return {
+    onScrubbed: (bytes) => scrubbed.inc(bytes),
+    onDamaged: (segments) => damaged.set(segments),
+  }
 }

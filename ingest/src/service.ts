@@ -1,4 +1,7 @@
-import { createMetrics } from '@tollgate/platform/observability/metrics'
+import { embeddedFolder } from '@tollgate/platform/config/data-dir'
+import { createLogScrubber } from '@tollgate/platform/event-log/files/log-scrubber'
+import { logSetupHealth } from '@tollgate/platform/event-log/log-health'
+import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { HealthCheck } from '@tollgate/platform/service/health'
@@ -16,7 +19,8 @@ import { Proxy } from './http/proxy.ts'
 import { hotRoutes } from './http/routes/hot-routes.ts'
 import { traceFallback } from './http/trace-fallback.ts'
 import { traceHotRoutes } from './http/trace-hot-routes.ts'
-import { createIngestCounts } from './metrics.ts'
+import { createForwardedWarning } from './http/warn-of-forwarded.ts'
+import { createIngestCounts, createScrubMetrics } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
 import { traceDataPlane } from './trace-data-plane.ts'
 
@@ -80,7 +84,10 @@ async function run(
   const { logger, tracing } = parts
   const metrics = createMetrics('ingest')
   const counts = createIngestCounts(metrics)
-  const proxy = createProxy(config, tracing)
+  const onForwardedIgnored = createForwardedWarning(logger, parts.clock, () => {
+    counts.forwardedIgnored++
+  })
+  const proxy = createProxy(config, tracing, onForwardedIgnored)
   const elsewhere = { askForKey: createAskForKey(proxy), askControlPlane: proxy.post }
   const opened = await openDataPlane(config, parts, metrics, counts, elsewhere)
   const dataPlane = tracing === undefined ? opened : traceDataPlane(tracing, opened)
@@ -99,18 +106,23 @@ async function run(
     onRefused: (status) => counts.countRefused(status),
     readsTraceHeaders: tracing !== undefined,
   })
+  const scrubber = createScrubber(config, parts, metrics)
   const admin = createAdminServer({
     host: config.adminHost,
     port: config.adminPort,
     metrics,
     liveness: [],
-    readiness: readinessOf(config, parts, dataPlane.follower),
+    readiness: [
+      ...readinessOf(config, parts, dataPlane.follower),
+      ...(scrubber === undefined ? [] : [scrubber.health]),
+    ],
   })
   await admin.start()
   const port = await front.listen(config.host, config.port)
   dataPlane.follower.start()
   const trimmer = createTrimmer(config, parts)
   await trimmer.start()
+  await scrubber?.start()
   return {
     port,
     adminPort: () => admin.port,
@@ -120,6 +132,7 @@ async function run(
       await front.close(config.shutdownGraceMs)
       dataPlane.follower.stop()
       await trimmer.stop()
+      await scrubber?.stop()
       await proxy.close()
       await admin.stop()
       await parts.close()
@@ -139,14 +152,36 @@ function createTrimmer(config: IngestConfig, parts: OpenedParts): Service {
   })
 }
 
-function createProxy(config: IngestConfig, tracing: Tracing | undefined): Proxy {
+/** Of Kafka the brokers take care. */
+function createScrubber(
+  config: IngestConfig,
+  { logger }: OpenedParts,
+  registry: Registry,
+): ReturnType<typeof createLogScrubber> | undefined {
+  const bytesPerSecond = config.logScrubKibibytesPerSecond * 1_024
+  if (config.eventLog !== 'embedded' || bytesPerSecond === 0) return undefined
+  return createLogScrubber({
+    folder: embeddedFolder(config.dataDir, 'log'),
+    bytesPerSecond,
+    restMs: config.logScrubIntervalHours * 3_600_000,
+    logger,
+    ...createScrubMetrics(registry),
+  })
+}
+
+function createProxy(
+  config: IngestConfig,
+  tracing: Tracing | undefined,
+  onForwardedIgnored: (peer: string) => void,
+): Proxy {
   return new Proxy({
     traceHeaders: () => tracing?.active()?.headers ?? {},
     upstream: config.controlPlaneUrl,
     connectionsMax: config.proxyConnectionsMax,
     headersTimeoutMs: config.proxyHeadersTimeoutMs,
     bodyTimeoutMs: config.proxyBodyTimeoutMs,
-    trustsForwardedHeaders: config.trustForwardedHeaders === 'yes',
+    trustedProxies: config.trustedProxies,
+    onForwardedIgnored,
     inFlight: new InFlightLimit({
       countMax: config.proxyRequestsMax,
       bytesMax: config.proxyBytesMax,
@@ -162,6 +197,7 @@ function readinessOf(
   return [
     { name: 'event-log', check: () => eventLog.checkWritable() },
     { name: 'hot-state', check: () => hotState.ping() },
+    ...logSetupHealth(eventLog),
     {
       name: 'counters-projection',
       check: async () => follower.assertMoving(config.stuckAfterMs),

@@ -37,8 +37,11 @@ export const offer = {
   ],
 }
 
-export function placeOf(customerRef: string): { subject: string; partition: number } {
-  const subject = subjectKey(providerId, customerRef)
+export function placeOf(
+  customerRef: string,
+  holder = providerId,
+): { subject: string; partition: number } {
+  const subject = subjectKey(holder, customerRef)
   return { subject, partition: partitionOf(subject, partitionCount) }
 }
 
@@ -46,14 +49,15 @@ export function placeOf(customerRef: string): { subject: string; partition: numb
 export async function publishEntitlement(
   { hotState }: Installation,
   changes: Partial<Entitlement> = {},
+  holder = providerId,
 ): Promise<void> {
   const published = { ...entitlement, ...changes }
   const document = JSON.stringify(published)
   for (const customerRef of published.customerRefs.toReversed()) {
-    const at = { space: 'sandbox', ...placeOf(customerRef), scope: productRef }
+    const at = { space: 'sandbox', ...placeOf(customerRef, holder), scope: productRef }
     await hotState.putEntry(at, { version: 1, document, windows: countingWindows(published) })
   }
-  const offerKey = offerDocumentKey('sandbox', providerId, productRef)
+  const offerKey = offerDocumentKey('sandbox', holder, productRef)
   await hotState.putDocument(offerKey, JSON.stringify(offer))
 }
 

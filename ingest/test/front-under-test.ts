@@ -8,7 +8,19 @@ import type {
   HotRoute,
   HttpFront,
 } from '../src/http/http-front.ts'
+import { NodeFront } from '../src/http/node-front.ts'
+import { UwsFront } from '../src/http/uws-front.ts'
+import { loadUws } from '../src/http/uws-load.ts'
 import { RawConnection } from './raw-connection.ts'
+
+export async function createUwsFront(): Promise<CreateHttpFront> {
+  const uws = await loadUws('pinned')
+  return (options) => new UwsFront(uws, options)
+}
+
+export async function createNodeFront(): Promise<CreateHttpFront> {
+  return (options) => new NodeFront(options)
+}
 
 export const testLimits = {
   bodyBytesMax: 100_000,
@@ -87,6 +99,10 @@ export class FrontUnderTest {
       route('/traced', ({ trace }) => ({
         status: 200,
         body: JSON.stringify({ trace: trace ?? 'not read' }),
+      })),
+      route('/keys', ({ authorization, idempotencyKey }) => ({
+        status: 200,
+        body: JSON.stringify({ authorization, idempotencyKey }),
       })),
       route('/created', () => ({ status: 201, body: '{}', headers: [['x-more', 'yes']] })),
       route('/throws', () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CreateHttpFront } from '../src/http/http-front.ts'
 import { echoFallback, FrontUnderTest, sha256Of, testLimits } from './front-under-test.ts'
-import { headText, requestText } from './raw-connection.ts'
+import { headText, requestText, type RawConnection } from './raw-connection.ts'
 
 /** What every HttpFront does for hot routes, on raw sockets. */
 export function describeHotRoutes(name: string, create: () => Promise<CreateHttpFront>): void {
@@ -58,11 +58,19 @@ function describeBodies(under: () => FrontUnderTest): void {
     },
   )
 
+  it('hands on the keys of X-API-Key and Idempotency-Key', async () => {
+    const connection = await under().connect()
+    const headers = { 'X-API-Key': 'k', 'Idempotency-Key': 'i' }
+    await connection.write(requestText({ target: '/keys', headers }, '{}'))
+    const body: unknown = JSON.parse((await connection.answer())!.body)
+    expect(body).toEqual({ authorization: 'Bearer k', idempotencyKey: 'i' })
+  })
+
   it('takes an absent body and absent headers for empty ones', async () => {
     const connection = await under().connect()
     await connection.write(headText({ target: '/echo' }))
-    const answer = await connection.answer()
-    expect(JSON.parse(answer!.body)).toMatchObject({ authorization: '', contentType: '', bytes: 0 })
+    const body = JSON.parse((await connection.answer())!.body) as object
+    expect(body).toMatchObject({ authorization: '', contentType: '', bytes: 0 })
   })
 
   it('puts a body together that comes byte by byte', async () => {
@@ -108,11 +116,12 @@ function describeBodies(under: () => FrontUnderTest): void {
         return (await connection.answer())?.status
       }),
     )
+    const isRead = under().front.kind === 'node' || !('transfer-encoding' in headers)
     for (const [index, status] of statuses.entries()) {
       const place = index + 1
       expect({ place, status }).toEqual({
         place,
-        status: place <= refusedUpTo && status === 505 ? 505 : 200,
+        status: place <= refusedUpTo && status === 505 ? 505 : isRead ? 200 : 411,
       })
     }
   })
@@ -122,6 +131,7 @@ function describeBodies(under: () => FrontUnderTest): void {
     const headers = { 'transfer-encoding': 'chunked' }
     const parts = ['3\r', '\nabc\r\n1', '0\r\n0123456789', 'abcdef\r', '\n0\r\n\r\n']
     await connection.write(headText({ target: '/echo', headers }))
+    if (await isRefusedAsChunked(under(), connection)) return
     for (const part of parts) {
       await connection.write(part)
       await sleep(2)
@@ -181,6 +191,20 @@ function describeBodies(under: () => FrontUnderTest): void {
   })
 }
 
+/** uWebSockets.js does not read chunked bodies, as we cannot check how its parser reads them. */
+async function isRefusedAsChunked(
+  { front, calls }: FrontUnderTest,
+  connection: RawConnection,
+): Promise<boolean> {
+  if (front.kind === 'node') return false
+  const answer = await connection.answer()
+  expect(answer?.status).toBe(411)
+  expect(JSON.parse(answer!.body)).toMatchObject({ statusCode: 411, error: 'Length Required' })
+  await connection.closed()
+  expect(calls).toEqual([])
+  return true
+}
+
 function describeRefusals(under: () => FrontUnderTest): void {
   it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('answers 405 to %s', async (method) => {
     const connection = await under().connect()
@@ -230,6 +254,7 @@ function describeRefusals(under: () => FrontUnderTest): void {
     const connection = await under().connect()
     const headers = { 'transfer-encoding': 'chunked' }
     await connection.write(headText({ target: '/echo', headers }))
+    if (await isRefusedAsChunked(under(), connection)) return
     const chunk = `${(10_000).toString(16)}\r\n${'x'.repeat(10_000)}\r\n`
     for (let index = 0; index < 12; index++) await connection.write(chunk)
     await connection.write('0\r\n\r\n')
@@ -243,6 +268,7 @@ function describeRefusals(under: () => FrontUnderTest): void {
   ])('stops reading an endless body (%s): 413, then the end', async (_, headers, chunkHead) => {
     const connection = await under().connect()
     await connection.write(headText({ target: '/echo', headers }))
+    if (chunkHead !== '' && (await isRefusedAsChunked(under(), connection))) return
     const chunkEnd = chunkHead === '' ? '' : '\r\n'
     const piece = Buffer.from(chunkHead + 'x'.repeat(64 * 1024) + chunkEnd)
     let writtenBytes = 0

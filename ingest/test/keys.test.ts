@@ -47,6 +47,25 @@ describe('secret keys', () => {
     }
   })
 
+  it('are taken from X-API-Key where there is no Authorization header', async () => {
+    const [key, reading] = [
+      await installation.createKey(),
+      await installation.createKey('sandbox', null, providerId, ['read']),
+    ]
+    const sendAs = async (headers: Record<string, string>): Promise<number> => {
+      const json = { 'content-type': 'application/json' }
+      const init = { method: 'POST', body, headers: { ...json, ...headers } }
+      return (await installation.send(usages, init)).status
+    }
+    for (const isKnown of [false, true]) {
+      expect([isKnown, await sendAs({ 'x-api-key': key })]).toEqual([isKnown, 200])
+      expect(await sendAs({ 'x-api-key': reading })).toBe(403)
+    }
+    expect(await sendAs({ 'X-API-Key': 'sk_sandbox_x' })).toBe(401)
+    expect(await sendAs({ 'x-api-key': key, authorization: `Bearer ${reading}` })).toBe(403)
+    expect(await sendAs({ 'x-api-key': reading, authorization: `Bearer ${key}` })).toBe(200)
+  })
+
   it('record usage only where that is what they are for', async () => {
     const before = await installation.stored()
     const reading = await installation.createKey('sandbox', null, providerId, ['read', 'manage'])

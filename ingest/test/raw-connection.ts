@@ -49,6 +49,12 @@ export class RawConnection {
     this.#socket.pause()
   }
 
+  /** Sends nothing more, and resolves when the other side has closed too: it has read everything by then. */
+  async end(): Promise<void> {
+    this.#socket.end()
+    await this.closed()
+  }
+
   destroy(): void {
     this.#socket.destroy()
   }
@@ -119,6 +125,7 @@ function takeChunked(bytes: Buffer, start: number): { text: string; end: number 
     const lineEnd = bytes.indexOf('\r\n', at)
     if (lineEnd < 0) return undefined
     const size = Number.parseInt(bytes.subarray(at, lineEnd).toString('latin1'), 16)
+    if (Number.isNaN(size)) throw new Error('The answer has a chunk without a size')
     const end = lineEnd + 2 + size
     if (bytes.byteLength < end + 2) return undefined
     if (size === 0) return { text: Buffer.concat(parts).toString('utf8'), end: end + 2 }

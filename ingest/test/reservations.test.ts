@@ -1,4 +1,5 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
+import { walletAddress, walletEntry } from '@tollgate/domain/wallet/hot-wallet'
 import { placeOfReservation } from '@tollgate/schemas/reservation-reference'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -9,7 +10,12 @@ import {
   productRef,
   publishEntitlement,
 } from './entitled-customer.ts'
-import { Installation, type Reply } from './installation.ts'
+import { Installation, partitionCount, providerId, type Reply } from './installation.ts'
+
+const walletAt = walletAddress(
+  { environment: 'sandbox', providerId, customerRef: entitlement.customerRef },
+  partitionCount,
+)
 
 type Reservation = { id: string; units: number; expiresAt: string }
 
@@ -23,6 +29,7 @@ describe('reservations', () => {
         TOLLGATE_LIMITS_WAIT_MS: '300',
         TOLLGATE_RESERVATION_SECONDS_MAX: '600',
         TOLLGATE_RESERVATIONS_MAX: '20',
+        TOLLGATE_CREDITS_HELD_MAX: '5',
       },
     })
     key = await installation.createKey()
@@ -89,13 +96,44 @@ describe('reservations', () => {
     expect(checked.body).not.toHaveProperty('reservation')
   })
 
-  it('are always given where there is no cap, and left to the control plane where a wallet pays', async () => {
+  it('are always given where there is no cap', async () => {
     await publish({ cap: null })
     const given = await reserve(9_000_000_000)
     expect(given.body).toMatchObject({ withinLimits: true, remaining: 999_999 })
     expect(reservationOf(given)?.units).toBe(9_000_000_000)
-    await publish({ credit: { creditsPerUnit: 5, currency: 'USD' } })
-    expect((await reserve(1)).body).toEqual({ from: 'control plane' })
+  })
+
+  it('hold credits where a wallet pays, up to half of the holds of a wallet', async () => {
+    await publish({ cap: null, credit: { creditsPerUnit: 5, currency: 'USD' } })
+    const grant = (credits: bigint, version: number) => {
+      const wallet = walletEntry({ grantedMicros: credits * 1_000_000n, removedMicros: 0n }, [])
+      return installation.hotState.putEntry(walletAt, { version, ...wallet })
+    }
+    // A wallet that is not published may have been lost.
+    await installation.publishAll([])
+    expect((await reserve(1)).status).toBe(503)
+    await grant(0n, 0)
+    expect((await reserve(1)).body).toMatchObject({ withinLimits: false, creditBalance: 0 })
+    await grant(12n, 1)
+    const first = await reserve(2)
+    expect(first.body).toEqual({
+      withinLimits: true,
+      remaining: 0,
+      plan: 'pln_1',
+      meterName: 'requests',
+      creditBalance: 2,
+      creditsPerUnit: 5,
+      currency: 'USD',
+      balance: { creditBalance: 2, creditsPerUnit: 5, currency: 'USD', remainingUnits: 0 },
+      reservation: expect.objectContaining({ units: 2 }) as unknown,
+    })
+    expect((await reserve(0.5)).body).toMatchObject({ withinLimits: false, creditBalance: 2 })
+    expect((await reserve(9_000_000_000)).body).toMatchObject({ withinLimits: false })
+    await release(reservationOf(first)!.id)
+    await grant(1_000n, 2)
+    for (let number = 0; number < 3; number += 1) expect((await reserve(1)).status).toBe(200)
+    expect((await reserve(1)).status).toBe(503)
+    expect((await use('user-1', 1)).body['creditDebit']).toMatchObject({ amount: 5 })
   })
 
   it('count beside acknowledged usage of every reference, for which they wait', async () => {

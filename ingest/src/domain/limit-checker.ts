@@ -1,3 +1,4 @@
+import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { KeyHolder } from './key-holder.ts'
 
@@ -13,7 +14,11 @@ export type LimitDecision =
  * cannot be said truthfully now.
  */
 export interface LimitChecker {
-  check(holder: KeyHolder, request: LimitsRequest): LimitDecision | Promise<LimitDecision>
+  check(
+    holder: KeyHolder,
+    request: LimitsRequest,
+    caller?: Caller,
+  ): LimitDecision | Promise<LimitDecision>
 }
 
 /** Has the control plane answer a limit check; resolves with its whole answer, whatever the status. */

@@ -4,7 +4,7 @@ import { faultOfTimestamp } from '@tollgate/schemas/http/timestamp-window'
 import { outcomes, type MeterEvent, type Outcome } from '@tollgate/schemas/meter-event'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
 import type { MeterStatus } from './meter-directory.ts'
-import { textOrNull, type Receipt } from './usage-events.ts'
+import { referenceOf, textOrNull, type Receipt } from './usage-events.ts'
 
 /** The event of one meter event call, or what is wrong with it; the issue's path begins at the input. */
 export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent | ValidationIssue {
@@ -12,8 +12,9 @@ export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent
   const timestamp = input.timestamp === undefined ? receivedAtMs : Date.parse(input.timestamp)
   const fault = faultOfTimestamp(timestamp, receivedAtMs)
   if (fault !== undefined) return fault
+  const idempotencyKey = textOrNull(input.idempotencyKey)
   return {
-    id: receipt.randomReference(receivedAtMs),
+    id: referenceOf(receipt, input.customerRef, idempotencyKey),
     providerId: holder.providerId,
     customerRef: input.customerRef,
     meterName: input.meterName,
@@ -25,7 +26,7 @@ export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent
     purchaseRef: null,
     outcome: outcomeOf(input),
     source: 'meter-events',
-    idempotencyKey: null,
+    idempotencyKey,
     properties: input.properties === undefined ? '{}' : JSON.stringify(input.properties),
     reservationId: textOrNull(input.reservationId),
     traceParent: null,

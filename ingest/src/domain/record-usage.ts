@@ -6,6 +6,7 @@ import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import type { Decided, DebitDecider } from './debit-decider.ts'
 import type { EventRecorder, RecordOutcome } from './event-recorder.ts'
 import type { KeyHolder } from './key-holder.ts'
+import type { LowWallet } from './recharges.ts'
 import type { PauseAfterFailure } from './pause-after-failure.ts'
 import type { PlacedEvent, PlaceEvent } from './placed-event.ts'
 import { UnavailableError } from './unavailable-error.ts'
@@ -24,6 +25,8 @@ export type UsageRecordingParts = {
 export type RecordedUsage = {
   readonly outcome: RecordOutcome
   readonly debit: CreditDebit | undefined
+  /** The wallet that paid, where it has less than its auto-recharge's threshold now. */
+  readonly low?: LowWallet | undefined
 }
 
 const duplicate: RecordedUsage = {
@@ -112,9 +115,11 @@ async function recordPaid(
     parts.paidPause.begin()
     throw error
   })
-  return outcomes.map((outcome, index) =>
-    outcome === 'duplicate' ? duplicate : { outcome, debit: paid[index]!.debit },
-  )
+  return outcomes.map((outcome, index) => {
+    if (outcome === 'duplicate') return duplicate
+    const { debit, low } = paid[index]!
+    return { outcome, debit, low }
+  })
 }
 
 /** Events of the same customer, product and outcome are told the same, so each such group is decided once. */
@@ -148,7 +153,7 @@ function groupOf({ outcome, meterName, productRef, customerRef }: MeterEvent): s
   return `${outcome}:${meterName.length}:${meterName}${product}:${customerRef}`
 }
 
-type Paid = { readonly placed: PlacedEvent; readonly debit: CreditDebit | undefined }
+type Paid = Pick<RecordedUsage, 'debit' | 'low'> & { readonly placed: PlacedEvent }
 
 /** Takes the credits. What was recorded before costs nothing, and what a wallet does not pay stays as it is. */
 async function pay(
@@ -162,10 +167,11 @@ async function pay(
   decided.forEach(({ decision }, index) => {
     if (decision.kind !== 'due') return
     const { customerRef, creditsPerUnit } = decision
-    const { id: usageRef, value, idempotencyKey } = placed[index]!.event
+    const { id: usageRef, value, idempotencyKey, reservationId } = placed[index]!.event
     const dueMicros = BigInt(value) * BigInt(creditsPerUnit)
     const isKeyed = idempotencyKey !== null
-    due.set(index, { environment, providerId, customerRef, usageRef, dueMicros, isKeyed })
+    const named = { environment, providerId, customerRef, usageRef, reservationId }
+    due.set(index, { ...named, dueMicros, isKeyed })
   })
   if (due.size > 0) {
     const keyed = [...due.keys()].map((index) => placed[index]!)
@@ -177,8 +183,19 @@ async function pay(
   return placed.map((each, index) => {
     const credits = takenAt.get(index)
     if (credits === undefined) return { placed: each, debit: toldOf(decided[index]!.decision) }
-    return { placed: payWith(each, credits), debit: debitOf(decided[index]!, credits) }
+    const debit = debitOf(decided[index]!, credits)
+    return { placed: payWith(each, credits), debit, low: lowWalletOf(due.get(index)!, credits) }
   })
+}
+
+function lowWalletOf(
+  { environment, providerId, customerRef }: DueDebit,
+  { takenMicros, leftMicros, recharge }: TakenCredits,
+): LowWallet | undefined {
+  if (recharge === undefined || takenMicros === 0n || leftMicros >= recharge.belowMicros) {
+    return undefined
+  }
+  return { environment, providerId, customerRef, recharge }
 }
 
 function payWith(placed: PlacedEvent, { takenMicros }: TakenCredits): PlacedEvent {
@@ -186,11 +203,12 @@ function payWith(placed: PlacedEvent, { takenMicros }: TakenCredits): PlacedEven
   return { ...placed, event: { ...placed.event, debit: takenMicros.toString() } }
 }
 
-function debitOf({ decision }: Decided, { takenMicros, leftMicros }: TakenCredits) {
+function debitOf({ decision }: Decided, { takenMicros, leftMicros, recharge }: TakenCredits) {
   if (decision.kind !== 'due') return undefined
   const amount = wholeCredits(takenMicros)
   const unitsRemaining = paidUnits(leftMicros, decision.creditsPerUnit)
-  return { debited: true as const, amount, unitsRemaining }
+  const debit = { debited: true as const, amount, unitsRemaining }
+  return recharge === undefined ? debit : { ...debit, autoRecharge: { triggered: false } }
 }
 
 /** Of what no wallet pays. */

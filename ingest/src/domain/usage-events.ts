@@ -22,17 +22,8 @@ export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | Va
   const fault = faultOfTimestamp(timestamp, receivedAtMs)
   if (fault !== undefined) return fault
   const idempotencyKey = textOrNull(input.idempotencyKey)
-  const id =
-    idempotencyKey === null
-      ? receipt.randomReference(receivedAtMs)
-      : keyedUsageReference(
-          holder.environment,
-          holder.providerId,
-          input.customerRef,
-          idempotencyKey,
-        )
   return {
-    id,
+    id: referenceOf(receipt, input.customerRef, idempotencyKey),
     providerId: holder.providerId,
     customerRef: input.customerRef,
     meterName: requestsMeterName,
@@ -49,6 +40,16 @@ export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | Va
     traceParent: null,
     debit: null,
   }
+}
+
+/** A repeated key of a customer gives the same reference, whether it comes with usage or with a meter event. */
+export function referenceOf(
+  { holder, receivedAtMs, randomReference }: Receipt,
+  customerRef: string,
+  idempotencyKey: string | null,
+): string {
+  if (idempotencyKey === null) return randomReference(receivedAtMs)
+  return keyedUsageReference(holder.environment, holder.providerId, customerRef, idempotencyKey)
 }
 
 /**

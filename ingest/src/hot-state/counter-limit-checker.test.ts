@@ -2,6 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
+import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
+import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
+import { readSettings } from '@tollgate/platform/config/settings'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
@@ -25,6 +28,7 @@ it('gives its place back when an entitlement cannot be judged', async () => {
   const checker = new CounterLimitChecker({
     log,
     hotState,
+    ...createTailParts({ log, hotState }, readSettings(tailSettings, {})),
     inFlight,
     documents: new EntitlementDocuments(10),
     counts: createIngestCounts(createMetrics('test')),

@@ -1,18 +1,21 @@
 import { readCountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
 import type { CountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
+import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
-import { currentPeriod } from '@tollgate/domain/entitlements/counting-windows'
+import { currentPeriod, windowOfPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import {
   answerLimitCheck,
   isDenied,
   type LimitCheck,
 } from '@tollgate/domain/entitlements/limit-answer'
+import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
+import { TailBusyError } from '@tollgate/domain/entitlements/tail-busy-error'
+import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { leftMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { windowId } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsRequest } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { InFlightLimit } from '../domain/in-flight-limit.ts'
@@ -22,7 +25,7 @@ import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { IngestCounts } from '../metrics.ts'
 import { readOffer } from './read-offer.ts'
 
-export type LimitCheckerParts = {
+export type LimitCheckerParts = TailParts & {
   readonly log: EventLog
   readonly hotState: HotState
   readonly inFlight: InFlightLimit
@@ -41,7 +44,11 @@ export class CounterLimitChecker implements LimitChecker {
     this.#parts = parts
   }
 
-  check(holder: KeyHolder, request: LimitsRequest): LimitDecision | Promise<LimitDecision> {
+  check(
+    holder: KeyHolder,
+    request: LimitsRequest,
+    caller?: Caller,
+  ): LimitDecision | Promise<LimitDecision> {
     const { inFlight } = this.#parts
     // Read before the counters: a period that ends in between must not be answered with the next one's usage.
     const nowMs = this.#parts.nowMs()
@@ -49,7 +56,7 @@ export class CounterLimitChecker implements LimitChecker {
     let usage: CountedUsage | Promise<CountedUsage>
     let verdict: Verdict | undefined
     try {
-      usage = this.#readUsage(holder, request)
+      usage = this.#readUsage(holder, request, caller)
       verdict = usage instanceof Promise ? undefined : judge(usage, nowMs)
     } catch (cause) {
       inFlight.leave(1, 0)
@@ -91,7 +98,11 @@ export class CounterLimitChecker implements LimitChecker {
     return settle({ ...used, creditMicros: leftMicros(wallet) })
   }
 
-  #readUsage(holder: KeyHolder, request: LimitsRequest): CountedUsage | Promise<CountedUsage> {
+  #readUsage(
+    holder: KeyHolder,
+    request: LimitsRequest,
+    caller: Caller | undefined,
+  ): CountedUsage | Promise<CountedUsage> {
     const { waitMs, tailRecordsMax } = this.#parts
     return readCountedUsage(this.#parts, {
       environment: holder.environment,
@@ -101,6 +112,7 @@ export class CounterLimitChecker implements LimitChecker {
       meterName: requestsMeterName,
       waitMs,
       tailRecordsMax,
+      caller,
     })
   }
 
@@ -111,9 +123,9 @@ export class CounterLimitChecker implements LimitChecker {
   }
 }
 
-/** Throws where the control plane could not know either. */
+/** Throws where the control plane could not know either, or would have to do the same work. */
 function unanswerable(cause: unknown): LimitDecision {
-  if (cause instanceof EventLogUnavailableError) {
+  if (cause instanceof EventLogUnavailableError || cause instanceof TailBusyError) {
     throw new UnavailableError('The limit cannot be checked now, try again', { cause })
   }
   const reason = cause instanceof UsageBehindError ? 'behind' : 'unreadable'
@@ -132,11 +144,12 @@ type Verdict = Settled | Paid
 function judge({ entitlement, amounts }: CountedUsage, nowMs: number): Verdict {
   const period = entitlement && currentPeriod(entitlement, nowMs)
   if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
-  const usedMicros = amounts.get(windowId(entitlement.purchaseRef, period.startSecond)) ?? 0n
+  const usedMicros = amounts.get(windowOfPeriod(entitlement, period.startSecond)) ?? 0n
+  const carried = carriedOverMicros(entitlement, period, amounts, nowMs)
   const used = {
     entitlement,
     usedMicros,
-    carriedOverMicros: carriedOverMicros(entitlement, period, amounts, nowMs),
+    allowedMicros: allowedMicros(entitlement, period, carried),
   }
   if (entitlement.credit !== null) return { kind: 'paid', used }
   return settle({ ...used, creditMicros: 0n })

@@ -2,6 +2,7 @@ import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitle
 import { releaseReservation } from '@tollgate/domain/entitlements/release-reservation'
 import { answerReserve } from '@tollgate/domain/entitlements/reserve-answer'
 import { reserveUsage, type ReservedUsage } from '@tollgate/domain/entitlements/reserve-usage'
+import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
@@ -14,7 +15,7 @@ import type { Reserver, ReserveRequest } from '../domain/reserver.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import { readOffer } from './read-offer.ts'
 
-export type ReserverParts = {
+export type ReserverParts = TailParts & {
   readonly log: EventLog
   readonly hotState: HotState
   readonly inFlight: InFlightLimit
@@ -22,6 +23,7 @@ export type ReserverParts = {
   readonly nowMs: () => number
   readonly waitMs: number
   readonly reservationsMax: number
+  readonly creditsHeldMax: number
 }
 
 /**
@@ -41,7 +43,7 @@ export class CounterReserver implements Reserver {
     inFlight.enter(1, 0)
     try {
       const reserved = await this.#reserve(holder, request)
-      if (reserved.kind === 'unknown' || reserved.kind === 'paid') return { kind: 'unknown' }
+      if (reserved.kind === 'unknown') return { kind: 'unknown' }
       if (reserved.kind === 'full') throw new UnavailableError('Too many reservations are held')
       if (reserved.reservation !== undefined) {
         return { kind: 'answered', response: answerReserve(reserved, undefined) }
@@ -74,7 +76,7 @@ export class CounterReserver implements Reserver {
   }
 
   #reserve(holder: KeyHolder, request: ReserveRequest): Promise<ReservedUsage> {
-    const { nowMs, waitMs, reservationsMax } = this.#parts
+    const { nowMs, waitMs, reservationsMax, creditsHeldMax } = this.#parts
     const { customerRef, productRef, idempotencyKey, reserve } = request
     return reserveUsage(this.#parts, {
       environment: holder.environment,
@@ -89,6 +91,7 @@ export class CounterReserver implements Reserver {
       nowMs: nowMs(),
       waitMs,
       reservationsMax,
+      creditsHeldMax,
     })
   }
 }

@@ -1,0 +1,149 @@
+import { walletAddress, walletEntry } from '@tollgate/domain/wallet/hot-wallet'
+import { rechargeBeginningsPath } from '@tollgate/schemas/http/auto-recharge'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { countUsage, productRef, publishEntitlement } from './entitled-customer.ts'
+import { Installation, partitionCount, providerId } from './installation.ts'
+
+/* What ingest asks the control plane about wallets below their threshold, and how long answers to usage wait for it. */
+
+const credit = 1_000_000n
+const otherProvider = 'prv_OTHER'
+
+let installation: Installation
+let key: string
+/** Customers that the control plane was asked about. */
+let asked: string[]
+/** What the control plane answers; undefined: nothing. */
+let answered: object | undefined
+let status: number
+let versions = 0
+
+beforeEach(async () => {
+  asked = []
+  answered = undefined
+  status = 200
+  // Within the period of the entitlement.
+  installation = await start()
+  key = await installation.createKey()
+})
+afterEach(() => installation.remove())
+
+async function start(settings: Record<string, string> = {}): Promise<Installation> {
+  const clock = { now: () => Date.UTC(2026, 0, 15) }
+  const started = await Installation.start({ clock, settings })
+  started.controlPlane = (request, response) => {
+    if (request.url !== rechargeBeginningsPath) return void response.writeHead(404).end('{}')
+    request.on('data', (data: Buffer) => {
+      asked.push((JSON.parse(data.toString()) as { customerRef: string }).customerRef)
+      if (answered !== undefined) response.writeHead(status).end(JSON.stringify(answered))
+    })
+  }
+  return started
+}
+
+/** A customer whose wallet is always below its threshold. */
+async function publishLow(customerRef: string, grantedCredits = 100n, holder = providerId) {
+  const credited = { creditsPerUnit: 1, currency: 'USD' }
+  const changes = { cap: null, credit: credited, customerRef, customerRefs: [customerRef] }
+  await publishEntitlement(installation, changes, holder)
+  const name = { environment: 'sandbox', providerId: holder, customerRef } as const
+  const grantedMicros = grantedCredits * credit
+  const sums = { grantedMicros, removedMicros: 0n, rechargeBelowMicros: 1_000n * credit }
+  versions += 1
+  const entry = { version: versions, ...walletEntry(sums, []) }
+  await installation.hotState.putEntry(walletAddress(name, partitionCount), entry)
+}
+
+async function use(customerRef: string, secretKey = key): Promise<unknown> {
+  const { body } = await installation.post('/v1/sdk/usages', secretKey, { customerRef, productRef })
+  return (body['creditDebit'] as { autoRecharge?: unknown }).autoRecharge
+}
+
+it('answers usage soon, though the control plane says nothing', async () => {
+  const usedWithinMs = async (): Promise<number> => {
+    const customerRef = `cus_${versions}`
+    await publishLow(customerRef)
+    await countUsage(installation)
+    const startMs = performance.now()
+    expect(await use(customerRef)).toEqual({ triggered: false })
+    expect(asked.at(-1)).toBe(customerRef)
+    return performance.now() - startMs
+  }
+  // The machine may be busy for once.
+  await expect.poll(usedWithinMs, { timeout: 10_000 }).toBeLessThan(1_000)
+})
+
+it.each([{ triggered: true }, { triggered: false, reason: 'no_card' }])(
+  'asks no more after %j until something is put into the wallet',
+  async (answer) => {
+    answered = answer
+    await publishLow('cus_1')
+    const { triggered } = answer
+    expect(await use('cus_1')).toEqual({ triggered })
+    for (let more = 0; more < 5; more += 1) {
+      expect(await use('cus_1')).toEqual({ triggered: false })
+    }
+    expect(asked).toHaveLength(1)
+    await publishLow('cus_1', 200n)
+    expect(await use('cus_1')).toEqual({ triggered })
+    expect(asked).toHaveLength(2)
+  },
+)
+
+it('asks again once the pause is over', async () => {
+  await installation.remove()
+  installation = await start({ TOLLGATE_RECHARGE_PAUSE_SECONDS: '1' })
+  key = await installation.createKey()
+  answered = { triggered: false, reason: 'declined' }
+  await publishLow('cus_1')
+  const askedAgain = async (): Promise<number> => {
+    await use('cus_1')
+    return asked.length
+  }
+  const startMs = performance.now()
+  await expect.poll(askedAgain, { timeout: 20_000 }).toBe(2)
+  expect(performance.now() - startMs).toBeGreaterThanOrEqual(1_000)
+})
+
+it('asks with each debit while the ledger has more than hot state', async () => {
+  answered = { triggered: false, reason: 'enough' }
+  await publishLow('cus_1')
+  for (let more = 0; more < 5; more += 1) await use('cus_1')
+  expect(asked).toHaveLength(5)
+})
+
+it('leaves calls to others while wallets of one provider have theirs unanswered', async () => {
+  const wallets = Array.from({ length: 40 }, (_, index) => `cus_${index}`)
+  for (const wallet of wallets) await publishLow(wallet)
+  await Promise.all(wallets.map((wallet) => use(wallet)))
+  expect(asked).toHaveLength(8)
+  await countUsage(installation)
+  const otherKey = await installation.createKey('sandbox', null, otherProvider)
+  await publishLow('cus_other', 100n, otherProvider)
+  answered = { triggered: true }
+  expect(await use('cus_other', otherKey)).toEqual({ triggered: true })
+})
+
+it('asks about other wallets after one is refused', async () => {
+  await publishLow('cus_1')
+  await publishLow('cus_2')
+  status = 404
+  answered = { triggered: true }
+  expect(await use('cus_1')).toEqual({ triggered: false })
+  status = 200
+  expect(await use('cus_1')).toEqual({ triggered: false })
+  await countUsage(installation)
+  expect(await use('cus_2')).toEqual({ triggered: true })
+})
+
+it.each([401, 403, 429])(
+  'asks about the wallet again after the key is refused with %i',
+  async (refusal) => {
+    await publishLow('cus_1')
+    status = refusal
+    expect(await use('cus_1')).toEqual({ triggered: false })
+    status = 200
+    answered = { triggered: true }
+    expect(await use('cus_1')).toEqual({ triggered: true })
+  },
+)
