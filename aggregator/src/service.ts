@@ -3,6 +3,8 @@ import { countersGroup, sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { areCustomersPublished } from '@tollgate/domain/publications/published-since'
+import { logSetupHealth, positionsHealth } from '@tollgate/platform/event-log/log-health'
+import { replicasHealth } from '@tollgate/platform/hot-state/replicas-health'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { createAdminServer } from '@tollgate/platform/service/admin-server'
@@ -113,6 +115,9 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
     readiness: [
       { name: 'event-log', check: () => askLog(log) },
       { name: 'hot-state', check: () => hotState.ping() },
+      ...logSetupHealth(log),
+      ...positionsHealth(log, config),
+      ...replicasHealth(hotState, config),
       observer.health,
       tableGate.health,
       ...groups.map((group) => group.health),
@@ -176,7 +181,7 @@ function sinkGroupOf(
   const sink = {
     traceBatch: traceBatchOf(config, tracing),
     usageStore,
-    isSingleServer: config.clickhouseCluster === '',
+    cluster: config.clickhouseCluster === '' ? undefined : config.clickhouseCluster,
     readLimits: { recordsMax: config.sinkBatchRowsMax, bytesMax: config.sinkBatchBytesMax },
     delayMs: config.sinkDelayMs,
     countersWaitMs: config.sinkCountersWaitMs,

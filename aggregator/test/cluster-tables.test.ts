@@ -1,6 +1,7 @@
 import { startClusterEngine, type ClusterEngine } from '@tollgate/platform/testing/cluster-engine'
 import { versionsTable } from '@tollgate/platform/usage-store/clickhouse/versions-table'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { caughtUpQuery } from '../src/clickhouse/caught-up.ts'
 import { usageMigrations } from '../src/clickhouse/migrate.ts'
 import { createUsageTable, type UsageTable } from '../src/clickhouse/usage-table.ts'
 import { usageRecordsTable } from '../src/clickhouse/migrations/0001-usage-records.ts'
@@ -86,6 +87,13 @@ describe('tables behind distributed ones', () => {
       rolled_up: 2700,
     })
   })
+})
+
+it('can be asked whether the replicas that would be read lack blocks', async () => {
+  const query = caughtUpQuery('main')
+    .replace('{database:String}', "'live'")
+    .replace('{tables:Array(String)}', "['usage_records_local']")
+  expect(await engine.run(query)).toEqual([{ total: 0 }])
 })
 
 /** The same statement without what needs a keeper. */

@@ -125,7 +125,7 @@ class History {
       ...parts,
       usageStore: port<UsageStore>(this.store),
       // It keeps tokens and rows together, as a cluster does.
-      isSingleServer: false,
+      cluster: 'main',
       countersWaitMs: 0,
       newLineage: () => `lineage-${this.#lineages++}`,
     }

@@ -36,25 +36,50 @@ export type Installation = {
   remove(): Promise<void>
 }
 
+export type EmbeddedInstallation = Installation & {
+  /** The hot state is empty from here on. */
+  loseHotState(): Promise<void>
+  /** The log is read from the disk again. */
+  reopenLog(): Promise<void>
+}
+
 export async function createInstallation(
   logOptions: Pick<FileEventLogOptions, 'segmentBytesMax'> = {},
-): Promise<Installation> {
+  given?: TestUsageStore,
+): Promise<EmbeddedInstallation> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-aggregator-'))
-  const log = await openFileEventLog({
-    logFolder: join(dataDir, 'log'),
-    groupsFolder: join(dataDir, 'groups'),
-    role: 'writer',
-    topics,
-    ...logOptions,
-  })
-  const hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'projection' })
-  const clickhouse = await startTestUsageStore()
-  await emptyUsageTables(clickhouse)
+  const openLog = () =>
+    openFileEventLog({
+      logFolder: join(dataDir, 'log'),
+      groupsFolder: join(dataDir, 'groups'),
+      role: 'writer',
+      topics,
+      ...logOptions,
+    })
+  let log = await openLog()
+  const hotFolder = join(dataDir, 'hot')
+  const openHot = () => openLmdbHotState({ folder: hotFolder, role: 'projection' })
+  let hotState = await openHot()
+  const clickhouse = given ?? (await startTestUsageStore())
+  if (given === undefined) await emptyUsageTables(clickhouse)
   return {
     dataDir,
     environment: { TOLLGATE_DATA_DIR: dataDir },
-    log,
-    hotState,
+    get log() {
+      return log
+    },
+    reopenLog: async () => {
+      await log.close()
+      log = await openLog()
+    },
+    get hotState() {
+      return hotState
+    },
+    loseHotState: async () => {
+      await hotState.close()
+      await rm(hotFolder, { recursive: true })
+      hotState = await openHot()
+    },
     clickhouse,
     appendEvents: async (events) => {
       const records = events.map((event) => ({

@@ -29,7 +29,7 @@ import {
  */
 
 const topic = usageTopic('sandbox')
-const nobody = async (): Promise<void> => {}
+const nothingElse = async (): Promise<void> => {}
 const hourMs = 3_600_000
 /** The last hour of a month: batches reach into the next. */
 const startMs = Date.UTC(2026, 2, 31, 23)
@@ -102,12 +102,12 @@ class Run {
     const { log: all, clickhouse } = logAndStore
     const log = neverCloses ? neverClosing(all) : all
     const port = <Port extends object>(real: Port): Port =>
-      interrupted(real, counter, interruption, nobody)
+      interrupted(real, counter, interruption, nothingElse)
     const parts = {
       log: port(log),
       hotState,
       usageStore: this.#listening(port(clickhouse.store), neverInserts),
-      isSingleServer: true,
+      cluster: undefined,
       environment: 'sandbox' as const,
       topic,
       partition: this.#partition,
@@ -140,7 +140,7 @@ class Run {
   /** Whether the waiting batch is begun and not known to be stored. */
   async isOpen(): Promise<boolean> {
     const { note } = await logAndStore.log.position(sinkGroup, topic, this.#partition)
-    return readSinkNote(note)?.openTo !== undefined
+    return readSinkNote(note)?.state === 'open'
   }
 
   /** Does this to the blocks of the waiting batch, one after the other, and begins anew when there are more. */
@@ -242,7 +242,7 @@ function neverClosing(log: EventLog): EventLog {
     get(target, name) {
       if (name === 'commit') {
         return async (...input: Parameters<EventLog['commit']>) => {
-          if (readSinkNote(input[4].note)?.openTo === undefined) throw new ProcessDied()
+          if (readSinkNote(input[4].note)?.state !== 'open') throw new ProcessDied()
           await log.commit(...input)
         }
       }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
+import { readSinkNote, writeSinkNote } from '@tollgate/schemas/sink-note'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { runSinkBatch } from '../src/consume/run-sink-batch.ts'
 import type { SinkParts } from '../src/consume/sink-parts.ts'
@@ -11,7 +12,7 @@ import { createInstallation, partitionOfEvent, type Installation } from './insta
 import { interrupted, ProcessDied, type Interruption } from './interrupted.ts'
 
 const topic = usageTopic('sandbox')
-const nobody = async (): Promise<void> => {}
+const nothingElse = async (): Promise<void> => {}
 
 let installation: Installation
 
@@ -24,23 +25,52 @@ afterEach(async () => {
 })
 
 /** One batch of partition 0 by a process of its own. Calls in order: read, commit the open note, ..., insert, commit. */
-async function storeBatch(interruption?: Interruption, others = nobody): Promise<string> {
+async function storeBatch(
+  interruption?: Interruption,
+  others = nothingElse,
+  cluster?: string,
+): Promise<string> {
   const { log, hotState, clickhouse } = installation
   const counter = { calls: 0 }
   const parts: SinkParts = {
     log: interrupted(log, counter, interruption, others),
     hotState,
-    usageStore: interrupted<UsageStore>(clickhouse.store, counter, interruption, others),
+    usageStore: interrupted<UsageStore>(
+      cluster === undefined ? clickhouse.store : withoutReplicas(clickhouse.store),
+      counter,
+      interruption,
+      others,
+    ),
     environment: 'sandbox',
     topic,
     partition: 0,
     readLimits: { recordsMax: 1_000, bytesMax: 1 << 24 },
     traceBatch: untracedBatches,
-    isSingleServer: true,
+    cluster,
     countersWaitMs: 0,
     newLineage: () => 'lineage',
   }
   return (await runSinkBatch(parts, await log.position(sinkGroup, topic, 0))).kind
+}
+
+/** There is no Keeper here, so no table has replicas that could be asked; all else is the real store. */
+function withoutReplicas(store: UsageStore): UsageStore {
+  return {
+    ...store,
+    insert: (...input) => store.insert(...input),
+    query: async <Row>(statement: string, parameters?: Readonly<Record<string, unknown>>) =>
+      statement.includes("'replicas'") ? [] : await store.query<Row>(statement, parameters),
+  }
+}
+
+/** A token that was pushed out by those of later blocks, and an open batch that waited for so long. */
+async function forgetToken(): Promise<void> {
+  const { log } = installation
+  const position = await log.position(sinkGroup, topic, 0)
+  const note = readSinkNote(position.note)!
+  const older = { ...note, lineage: 'forgotten', openedAtMs: Date.now() - 3_600_000 }
+  const next = { offset: position.offset, note: writeSinkNote(older) }
+  await log.commit(sinkGroup, topic, 0, position, next)
 }
 
 async function appendToPartition0(seed: number, total: number): Promise<ExpectedUsage> {
@@ -89,6 +119,21 @@ it.each([
   expect(await storeBatch()).toBe('idle')
   await expectStored(expected)
 })
+
+it.each([
+  ['the last commit', { atCall: lastCommitCall, kind: 'die-before' }],
+  ['the insert', { atCall: insertCall, kind: 'die-before' }],
+] as const)(
+  'a cluster that has forgotten the token of a batch that died before %s has it once, the roll-up too',
+  async (_, interruption) => {
+    const expected = await appendToPartition0(6, 600)
+    await expect(storeBatch(interruption, nothingElse, 'main')).rejects.toThrow(ProcessDied)
+    await forgetToken()
+    expect(await storeBatch(undefined, nothingElse, 'main')).toBe('stored')
+    expect(await storeBatch(undefined, nothingElse, 'main')).toBe('idle')
+    await expectStored(expected)
+  },
+)
 
 it('a sink that wakes up after another one took over stores nothing twice and is turned away', async () => {
   const expected = await appendToPartition0(3, 600)

@@ -89,7 +89,7 @@ export class SteppedProjections {
   async store(): Promise<string> {
     const position = await this.#of.log.position(sinkGroup, topic, this.partition)
     const sink = {
-      isSingleServer: true,
+      cluster: undefined,
       countersWaitMs: 0,
       newLineage: () => `lineage-${this.partition}`,
     }

@@ -6,6 +6,7 @@ import { usageByHour } from './migrations/0002-usage-by-hour.ts'
 import { unreadableRecords } from './migrations/0003-unreadable-records.ts'
 import { creditDebits } from './migrations/0004-credit-debits.ts'
 import { signedRecords } from './migrations/0005-signed-records.ts'
+import { durableInserts } from './migrations/0006-durable-inserts.ts'
 
 /** Only ever added to at the end: what a released version has applied is never changed. */
 export const usageMigrations = [
@@ -14,6 +15,7 @@ export const usageMigrations = [
   unreadableRecords,
   creditDebits,
   signedRecords,
+  durableInserts,
 ]
 
 /** Brings the databases `sandbox` and `live`, which have the same tables, to this version. Repeatable. */

@@ -1,5 +1,6 @@
 import type { Column, UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
+import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import { millisecondsOfDay, type BatchPiece } from '../domain/cut-batch.ts'
 
 /** The records [fromOffset, toOffset) of one log partition. */
@@ -10,18 +11,56 @@ export type BatchRange = {
   readonly toOffset: number
 }
 
-/** How many records of a piece `usage_records` has, each counted once. */
-export async function countStored(
+/** Returns the offset of each record of a piece that `usage_records` has, with its id. */
+export async function listStored(
   store: UsageStore,
   range: BatchRange,
   piece: BatchPiece,
-): Promise<number> {
-  const [row] = await store.query<{ total: string }>(
-    `SELECT uniqExact(log_offset) AS total FROM ${range.environment}.usage_records
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await store.query<{ offset: string; id: string }>(
+    `SELECT DISTINCT log_offset AS offset, id FROM ${range.environment}.usage_records
      WHERE ${ofPiece} AND ${inDay('timestamp')} AND ${inRange}`,
     { ...pieceParameters(piece), ...rangeParameters(range) },
   )
-  return Number(row?.total)
+  return new Map(rows.map(({ offset, id }) => [Number(offset), id]))
+}
+
+export type CustomerIds = {
+  readonly providerId: string
+  readonly customerRefs: readonly string[]
+  readonly ids: readonly string[]
+}
+
+/** Returns which of the ids some row of the partition before `beforeOffset` has, of whatever meter and time. */
+export async function listKnownIds(
+  store: UsageStore,
+  { environment, partition }: Pick<BatchRange, 'environment' | 'partition'>,
+  beforeOffset: number,
+  asked: CustomerIds,
+): Promise<ReadonlySet<string>> {
+  const rows = await store.query<{ id: string }>(
+    `SELECT DISTINCT id FROM ${environment}.usage_records
+     WHERE provider_id = {providerId:String} AND customer_ref IN {customerRefs:Array(String)}
+       AND id IN {ids:Array(String)}
+       AND log_partition = {partition:UInt32}
+       AND (log_offset < {beforeOffset:UInt64} OR log_offset = ${offsetOfNoLog})`,
+    { ...asked, partition, beforeOffset },
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Returns the offset behind the last record of the partition that is stored. 0 where none is. */
+export async function readStoredEnd(
+  store: UsageStore,
+  { environment, partition }: Pick<BatchRange, 'environment' | 'partition'>,
+  beforeOffset: number,
+): Promise<number> {
+  const [row] = await store.query<{ end: string }>(
+    `SELECT toString(if(count() = 0, 0, max(log_offset) + 1)) AS end FROM ${environment}.usage_records
+     WHERE log_partition = {partition:UInt32} AND log_offset < {beforeOffset:UInt64}`,
+    { partition, beforeOffset },
+  )
+  return Number(row?.end ?? '0')
 }
 
 /** How many records of a range a table that is sorted by offset has, each counted once. */

@@ -1,10 +1,11 @@
+import { LogDamagedError } from '@tollgate/platform/event-log/log-damaged-error'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { logUnreadable } from './log-unreadable.ts'
 import type { PartitionParts } from './partition-parts.ts'
 import type { Projection, Step } from './projection-loop.ts'
 import type { ProjectionMetrics } from './projection-metrics.ts'
 import { Recount } from './recount.ts'
-import { recoverPosition } from './recover-position.ts'
+import { recoverCounts, recoverFromDamage } from './recover-position.ts'
 import { beginRestore, type RestoreRunParts, type StepRestore } from './restore/run-restore.ts'
 import { runCountersBatch, type CountersOutcome } from './run-counters-batch.ts'
 
@@ -15,6 +16,9 @@ export type CountersParts = PartitionParts &
   }
 
 type Restoring = { readonly offset: number; readonly step: StepRestore }
+
+/** How often it is looked at whether the sink has compared ClickHouse with the log. */
+const comparedWaitMs = 200
 
 /** Counts that are lost while no usage comes are missed by nobody but those who read them, so the fence is looked at. */
 const looksAtFenceEveryMs = 1_000
@@ -31,16 +35,14 @@ export function createCountersProjection(
   let lookedAtFenceMs = -Infinity
   const recount = new Recount(parts)
 
-  const recover = async (): Promise<void> => {
-    const { kind, offset } = await recoverPosition(parts, parts.replayRecordsMax)
-    if (kind === 'go-on') position = offset
-    else restoring = { offset, step: await beginRestore(parts, offset, metrics, logger) }
+  const restoreTo = async (offset: number): Promise<void> => {
+    restoring = { offset, step: await beginRestore(parts, offset, metrics, logger) }
   }
 
   const stepRestore = async ({ offset, step }: Restoring): Promise<Step> => {
     const outcome = await step()
     if (outcome.kind !== 'restored') return outcome
-    // Also where nobody wished for it: whatever is made now is right.
+    // Also a recount that was not requested: the counts are right now.
     await recount.done()
     restoring = undefined
     position = offset
@@ -56,14 +58,21 @@ export function createCountersProjection(
   }
 
   const stepBatch = async (from: number): Promise<Step> => {
-    const wish = await recount.look(from)
-    if (wish.kind === 'wait') return wish
-    if (wish.kind === 'now') {
-      restoring = { offset: from, step: await beginRestore(parts, from, metrics, logger) }
+    const step = await recount.step(from)
+    if (step.kind === 'wait') return step
+    if (step.kind === 'now') {
+      await restoreTo(from)
       return { kind: 'moved' }
     }
     const startedMs = performance.now()
-    const outcome = await runCountersBatch(parts, from)
+    const outcome = await runCountersBatch(parts, from).catch(ifDamaged)
+    if (outcome instanceof LogDamagedError) {
+      const plan = await recoverFromDamage(parts, outcome)
+      if (plan === 'wait') return { kind: 'wait', waitMs: comparedWaitMs }
+      logger.error({ err: outcome, from }, 'the log is damaged: ClickHouse has what was there')
+      await restoreTo(plan.offset)
+      return { kind: 'moved' }
+    }
     if (outcome.kind === 'idle' && (await isElsewhere(from))) return { kind: 'fenced' }
     if (outcome.kind !== 'applied') return { kind: outcome.kind }
     position = outcome.nextOffset
@@ -81,12 +90,22 @@ export function createCountersProjection(
       restoring = undefined
     },
     async step(): Promise<Step> {
-      if (restoring === undefined && position === undefined) await recover()
+      if (restoring === undefined && position === undefined) {
+        const plan = await recoverCounts(parts, parts.replayRecordsMax)
+        if (plan === 'wait') return { kind: 'wait', waitMs: comparedWaitMs }
+        if (plan.kind === 'go-on') position = plan.offset
+        else await restoreTo(plan.offset)
+      }
       // One piece a step, so that a service that is told to stop need not wait for all of them.
       if (restoring !== undefined) return await stepRestore(restoring)
       return await stepBatch(position!)
     },
   }
+}
+
+function ifDamaged(error: unknown): LogDamagedError {
+  if (error instanceof LogDamagedError) return error
+  throw error
 }
 
 function countBatch(

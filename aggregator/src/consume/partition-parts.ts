@@ -1,4 +1,5 @@
 import type { EventLog, ReadLimits } from '@tollgate/platform/event-log/event-log'
+import { LogDamagedError } from '@tollgate/platform/event-log/log-damaged-error'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { TraceBatch } from './trace-batches.ts'
@@ -43,7 +44,15 @@ export async function checkPosition(parts: Partition, position: number): Promise
 /** When the oldest record that the log still has was received, Unix milliseconds; undefined: it has none. */
 export async function oldestRecordMs(parts: Partition): Promise<number | undefined> {
   const { log, topic, partition } = parts
-  const oldest = await log.oldest(topic, partition)
-  const [record] = await log.read(topic, partition, oldest, { recordsMax: 1, bytesMax: 1 })
-  return record?.receivedAtMs
+  let offset = await log.oldest(topic, partition)
+  for (;;) {
+    try {
+      const [record] = await log.read(topic, partition, offset, { recordsMax: 1, bytesMax: 1 })
+      return record?.receivedAtMs
+    } catch (error) {
+      // Nobody reads the records of a damaged segment again, so they need no marks.
+      if (!(error instanceof LogDamagedError)) throw error
+      offset = error.readableFrom
+    }
+  }
 }

@@ -85,9 +85,10 @@ async function observe(
   // Before its first step, and after a failure, a projection knows no position: it has not moved.
   const position = projection.position ?? before.position
   const head = await log.head(topic, partition)
+  // Where the log is damaged, nobody can read the age of its next record: the lag still shows in records.
   const [oldest] =
     position < head
-      ? await log.read(topic, partition, position, { recordsMax: 1, bytesMax: 1 })
+      ? await log.read(topic, partition, position, { recordsMax: 1, bytesMax: 1 }).catch(() => [])
       : []
   const progress = observeProgress(before, {
     position,

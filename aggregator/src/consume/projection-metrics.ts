@@ -36,6 +36,12 @@ export function createProjectionMetrics(registry: Registry) {
       labelNames: ['topic', 'result'] as const,
       registers,
     }),
+    storedAgain: new Counter({
+      name: 'tollgate_sink_stored_again_total',
+      help: 'How often the sink went back in the log because ClickHouse lacked what was stored, by reason',
+      labelNames: ['topic', 'reason'] as const,
+      registers,
+    }),
     lagRecords: new Gauge({
       name: 'tollgate_projection_lag_records',
       help: 'Records in the log that the projection has not processed',

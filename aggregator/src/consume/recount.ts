@@ -1,38 +1,48 @@
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { recountKey } from '@tollgate/schemas/hot-state/recounts'
+import {
+  storeAgainKey,
+  writeStoreAgainRequest,
+} from '@tollgate/schemas/hot-state/store-again-requests'
 import type { Partition } from './partition-parts.ts'
 
-/** Between two looks at whether somebody wants it. */
-const lookIntervalMs = 5_000
+/** How often a partition is checked for a requested recount. */
+const checkIntervalMs = 5_000
 
-/** So long counting waits for the sink to come to the same place; then it goes on until the next look. */
+/** How long counting waits for the sink to reach the same offset before it goes on until the next check. */
 const sinkWaitMs = 2_000
 const sinkPauseMs = 20
 
-export type Wish =
+type RecountStep =
   | { readonly kind: 'none' }
   /** The sink is not there yet. */
   | { readonly kind: 'wait'; readonly waitMs: number }
-  /** Every record before the place where counting stands is stored. */
+  /** Every record below the counters' position is stored: the recount begins. */
   | { readonly kind: 'now' }
 
 /**
- * Whether the counts of a partition are to be made again although they are there, because they are wrong. That begins where
- * counting stands, so that what was counted meanwhile, and with it what wallets have paid, is never missing.
+ * Decides when a recount begins that an operator or `reconcile` requested, because the counts of a partition are wrong. It
+ * begins at the counters' position, so that nothing that was counted meanwhile, wallet debits included, is ever missing.
+ *
+ * ClickHouse may have lost records, and counts made of the rest would be too low. So the sink first compares all of the log
+ * with what is stored, and stores again what is missing. Counting goes on meanwhile.
  */
 export class Recount {
   readonly #at: Partition & { readonly clock: Clock }
-  #lookedAtMs = -Infinity
+  #checkedAtMs = -Infinity
   #waitsSinceMs: number | undefined
+  /** Whether this recount has requested that the sink stores again what ClickHouse lacks. */
+  #isStoringAgain = false
 
   constructor(at: Partition & { readonly clock: Clock }) {
     this.#at = at
   }
 
-  async look(position: number): Promise<Wish> {
+  async step(position: number): Promise<RecountStep> {
     const { log, topic, partition } = this.#at
-    if (!(await this.#isWanted())) return { kind: 'none' }
+    if (!(await this.#isRequested())) return { kind: 'none' }
+    if (!(await this.#isStoredAgain())) return { kind: 'none' }
     // A sink that was never given anything has no position.
     const stored = await log.position(sinkGroup, topic, partition)
     if (position === 0 || (stored.note !== '' && stored.offset >= position)) return { kind: 'now' }
@@ -44,14 +54,26 @@ export class Recount {
     return { kind: 'none' }
   }
 
-  async #isWanted(): Promise<boolean> {
+  async #isRequested(): Promise<boolean> {
     if (this.#waitsSinceMs !== undefined) return true
     const { hotState, environment, partition, clock } = this.#at
     const nowMs = clock.now()
     // Also after a clock was set back.
-    if (Math.abs(nowMs - this.#lookedAtMs) < lookIntervalMs) return false
-    this.#lookedAtMs = nowMs
+    if (Math.abs(nowMs - this.#checkedAtMs) < checkIntervalMs) return false
+    this.#checkedAtMs = nowMs
     return (await hotState.readDocument(recountKey(environment, partition))) !== undefined
+  }
+
+  /** Killed between the two, the next process asks once more, which changes nothing. */
+  async #isStoredAgain(): Promise<boolean> {
+    if (this.#waitsSinceMs !== undefined) return true
+    const { hotState, environment, partition, clock } = this.#at
+    const key = storeAgainKey(environment, partition)
+    if (this.#isStoringAgain) return (await hotState.readDocument(key)) === undefined
+    const wantedAt = new Date(clock.now()).toISOString()
+    await hotState.putDocument(key, writeStoreAgainRequest({ wantedAt }))
+    this.#isStoringAgain = true
+    return false
   }
 
   /** Killed before this, it is done once more, which changes nothing. */
@@ -59,5 +81,6 @@ export class Recount {
     const { hotState, environment, partition } = this.#at
     await hotState.deleteDocument(recountKey(environment, partition))
     this.#waitsSinceMs = undefined
+    this.#isStoringAgain = false
   }
 }

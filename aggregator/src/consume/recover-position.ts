@@ -1,10 +1,65 @@
+import { readStoreIncarnation } from '@tollgate/domain/stored-usage/store-incarnation'
+import type { LogDamagedError } from '@tollgate/platform/event-log/log-damaged-error'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { planRecovery, type RecoveryPlan } from '../domain/plan-recovery.ts'
 import { readSinkNote } from '@tollgate/schemas/sink-note'
 import type { Partition } from './partition-parts.ts'
 
-/** Where the counters of a partition go on, or from where their counts have to be made again. */
-export async function recoverPosition(
+export type RecoveryParts = Partition & { readonly usageStore: UsageStore }
+
+/**
+ * Whether ClickHouse has what the sink's position says, as far as the sink knows: it has compared the two since ClickHouse
+ * last started. Until then the position may still go back.
+ */
+async function isStoreCompared({
+  log,
+  usageStore,
+  environment,
+  topic,
+  partition,
+}: RecoveryParts): Promise<boolean> {
+  const { note } = await log.position(sinkGroup, topic, partition)
+  const compared = readSinkNote(note)?.comparedIncarnation
+  return (
+    compared === undefined || compared === (await readStoreIncarnation(usageStore, environment))
+  )
+}
+
+/**
+ * Returns where the counters of a partition go on, or up to where their counts are made of ClickHouse; 'wait' until ClickHouse is
+ * compared: the sink may still move its position back, and counts made up to there would be too low.
+ */
+export async function recoverCounts(
+  parts: RecoveryParts,
+  replayRecordsMax: number,
+): Promise<RecoveryPlan | 'wait'> {
+  const plan = await recoverPosition(parts, replayRecordsMax)
+  if (plan.kind === 'go-on') return plan
+  if (!(await isStoreCompared(parts))) return 'wait'
+  // It may have gone back since it was read.
+  return await recoverPosition(parts, replayRecordsMax)
+}
+
+/** Records that cannot be read from the log are counted from ClickHouse. Throws the error where they are not stored there. */
+export async function recoverFromDamage(
+  parts: RecoveryParts,
+  error: LogDamagedError,
+): Promise<RecoveryPlan | 'wait'> {
+  if ((await readStoredOffset(parts)) < error.readableFrom) throw error
+  if (!(await isStoreCompared(parts))) return 'wait'
+  const offset = await readStoredOffset(parts)
+  if (offset < error.readableFrom) throw error
+  return { kind: 'restore', offset }
+}
+
+/** Every record with a smaller offset is stored. Without a note no sink has begun, or its position was lost. */
+async function readStoredOffset({ log, topic, partition }: Partition): Promise<number> {
+  const { offset, note } = await log.position(sinkGroup, topic, partition)
+  return note === '' ? 0 : offset
+}
+
+async function recoverPosition(
   { log, hotState, environment, topic, partition }: Partition,
   replayRecordsMax: number,
 ): Promise<RecoveryPlan> {

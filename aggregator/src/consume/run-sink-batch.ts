@@ -2,9 +2,18 @@ import type { GroupPosition } from '@tollgate/platform/event-log/event-log'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { BatchDecoder } from '../domain/decode-batch.ts'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
-import { firstNote, readSinkNote, writeSinkNote, type SinkNote } from '@tollgate/schemas/sink-note'
+import {
+  closeBatchIn,
+  firstNote,
+  openBatchIn,
+  readSinkNote,
+  writeSinkNote,
+  type ClosedNote,
+  type SinkNote,
+} from '@tollgate/schemas/sink-note'
 import { eventsToStore } from '../domain/usage-rows.ts'
 import { checkPosition } from './partition-parts.ts'
+import { readStretch } from './read-stretch.ts'
 import { settleSinkMarks } from './settle-sink-marks.ts'
 import { tokenOf, type OpenBatch, type SinkParts } from './sink-parts.ts'
 import { storeAgain, type Repair } from './store-again.ts'
@@ -31,7 +40,7 @@ export type SinkOutcome =
  *   2. claim marks: who is a duplicate is settled for good. A redo reads the same answer.
  *   3. insert unreadable records, 4. insert rows: the store has part or all of the batch, perhaps the table and not
  *      its views. A redo inserts the same rows with the same token; the store drops what it has and adds what it lacks.
- *      Of a single server a redo does not take that on trust (store-again.ts).
+ *      A redo does not take that on trust where the token may be lost or forgotten (store-again.ts).
  *   5. commit the end and clear the note: done.
  *
  * Without step 1 a redo would see a longer log, cut a longer batch with another token, and store rows twice.
@@ -50,7 +59,8 @@ export async function runSinkBatch(
   await checkPosition(parts, fromOffset)
   const note = known ?? firstNote(parts.newLineage())
 
-  const batch = await readBatch(parts, fromOffset, note.openTo)
+  const openTo = note.state === 'open' ? note.openTo : undefined
+  const batch = await readBatch(parts, fromOffset, openTo)
   if (batch.toOffset === batch.fromOffset) return { kind: 'idle' }
   return parts.traceBatch('store', parts, batch, () => storeBatch(parts, position, note, batch))
 }
@@ -62,17 +72,18 @@ async function storeBatch(
   batch: DecodedBatch,
 ): Promise<SinkOutcome> {
   const { log, topic, partition } = parts
-  const isRedo = note.openTo !== undefined
-  const opened = isRedo ? { position, note } : await openBatch(parts, position, note, batch)
+  const isCompared = mustCompare(parts, note, batch)
+  const opened =
+    note.state === 'open' ? { position, note } : await openBatch(parts, position, note, batch)
 
   const firstOffsets = await settleSinkMarks(parts, batch, parts.countersWaitMs)
   if (firstOffsets === 'rebuilding') return { kind: 'rebuilding' }
 
   const events = eventsToStore(batch.events, firstOffsets)
-  const open = { ...opened, rows: { ...batch, events } }
-  const stored = await storeOpen(parts, open, isRedo)
+  const open = { ...opened, batch, rows: { ...batch, events } }
+  const stored = await storeOpen(parts, open, isCompared)
 
-  const closed = writeSinkNote({ ...note, openTo: undefined, again: 0 })
+  const closed = writeSinkNote(closeBatchIn(opened.note))
   const next = { offset: batch.toOffset, note: closed }
   await log.commit(sinkGroup, topic, partition, stored.position, next)
   return {
@@ -85,13 +96,28 @@ async function storeBatch(
   }
 }
 
+/** Keeper keeps a token for at least this long, because it keeps those of the last thousands of blocks. */
+const rememberedMs = 30_000
+
+/**
+ * Returns whether the batch may be stored already, so that only its rows can tell. A batch below `storeAgainTo` has been
+ * stored once, with whatever ends. Of an open batch a single server may have lost the token or the rows, and a cluster
+ * forgets the token when enough blocks have come after it.
+ */
+function mustCompare({ cluster }: SinkParts, note: SinkNote, batch: DecodedBatch): boolean {
+  if (batch.fromOffset < (note.storeAgainTo ?? 0)) return true
+  if (note.state === 'closed') return false
+  const openMs = Math.abs(Date.now() - (note.openedAtMs ?? 0))
+  return cluster === undefined || openMs > rememberedMs
+}
+
 async function openBatch(
   { log, topic, partition }: SinkParts,
   position: GroupPosition,
-  note: SinkNote,
+  note: ClosedNote,
   { fromOffset, toOffset }: DecodedBatch,
-): Promise<Omit<OpenBatch, 'rows'>> {
-  const openNote = { ...note, openTo: toOffset }
+): Promise<Omit<OpenBatch, 'batch' | 'rows'>> {
+  const openNote = openBatchIn(note, toOffset, Date.now())
   const open = { offset: fromOffset, note: writeSinkNote(openNote) }
   await log.commit(sinkGroup, topic, partition, position, open)
   return { position: open, note: openNote }
@@ -100,34 +126,22 @@ async function openBatch(
 async function storeOpen(
   parts: SinkParts,
   open: OpenBatch,
-  isRedo: boolean,
+  isCompared: boolean,
 ): Promise<{ readonly position: GroupPosition; readonly repair: Repair | undefined }> {
-  if (isRedo && parts.isSingleServer) return await storeAgain(parts, open)
+  if (isCompared) return await storeAgain(parts, open)
   await storeRows(parts, open.rows, tokenOf(parts, open, 0))
   return { position: open.position, repair: undefined }
 }
 
 /** A new batch is what one read gives; an open one is read again to exactly its end, in as many reads as it takes. */
 async function readBatch(
-  { log, topic, partition, readLimits }: SinkParts,
+  parts: SinkParts,
   fromOffset: number,
   openTo: number | undefined,
 ): Promise<DecodedBatch> {
+  if (openTo !== undefined) return await readStretch(parts, fromOffset, openTo)
+  const { log, topic, partition, readLimits } = parts
   const decoder = new BatchDecoder(fromOffset)
-  if (openTo === undefined) {
-    decoder.add(await log.read(topic, partition, fromOffset, readLimits))
-    return decoder.finish()
-  }
-  while (decoder.toOffset < openTo) {
-    const recordsMax = Math.min(readLimits.recordsMax, openTo - decoder.toOffset)
-    const records = await log.read(topic, partition, decoder.toOffset, {
-      ...readLimits,
-      recordsMax,
-    })
-    if (records.length === 0) {
-      throw new Error(`${topic}/${partition} ends at ${decoder.toOffset}, inside the open batch`)
-    }
-    decoder.add(records)
-  }
+  decoder.add(await log.read(topic, partition, fromOffset, readLimits))
   return decoder.finish()
 }

@@ -1,13 +1,16 @@
 import type { GroupPosition } from '@tollgate/platform/event-log/event-log'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
-import { insertToken, type SinkNote } from '@tollgate/schemas/sink-note'
+import { insertToken, type OpenNote } from '@tollgate/schemas/sink-note'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
 import type { PartitionParts } from './partition-parts.ts'
 
 export type SinkParts = PartitionParts & {
   readonly usageStore: UsageStore
-  /** No cluster: when it is killed, ClickHouse may lose rows and know their token all the same (decision 49). */
-  readonly isSingleServer: boolean
+  /**
+   * Name of the ClickHouse cluster; undefined: a single server, which may lose rows when it is killed and know their token
+   * all the same (decision 49).
+   */
+  readonly cluster: string | undefined
   /** How long the sink lets the counters projection set the marks of a batch before it claims them itself. */
   readonly countersWaitMs: number
   /** A fresh random name, for a position that no sink has touched yet. */
@@ -18,16 +21,17 @@ export type SinkParts = PartitionParts & {
 export type OpenBatch = {
   /** As the log has it, with the note in it. */
   readonly position: GroupPosition
-  readonly note: SinkNote
-  /** Without duplicates. */
+  readonly note: OpenNote
+  readonly batch: DecodedBatch
+  /** The batch without duplicates. */
   readonly rows: DecodedBatch
 }
 
-/** The token of a batch, or the `again`-th of its further ones. */
+/** Returns the token of a batch, or one of its further tokens, which count from 1. */
 export function tokenOf(
   { topic, partition }: PartitionParts,
   { note, rows }: OpenBatch,
-  again: number,
+  furtherToken: number,
 ): string {
-  return insertToken(note.lineage, topic, partition, rows.fromOffset, rows.toOffset, again)
+  return insertToken(note.lineage, topic, partition, rows.fromOffset, rows.toOffset, furtherToken)
 }

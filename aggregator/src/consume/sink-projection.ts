@@ -1,4 +1,4 @@
-import type { GroupPosition } from '@tollgate/platform/event-log/event-log'
+import { GroupFencedError, type GroupPosition } from '@tollgate/platform/event-log/event-log'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { planFlush } from '../domain/plan-flush.ts'
@@ -6,10 +6,14 @@ import { readSinkNote } from '@tollgate/schemas/sink-note'
 import { logUnreadable } from './log-unreadable.ts'
 import type { Projection, Step } from './projection-loop.ts'
 import type { ProjectionMetrics } from './projection-metrics.ts'
-import { runSinkBatch } from './run-sink-batch.ts'
+import { runSinkBatch, type SinkOutcome } from './run-sink-batch.ts'
 import type { SinkParts } from './sink-parts.ts'
+import { StoreAgainRequests } from './store-again-requests.ts'
+import { StoreCheck } from './store-check.ts'
 
-/** How often the sink looks whether the counters have made the lost marks again. */
+const storedAgainReasons = ['lost', 'asked'] as const
+
+/** How long the sink waits before it checks again whether the counters have rebuilt the lost marks. */
 const rebuildingWaitMs = 200
 
 /** The projection whose position and open batch are kept by the log's group `clickhouse-sink`. */
@@ -19,13 +23,33 @@ export function createSinkProjection(
   logger: Logger,
 ): Projection {
   const { log, topic, partition } = parts
-  const labels = { projection: 'sink', topic }
   let position: GroupPosition | undefined
   let waitingSinceMs: number | undefined
+  const storeCheck = new StoreCheck(parts, logger)
+  // An alert sees a rise from 0 only.
+  for (const reason of storedAgainReasons) metrics.storedAgain.inc({ topic, reason }, 0)
+  const storeAgain = new StoreAgainRequests(parts, logger)
 
-  /** Undefined when a batch is due; an open batch of before always is. */
+  /**
+   * Compares ClickHouse with the log if that is due, and does one step of what an operator requested. Undefined when there
+   * was nothing to do.
+   */
+  const stepToCompare = async (at: GroupPosition, isDue: boolean): Promise<Step | undefined> => {
+    const checked = await storeCheck.check(at, isDue)
+    position = checked.position
+    if (checked.movedBackTo !== undefined) {
+      metrics.storedAgain.inc({ topic, reason: 'lost' })
+      return { kind: 'moved' }
+    }
+    const asked = await storeAgain.step(position)
+    position = asked.position
+    if (asked.kind === 'moved back') metrics.storedAgain.inc({ topic, reason: 'asked' })
+    return asked.kind === 'nothing' ? undefined : { kind: 'moved' }
+  }
+
+  /** Undefined when a batch is due, as an open batch always is. */
   const stepToWait = async (at: GroupPosition): Promise<Step | undefined> => {
-    if (readSinkNote(at.note)?.openTo !== undefined) return undefined
+    if (readSinkNote(at.note)?.state === 'open') return undefined
     const waitingTotal = (await log.head(topic, partition)) - at.offset
     if (waitingTotal === 0) {
       waitingSinceMs = undefined
@@ -49,7 +73,12 @@ export function createSinkProjection(
     async step(): Promise<Step> {
       position ??= await log.position(sinkGroup, topic, partition)
       const wait = await stepToWait(position)
-      if (wait !== undefined) return wait
+      const compared = await stepToCompare(position, wait === undefined).catch((error: unknown) => {
+        // A store that is down is reported by the batch that needs it, and no batch is due.
+        if (wait === undefined || error instanceof GroupFencedError) throw error
+        return undefined
+      })
+      if (wait !== undefined) return compared ?? wait
       const startedMs = performance.now()
       const outcome = await runSinkBatch(parts, position)
       if (outcome.kind === 'idle') return outcome
@@ -60,16 +89,26 @@ export function createSinkProjection(
       }
       position = outcome.position
       waitingSinceMs = undefined
-      const { batch, rowTotal, duplicateTotal, repair } = outcome
-      metrics.batchSeconds.observe(labels, (performance.now() - startedMs) / 1000)
-      metrics.records.inc({ ...labels, result: 'stored' }, rowTotal)
-      metrics.records.inc({ ...labels, result: 'duplicate' }, duplicateTotal)
-      metrics.records.inc({ ...labels, result: 'unreadable' }, batch.unreadable.length)
-      logUnreadable(logger, batch.unreadable)
-      if (repair !== undefined && repair.againTotal + repair.hourTotal > 0) {
-        logger.warn(repair, 'what ClickHouse had lost of a batch, or had twice, was put right')
-      }
+      reportBatch(metrics, logger, topic, outcome, performance.now() - startedMs)
       return { kind: 'moved' }
     },
+  }
+}
+
+function reportBatch(
+  metrics: ProjectionMetrics,
+  logger: Logger,
+  topic: string,
+  { batch, rowTotal, duplicateTotal, repair }: Extract<SinkOutcome, { kind: 'stored' }>,
+  durationMs: number,
+): void {
+  const labels = { projection: 'sink', topic }
+  metrics.batchSeconds.observe(labels, durationMs / 1000)
+  metrics.records.inc({ ...labels, result: 'stored' }, rowTotal)
+  metrics.records.inc({ ...labels, result: 'duplicate' }, duplicateTotal)
+  metrics.records.inc({ ...labels, result: 'unreadable' }, batch.unreadable.length)
+  logUnreadable(logger, batch.unreadable)
+  if (repair !== undefined && repair.againTotal + repair.hourTotal > 0) {
+    logger.warn(repair, 'what ClickHouse had lost of a batch, or had twice, was put right')
   }
 }

@@ -2,20 +2,18 @@ import { createHash } from 'node:crypto'
 import type { GroupPosition } from '@tollgate/platform/event-log/event-log'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { writeSinkNote } from '@tollgate/schemas/sink-note'
-import {
-  addToRollUp,
-  countInRange,
-  countStored,
-  readRollUpDifferences,
-  type BatchRange,
-} from '../clickhouse/stored-batch.ts'
+import { addToRollUp, readRollUpDifferences } from '../clickhouse/stored-batch.ts'
 import { cutBatch, type BatchPiece } from '../domain/cut-batch.ts'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
+import {
+  customersPerQuery,
+  hasSideRows,
+  isRolledUp,
+  listLacking,
+  requireWholeReplicas,
+} from './compare-stored.ts'
 import { tokenOf, type OpenBatch, type SinkParts } from './sink-parts.ts'
 import { storeRows } from './store-rows.ts'
-
-/** Their names go in the address of a query, which may have a megabyte. */
-const customersPerQuery = 200
 
 /** Each is needed only if ClickHouse is killed once more between a token and its rows. */
 const furtherTokensMax = 5
@@ -30,9 +28,11 @@ export type Repair = {
 }
 
 /**
- * Stores a batch that may be stored in part, in a ClickHouse that may have been killed meanwhile. A single server keeps
- * rows and the memory of their token apart. Killed between the two it has one without the other, and would drop a
- * repeated insert although rows are missing, or store them twice (decision 49). So what it has is looked at.
+ * Stores a batch that may be stored already, in part or whole, in a ClickHouse that may have been killed meanwhile or may
+ * be an older copy. A single server keeps rows and the memory of their token apart. Killed between the two it has one
+ * without the other, and would drop a repeated insert although rows are missing, or store them twice (decision 49). A
+ * cluster forgets tokens after some thousand blocks. So what it has is looked at, and where nothing is missing, nothing
+ * is inserted.
  *
  *   1. insert under every token that the batch has had. ClickHouse takes a token and its rows under one lock: an earlier
  *      insert which it may still be at, after a time-out, adds nothing behind these, neither to tables nor to roll-up.
@@ -48,16 +48,37 @@ export async function storeAgain(
   open: OpenBatch,
 ): Promise<{ readonly position: GroupPosition; readonly repair: Repair }> {
   const pieces = cutBatch(open.rows.events, customersPerQuery)
-  for (let again = 0; again <= open.note.again; again += 1) {
-    await storeRows(parts, open.rows, tokenOf(parts, open, again))
+  // Also of customers whose records are all repeats: a comparison may have left their roll-up to this redo.
+  const rolledUpPieces = cutBatch(open.batch.events, customersPerQuery)
+  if (
+    open.note.furtherTokens === 0 &&
+    (await isStoredOnce(parts, open.rows, pieces, rolledUpPieces))
+  ) {
+    return { position: open.position, repair: { againTotal: 0, hourTotal: 0 } }
+  }
+  for (let token = 0; token <= open.note.furtherTokens; token += 1) {
+    await storeRows(parts, open.rows, tokenOf(parts, open, token))
   }
   const whole = await fillUp(parts, open, pieces)
   let hourTotal = 0
-  for (const piece of pieces) hourTotal += await correctRollUp(parts, whole, piece)
+  for (const piece of rolledUpPieces) hourTotal += await correctRollUp(parts, whole, piece)
   return {
     position: whole.position,
-    repair: { againTotal: whole.note.again - open.note.again, hourTotal },
+    repair: { againTotal: whole.note.furtherTokens - open.note.furtherTokens, hourTotal },
   }
+}
+
+/**
+ * Whether nothing is to be done. Only the first token of a batch may be trusted for that: with further ones, an insert
+ * that timed out may still be on its way, and step 1 has to get ahead of it.
+ */
+async function isStoredOnce(
+  parts: SinkParts,
+  rows: DecodedBatch,
+  pieces: readonly BatchPiece[],
+  rolledUpPieces: readonly BatchPiece[],
+): Promise<boolean> {
+  return (await isWhole(parts, rows, pieces)) && (await isRolledUp(parts, rolledUpPieces))
 }
 
 async function fillUp(
@@ -67,11 +88,11 @@ async function fillUp(
 ): Promise<OpenBatch> {
   let at = open
   while (!(await isWhole(parts, at.rows, pieces))) {
-    if (at.note.again - open.note.again === furtherTokensMax) {
+    if (at.note.furtherTokens - open.note.furtherTokens === furtherTokensMax) {
       throw new Error(`ClickHouse does not keep batch ${tokenOf(parts, open, 0)}`)
     }
     at = await noteFurtherToken(parts, at)
-    await storeRows(parts, at.rows, tokenOf(parts, at, at.note.again))
+    await storeRows(parts, at.rows, tokenOf(parts, at, at.note.furtherTokens))
   }
   return at
 }
@@ -80,7 +101,7 @@ async function noteFurtherToken(
   { log, topic, partition }: SinkParts,
   open: OpenBatch,
 ): Promise<OpenBatch> {
-  const note = { ...open.note, again: open.note.again + 1 }
+  const note = { ...open.note, furtherTokens: open.note.furtherTokens + 1 }
   const position = { offset: open.position.offset, note: writeSinkNote(note) }
   await log.commit(sinkGroup, topic, partition, open.position, position)
   return { ...open, note, position }
@@ -88,19 +109,13 @@ async function noteFurtherToken(
 
 /** Whether the tables of records have every record of the batch. */
 async function isWhole(
-  { usageStore, environment, partition }: SinkParts,
-  { fromOffset, toOffset, events, unreadable }: DecodedBatch,
+  parts: SinkParts,
+  rows: DecodedBatch,
   pieces: readonly BatchPiece[],
 ): Promise<boolean> {
-  const range: BatchRange = { environment, partition, fromOffset, toOffset }
-  const debitTotal = events.filter(({ event }) => BigInt(event.debit ?? 0) > 0n).length
-  const debits = await countInRange(usageStore, range, 'credit_debits')
-  const kept = await countInRange(usageStore, range, 'unreadable_records')
-  if (debits < debitTotal || kept < unreadable.length) return false
-  for (const piece of pieces) {
-    if ((await countStored(usageStore, range, piece)) < piece.recordTotal) return false
-  }
-  return true
+  await requireWholeReplicas(parts)
+  if (!(await hasSideRows(parts, rows))) return false
+  return (await listLacking(parts, rows, pieces)).length === 0
 }
 
 /**
@@ -113,6 +128,7 @@ async function correctRollUp(
   piece: BatchPiece,
 ): Promise<number> {
   const { usageStore, environment } = parts
+  await requireWholeReplicas(parts)
   let hourTotal = 0
   for (let correction = 0; ; correction += 1) {
     const differences = await readRollUpDifferences(usageStore, environment, piece)

@@ -35,8 +35,22 @@ export function settledReservations(
     const subject = subjectKey(event.providerId, place.customerRef)
     const keptIn = partitionOf(subject, partitionCount)
     settle(keptIn, { subject, scope: place.productRef, reservationId })
+    settle(keptIn, reservedCredits(event.providerId, place.customerRef, reservationId))
   }
   return settled
+}
+
+/**
+ * The credits that a reservation holds beside its units. Mostly the debit of the usage has replaced them, or the plan is
+ * paid for otherwise; then nothing is held. The place of the units remembers the reservation.
+ */
+function reservedCredits(
+  providerId: string,
+  customerRef: string,
+  reservationId: string,
+): SettledReservation {
+  const subject = walletSubject(providerId, customerRef)
+  return { subject, scope: walletScope, reservationId, isForgotten: true }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { readStoreIncarnation } from '@tollgate/domain/stored-usage/store-incarnation'
 import type { SlotLimits } from '@tollgate/platform/hot-state/hot-state'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import {
@@ -61,6 +62,7 @@ const sumsPerStep = 2_000
 export async function* restoreCounts(parts: RestoreParts, plan: RestorePlan): Restore {
   const { hotState, usageStore, environment, partition } = parts
   const range: StoredRange = { environment, partition, beforeOffset: plan.offset }
+  const incarnation = yield* patiently(() => readStoreIncarnation(usageStore, environment))
   const slices = yield* patiently(() => listSlices(usageStore, range))
   const progress = new RestoreProgress(slices)
   const token = yield* patiently(() => hotState.beginRestore(environment, partition))
@@ -80,6 +82,9 @@ export async function* restoreCounts(parts: RestoreParts, plan: RestorePlan): Re
       return 'fenced'
     }
   }
+  // An older copy of ClickHouse may have been put in its place meanwhile: then some sums are of fewer records.
+  if ((yield* patiently(() => readStoreIncarnation(usageStore, environment))) !== incarnation)
+    return 'fenced'
   return yield* patiently(() => shadow.finish(plan.offset))
 }
 

@@ -1,0 +1,122 @@
+import type { GroupPosition } from '@tollgate/platform/event-log/event-log'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import { sinkGroup } from '@tollgate/schemas/consumer-groups'
+import {
+  readStoreAgainRequest,
+  storeAgainKey,
+  writeStoreAgainRequest,
+  type StoreAgainRequest,
+} from '@tollgate/schemas/hot-state/store-again-requests'
+import { moveBackIn, readSinkNote, writeSinkNote } from '@tollgate/schemas/sink-note'
+import { compareStored } from './compare-stored.ts'
+import { tryReadStretch } from './read-stretch.ts'
+import type { SinkParts } from './sink-parts.ts'
+
+type RequestStep = {
+  readonly kind: 'nothing' | 'compared' | 'moved back'
+  readonly position: GroupPosition
+}
+
+/** How often a partition is checked for a request. */
+const checkIntervalMs = 1_000
+
+/**
+ * Compares the whole log with ClickHouse on request (`tollgate usage restore --from log`), one stretch a step between
+ * two batches. Progress is kept with the request, so a process that takes over goes on from there.
+ *
+ *   1. stretches are compared forwards from the oldest record of the log. A whole one is passed over.
+ *   2. at the first stretch that lacks something, the position goes back to it, in one commit. From there on every batch
+ *      is compared as it is stored again, up to where the position was.
+ *   3. the request is removed when the position has reached its end. Killed before that, the next process finds the request
+ *      and a position that is past its end, or still on its way.
+ */
+export class StoreAgainRequests {
+  readonly #parts: SinkParts
+  readonly #logger: Logger
+  #checkedAtMs = -Infinity
+  #isRequested = false
+
+  constructor(parts: SinkParts, logger: Logger) {
+    this.#parts = parts
+    this.#logger = logger
+  }
+
+  async step(position: GroupPosition): Promise<RequestStep> {
+    const note = readSinkNote(position.note)
+    const nothing: RequestStep = { kind: 'nothing', position }
+    // The open batch is stored first.
+    if (note?.state === 'open') return nothing
+    const request = await this.#readRequest()
+    if (request === undefined) return nothing
+    const endOffset = request.endOffset ?? position.offset
+    const oldest = await this.#parts.log.oldest(this.#parts.topic, this.#parts.partition)
+    const fromOffset = Math.max(request.comparedTo ?? 0, oldest)
+    if (fromOffset >= endOffset) {
+      // The request is not done while records up to its end are being stored again.
+      if (position.offset >= endOffset && note?.storeAgainTo === undefined)
+        await this.#done(endOffset)
+      return nothing
+    }
+    return await this.#compare(position, { ...request, endOffset }, fromOffset, endOffset)
+  }
+
+  async #compare(
+    position: GroupPosition,
+    request: StoreAgainRequest,
+    fromOffset: number,
+    endOffset: number,
+  ): Promise<RequestStep> {
+    const parts = this.#parts
+    const toOffset = Math.min(endOffset, fromOffset + parts.readLimits.recordsMax)
+    const stretch = await tryReadStretch(parts, fromOffset, toOffset)
+    const comparison = stretch && (await compareStored(parts, stretch, endOffset))
+    if (comparison !== 'lacking') {
+      await this.#write({ ...request, comparedTo: toOffset })
+      return { kind: 'compared', position }
+    }
+    const next = await this.#moveBack(position, fromOffset, endOffset)
+    // Every batch up to the end is compared as it is stored.
+    await this.#write({ ...request, comparedTo: endOffset })
+    return { kind: 'moved back', position: next }
+  }
+
+  async #moveBack(
+    position: GroupPosition,
+    fromOffset: number,
+    endOffset: number,
+  ): Promise<GroupPosition> {
+    const { log, topic, partition } = this.#parts
+    const note = readSinkNote(position.note)
+    if (note === undefined || position.offset <= fromOffset) return position
+    this.#logger.warn(
+      { fromOffset, endOffset },
+      'ClickHouse lacks records of the log: they are stored again',
+    )
+    const next = { offset: fromOffset, note: writeSinkNote(moveBackIn(note, position.offset)) }
+    await log.commit(sinkGroup, topic, partition, position, next)
+    return next
+  }
+
+  async #readRequest(): Promise<StoreAgainRequest | undefined> {
+    const nowMs = performance.now()
+    if (!this.#isRequested && nowMs - this.#checkedAtMs < checkIntervalMs) return undefined
+    this.#checkedAtMs = nowMs
+    const document = await this.#parts.hotState.readDocument(this.#key())
+    this.#isRequested = document !== undefined
+    return document === undefined ? undefined : readStoreAgainRequest(document)
+  }
+
+  async #write(request: StoreAgainRequest): Promise<void> {
+    await this.#parts.hotState.putDocument(this.#key(), writeStoreAgainRequest(request))
+  }
+
+  async #done(endOffset: number): Promise<void> {
+    await this.#parts.hotState.deleteDocument(this.#key())
+    this.#isRequested = false
+    this.#logger.info({ endOffset }, 'ClickHouse has all records that the log has up to here')
+  }
+
+  #key(): string {
+    return storeAgainKey(this.#parts.environment, this.#parts.partition)
+  }
+}
