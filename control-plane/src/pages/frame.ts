@@ -5,6 +5,7 @@ import { findProvider } from '@tollgate/domain/providers/repository'
 import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from '../http/plugins/authentication.ts'
 import { read, readControl } from '../http/read.ts'
+import { mayLeadTo } from '../http/require-links.ts'
 import { assetsPath } from '../http/translate/merchant.ts'
 import { formatsFor, type Formats } from './formats.ts'
 import type { StaticFiles } from './static-files.ts'
@@ -14,9 +15,12 @@ export type ShownMerchant = {
   readonly name: string
   readonly legalName: string
   readonly supportEmail: string | null
+  /** These three: null also where the provider's list of hosts does not allow them any more. */
   readonly supportUrl: string | null
   readonly termsUrl: string | null
   readonly privacyUrl: string | null
+  /** Whether the provider's list of hosts allows a link to that address. */
+  readonly mayLeadTo: (address: string) => boolean
   /** Paths of pictures that we serve. */
   readonly logo: string | null
   readonly icon: string | null
@@ -69,15 +73,20 @@ async function merchantOf(pages: PageParts, caller: Caller): Promise<ShownMercha
     merchant: await findMerchant(sql, providerId),
     assets: await findAssetNames(sql, providerId),
   }))
+  const leadsTo = (address: string): boolean =>
+    mayLeadTo(pages.hostedUrl, merchant.allowedLinkHosts, address)
+  const allowed = (address: string | null): string | null =>
+    address !== null && leadsTo(address) ? address : null
   const pathOf = (sha256: string | undefined): string | null =>
     sha256 === undefined ? null : `${pages.basePath}${assetsPath}/${sha256}`
   return {
     name: provider.name,
     legalName: merchant.legalName ?? provider.name,
     supportEmail: merchant.supportEmail ?? provider.email,
-    supportUrl: merchant.supportUrl,
-    termsUrl: merchant.termsUrl,
-    privacyUrl: merchant.privacyUrl,
+    supportUrl: allowed(merchant.supportUrl),
+    termsUrl: allowed(merchant.termsUrl),
+    privacyUrl: allowed(merchant.privacyUrl),
+    mayLeadTo: leadsTo,
     logo: pathOf(assets.get('logo')),
     icon: pathOf(assets.get('icon')),
   }

@@ -73,6 +73,11 @@ export const problems = {
     title: 'You get your money back',
     text: 'The payment went through, but there was nothing left to buy with it. It is being paid back to your card.',
   },
+  tooManyCheckouts: {
+    status: 429,
+    title: 'Too many checkouts are open',
+    text: 'Nothing was charged. Finish one of them, or try again in 15 minutes.',
+  },
   staleForm: {
     status: 403,
     title: 'That did not come from this page',

@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { TooManySessionsError } from '@tollgate/domain/sessions/too-many-sessions-error'
 import type { ApiServer } from '../http/api-server.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import { statusOf } from '../http/plugins/error-handler.ts'
@@ -38,6 +39,9 @@ function installProblemPages(app: ApiServer, pages: PageParts): void {
     const { problem, frame } = asProblem(error)
     if (problem.status >= 500) request.log.error({ err: error }, 'a page failed')
     if (problem.status === 503) void reply.header('retry-after', 5)
+    if (error instanceof TooManySessionsError) {
+      void reply.header('retry-after', Math.max(1, Math.ceil(error.waitMs / 1_000)))
+    }
     const page = request.checkout ?? request.portal ?? undefined
     const shown = frame ?? page?.frame ?? anonymousFrame(pages, request)
     const retryPath = problem.status === 503 ? retryPathOf(request, page?.path) : undefined
@@ -56,6 +60,9 @@ function retryPathOf({ method }: FastifyRequest, path: string | undefined): stri
 
 function asProblem(error: Error): Pick<ProblemError, 'problem' | 'frame'> {
   if (error instanceof ProblemError) return error
+  if (error instanceof TooManySessionsError) {
+    return { problem: problems.tooManyCheckouts, frame: undefined }
+  }
   return { problem: problemOfStatus(statusOf(error)), frame: undefined }
 }
 

@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createPayment, type CreateOutcome } from '@tollgate/domain/payments/create-payment'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
+import { sellsPlan } from '@tollgate/domain/sessions/sells-plan'
 import { taxPayment } from '@tollgate/domain/payments/tax-payment'
+import { commit } from '../../http/commit.ts'
 import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
 import { sendBack } from '../kept-form.ts'
@@ -37,7 +39,13 @@ export async function beginPayment(
   const billing = await readBilling(pages, checkout, { form: typed, isComplete: true })
   if (billing.wrong !== undefined) return back('Please check your billing details.')
   const wanted = requestOf(checkout, form)
-  const outcome = await createPayment(pages.payments, operationOfCheckout(pages, request), wanted)
+  const operation = operationOfCheckout(pages, request)
+  const { planRef } = wanted
+  const isSold =
+    planRef === undefined ||
+    (await commit(pages, operation, (work) => sellsPlan(work, checkout.session, planRef)))
+  if (!isSold) return back('That plan is not offered any more.')
+  const outcome = await createPayment(pages.payments, operation, wanted)
   if (outcome.kind !== 'created') return back(refusalText(outcome))
   const { intent } = outcome
   const refused = await taxAsTold(pages, request, intent, typed)

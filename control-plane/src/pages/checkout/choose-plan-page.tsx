@@ -15,7 +15,7 @@ type ChoosePlanProps = {
 }
 
 export function ChoosePlanPage({ checkout, choice, notice }: ChoosePlanProps): ReactElement {
-  const { product, plans, triable, held } = choice
+  const { product, plans, triable, soldOut, held } = choice
   const { formats } = checkout.frame
   return (
     <CheckoutPage checkout={checkout} title={`Plans of ${product.name}`} notice={notice}>
@@ -32,6 +32,7 @@ export function ChoosePlanPage({ checkout, choice, notice }: ChoosePlanProps): R
           href={stepPath(checkout, { plan: plan.reference })}
           isTriable={triable.has(plan.reference)}
           isHeld={held?.planRef === plan.reference}
+          isSoldOut={soldOut.has(plan.reference)}
         />
       ))}
     </CheckoutPage>
@@ -44,15 +45,18 @@ type PlanCardProps = {
   readonly href: string
   readonly isTriable: boolean
   readonly isHeld: boolean
+  readonly isSoldOut: boolean
 }
 
-function PlanCard({ plan, formats, href, isTriable, isHeld }: PlanCardProps): ReactElement {
+function PlanCard(props: PlanCardProps): ReactElement {
+  const { plan, formats, href, isTriable, isHeld, isSoldOut } = props
   const facts = planFacts(plan, formats, isTriable)
   return (
     <article className="card" aria-label={plan.name}>
       <div className="row spread">
         <h2>{plan.name}</h2>
         {isHeld && <span className="badge good">Your plan</span>}
+        {!isHeld && isSoldOut && <span className="badge quiet">Sold out</span>}
       </div>
       <p className="price">{priceWords(plan, formats)}</p>
       {plan.description !== null && <p className="quiet">{plan.description}</p>}
@@ -63,7 +67,7 @@ function PlanCard({ plan, formats, href, isTriable, isHeld }: PlanCardProps): Re
           ))}
         </ul>
       )}
-      {!isHeld && (
+      {!isHeld && !isSoldOut && (
         <div className="actions">
           <a className="button main" href={href} aria-label={`Choose ${plan.name}`}>
             Choose

@@ -14,8 +14,6 @@ type DonePageProps = {
  * customer should see what came of it.
  */
 export function DonePage({ checkout, text }: DonePageProps): ReactElement {
-  const { returnUrl } = checkout.session
-  const name = checkout.frame.merchant?.name ?? ''
   return (
     <CheckoutPage checkout={checkout} title="Done">
       <div className="card centred">
@@ -24,14 +22,25 @@ export function DonePage({ checkout, text }: DonePageProps): ReactElement {
         </span>
         <h1>Done</h1>
         <p>{text}</p>
-        {returnUrl !== null && isWebAddress(returnUrl) ? (
-          <a className="button main" href={returnUrl} rel="noreferrer">
-            {`Back to ${name}`}
-          </a>
-        ) : (
-          <p className="quiet">You can close this window.</p>
-        )}
+        <WayBack checkout={checkout} />
       </div>
     </CheckoutPage>
+  )
+}
+
+function WayBack({ checkout }: Pick<DonePageProps, 'checkout'>): ReactElement {
+  const { returnUrl } = checkout.session
+  const { merchant } = checkout.frame
+  if (returnUrl === null || !isWebAddress(returnUrl)) {
+    return <p className="quiet">You can close this window.</p>
+  }
+  if (merchant !== undefined && !merchant.mayLeadTo(returnUrl)) {
+    const text = `The way back leads to ${new URL(returnUrl).host}, which ${merchant.name} does not allow any more. You can close this window.`
+    return <p className="quiet">{text}</p>
+  }
+  return (
+    <a className="button main" href={returnUrl} rel="noreferrer">
+      {`Back to ${merchant?.name ?? ''}`}
+    </a>
   )
 }

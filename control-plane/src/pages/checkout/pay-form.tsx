@@ -14,7 +14,7 @@ type PayFormProps = {
   readonly checkout: Checkout
   readonly plan: Plan
   /** Whether the set-up fee is due. */
-  readonly isFirst: boolean
+  readonly isFirstCharge: boolean
   readonly billing: Billing
   readonly priced: Extract<PricedChoice, { kind: 'priced' }>
 }
@@ -67,11 +67,11 @@ function Afterwards(props: PayFormProps): ReactElement {
   )
 }
 
-function linesOf({ plan, isFirst, priced }: PayFormProps): SumLine[] {
+function linesOf({ plan, isFirstCharge, priced }: PayFormProps): SumLine[] {
   const { priceMinor, currency } = priced
   const prices = pricesIn(plan, currency)
   const planMinor = prices?.priceMinor ?? 0n
-  const setupMinor = isFirst ? (prices?.setupFeeMinor ?? 0n) : 0n
+  const setupMinor = isFirstCharge ? (prices?.setupFeeMinor ?? 0n) : 0n
   const otherMinor = priceMinor - planMinor - setupMinor
   return [
     { label: plan.name, amountMinor: planMinor },

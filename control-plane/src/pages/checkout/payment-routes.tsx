@@ -5,6 +5,7 @@ import { lookAtPayment } from '@tollgate/domain/payments/look-at-payment'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { processorOf } from '@tollgate/domain/payments/payment-parts'
 import { settlePayment } from '@tollgate/domain/payments/settle-payment'
+import type { CheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../http/api-server.ts'
 import { read } from '../../http/read.ts'
@@ -77,7 +78,16 @@ const declinedNotice: Notice = {
   text: 'The payment did not go through, and nothing was charged. Please try again, or use another card.',
 }
 
-/** One that was made on this checkout. */
+/** A payment that was made on the checkout, or the payment of an invoice for the checkout's product. */
+function isPayableOn(session: CheckoutSession, intent: PaymentIntent): boolean {
+  if (intent.invoiceRef === null || intent.purpose !== 'usage_billing') {
+    return intent.checkoutSessionId === session.sessionId
+  }
+  const { customerRef, productRef } = session
+  return intent.customerRef === customerRef && intent.productRef === productRef
+}
+
+/** Refuses payments that this checkout may not show exactly as unknown ones. */
 async function requireIntent(
   pages: PageParts,
   request: FastifyRequest,
@@ -85,7 +95,7 @@ async function requireIntent(
 ): Promise<PaymentIntent> {
   const { caller, session, frame } = checkoutOf(request)
   const intent = await read(pages, caller, (sql) => findIntent(sql, caller.providerId, reference))
-  if (intent === undefined || intent.checkoutSessionId !== session.sessionId) {
+  if (intent === undefined || !isPayableOn(session, intent)) {
     throw new ProblemError(problems.notFound, frame)
   }
   return intent

@@ -13,16 +13,21 @@ export function planFacts(plan: Plan, formats: Formats, isTriable: boolean): str
   const usageTerms = usageTermsOf(plan)
   const { terms, setupFeeMinor, currency } = plan
   const { trialDays = 0, freeUnits = 0, limit = 0, accessExpiryDays = 0 } = terms
+  const { maxUnbilledMinor = 0 } = terms
   const others = currenciesOf(plan).slice(1)
   const facts: readonly (string | false)[] = [
     isCreditBased(plan) && `${count(exampleUnits)} requests cost ${exampleWords(plan, money)}`,
     isTriable && `${count(trialDays)} ${trialDays === 1 ? 'day' : 'days'} free to try`,
     endWords(plan),
+    noticeWords(plan, formats),
     freeUnits > 0 && `${count(freeUnits)} requests free in each period`,
     limit > 0 && `${limitWords(plan)} ${count(limit)} requests in each period`,
     ...(usageTerms === undefined ? [] : usagePrices(usageTerms, formats)),
+    maxUnbilledMinor > 0 &&
+      `Usage up to ${money(BigInt(maxUnbilledMinor), currency)} in each period before it is billed`,
     (setupFeeMinor ?? 0) > 0 &&
       `${money(BigInt(setupFeeMinor ?? 0), currency)} once for the set-up`,
+    terms.requiresPaymentMethod === true && 'Starts with a saved card',
     accessExpiryDays > 0 && plan.type === 'one-time' && `Yours for ${count(accessExpiryDays)} days`,
     others.length > 0 && `Also in ${others.join(', ')}`,
   ]
@@ -42,6 +47,13 @@ function endWords(plan: Plan): string | false {
   const period = periodWords(plan)
   if (plan.type === 'one-time' || period === undefined || renews(plan)) return false
   return `Ends after ${period}, and does not renew`
+}
+
+/** False for plans that do not renew, and for those without a notice. */
+function noticeWords(plan: Plan, { count }: Formats): string | false {
+  const { cancellationNoticeDays: days = 0 } = plan.terms
+  if (days === 0 || plan.type !== 'recurring' || !renews(plan)) return false
+  return `Cancel at least ${count(days)} ${days === 1 ? 'day' : 'days'} before a period ends`
 }
 
 /** With overage the limit is what the price includes; else it is where the plan ends. */

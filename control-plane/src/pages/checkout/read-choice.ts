@@ -1,17 +1,17 @@
 import { isOffered } from '@tollgate/domain/plans/plan-offer'
+import { isSoldOut } from '@tollgate/domain/plans/places'
 import { requiresPayment, type Plan } from '@tollgate/domain/plans/plan'
 import { listPlans } from '@tollgate/domain/plans/repository'
 import { findProduct, type Product } from '@tollgate/domain/products/repository'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import {
   decideActivation,
+  requiresCard,
   type ActivationDecision,
 } from '@tollgate/domain/purchases/decide-activation'
-import {
-  findDecidingPurchase,
-  findLastOfPlan,
-  type Purchase,
-} from '@tollgate/domain/purchases/repository'
+import { readActivationState } from '@tollgate/domain/purchases/read-activation-state'
+import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import { sellsOnBoundCheckout } from '@tollgate/domain/sessions/bound-checkout'
 import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
 import { mayTry } from '@tollgate/domain/purchases/start-trial'
 import { read } from '../../http/read.ts'
@@ -24,6 +24,8 @@ export type Choice = {
   readonly plans: readonly Plan[]
   /** Which of them the customer can try before paying, by reference. */
   readonly triable: ReadonlySet<string>
+  /** Which of them have no more to sell, by reference. */
+  readonly soldOut: ReadonlySet<string>
   /** What the customer has of the product now. */
   readonly held: Purchase | undefined
 }
@@ -39,18 +41,25 @@ export function readChoice(
   return read(pages, caller, async (sql) => {
     const product = productRef === null ? undefined : await findProduct(sql, providerId, productRef)
     if (product?.status !== 'active') return undefined
+    const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
     const plans = (await listPlans(sql, providerId, [product.reference]))
       .filter(isOffered)
+      .filter((plan) => session.mayChangePlan || sellsOnBoundCheckout(plan, last, now))
       .sort(cheapestFirst)
-    const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
     const held = last !== undefined && givesAccess(last, now) ? last : undefined
     const triable = new Set<string>()
+    const soldOut = new Set<string>()
+    for (const plan of plans) {
+      if (await isSoldOut(sql, providerId, plan, customer.reference)) soldOut.add(plan.reference)
+    }
     for (const plan of plans.filter(hasTrial)) {
       const of = { customerRef: customer.reference, productRef: product.reference }
-      const lastOfPlan = await findLastOfPlan(sql, providerId, { ...of, planRef: plan.reference })
-      if (mayTry({ product, plan, last, lastOfPlan, now })) triable.add(plan.reference)
+      const ofPlan = { ...of, planRef: plan.reference }
+      const state = await readActivationState(sql, providerId, ofPlan)
+      const input = { product, plan, ...state, isSoldOut: soldOut.has(plan.reference), now }
+      if (mayTry(input)) triable.add(plan.reference)
     }
-    return { product, plans, triable, held }
+    return { product, plans, triable, soldOut, held }
   })
 }
 
@@ -63,15 +72,16 @@ function cheapestFirst(one: Plan, other: Plan): number {
 /** What taking a plan comes to. */
 export type Step =
   | Exclude<ActivationDecision, { kind: 'payment-required' }>
-  | { readonly kind: 'try'; readonly plan: Plan }
-  /** `isFirst`: the set-up fee is due with it. */
-  | { readonly kind: 'payment-required'; readonly plan: Plan; readonly isFirst: boolean }
+  /** `needsCard`: the customer saves a card first. */
+  | { readonly kind: 'try'; readonly plan: Plan; readonly needsCard: boolean }
+  /** `isFirstCharge`: the set-up fee is due with it. */
+  | { readonly kind: 'payment-required'; readonly plan: Plan; readonly isFirstCharge: boolean }
 
 /** As far as it can be said beforehand: whoever takes the plan has it decided again. */
 export function readStep(
   pages: PageParts,
   { caller, customer }: Checkout,
-  { product, plans, triable }: Choice,
+  { product, plans, triable, soldOut }: Choice,
   planRef: string,
 ): Promise<Step> {
   const { providerId } = caller
@@ -79,12 +89,13 @@ export function readStep(
   const plan = plans.find(({ reference }) => reference === planRef)
   const now = new Date(pages.clock.now())
   return read(pages, caller, async (sql): Promise<Step> => {
-    const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
-    const lastOfPlan = await findLastOfPlan(sql, providerId, of)
-    const input = { product, plan, last, lastOfPlan, now }
-    if (plan !== undefined && triable.has(planRef)) return { kind: 'try', plan }
+    const state = await readActivationState(sql, providerId, of)
+    if (plan !== undefined && triable.has(planRef)) {
+      return { kind: 'try', plan, needsCard: requiresCard(plan) && !state.hasCard }
+    }
+    const input = { product, plan, ...state, isSoldOut: soldOut.has(planRef), now }
     const decision = decideActivation(input)
     if (decision.kind !== 'payment-required') return decision
-    return { ...decision, isFirst: lastOfPlan === undefined }
+    return { ...decision, isFirstCharge: state.isFirstCharge }
   })
 }

@@ -4,6 +4,7 @@ import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
 import { read } from '../../http/read.ts'
 import { requireProvider } from '../../http/require.ts'
+import { requireCardEntry } from '../card-setup.ts'
 import type { PageParts } from '../frame.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
@@ -11,12 +12,16 @@ import { ProblemError, problems } from '../problem.tsx'
 import type { Asked } from './asked.ts'
 import { checkoutOf, operationOfCheckout, type Checkout } from './checkout.ts'
 import { ChoosePlanPage } from './choose-plan-page.tsx'
+import { DebtsPage } from './debts-page.tsx'
 import { DonePage } from './done-page.tsx'
 import { PayForm } from './pay-form.tsx'
 import { priceChoice, readBilling } from './read-billing.ts'
+import { changeWords, scheduleWords } from '../../purchases/change-words.ts'
 import { readChoice, readStep, type Step } from './read-choice.ts'
+import { readDebts } from './read-debts.ts'
 import { requestOf } from './payment-request-of.ts'
-import { ActivateForm, ReviewPage, TrialForm } from './review-page.tsx'
+import { ReviewPage } from './review-page.tsx'
+import { ActivateForm, SaveCardForm, TrialForm, trialWords } from './start-forms.tsx'
 import { TopUpPage } from './top-up-page.tsx'
 
 /** Where the customer is: done, choosing, or looking at what was chosen. */
@@ -32,6 +37,8 @@ export async function showStep(
   if (status === 'used')
     return sendPage(reply, 200, <DonePage checkout={checkout} text={doneText} />)
   if (session.purpose === 'credit_topup') return showTopUp(pages, request, reply, asked, notice)
+  const invoices = await readDebts(pages, checkout)
+  if (invoices.length > 0) return sendPage(reply, 200, DebtsPage({ checkout, invoices, notice }))
   const choice = await readChoice(pages, checkout)
   if (choice === undefined) throw new ProblemError(problems.notForSale, frame)
   const planRef = session.planRef ?? asked.planRef
@@ -49,7 +56,9 @@ export async function showStep(
     throw new ProblemError({ ...problems.notForSale, text: `${step.reason}.` }, frame)
   }
   const { product, held } = choice
-  const shown = { checkout, product, plan, isTriable: step.kind === 'try', held, notice }
+  const start = step.kind === 'card-required' ? step.start : step
+  const startsAt = start.kind === 'schedule' ? start.change.at : undefined
+  const shown = { checkout, product, plan, isTriable: step.kind === 'try', held, startsAt, notice }
   const form = await formOf(pages, request, step, asked)
   return sendPage(reply, 200, <ReviewPage {...shown}>{form}</ReviewPage>)
 }
@@ -67,9 +76,20 @@ async function formOf(
   const { plan } = step
   switch (step.kind) {
     case 'activate':
-      return <ActivateForm checkout={checkout} plan={plan} />
-    case 'try':
-      return <TrialForm checkout={checkout} plan={plan} now={new Date(pages.clock.now())} />
+    case 'schedule':
+      return <ActivateForm checkout={checkout} plan={plan} words={startWords(checkout, step)} />
+    case 'card-required': {
+      requireCardEntry(pages, checkout)
+      const words = startWords(checkout, step.start)
+      return <SaveCardForm {...{ checkout, plan }} start="activate" words={words} />
+    }
+    case 'try': {
+      const now = new Date(pages.clock.now())
+      if (!step.needsCard) return <TrialForm checkout={checkout} plan={plan} now={now} />
+      requireCardEntry(pages, checkout)
+      const words = trialWords(checkout, plan, now)
+      return <SaveCardForm {...{ checkout, plan }} start="trial" words={words} />
+    }
     case 'payment-required': {
       requireCardEntry(pages, checkout)
       const currency = currenciesOf(plan).find((code) => code === asked.currency) ?? plan.currency
@@ -81,15 +101,19 @@ async function formOf(
         const problem = { ...problems.notForSale, text: `${priced.reason}.` }
         throw new ProblemError(problem, checkout.frame)
       }
-      return <PayForm {...{ checkout, plan, isFirst: step.isFirst, billing, priced }} />
+      return <PayForm {...{ checkout, plan, isFirstCharge: step.isFirstCharge, billing, priced }} />
     }
   }
 }
 
-function requireCardEntry(pages: PageParts, { caller, frame }: Checkout): void {
-  if (pages.cardEntries[caller.environment].kind === 'none') {
-    throw new ProblemError(problems.noPayments, frame)
-  }
+/** What a change of plan charges or credits, and when; undefined: nothing is changed. */
+function startWords(
+  { frame }: Checkout,
+  start: Extract<Step, { kind: 'activate' | 'schedule' }>,
+): string | undefined {
+  return start.kind === 'activate'
+    ? changeWords(start.change)
+    : scheduleWords(start.plan.name, start.change.from, start.change.at, frame.formats.date)
 }
 
 async function showTopUp(

@@ -9,6 +9,7 @@ import { commit } from '../../http/commit.ts'
 import { read } from '../../http/read.ts'
 import { displayRateOf } from '../../http/require.ts'
 import { majorOf } from '../amount.ts'
+import { handleOf } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
 import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
@@ -57,14 +58,16 @@ export function registerCreditPages(app: ApiServer, pages: PageParts): void {
   })
 
   app.post(`${portalPath}/:handle/top-up`, { schema }, async (request, reply) => {
-    const { customer, path } = portalOf(request)
+    const { customer, path, session } = portalOf(request)
     const { sessionId } = await commit(pages, operationOfPortal(pages, request), (work) =>
-      openCheckoutSession(work, pages.hostedUrl, {
+      openCheckoutSession(work, pages, {
         customerRef: customer.reference,
         purpose: 'credit_topup',
         productRef: null,
         plan: undefined,
         returnUrl: new URL(path, pages.hostedUrl).href,
+        mayChangePlan: true,
+        portalHandle: handleOf(session.sessionId),
       }),
     )
     return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)

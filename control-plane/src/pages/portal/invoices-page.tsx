@@ -1,11 +1,13 @@
 import type { ReactElement } from 'react'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
+import { worstDispute } from '@tollgate/domain/invoices/disputes'
 import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { dueMinor, type InvoiceStatus } from '@tollgate/domain/invoices/transitions'
 import type { Notice } from '../notice.tsx'
 import type { Portal } from './portal.ts'
 import { PortalPage } from './portal-page.tsx'
-import { invoiceName } from './invoice-name.ts'
+import { expiryText } from '../../invoices/card-expiry.ts'
+import { invoiceName } from '../invoice-name.ts'
 import { UnpaidInvoices } from './unpaid-invoices.tsx'
 
 type InvoicesPageProps = {
@@ -24,6 +26,11 @@ const statusWords: Readonly<Record<InvoiceStatus, readonly [label: string, tone:
   uncollectible: ['Unpaid', 'bad'],
   partly_refunded: ['Partly paid back', 'quiet'],
   refunded: ['Paid back', 'quiet'],
+}
+
+const disputeWords: Readonly<Record<'open' | 'lost', readonly [label: string, tone: string]>> = {
+  open: ['Disputed', 'warning'],
+  lost: ['Taken back by the bank', 'bad'],
 }
 
 export function InvoicesPage({
@@ -76,7 +83,9 @@ type InvoiceRowProps = {
 function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElement {
   const { issuedAt, status, currency, totalMinor } = invoice
   const { money, date } = portal.frame.formats
-  const [label, tone] = statusWords[status]
+  const dispute = worstDispute(payments)
+  const [label, tone] =
+    dispute === null || dispute === 'won' ? statusWords[status] : disputeWords[dispute]
   const due = dueMinor(invoice)
   const text = invoiceName(portal, invoice)
   return (
@@ -98,6 +107,7 @@ function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElemen
                 <span className="whole">
                   <span className="capital">{paidWith.brand}</span> ending in {paidWith.last4}
                 </span>
+                {expiryText(paidWith) !== null && ` (${expiryText(paidWith)})`}
               </>
             )}
           </div>

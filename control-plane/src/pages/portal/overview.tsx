@@ -10,6 +10,7 @@ import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
 import type { Notice } from '../notice.tsx'
 import { PortalPage } from './portal-page.tsx'
+import { readPauses, type Pause } from './read-pauses.ts'
 import { readUnpaid, UnpaidInvoices } from './unpaid-invoices.tsx'
 
 type Overview = {
@@ -17,6 +18,7 @@ type Overview = {
   readonly past: readonly ShownPurchase[]
   readonly offered: readonly OfferedProduct[]
   readonly unpaid: readonly Invoice[]
+  readonly pauses: ReadonlyMap<string, Pause>
 }
 
 /** States in which there is something to do or to wait for, beside those with access. */
@@ -40,6 +42,11 @@ export async function readOverview(pages: PageParts, portal: Portal, now: Date):
       last: past[0]?.purchase.productRef,
     }),
     unpaid: await readUnpaid(pages, portal),
+    pauses: await readPauses(
+      pages,
+      portal,
+      current.map(({ purchase }) => purchase),
+    ),
   }
 }
 
@@ -51,7 +58,7 @@ type OverviewPageProps = {
 }
 
 export function OverviewPage({ portal, overview, now, notice }: OverviewPageProps): ReactElement {
-  const { current, past, offered, unpaid } = overview
+  const { current, past, offered, unpaid, pauses } = overview
   return (
     <PortalPage portal={portal} section="plans" title="Your plans" notice={notice}>
       <h1>Your plans</h1>
@@ -62,7 +69,13 @@ export function OverviewPage({ portal, overview, now, notice }: OverviewPageProp
       {current.length === 0 && offered.length === 0 && <NothingOffered portal={portal} />}
       <section className="cards" aria-label="Current plans">
         {current.map((shown) => (
-          <PurchaseCard key={shown.purchase.reference} portal={portal} shown={shown} now={now} />
+          <PurchaseCard
+            key={shown.purchase.reference}
+            portal={portal}
+            shown={shown}
+            pause={pauses.get(shown.purchase.reference)}
+            now={now}
+          />
         ))}
       </section>
       {past.length > 0 && <PastPlans portal={portal} past={past} now={now} />}

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { ReactElement } from 'react'
 import type { Card } from '@tollgate/domain/cards/repository'
-import type { CardEntry } from '../card-entry.ts'
-import { CardForm, cardScripts } from '../card-form.tsx'
+import { expiryText } from '../../invoices/card-expiry.ts'
+import { cardScripts } from '../card-form.tsx'
 import type { Notice } from '../notice.tsx'
 import { PostForm } from '../post-form.tsx'
 import { priceWords } from '../purchase-words.ts'
+import { SaveCardSection, type OpenSetup } from '../save-card-section.tsx'
 import type { Portal } from './portal.ts'
 import { PortalPage } from './portal-page.tsx'
 import type { UsesOfCard } from './uses-of-card.ts'
@@ -58,8 +59,7 @@ export function PaymentPage({
 }
 
 function SavedCard({ card }: { readonly card: Card }): ReactElement {
-  const { expMonth, expYear, reusable } = card
-  const expiry = `${String(expMonth).padStart(2, '0')}/${expYear}`
+  const { reusable } = card
   return (
     <>
       <dl className="facts">
@@ -71,12 +71,10 @@ function SavedCard({ card }: { readonly card: Card }): ReactElement {
         </div>
         <div>
           <dt>Valid through</dt>
-          <dd>{expiry}</dd>
+          <dd>{expiryText(card)}</dd>
         </div>
       </dl>
-      {!reusable && (
-        <p className="quiet">It was used once, and is not kept for payments without you.</p>
-      )}
+      {!reusable && <p className="quiet">It is not used for payments without you.</p>}
     </>
   )
 }
@@ -151,46 +149,27 @@ export function RemoveCardPage({ portal, card, uses }: RemoveCardProps): ReactEl
 
 type EnterCardProps = {
   readonly portal: Portal
-  readonly entry: Exclude<CardEntry, { kind: 'none' }>
-  readonly setupIntentId: string
-  readonly clientSecret: string
-  /** Absolute. */
-  readonly returnUrl: string
-  /** Whether an invoice waits for another card. */
-  readonly hasUnpaid: boolean
+  readonly setup: OpenSetup
   readonly notice: Notice | undefined
 }
 
-export function EnterCardPage(props: EnterCardProps): ReactElement {
-  const { portal, entry, setupIntentId, clientSecret, returnUrl, hasUnpaid, notice } = props
+export function EnterCardPage({ portal, setup, notice }: EnterCardProps): ReactElement {
   return (
     <PortalPage
       portal={portal}
       section="payment"
       title="Save a card"
       notice={notice}
-      scripts={cardScripts(entry, portal.frame.files)}
+      scripts={cardScripts(setup.entry, portal.frame.files)}
     >
       <p>
         <a href={`${portal.path}/payment`}>← Payment</a>
       </p>
-      <section className="card narrow" aria-label="Card">
-        <h1>Save a card</h1>
-        <p className="quiet">
-          {hasUnpaid
-            ? 'What could not be charged is charged to this card within a few minutes.'
-            : 'Nothing is charged now.'}{' '}
-          Plans that renew and automatic top-up use this card from now on.
-        </p>
-        <CardForm
-          entry={entry}
-          act="save"
-          intentId={setupIntentId}
-          clientSecret={clientSecret}
-          returnUrl={returnUrl}
-          label="Save card"
-        />
-      </section>
+      <SaveCardSection
+        setup={setup}
+        uses="Plans that renew and automatic top-up use this card from now on."
+        isNarrow
+      />
     </PortalPage>
   )
 }

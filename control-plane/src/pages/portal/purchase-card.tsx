@@ -1,20 +1,26 @@
 import type { ReactElement } from 'react'
 import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
+import { planOfPeriod } from '@tollgate/domain/plans/included-units'
 import { effectiveCap } from '@tollgate/domain/plans/plan-cap'
+import { unbilledCap } from '@tollgate/domain/plans/unbilled-limit'
+import type { PlanSnapshot } from '@tollgate/domain/purchases/plan-snapshot'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import { decideCancel } from '@tollgate/domain/purchases/decide-cancel'
-import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
 import { refusalOf } from '@tollgate/domain/purchases/reactivate-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
 import type { Formats } from '../formats.ts'
 import { priceWords, purchaseWords } from '../purchase-words.ts'
 import { PostForm } from '../post-form.tsx'
 import type { Portal } from './portal.ts'
+import type { Pause } from './read-pauses.ts'
 
 type PurchaseCardProps = {
   readonly portal: Portal
   readonly shown: ShownPurchase
+  /** Undefined if it is not suspended, or its customer can do nothing about that. */
+  readonly pause: Pause | undefined
   readonly now: Date
   /** False on the purchase's own page. */
   readonly hasLink?: boolean
@@ -23,6 +29,7 @@ type PurchaseCardProps = {
 export function PurchaseCard({
   portal,
   shown,
+  pause,
   now,
   hasLink = true,
 }: PurchaseCardProps): ReactElement {
@@ -31,6 +38,7 @@ export function PurchaseCard({
   const words = purchaseWords(purchase, now)
   const path = purchasePath(portal, purchase.reference)
   const planName = purchase.planSnapshot?.name
+  const changesAt = purchase.scheduledPlanAt ?? purchase.nextBillingDate
   return (
     <article className="card" aria-label={purchase.productName}>
       <div className="row spread">
@@ -56,18 +64,24 @@ export function PurchaseCard({
           </div>
         )}
       </dl>
-      {hasUnpaidTrial(purchase) && <p>The trial has ended. Choose a plan to go on.</p>}
+      {purchase.scheduledPlan !== null && changesAt !== null && !isEnding(purchase) && (
+        <p>{`${purchase.scheduledPlan.name} starts on ${formats.date(changesAt)} and takes its place.`}</p>
+      )}
+      {isEnding(purchase) && purchase.nextBillingDate !== null && (
+        <p>{`It still renews on ${formats.date(purchase.nextBillingDate)}, because its notice had passed.`}</p>
+      )}
+      {pause !== undefined && <p>{pauseWords[pause]}</p>}
       <UsageMeter shown={shown} formats={formats} />
       <PurchaseActions portal={portal} shown={shown} now={now} />
     </article>
   )
 }
 
-/** Paused because there was no card to pay with when its trial ended. */
-function hasUnpaidTrial({ status, planSnapshot, paidAt }: Purchase): boolean {
-  return (
-    status === 'suspended' && paidAt === null && planSnapshot !== null && hasTrial(planSnapshot)
-  )
+const pauseWords: Readonly<Record<Pause, string>> = {
+  disputed:
+    'A payment for it was disputed at your bank. Save another card, then choose a plan to go on.',
+  unpaid: 'An invoice is not paid. The plan goes on as soon as it is.',
+  'trial-ended': 'The trial has ended. Choose a plan to go on.',
 }
 
 export function purchasePath({ path }: Portal, reference: string): string {
@@ -79,10 +93,16 @@ function UsageMeter(props: { readonly shown: ShownPurchase; readonly formats: Fo
   const { count, date } = props.formats
   if (usage === undefined || purchase.planSnapshot === null) return null
   const { used, carriedOverUnits } = usage
-  const capMicros = effectiveCap(purchase.planSnapshot, micros(carriedOverUnits))
+  const plan = planShown(purchase.planSnapshot, props.shown)
+  const capMicros = effectiveCap(plan, micros(carriedOverUnits))
   const resets = usage.periodEnd === undefined ? '' : `, until ${date(new Date(usage.periodEnd))}`
   const carried = carriedOverUnits > 0 ? `, ${count(carriedOverUnits)} of them carried over` : ''
-  const cost = <UsageCost shown={props.shown} formats={props.formats} />
+  const cost = (
+    <>
+      <UsageCost shown={props.shown} formats={props.formats} />
+      <UnbilledLimit shown={props.shown} formats={props.formats} />
+    </>
+  )
   if (capMicros === null) {
     return (
       <>
@@ -112,11 +132,41 @@ function UsageCost(props: { readonly shown: ShownPurchase; readonly formats: For
   return <p className="quiet">{`Usage of this period costs ${cost} so far, without tax.`}</p>
 }
 
+/** Shown when it is reached. The usage of a trial is not billed, and so has no such limit. */
+function UnbilledLimit({
+  shown: { purchase, usage },
+  formats,
+}: Pick<PurchaseCardProps, 'shown'> & {
+  readonly formats: Formats
+}) {
+  const plan = purchase.planSnapshot
+  const cap = plan === null ? null : unbilledCap(planShown(plan, { purchase, usage }))
+  if (plan === null || cap === null || usage === undefined) return null
+  if (purchase.status === 'trialing') return null
+  const carried = cap.isWidened ? micros(usage.carriedOverUnits) : 0n
+  if (micros(usage.used) < cap.units + carried) return null
+  const most = formats.money(BigInt(plan.terms.maxUnbilledMinor ?? 0), plan.currency)
+  return (
+    <p className="bad-text">
+      {`Usage that is not billed yet has reached ${most}, the most that this plan allows.`}
+    </p>
+  )
+}
+
+/** The plan as it holds in the period whose usage is shown. */
+function planShown(plan: PlanSnapshot, { purchase, usage }: ShownPurchase): PlanSnapshot {
+  return planOfPeriod(plan, purchase, { start: new Date(usage?.periodStart ?? 0) })
+}
+
 function micros(units: number): bigint {
   return BigInt(microsFromNumber(units) ?? 0)
 }
 
-function PurchaseActions({ portal, shown: { purchase }, now }: PurchaseCardProps) {
+function PurchaseActions({
+  portal,
+  shown: { purchase },
+  now,
+}: Pick<PurchaseCardProps, 'portal' | 'shown' | 'now'>) {
   const path = `/purchases/${encodeURIComponent(purchase.reference)}`
   const decision = decideCancel(purchase, now)
   const isCancellable = decision.kind === 'schedule' || decision.kind === 'end-now'
@@ -129,6 +179,13 @@ function PurchaseActions({ portal, shown: { purchase }, now }: PurchaseCardProps
         <PostForm page={portal} path={`${path}/reactivate`}>
           <button className="button main" type="submit">
             Keep this plan
+          </button>
+        </PostForm>
+      )}
+      {purchase.scheduledPlan !== null && purchase.endedAt === null && (
+        <PostForm page={portal} path={`${path}/keep`}>
+          <button className="button" type="submit">
+            {`Do not change to ${purchase.scheduledPlan.name}`}
           </button>
         </PostForm>
       )}

@@ -12,10 +12,12 @@ import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
 import type { Notice } from '../notice.tsx'
 import { PortalPage } from './portal-page.tsx'
+import type { Pause } from './read-pauses.ts'
 
 type PurchasePageProps = {
   readonly portal: Portal
   readonly shown: ShownPurchase
+  readonly pause: Pause | undefined
   /** Undefined where usage cannot be read now. */
   readonly charts: readonly MeterChart[] | undefined
   readonly now: Date
@@ -25,6 +27,7 @@ type PurchasePageProps = {
 export function PurchasePage({
   portal,
   shown,
+  pause,
   charts,
   now,
   notice,
@@ -36,7 +39,7 @@ export function PurchasePage({
         <a href={portal.path}>← All plans</a>
       </p>
       <h1>{purchase.productName}</h1>
-      <PurchaseCard portal={portal} shown={shown} now={now} hasLink={false} />
+      <PurchaseCard portal={portal} shown={shown} pause={pause} now={now} hasLink={false} />
       <section className="card">
         <h2>Usage</h2>
         {charts === undefined ? (
@@ -154,8 +157,12 @@ function Consequences(props: {
     )
   }
   const day = formats.date(decision.endDate)
+  const { renewsAt } = decision
   return (
     <ul>
+      {renewsAt !== null && (
+        <li>{`The notice for the running period has passed. It still renews on ${formats.date(renewsAt)}, and is charged then.`}</li>
+      )}
       <li>{`You can go on using it until ${day}.`}</li>
       <li>
         {isBilled

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
 import { decideCancel } from '@tollgate/domain/purchases/decide-cancel'
 import { reactivatePurchase } from '@tollgate/domain/purchases/reactivate-purchase'
+import { schedulePlan } from '@tollgate/domain/purchases/schedule-plan'
 import { findProduct } from '@tollgate/domain/products/repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { longText, requiredReference } from '@tollgate/schemas/http/fields'
@@ -10,6 +11,7 @@ import type { ApiServer } from '../../http/api-server.ts'
 import { commit } from '../../http/commit.ts'
 import { read } from '../../http/read.ts'
 import { shownPurchasesOf, type ShownPurchase } from '../../purchases/present-purchases.ts'
+import { handleOf } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
@@ -20,6 +22,7 @@ import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 import { purchasePath } from './purchase-card.tsx'
 import { CancelPage, PurchasePage } from './purchase-page.tsx'
 import { purchaseUsageCharts } from './purchase-usage-charts.ts'
+import { readPauses } from './read-pauses.ts'
 
 const params = z.object({ handle: z.string(), purchaseRef: requiredReference })
 const schema = { hide: true, params }
@@ -29,6 +32,7 @@ const purchasesPath = `${portalPath}/:handle/purchases/:purchaseRef`
 const notices: Readonly<Record<string, Notice>> = {
   cancelled: { tone: 'good', text: 'Your plan is cancelled.' },
   reactivated: { tone: 'good', text: 'Your plan goes on as before.' },
+  kept: { tone: 'good', text: 'You keep your plan.' },
   refused: { tone: 'bad', text: 'That is not possible any more: the plan has changed meanwhile.' },
 }
 
@@ -45,8 +49,10 @@ export function registerPurchasePages(app: ApiServer, pages: PageParts): void {
     const shown = await requirePurchase(pages, request, request.params.purchaseRef)
     const charts = await purchaseUsageCharts(pages, portal.caller, shown.purchase)
     const now = new Date(pages.clock.now())
+    const { purchase } = shown
+    const pause = (await readPauses(pages, portal, [purchase])).get(purchase.reference)
     const notice = noticeOf(request)
-    return sendPage(reply, 200, PurchasePage({ portal, shown, charts, now, notice }))
+    return sendPage(reply, 200, PurchasePage({ portal, shown, pause, charts, now, notice }))
   })
 
   registerChanges(app, pages)
@@ -74,6 +80,14 @@ function registerChanges(app: ApiServer, pages: PageParts): void {
     return redirectTo(request, reply, purchase.reference, outcome.kind)
   })
 
+  app.post(`${purchasesPath}/keep`, { schema }, async (request, reply) => {
+    const { purchase } = await requirePurchase(pages, request, request.params.purchaseRef)
+    const kept = await commit(pages, operationOfPortal(pages, request), (work) =>
+      schedulePlan(work, purchase.reference, null),
+    )
+    return redirectTo(request, reply, purchase.reference, kept === undefined ? 'refused' : 'kept')
+  })
+
   app.post(`${purchasesPath}/reactivate`, { schema }, async (request, reply) => {
     const { purchase } = await requirePurchase(pages, request, request.params.purchaseRef)
     const outcome = await commit(pages, operationOfPortal(pages, request), (work) =>
@@ -88,19 +102,21 @@ function registerPlanChoice(app: ApiServer, pages: PageParts): void {
   const route = `${portalPath}/:handle/products/:productRef/plans`
   const named = z.object({ handle: z.string(), productRef: requiredReference })
   app.post(route, { schema: { hide: true, params: named } }, async (request, reply) => {
-    const { caller, customer, frame, path } = portalOf(request)
+    const { caller, customer, frame, path, session } = portalOf(request)
     const { productRef } = request.params
     const product = await read(pages, caller, (sql) =>
       findProduct(sql, caller.providerId, productRef),
     )
     if (product?.status !== 'active') throw new ProblemError(problems.notFound, frame)
     const { sessionId } = await commit(pages, operationOfPortal(pages, request), (work) =>
-      openCheckoutSession(work, pages.hostedUrl, {
+      openCheckoutSession(work, pages, {
         customerRef: customer.reference,
         purpose: 'product',
         productRef: product.reference,
         plan: undefined,
         returnUrl: new URL(path, pages.hostedUrl).href,
+        mayChangePlan: true,
+        portalHandle: handleOf(session.sessionId),
       }),
     )
     return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)

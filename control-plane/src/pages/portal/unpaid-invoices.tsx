@@ -4,7 +4,7 @@ import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { read } from '../../http/read.ts'
 import type { PageParts } from '../frame.ts'
-import { invoiceName } from './invoice-name.ts'
+import { invoiceName } from '../invoice-name.ts'
 import type { Portal } from './portal.ts'
 
 /** More than anybody leaves unpaid before everything is suspended. */
@@ -13,7 +13,7 @@ const unpaidShownMax = 50
 /** What waits for money. */
 export async function readUnpaid(
   pages: PageParts,
-  { caller, customer }: Portal,
+  { caller, customer }: Pick<Portal, 'caller' | 'customer'>,
 ): Promise<readonly Invoice[]> {
   const filter = { customerRef: customer.reference, status: 'open' } as const
   const { invoices } = await read(pages, caller, (sql) =>

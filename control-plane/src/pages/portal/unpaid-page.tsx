@@ -7,7 +7,7 @@ import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { BankWaitedFor } from '../bank-waited-for.tsx'
 import type { Notice } from '../notice.tsx'
 import { PostForm } from '../post-form.tsx'
-import { invoiceName } from './invoice-name.ts'
+import { invoiceName } from '../invoice-name.ts'
 import type { Portal } from './portal.ts'
 import { PortalPage } from './portal-page.tsx'
 

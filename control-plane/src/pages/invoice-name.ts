@@ -1,7 +1,10 @@
 import { documentNumberText, type Invoice } from '@tollgate/domain/invoices/invoice'
-import type { Portal } from './portal.ts'
+import type { Caller } from '../http/plugins/authentication.ts'
 
 /** As people call it. */
-export function invoiceName({ caller }: Portal, { number, reference }: Invoice): string {
+export function invoiceName(
+  { caller }: { readonly caller: Caller },
+  { number, reference }: Invoice,
+): string {
   return number === null ? reference : documentNumberText('invoice', number, caller.environment)
 }

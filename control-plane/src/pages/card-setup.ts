@@ -1,0 +1,115 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ReactElement } from 'react'
+import type { Customer } from '@tollgate/domain/customers/repository'
+import { findSetup } from '@tollgate/domain/cards/setups-repository'
+import { applySetup } from '@tollgate/domain/payments/apply-setup'
+import { processorOf } from '@tollgate/domain/payments/payment-parts'
+import type { Caller } from '../http/plugins/authentication.ts'
+import { read } from '../http/read.ts'
+import { originsFor, type CardEntry } from './card-entry.ts'
+import { formFields } from './form-fields.ts'
+import type { Frame, PageParts } from './frame.ts'
+import type { Notice } from './notice.tsx'
+import { sendPage } from './page.tsx'
+import { isUnpaid, readUnpaid } from './portal/unpaid-invoices.tsx'
+import { ProblemError, problems } from './problem.tsx'
+import type { OpenSetup } from './save-card-section.tsx'
+import { securityHeaders } from './security-headers.ts'
+
+/* A card that is saved without a payment, in the portal or on a checkout. */
+
+type Visit = { readonly caller: Caller; readonly frame: Frame }
+
+/** Returns where cards are entered. Throws the problem page if no payments are taken. */
+export function requireCardEntry(
+  pages: PageParts,
+  { caller, frame }: Visit,
+): Exclude<CardEntry, { kind: 'none' }> {
+  const entry = pages.cardEntries[caller.environment]
+  if (entry.kind === 'none') throw new ProblemError(problems.noPayments, frame)
+  return entry
+}
+
+/** Returns what names the try of a form, so that a button that is pressed twice begins one setup. */
+export function requireAttempt(request: FastifyRequest, { frame }: Visit): string {
+  const { attempt } = formFields(request)
+  if (attempt === undefined || !/^[0-9a-f-]{36}$/.test(attempt)) {
+    throw new ProblemError(problems.staleForm, frame)
+  }
+  return attempt
+}
+
+/** Throws the same problem page for a setup of another customer as for one that does not exist. */
+async function requireSetup(
+  pages: PageParts,
+  { caller, customer, frame }: Visit & { readonly customer: Customer },
+  setupIntentId: string,
+): Promise<void> {
+  const setup = await read(pages, caller, (sql) => findSetup(sql, caller.providerId, setupIntentId))
+  if (setup?.customerRef !== customer.reference) throw new ProblemError(problems.notFound, frame)
+}
+
+/**
+ * Returns the setup whose card the customer enters. It is undefined when the setup has ended, for example when the customer
+ * comes back after entering the card: the page then shows the result, and no form that would be refused.
+ */
+export async function readOpenSetup(
+  pages: PageParts,
+  visit: Visit & { readonly customer: Customer },
+  setupIntentId: string,
+  returnUrl: string,
+): Promise<OpenSetup | undefined> {
+  const entry = requireCardEntry(pages, visit)
+  await requireSetup(pages, visit, setupIntentId)
+  const processor = processorOf(pages.payments, visit.caller.environment)
+  const setup = await processor.retrieve('setup_intent', setupIntentId)
+  const isOver = setup?.status === 'succeeded' || setup?.status === 'canceled'
+  if (setup?.clientSecret === undefined || isOver) return undefined
+  const hasUnpaid = (await readUnpaid(pages, visit)).some(isUnpaid)
+  return { entry, setupIntentId, clientSecret: setup.clientSecret, returnUrl, hasUnpaid }
+}
+
+/** Takes over what came of the setup. Returns where the customer goes on if no card was saved. */
+export async function settleSetup(
+  pages: PageParts,
+  visit: Visit & { readonly customer: Customer },
+  setupIntentId: string,
+  { entry, ended }: { readonly entry: string; readonly ended: string },
+): Promise<'saved' | { readonly goesOnAt: string }> {
+  await requireSetup(pages, visit, setupIntentId)
+  const parts = { ...pages.payments, now: () => new Date(pages.clock.now()) }
+  const applied = await applySetup(parts, visit.caller.environment, setupIntentId)
+  switch (applied) {
+    case 'saved':
+      return 'saved'
+    case 'declined':
+      return { goesOnAt: `${entry}?why=declined` }
+    case 'open':
+      return { goesOnAt: `${entry}?why=unfinished` }
+    case 'ended':
+      return { goesOnAt: ended }
+  }
+}
+
+/** Answers with the form of an open setup. */
+export async function sendCardForm(
+  reply: FastifyReply,
+  { entry }: OpenSetup,
+  page: ReactElement,
+): Promise<FastifyReply> {
+  void reply.headers(securityHeaders(originsFor(entry)))
+  return sendPage(reply, 200, page)
+}
+
+/** Why the card is entered again, by the query of the page. */
+export function setupNotice({ query }: FastifyRequest): Notice | undefined {
+  const { why } = query as { readonly why?: unknown }
+  return why === 'declined' ? declined : why === 'unfinished' ? unfinished : undefined
+}
+
+const declined: Notice = {
+  tone: 'bad',
+  text: 'The card was not accepted, and nothing was changed. Please try again, or use another card.',
+}
+
+const unfinished: Notice = { tone: 'bad', text: 'No card was entered. Nothing was changed.' }

@@ -1,0 +1,120 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { setUpCard } from '@tollgate/domain/cards/set-up-card'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import type { ApiServer } from '../../http/api-server.ts'
+import {
+  readOpenSetup,
+  requireAttempt,
+  requireCardEntry,
+  sendCardForm,
+  settleSetup,
+  setupNotice,
+} from '../card-setup.ts'
+import { formFields } from '../form-fields.ts'
+import type { PageParts } from '../frame.ts'
+import { checkoutOf, checkoutPath, operationOfCheckout, stepPath } from './checkout.ts'
+import { SaveCardPage } from './save-card-page.tsx'
+import { readChoice, readStep, type Step } from './read-choice.ts'
+import { readDebts } from './read-debts.ts'
+import { takePlan, type Start } from './take-plan.ts'
+
+const starts = z.enum(['activate', 'trial'])
+const params = z.object({
+  reference: z.string(),
+  setupIntentId: requiredReference,
+  start: starts,
+  planRef: requiredReference,
+})
+const path = `${checkoutPath}/:reference/card`
+const setupPath = `${path}/:setupIntentId/:start/:planRef`
+
+/**
+ * Saves a card on a checkout and starts the plan that requires one. The card is kept first, and the plan starts in a
+ * transaction of its own: after a crash in between the checkout offers to start the plan, as the card is there.
+ */
+export function registerCardSaving(app: ApiServer, pages: PageParts): void {
+  app.post(path, { schema: { hide: true } }, (request, reply) => beginSetup(pages, request, reply))
+
+  app.get(setupPath, { schema: { hide: true, params } }, (request, reply) =>
+    showEntry(pages, request, reply, request.params),
+  )
+
+  app.get(
+    `${setupPath}/done`,
+    { schema: { hide: true, params }, config: { servesExpired: true } },
+    async (request, reply) => {
+      const checkout = checkoutOf(request)
+      const { setupIntentId, start, planRef } = request.params
+      const planPage = stepPath(checkout, { plan: planRef })
+      const settled = await settleSetup(pages, checkout, setupIntentId, {
+        entry: `${checkout.path}${entryPath(setupIntentId, start, planRef)}`,
+        ended: planPage,
+      })
+      if (settled !== 'saved') return reply.redirect(settled.goesOnAt, 303)
+      const isTaken = await takePlan(pages, request, planRef, start)
+      // The plan's page says what has become of it meanwhile.
+      return reply.redirect(isTaken ? checkout.path : planPage, 303)
+    },
+  )
+}
+
+async function beginSetup(
+  pages: PageParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const checkout = checkoutOf(request)
+  requireCardEntry(pages, checkout)
+  const attempt = requireAttempt(request, checkout)
+  const { plan = '', start } = formFields(request)
+  const planRef = checkout.session.planRef ?? plan
+  // A checkout saves no card unless a plan of it waits for one: whoever has the link may not replace the saved one.
+  const step = await readOpenStep(pages, request, planRef)
+  const wanted = step === undefined ? undefined : startOf(step)
+  if (wanted === undefined || wanted !== start) {
+    return reply.redirect(stepPath(checkout, { plan: planRef }), 303)
+  }
+  const operation = operationOfCheckout(pages, request)
+  const { setupIntentId } = await setUpCard(pages.payments, operation, checkout.customer, attempt)
+  return reply.redirect(`${checkout.path}${entryPath(setupIntentId, wanted, planRef)}`, 303)
+}
+
+/** How the plan starts once a card is saved; undefined: it does not wait for one. */
+function startOf(step: Step): Start | undefined {
+  if (step.kind === 'card-required') return 'activate'
+  return step.kind === 'try' && step.needsCard ? 'trial' : undefined
+}
+
+async function readOpenStep(
+  pages: PageParts,
+  request: FastifyRequest,
+  planRef: string,
+): Promise<Step | undefined> {
+  const checkout = checkoutOf(request)
+  const { session, status } = checkout
+  if (status === 'used' || session.purpose !== 'product') return undefined
+  if ((await readDebts(pages, checkout)).length > 0) return undefined
+  const choice = await readChoice(pages, checkout)
+  return choice === undefined ? undefined : readStep(pages, checkout, choice, planRef)
+}
+
+async function showEntry(
+  pages: PageParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { setupIntentId, start, planRef }: Omit<z.infer<typeof params>, 'reference'>,
+): Promise<FastifyReply> {
+  const checkout = checkoutOf(request)
+  const own = `${checkoutPath}/${checkout.session.reference}`
+  const returnUrl = `${pages.hostedUrl}${own}${entryPath(setupIntentId, start, planRef)}/done`
+  const setup = await readOpenSetup(pages, checkout, setupIntentId, returnUrl)
+  const back = stepPath(checkout, { plan: planRef })
+  if (setup === undefined) return reply.redirect(back, 303)
+  const notice = setupNotice(request)
+  return sendCardForm(reply, setup, SaveCardPage({ checkout, setup, back, notice }))
+}
+
+function entryPath(setupIntentId: string, start: Start, planRef: string): string {
+  return `/card/${setupIntentId}/${start}/${encodeURIComponent(planRef)}`
+}

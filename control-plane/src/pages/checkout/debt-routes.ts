@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { openInvoicePayment } from '@tollgate/domain/charging/open-invoice-payment'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import type { ApiServer } from '../../http/api-server.ts'
+import type { PageParts } from '../frame.ts'
+import { sendBack } from '../kept-form.ts'
+import { ProblemError, problems } from '../problem.tsx'
+import { checkoutOf, checkoutPath, operationOfCheckout } from './checkout.ts'
+import { readDebts } from './read-debts.ts'
+
+const params = z.object({ reference: z.string(), invoiceRef: requiredReference })
+const path = `${checkoutPath}/:reference/debts/:invoiceRef`
+
+/** Opens the payment of an unpaid invoice and leads to the page where the customer enters a card for it. */
+export function registerDebtPayment(app: ApiServer, pages: PageParts): void {
+  app.post(path, { schema: { hide: true, params } }, async (request, reply) => {
+    const checkout = checkoutOf(request)
+    const { caller, customer, frame } = checkout
+    if (pages.cardEntries[caller.environment].kind === 'none') {
+      throw new ProblemError(problems.noPayments, frame)
+    }
+    const { invoiceRef } = request.params
+    const debts = await readDebts(pages, checkout)
+    if (!debts.some(({ reference }) => reference === invoiceRef)) {
+      return reply.redirect(checkout.path, 303)
+    }
+    const operation = operationOfCheckout(pages, request)
+    const payment = await openInvoicePayment(pages.payments, operation, customer, invoiceRef)
+    switch (payment.kind) {
+      case 'open': {
+        const { status, reference } = payment.intent
+        const page = status === 'processing' ? 'paid' : 'pay'
+        return reply.redirect(`${checkout.path}/${page}/${reference}`, 303)
+      }
+      case 'nothing':
+        return reply.redirect(checkout.path, 303)
+      case 'busy': {
+        const text = 'Another payment of this invoice is still under way. Try again in a minute.'
+        return sendBack(pages, reply, checkout, checkout.path, { fields: {}, text })
+      }
+    }
+  })
+}

@@ -1,0 +1,40 @@
+import { listDebts } from '@tollgate/domain/invoices/debts'
+import { isPurchaseChargedBack } from '@tollgate/domain/payments/charged-back'
+import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { Queryable } from '@tollgate/platform/database/database'
+import { read } from '../../http/read.ts'
+import type { PageParts } from '../frame.ts'
+import type { Portal } from './portal.ts'
+
+/** Why a purchase is suspended, where its customer can end that. */
+export type Pause = 'disputed' | 'unpaid' | 'trial-ended'
+
+/** By the reference of the purchase. A purchase that is suspended for another reason has no entry. */
+export async function readPauses(
+  pages: PageParts,
+  { caller }: Pick<Portal, 'caller'>,
+  purchases: readonly Purchase[],
+): Promise<ReadonlyMap<string, Pause>> {
+  const pauses = new Map<string, Pause>()
+  const suspended = purchases.filter(({ status }) => status === 'suspended')
+  for (const purchase of suspended) {
+    const pause = await read(pages, caller, (sql) => pauseOf(sql, caller.providerId, purchase))
+    if (pause !== undefined) pauses.set(purchase.reference, pause)
+  }
+  return pauses
+}
+
+async function pauseOf(
+  sql: Queryable,
+  providerId: string,
+  purchase: Purchase,
+): Promise<Pause | undefined> {
+  if (await isPurchaseChargedBack(sql, providerId, purchase)) return 'disputed'
+  if ((await listDebts(sql, providerId, purchase)).length > 0) return 'unpaid'
+  // There was no card to pay with when its trial ended.
+  const { paidAt, planSnapshot } = purchase
+  return paidAt === null && planSnapshot !== null && hasTrial(planSnapshot)
+    ? 'trial-ended'
+    : undefined
+}

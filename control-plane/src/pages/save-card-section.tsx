@@ -1,0 +1,43 @@
+import type { ReactElement } from 'react'
+import type { CardEntry } from './card-entry.ts'
+import { CardForm } from './card-form.tsx'
+
+/** A setup whose card is entered now. */
+export type OpenSetup = {
+  readonly entry: Exclude<CardEntry, { kind: 'none' }>
+  readonly setupIntentId: string
+  readonly clientSecret: string
+  /** Absolute. */
+  readonly returnUrl: string
+  /** Whether an invoice waits for another card. */
+  readonly hasUnpaid: boolean
+}
+
+type SaveCardSectionProps = {
+  readonly setup: OpenSetup
+  /** What the card does once it is saved. */
+  readonly uses: string
+  readonly isNarrow?: boolean
+}
+
+/** Where a card is entered that is saved without a payment. */
+export function SaveCardSection({ setup, uses, isNarrow }: SaveCardSectionProps): ReactElement {
+  const { entry, setupIntentId, clientSecret, returnUrl, hasUnpaid } = setup
+  const charged = hasUnpaid
+    ? 'What could not be charged is charged to this card within a few minutes.'
+    : 'Nothing is charged now.'
+  return (
+    <section className={isNarrow === true ? 'card narrow' : 'card'} aria-label="Card">
+      <h1>Save a card</h1>
+      <p className="quiet">{`${charged} ${uses}`}</p>
+      <CardForm
+        entry={entry}
+        act="save"
+        intentId={setupIntentId}
+        clientSecret={clientSecret}
+        returnUrl={returnUrl}
+        label="Save card"
+      />
+    </section>
+  )
+}
