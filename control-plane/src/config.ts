@@ -1,5 +1,6 @@
 import { reservationSettings } from '@tollgate/domain/entitlements/reservation-settings'
 import { consoleSettings } from '@tollgate/domain/console/console-settings'
+import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
 import { walletSettings } from '@tollgate/domain/wallet/wallet-settings'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
@@ -95,15 +96,10 @@ export const controlPlaneSettings = {
     2_000,
     milliseconds,
   ),
-  tailRecordsMax: integerSetting(
-    'TOLLGATE_TAIL_RECORDS_MAX',
-    'Records of the log that a limit check reads where neither counters nor ClickHouse have them; beyond them it answers 503',
-    200_000,
-    { min: 1, max: 100_000_000 },
-  ),
+  ...tailSettings,
   storedUsageChecksMax: integerSetting(
     'TOLLGATE_STORED_USAGE_CHECKS_MAX',
-    'Limit checks at a time that are answered from ClickHouse and the log; one more is answered 503',
+    'Limit checks, and balances of wallets, at a time that are answered from ClickHouse and the log; one more of either is answered 503',
     64,
     { min: 1, max: 10_000 },
   ),
@@ -219,6 +215,18 @@ export const controlPlaneSettings = {
     'Minutes that the customer portal stays open after its link was used',
     30,
     { min: 1, max: 1_440 },
+  ),
+  openCheckoutsMax: integerSetting(
+    'TOLLGATE_OPEN_CHECKOUTS_MAX',
+    'Open checkouts of one customer that keys have issued, and the same number for each portal session; one more is answered 429',
+    10,
+    { min: 1, max: 10_000 },
+  ),
+  openPortalLinksMax: integerSetting(
+    'TOLLGATE_OPEN_PORTAL_LINKS_MAX',
+    'Unused portal links of one customer; one more is answered 429',
+    50,
+    { min: 1, max: 10_000 },
   ),
   purchasesMax: integerSetting(
     'TOLLGATE_PURCHASES_MAX',

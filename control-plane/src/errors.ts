@@ -3,6 +3,10 @@ import type { McpRefusalCode } from '@tollgate/domain/mcp/refusal'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
 import { keyMismatchBody } from '@tollgate/schemas/http/errors'
+import type {
+  CustomerNotChargedBody,
+  CustomerNotSettledBody,
+} from '@tollgate/schemas/http/customers'
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 
 /** A refusal that the caller is told about, with exactly this body. */
@@ -100,6 +104,26 @@ export const refusals = {
     ),
   externalRefTaken: (externalRef: string) =>
     conflict(`Customer with identifier externalRef ${externalRef} already exists`),
+  /** Clients look at the code, and show the amounts. */
+  customerNotSettled: (open: CustomerNotSettledBody['open']) =>
+    new RefusalError(409, {
+      error: 'Conflict',
+      code: 'customer_not_settled',
+      message:
+        'The customer has open invoices, unbilled usage or bought credits. Delete it with `settle`: `bill_now` charges what is owed, `write_off` gives it up; credits are forfeited',
+      open,
+    }),
+  customerNotCharged: (uncharged: CustomerNotChargedBody['uncharged']) => {
+    const isRefused = uncharged.some(({ reason }) => reason === 'declined' || reason === 'no_card')
+    return new RefusalError(isRefused ? 402 : 409, {
+      error: isRefused ? 'Payment Required' : 'Conflict',
+      code: 'customer_not_charged',
+      message:
+        'The customer was not deleted: some of what it owes could not be charged. Retry when it is paid, or delete it with `settle: "write_off"`',
+      uncharged,
+    })
+  },
+  customerBusy: () => conflict('The customer is being billed. Retry in a moment'),
 
   productNotFound: (reference: string) => notFound(`Product with reference ${reference} not found`),
   planNotFound: (reference: string) => notFound(`Plan with reference ${reference} not found`),
@@ -112,8 +136,11 @@ export const refusals = {
     badRequest(reactivateMessages[reason](reference, status)),
   customerSessionNotFound: (sessionId: string) =>
     notFound(`Customer session not found: ${sessionId}`),
+  tooManySessions: (waitMs: number) =>
+    tooMany('The customer has too many hosted pages open. Use one of them, or wait', waitMs),
   checkoutNeedsProduct: () => badRequest('productRef is required unless purpose is credit_topup'),
   productUnavailable: (reference: string) => badRequest(`Product ${reference} is not active`),
+  planSoldOut: (reference: string) => badRequest(`Plan ${reference} is sold out`),
   planUnavailable: (reference: string) => badRequest(`Plan ${reference} cannot be bought`),
 
   idempotencyKeyReused: () => conflict('This idempotency key was used with another request'),
@@ -123,8 +150,8 @@ export const refusals = {
     badRequest(`No more than the ${balance} credits of the wallet can be taken out`),
   creditsExpireInThePast: () => badRequest('expiresAt is in the past'),
   idempotencyKeyMissing: () => badRequest('idempotency-key header is required'),
-  idempotencyKeyTooLong: (charsMax: number) =>
-    badRequest(`idempotency-key must be 1 to ${charsMax} characters long`),
+  idempotencyKeyInvalid: (charsMax: number) =>
+    badRequest(`Idempotency-Key must be 1 to ${charsMax} printable ASCII characters`),
   /** Clients know it in this shape. */
   paymentIntentNotFound: () =>
     new RefusalError(404, {
@@ -139,6 +166,8 @@ export const refusals = {
     badRequest('The payment is not open any more: its amount cannot be changed'),
   paymentOfAnotherCustomer: (customerRef: string) =>
     badRequest(`The payment is not of customer ${customerRef}`),
+  paymentOfAnother: (kind: 'product' | 'plan', reference: string) =>
+    badRequest(`The payment is not for ${kind} ${reference}`),
   usageBillingNotOnRequest: () =>
     badRequest('Payments of usage are made when their billing period ends'),
   webhookRejected: (reason: string) => badRequest(`The webhook was refused: ${reason}`),

@@ -1,9 +1,12 @@
 import type { AddressInfo } from 'node:net'
+import { logSetupHealth } from '@tollgate/platform/event-log/log-health'
+import { replicasHealth } from '@tollgate/platform/hot-state/replicas-health'
 import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import { createAdminServer, type AdminServer } from '@tollgate/platform/service/admin-server'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import type { Service } from '@tollgate/platform/service/service'
+import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
 import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import { Passwords } from '@tollgate/domain/console/passwords'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
@@ -93,12 +96,14 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
   const jobs = createJobs(config, { ...parts, publisher, wallets, lag }, payments)
   const answers = createPeriodUsageAnswers(metrics)
   const { hotState, dataDir } = config
+  const tailParts = createTailParts({ log: parts.eventLog, hotState: parts.hotState }, config)
   const app = await buildApp(
     {
       ...parts,
       publisher,
       partitionCount: publisher.partitionCount,
-      usage: new PeriodUsage({ ...parts, limits: config, answers }),
+      ...tailParts,
+      usage: new PeriodUsage({ ...parts, ...tailParts, limits: config, answers }),
       payments,
       wallets,
       folderSecret: hotState === 'embedded' ? await readFolderSecret(dataDir) : undefined,
@@ -193,6 +198,7 @@ function walletLimits(config: ControlPlaneConfig): WalletsParts['limits'] {
     heldMs: config.creditsHeldSeconds * 1_000,
     heldMax: config.creditsHeldMax,
     tailRecordsMax: config.tailRecordsMax,
+    storedBalancesMax: config.storedUsageChecksMax,
   }
 }
 
@@ -203,6 +209,7 @@ function consoleParts(config: ControlPlaneConfig, { database }: Parts): ConsoleP
     limits: {
       signedInMs: config.signedInHours * 3_600_000,
       passwordLinkMs: config.passwordLinkHours * 3_600_000,
+      knownBrowserMs: config.knownBrowserDays * 86_400_000,
       attempts: {
         windowMs: config.signInWindowMinutes * 60_000,
         perEmailMax: config.signInsPerEmailMax,
@@ -228,6 +235,8 @@ function createAdmin(config: ControlPlaneConfig, parts: Parts, metrics: Registry
   const readiness: HealthCheck[] = [
     { name: 'postgres', check: () => parts.database.ping() },
     { name: 'hot-state', check: () => parts.hotState.ping() },
+    ...logSetupHealth(parts.eventLog),
+    ...replicasHealth(parts.hotState, config),
   ]
   return createAdminServer({
     host: config.adminHost,

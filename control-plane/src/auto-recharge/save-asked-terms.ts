@@ -31,11 +31,10 @@ export async function saveAskedTerms(
   customerRef: string,
   asked: AutoRechargeRequest,
 ): Promise<AskedTerms> {
-  const { providerId } = operation
   const decision = await decideAskedTerms(parts, operation, customerRef, asked)
   if (decision.kind === 'refuse') return { kind: 'refused', reason: decision.reason }
-  const recharge = await commit(parts, operation, ({ sql, now }) =>
-    saveAutoRecharge(sql, providerId, customerRef, decision.terms, now),
+  const recharge = await commit(parts, operation, (work) =>
+    saveAutoRecharge(work, customerRef, decision.terms),
   )
   return { kind: 'saved', recharge }
 }

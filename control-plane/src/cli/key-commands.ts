@@ -51,7 +51,7 @@ export async function rotateKeyCommand(
     hotState,
     parts.actorOf('key rotate'),
     key,
-    overlapMs,
+    { overlapMs, latestExpiry: null },
     parts.now(),
   )
   switch (outcome.kind) {

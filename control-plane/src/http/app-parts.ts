@@ -7,8 +7,10 @@ import type { Tracing } from '@tollgate/platform/observability/tracing'
 import type { Outbound } from '@tollgate/platform/outbound/open-outbound'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
+import type { SessionLimits } from '@tollgate/domain/sessions/hosted-parts'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { PeriodUsage } from '../limits/period-usage.ts'
@@ -16,7 +18,7 @@ import type { CardEntry } from '../pages/card-entry.ts'
 import type { Wallets } from '../wallets/wallets.ts'
 
 /** What the routes work with. */
-export type AppParts = {
+export type AppParts = TailParts & {
   /** Through `read` and `commit`. */
   readonly database: ProviderDatabases
   /** Sees the rows of all providers: for publishing what was committed, and for nothing that a request decides. */
@@ -51,7 +53,7 @@ export type AppParts = {
   readonly limits: AppLimits
 }
 
-export type AppLimits = {
+export type AppLimits = SessionLimits & {
   /** How long a list waits for the counters to reach what was acknowledged before it. */
   readonly countersWaitMs: number
   /** How long a usage query waits for the store to reach what was acknowledged before it. */
@@ -64,6 +66,8 @@ export type AppLimits = {
   readonly reservationSecondsMax: number
   /** Reservations of one customer and product at a time. */
   readonly reservationsMax: number
+  /** Holds of one wallet at a time. */
+  readonly creditsHeldMax: number
   /** Purchases in one list; the wire has no paging for them. */
   readonly purchasesMax: number
   /** Webhook endpoints of one provider. */

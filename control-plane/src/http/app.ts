@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { continueInTurn } from '@tollgate/platform/service/interim-answers'
 import Fastify, { LogController, type FastifyBaseLogger } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { RequestSeconds } from '../metrics.ts'
@@ -55,6 +57,7 @@ import { registerProductRoutes } from './routes/products.ts'
 import { registerAssetUploadRoute, registerPublicAssetRoutes } from './routes/provider-assets.ts'
 import { registerPurchaseChangeRoutes } from './routes/purchase-changes.ts'
 import { registerPurchaseRoutes } from './routes/purchases.ts'
+import { registerRechargeBeginningsRoute } from './routes/recharge-beginnings.ts'
 import { registerReconciliationRoutes } from './routes/reconciliations.ts'
 import { registerSessionRoutes } from './routes/sessions.ts'
 import { registerUserInfoRoutes } from './routes/user-info.ts'
@@ -96,7 +99,10 @@ export async function buildApp(
       requestTimeout: limits.requestTimeoutMs,
     },
     bodyLimit: limits.bodyBytesMax,
-    trustProxy: limits.trustedProxies,
+    // Loopback is ingest of the same machine, whatever stands in front of it.
+    trustProxy: [...limits.trustedProxies.split(',').map((each) => each.trim()), 'loopback'].filter(
+      (each) => each !== '',
+    ),
     requestTimeout: limits.requestTimeoutMs,
     connectionTimeout: limits.idleConnectionMs,
     // Longer than the data plane's proxy keeps a connection, so that it never sends into one that just closed.
@@ -105,6 +111,10 @@ export async function buildApp(
     routerOptions: { maxParamLength: pathParameterCharsMax, querystringParser: parseQuery },
   }).withTypeProvider<ZodTypeProvider>()
 
+  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    continueInTurn(request, response)
+    app.server.emit('request', request, response)
+  })
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   if (parts.tracing !== undefined) installTracing(app, parts.tracing)
@@ -162,6 +172,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerMerchantRoutes(app, parts)
   registerAssetUploadRoute(app, parts)
   registerAutoRechargeRoutes(app, parts)
+  registerRechargeBeginningsRoute(app, parts)
   registerPaymentMethodRoute(app, parts)
   registerPaymentIntentRoutes(app, parts)
   registerBusinessDetailsRoute(app, parts)

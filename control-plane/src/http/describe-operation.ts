@@ -82,6 +82,12 @@ export const securitySchemes = {
     scheme: 'bearer',
     description: '`sk_sandbox_…` or `sk_live_…`: the key decides on the environment',
   },
+  apiKey: {
+    type: 'apiKey' as const,
+    in: 'header' as const,
+    name: 'X-API-Key',
+    description: 'The same key, for clients that send no Authorization header',
+  },
   accessToken: {
     type: 'http' as const,
     scheme: 'bearer',
@@ -96,11 +102,11 @@ export const securitySchemes = {
 
 /** Users are let in where the console works; their own sign-in is nothing that a key has. */
 function securityOf(name: string, { tags }: GeneratedOperation): object[] {
-  if (name === 'get /v1/ui/users') return [{ secretKey: [] }, { accessToken: [] }]
+  if (name === 'get /v1/ui/users') return [{ secretKey: [] }, { apiKey: [] }, { accessToken: [] }]
   if (tags?.includes('Console')) return [{ accessToken: [] }]
   return / (\/v1)?\/ui\//.test(name)
-    ? [{ secretKey: [] }, { accessToken: [] }]
-    : [{ secretKey: [] }]
+    ? [{ secretKey: [] }, { apiKey: [] }, { accessToken: [] }]
+    : [{ secretKey: [] }, { apiKey: [] }]
 }
 
 function requestBodyOf(name: string, { requestBody }: GeneratedOperation): object | undefined {

@@ -1,10 +1,16 @@
 import { errorSchema, mcpErrorSchema, validationErrorSchema } from '@tollgate/schemas/http/errors'
+import {
+  customerNotChargedSchema,
+  customerNotSettledSchema,
+} from '@tollgate/schemas/http/customers'
 import { errorExamples } from '@tollgate/schemas/http/examples/errors'
 import { describedSchema } from './described-schema.ts'
 import { examplesIn } from './with-examples.ts'
 
 const errorRef = { $ref: '#/components/schemas/Error' }
 const validationErrorRef = { $ref: '#/components/schemas/ValidationError' }
+const notSettledRef = { $ref: '#/components/schemas/CustomerNotSettled' }
+const notChargedRef = { $ref: '#/components/schemas/CustomerNotCharged' }
 const mcpErrorRef = { $ref: '#/components/schemas/McpError' }
 
 /** The bodies of refusals, and the responses that carry them: the same for every operation that makes them. */
@@ -13,6 +19,8 @@ export const errorComponents = {
     Error: describedSchema(errorSchema, 'output'),
     ValidationError: describedSchema(validationErrorSchema, 'output'),
     McpError: describedSchema(mcpErrorSchema, 'output'),
+    CustomerNotSettled: describedSchema(customerNotSettledSchema, 'output'),
+    CustomerNotCharged: describedSchema(customerNotChargedSchema, 'output'),
   },
   responses: {
     BadRequest: refusal('BadRequest', 'The request broke its schema, or a rule', {
@@ -37,6 +45,16 @@ export const errorComponents = {
       errorRef,
     ),
     Conflict: refusal('Conflict', 'It contradicts what there is already', errorRef),
+    CustomerUnsettled: refusal(
+      'CustomerUnsettled',
+      'The customer owes something, or has bought credits; or some of it cannot be charged now',
+      { anyOf: [notSettledRef, notChargedRef, errorRef] },
+    ),
+    CustomerUncharged: refusal(
+      'CustomerUncharged',
+      'The card of the customer was declined, or there is none',
+      notChargedRef,
+    ),
     BodyTooLarge: refusal('BodyTooLarge', 'The body is larger than the service takes', errorRef),
     UnsupportedMediaType: refusal(
       'UnsupportedMediaType',
@@ -72,14 +90,23 @@ const names = {
 /** The refusals of one operation by status: those that every request can meet, and its own. */
 export function refusalResponses(
   { hasBody, hasParameters, needsKey, isMcp }: Request,
-  own: readonly (keyof typeof names)[],
+  own: readonly (keyof typeof names | 'unsettled')[],
 ): Record<string, { $ref: string }> {
   return {
     ...(hasBody || hasParameters
       ? { '400': responseRef(isMcp ? 'BadMcpRequest' : 'BadRequest') }
       : {}),
     ...(needsKey ? { '401': responseRef('Unauthorized'), '403': responseRef('Forbidden') } : {}),
-    ...Object.fromEntries(own.map((status) => [String(status), responseRef(names[status])])),
+    ...Object.fromEntries(
+      own.flatMap((status) =>
+        status === 'unsettled'
+          ? [
+              ['402', responseRef('CustomerUncharged')],
+              ['409', responseRef('CustomerUnsettled')],
+            ]
+          : [[String(status), responseRef(names[status])]],
+      ),
+    ),
     ...(hasBody
       ? { '413': responseRef('BodyTooLarge'), '415': responseRef('UnsupportedMediaType') }
       : {}),

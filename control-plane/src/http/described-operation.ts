@@ -1,5 +1,8 @@
-/** Refusals that an operation makes beyond those that all make: of its body and parameters, of the key, and 503. */
-type Refusal = 401 | 404 | 409 | 429 | 502
+/**
+ * Refusals that an operation makes beyond those that all make: of its body and parameters, of the key, and 503. `unsettled`
+ * is 402 and 409 with the amounts of a customer.
+ */
+type Refusal = 401 | 404 | 409 | 429 | 502 | 'unsettled'
 
 export type DescribedOperation = {
   /** What generated clients call it. */

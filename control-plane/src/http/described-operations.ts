@@ -36,8 +36,9 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   ),
   'delete /v1/ui/customers/{reference}': operation(
     'deleteCustomer',
-    'Delete a customer; what was used and paid stays',
+    'Delete a customer; what was used and paid stays, and what is owed is billed or written off',
     404,
+    'unsettled',
   ),
   'post /v1/sdk/user-info': operation(
     'getUserInfo',
@@ -48,6 +49,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'createCustomerSession',
     'Open a portal session for a customer',
     404,
+    429,
   ),
   'get /v1/sdk/customers/customer-sessions/{sessionId}': operation(
     'getCustomerSession',
@@ -193,6 +195,8 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'createCheckoutSession',
     'Open a checkout page for a customer',
     404,
+    409,
+    429,
   ),
 
   'post /v1/sdk/products/mcp/bootstrap': operation(
@@ -340,7 +344,10 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
 }
 
 /** Done once for each `Idempotency-Key`, however often they are asked for. */
-export const idempotentOperations: ReadonlySet<string> = new Set(['grantCredits', 'adjustCredits'])
+export const idempotentOperations: ReadonlySet<string> = new Set([
+  ...['recordUsage', 'recordUsages', 'recordMeterEvent', 'recordMeterEvents', 'checkLimit'],
+  ...['grantCredits', 'adjustCredits', 'createCheckoutSession'],
+])
 
 /** In the order in which they are read. */
 export const describedTags = [

@@ -2,6 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { listMcpServers } from '@tollgate/domain/mcp/repository'
 import { listPlans } from '@tollgate/domain/plans/repository'
 import type { Product } from '@tollgate/domain/products/repository'
+import { listProductTallies } from '@tollgate/domain/products/tallies'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { AppParts } from './app-parts.ts'
 import type { Caller } from './plugins/authentication.ts'
@@ -16,7 +17,10 @@ export async function presentProducts(
   products: readonly Product[],
 ): Promise<ProductBody[]> {
   const references = products.map(({ reference }) => reference)
-  const plans = await listPlans(sql, providerId, references)
+  const [plans, tallies] = await Promise.all([
+    listPlans(sql, providerId, references),
+    listProductTallies(sql, providerId, references),
+  ])
   const servers = await listMcpServers(
     sql,
     providerId,
@@ -25,6 +29,7 @@ export async function presentProducts(
   return products.map((product) =>
     productToHttp(product, {
       plans: plans.filter(({ productRef }) => productRef === product.reference),
+      tally: tallies.get(product.reference),
       server: servers.get(product.reference),
       proxyUrl: mcpProxyUrls[environment],
     }),

@@ -5,6 +5,7 @@ import {
   type InvoiceWithLines,
 } from '@tollgate/domain/invoices/invoice'
 import { creditedTaxOf } from '@tollgate/domain/invoices/decide-credit'
+import { worstDispute } from '@tollgate/domain/invoices/disputes'
 import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { formatMoney } from '@tollgate/domain/money/currencies'
@@ -13,7 +14,8 @@ import { isContained, type InvoiceLine } from '@tollgate/domain/pricing/invoice-
 import type { TaxCharge } from '@tollgate/domain/pricing/line-inputs'
 import { netBaseOf } from '@tollgate/domain/pricing/tax-line'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { InvoiceStatus } from '@tollgate/schemas/http/invoices'
+import type { InvoiceDispute, InvoiceStatus } from '@tollgate/schemas/http/invoices'
+import { expiryText } from './card-expiry.ts'
 import { lateUsageTexts, unitsText, usageTexts } from './usage-texts.ts'
 
 /** All that stands on an invoice's pages, as people read it. */
@@ -53,6 +55,12 @@ const statusWords: Readonly<Record<InvoiceStatus, string>> = {
   refunded: 'Refunded',
 }
 
+/** In place of the status: what is disputed counts as paid only once the bank has decided so. */
+const disputeWords: Readonly<Partial<Record<InvoiceDispute, string>>> = {
+  open: 'Disputed',
+  lost: 'Disputed, taken back by the bank',
+}
+
 export function invoiceTexts(
   { invoice, creditNotes, payments }: PrintedInvoice,
   environment: Environment,
@@ -61,11 +69,11 @@ export function invoiceTexts(
   const facts: [string, string | null][] = [
     ['Number', number === null ? null : documentNumberText('invoice', number, environment)],
     ['Date', issuedAt === null ? null : dateText(issuedAt)],
-    ['Status', statusWords[status]],
+    ['Status', disputeWords[worstDispute(payments) ?? 'won'] ?? statusWords[status]],
     ['Paid on', paidAt === null || invoice.paidMinor === 0n ? null : dateText(paidAt)],
     ...payments.map(({ paidWith }): [string, string | null] => [
       'Paid with',
-      paidWith === null ? null : cardText(paidWith),
+      paidWith === null ? null : cardWithExpiryText(paidWith),
     ]),
     ['Reference', reference],
   ]
@@ -77,9 +85,10 @@ export function invoiceTexts(
     lines: invoice.lines
       .filter(({ inputs }) => inputs.kind !== 'tax')
       .map((line) => lineTexts(line, invoice.currency)),
-    sums: sumsOf(invoice),
+    sums: sumsOf(invoice, payments),
     notes: [
       ...taxNotes(invoice),
+      ...payments.flatMap((payment) => disputeTexts(payment, invoice.currency)),
       ...creditNotes.map((note) => creditNoteText(note, invoice, environment)),
     ],
   }
@@ -94,6 +103,12 @@ function titleOf({ paidMinor }: InvoiceWithLines, environment: Environment): str
 /** `Visa ending in 4242` */
 function cardText({ brand, last4 }: PaidWith): string {
   return `${brand.slice(0, 1).toUpperCase()}${brand.slice(1)} ending in ${last4}`
+}
+
+/** `Visa ending in 4242 (12/2034)` */
+function cardWithExpiryText(card: PaidWith): string {
+  const expiry = expiryText(card)
+  return expiry === null ? cardText(card) : `${cardText(card)} (${expiry})`
 }
 
 function sellerLines({ seller }: InvoiceParties): string[] {
@@ -140,14 +155,20 @@ function detailsOf({ inputs }: InvoiceLine): string[] {
   }
 }
 
-function sumsOf(invoice: InvoiceWithLines): [string, string][] {
+function sumsOf(
+  invoice: InvoiceWithLines,
+  payments: readonly InvoicePayment[],
+): [string, string][] {
   const { currency, totalMinor, carriedMinor, creditedMinor, paidMinor, refundedMinor } = invoice
+  const lost = payments.filter(({ dispute }) => dispute?.status === 'lost')
+  const lostMinor = lost.reduce((sum, { dispute }) => sum + (dispute?.amountMinor ?? 0n), 0n)
   const isOwed = invoice.status !== 'void' && invoice.status !== 'draft'
   const taken: [string, bigint][] = [
     ['To the next invoice', -carriedMinor],
     ['Credit notes', -creditedMinor],
     ['Paid', -paidMinor],
     ['Refunded', refundedMinor],
+    ['Taken back by the bank', lostMinor],
   ]
   const money = (amountMinor: bigint): string => formatMoney(amountMinor, currency)
   return [
@@ -202,6 +223,16 @@ function taxNotes({ lines }: InvoiceWithLines): string[] {
   return withoutNone(
     lines.map(({ inputs }) => (inputs.kind === 'tax' ? untaxedNotes[inputs.treatment] : null)),
   )
+}
+
+/** One that was won leaves the invoice as it was. */
+function disputeTexts({ dispute, paidWith }: InvoicePayment, currency: string): string[] {
+  if (dispute === null || dispute.status === 'won') return []
+  const card = paidWith === null ? '' : ` with ${cardText(paidWith)}`
+  const payment = `The payment of ${formatMoney(dispute.amountMinor, currency)}${card}`
+  return dispute.status === 'open'
+    ? [`${payment} is disputed. The bank has not decided yet.`]
+    : [`${payment} was disputed, and the bank has returned it to the cardholder.`]
 }
 
 function creditNoteText(

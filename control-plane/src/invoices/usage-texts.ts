@@ -10,39 +10,44 @@ import {
   countedMicros,
   pricedUnits,
   type PricedUnits,
+  type UnitsOfPeriod,
 } from '@tollgate/domain/pricing/price-usage'
+import { unitsOfCharge, unitsWithLate } from '@tollgate/domain/pricing/units-of-charge'
 
 /* How a line of usage comes to its amount, so that whoever pays it can work it out. */
 
 /** Lines of text: what was used, and what of it was priced how. */
 export function usageTexts(charge: UsageCharge): string[] {
-  const { terms, usedUnits, carriedOverUnits, reading, conversion } = charge
-  const [used, carriedOver] = [microsOfDecimal(usedUnits), microsOfDecimal(carriedOverUnits)]
-  const counted = countedMicros(terms, used, carriedOver)
+  const { terms, usedUnits, usedBeforeUnits, carriedOverUnits, reading, conversion } = charge
+  const units = unitsOfCharge(charge)
+  const counted = countedMicros(terms, units)
   const parts = [
     `${unitsText(usedUnits)} ${reading.meterName}`,
-    counted < used && `${microsText(counted)} of them counted`,
+    counted < units.usedMicros && `${microsText(counted)} of them counted`,
     terms.freeUnits !== '0' && `${unitsText(terms.freeUnits)} free`,
     terms.limit !== null && terms.overage !== undefined && `${unitsText(terms.limit)} included`,
     carriedOverUnits !== '0' && `${unitsText(carriedOverUnits)} carried over`,
+    usedBeforeUnits !== undefined && `${unitsText(usedBeforeUnits)} used before the plan change`,
   ]
   const what = parts.filter((part) => part !== false).join(', ')
-  const priced = pricedUnits(terms, used, carriedOver)
-  return [what, ...packagesTexts(charge, used, carriedOver), ...pricesTexts(priced, conversion)]
+  const priced = pricedUnits(terms, units)
+  return [what, ...packagesTexts(charge, units), ...pricesTexts(priced, conversion)]
 }
 
 /** Lines of text: what came late, and what more it costs. */
 export function lateUsageTexts(charge: LateUsageCharge): string[] {
-  const { terms, usedUnits, lateUnits, carriedOverUnits, reading, conversion } = charge
-  const [used, carriedOver] = [microsOfDecimal(usedUnits), microsOfDecimal(carriedOverUnits)]
-  const before = pricedUnits(terms, used, carriedOver)
-  const after = pricedUnits(terms, used + microsOfDecimal(lateUnits), carriedOver)
+  const { terms, usedUnits, lateUnits, lateBeforeUnits, reading, conversion } = charge
+  const before = pricedUnits(terms, unitsOfCharge(charge))
+  const after = pricedUnits(terms, unitsWithLate(charge))
   const more = after.map(({ micros, creditsPerUnit }, at) => ({
     micros: micros - before[at]!.micros,
     creditsPerUnit,
   }))
   return [
     `${unitsText(lateUnits)} ${reading.meterName} beyond ${unitsText(usedUnits)}`,
+    ...(lateBeforeUnits === undefined
+      ? []
+      : [`${unitsText(lateBeforeUnits)} more used before the plan change`]),
     ...pricesTexts(more, conversion),
   ]
 }
@@ -53,9 +58,9 @@ export function unitsText(units: string): string {
 }
 
 /** Units are priced in packages: of one that was begun all. */
-function packagesTexts({ terms }: UsageCharge, used: bigint, carriedOver: bigint): string[] {
+function packagesTexts({ terms }: UsageCharge, units: UnitsOfPeriod): string[] {
   const { unitsPerPackage } = terms
-  const billable = billableMicros(terms, used, carriedOver)
+  const billable = billableMicros(terms, units)
   if (unitsPerPackage === undefined || billable === 0n) return []
   return [`${microsText(billable)} in packages of ${unitsText(unitsPerPackage)}`]
 }

@@ -5,6 +5,7 @@ import { pollEvents } from '@tollgate/domain/payments/poll-events'
 import { reconcilePayments } from '@tollgate/domain/payments/reconcile-payments'
 import { removeProcessorCustomers } from '@tollgate/domain/payments/remove-processor-customers'
 import { workOffInbox, type PaymentJobParts } from '@tollgate/domain/payments/work-off-inbox'
+import { foldProductMovements } from '@tollgate/domain/products/tallies'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { repeating } from './repeating.ts'
 
@@ -19,8 +20,11 @@ export type PaymentJobLimits = {
 /** Events of one round and environment that are forgotten: a stop waits for no more than that. */
 const rowsPerRoundMax = 500
 
+/** Payments, refunds and disputes of one round and environment that are added to their products. */
+const movementsPerRoundMax = 10_000
+
 /**
- * Follows what the payment processor tells, looks at payments of which it has told nothing, charges for wallets that have
+ * Adds payments to what their products have earned, follows what the payment processor tells, looks at payments of which it has told nothing, charges for wallets that have
  * run low, and has deleted customers forgotten. Several processes may do it at once: each takes what no other has.
  */
 export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimits): Service {
@@ -33,6 +37,7 @@ export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimi
   }
   const round = async (): Promise<void> => {
     for (const environment of environments) {
+      await telling(environment, () => foldMovements(parts, environment))
       if (parts.processors.of(environment) === undefined) continue
       await telling(environment, () => pollEvents(parts, environment, limits.eventsPollMs))
       await telling(environment, () => workOffInbox(parts, environment))
@@ -43,6 +48,14 @@ export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimi
     }
   }
   return repeating(round, limits.intervalMs)
+}
+
+/** A round folds at most so many rows. The sums count the rows that are left as well; the next round folds them. */
+async function foldMovements(
+  { everyone }: PaymentJobParts,
+  environment: Environment,
+): Promise<void> {
+  await foldProductMovements(everyone.in(environment), movementsPerRoundMax)
 }
 
 async function sweep(

@@ -4,6 +4,8 @@ import {
   readDebitPosition,
   type StoredDebit,
 } from '@tollgate/domain/wallet/post-debits'
+import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
+import { requireComparedStore } from '@tollgate/domain/stored-usage/store-incarnation'
 import { hasWallets } from '@tollgate/domain/wallet/repository'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import type { Service } from '@tollgate/platform/service/service'
@@ -56,7 +58,9 @@ async function telling(
   try {
     await act()
   } catch (error) {
-    const level = error instanceof UsageStoreUnavailableError ? 'warn' : 'error'
+    const isExpected =
+      error instanceof UsageStoreUnavailableError || error instanceof UsageBehindError
+    const level = isExpected ? 'warn' : 'error'
     logger[level]({ err: error, environment, partition }, 'what wallets paid waits to be posted')
   }
 }
@@ -77,6 +81,8 @@ async function postBatch(
   if (fromOffset > position.offset) return false
   const range = { partition, fromOffset, toOffset: position.offset }
   const read = await listStoredDebits(usageStore, environment, range, debitsPerBatchMax)
+  // A ClickHouse that lost rows would have debits passed over for good.
+  await requireComparedStore(usageStore, environment, [position.note])
   const debits = ofFirstWallets(read, walletsPerBatchMax)
   const isWhole = debits.length === read.length && read.length < debitsPerBatchMax
   const toOffset = isWhole ? position.offset : debits.at(-1)!.offset + 1

@@ -50,7 +50,7 @@ export function createPublishPendingJob(
 /** Whether there may be more. */
 async function publishSome(parts: PublisherParts, logger: Logger): Promise<boolean> {
   const loss = await queueLost(parts)
-  if (loss.kind !== 'nothing') {
+  if (loss !== 'nothing') {
     logger.warn({ loss }, 'the hot state may have lost what was published: it is published anew')
   }
   const { published, failures, hasMore } = await publishPending(parts, targetsPerRoundMax)

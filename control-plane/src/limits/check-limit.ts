@@ -1,4 +1,5 @@
 import { listReferences, type Customer } from '@tollgate/domain/customers/repository'
+import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
 import { answerLimitCheck } from '@tollgate/domain/entitlements/limit-answer'
 import { answerWithoutPurchase } from '@tollgate/domain/entitlements/no-purchase-answer'
@@ -119,7 +120,7 @@ async function answerFor(
     periodStartSecond: unixSecond(period.start),
     nowMs: now.getTime(),
   }
-  const used = await parts.usage.read(counted, async () => {
+  const { usedMicros, carriedOverMicros } = await parts.usage.read(counted, async () => {
     // Counters are kept for published periods only; publishing folds in what was counted before.
     if (await isPublished(parts, counted)) return
     const target = { kind: 'customer', providerId, target: purchase.customerRef } as const
@@ -129,5 +130,12 @@ async function answerFor(
     entitlement.credit === null
       ? 0n
       : await parts.wallets.read({ environment, providerId, customerRef: purchase.customerRef })
-  return answerLimitCheck({ entitlement, ...used, offer, creditMicros })
+  const startSecond = unixSecond(period.start)
+  return answerLimitCheck({
+    entitlement,
+    usedMicros,
+    allowedMicros: allowedMicros(entitlement, { startSecond }, carriedOverMicros),
+    offer,
+    creditMicros,
+  })
 }

@@ -1,26 +1,26 @@
 import { carriedOverMicros, periodThatLeaves } from '@tollgate/domain/entitlements/carried-over'
 import {
   countingWindows,
+  windowOfPeriod,
   type CountingWindow,
   type EntitledPeriod,
 } from '@tollgate/domain/entitlements/counting-windows'
 import { readCountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
+import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Logger } from '@tollgate/platform/observability/logger'
-import {
-  UsageStoreUnavailableError,
-  type UsageStore,
-} from '@tollgate/platform/usage-store/usage-store'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
-import { windowId, type Entitlement } from '@tollgate/schemas/hot-state/documents'
+import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { refusals } from '../errors.ts'
+import type { CustomerUsage } from '@tollgate/domain/stored-usage/query-stored-usage'
 import type { PeriodUsageAnswers } from '../metrics.ts'
+import { StoredReads } from '../usage/stored-reads.ts'
 import { readStoredUsage } from '../usage/stored-usage.ts'
 
-export type PeriodUsageParts = {
+export type PeriodUsageParts = TailParts & {
   readonly eventLog: EventLog
   readonly hotState: HotState
   readonly usageStore: UsageStore
@@ -34,7 +34,7 @@ export type PeriodUsageLimits = {
   readonly countersWaitMs: number
   /** Records of the log that are read for one answer. */
   readonly tailRecordsMax: number
-  /** Answers from the usage store at a time: each costs it two queries, and this process the reading of the tail. */
+  /** Answers from the usage store at a time. */
   readonly storedUsageChecksMax: number
 }
 
@@ -67,11 +67,12 @@ const failedPauseMs = 500
  */
 export class PeriodUsage {
   readonly #parts: PeriodUsageParts
-  #storedInFlight = 0
+  readonly #storedReads: StoredReads
   #hotStateFailedAtMs = -Infinity
 
   constructor(parts: PeriodUsageParts) {
     this.#parts = parts
+    this.#storedReads = new StoredReads(parts.limits.storedUsageChecksMax)
   }
 
   /**
@@ -107,10 +108,10 @@ export class PeriodUsage {
   }
 
   async #readCounted(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
-    const { eventLog: log, hotState, limits, answers } = this.#parts
+    const { eventLog: log, hotState, tails, progress, limits, answers } = this.#parts
     const { environment, providerId, productRef, entitlement } = period
     const { amounts, source } = await readCountedUsage(
-      { log, hotState },
+      { log, hotState, tails, progress },
       {
         environment,
         providerId,
@@ -126,33 +127,29 @@ export class PeriodUsage {
     return amounts
   }
 
-  async #readStored(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
+  #readStored(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
+    const { environment, providerId, productRef, entitlement } = period
+    const { customerRefs } = entitlement
+    const windows = windowsOf(period)
+    return this.readWindows({ environment, providerId, productRef, customerRefs, windows })
+  }
+
+  /**
+   * Returns what was used in each of the windows by their ids, from the usage store and the log's tail. Throws a refusal
+   * with 503 when that is not known now.
+   */
+  async readWindows(query: Omit<CustomerUsage, 'meterName'>): Promise<ReadonlyMap<string, bigint>> {
     const { limits, answers } = this.#parts
-    if (this.#storedInFlight >= limits.storedUsageChecksMax) {
-      answers.inc({ source: 'none' })
-      throw refusals.countersBehind()
-    }
-    this.#storedInFlight += 1
     try {
-      const amounts = await readStoredUsage(this.#parts, this.#storedQuery(period))
+      const { tailRecordsMax } = limits
+      const whole = { ...query, meterName: requestsMeterName, tailRecordsMax }
+      const amounts = await this.#storedReads.run(() => readStoredUsage(this.#parts, whole))
       answers.inc({ source: 'stored' })
       return amounts
     } catch (error) {
       answers.inc({ source: 'none' })
-      const isPassing =
-        error instanceof UsageBehindError || error instanceof UsageStoreUnavailableError
-      throw isPassing ? refusals.countersBehind() : error
-    } finally {
-      this.#storedInFlight -= 1
+      throw error
     }
-  }
-
-  #storedQuery({ environment, providerId, productRef, ...of }: PeriodOfPurchase) {
-    const { tailRecordsMax } = this.#parts.limits
-    const { customerRefs } = of.entitlement
-    const meterName = requestsMeterName
-    const windows = windowsOf(of)
-    return { environment, providerId, productRef, customerRefs, meterName, windows, tailRecordsMax }
   }
 }
 
@@ -161,7 +158,7 @@ type Counted = Pick<PeriodOfPurchase, 'entitlement' | 'periodStartSecond' | 'now
 function usedOf(of: Counted, amounts: ReadonlyMap<string, bigint>): UsedOfPeriod {
   const { entitlement, periodStartSecond, nowMs } = of
   return {
-    usedMicros: amounts.get(windowId(entitlement.purchaseRef, periodStartSecond)) ?? 0n,
+    usedMicros: amounts.get(windowOfPeriod(entitlement, periodStartSecond)) ?? 0n,
     carriedOverMicros: carriedOverMicros(entitlement, periodOf(of), amounts, nowMs),
   }
 }

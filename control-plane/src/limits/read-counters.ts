@@ -11,7 +11,10 @@ export type CountedProduct = {
   readonly customerRefs: readonly string[]
 }
 
-type CounterParts = Pick<AppParts, 'hotState' | 'eventLog' | 'partitionCount' | 'limits'>
+type CounterParts = Pick<
+  AppParts,
+  'hotState' | 'eventLog' | 'partitionCount' | 'progress' | 'limits'
+>
 
 /** The usage of each window by its id, in 10^-6 units, as far as it has been counted. */
 export async function readAmounts(
@@ -38,7 +41,7 @@ export async function readAmounts(
 
 /**
  * Waits until the counters of these references hold what the log held when this was called: whoever asks after an
- * acknowledgement finds the usage. False when that takes too long.
+ * acknowledgement finds the usage. False when that takes too long, or when they have stood still for that long.
  */
 export async function waitForCounters(
   parts: CounterParts,
@@ -50,8 +53,12 @@ export async function waitForCounters(
   const deadlineMs = performance.now() + parts.limits.countersWaitMs
   for (const partition of partitionsOf(parts, environment, providerId, references)) {
     const head = await parts.eventLog.head(topic, partition)
-    while ((await parts.hotState.appliedOffset(environment, partition)) < head) {
-      const leftMs = deadlineMs - performance.now()
+    for (;;) {
+      const appliedOffset = await parts.hotState.appliedOffset(environment, partition)
+      if (appliedOffset >= head) break
+      const lag = { at: { space: environment, partition }, appliedOffset, head }
+      const patienceMs = parts.progress.lastPatienceMs([lag], parts.limits.countersWaitMs)
+      const leftMs = Math.min(patienceMs, deadlineMs - performance.now())
       if (leftMs <= 0) return false
       await parts.hotState.waitForApply(Math.min(leftMs, applyWaitMs))
     }

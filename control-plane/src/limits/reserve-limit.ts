@@ -35,7 +35,6 @@ export async function reserveLimit(
       return checked
     }
   }
-  if (reserved.kind === 'paid') return checkLimit(parts, operation, request)
   if (reserved.kind === 'full') throw refusals.reservationsFull()
   const isDenied = reserved.reservation === undefined
   return answerReserve(reserved, isDenied ? await findOffer(parts, operation, request) : undefined)
@@ -46,10 +45,10 @@ async function reserve(
   { environment, providerId, now }: Operation,
   { customerRef, productRef, idempotencyKey, reserve: { units, ttlSeconds } }: ReserveRequest,
 ): Promise<ReservedUsage> {
-  const { eventLog: log, hotState, limits } = parts
+  const { eventLog: log, hotState, tails, progress, limits } = parts
   try {
     return await reserveUsage(
-      { log, hotState },
+      { log, hotState, tails, progress },
       {
         environment,
         providerId,
@@ -63,6 +62,7 @@ async function reserve(
         nowMs: now.getTime(),
         waitMs: limits.countersWaitMs,
         reservationsMax: limits.reservationsMax,
+        creditsHeldMax: limits.creditsHeldMax,
       },
     )
   } catch (error) {

@@ -1,5 +1,5 @@
-import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
-import { openCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
+import { offerCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
+import { offerCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import { checkoutPageUrl, customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
@@ -8,35 +8,43 @@ import { commit } from '../http/commit.ts'
 import { requireCustomer } from '../http/require.ts'
 
 /**
- * Adds to a refusal where the customer can do something about it: the portal, where a plan waits for consent, else a
- * checkout. Only for callers who ask, since those who poll would leave a session behind each time.
+ * Adds a link to a refusal: to the portal, where a plan waits for consent, otherwise to a checkout. Only for callers that
+ * ask for it. A caller that may not manage purchases gets a checkout that ends none of them, and never the portal: there
+ * every purchase can be cancelled. Callers that poll get the same link again while it is fresh. Where the customer has as
+ * many pages open as allowed, the link leads to one of them, or is absent: the refusal itself is always answered.
  */
 export async function withHostedPage(
   parts: AppParts,
   operation: Operation,
   request: LimitsRequest,
   refusal: LimitsResponse,
+  { mayManage }: { readonly mayManage: boolean },
 ): Promise<LimitsResponse> {
-  const { hostedUrl } = parts
-  const { customerRef, productRef } = request
-  const customer = await requireCustomer(parts, operation, customerRef)
-  if (refusal.activationRequired === true) {
-    const opened = { customerRef: customer.reference, productRef }
-    const { sessionId } = await commit(parts, operation, ({ sql, providerId, now }) =>
-      openCustomerSession(sql, providerId, opened, now),
+  const { hostedUrl, limits } = parts
+  const { productRef } = request
+  const { reference: customerRef } = await requireCustomer(parts, operation, request.customerRef)
+  const awaitsConsent = refusal.activationRequired === true
+  if (awaitsConsent && mayManage) {
+    const portal = await commit(parts, operation, (work) =>
+      offerCustomerSession(work, limits, { customerRef, productRef }),
     )
-    return { ...refusal, confirmationUrl: customerPageUrl(hostedUrl, sessionId) }
+    if (portal === undefined) return refusal
+    return { ...refusal, confirmationUrl: customerPageUrl(hostedUrl, portal.sessionId) }
   }
-  const { sessionId } = await commit(parts, operation, (work) =>
-    openCheckoutSession(work, hostedUrl, {
-      customerRef: customer.reference,
-      // Whoever pays by use has run out of credits.
-      purpose: refusal.balance === undefined ? 'product' : 'credit_topup',
+  // A customer who pays by use and has the plan is out of credits.
+  const needsCredits = !awaitsConsent && refusal.balance !== undefined
+  const checkout = await commit(parts, operation, (work) =>
+    offerCheckoutSession(work, parts, {
+      customerRef,
+      purpose: needsCredits ? 'credit_topup' : 'product',
       productRef,
       plan: undefined,
       returnUrl: null,
+      mayChangePlan: mayManage,
     }),
   )
+  if (checkout === undefined) return refusal
+  const { sessionId } = checkout
   return {
     ...refusal,
     checkoutUrl: checkoutPageUrl(hostedUrl, sessionId),

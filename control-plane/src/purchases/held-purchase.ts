@@ -1,4 +1,5 @@
 import { listReferences } from '@tollgate/domain/customers/repository'
+import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
 import { userUsage } from '@tollgate/domain/entitlements/usage-view'
 import { unixSecond } from '@tollgate/domain/periods/periods'
@@ -56,7 +57,11 @@ export async function heldPurchase(
     planType: plan.type,
     startDate: purchase.startDate.toISOString(),
     endDate: purchase.endDate?.toISOString() ?? null,
-    usage: userUsage(plan, used),
+    usage: userUsage(
+      plan,
+      used,
+      allowedMicros(entitlement, { startSecond: periodStartSecond }, used.carriedOverMicros),
+    ),
     plan: {
       reference: plan.reference,
       price: plan.priceMinor,

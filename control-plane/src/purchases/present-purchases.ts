@@ -1,16 +1,18 @@
+import { planOfPeriod } from '@tollgate/domain/plans/included-units'
 import { listReferencesByCustomer } from '@tollgate/domain/customers/repository'
 import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
 import {
   compileEntitlement,
   purchasePeriodAt,
+  purchaseWindowOf,
 } from '@tollgate/domain/entitlements/compile-entitlement'
 import { currentPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import { purchaseUsage } from '@tollgate/domain/entitlements/usage-view'
 import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
-import { unixSecond } from '@tollgate/domain/periods/periods'
 import type { CreditConversion } from '@tollgate/domain/pricing/line-inputs'
 import { rollingLimitMicros } from '@tollgate/domain/pricing/roll-over'
 import { givesAccess } from '@tollgate/domain/purchases/access'
+import { listSharedWindows } from '@tollgate/domain/purchases/notes-repository'
 import type { PageRange } from '@tollgate/domain/postgres/select-page'
 import {
   countPurchases,
@@ -20,17 +22,18 @@ import {
   type PurchaseFilter,
 } from '@tollgate/domain/purchases/repository'
 import type {
+  ChangedPurchaseBody,
   PurchaseBody,
   PurchaseBriefBody,
   PurchaseUsageBody,
 } from '@tollgate/schemas/http/purchases'
 import type { Queryable } from '@tollgate/platform/database/database'
-import { windowId } from '@tollgate/schemas/hot-state/documents'
 import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from '../http/plugins/authentication.ts'
 import { read } from '../http/read.ts'
 import { purchaseToBrief, purchaseToHttp } from '../http/translate/purchase.ts'
 import { readAmounts, waitForCounters } from '../limits/read-counters.ts'
+import { splitSharedUsage } from './shared-usage.ts'
 
 /** Purchases as lists show them, each with the usage of its current period. */
 export async function fullPurchasesOf(
@@ -121,12 +124,30 @@ export async function briefPurchaseOf(
   caller: Caller,
   purchase: Purchase,
 ): Promise<PurchaseBriefBody> {
+  return purchaseToBrief(purchase, await usageOf(parts, caller, purchase))
+}
+
+/** The same with everything that a purchase shows, for the answers to calls that change it. */
+export async function changedPurchaseOf(
+  parts: AppParts,
+  caller: Caller,
+  purchase: Purchase,
+): Promise<ChangedPurchaseBody> {
+  const usage = await usageOf(parts, caller, purchase)
+  return { ...purchaseToBrief(purchase, usage), ...purchaseToHttp(purchase, usage) }
+}
+
+async function usageOf(
+  parts: AppParts,
+  caller: Caller,
+  purchase: Purchase,
+): Promise<PurchaseUsageBody | undefined> {
   const context = await read(parts, caller, async (sql) => ({
     references: await listReferencesByCustomer(sql, caller.providerId, [purchase.customerRef]),
     conversions: await conversionsOf(sql, caller.providerId, [purchase]),
   }))
   const usages = await usageShown(parts, caller, [purchase], context)
-  return purchaseToBrief(purchase, usages.get(purchase.reference))
+  return usages.get(purchase.reference)
 }
 
 /** By customer. */
@@ -199,10 +220,13 @@ async function usageShown(
 
 async function readUsages(
   parts: AppParts,
-  { environment, providerId }: Caller,
+  caller: Caller,
   purchases: readonly Purchase[],
   { references, conversions }: UsageContext,
 ): Promise<Map<string, PurchaseUsageBody>> {
+  const { environment, providerId } = caller
+  const customers = [...new Set(purchases.map(({ customerRef }) => customerRef))]
+  const shared = await read(parts, caller, (sql) => listSharedWindows(sql, providerId, customers))
   await waitForCounters(parts, environment, providerId, [...references.values()].flat())
   const usages = new Map<string, PurchaseUsageBody>()
   for (const purchase of purchases) {
@@ -212,12 +236,17 @@ async function readUsages(
     const shownAt = shownInstant(parts, purchase)
     const period = purchasePeriodAt(purchase, planSnapshot, shownAt)
     const amounts = await readAmounts(parts, environment, providerId, { productRef, customerRefs })
-    const counted = {
-      usedMicros: amounts.get(windowId(purchase.reference, unixSecond(period.start))) ?? 0n,
-      carriedOverMicros: carriedInto(purchase, shownAt, amounts, parts.clock.now()),
-    }
+    const window = purchaseWindowOf(purchase, period)
+    const countedMicros = amounts.get(window) ?? 0n
+    const used = shared.has(window)
+      ? await splitSharedUsage(parts, caller, purchase, customerRefs, period, countedMicros)
+      : { usedMicros: countedMicros }
+    if (used === undefined) continue
+    const carriedOverMicros = carriedInto(purchase, shownAt, amounts, parts.clock.now())
+    const counted = { ...used, carriedOverMicros }
     const conversion = conversions.get(purchase.currency)
-    usages.set(purchase.reference, purchaseUsage(planSnapshot, counted, period, conversion))
+    const plan = planOfPeriod(planSnapshot, purchase, period)
+    usages.set(purchase.reference, purchaseUsage(plan, counted, period, conversion))
   }
   return usages
 }

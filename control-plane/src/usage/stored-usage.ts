@@ -1,7 +1,8 @@
 import { readLogRange } from '@tollgate/domain/entitlements/read-log-range'
 import { foldTail, foldTailDebits, type TailRecord } from '@tollgate/domain/entitlements/fold-tail'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
-import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import type { EventLog, GroupPosition } from '@tollgate/platform/event-log/event-log'
+import { requireComparedStore } from '@tollgate/domain/stored-usage/store-incarnation'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
@@ -37,7 +38,13 @@ type TailLimit = { readonly tailRecordsMax: number }
  * A key counts where it was used first: a record of the log is a repeat when a row before the position has its id, or a
  * record before it in the log. Any row, of whatever meter, time and outcome.
  *
- * Throws UsageBehindError when the log no longer has what is not stored, or when that is more than may be read.
+ * This tail is read for each request, and not shared like that of limit checks (shared-tails.ts). It begins at the
+ * sink's position instead of the counters' fence, and what tells its repeated keys is ClickHouse, asked for the customer's
+ * own records, since it serves while the marks of the hot state are away. Only records that mention the customer are
+ * decoded and kept, and limit checks do this a bounded number at a time.
+ *
+ * Throws UsageBehindError when the log no longer has what is not stored, when that is more than may be read, and while a
+ * ClickHouse that has restarted is not yet compared with the log.
  */
 export async function readStoredUsage(
   parts: StoredUsageParts,
@@ -90,7 +97,10 @@ async function readBothSides<Sums>(
     sumStored(stored),
     readTails(parts, query.providerId, stretches),
   ])
-  return { sums, tails, marks: await markKnown(parts.usageStore, query, stored, tails) }
+  const marks = await markKnown(parts.usageStore, query, stored, tails)
+  const notes = stretches.map(({ note }) => note)
+  await requireComparedStore(parts.usageStore, query.environment, notes)
+  return { sums, tails, marks }
 }
 
 /** What of one partition is not stored yet, and the customer's references that have their usage there. */
@@ -102,6 +112,8 @@ type Stretch = {
     readonly toOffset: number
   }
   readonly customerRefs: ReadonlySet<string>
+  /** The sink's, beside the position that the range begins at. */
+  readonly note: string
 }
 
 function lengthOf({ fromOffset, toOffset }: Stretch['range']): number {
@@ -126,25 +138,27 @@ async function findStretches(
   return await Promise.all(
     places.map(async ({ partition, customerRefs: refs }, index) => {
       const toOffset = heads[index]!
-      const fromOffset = await storedOffset(eventLog, topic, partition)
+      const { offset: fromOffset, note } = await storedPosition(eventLog, topic, partition)
       // The sink may have gone past the head that was read, but not past the log: then it is of another log.
       if (fromOffset > toOffset && fromOffset > (await eventLog.head(topic, partition))) {
         throw new UsageBehindError(toOffset)
       }
-      return { range: { topic, partition, fromOffset, toOffset }, customerRefs: refs }
+      return { range: { topic, partition, fromOffset, toOffset }, customerRefs: refs, note }
     }),
   )
 }
 
 /** Every record with a smaller offset is stored. */
-async function storedOffset(
+async function storedPosition(
   log: StoredUsageParts['eventLog'],
   topic: string,
   partition: number,
-): Promise<number> {
+): Promise<GroupPosition> {
   const { offset, note } = await log.position(sinkGroup, topic, partition)
   // Without a note no sink has begun, or its position was lost: what the log no longer has was stored before that.
-  return note === '' ? Math.max(offset, await log.oldest(topic, partition)) : offset
+  return note === ''
+    ? { offset: Math.max(offset, await log.oldest(topic, partition)), note }
+    : { offset, note }
 }
 
 type Tail = {

@@ -1,30 +1,42 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isComparedStore } from '@tollgate/domain/stored-usage/store-incarnation'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
+import type { Environment } from '@tollgate/schemas/environment'
+import { usageTopic } from '@tollgate/schemas/topics'
 
 const pollIntervalMs = 20
+/** The sink looks every two seconds whether ClickHouse has restarted. */
+const comparedPollIntervalMs = 200
+
+export type SinkParts = {
+  readonly eventLog: Pick<EventLog, 'head' | 'position'>
+  readonly usageStore: Pick<UsageStore, 'query'>
+}
 
 /**
  * Waits until the usage store holds what the log held when this was called: whoever asks after an acknowledgement
- * finds the usage. False when that takes longer than `waitMs`.
+ * finds the usage. False when that takes longer than `waitMs`. A ClickHouse that has restarted may lack rows until the
+ * sink has compared it with the log.
  */
 export async function waitForSink(
-  log: EventLog,
-  topic: string,
+  { eventLog: log, usageStore }: SinkParts,
+  environment: Environment,
   partitions: readonly number[],
   waitMs: number,
 ): Promise<boolean> {
+  const topic = usageTopic(environment)
   const deadlineMs = performance.now() + waitMs
-  let waiting = await Promise.all(
-    partitions.map(async (partition) => ({ partition, head: await log.head(topic, partition) })),
-  )
+  const heads = await Promise.all(partitions.map(async (partition) => log.head(topic, partition)))
   for (;;) {
     const positions = await Promise.all(
-      waiting.map(({ partition }) => log.position(sinkGroup, topic, partition)),
+      partitions.map((partition) => log.position(sinkGroup, topic, partition)),
     )
-    waiting = waiting.filter(({ head }, index) => (positions[index]?.offset ?? 0) < head)
-    if (waiting.length === 0) return true
+    const isStored = positions.every(({ offset }, index) => offset >= heads[index]!)
+    const notes = positions.map(({ note }) => note)
+    if (isStored && (await isComparedStore(usageStore, environment, notes))) return true
     if (performance.now() >= deadlineMs) return false
-    await sleep(pollIntervalMs)
+    await sleep(isStored ? comparedPollIntervalMs : pollIntervalMs)
   }
 }

@@ -18,11 +18,9 @@ import type { WalletName, WalletParts } from '@tollgate/domain/wallet/hot-wallet
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { Logger } from '@tollgate/platform/observability/logger'
-import {
-  UsageStoreUnavailableError,
-  type UsageStore,
-} from '@tollgate/platform/usage-store/usage-store'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { refusals } from '../errors.ts'
+import { StoredReads } from '../usage/stored-reads.ts'
 import { readStoredDebits } from '../usage/stored-usage.ts'
 
 export type WalletsParts = {
@@ -31,19 +29,25 @@ export type WalletsParts = {
   readonly hotState: WalletParts['hotState']
   readonly usageStore: UsageStore
   readonly logger: Logger
-  readonly limits: WalletLimits & { readonly tailRecordsMax: number }
+  readonly limits: WalletLimits & {
+    readonly tailRecordsMax: number
+    /** Balances at a time that are read from the ledger, ClickHouse and the log. */
+    readonly storedBalancesMax: number
+  }
 }
 
 /** Customers' credits, as they are at this moment. */
 export class Wallets {
   readonly #parts: WalletsParts
   readonly #hot: WalletParts
+  readonly #storedReads: StoredReads
   /** Takes credits out otherwise than for usage. Throws a refusal with 503 when it cannot be done now. */
   readonly hold: HoldCredits
   readonly release: ReleaseCredits
 
   constructor(parts: WalletsParts) {
     this.#parts = parts
+    this.#storedReads = new StoredReads(parts.limits.storedBalancesMax)
     this.#hot = { log: parts.eventLog, hotState: parts.hotState }
     const hold = createHoldCredits(this.#hot, parts.limits)
     this.hold = (...request) => refusingLate(() => hold(...request))
@@ -57,19 +61,7 @@ export class Wallets {
   async read(name: WalletName): Promise<bigint> {
     const hot = await this.readHot(name)
     if (hot !== undefined) return leftMicros(hot)
-    const { environment, providerId, customerRef } = name
-    try {
-      const [wallet, spentMicros] = await Promise.all([
-        this.#parts.database
-          .of(providerId)
-          .in(environment)
-          .read((sql) => findWallet(sql, providerId, customerRef)),
-        this.#readPaid(name),
-      ])
-      return leftMicros({ grantedMicros: wallet?.grantedMicros ?? 0n, spentMicros })
-    } catch (error) {
-      throw isPassing(error) ? refusals.countersBehind() : error
-    }
+    return await this.#storedReads.run(() => this.#readStored(name))
   }
 
   /** Takes credits for usage records that are about to be written. */
@@ -90,10 +82,19 @@ export class Wallets {
     }
   }
 
-  #readPaid({ environment, providerId, customerRef }: WalletName): Promise<bigint> {
-    const { tailRecordsMax } = this.#parts.limits
+  async #readStored(name: WalletName): Promise<bigint> {
+    const { environment, providerId, customerRef } = name
+    const { database, limits } = this.#parts
+    const { tailRecordsMax } = limits
     const query = { environment, providerId, customerRefs: [customerRef], tailRecordsMax }
-    return readStoredDebits(this.#parts, query)
+    const [wallet, spentMicros] = await Promise.all([
+      database
+        .of(providerId)
+        .in(environment)
+        .read((sql) => findWallet(sql, providerId, customerRef)),
+      readStoredDebits(this.#parts, query),
+    ])
+    return leftMicros({ grantedMicros: wallet?.grantedMicros ?? 0n, spentMicros })
   }
 }
 
@@ -104,8 +105,4 @@ async function refusingLate<Result>(act: () => Promise<Result>): Promise<Result>
     const isLate = error instanceof UsageBehindError || error instanceof WalletFullError
     throw isLate ? refusals.countersBehind() : error
   }
-}
-
-function isPassing(error: unknown): boolean {
-  return error instanceof UsageBehindError || error instanceof UsageStoreUnavailableError
 }

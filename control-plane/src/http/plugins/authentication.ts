@@ -6,6 +6,7 @@ import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { scopesOfRole } from '@tollgate/schemas/console-roles'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
 import type { Environment } from '@tollgate/schemas/environment'
+import { idempotencyKeyCharsMax } from '@tollgate/schemas/limits'
 import {
   findApiKeyBySha256,
   type ApiKey,
@@ -53,7 +54,7 @@ export function installAuthentication(app: ApiServer, database: Database, clock:
     const credential =
       bearer !== undefined && isAccessToken(bearer) && isOfConsole(request)
         ? await requireSession(database, bearer, clock)
-        : await requireKey(database, bearer, clock)
+        : await requireKey(database, bearer ?? apiKeyHeader(request), clock)
     request.credential = credential
     const { isMisplaced } = credential.kind === 'key' ? credential.key : credential.session
     if (isMisplaced) refuseMisplaced(request)
@@ -109,6 +110,14 @@ export function scopesOf(credential: Credential): readonly KeyScope[] {
   return credential.kind === 'key' ? credential.key.scopes : scopesOfRole(credential.session.role)
 }
 
+/**
+ * Whether the caller may change purchases. Callers who may not are shown no link of a customer's page and no secret of a
+ * payment: either would let them act as the customer.
+ */
+export function mayManage(request: FastifyRequest): boolean {
+  return scopesOf(credentialOf(request)).includes('manage')
+}
+
 export function credentialOf(request: FastifyRequest): Credential {
   if (request.credential === null) {
     throw new Error(`${request.url} is served without authentication`)
@@ -138,14 +147,27 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 export function operationOf(request: FastifyRequest, clock: Clock): Operation {
-  const idempotencyKey = request.headers['idempotency-key']
   return {
     ...callerOf(request),
     now: new Date(clock.now()),
     actor: actorOf(request),
     requestId: request.id,
-    idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : null,
+    idempotencyKey: idempotencyKeyOf(request),
   }
+}
+
+/**
+ * Returns the key of the header; null if it is empty or there is none. A key may be as long as the body field of usage, and
+ * has characters that every HTTP server reads alike. It is checked for all calls that may change something, because it is
+ * stored with their events.
+ */
+function idempotencyKeyOf({ headers }: FastifyRequest): string | null {
+  const key = headers['idempotency-key']
+  if (typeof key !== 'string' || key === '') return null
+  if (key.length > idempotencyKeyCharsMax || !/^[\x20-\x7e]+$/.test(key)) {
+    throw refusals.idempotencyKeyInvalid(idempotencyKeyCharsMax)
+  }
+  return key
 }
 
 function isOfConsole({ routeOptions }: FastifyRequest): boolean {
@@ -174,6 +196,12 @@ function scopeOfMethod(method: string): KeyScope {
 
 function isUsable(key: ApiKey, nowMs: number): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt.getTime() > nowMs)
+}
+
+/** Counts where the Authorization header is missing or empty: of two credentials the one of the standard header is meant. */
+function apiKeyHeader({ headers }: FastifyRequest): string | undefined {
+  const { authorization, 'x-api-key': key } = headers
+  return !authorization && typeof key === 'string' ? key.trim() : undefined
 }
 
 export function bearerToken({ headers }: FastifyRequest): string | undefined {

@@ -8,6 +8,7 @@ import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/pa
 import { PaymentsNotConfiguredError } from '@tollgate/domain/payments/payment-parts'
 import { PaymentUnknownError } from '@tollgate/domain/payments/payment-unknown-error'
 import { PasswordsBusyError } from '@tollgate/domain/console/passwords'
+import { TooManySessionsError } from '@tollgate/domain/sessions/too-many-sessions-error'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import { validationErrorBody } from '@tollgate/schemas/http/validation-error'
 import { RefusalError, refusals } from '../../errors.ts'
@@ -41,6 +42,7 @@ export function statusOf(error: Error): number {
 
 function refusalOf(error: Error): RefusalError {
   if (error instanceof RefusalError) return error
+  if (error instanceof TooManySessionsError) return refusals.tooManySessions(error.waitMs)
   if (error instanceof SecretKeysMissingError) return refusals.secretsUnavailable()
   if (error instanceof PaymentsNotConfiguredError) return refusals.paymentsNotConfigured()
   if (error instanceof PaymentProcessorUnavailableError || error instanceof PaymentUnknownError) {

@@ -1,7 +1,7 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
 import { activatePlan, type ActivateOutcome } from '@tollgate/domain/purchases/activate-plan'
 import { findPlan } from '@tollgate/domain/plans/repository'
-import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
+import { offerCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { checkoutPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation, UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { wholeCredits } from '@tollgate/domain/wallet/whole-credits'
@@ -16,7 +16,9 @@ import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { operationOf } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
+import { changeWords, scheduleWords } from '../../purchases/change-words.ts'
 import { requireCustomer, requireProvider } from '../require.ts'
+import { present } from '../translate/present.ts'
 
 export function registerActivationRoute(app: ApiServer, parts: AppParts): void {
   app.post(
@@ -41,13 +43,31 @@ export function registerActivationRoute(app: ApiServer, parts: AppParts): void {
         })
         switch (outcome.kind) {
           case 'activated':
-            return { status: 'activated' as const, ...activatedFields(outcome, micros) }
+            return {
+              status: 'activated' as const,
+              ...activatedFields(outcome, micros),
+              ...present({ message: changeWords(outcome.change) }),
+            }
+          case 'scheduled':
+            return {
+              status: 'activated' as const,
+              purchaseRef: outcome.purchase.reference,
+              message: scheduleWords(outcome.plan.name, outcome.purchase, outcome.at, dayOf),
+            }
           case 'already-active':
-            return { status: 'already_active' as const, purchaseRef: outcome.purchase.reference }
+            return { status: 'already_active' as const, ...alreadyActiveFields(outcome) }
           case 'payment-required':
             return {
               status: 'payment_required' as const,
-              ...(await openCheckout(parts, work, customer, outcome)),
+              ...(await paymentFields(parts, work, customer, outcome, [
+                outcome.hasDebts ? debtsMessage : undefined,
+                changeWords(outcome.change),
+              ])),
+            }
+          case 'card-required':
+            return {
+              status: 'payment_required' as const,
+              ...(await paymentFields(parts, work, customer, outcome, [cardMessage])),
             }
           case 'invalid':
             return { status: 'invalid' as const, message: outcome.reason }
@@ -56,6 +76,13 @@ export function registerActivationRoute(app: ApiServer, parts: AppParts): void {
     },
   )
 }
+
+const debtsMessage =
+  'The customer has unpaid invoices for the product. They are paid at `checkoutUrl` first.'
+const cardMessage =
+  'The plan starts with a saved card. The customer saves one at `checkoutUrl`, and the plan starts.'
+const tooManyOpenMessage =
+  'The customer has too many open checkouts for another one. Activate again when one of them has expired.'
 
 type Outcome<Kind> = Extract<ActivateOutcome, { kind: Kind }>
 
@@ -72,6 +99,18 @@ async function creditsFor(
   return plan?.type === 'usage-based' ? parts.wallets.read({ ...operation, customerRef }) : 0n
 }
 
+function alreadyActiveFields({
+  purchase: { reference: purchaseRef },
+  withdrawn,
+}: Outcome<'already-active'>): Partial<ActivateResponse> {
+  if (withdrawn === null) return { purchaseRef }
+  return { purchaseRef, message: `The change to ${withdrawn.name} is withdrawn.` }
+}
+
+function dayOf(instant: Date): string {
+  return instant.toISOString().slice(0, 10)
+}
+
 /** A plan that is paid by use tells what there is to pay with. */
 function activatedFields(
   { purchase, plan }: Outcome<'activated'>,
@@ -84,19 +123,35 @@ function activatedFields(
   return { purchaseRef, creditBalance, creditsPerUnit, currency: plan.currency }
 }
 
-/** In the same transaction: a checkout that was told of exists. */
-async function openCheckout(
-  { hostedUrl }: AppParts,
+/**
+ * In the same transaction: a checkout that was told of exists. A customer who has as many checkouts open as allowed gets
+ * one of those, or none.
+ */
+async function paymentFields(
+  parts: AppParts,
   work: UnitOfWork,
   customer: Customer,
-  { product, plan }: Outcome<'payment-required'>,
+  { product, plan }: Outcome<'payment-required' | 'card-required'>,
+  reasons: readonly (string | undefined)[],
 ): Promise<Partial<ActivateResponse>> {
-  const { sessionId } = await openCheckoutSession(work, hostedUrl, {
+  const checkout = await offerCheckoutSession(work, parts, {
     customerRef: customer.reference,
     purpose: 'product',
     productRef: product.reference,
     plan,
     returnUrl: null,
+    mayChangePlan: true,
   })
-  return { checkoutUrl: checkoutPageUrl(hostedUrl, sessionId), checkoutSessionId: sessionId }
+  const messages = [...reasons, checkout === undefined ? tooManyOpenMessage : undefined].filter(
+    (message) => message !== undefined,
+  )
+  return {
+    ...(messages.length === 0 ? {} : { message: messages.join(' ') }),
+    ...(checkout === undefined
+      ? {}
+      : {
+          checkoutUrl: checkoutPageUrl(parts.hostedUrl, checkout.sessionId),
+          checkoutSessionId: checkout.sessionId,
+        }),
+  }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { earlierExpiry } from '@tollgate/domain/api-keys/earlier-expiry'
 import { issueApiKey, type OnUnpublished } from '@tollgate/domain/api-keys/issue-api-key'
 import { findApiKeys, listApiKeys, type ApiKey } from '@tollgate/domain/api-keys/repository'
 import { revokeApiKey, rotateApiKey } from '@tollgate/domain/api-keys/retire-api-key'
@@ -60,7 +61,7 @@ export function registerApiKeyRoutes(app: ApiServer, parts: AppParts): void {
         ...callerOf(request),
         name: name ?? null,
         scopes: [...new Set(scopes)],
-        expiresAt: earlierOf(asked, endOf(credential)),
+        expiresAt: earlierExpiry(asked, endOf(credential)),
       }
       const { database, hotState } = parts.publisher
       const actor = actorOf(request)
@@ -88,14 +89,16 @@ function registerRetiring(app: ApiServer, parts: AppParts): void {
     async (request, reply) => {
       const { keyId } = request.params
       const old = await requireOwnKey(parts, callerOf(request), keyId)
-      requireNoMore(credentialOf(request), old.scopes)
+      const credential = credentialOf(request)
+      requireNoMore(credential, old.scopes)
       const { overlapHours } = request.body ?? apiKeyRotateSchema.parse({})
       const overlapMs = Math.round(overlapHours * 3_600_000)
+      const rotation = { overlapMs, latestExpiry: endOf(credential) }
       const { database, hotState } = parts.publisher
       const actor = actorOf(request)
       const now = nowOf(parts)
       const later = onUnpublished(parts)
-      const outcome = await rotateApiKey(database, hotState, actor, old, overlapMs, now, later)
+      const outcome = await rotateApiKey(database, hotState, actor, old, rotation, now, later)
       switch (outcome.kind) {
         case 'not-found':
           throw refusals.keyNotFound(keyId)
@@ -145,14 +148,9 @@ function requireNoMore(own: Credential, scopes: readonly KeyScope[]): void {
   if (missing !== undefined) throw refusals.scopeMissing(missing)
 }
 
-/** Nor one that outlives it. A user's keys stay when the user signs out. */
+/** When the caller's key expires: no key that it makes or rotates outlives it. A user's keys stay when the user signs out. */
 function endOf(own: Credential): Date | null {
   return own.kind === 'key' ? own.key.expiresAt : null
-}
-
-function earlierOf(asked: Date | null, own: Date | null): Date | null {
-  if (asked === null || own === null) return asked ?? own
-  return asked < own ? asked : own
 }
 
 function onUnpublished({ logger }: AppParts): OnUnpublished {

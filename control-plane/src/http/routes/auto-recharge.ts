@@ -71,9 +71,7 @@ export function registerAutoRechargeRoutes(app: ApiServer, parts: AppParts): voi
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const { reference } = await requireCustomer(parts, operation, request.query.customerRef)
-      await commit(parts, operation, ({ sql, providerId, now }) =>
-        disableAutoRecharge(sql, providerId, reference, now),
-      )
+      await commit(parts, operation, (work) => disableAutoRecharge(work, reference))
       return { success: true as const }
     },
   )

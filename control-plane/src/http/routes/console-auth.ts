@@ -10,6 +10,7 @@ import {
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
+import { readBrowserCookie } from '../browser-cookie.ts'
 import { actorOf, originOf, sessionOf } from '../plugins/authentication.ts'
 import { requireProvider } from '../require.ts'
 import { signedInToHttp, signedInUserToHttp } from '../translate/console.ts'
@@ -80,7 +81,12 @@ function registerPasswordChange(app: ApiServer, parts: AppParts): void {
       },
     },
     async (request) => {
-      const given = { ...request.body, address: request.ip, origin: originOf(request) }
+      const given = {
+        ...request.body,
+        address: request.ip,
+        browserToken: readBrowserCookie(request),
+        origin: originOf(request),
+      }
       const now = new Date(parts.clock.now())
       const outcome = await changePassword(parts.console, sessionOf(request), given, now)
       switch (outcome.kind) {

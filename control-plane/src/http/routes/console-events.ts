@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { OutboxEvent } from '@tollgate/domain/outbox/outbox-event'
+import { redactSession } from '@tollgate/domain/outbox/redact-session'
 import { findOutboxEvent, listNewestEvents } from '@tollgate/domain/outbox/repository'
 import {
   eventSchema,
@@ -11,13 +12,13 @@ import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
+import { callerOf, mayManage } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
 import { present } from '../translate/present.ts'
 
 const tags = ['Events']
 
-/** What happened, as webhooks tell of it. */
+/** Registers the routes that list events, with the same objects as webhooks have. Callers without `manage` do not see the links of customers' pages. */
 export function registerEventRoutes(app: ApiServer, parts: AppParts): void {
   app.get(
     '/v1/ui/events',
@@ -52,10 +53,11 @@ export function registerEventRoutes(app: ApiServer, parts: AppParts): void {
         findOutboxEvent(sql, caller.providerId, eventId),
       )
       if (event === undefined) throw refusals.eventNotFound(eventId)
-      const { object, previousAttributes } = event
+      const { type, object, previousAttributes } = event
+      const shown = mayManage(request) ? object : redactSession(type, object)
       return {
         ...summaryToHttp(event),
-        data: { object, previous_attributes: previousAttributes },
+        data: { object: shown, previous_attributes: previousAttributes },
       }
     },
   )

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listCustomers } from '@tollgate/domain/customers/list-customers'
-import { findCustomer } from '@tollgate/domain/customers/repository'
+import { findCustomerReference } from '@tollgate/domain/customers/repository'
 import { decimalOfMicros } from '@tollgate/domain/money/decimal'
 import { listMovements, type WalletMovement } from '@tollgate/domain/wallet/list-movements'
 import {
@@ -56,16 +56,18 @@ export function registerConsoleListRoutes(app: ApiServer, parts: AppParts): void
       const caller = callerOf(request)
       const { status, productRef, planRef, customerRef } = request.query
       const page = clampPage(request.query)
-      const customer = customerRef
-        ? await read(parts, caller, (sql) => findCustomer(sql, caller.providerId, customerRef))
+      const ownRef = customerRef
+        ? await read(parts, caller, (sql) =>
+            findCustomerReference(sql, caller.providerId, customerRef),
+          )
         : undefined
       // As in the other lists a filter finds nothing where nothing is.
-      if (customerRef && customer === undefined) return { purchases: [], total: 0, ...page }
+      if (customerRef && ownRef === undefined) return { purchases: [], total: 0, ...page }
       const filter = {
         statuses: status === undefined ? undefined : [status],
         productRef: productRef || undefined,
         planRef: planRef || undefined,
-        customerRef: customer?.reference,
+        customerRef: ownRef,
       }
       return { ...(await purchasesPageOf(parts, caller, filter, page)), ...page }
     },

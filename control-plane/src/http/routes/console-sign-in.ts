@@ -9,6 +9,7 @@ import {
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
+import { readBrowserCookie, setBrowserCookie } from '../browser-cookie.ts'
 import { originOf } from '../plugins/authentication.ts'
 import { signedInToHttp } from '../translate/console.ts'
 
@@ -26,23 +27,30 @@ export function registerSignInRoutes(
         ...shared,
         description:
           'An access token for `/v1/ui/...` in one environment. Who is a user of several providers with the same password ' +
-          'is asked which.',
+          'is asked which. Sets a cookie by which the browser is known: wrong passwords that are tried elsewhere do not ' +
+          'refuse a sign-in from it.',
         body: signInSchema,
         response: { 200: signInResponseSchema },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { providerId, ...given } = request.body
       const asked = {
         ...given,
         providerId: providerId || undefined,
         address: request.ip,
+        browserToken: readBrowserCookie(request),
         origin: originOf(request),
       }
       const outcome = await signIn(parts.console, asked, new Date(parts.clock.now()))
       switch (outcome.kind) {
-        case 'signed-in':
+        case 'signed-in': {
+          const { browserToken } = outcome
+          if (browserToken !== undefined) {
+            setBrowserCookie(request, reply, browserToken, parts.console.limits.knownBrowserMs)
+          }
           return signedInToHttp(outcome.signedIn)
+        }
         case 'several':
           return { status: 'choose_provider' as const, providers: [...outcome.providers] }
         case 'refused':

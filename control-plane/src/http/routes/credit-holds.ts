@@ -37,9 +37,17 @@ export function registerCreditHoldsRoute(
       })
       const taken = await parts.wallets.take(due)
       return {
-        taken: taken.map(({ takenMicros, leftMicros }) => ({
+        taken: taken.map(({ takenMicros, leftMicros, recharge }) => ({
           takenMicros: takenMicros.toString(),
           leftMicros: leftMicros.toString(),
+          ...(recharge === undefined
+            ? {}
+            : {
+                recharge: {
+                  belowMicros: recharge.belowMicros.toString(),
+                  grantedMicros: recharge.grantedMicros.toString(),
+                },
+              }),
         })),
       }
     },

@@ -4,7 +4,6 @@ import {
   createOrLinkCustomer,
   type CreateOrLinkOutcome,
 } from '@tollgate/domain/customers/create-or-link-customer'
-import { deleteCustomer } from '@tollgate/domain/customers/delete-customer'
 import {
   findCustomer,
   findCustomerByEmail,
@@ -13,6 +12,7 @@ import {
 import type { Queryable } from '@tollgate/platform/database/database'
 import {
   customerCreateSchema,
+  customerDeleteSchema,
   customerQuerySchema,
   customerSchema,
   customerUpdateSchema,
@@ -22,6 +22,7 @@ import {
 } from '@tollgate/schemas/http/customers'
 import { deletedResponseSchema } from '@tollgate/schemas/http/plans'
 import { requiredReference } from '@tollgate/schemas/http/fields'
+import { closeCustomer } from '../../customers/close-customer.ts'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
@@ -31,6 +32,7 @@ import { read } from '../read.ts'
 import { getCustomer } from '../require.ts'
 import { InvalidRequestError } from '../plugins/validation.ts'
 import { customerToHttp } from '../translate/customer.ts'
+import { openAmountsToHttp, unchargedToHttp } from '../translate/open-amounts.ts'
 import {
   briefPurchasesOf,
   loadPurchases,
@@ -115,14 +117,36 @@ export function registerCustomerRoutes(app: ApiServer, parts: AppParts): void {
 function registerDelete(app: ApiServer, parts: AppParts): void {
   app.delete(
     '/v1/ui/customers/:reference',
-    { schema: { tags, params, response: { 200: deletedResponseSchema } } },
+    {
+      schema: {
+        tags,
+        params,
+        querystring: customerDeleteSchema,
+        body: customerDeleteSchema.nullish(),
+        response: { 200: deletedResponseSchema },
+      },
+    },
     async (request) => {
       const { reference } = request.params
-      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
-        deleteCustomer(work, reference),
+      const settle = request.query.settle ?? request.body?.settle
+      const outcome = await closeCustomer(
+        parts,
+        operationOf(request, parts.clock),
+        reference,
+        settle,
       )
-      if (outcome === 'not-found') throw refusals.customerNotFound(reference)
-      return { success: true as const }
+      switch (outcome.kind) {
+        case 'deleted':
+          return { success: true as const }
+        case 'not-found':
+          throw refusals.customerNotFound(reference)
+        case 'unsettled':
+          throw refusals.customerNotSettled(openAmountsToHttp(outcome.open))
+        case 'uncharged':
+          throw refusals.customerNotCharged(unchargedToHttp(outcome.uncharged))
+        case 'busy':
+          throw refusals.customerBusy()
+      }
     },
   )
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { findCustomer } from '@tollgate/domain/customers/repository'
+import { findCustomerReference } from '@tollgate/domain/customers/repository'
 import { documentNumberText } from '@tollgate/domain/invoices/invoice'
+import { listPaymentsOf, type InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import {
@@ -35,19 +36,26 @@ export function registerInvoiceRoutes(app: ApiServer, parts: AppParts): void {
       const { status, customerRef, purchaseRef } = request.query
       const page = clampPage(request.query)
       const found = await read(parts, caller, async (sql) => {
-        const customer = customerRef
-          ? await findCustomer(sql, caller.providerId, customerRef)
+        const ownRef = customerRef
+          ? await findCustomerReference(sql, caller.providerId, customerRef)
           : undefined
         // As in the other lists a filter finds nothing where nothing is.
-        if (customerRef && customer === undefined) return { invoices: [], total: 0 }
+        if (customerRef && ownRef === undefined) {
+          return { invoices: [], total: 0, payments: new Map<string, InvoicePayment[]>() }
+        }
         const filter = {
           status,
-          customerRef: customer?.reference,
+          customerRef: ownRef,
           purchaseRef: purchaseRef || undefined,
         }
-        return listInvoices(sql, caller.providerId, filter, page)
+        const listed = await listInvoices(sql, caller.providerId, filter, page)
+        const references = listed.invoices.map(({ reference }) => reference)
+        return { ...listed, payments: await listPaymentsOf(sql, caller.providerId, references) }
       })
-      const invoices = found.invoices.map((each) => invoiceSummaryToHttp(each, caller.environment))
+      const invoices = found.invoices.map((each) => {
+        const payments = found.payments.get(each.reference) ?? []
+        return invoiceSummaryToHttp(each, payments, caller.environment)
+      })
       return { invoices, total: found.total, ...page }
     },
   )

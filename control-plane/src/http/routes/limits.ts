@@ -16,7 +16,7 @@ import { reserveLimit } from '../../limits/reserve-limit.ts'
 import { withHostedPage } from '../../limits/with-hosted-page.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
+import { callerOf, mayManage, operationOf } from '../plugins/authentication.ts'
 import { InvalidRequestError } from '../plugins/validation.ts'
 
 /** Calls come here from the data plane, which answers most of them itself. */
@@ -33,10 +33,11 @@ export function registerLimitRoutes(app: ApiServer, parts: AppParts): void {
     },
     async (request) => {
       const operation = operationOf(request, parts.clock)
-      const { body } = request
+      const idempotencyKey = request.body.idempotencyKey || operation.idempotencyKey
+      const body = { ...request.body, idempotencyKey: idempotencyKey ?? undefined }
       const answer = await decide(parts, operation, body)
       if (answer.withinLimits || !body.includeCheckoutSession) return answer
-      return await withHostedPage(parts, operation, body, answer)
+      return await withHostedPage(parts, operation, body, answer, { mayManage: mayManage(request) })
     },
   )
 

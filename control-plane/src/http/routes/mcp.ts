@@ -3,6 +3,7 @@ import { bootstrapMcp } from '@tollgate/domain/mcp/bootstrap-mcp'
 import { configureMcp, type McpChange } from '@tollgate/domain/mcp/configure-mcp'
 import { findMcpServer, type McpServer } from '@tollgate/domain/mcp/repository'
 import { nameOfOrigin } from '@tollgate/domain/mcp/subdomain'
+import { listProductTallies } from '@tollgate/domain/products/tallies'
 import { listPlans } from '@tollgate/domain/plans/repository'
 import type { Product } from '@tollgate/domain/products/repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -17,6 +18,7 @@ import {
   type McpConfiguredBody,
   type McpConfigureInput,
 } from '@tollgate/schemas/http/mcp'
+import type { McpRefusal } from '@tollgate/domain/mcp/refusal'
 import { refusals } from '../../errors.ts'
 import { discoverTools } from '../../mcp/discover-tools.ts'
 import { requireOrigin, sealAuth } from '../../mcp/origin-input.ts'
@@ -24,7 +26,9 @@ import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { InvalidRequestError } from '../plugins/validation.ts'
 import { read } from '../read.ts'
+import { requireAllowedLinks } from '../require-links.ts'
 import { requireProduct, requireProvider } from '../require.ts'
 import { productToHttp } from '../translate/product.ts'
 import {
@@ -102,6 +106,7 @@ async function bootstrap(
   body: McpBootstrapInput,
 ): Promise<McpProduct> {
   requireOrigin(parts, operation, body.originUrl)
+  await requireAllowedLinks(parts, operation, { imageUrl: body.imageUrl })
   const { defaultCurrency } = await requireProvider(parts, operation)
   const fields = {
     product: {
@@ -124,7 +129,7 @@ async function bootstrap(
   }
   return commit(parts, operation, async (work) => {
     const outcome = await bootstrapMcp(work, fields)
-    if (outcome.kind === 'refused') throw refusals.mcp(outcome.code, outcome.message)
+    if (outcome.kind === 'refused') throw refusalOf(outcome)
     return outcome
   })
 }
@@ -154,9 +159,13 @@ async function configure(
       case 'not-found':
         throw refusals.productNotFound(productRef)
       case 'refused':
-        throw refusals.mcp(outcome.code, outcome.message)
+        throw refusalOf(outcome)
     }
   })
+}
+
+function refusalOf({ code, message, issues }: McpRefusal): Error {
+  return issues === undefined ? refusals.mcp(code, message) : new InvalidRequestError(issues)
 }
 
 async function presentMcp(
@@ -166,10 +175,12 @@ async function presentMcp(
 ): Promise<McpConfiguredBody> {
   const { environment, providerId } = caller
   return read(parts, caller, async (sql) => {
-    const plans = await listPlans(sql, providerId, [product.reference])
+    const { reference } = product
+    const plans = await listPlans(sql, providerId, [reference])
+    const tally = (await listProductTallies(sql, providerId, [reference])).get(reference)
     const proxyUrl = parts.mcpProxyUrls[environment]
     return {
-      product: productToHttp(product, { plans, server, proxyUrl }),
+      product: productToHttp(product, { plans, tally, server, proxyUrl }),
       mcpServer: mcpServerToHttp(server, plans, proxyUrl),
       planMap: planMapToHttp(plans),
     }

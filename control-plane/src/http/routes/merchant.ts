@@ -6,11 +6,13 @@ import {
   platformConfigSchema,
   type MerchantBody,
 } from '@tollgate/schemas/http/merchants'
+import { normalLinkHost } from '@tollgate/schemas/http/link-hosts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
+import { requireAllowedLinks, requireLinksOf } from '../require-links.ts'
 import { requireProvider } from '../require.ts'
 import { merchantToHttp } from '../translate/merchant.ts'
 
@@ -31,8 +33,18 @@ export function registerMerchantRoutes(app: ApiServer, parts: AppParts): void {
     { schema: { tags, body: merchantUpdateSchema, response: { 200: merchantSchema } } },
     async (request) => {
       const { supportedTopupCurrencies, country, lowBalanceCredits, ...change } = request.body
+      const { supportUrl, termsUrl, privacyUrl } = change
+      const allowedLinkHosts = change.allowedLinkHosts?.map((host) => normalLinkHost(host)!)
+      const links = { supportUrl, termsUrl, privacyUrl }
+      // The list of this very request counts. Links from before may lead elsewhere: pages leave them out from now on.
+      if (change.allowedLinkHosts === undefined) {
+        await requireAllowedLinks(parts, callerOf(request), links)
+      } else {
+        requireLinksOf(parts, allowedLinkHosts ?? null, links)
+      }
       const changed = {
         ...change,
+        allowedLinkHosts: allowedLinkHosts ?? change.allowedLinkHosts,
         country: country?.toUpperCase() ?? country,
         topupCurrencies: supportedTopupCurrencies?.map((code) => code.toUpperCase()),
         lowBalanceCredits:

@@ -10,7 +10,6 @@ import {
   type MeterUsageResponse,
 } from '@tollgate/schemas/http/meters'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
-import { usageTopic } from '@tollgate/schemas/topics'
 import { bucketsOf, type TimeRange } from '../../domain/usage-buckets.ts'
 import { refusals } from '../../errors.ts'
 import { sumUsage, sumUsageByBucket, type UsageQuery } from '../../usage/query-usage.ts'
@@ -130,9 +129,8 @@ async function waitForStored(
     customerRefs === undefined
       ? Array.from({ length: count }, (_, partition) => partition)
       : [...new Set(customerRefs.map((ref) => partitionOf(subjectKey(providerId, ref), count)))]
-  const topic = usageTopic(environment)
   const waitMs = parts.limits.usageStoreWaitMs
-  if (!(await waitForSink(parts.eventLog, topic, partitions, waitMs))) throw refusals.usageBehind()
+  if (!(await waitForSink(parts, environment, partitions, waitMs))) throw refusals.usageBehind()
 }
 
 function rangeOf(query: MeterUsageQuery): TimeRange {

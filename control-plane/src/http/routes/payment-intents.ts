@@ -19,12 +19,11 @@ import {
   type PaymentIntentBody,
   type PaymentIntentCreate,
 } from '@tollgate/schemas/http/payment-intents'
-import { idempotencyKeyCharsMax } from '@tollgate/schemas/limits'
 import { decideAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { callerOf, mayManage, operationOf, type Caller } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
 import { requireCustomer } from '../require.ts'
 import { askedTerms } from '../translate/auto-recharge.ts'
@@ -66,7 +65,13 @@ export function registerPaymentIntentRoutes(app: ApiServer, parts: AppParts): vo
       const operation = operationOf(request, parts.clock)
       const intent = await requirePaymentIntent(parts, operation, request.params.paymentIntentRef)
       const seen = await lookAgain(parts, operation, intent)
-      return toBody(parts, operation, seen.intent, seen.clientSecret)
+      // The secret lets its holder confirm the payment, so only callers with `manage` get it.
+      return toBody(
+        parts,
+        operation,
+        seen.intent,
+        mayManage(request) ? seen.clientSecret : undefined,
+      )
     },
   )
 }
@@ -89,10 +94,7 @@ function registerCreation(app: ApiServer, parts: AppParts): void {
     async (request, reply) => {
       const operation = operationOf(request, parts.clock)
       const { idempotencyKey } = operation
-      if (idempotencyKey === null || idempotencyKey === '') throw refusals.idempotencyKeyMissing()
-      if (idempotencyKey.length > idempotencyKeyCharsMax) {
-        throw refusals.idempotencyKeyTooLong(idempotencyKeyCharsMax)
-      }
+      if (idempotencyKey === null) throw refusals.idempotencyKeyMissing()
       const { body } = request
       const purpose = body.purpose ?? 'product'
       if (purpose === 'usage_billing') throw refusals.usageBillingNotOnRequest()

@@ -17,6 +17,7 @@ import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
+import { InvalidRequestError } from '../plugins/validation.ts'
 import { callerOf, operationOf } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
 import { requireProduct, requireProvider } from '../require.ts'
@@ -130,6 +131,7 @@ function savedPlan(outcome: SavePlanOutcome, productRef: string, planRef: string
     case 'plan-not-found':
       throw refusals.planNotFound(planRef)
     case 'refused':
+      if (outcome.issues !== undefined) throw new InvalidRequestError(outcome.issues)
       throw refusals.planInvalid(outcome.message)
   }
 }

@@ -6,6 +6,7 @@ import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   processedPaymentSchema,
   processPaymentSchema,
+  type ProcessPayment,
   type ProcessedPaymentBody,
 } from '@tollgate/schemas/http/payment-intents'
 import { refusals } from '../../errors.ts'
@@ -14,6 +15,7 @@ import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { operationOf, type Caller } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
+import { requireCustomer } from '../require.ts'
 import { present } from '../translate/present.ts'
 import { requirePaymentIntent } from './payment-intents.ts'
 
@@ -38,6 +40,7 @@ export function registerProcessPaymentRoute(app: ApiServer, parts: AppParts): vo
     async (request): Promise<ProcessedPaymentBody> => {
       const operation = operationOf(request, parts.clock)
       const intent = await requirePaymentIntent(parts, operation, request.params.paymentIntentRef)
+      await requireSameSale(parts, operation, intent, request.body)
       const { payments, limits } = parts
       const waitMs = limits.paymentWaitMs
       const settled = await settlePayment(payments, operation, intent.reference, waitMs)
@@ -56,6 +59,29 @@ export function registerProcessPaymentRoute(app: ApiServer, parts: AppParts): vo
       }
     },
   )
+}
+
+/**
+ * Refuses a body that names another customer, product or plan than the payment's: a client that confuses two payments would
+ * give its customer what another one paid for. References that the client leaves out are not compared.
+ */
+async function requireSameSale(
+  parts: AppParts,
+  caller: Caller,
+  intent: PaymentIntent,
+  { customerRef, productRef, planRef }: ProcessPayment,
+): Promise<void> {
+  const customer = await requireCustomer(parts, caller, customerRef)
+  if (customer.reference !== intent.customerRef) {
+    throw refusals.paymentOfAnotherCustomer(customerRef)
+  }
+  // A payment that buys credits is of no product, whatever page the customer came from.
+  if (productRef && intent.productRef !== null && productRef !== intent.productRef) {
+    throw refusals.paymentOfAnother('product', productRef)
+  }
+  if (planRef && intent.planRef !== null && planRef !== intent.planRef) {
+    throw refusals.paymentOfAnother('plan', planRef)
+  }
 }
 
 async function succeeded(

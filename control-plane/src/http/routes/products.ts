@@ -20,8 +20,10 @@ import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
 import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { InvalidRequestError } from '../plugins/validation.ts'
 import { presentProduct, presentProducts } from '../present-products.ts'
 import { read } from '../read.ts'
+import { requireAllowedLinks } from '../require-links.ts'
 import { requireProduct } from '../require.ts'
 
 const params = z.object({ productRef: requiredReference })
@@ -73,6 +75,7 @@ function registerWrites(app: ApiServer, parts: AppParts, answer: AnswerProduct):
     { schema: { tags, body: productCreateSchema, response: { 201: productSchema } } },
     async (request, reply) => {
       const { body } = request
+      await requireAllowedLinks(parts, callerOf(request), { imageUrl: body.imageUrl })
       const product = await commit(parts, operationOf(request, parts.clock), (work) =>
         createProduct(work, {
           name: body.name,
@@ -94,6 +97,7 @@ function registerWrites(app: ApiServer, parts: AppParts, answer: AnswerProduct):
     { schema: { tags, params, body: productUpdateSchema, response: { 200: productSchema } } },
     async (request) => {
       const { productRef } = request.params
+      await requireAllowedLinks(parts, callerOf(request), { imageUrl: request.body.imageUrl })
       const product = await commit(parts, operationOf(request, parts.clock), (work) =>
         changeProduct(work, productRef, request.body),
       )
@@ -130,11 +134,17 @@ function registerDeleteAndClone(app: ApiServer, parts: AppParts, answer: AnswerP
     },
     async (request, reply) => {
       const { productRef } = request.params
-      const product = await commit(parts, operationOf(request, parts.clock), (work) =>
+      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
         cloneProduct(work, productRef, request.body?.name),
       )
-      if (product === undefined) throw refusals.productNotFound(productRef)
-      return reply.code(201).send(await answer(callerOf(request), product))
+      switch (outcome.kind) {
+        case 'cloned':
+          return reply.code(201).send(await answer(callerOf(request), outcome.product))
+        case 'not-found':
+          throw refusals.productNotFound(productRef)
+        case 'refused':
+          throw new InvalidRequestError(outcome.issues)
+      }
     },
   )
 }

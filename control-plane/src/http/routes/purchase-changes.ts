@@ -1,17 +1,31 @@
 import { z } from 'zod'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
 import { reactivatePurchase } from '@tollgate/domain/purchases/reactivate-purchase'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { isEnding } from '@tollgate/domain/purchases/transitions'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   purchaseCancelSchema,
   purchaseChangedResponseSchema,
 } from '@tollgate/schemas/http/purchases'
 import { refusals } from '../../errors.ts'
-import { briefPurchaseOf } from '../../purchases/present-purchases.ts'
+import { changedPurchaseOf } from '../../purchases/present-purchases.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
+import { present } from '../translate/present.ts'
 import { callerOf, operationOf } from '../plugins/authentication.ts'
+
+/** Returns what the answer says of a purchase that was cancelled too late to end with the running period. */
+function noticeMessage(purchase: Purchase): string | undefined {
+  const { nextBillingDate, endDate } = purchase
+  if (!isEnding(purchase) || nextBillingDate === null || endDate === null) return undefined
+  return `The notice for the running period has passed. The purchase renews on ${dayOf(nextBillingDate)} and ends on ${dayOf(endDate)}.`
+}
+
+function dayOf(instant: Date): string {
+  return instant.toISOString().slice(0, 10)
+}
 
 const tags = ['Purchases']
 const params = z.object({ purchaseRef: requiredReference })
@@ -35,7 +49,8 @@ export function registerPurchaseChangeRoutes(app: ApiServer, parts: AppParts): v
         case 'cancelled':
           return {
             success: true as const,
-            purchase: await briefPurchaseOf(parts, callerOf(request), outcome.purchase),
+            purchase: await changedPurchaseOf(parts, callerOf(request), outcome.purchase),
+            ...present({ message: noticeMessage(outcome.purchase) }),
           }
       }
     },
@@ -59,7 +74,7 @@ export function registerPurchaseChangeRoutes(app: ApiServer, parts: AppParts): v
         case 'reactivated':
           return {
             success: true as const,
-            purchase: await briefPurchaseOf(parts, callerOf(request), outcome.purchase),
+            purchase: await changedPurchaseOf(parts, callerOf(request), outcome.purchase),
           }
       }
     },

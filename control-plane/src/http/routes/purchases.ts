@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findCustomer } from '@tollgate/domain/customers/repository'
+import { findCustomerReference } from '@tollgate/domain/customers/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   customerPurchasesQuerySchema,
@@ -101,12 +101,12 @@ async function filtered(
   query: PurchasesQuery,
 ): Promise<PurchaseBody[]> {
   const { customerRef } = query
-  const customer = customerRef
-    ? await read(parts, caller, (sql) => findCustomer(sql, caller.providerId, customerRef))
+  const ownRef = customerRef
+    ? await read(parts, caller, (sql) => findCustomerReference(sql, caller.providerId, customerRef))
     : undefined
-  if (customerRef && customer === undefined) return []
+  if (customerRef && ownRef === undefined) return []
   return fullPurchasesOf(parts, caller, {
-    customerRef: customer?.reference,
+    customerRef: ownRef,
     productRef: query.productRef || undefined,
     statuses: query.status === undefined ? undefined : [query.status],
     withoutFree: query.includeFree === 'false',

@@ -1,14 +1,27 @@
 import { z } from 'zod'
+import { redacted } from '@tollgate/domain/outbox/redact-session'
+import { isSoldOut } from '@tollgate/domain/plans/places'
 import { findPlan } from '@tollgate/domain/plans/repository'
 import { isOffered } from '@tollgate/domain/plans/plan-offer'
 import type { Plan } from '@tollgate/domain/plans/plan'
-import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
+import {
+  openCheckoutSession,
+  type CheckoutKey,
+  type CheckoutSession,
+} from '@tollgate/domain/sessions/checkout-sessions'
 import {
   customerSessionStatus,
   findCustomerSession,
   openCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
 import { checkoutPageUrl, customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
+import {
+  findCheckoutOfKey,
+  openCheckoutOnce,
+  type KeyedCheckoutOutcome,
+} from '@tollgate/domain/sessions/open-checkout-once'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { sha256OfInput } from '@tollgate/domain/wallet/ledger'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   checkoutSessionCreatedSchema,
@@ -16,14 +29,16 @@ import {
   customerSessionCreatedSchema,
   customerSessionCreateSchema,
   customerSessionSchema,
+  type CheckoutSessionCreate,
 } from '@tollgate/schemas/http/sessions'
 import { refusals } from '../../errors.ts'
 import { briefPurchasesOf } from '../../purchases/present-purchases.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
-import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { callerOf, mayManage, operationOf, type Caller } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
+import { requireAllowedLinks } from '../require-links.ts'
 import { requireCustomer, requireProduct } from '../require.ts'
 import { customerToHttp } from '../translate/customer.ts'
 
@@ -41,30 +56,69 @@ export function registerSessionRoutes(app: ApiServer, parts: AppParts): void {
       },
     },
     async (request, reply) => {
-      const operation = operationOf(request, parts.clock)
-      const { body } = request
-      const purpose = body.purpose ?? 'product'
-      const productRef = body.productRef || undefined
-      if (purpose === 'product' && productRef === undefined) throw refusals.checkoutNeedsProduct()
-      const customer = await requireCustomer(parts, operation, body.customerRef)
-      if (productRef !== undefined) {
-        const product = await requireProduct(parts, operation, productRef)
-        if (product.status !== 'active') throw refusals.productUnavailable(productRef)
-      }
-      const plan = await requirePlan(parts, operation, productRef, body.planRef || undefined)
-      const { sessionId } = await commit(parts, operation, (work) =>
-        openCheckoutSession(work, parts.hostedUrl, {
-          customerRef: customer.reference,
-          purpose,
-          productRef: productRef ?? null,
-          plan,
-          returnUrl: body.returnUrl || null,
-        }),
+      const { sessionId } = await openCheckout(
+        parts,
+        operationOf(request, parts.clock),
+        request.body,
       )
       const checkoutUrl = checkoutPageUrl(parts.hostedUrl, sessionId)
       return reply.code(201).send({ sessionId, checkoutUrl })
     },
   )
+}
+
+async function openCheckout(
+  parts: AppParts,
+  operation: Operation,
+  body: CheckoutSessionCreate,
+): Promise<CheckoutSession> {
+  const { providerId } = operation
+  const purpose = body.purpose ?? 'product'
+  const productRef = body.productRef || undefined
+  if (purpose === 'product' && productRef === undefined) throw refusals.checkoutNeedsProduct()
+  const customer = await requireCustomer(parts, operation, body.customerRef)
+  const key = checkoutKey(operation, customer.reference, body)
+  if (key !== undefined) {
+    // Before anything that may have changed since the first request, such as the plan.
+    const earlier = await read(parts, operation, (sql) => findCheckoutOfKey(sql, providerId, key))
+    if (earlier !== undefined) return requireOpened(earlier)
+  }
+  if (productRef !== undefined) {
+    const product = await requireProduct(parts, operation, productRef)
+    if (product.status !== 'active') throw refusals.productUnavailable(productRef)
+  }
+  const of = { customerRef: customer.reference, productRef, planRef: body.planRef || undefined }
+  const plan = await requirePlan(parts, operation, of)
+  const { returnUrl } = body
+  await requireAllowedLinks(parts, operation, { returnUrl })
+  const request = {
+    customerRef: customer.reference,
+    purpose,
+    productRef: productRef ?? null,
+    plan,
+    returnUrl: returnUrl || null,
+    mayChangePlan: true,
+  }
+  return commit(parts, operation, async (work) =>
+    key === undefined
+      ? openCheckoutSession(work, parts, request)
+      : requireOpened(await openCheckoutOnce(work, parts, request, key)),
+  )
+}
+
+function checkoutKey(
+  { idempotencyKey }: Operation,
+  customerRef: string,
+  { purpose, productRef, planRef, returnUrl }: CheckoutSessionCreate,
+): CheckoutKey | undefined {
+  if (idempotencyKey === null) return undefined
+  const input = [customerRef, purpose ?? 'product', productRef, planRef, returnUrl]
+  return { text: idempotencyKey, inputSha256: sha256OfInput(input.map((each) => each || null)) }
+}
+
+function requireOpened(outcome: KeyedCheckoutOutcome): CheckoutSession {
+  if (outcome.kind === 'key-reused') throw refusals.idempotencyKeyReused()
+  return outcome.session
 }
 
 function registerCustomerSessions(app: ApiServer, parts: AppParts): void {
@@ -84,8 +138,8 @@ function registerCustomerSessions(app: ApiServer, parts: AppParts): void {
       const productRef = request.body.productRef || null
       if (productRef !== null) await requireProduct(parts, operation, productRef)
       const opened = { customerRef: customer.reference, productRef }
-      const { sessionId } = await commit(parts, operation, ({ sql, providerId, now }) =>
-        openCustomerSession(sql, providerId, opened, now),
+      const { sessionId } = await commit(parts, operation, (work) =>
+        openCustomerSession(work, parts.limits, opened),
       )
       const customerUrl = customerPageUrl(parts.hostedUrl, sessionId)
       return reply.code(201).send({ sessionId, customerUrl })
@@ -113,7 +167,7 @@ function registerCustomerSessions(app: ApiServer, parts: AppParts): void {
       return {
         sessionId,
         status: customerSessionStatus(session, new Date(parts.clock.now())),
-        customerUrl: customerPageUrl(parts.hostedUrl, sessionId),
+        customerUrl: mayManage(request) ? customerPageUrl(parts.hostedUrl, sessionId) : redacted,
         expiresAt: session.expiresAt.toISOString(),
         customer: customerToHttp(customer, purchases),
         createdAt: session.createdAt.toISOString(),
@@ -126,14 +180,22 @@ function registerCustomerSessions(app: ApiServer, parts: AppParts): void {
 async function requirePlan(
   parts: AppParts,
   caller: Caller,
-  productRef: string | undefined,
-  planRef: string | undefined,
+  of: {
+    readonly customerRef: string
+    readonly productRef: string | undefined
+    readonly planRef: string | undefined
+  },
 ): Promise<Plan | undefined> {
+  const { customerRef, productRef, planRef } = of
   if (productRef === undefined || planRef === undefined) return undefined
-  const plan = await read(parts, caller, (sql) =>
-    findPlan(sql, caller.providerId, productRef, planRef),
-  )
-  if (plan === undefined) throw refusals.planNotFound(planRef)
+  const { providerId } = caller
+  const found = await read(parts, caller, async (sql) => {
+    const plan = await findPlan(sql, providerId, productRef, planRef)
+    return plan && { plan, isSold: await isSoldOut(sql, providerId, plan, customerRef) }
+  })
+  if (found === undefined) throw refusals.planNotFound(planRef)
+  const { plan, isSold } = found
   if (!isOffered(plan)) throw refusals.planUnavailable(planRef)
+  if (isSold) throw refusals.planSoldOut(planRef)
   return plan
 }

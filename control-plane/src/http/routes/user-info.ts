@@ -1,7 +1,7 @@
 import { findCustomer } from '@tollgate/domain/customers/repository'
 import { usageSummary } from '@tollgate/domain/entitlements/usage-view'
 import { findProduct } from '@tollgate/domain/products/repository'
-import { openCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
+import { offerCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import { customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import {
@@ -14,7 +14,7 @@ import { heldPurchase, loadDecidingPurchase } from '../../purchases/held-purchas
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
-import { apiKeyOf, operationOf, type Caller } from '../plugins/authentication.ts'
+import { mayManage, operationOf, type Caller } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
 
 export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
@@ -34,9 +34,8 @@ export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
       const { customer, product, loaded } = await load(parts, operation, request.body)
       const purchase = await heldPurchase(parts, operation, loaded)
       // The portal changes things, so a key that may only look leads to none.
-      const isManaging = apiKeyOf(request).scopes.includes('manage')
       const opened = { customerRef: customer.reference, productRef }
-      const verifyUrl = isManaging ? await openPortal(parts, operation, opened) : null
+      const verifyUrl = mayManage(request) ? await openPortal(parts, operation, opened) : null
       return {
         status: usageSummary(product.name, purchase?.usage),
         verifyUrl,
@@ -71,9 +70,9 @@ async function openPortal(
   parts: AppParts,
   operation: Operation,
   opened: { readonly customerRef: string; readonly productRef: string },
-): Promise<string> {
-  const { sessionId } = await commit(parts, operation, ({ sql, providerId, now }) =>
-    openCustomerSession(sql, providerId, opened, now),
+): Promise<string | null> {
+  const portal = await commit(parts, operation, (work) =>
+    offerCustomerSession(work, parts.limits, opened),
   )
-  return customerPageUrl(parts.hostedUrl, sessionId)
+  return portal === undefined ? null : customerPageUrl(parts.hostedUrl, portal.sessionId)
 }

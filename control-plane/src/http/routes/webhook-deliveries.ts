@@ -16,7 +16,7 @@ import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
+import { callerOf, mayManage, operationOf } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
 import { deliverySummaryToHttp, deliveryToHttp } from '../translate/webhook-delivery.ts'
 
@@ -68,7 +68,8 @@ export function registerWebhookDeliveryRoutes(app: ApiServer, parts: AppParts): 
         const delivery = await findDelivery(sql, caller.providerId, deliveryId)
         if (delivery === undefined) return undefined
         const attempts = await listAttempts(sql, caller.providerId, [deliveryId])
-        return deliveryToHttp(delivery, attempts.get(deliveryId) ?? [])
+        const shown = { mayManage: mayManage(request) }
+        return deliveryToHttp(delivery, attempts.get(deliveryId) ?? [], shown)
       })
       if (found === undefined) throw refusals.webhookDeliveryNotFound(deliveryId)
       return found
@@ -98,7 +99,7 @@ function registerReplay(app: ApiServer, parts: AppParts): void {
         case 'endpoint-deleted':
           throw refusals.webhookEndpointDeleted()
         case 'queued':
-          return reply.code(201).send(deliveryToHttp(outcome.delivery, []))
+          return reply.code(201).send(deliveryToHttp(outcome.delivery, [], { mayManage: false }))
       }
     },
   )

@@ -27,7 +27,7 @@ import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { commit } from '../commit.ts'
-import { operationOf, type Caller } from '../plugins/authentication.ts'
+import { mayManage, operationOf, type Caller } from '../plugins/authentication.ts'
 import { read } from '../read.ts'
 import { attemptSummaryToHttp } from '../translate/webhook-delivery.ts'
 import { webhookEndpointToHttp } from '../translate/webhook-endpoint.ts'
@@ -113,7 +113,8 @@ function registerCreate(app: ApiServer, parts: AppParts): void {
       requireUrl(parts, operation, url)
       const { secret, sealedSecret } = drawSecret(parts, operation)
       const { webhookEndpointsMax } = parts.limits
-      const fields = { url, enabledEvents: [...new Set(enabledEvents)], sealedSecret }
+      const sendsLinks = mayManage(request)
+      const fields = { url, sendsLinks, enabledEvents: [...new Set(enabledEvents)], sealedSecret }
       const outcome = await commit(parts, operation, (work) =>
         createWebhookEndpoint(work, fields, webhookEndpointsMax),
       )
@@ -145,6 +146,7 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
         if (url !== undefined) requireUrl(parts, operation, url)
         const change = {
           url,
+          mayGetLinks: mayManage(request),
           enabledEvents: enabledEvents && [...new Set(enabledEvents)],
           status,
           skipHeldBefore: skipHeldBefore === undefined ? undefined : new Date(skipHeldBefore),

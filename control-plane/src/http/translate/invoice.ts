@@ -4,6 +4,7 @@ import {
   type Invoice,
   type InvoiceWithLines,
 } from '@tollgate/domain/invoices/invoice'
+import { worstDispute } from '@tollgate/domain/invoices/disputes'
 import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { formatMoney } from '@tollgate/domain/money/currencies'
@@ -24,6 +25,7 @@ import { present } from './present.ts'
 
 export function invoiceSummaryToHttp(
   invoice: Invoice,
+  payments: readonly InvoicePayment[],
   environment: Environment,
 ): InvoiceSummaryBody {
   const { reference, number, status, customerRef, purchaseRef, currency, isHeld } = invoice
@@ -42,6 +44,7 @@ export function invoiceSummaryToHttp(
     formattedTotal: formatMoney(invoice.totalMinor, currency),
     createdAt: invoice.createdAt.toISOString(),
     ...present({
+      dispute: worstDispute(payments),
       number: number === null ? null : documentNumberText('invoice', number, environment),
       purchaseRef,
       issuedAt: invoice.issuedAt?.toISOString(),
@@ -57,7 +60,7 @@ export function invoiceToHttp(
 ): InvoiceBody {
   const { parties } = invoice
   return {
-    ...invoiceSummaryToHttp(invoice, environment),
+    ...invoiceSummaryToHttp(invoice, payments, environment),
     lines: invoice.lines.map(lineToHttp),
     taxes: invoice.lines.flatMap(taxToHttp),
     payments: payments.map(paymentToHttp),
@@ -103,12 +106,15 @@ function taxToHttp({ inputs, amountMinor }: InvoiceLine): InvoiceTaxBody[] {
 }
 
 function paymentToHttp(payment: InvoicePayment): InvoicePaymentBody {
-  const { reference, amountMinor, paidAt, paidWith } = payment
+  const { reference, amountMinor, paidAt, paidWith, dispute } = payment
   return {
     reference,
     amount: Number(amountMinor),
     paidAt: paidAt.toISOString(),
-    ...present({ card: paidWith }),
+    ...present({
+      card: paidWith,
+      dispute: dispute && { status: dispute.status, amount: Number(dispute.amountMinor) },
+    }),
   }
 }
 

@@ -12,7 +12,7 @@ export function assetUrl(hostedUrl: string, sha256: string): string {
 
 export function merchantToHttp(
   { name, email, defaultCurrency }: Provider,
-  { topupCurrencies, lowBalanceCredits, ...merchant }: Merchant,
+  { topupCurrencies, lowBalanceCredits, allowedLinkHosts, ...merchant }: Merchant,
   assets: ReadonlyMap<AssetKind, string>,
   hostedUrl: string,
 ): MerchantBody {
@@ -29,6 +29,7 @@ export function merchantToHttp(
       logoUrl: urlOf('logo'),
       iconUrl: urlOf('icon'),
       lowBalanceCredits: lowBalanceCredits === null ? null : Number(lowBalanceCredits),
+      allowedLinkHosts: allowedLinkHosts === null ? null : [...allowedLinkHosts],
     }),
     name,
     displayName: name,

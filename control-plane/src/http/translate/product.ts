@@ -1,6 +1,7 @@
 import type { McpServer } from '@tollgate/domain/mcp/repository'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import type { Product } from '@tollgate/domain/products/repository'
+import { emptyTally, type ProductTally } from '@tollgate/domain/products/tallies'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import { productMcpToHttp } from './mcp.ts'
 import { planToHttp } from './plan.ts'
@@ -9,6 +10,8 @@ import { present } from './present.ts'
 /** What a product has that is not its own row. */
 export type ProductParts = {
   readonly plans: readonly Plan[]
+  /** Undefined if no customer has paid for the product. */
+  readonly tally: ProductTally | undefined
   /** Of MCP products. */
   readonly server: McpServer | undefined
   /** The address of every MCP server, with `{subdomain}` in it. */
@@ -17,14 +20,14 @@ export type ProductParts = {
 
 export function productToHttp(
   product: Product,
-  { plans, server, proxyUrl }: ProductParts,
+  { plans, tally = emptyTally, server, proxyUrl }: ProductParts,
 ): ProductBody {
   return {
     reference: product.reference,
     name: product.name,
     status: product.status,
-    balance: product.balanceMinor,
-    totalTransactions: product.totalTransactions,
+    balance: tally.balanceMinor,
+    totalTransactions: tally.totalTransactions,
     isMcpPay: product.isMcpPay,
     metadata: product.metadata,
     plans: plans.map(planToHttp),

@@ -34,6 +34,13 @@ export function purchaseToBrief(
   }
 }
 
+function scheduledPlanOf({ scheduledPlan, scheduledPlanAt, nextBillingDate, endedAt }: Purchase) {
+  if (scheduledPlan === null || endedAt !== null) return undefined
+  const { reference, name, priceMinor: price, currency } = scheduledPlan
+  const startDate = (scheduledPlanAt ?? nextBillingDate)?.toISOString()
+  return { reference, name, price, currency, ...present({ startDate }) }
+}
+
 function sharedFields(purchase: Purchase, usage: PurchaseUsageBody | undefined) {
   const { planSnapshot } = purchase
   return {
@@ -55,6 +62,7 @@ function sharedFields(purchase: Purchase, usage: PurchaseUsageBody | undefined) 
       billingCycle: purchase.billingCycle,
       nextBillingDate: purchase.nextBillingDate?.toISOString(),
       paidAt: purchase.paidAt?.toISOString(),
+      scheduledPlan: scheduledPlanOf(purchase),
       cancelledAt: purchase.cancelledAt?.toISOString(),
       cancellationReason: purchase.cancellationReason,
     }),

@@ -1,3 +1,4 @@
+import { redacted, tellsOfSession } from '@tollgate/domain/outbox/redact-session'
 import type { WebhookAttempt, WebhookDelivery } from '@tollgate/domain/webhooks/delivery'
 import type { WebhookReplay } from '@tollgate/domain/webhooks/replay'
 import type {
@@ -16,15 +17,18 @@ export function deliverySummaryToHttp(
   return { ...fieldsOf(delivery), attempts: attempts.map(attemptSummaryToHttp) }
 }
 
+/** A receiver may answer with what it was sent: without `mayManage`, answers to events with a customer's link are redacted. */
 export function deliveryToHttp(
   delivery: WebhookDelivery,
   attempts: readonly WebhookAttempt[],
+  { mayManage }: { readonly mayManage: boolean },
 ): WebhookDeliveryBody {
+  const isRedacted = !mayManage && tellsOfSession(delivery.eventType)
   return {
     ...fieldsOf(delivery),
     attempts: attempts.map((attempt) => ({
       ...attemptSummaryToHttp(attempt),
-      ...present({ answer: attempt.answer }),
+      ...present({ answer: attempt.answer !== null && isRedacted ? redacted : attempt.answer }),
     })),
   }
 }

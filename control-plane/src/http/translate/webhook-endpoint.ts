@@ -14,6 +14,7 @@ export function webhookEndpointToHttp(
   return {
     id: endpoint.reference,
     url: endpoint.url,
+    sendsLinks: endpoint.sendsLinks,
     enabledEvents: [...endpoint.enabledEvents],
     status: endpoint.status === 'enabled' ? 'enabled' : 'disabled',
     failureCount: endpoint.failureCount,

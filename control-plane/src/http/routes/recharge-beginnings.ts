@@ -1,0 +1,49 @@
+import { beginRecharge } from '@tollgate/domain/auto-recharge/recharge-wallets'
+import {
+  rechargeBeginningSchema,
+  rechargeBeginningsPath,
+  rechargeBegunSchema,
+  type RechargeRefusal,
+} from '@tollgate/schemas/http/auto-recharge'
+import type { ApiServer } from '../api-server.ts'
+import type { AppParts } from '../app-parts.ts'
+import { operationOf } from '../plugins/authentication.ts'
+
+/**
+ * Begins an automatic top-up for the data plane, which asks behind a debit that may have crossed the threshold. Of many that
+ * ask at once one is told that it was begun: the claim is the customer's one row.
+ */
+export function registerRechargeBeginningsRoute(app: ApiServer, parts: AppParts): void {
+  app.post(
+    rechargeBeginningsPath,
+    {
+      config: { scope: 'ingest' },
+      schema: {
+        hide: true,
+        body: rechargeBeginningSchema,
+        response: { 200: rechargeBegunSchema },
+      },
+    },
+    async (request) => {
+      const { environment, providerId, now } = operationOf(request, parts.clock)
+      const { customerRef } = request.body
+      const { payments, wallets } = parts
+      if (payments.processors.of(environment) === undefined) return refuse('no_processor')
+      // Only counted usage begins a charge: credits that a limit check holds may come back.
+      const hot = await wallets.readHot({ environment, providerId, customerRef })
+      if (hot === undefined) return refuse('counters_behind')
+      const name = { providerId, customerRef }
+      const begun = await beginRecharge(payments, environment, name, now, hot.usedMicros)
+      if (begun.kind === 'refused') return refuse(begun.reason)
+      // The payment is stored, so the answer does not wait for the processor. A crash leaves it to the reconciling job.
+      begun.charge().catch((error: unknown) => {
+        request.log.warn({ err: error }, 'a recharge waits to be reconciled')
+      })
+      return { triggered: true }
+    },
+  )
+}
+
+function refuse(reason: RechargeRefusal) {
+  return { triggered: false, reason }
+}

@@ -1,0 +1,7 @@
+import type { PaidWith } from '@tollgate/domain/payments/payment-intent'
+
+/** `08/2034`; null for payments before the expiry of their card was stored. */
+export function expiryText({ expMonth, expYear }: Pick<PaidWith, 'expMonth' | 'expYear'>) {
+  if (expMonth === undefined || expYear === undefined) return null
+  return `${String(expMonth).padStart(2, '0')}/${expYear}`
+}

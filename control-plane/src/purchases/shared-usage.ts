@@ -1,0 +1,57 @@
+import { windowBefore, windowOf } from '@tollgate/domain/charging/usage-windows'
+import type { CountedOfPeriod } from '@tollgate/domain/entitlements/usage-view'
+import type { Period } from '@tollgate/domain/periods/periods'
+import { findEndOfPrevious } from '@tollgate/domain/purchases/notes-repository'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { AppParts } from '../http/app-parts.ts'
+import type { Caller } from '../http/plugins/authentication.ts'
+import { read } from '../http/read.ts'
+
+type SplitUsage = Pick<CountedOfPeriod, 'usedMicros' | 'usedBeforeMicros'>
+
+/**
+ * Returns which part of a window that several purchases count in belongs to this purchase. The counters only have the
+ * sum, so it is read from the usage store; undefined while that does not answer. While the purchase gives access it shows
+ * the whole sum, as limit checks do.
+ */
+export async function splitSharedUsage(
+  parts: AppParts,
+  caller: Caller,
+  purchase: Purchase,
+  customerRefs: readonly string[],
+  period: Period,
+  countedMicros: bigint,
+): Promise<SplitUsage | undefined> {
+  try {
+    const { own, before } = await readParts(parts, caller, purchase, customerRefs, period)
+    const usedMicros = purchase.endedAt === null ? countedMicros : before + own
+    return { usedMicros, usedBeforeMicros: before }
+  } catch (error) {
+    const { reference } = purchase
+    parts.logger.warn({ err: error, purchase: reference }, 'shared usage cannot be split')
+    return undefined
+  }
+}
+
+async function readParts(
+  parts: AppParts,
+  caller: Caller,
+  purchase: Purchase,
+  customerRefs: readonly string[],
+  period: Period,
+): Promise<{ own: bigint; before: bigint }> {
+  const { environment, providerId } = caller
+  const { productRef, endedAt } = purchase
+  const endOfPrevious = await read(parts, caller, (sql) =>
+    findEndOfPrevious(sql, providerId, purchase),
+  )
+  const own = { start: period.start, end: endedAt ?? period.end }
+  const before = windowBefore(purchase, own, endOfPrevious)
+  const windows = [
+    { id: 'own', ...windowOf(purchase, own, endOfPrevious) },
+    ...(before === undefined ? [] : [{ id: 'before', ...before }]),
+  ]
+  const query = { environment, providerId, productRef, customerRefs, windows }
+  const amounts = await parts.usage.readWindows(query)
+  return { own: amounts.get('own') ?? 0n, before: amounts.get('before') ?? 0n }
+}
