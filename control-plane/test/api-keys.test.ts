@@ -97,6 +97,19 @@ describe('scopes', () => {
   })
 })
 
+test('a key is taken from X-API-Key where there is no Authorization header', async () => {
+  const statusWith = async (headers: Record<string, string>): Promise<number> =>
+    (await stack.fetch('/v1/sdk/products', { headers })).status
+  const { sandboxKey } = tenant
+  expect(await statusWith({ 'x-api-key': sandboxKey })).toBe(200)
+  expect(await statusWith({ 'x-api-key': 'sk_sandbox_x' })).toBe(401)
+  const wrong = { authorization: 'Bearer sk_sandbox_x' }
+  expect(await statusWith({ ...wrong, 'x-api-key': sandboxKey })).toBe(401)
+  expect(
+    await statusWith({ authorization: `Bearer ${sandboxKey}`, 'x-api-key': 'sk_sandbox_x' }),
+  ).toBe(200)
+})
+
 test('a key ends when it was said to', async () => {
   const { secretKey } = await issue({ expiresAt: '2026-03-02T00:00:00Z' })
   expect(await statusOf(secretKey)).toBe(200)
@@ -127,6 +140,20 @@ test('no key makes or rotates one that may do more, or that lives longer, than i
   expect(made.body.expiresAt).toBe('2026-03-02T00:00:00.000Z')
   stack.clock.set('2026-03-02T00:00:00Z')
   expect((await call('POST', `${path}/${narrow.keyId}/rotate`)).status).toBe(400)
+})
+
+test('a key that expires rotates no other key into one that outlives it', async () => {
+  const expiresAt = '2026-03-02T00:00:00.000Z'
+  const expiring = await issue({ scopes: ['manage'], expiresAt })
+  const lasting = await issue({ scopes: ['manage'] })
+  expect(lasting.expiresAt).toBeUndefined()
+  const at = `${path}/${lasting.keyId}/rotate`
+  const { body } = await call<Issued>('POST', at, {}, expiring.secretKey)
+  expect(body.expiresAt).toBe(expiresAt)
+  const next = await call<Issued>('POST', `${path}/${body.keyId}/rotate`, {}, body.secretKey)
+  expect(next.body.expiresAt).toBe(expiresAt)
+  stack.clock.set(expiresAt)
+  expect([await statusOf(body.secretKey), await statusOf(next.body.secretKey)]).toEqual([401, 401])
 })
 
 test('a revoked key is refused at once, and cannot be rotated', async () => {

@@ -81,6 +81,10 @@ describe('every route that changes something', () => {
     'POST /v1/sdk/customers': async (path) => {
       refs['reference'] = (await make(path, { email: 'ada@example.com' }))['reference']!
     },
+    'POST /v1/sdk/checkout-sessions': (path) =>
+      make(path, { customerRef: refs['reference'], productRef: refs['productRef'] }),
+    'POST /v1/sdk/customers/customer-sessions': (path) =>
+      make(path, { customerRef: refs['reference'] }),
     'PATCH /v1/sdk/customers/:reference': (path) => make(path, { name: 'Ada' }, 'PATCH'),
     'POST /v1/sdk/customers/:reference/credits': (path) => make(path, { credits: 100 }),
     'POST /v1/ui/customers/:reference/credits/adjustments': (path) =>

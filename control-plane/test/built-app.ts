@@ -1,4 +1,7 @@
 import { Passwords } from '@tollgate/domain/console/passwords'
+import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
+import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
+import { readSettings } from '@tollgate/platform/config/settings'
 import type { Database } from '@tollgate/platform/database/database'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import type { Registry } from '@tollgate/platform/observability/metrics'
@@ -26,6 +29,7 @@ export function buildTestApp(
 ): Promise<ApiServer> {
   const { hotState, eventLog } = stack
   const logger = createLogger('control-plane', 'silent')
+  const tailParts = createTailParts({ log: eventLog, hotState }, readSettings(tailSettings, {}))
   const outbound = new GuardedHttp({
     allowed: parseAllowList(''),
     ports: [443],
@@ -41,7 +45,9 @@ export function buildTestApp(
       usageStore,
       hotState,
       eventLog,
+      ...tailParts,
       usage: new PeriodUsage({
+        ...tailParts,
         usageStore,
         hotState,
         eventLog,
@@ -55,7 +61,13 @@ export function buildTestApp(
         hotState,
         eventLog,
         logger,
-        limits: { waitMs: 1, heldMs: 1_000, heldMax: 1, tailRecordsMax: 1 },
+        limits: {
+          waitMs: 1,
+          heldMs: 1_000,
+          heldMax: 1,
+          tailRecordsMax: 1,
+          storedBalancesMax: 1,
+        },
       }),
       folderSecret: undefined,
       payments: {
@@ -70,6 +82,7 @@ export function buildTestApp(
         limits: {
           signedInMs: 1,
           passwordLinkMs: 1,
+          knownBrowserMs: 1,
           attempts: { windowMs: 1, perEmailMax: 1, perAddressMax: 1 },
         },
       },
@@ -88,6 +101,7 @@ export function buildTestApp(
         countersWaitMs: 1,
         usageStoreWaitMs: 1,
         reservationSecondsMax: 1,
+        creditsHeldMax: 1,
         reservationsMax: 1,
         purchasesMax: 1,
         paymentWaitMs: 1,
@@ -95,6 +109,8 @@ export function buildTestApp(
         webhookEndpointsMax: 1,
         webhookTestIntervalMs: 1,
         bucketsMax: 1,
+        openCheckoutsMax: 10,
+        openPortalLinksMax: 50,
         portalOpenMs: 1,
       },
     },

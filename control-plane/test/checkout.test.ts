@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
+import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { formTokenOf } from '../src/pages/cookies.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /* What a checkout can be made to do, once and many times at once. What it looks like is seen in a browser. */
@@ -13,7 +15,8 @@ let productRef: string
 const plans: Record<string, string> = {}
 
 beforeAll(async () => {
-  stack = await startTestStack()
+  // Cards could be entered; nothing answers there, and no payment of these tests comes that far.
+  stack = await startTestStack({ settings: { TOLLGATE_STRIPE_SANDBOX_URL: 'http://127.0.0.1:9' } })
   tenant = await stack.createTenant()
   productRef = (await call<ProductBody>('POST', '/v1/sdk/products', { name: 'API' })).reference
   for (const plan of [
@@ -21,6 +24,14 @@ beforeAll(async () => {
     { name: 'untaken', type: 'recurring', price: 0 },
     { name: 'trial', type: 'recurring', billingCycle: 'monthly', price: 500, trialDays: 7 },
     { name: 'paid', type: 'recurring', price: 500 },
+    {
+      name: 'capped',
+      type: 'recurring',
+      billingCycle: 'monthly',
+      price: 700,
+      trialDays: 7,
+      limit: 1,
+    },
     { name: 'hidden', type: 'recurring', price: 0, hidden: true },
   ]) {
     const path = `/v1/sdk/products/${productRef}/plans`
@@ -62,6 +73,15 @@ async function open(customerRef: string): Promise<Opened> {
   const page = await stack.fetch(`${at}?plan=${plans['untaken']}`, { headers: { cookie } })
   const formToken = /name="formToken" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''
   return { path: at, cookie, formToken }
+}
+
+/** Opens the link, without a look at its page. */
+async function openLink(sessionId: string): Promise<Opened> {
+  const answer = await stack.fetch(`/customer/checkout?id=${sessionId}`, { redirect: 'manual' })
+  expect(answer.status).toBe(303)
+  const [cookie = ''] = answer.headers.get('set-cookie')?.split(';') ?? []
+  const path = answer.headers.get('location') ?? ''
+  return { path, cookie, formToken: formTokenOf(sessionId) }
 }
 
 async function take(opened: Opened, how: string, plan: string | undefined): Promise<number> {
@@ -134,6 +154,72 @@ test('a refused form is shown again as often as its page is loaded, and on no ot
   const again = await refuse(opened, 'trial', 'free')
   expect(await pageOf(path, opened.cookie, again.kept)).not.toContain(refusedText)
   expect(await pageOf(again.path, opened.cookie, again.kept)).toContain(refusedText)
+})
+
+describe('a checkout that was issued with a key for ingest alone', () => {
+  let ingestKey: string
+
+  beforeAll(async () => {
+    const made = { scopes: ['ingest'] }
+    ingestKey = (await call<{ secretKey: string }>('POST', '/v1/ui/api-keys', made)).secretKey
+  })
+
+  async function openWithIngestKey(customerRef: string): Promise<Opened> {
+    const asking = { customerRef, productRef, includeCheckoutSession: true }
+    const path = '/v1/sdk/limits'
+    const { body } = await stack.call<LimitsResponse>(ingestKey, 'POST', path, asking)
+    expect(body.withinLimits).toBe(false)
+    return openLink(body.checkoutSessionId!)
+  }
+
+  test('offers and takes no plan that ends another purchase', async () => {
+    const customerRef = await createCustomer()
+    expect(await take(await open(customerRef), 'trial', plans['capped'])).toBe(303)
+    const of = { providerId: tenant.providerId, customerRef, productRef, units: 1 }
+    await stack.countUsage(of)
+    const bound = await openWithIngestKey(customerRef)
+    for (const name of ['free', 'trial', 'paid']) {
+      const page = await pageOf(`${bound.path}?plan=${plans[name]}`, bound.cookie)
+      expect(page).not.toContain(`<h1>${name}</h1>`)
+    }
+    for (const [how, name] of [
+      ['activate', 'free'],
+      ['trial', 'trial'],
+      ['pay', 'paid'],
+    ] as const) {
+      await refuse(bound, how, name)
+    }
+    const purchases = await purchasesOf(customerRef)
+    expect(purchases.map(({ status, planSnapshot }) => [status, planSnapshot?.reference])).toEqual([
+      ['trialing', plans['capped']],
+    ])
+    const unbound = await open(customerRef)
+    expect(await take(unbound, 'activate', plans['free'])).toBe(303)
+    expect(await purchasesOf(customerRef)).toHaveLength(2)
+  })
+
+  test('lets a customer without a purchase take a plan', async () => {
+    const customerRef = await createCustomer()
+    const bound = await openWithIngestKey(customerRef)
+    expect(await pageOf(bound.path, bound.cookie)).toContain('aria-label="Choose free"')
+    expect(await take(bound, 'activate', plans['free'])).toBe(303)
+    expect(await purchasesOf(customerRef)).toHaveLength(1)
+  })
+})
+
+test('a checkout for credits takes no plan, whatever product it names', async () => {
+  const customerRef = await createCustomer()
+  const asked = { customerRef, productRef, purpose: 'credit_topup' }
+  const path = '/v1/sdk/checkout-sessions'
+  const { sessionId } = await call<{ sessionId: string }>('POST', path, asked)
+  const opened = await openLink(sessionId)
+  for (const [how, name] of [
+    ['activate', 'free'],
+    ['trial', 'trial'],
+  ] as const) {
+    expect((await answerTo(opened, how, plans[name])).headers.get('location')).toBe(opened.path)
+  }
+  expect(await purchasesOf(customerRef)).toEqual([])
 })
 
 test('nobody else puts words on a page', async () => {

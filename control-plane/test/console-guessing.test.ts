@@ -142,3 +142,62 @@ test('those who know their password are never stopped', async () => {
     expect((await trySignIn(email, password, '198.51.100.5')).status).toBe(200)
   }
 })
+
+function signInFrom(browser: string | undefined, email: string, given: string, address: string) {
+  return stack.callRaw<SignedInBody>(undefined, 'POST', '/v1/ui/auth/sign-in', {
+    body: JSON.stringify({ email, password: given }),
+    headers: { 'x-forwarded-for': address, ...(browser !== undefined && { cookie: browser }) },
+  })
+}
+
+/** The cookie of a sign-in, as a browser sends it back. */
+async function knownBrowser(email: string): Promise<string> {
+  const { status, headers } = await signInFrom(undefined, email, password, '198.51.100.77')
+  expect(status).toBe(200)
+  const [cookie = ''] = headers.getSetCookie()
+  expect(cookie).toMatch(
+    /^tollgate_browser=[\w-]{43}; Path=\/v1\/ui\/auth; Max-Age=15552000; HttpOnly; SameSite=Strict$/,
+  )
+  return cookie.split(';', 1)[0]!
+}
+
+test('a known browser signs in while guesses from its own address have used up account and address', async () => {
+  const email = freshEmail()
+  await createUser(stack, tenant, email)
+  const browser = await knownBrowser(email)
+  const address = '198.51.100.2'
+  for (let guess = 0; guess < 8; guess += 1) await trySignIn(email, 'wrong password', address)
+  expect((await trySignIn(email, password, address)).status).toBe(429)
+  const known = await signInFrom(browser, email, password, address)
+  expect(known.status).toBe(200)
+  // It is known already.
+  expect(known.headers.getSetCookie()).toEqual([])
+})
+
+test('a known browser guesses no more often than others, and another account is not known in it', async () => {
+  const [email, other] = [freshEmail(), freshEmail()]
+  await createUser(stack, tenant, email)
+  await createUser(stack, tenant, other)
+  const browser = await knownBrowser(email)
+  const statuses: number[] = []
+  for (let guess = 0; guess < 4; guess += 1) {
+    statuses.push((await signInFrom(browser, email, 'wrong password', '198.51.100.3')).status)
+  }
+  expect(statuses).toEqual([401, 401, 401, 429])
+  expect((await signInFrom(undefined, email, password, '198.51.100.4')).status).toBe(200)
+  for (let guess = 0; guess < 3; guess += 1) {
+    await signInFrom(undefined, other, 'wrong password', '198.51.100.5')
+  }
+  expect((await signInFrom(browser, other, password, '198.51.100.6')).status).toBe(429)
+})
+
+test('a browser is known for so long, and a made-up cookie is not', async () => {
+  const email = freshEmail()
+  await createUser(stack, tenant, email)
+  const browser = await knownBrowser(email)
+  const madeUp = `tollgate_browser=${'a'.repeat(43)}`
+  stack.clock.set('2026-08-28T00:00:00Z')
+  for (let guess = 0; guess < 3; guess += 1) await trySignIn(email, 'wrong password')
+  expect((await signInFrom(madeUp, email, password, '198.51.100.7')).status).toBe(429)
+  expect((await signInFrom(browser, email, password, '198.51.100.7')).status).toBe(429)
+})

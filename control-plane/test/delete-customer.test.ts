@@ -107,6 +107,30 @@ test('what is personal is erased, and what is counted stays', async () => {
   ])
 })
 
+test('invoices and purchases are still found by the reference of the deleted customer', async () => {
+  const reference = await sign()
+  await activate(reference)
+  const { sandboxKey, providerId } = tenant
+  await stack.database.in('sandbox')`
+    insert into invoices (provider_id, reference, status, customer_ref, currency, total, created_at, updated_at)
+    values (${providerId}, ${`inv_OF${reference.slice(4)}`}, 'void', ${reference}, 'USD', 0, now(), now())`
+  await remove(reference)
+  for (const list of ['ui/invoices', 'ui/purchases', 'sdk/purchases']) {
+    const found = await stack.call<Record<string, unknown[]>>(
+      sandboxKey,
+      'GET',
+      `/v1/${list}?customerRef=${reference}`,
+    )
+    const rows = found.body[list.split('/')[1]!]
+    expect(rows, list).toMatchObject([{ customerRef: reference }])
+  }
+  const { body } = await call<{ purchases: object[] }>(
+    'GET',
+    '/v1/sdk/purchases?customerRef=user_ada',
+  )
+  expect(body.purchases, 'the external reference is free for another customer').toEqual([])
+})
+
 test('open purchases end, and the data plane lets nobody in by them', async () => {
   const reference = await sign()
   await activate('user_ada')

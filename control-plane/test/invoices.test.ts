@@ -179,7 +179,7 @@ describe('on paper', () => {
       ['Date', '1 Jul 2026'],
       ['Status', 'Paid'],
       ['Paid on', '3 Jul 2026'],
-      ['Paid with', 'Visa ending in 4242'],
+      ['Paid with', 'Visa ending in 4242 (08/2034)'],
       ['Reference', 'inv_ABCDEFGH1234'],
     ])
     expect(texts.seller).toContain('Sweden')
@@ -200,6 +200,28 @@ describe('on paper', () => {
     expect(texts.notes).toEqual([
       'Credit note CRN-000001 of 2 Jul 2026, $5.00: The set-up fee was waived',
     ])
+  })
+
+  test.each([
+    [
+      'open',
+      'Disputed',
+      'The payment of $56.00 with Visa ending in 4242 is disputed. The bank has not decided yet.',
+    ],
+    [
+      'lost',
+      'Disputed, taken back by the bank',
+      'The payment of $56.00 with Visa ending in 4242 was disputed, and the bank has returned it to the cardholder.',
+    ],
+    ['won', 'Paid', undefined],
+  ] as const)('a dispute that is %s reads: %s', (status, word, note) => {
+    const invoice = sampleInvoice({ carriedMinor: 581n, paidMinor: 5_600n, status: 'paid' })
+    const payment = { ...samplePayment, dispute: { status, amountMinor: 5_600n } }
+    const texts = invoiceTexts({ invoice, creditNotes: [], payments: [payment] }, 'live')
+    expect(texts.facts).toContainEqual(['Status', word])
+    expect(texts.notes).toEqual(note === undefined ? [] : [note])
+    const taken = texts.sums.filter(([name]) => name === 'Taken back by the bank')
+    expect(taken).toEqual(status === 'lost' ? [['Taken back by the bank', '$56.00']] : [])
   })
 
   test('stand credits that were bought, and a credit note that is void', () => {

@@ -99,7 +99,8 @@ export const samplePayment: InvoicePayment = {
   reference: 'txn_1',
   amountMinor: 5_600n,
   paidAt: new Date('2026-07-03T00:00:00Z'),
-  paidWith: { brand: 'visa', last4: '4242' },
+  paidWith: { brand: 'visa', last4: '4242', expMonth: 8, expYear: 2034 },
+  dispute: null,
 }
 
 export const sampleNote: CreditNote = {

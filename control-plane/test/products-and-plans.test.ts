@@ -298,6 +298,20 @@ describe('plans', () => {
     expect(body.plans?.filter((plan) => plan.default)).toHaveLength(1)
   })
 
+  test('answer 400 with the fields of prices that nothing charges, also at an update', async () => {
+    const product = await createProduct()
+    const path = `/v1/sdk/products/${product.reference}/plans`
+    const pathsOf = (body: unknown) =>
+      (body as { errors: { path: unknown[] }[] }).errors.map((each) => each.path)
+    const usageTiers = [{ minUsage: 0, creditsPerUnit: 5 }]
+    const created = await call('POST', path, { name: 'P', type: 'usage-based', usageTiers })
+    expect([created.status, created.body.message]).toEqual([400, 'Validation failed'])
+    expect(pathsOf(created.body)).toEqual([['creditsPerUnit'], ['usageTiers']])
+    const plan = await createPlan(product.reference, { price: 500 })
+    const changed = await call('PUT', `${path}/${plan.reference}`, { price: 49 })
+    expect([changed.status, pathsOf(changed.body)]).toEqual([400, [['price']]])
+  })
+
   test('keep every field they are given', async () => {
     const product = await createProduct()
     const given = {
@@ -313,17 +327,17 @@ describe('plans', () => {
       usageTiers: [{ name: 't', minUsage: 0, maxUsage: 500, creditsPerUnit: 50 }],
       overagePolicy: { allowOverage: true, overageRate: 80, maxOverage: 5000 },
       pricingOptions: [
-        { currency: 'usd', price: 1 },
-        { currency: 'eur', price: 2, default: true },
+        { currency: 'usd', price: 5300 },
+        { currency: 'eur', price: 4900, default: true },
       ],
     }
     const plan = await createPlan(product.reference, given)
     expect(plan).toMatchObject({
       ...given,
-      price: 2,
+      price: 4900,
       pricingOptions: [
-        { currency: 'USD', price: 1 },
-        { currency: 'EUR', price: 2, default: true },
+        { currency: 'USD', price: 5300 },
+        { currency: 'EUR', price: 4900, default: true },
       ],
     })
     const path = `${products}/${product.reference}/plans/${plan.reference}`

@@ -190,11 +190,20 @@ describe('a hot state that lost what was published', () => {
     expect(await publishedNow()).toEqual(publishedKinds)
   })
 
-  test('in one partition gets the entries of that environment back', async () => {
-    const at = { space: 'sandbox', partition: 1, subject: publicationsSubject, scope: '' }
+  test('in one partition gets the entries of that partition back, and no others', async () => {
+    const { partition } = addressOf(customerRef)
+    let elsewhere: string
+    do {
+      const email = `else-${randomUUID()}@example.com`
+      const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', { email })
+      elsewhere = body.reference
+    } while (addressOf(elsewhere).partition === partition)
+    await forget(elsewhere)
+    const at = { space: 'sandbox', partition, subject: publicationsSubject, scope: '' }
     await stack.hotState.deleteEntry(at)
     await startAndStopSuccessor()
     expect(await knownCustomer(customerRef)).toBeDefined()
+    expect(await knownCustomer(elsewhere)).toBeUndefined()
     expect(await meterNames()).toEqual([])
     expect(await publishedNow()).toEqual(publishedKinds)
   })

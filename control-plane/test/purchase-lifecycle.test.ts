@@ -228,6 +228,9 @@ describe('cancel', () => {
         endDate: '2026-02-28T12:00:00.000Z',
       },
     })
+    expect(body.purchase, 'the answer is the whole purchase').toMatchObject(
+      await purchase(purchaseRef!),
+    )
     expect(await purchase(purchaseRef!)).toMatchObject({ autoRenew: false, status: 'active' })
     expect(await eventTypes()).toEqual(['purchase.cancellation_scheduled'])
     stack.clock.set('2026-02-28T11:59:59.999Z')

@@ -1,7 +1,5 @@
-/** They open pages for customers, hold usage, or ask: machines call them for each call of their own customers. */
+/** They hold usage, or ask: machines call them for each call of their own customers. An entry names a page that they open. */
 export const unauditedRoutes = [
-  'POST /v1/sdk/checkout-sessions',
-  'POST /v1/sdk/customers/customer-sessions',
   'POST /v1/sdk/user-info',
   'POST /v1/sdk/limits',
   'POST /v1/sdk/limits/release',
@@ -18,6 +16,8 @@ export const payingRoutes = [
   'POST /v1/sdk/payment-intents',
   'POST /v1/sdk/payment-intents/:paymentIntentRef/business-details',
   'POST /v1/sdk/payment-intents/:paymentIntentRef/process',
+  // The data plane's own, behind a debit.
+  'POST /v1/sdk/auto-recharge/beginnings',
   // Takes no key, but a signature.
   'POST /webhooks/stripe/sandbox',
   'POST /webhooks/stripe/live',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { ProductBody } from '@tollgate/schemas/http/products'
@@ -124,4 +124,106 @@ test('and to the portal where a plan waits to be activated', async () => {
   expect(body).toMatchObject({ withinLimits: false, activationRequired: true })
   expect(body.confirmationUrl).toMatch('https://pay.example/customer/manage?id=')
   expect(body).not.toHaveProperty('checkoutUrl')
+})
+
+describe('links of a key without the scope manage', () => {
+  async function keyOf(...scopes: string[]): Promise<{ keyId: string; secretKey: string }> {
+    const answer = await call<{ keyId: string; secretKey: string }>('POST', '/v1/ui/api-keys', {
+      scopes,
+    })
+    return answer.body
+  }
+
+  test('never lead to the portal', async () => {
+    const ingest = (await keyOf('ingest')).secretKey
+    const looking = (await keyOf('ingest', 'read')).secretKey
+    const of = { customerRef, productRef }
+    for (const key of [ingest, looking]) {
+      const asking = { ...of, includeCheckoutSession: true }
+      const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', asking, key)
+      expect(body).toMatchObject({ withinLimits: false, activationRequired: true })
+      expect(body).not.toHaveProperty('confirmationUrl')
+      expect(body.checkoutUrl).toMatch('https://pay.example/customer/checkout?id=')
+      expect((await call('POST', customerSessions, { customerRef }, key)).status).toBe(403)
+      expect((await call('POST', '/v1/sdk/checkout-sessions', of, key)).status).toBe(403)
+      expect((await call('POST', '/v1/sdk/activate', of, key)).status).toBe(403)
+    }
+    const seen = await call<UserInfoResponse>('POST', '/v1/sdk/user-info', of, looking)
+    expect({ status: seen.status, url: seen.body.verifyUrl }).toEqual({ status: 200, url: null })
+    expect((await call('POST', '/v1/sdk/user-info', of, ingest)).status).toBe(403)
+  })
+
+  test('are named with their key in the session and in the audit log, without their secret', async () => {
+    const { keyId, secretKey } = await keyOf('ingest')
+    const asking = { customerRef, productRef, includeCheckoutSession: true }
+    const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', asking, secretKey)
+    const [row] = await stack.database.in('sandbox')<
+      { reference: string; issued_by: string; may_change_plan: boolean }[]
+    >`select * from checkout_sessions where session_id = ${body.checkoutSessionId!}`
+    expect(row).toMatchObject({ issued_by: `key:${keyId}`, may_change_plan: false })
+    const log = await call<{ entries: object[] }>(
+      'GET',
+      `/v1/ui/audit-log?reference=${row!.reference}`,
+    )
+    expect(log.body.entries).toMatchObject([
+      { kind: 'checkout_sessions', action: 'insert', actor: `key:${keyId}` },
+    ])
+    expect(JSON.stringify(log.body)).not.toContain(body.checkoutSessionId)
+    const { sessionId } = (await call<Opened>('POST', customerSessions, { customerRef })).body
+    const all = await call<{ entries: object[] }>('GET', '/v1/ui/audit-log?limit=500')
+    expect(all.body.entries).toContainEqual(
+      expect.objectContaining({ kind: 'customer_sessions', reference: customerRef }),
+    )
+    expect(JSON.stringify(all.body)).not.toContain(sessionId)
+  })
+})
+
+describe('of one customer', () => {
+  async function createCustomer(email: string): Promise<string> {
+    const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', { email })
+    return body.reference
+  }
+
+  test('ten checkouts are open at a time, and room is made as they expire', async () => {
+    const of = { customerRef: await createCustomer('many@example.com'), productRef }
+    const path = '/v1/sdk/checkout-sessions'
+    const open = () => call<Opened>('POST', path, of)
+    for (let index = 0; index < 9; index += 1) expect((await open()).status).toBe(201)
+    stack.clock.set('2026-03-01T00:05:00Z')
+    const together = await Promise.all([open(), open(), open()])
+    expect(together.map(({ status }) => status).sort()).toEqual([201, 429, 429])
+    const refused = await open()
+    expect(refused.body).toMatchObject({ statusCode: 429, error: 'Too Many Requests' })
+    expect(refused.headers.get('retry-after')).toBe('600')
+    const other = { customerRef: await createCustomer('few@example.com'), productRef }
+    expect((await call('POST', path, other)).status).toBe(201)
+    stack.clock.set('2026-03-01T00:15:00Z')
+    expect((await open()).status).toBe(201)
+  })
+
+  test('limit checks and user info that poll get the same link while it is fresh', async () => {
+    const of = { customerRef: await createCustomer('polled@example.com'), productRef }
+    const poll = async (): Promise<string[]> => {
+      const asking = { ...of, includeCheckoutSession: true }
+      const limits = await call<LimitsResponse>('POST', '/v1/sdk/limits', asking)
+      const info = await call<UserInfoResponse>('POST', '/v1/sdk/user-info', of)
+      expect([limits.status, info.status]).toEqual([200, 200])
+      return [limits.body.confirmationUrl!, info.body.verifyUrl!]
+    }
+    const first = await poll()
+    expect(await poll()).toEqual(first)
+    stack.clock.set('2026-03-01T00:07:30Z')
+    const next = await poll()
+    expect(next[0]).not.toBe(first[0])
+    for (let index = 0; index < 60; index += 1) await poll()
+  })
+
+  test('fifty portal links are unused at a time', async () => {
+    const of = { customerRef: await createCustomer('links@example.com') }
+    for (let index = 0; index < 50; index += 1) {
+      expect((await call('POST', customerSessions, of)).status).toBe(201)
+    }
+    const refused = await call('POST', customerSessions, of)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '900'])
+  })
 })

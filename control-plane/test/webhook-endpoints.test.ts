@@ -68,6 +68,7 @@ describe('an endpoint', () => {
     expect(endpoint).toEqual({
       id: expect.stringMatching(/^we_[A-Z0-9]{12}$/) as string,
       url,
+      sendsLinks: true,
       enabledEvents: ['payment.failed', 'payment.succeeded'],
       status: 'enabled',
       failureCount: 0,

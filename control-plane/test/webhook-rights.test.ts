@@ -50,6 +50,29 @@ test('a key for webhooks alone looks at endpoints and changes them; one that rea
   expect(await statusOf('manage')).toEqual([403, 403])
 })
 
+test('an endpoint is sent links only if a caller with manage set its address', async () => {
+  const { sandboxKey } = tenant
+  const issued = await stack.call<{ secretKey: string }>(sandboxKey, 'POST', '/v1/ui/api-keys', {
+    scopes: ['webhooks'],
+  })
+  const call = async (key: string, method: string, at: string, body: object) =>
+    (await stack.call<WebhookEndpointBody>(key, method, at, body)).body
+  const { secretKey } = issued.body
+  expect(endpoint.sendsLinks).toBe(true)
+  const own = await call(secretKey, 'POST', path, { url })
+  expect(own.sendsLinks).toBe(false)
+  for (const made of [own, endpoint]) {
+    const at = `${path}/${made.id}`
+    const ofAddress = made.sendsLinks
+    // What leaves the address alone leaves the links alone.
+    expect((await call(secretKey, 'PATCH', at, { enabledEvents: [] })).sendsLinks).toBe(ofAddress)
+    expect((await call(sandboxKey, 'PATCH', at, { status: 'disabled' })).sendsLinks).toBe(ofAddress)
+    expect((await call(secretKey, 'PUT', at, { url })).sendsLinks).toBe(false)
+    expect((await call(sandboxKey, 'PATCH', at, { url })).sendsLinks).toBe(true)
+    expect((await call(secretKey, 'PATCH', at, { url })).sendsLinks).toBe(false)
+  }
+})
+
 test('who is signed in to the console manages endpoints there', async () => {
   const email = `${tenant.providerId}@example.com`
   await createUser(stack, tenant, email)
@@ -95,4 +118,59 @@ test('who may look alone sees no secret, changes nothing and has nothing sent', 
     expect([at, (await stack.call(accessToken, method, at, body)).status]).toEqual([at, 403])
   }
   expect((await stack.call(tenant.liveKey, 'POST', `/v1/ui/webhooks/${id}/test`)).status).toBe(404)
+})
+
+test('only who may manage reads the link of a customer’s page, in its event and in what a receiver answered', async () => {
+  const { sandboxKey, providerId } = tenant
+  const make = async (path: string, body: object): Promise<Record<string, string>> =>
+    (await stack.call<Record<string, string>>(sandboxKey, 'POST', path, body)).body
+  const { reference: customerRef } = await make('/v1/sdk/customers', { email: 'x@example.com' })
+  const { reference: productRef } = await make('/v1/sdk/products', { name: 'API' })
+  const opened = await make('/v1/sdk/checkout-sessions', { customerRef, productRef })
+  const portal = await make('/v1/sdk/customers/customer-sessions', { customerRef })
+  const [sent] = await stack.database.in('sandbox')<{ reference: string; event_id: string }[]>`
+    select reference, event_id from webhook_deliveries
+    where provider_id = ${providerId} and event_type = 'checkout_session.created'`
+  await stack.database.in('sandbox')`
+    insert into webhook_attempts (provider_id, delivery_ref, number, claim, is_reversed, started_at, duration_ms,
+      connect_ms, answer_ms, status, answer, address, is_late)
+    values (${providerId}, ${sent!.reference}, 1, 1, false, now(), 84, 12, 80, 200,
+      ${`got ${opened['checkoutUrl']}`}, '203.0.113.7', false)`
+
+  const email = `reader.${providerId}@example.com`
+  await createUser(stack, tenant, email, 'member')
+  const { accessToken } = await signIn(stack, email)
+  const { secretKey: readKey } = await make('/v1/ui/api-keys', { scopes: ['read', 'webhooks'] })
+  const places = [
+    '/v1/ui/events',
+    `/v1/ui/events/${sent!.event_id}`,
+    '/v1/ui/webhook-deliveries',
+    `/v1/ui/webhook-deliveries/${sent!.reference}`,
+    `/v1/ui/webhook_endpoints/${endpoint.id}`,
+    '/v1/ui/audit-log',
+  ]
+  const readBy = async (credential: string): Promise<string> => {
+    const texts = []
+    for (const place of places) {
+      const { status, body } = await stack.call(credential, 'GET', place)
+      expect([place, status]).toEqual([place, 200])
+      texts.push(JSON.stringify(body))
+    }
+    return texts.join()
+  }
+  for (const credential of [accessToken, readKey!]) {
+    const text = await readBy(credential)
+    expect(text).not.toContain(opened['sessionId'])
+    expect(text).not.toContain(portal['sessionId'])
+    expect(text).toContain('"url":"[redacted]"')
+    expect(text).toContain('"session_id":"[redacted]"')
+    expect(text).toContain('"answer":"[redacted]"')
+  }
+  const at = `/v1/sdk/customers/customer-sessions/${portal['sessionId']}`
+  const { body } = await stack.call<{ customerUrl: string }>(readKey, 'GET', at)
+  expect(body.customerUrl).toBe('[redacted]')
+  expect(await readBy(sandboxKey)).toContain(`"url":"${opened['checkoutUrl']}"`)
+  const stored = await stack.database.in('sandbox')`
+    select object ->> 'url' as url from outbox where event_id = ${sent!.event_id}`
+  expect(stored).toEqual([{ url: opened['checkoutUrl'] }])
 })

@@ -37,7 +37,7 @@ export async function changeUntilNobodyAnswers(
     }
   } catch (error) {
     // What fetch throws when the other side is gone; a refusal is a fault.
-    if (!(error instanceof TypeError)) throw error
+    if (!(error instanceof TypeError || error instanceof DoneBeforeError)) throw error
   }
 }
 
@@ -51,18 +51,24 @@ export async function repeatGrant(url: string, key: string, grant: Grant): Promi
   await response.json()
 }
 
+/** A call that was answered 503 had been done all the same. */
+class DoneBeforeError extends Error {
+  override readonly name = 'DoneBeforeError'
+}
+
 const triesMax = 100
 const pauseMs = 100
 
 /**
  * PostgreSQL keeps the connections of who was killed for a moment, and may have none left for who comes next: that is
- * answered 503, nothing has changed, and it is asked again.
+ * answered 503 and asked again. Where it was the answer to a commit that got lost, the caller goes no further.
  */
 async function send(url: string, request: RequestInit): Promise<Response> {
   for (let tries = 1; ; tries += 1) {
     const response = await fetch(url, request)
     if (response.ok) return response
     const refusal = `${request.method} ${url}: ${response.status} ${await response.text()}`
+    if (response.status === 409 && tries > 1) throw new DoneBeforeError(refusal)
     if (response.status !== 503 || tries >= triesMax) throw new Error(refusal)
     await sleep(pauseMs)
   }

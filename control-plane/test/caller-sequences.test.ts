@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anyCallerStep, type CallerName, type CallerStep } from './caller-step.ts'
+import { CallerWorld } from './caller-world.ts'
+
+/*
+ * Requests of all kinds of callers in random order: keys with the scopes ingest, read and webhooks, bound checkouts, portals, and
+ * between them a key that may do everything. Nobody gains what their rights deny, and nothing that costs money begins without it:
+ * no payment is ever made here.
+ */
+
+const asked = process.env['TOLLGATE_TEST_SEQUENCES']
+const sequencesMax = Number(asked ?? 10)
+const stepsPerSequence = 14
+
+/** The same sequences every time, unless a number of them is asked for. */
+const seed = asked === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+
+let world: CallerWorld
+
+beforeAll(async () => {
+  world = await CallerWorld.open()
+})
+afterAll(() => world.close())
+
+test(
+  'no caller gains what its rights deny, and nothing that costs money begins without it',
+  { timeout: 3_600_000 },
+  async () => {
+    const sequences = fc.sample(
+      fc.array(anyCallerStep, { minLength: stepsPerSequence, maxLength: stepsPerSequence }),
+      { seed, numRuns: sequencesMax },
+    )
+    const served = new Map<CallerName, number>()
+    for (const steps of sequences) await play(steps, served)
+    // Callers who are never served show nothing.
+    for (const caller of ['ingest', 'read', 'bound', 'portal'] as const) {
+      expect(served.get(caller), caller).toBeGreaterThan(0)
+    }
+  },
+)
+
+async function play(steps: readonly CallerStep[], served: Map<CallerName, number>): Promise<void> {
+  const players = await world.addPlayers()
+  const done: string[] = []
+  for (const step of steps) {
+    done.push(JSON.stringify(step))
+    const before = await world.read()
+    const texts = await world.play(players, step)
+    served.set(step.caller, (served.get(step.caller) ?? 0) + texts.length)
+    const after = await world.read()
+    const told = `seed ${seed}\n${done.join('\n')}`
+    world.expectNothingGained(players, step, { before, after, texts }, told)
+  }
+}
