@@ -1,4 +1,5 @@
 import { countUnsettledEvents } from '@tollgate/domain/payments/inbox-repository'
+import { logSetupHealth } from '@tollgate/platform/event-log/log-health'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { Service } from '@tollgate/platform/service/service'
@@ -76,6 +77,7 @@ async function run(config: BillingRunnerConfig, parts: OpenedParts): Promise<Run
     readiness: [
       { name: 'postgres', check: () => parts.database.ping() },
       { name: 'hot-state', check: () => parts.hotState.ping() },
+      ...logSetupHealth(parts.eventLog),
       scheduling.health,
     ],
     // What fails is taken up again as it would be after a restart.

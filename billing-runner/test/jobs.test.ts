@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
+import { snapshotOf } from '@tollgate/domain/purchases/plan-snapshot'
+import { renewPurchase } from '@tollgate/domain/purchases/renew-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { schedulePlan } from '@tollgate/domain/purchases/schedule-plan'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import {
   findCustomerSession,
@@ -8,6 +11,11 @@ import {
 } from '@tollgate/domain/sessions/customer-sessions'
 import type { Totals } from '../src/jobs/run-once.ts'
 import { startRunnerStack, type RunnerStack, type Shop } from './runner-stack.ts'
+
+const hosted = {
+  hostedUrl: 'http://pay.test',
+  limits: { openCheckoutsMax: 10, openPortalLinksMax: 10 },
+}
 
 let stack: RunnerStack
 let shop: Shop
@@ -154,6 +162,51 @@ test('a renewal is told of three days before, again for each', async () => {
   ])
 })
 
+test('the last period of a purchase that was cancelled too late for its notice is reminded of once', async () => {
+  const terms = { price: 900, billingCycle: 'monthly', cancellationNoticeDays: 7 } as const
+  const purchase = await stack.buy(shop, await stack.addPlan(shop, terms))
+  stack.clock.set('2026-02-25T00:00:00Z')
+  await stack.within(shop, (work) => cancelPurchase(work, purchase.reference, null))
+  await run('reminders', '2026-02-26T00:00:00Z')
+  await run('reminders', '2026-02-27T00:00:00Z')
+  const events = await stack.events(shop, /renewal_reminder/)
+  expect(events).toMatchObject([
+    { object: { nextBillingAt: Date.parse('2026-02-28T12:00:00Z') / 1000 } },
+  ])
+})
+
+test('a purchase that was cancelled in time is not reminded of a renewal', async () => {
+  const purchase = await stack.buy(
+    shop,
+    await stack.addPlan(shop, { price: 900, billingCycle: 'monthly' }),
+  )
+  stack.clock.set('2026-02-25T00:00:00Z')
+  await stack.within(shop, (work) => cancelPurchase(work, purchase.reference, null))
+  await run('reminders', '2026-02-26T00:00:00Z')
+  expect(await stack.events(shop, /renewal_reminder/)).toEqual([])
+})
+
+test('a renewal that changes the plan is told of with the plan and the amount that it charges', async () => {
+  const monthly = { billingCycle: 'monthly' } as const
+  const small = await stack.addPlan(shop, { price: 900, ...monthly })
+  const big = await stack.addPlan(shop, { price: 4_900, setupFee: 100, ...monthly })
+  const purchase = await stack.buy(shop, small, { originalAmountMinor: 900 })
+  const at = new Date('2026-03-31T12:00:00Z')
+  await stack.within(shop, (work) =>
+    schedulePlan(work, purchase.reference, { plan: snapshotOf(big), at }),
+  )
+  await run('reminders', '2026-02-26T00:00:00Z')
+  await stack.within(shop, (work) =>
+    renewPurchase(work, purchase, { index: 1, start: purchase.nextBillingDate!, end: at }),
+  )
+  await run('reminders', '2026-03-30T00:00:00Z')
+  const events = await stack.events(shop, /renewal_reminder/)
+  expect(events.map(({ object }) => [object['plan'], object['amount']])).toEqual([
+    [small.reference, 900],
+    [big.reference, 5_000],
+  ])
+})
+
 describe('usage resets', () => {
   test('tell of every period that has begun, with its bounds', async () => {
     const plan = await stack.addPlan(shop, { price: 900, billingCycle: 'monthly' })
@@ -200,12 +253,13 @@ test('a checkout that nobody completed is told of once, when its time is up', as
   const plan = await stack.addPlan(shop, { price: 900, billingCycle: 'monthly' })
   const { customerRef } = await stack.buy(shop, plan)
   const session = await stack.within(shop, (work) =>
-    openCheckoutSession(work, 'http://pay.test', {
+    openCheckoutSession(work, hosted, {
       customerRef,
       purpose: 'product',
       productRef: shop.product.reference,
       plan,
       returnUrl: null,
+      mayChangePlan: true,
     }),
   )
   await run('abandoned-checkouts', '2026-01-31T12:14:59.999Z')
@@ -224,11 +278,8 @@ test('a session that expired a week ago is forgotten', async () => {
   const plan = await stack.addPlan(shop, { price: 0 })
   const { customerRef } = await stack.buy(shop, plan)
   const pool = stack.database.in('sandbox')
-  const { sessionId } = await openCustomerSession(
-    pool,
-    shop.providerId,
-    { customerRef, productRef: null },
-    new Date(stack.clock.now()),
+  const { sessionId } = await stack.within(shop, (work) =>
+    openCustomerSession(work, hosted.limits, { customerRef, productRef: null }),
   )
   await run('clean-up', '2026-02-07T12:15:00Z')
   expect(await findCustomerSession(pool, shop.providerId, sessionId)).toBeDefined()

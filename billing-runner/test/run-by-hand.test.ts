@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { createProgram } from '../src/cli/program.ts'
+import { restoreUsage } from '../src/cli/restore-command.ts'
 import { reconcileNow } from '../src/cli/reconcile-command.ts'
 import { runJobs } from '../src/cli/run-jobs.ts'
 import { startRunnerStack, type RunnerStack, type Shop } from './runner-stack.ts'
@@ -32,6 +33,7 @@ async function run(...parameters: string[]): Promise<string[]> {
   const program = createProgram({
     run: (asked) => runJobs(stack.config(), asked, surroundings),
     reconcile: (asked) => reconcileNow(stack.config(), asked, surroundings),
+    restoreUsage: (asked) => restoreUsage(stack.config(), asked, surroundings),
   })
   await program.parseAsync(['node', 'tollgate billing', 'run', ...parameters])
   return printed

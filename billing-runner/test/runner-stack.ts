@@ -9,7 +9,8 @@ import type { Customer } from '@tollgate/domain/customers/repository'
 import type { OutboxEvent } from '@tollgate/domain/outbox/outbox-event'
 import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { createPlan } from '@tollgate/domain/plans/create-plan'
-import type { Plan } from '@tollgate/domain/plans/plan'
+import type { Plan, PlanTerms } from '@tollgate/domain/plans/plan'
+import { updatePlan } from '@tollgate/domain/plans/repository'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
 import { createProduct } from '@tollgate/domain/products/create-product'
 import type { Product } from '@tollgate/domain/products/repository'
@@ -189,8 +190,11 @@ export async function startRunnerStack(
         const { reference } = shop.product
         const given = { name: 'Plan', type: 'recurring', ...input } as PlanCreateInput
         const outcome = await createPlan(work, reference, given, 'USD')
-        if (outcome.kind !== 'plan') throw new Error(JSON.stringify(outcome))
-        return outcome.plan
+        if (outcome.kind === 'plan') return outcome.plan
+        if (outcome.kind !== 'refused' || outcome.issues === undefined) {
+          throw new Error(JSON.stringify(outcome))
+        }
+        return await addOldPlan(work, reference, given)
       }),
     buy: (shop, plan, change = {}) =>
       keep(shop, (customer, now) => ({
@@ -271,4 +275,22 @@ function testClock(): TestClock {
     now: () => fixedMs ?? Date.now(),
     set: (iso) => (fixedMs = Date.parse(iso)),
   }
+}
+
+/** A plan from before the rules for prices, which goes on as it is. */
+async function addOldPlan(
+  work: UnitOfWork,
+  productRef: string,
+  given: PlanCreateInput,
+): Promise<Plan> {
+  const { price = 0, basePrice = null, creditsPerUnit, usageTiers, overagePolicy, ...rest } = given
+  const { limit, freeUnits, ...sound } = rest
+  const outcome = await createPlan(work, productRef, sound, 'USD')
+  if (outcome.kind !== 'plan') throw new Error(JSON.stringify(outcome))
+  const rates = { creditsPerUnit, usageTiers, overagePolicy, limit, freeUnits }
+  const named = Object.entries(rates).filter(([, value]) => value !== undefined)
+  const terms = { ...outcome.plan.terms, ...(Object.fromEntries(named) as PlanTerms) }
+  const plan = { ...outcome.plan, priceMinor: price, basePriceMinor: basePrice, terms }
+  await updatePlan(work.sql, work.providerId, plan)
+  return plan
 }

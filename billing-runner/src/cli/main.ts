@@ -2,6 +2,7 @@ import { readSettings, SettingsError } from '@tollgate/platform/config/settings'
 import { billingRunnerSettings } from '../config.ts'
 import { createProgram } from './program.ts'
 import { reconcileNow } from './reconcile-command.ts'
+import { restoreUsage } from './restore-command.ts'
 import { CommandError, runJobs, type RunSurroundings } from './run-jobs.ts'
 
 const stopping = new AbortController()
@@ -15,6 +16,7 @@ const surroundings: RunSurroundings = {
 const program = createProgram({
   run: (asked) => runJobs(readConfig(), asked, surroundings),
   reconcile: (asked) => reconcileNow(readConfig(), asked, surroundings),
+  restoreUsage: (asked) => restoreUsage(readConfig(), asked, surroundings),
 })
 
 try {

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 
 /** What somebody asked for. */
@@ -21,12 +21,18 @@ export type AskedComparison = {
   readonly repair?: boolean
 }
 
+/** The options of `usage restore`. */
+export type AskedRestore = {
+  readonly environment?: Environment
+}
+
 export type Actions = {
   readonly run: (asked: AskedRun) => Promise<void>
   readonly reconcile: (asked: AskedComparison) => Promise<void>
+  readonly restoreUsage: (asked: AskedRestore) => Promise<void>
 }
 
-export function createProgram({ run, reconcile }: Actions): Command {
+export function createProgram({ run, reconcile, restoreUsage }: Actions): Command {
   const program = new Command('tollgate billing').description('Scheduled work, by hand')
   const environment = (): Option =>
     new Option('--environment <name>', 'there alone').choices(environments)
@@ -49,8 +55,23 @@ export function createProgram({ run, reconcile }: Actions): Command {
     .option('--json', 'print it as JSON')
     .option(
       '--repair',
-      'have counters made again of the records, also where those are fewer, and wallets published again, that are not the same; money is never changed',
+      'store again what ClickHouse lost and the log still has, then rebuild the counters that differ from the records and publish the wallets that differ; money is never changed',
     )
     .action((asked: AskedComparison) => reconcile(asked))
+  program
+    .command('usage')
+    .description('Usage records')
+    .command('restore')
+    .description(
+      'Store again in ClickHouse what it lacks of the event log; can be stopped and repeated at any time',
+    )
+    .requiredOption('--from <source>', 'where the records are; log is the only source', parseSource)
+    .addOption(new Option('--environment <name>', 'that environment only').choices(environments))
+    .action((asked: AskedRestore) => restoreUsage(asked))
   return program
+}
+
+function parseSource(text: string): string {
+  if (text !== 'log') throw new InvalidArgumentError('It must be log.')
+  return text
 }

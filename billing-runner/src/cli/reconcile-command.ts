@@ -1,12 +1,14 @@
 import type { WithheldRepair } from '@tollgate/domain/reconciliation/decide-repairs'
 import type { Finding, Repair } from '@tollgate/domain/reconciliation/finding'
 import type { Outcome } from '@tollgate/domain/reconciliation/reconcile'
+import type { LogPlace } from '@tollgate/domain/reconciliation/store-again'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { BillingRunnerConfig } from '../config.ts'
 import { runReconciliation } from '../jobs/reconcile.ts'
 import { repair } from '../jobs/repair.ts'
 import { openParts } from '../open-parts.ts'
 import type { AskedComparison } from './program.ts'
+import { restoreFromLog } from './restore-command.ts'
 import { CommandError, parseTime, type RunSurroundings } from './run-jobs.ts'
 
 type Compared = { readonly environment: Environment; readonly outcome: Outcome }
@@ -27,7 +29,13 @@ export async function reconcileNow(
     for (const environment of environments) {
       if (asked.environment !== undefined && asked.environment !== environment) continue
       const scope = { environment, providerId: asked.provider, since, stopping }
-      const outcome = await runReconciliation(config, parts, scope)
+      const seen = await runReconciliation(config, parts, scope)
+      const places = asked.repair === true ? partitionsToRestore(environment, seen) : []
+      // Counts are never made of a ClickHouse that lost records which the log still has.
+      const isRestored =
+        places.length > 0 && (await restoreFromLog(parts, places, { print, stopping }))
+      if (places.length > 0 && !isRestored) throw new CommandError('stopped; nothing is repaired')
+      const outcome = isRestored ? await runReconciliation(config, parts, scope) : seen
       compared.push({ environment, outcome })
       if (asked.repair === true) await repair(parts, environment, outcome.repairs)
     }
@@ -44,6 +52,13 @@ export async function reconcileNow(
   const gaps = compared.flatMap(({ outcome }) => outcome.reports.flatMap((each) => each.gaps))
   if (standing > 0) throw new CommandError(`${standing} findings: not everything is the same`)
   if (gaps.length > 0) throw new CommandError('not everything could be compared')
+}
+
+/** Partitions whose counts differ from the records, also those of which nothing would be repaired. */
+function partitionsToRestore(environment: Environment, { repairs, withheld }: Outcome): LogPlace[] {
+  const possible = [...repairs, ...withheld.map((each) => each.repair)]
+  const partitions = possible.flatMap((each) => (each.kind === 'counts' ? [each.partition] : []))
+  return [...new Set(partitions)].map((partition) => ({ environment, partition }))
 }
 
 function standingOf({ outcome }: Compared): Finding[] {

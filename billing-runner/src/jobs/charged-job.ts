@@ -1,6 +1,7 @@
 import type { SelectDue } from '@tollgate/domain/calendar/claims'
 import { billRecurring } from '@tollgate/domain/charging/bill-recurring'
 import type { BegunCharge } from '@tollgate/domain/charging/charge-invoice'
+import { lockCustomer } from '@tollgate/domain/customers/repository'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import type { Period } from '@tollgate/domain/periods/periods'
 import { listPurchases, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
@@ -23,10 +24,14 @@ export type ChargedJob<Decision> = {
   /** Carries out what needs no charge, in the transaction that holds the purchase's row. */
   act(work: UnitOfWork, purchase: Purchase, decision: Decision): Promise<ItemOutcome>
   describe(decision: Decision): string
+  /** Whether another purchase takes its place. Absent: never. */
+  changesPlan?(decision: Decision | ChargeDecision): boolean
 }
 
 type Prepared =
   | { readonly kind: 'over'; readonly outcome: ItemOutcome }
+  /** The customer has to be locked before the purchase. */
+  | { readonly kind: 'customer-first'; readonly customerRef: string }
   | { readonly kind: 'due'; readonly invoice: Invoice; readonly begun: BegunCharge | undefined }
 
 /**
@@ -42,7 +47,12 @@ export function chargedJob<Decision extends { readonly kind: string }>(
     name: job.name,
     selectDue: job.selectDue,
     perform: async (turn, reference) => {
-      const prepared = await prepare(job, charging, turn, reference)
+      const first = await prepare(job, charging, turn, reference)
+      const prepared =
+        first.kind === 'customer-first'
+          ? await prepare(job, charging, turn, reference, first.customerRef)
+          : first
+      if (prepared.kind === 'customer-first') return 'postponed'
       if (prepared.kind === 'over') return prepared.outcome
       return collectInvoice(turn, prepared.invoice, charging, prepared.begun)
     },
@@ -62,12 +72,19 @@ async function prepare<Decision extends { readonly kind: string }>(
   charging: Charging,
   turn: Turn,
   reference: string,
+  customerRef?: string,
 ): Promise<Prepared> {
   const seller = await turn.readProvider()
   return turn.commit(async (work): Promise<Prepared> => {
-    const purchase = await lockPurchase(work.sql, work.providerId, reference)
+    const { sql, providerId } = work
+    // Before the purchase, as everybody who changes a plan.
+    if (customerRef !== undefined) await lockCustomer(sql, providerId, customerRef)
+    const purchase = await lockPurchase(sql, providerId, reference)
     if (purchase === undefined) return { kind: 'over', outcome: 'nothing' }
     const decision = await job.decide(work, purchase)
+    if (job.changesPlan?.(decision) === true && customerRef !== purchase.customerRef) {
+      return { kind: 'customer-first', customerRef: purchase.customerRef }
+    }
     if (!isCharge(decision)) {
       return { kind: 'over', outcome: await job.act(work, purchase, decision) }
     }

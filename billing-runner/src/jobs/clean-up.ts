@@ -2,6 +2,7 @@ import { sweepRuns } from '@tollgate/domain/calendar/runs'
 import { sweepSlots } from '@tollgate/domain/calendar/slots'
 import { sweepAccessTokens } from '@tollgate/domain/console/access-tokens'
 import { sweepAttempts } from '@tollgate/domain/console/attempts'
+import { sweepKnownBrowsers } from '@tollgate/domain/console/known-browsers'
 import { sweepCliSessions } from '@tollgate/domain/console/cli-sessions'
 import { sweepReconciliations } from '@tollgate/domain/reconciliation/reports-repository'
 import { sweepCustomerSessions } from '@tollgate/domain/sessions/customer-sessions'
@@ -47,6 +48,7 @@ async function sweepConsole(control: Queryable, now: Date, cliBefore: Date): Pro
   return [
     await sweepAccessTokens(control, now, rowsMax),
     await sweepAttempts(control, now, rowsMax),
+    await sweepKnownBrowsers(control, now, rowsMax),
     await sweepCliSessions(control, cliBefore, rowsMax),
   ]
 }

@@ -1,6 +1,7 @@
 import { selectDueRenewals } from '@tollgate/domain/calendar/due-purchases'
 import { decideRenewal } from '@tollgate/domain/purchases/decide-renewal'
 import { renewPurchase } from '@tollgate/domain/purchases/renew-purchase'
+import { startScheduledPlan } from '@tollgate/domain/purchases/start-scheduled-plan'
 import { chargedJob, type ChargedJob } from './charged-job.ts'
 import type { Charging } from './collect-invoice.ts'
 import type { ItemJob } from './job.ts'
@@ -16,10 +17,15 @@ export function createRenewals(charging: Charging): ItemJob {
 
 type Renewal = ChargedJob<Exclude<ReturnType<typeof decideRenewal>, { readonly kind: 'charge' }>>
 
-const renewal: Pick<Renewal, 'act' | 'describe'> = {
+const renewal: Pick<Renewal, 'act' | 'describe' | 'changesPlan'> = {
+  changesPlan: ({ kind }) => kind === 'change',
   act: async (work, purchase, decision) => {
     if (decision.kind === 'nothing') return 'nothing'
     if (decision.kind === 'wait') return 'postponed'
+    if (decision.kind === 'change') {
+      await startScheduledPlan(work, purchase, decision.plan, decision.period)
+      return 'done'
+    }
     await renewPurchase(work, purchase, decision.period)
     return 'done'
   },
@@ -29,6 +35,8 @@ const renewal: Pick<Renewal, 'act' | 'describe'> = {
         return 'nothing'
       case 'wait':
         return 'wait until the usage before is billed'
+      case 'change':
+        return `start ${decision.plan.reference} in place of the plan before`
       case 'renew':
         return `renew until ${decision.period.end.toISOString()}`
     }

@@ -1,0 +1,60 @@
+import {
+  storeAgain,
+  type LogPlace,
+  type StoringProgress,
+} from '@tollgate/domain/reconciliation/store-again'
+import { environments } from '@tollgate/schemas/environment'
+import { usageTopic } from '@tollgate/schemas/topics'
+import type { BillingRunnerConfig } from '../config.ts'
+import { openParts, type Parts } from '../open-parts.ts'
+import type { AskedRestore } from './program.ts'
+import { CommandError, type RunSurroundings } from './run-jobs.ts'
+
+/** Between two lines of progress. */
+const progressEveryMs = 5_000
+
+/** Brings what the log has and ClickHouse lacks into ClickHouse. The sink does the work, so it must run. */
+export async function restoreUsage(
+  config: BillingRunnerConfig,
+  asked: AskedRestore,
+  { print, stopping, parts: overrides = {} }: RunSurroundings,
+): Promise<void> {
+  const parts = await openParts({ ...config, logLevel: 'error' }, overrides)
+  try {
+    const places = environments
+      .filter((each) => asked.environment === undefined || each === asked.environment)
+      .flatMap((environment) => placesOf(parts, environment))
+    const isDone = await restoreFromLog(parts, places, { print, stopping })
+    if (!isDone) throw new CommandError('stopped; the same command goes on from here')
+    print('ClickHouse has all records that the log has.')
+  } finally {
+    await parts.close()
+  }
+}
+
+function placesOf({ eventLog }: Parts, environment: LogPlace['environment']): LogPlace[] {
+  const length = eventLog.partitionCount(usageTopic(environment))
+  return Array.from({ length }, (_, partition) => ({ environment, partition }))
+}
+
+/** Returns false when it was told to stop before the end. */
+export async function restoreFromLog(
+  { eventLog, hotState, clock }: Parts,
+  places: readonly LogPlace[],
+  { print, stopping }: Pick<RunSurroundings, 'print' | 'stopping'>,
+): Promise<boolean> {
+  let toldAtMs = performance.now()
+  const report = (progress: readonly StoringProgress[]): void => {
+    if (performance.now() - toldAtMs < progressEveryMs) return
+    toldAtMs = performance.now()
+    for (const each of progress) if (each.phase !== 'done') print(lineOf(each))
+  }
+  const now = (): Date => new Date(clock.now())
+  return await storeAgain({ eventLog, hotState, now }, places, stopping, report)
+}
+
+function lineOf({ environment, partition, phase, offset, endOffset }: StoringProgress): string {
+  const what = { waiting: 'waits for the sink', comparing: 'compared', storing: 'stored', done: '' }
+  const where = phase === 'waiting' ? '' : ` up to ${offset} of ${endOffset}`
+  return `${environment} partition ${partition}: ${what[phase]}${where}`
+}
