@@ -1,6 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { WebhookSecret } from '@tollgate/domain/webhooks/endpoint'
 import { envelopeText } from '@tollgate/domain/outbox/envelope'
+import { redactSessionText } from '@tollgate/domain/outbox/redact-session'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 
 /** First attempts, or later ones whose time has come. */
@@ -77,7 +78,8 @@ export async function claimDeliveries(sql: Queryable, claim: Claim): Promise<Cla
       returning delivery.*
     )
     select found, reached, cut_behind, claimed.provider_id, claimed.reference, claimed.endpoint_ref, claimed.event_id, claimed.claim, claimed.attempts,
-      claimed.first_attempt_at, claimed.created_at, endpoint.url, event.body,
+      claimed.first_attempt_at, claimed.created_at, endpoint.url,
+      endpoint.sends_links, event.body,
       case when event.body is null then to_jsonb(event) end as event,
       (
         select coalesce(jsonb_agg(jsonb_build_object('reference', reference, 'sealed', secret, 'signsFirst', signs_first,
@@ -183,6 +185,7 @@ type DeliveryRow = {
   readonly first_attempt_at: Date | null
   readonly created_at: Date
   readonly url: string
+  readonly sends_links: boolean
   readonly body: string | null
   readonly event: EventRow | null
   readonly secrets: readonly SecretRow[]
@@ -218,13 +221,18 @@ function fromRow(row: DeliveryRow, turn: Turn): ClaimedDelivery {
     firstAttemptAt: row.first_attempt_at,
     createdAt: row.created_at,
     url: row.url,
-    body: row.body ?? (row.event === null ? null : bodyOf(row.event)),
+    body: sentText(row),
     secrets: row.secrets.map((secret) => ({
       ...secret,
       createdAt: new Date(secret.createdAt),
       expiresAt: secret.expiresAt === null ? null : new Date(secret.expiresAt),
     })),
   }
+}
+
+function sentText({ body, event, sends_links: sendsLinks }: DeliveryRow): string | null {
+  const text = body ?? (event === null ? null : bodyOf(event))
+  return text === null || sendsLinks ? text : redactSessionText(text)
 }
 
 /** Whatever is wrong with one event, the others of the claim are sent. */
