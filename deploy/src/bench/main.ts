@@ -4,6 +4,8 @@ import { startInstance } from '../instance/instance.ts'
 import { makeTemporaryFolder } from '../instance/temporary-folder.ts'
 import { findFreePort } from '../standalone/ports.ts'
 import { wholeNumber, wholeNumbers } from '../terminal/whole-number.ts'
+import { behindText } from './behind/behind-text.ts'
+import { measureBehind } from './behind/measure-behind.ts'
 import { measureBilling } from './billing/measure-billing.ts'
 import { startBenchEngines, type BenchEngines } from './engines/bench-engines.ts'
 import { measureEngineCeilings } from './engines/engine-ceilings.ts'
@@ -22,6 +24,8 @@ type Options = BenchOptions & {
   readonly billing: boolean
   readonly due: readonly number[]
   readonly runners: readonly number[]
+  readonly behind: boolean
+  readonly callers: number
   readonly webhooks: boolean
   readonly deliveries: number
   readonly killedDeliveries: number
@@ -58,6 +62,12 @@ const program = new Command('npm run bench --')
     wholeNumbers(1, 16),
     [1],
   )
+  .option(
+    '--behind',
+    'limit checks while the counters are behind (--backlog), and nothing else',
+    false,
+  )
+  .option('--callers <count>', 'with --behind: limit checks at a time', wholeNumber(1, 5_000), 300)
   .option('--webhooks', 'how fast and how fairly webhooks are delivered, and nothing else', false)
   .option(
     '--deliveries <count>',
@@ -92,7 +102,7 @@ if (options.webhooks) {
   await reportWebhooks(options, say)
   process.exit()
 }
-if (!options.billing) await requireWrk()
+if (!options.billing && !options.behind) await requireWrk()
 const folder = await makeTemporaryFolder('bench')
 const engines = options.engines
   ? await startBenchEngines(`${folder.path}/engines`, Number(options.brokers), say)
@@ -110,6 +120,7 @@ const instance = await startInstance({
 })
 try {
   if (options.billing) await reportBilling()
+  else if (options.behind) say(`\n${behindText(await measureBehind(instance, options, say))}`)
   else await reportAll()
 } finally {
   ceiling.stop()

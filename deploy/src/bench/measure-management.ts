@@ -1,7 +1,8 @@
+import { jobActor } from '@tollgate/domain/audit/actor'
 import { findCustomer, findCustomerByEmail } from '@tollgate/domain/customers/repository'
 import { findProduct } from '@tollgate/domain/products/repository'
 import { findDecidingPurchase, listPurchases } from '@tollgate/domain/purchases/repository'
-import { openCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
+import { offerCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { makeCustomers } from '../chaos/flush/make-customers.ts'
@@ -30,6 +31,8 @@ export type ManagementOptions = {
 /** Callers at a time, and as many connections as the control plane has to a schema of PostgreSQL. */
 const callers = 16
 const connections = 8
+
+const limits = { openPortalLinksMax: 50 }
 
 /** What a backend asks of a customer, among many customers. */
 export async function measureManagement(options: ManagementOptions): Promise<ManagementResult[]> {
@@ -104,7 +107,8 @@ function questions(
         const customerRef = customer!.reference
         await findProduct(sql, providerId, productRef)
         await findDecidingPurchase(sql, providerId, customerRef, productRef)
-        await openCustomerSession(sql, providerId, { customerRef, productRef }, new Date())
+        const work = { sql, providerId, now: new Date(), actor: jobActor('bench') }
+        await offerCustomerSession(work, limits, { customerRef, productRef })
       },
     },
   ]

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { patientRetries, recordWithRetries } from '../client/record-with-retries.ts'
+import { askWithRetries, patientRetries } from '../client/ask-with-retries.ts'
 import type { SeededRandom } from '../client/seeded-random.ts'
 import { UnexpectedAnswerError, type TollgateClient } from '../client/tollgate-client.ts'
 
@@ -39,6 +39,8 @@ export type LoadOptions = {
   /** Clients at work at the same time on these customers. */
   readonly lanes: number
   readonly unkeyed?: { readonly customerRefs: readonly string[]; readonly lanes: number }
+  /** Comes with every record that has a key; a longer one fills the log sooner. */
+  readonly metadata?: Readonly<Record<string, string>>
   /** Up to this long each client waits between two requests. */
   readonly restMsMax?: number
   /** Told of a refusal that no retry should help, after which the record is sent again all the same. Without it the load ends. */
@@ -173,15 +175,14 @@ async function sendKeyed(
   nextKey: () => string,
   onRetry: () => void,
 ): Promise<boolean> {
-  const { clients, random, productRef } = options
+  const { clients, random, productRef, metadata } = options
   const count = random.chance(bulkRate) ? random.integer(2, bulkSizeMax) : 1
   const items = Array.from({ length: count }, () => {
     const ledger = random.pick(ledgers)
     const units = random.integer(1, 5)
-    return {
-      ledger,
-      usage: { customerRef: ledger.customerRef, productRef, units, idempotencyKey: nextKey() },
-    }
+    const { customerRef } = ledger
+    const idempotencyKey = nextKey()
+    return { ledger, usage: { customerRef, productRef, units, idempotencyKey, metadata } }
   })
   const usages = items.map(({ usage }) => usage)
   const record = (): Promise<unknown> => {
@@ -189,7 +190,7 @@ async function sendKeyed(
     return count === 1 ? client.recordUsage(usages[0]!) : client.recordUsages(usages)
   }
   const send = (): Promise<unknown> =>
-    recordWithRetries(() => insist(record, options.onRefusal), undefined, patientRetries, onRetry)
+    askWithRetries(() => insist(record, options.onRefusal), patientRetries, onRetry)
   for (const { ledger, usage } of items) {
     ledger.sentUnits += usage.units
     ledger.sentRecords++

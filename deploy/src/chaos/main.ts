@@ -1,34 +1,25 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { makeTemporaryFolder } from '../instance/temporary-folder.ts'
 import { findFreePort } from '../standalone/ports.ts'
 import { StartRefusedError } from '../standalone/start-refused.ts'
-import { formatCount } from '../terminal/table.ts'
 import { wholeNumber } from '../terminal/whole-number.ts'
 import { runEngineChaosCommand, type EngineChaosFlags } from './engines/chaos-command.ts'
-import { faultNames } from './engines/faults.ts'
+import { faultNames as engineFaultNames } from './engines/faults.ts'
+import { faultNames } from './faults.ts'
 import { runFlushCommand, type FlushFlags } from './flush/flush-command.ts'
 import { InterruptedError, interruptible } from './interruption.ts'
+import { planRounds, type PlanSizes } from './plan-rounds.ts'
 import { SumsUnreadableError } from './read-sums.ts'
-import { runChaos, type Round, type Victim } from './run-chaos.ts'
+import { roundLine, summary } from './report.ts'
+import { runChaos } from './run-chaos.ts'
 
 type Options = EngineChaosFlags &
-  FlushFlags & {
+  FlushFlags &
+  PlanSizes & {
     readonly engines: boolean
     readonly flush: boolean
-    readonly singles: number
     readonly keep: boolean
   }
-
-const singles = [
-  'aggregator-counters',
-  'aggregator-sink',
-  'chdb-gateway',
-  'ingest',
-  'control-plane',
-  'billing-runner',
-  'webhook-dispatcher',
-  'postgres',
-]
 
 const program = new Command('npm run chaos --')
   .description(
@@ -49,9 +40,29 @@ const program = new Command('npm run chaos --')
     '-s, --singles <count>',
     'without --engines: kills of each service alone',
     wholeNumber(0, 10_000),
-    5,
+    35,
   )
-  .option('-k, --kinds <names>', `with --engines, only: ${faultNames.join(', ')}`, readKinds)
+  .option(
+    '--starts <count>',
+    'without --engines: starts in which processes are killed',
+    wholeNumber(0, 10_000),
+    60,
+  )
+  .option('--stops <count>', 'without --engines: stops of the counters', wholeNumber(0, 1_000), 2)
+  .option(
+    '--copies <count>',
+    'without --engines: how often an older copy of ClickHouse is put back',
+    wholeNumber(0, 1_000),
+    10,
+  )
+  .option(
+    '--damages <count>',
+    'without --engines: how often a segment of the log is damaged and the hot state lost',
+    wholeNumber(0, 1_000),
+    10,
+  )
+  .option('--stopped <seconds>', 'how long the counters are', wholeNumber(1, 3_600), 60)
+  .option('-k, --kinds <names>', kindsHelp(), readKinds)
   .option('--away <seconds>', 'with --engines: how long ClickHouse is', wholeNumber(1, 3_600), 120)
   .option(
     '--flush',
@@ -78,6 +89,8 @@ const program = new Command('npm run chaos --')
   .option('--keep', 'keeps the data folder and its logs', false)
 program.parse()
 const options = program.opts<Options>()
+const unknown = options.kinds?.find((name) => !kindsOf(options.engines).includes(name))
+if (unknown !== undefined) program.error(`error: there is no ${unknown}.`)
 if (options.flush && !options.engines) program.error('error: --flush needs --engines')
 
 const folder = await makeTemporaryFolder('chaos')
@@ -108,51 +121,38 @@ function runChosen(): Promise<boolean> {
   return runEmbedded()
 }
 
+function kindsOf(isOnEngines: boolean): readonly string[] {
+  return isOnEngines ? engineFaultNames : faultNames
+}
+
+function kindsHelp(): string {
+  return `only these, in turns: ${faultNames.join(', ')}; with --engines: ${engineFaultNames.join(', ')}`
+}
+
 function readKinds(text: string): string[] {
-  const names = text.split(',').map((name) => name.trim())
-  const unknown = names.find((name) => !faultNames.includes(name))
-  if (unknown === undefined) return names
-  throw new InvalidArgumentError(`There is no ${unknown}.`)
+  return text.split(',').map((name) => name.trim())
 }
 
 async function runEmbedded(): Promise<boolean> {
+  const { kinds, rounds: roundTotal, seed } = options
+  const plan = kinds
+    ? Array.from({ length: roundTotal }, (_, at) => kinds[at % kinds.length]!)
+    : planRounds(options, seed)
   const rounds = await runChaos({
     instance: {
       dataDir: folder.path,
       port: await findFreePort(new Set()),
       environment: process.env,
     },
-    seed: options.seed,
-    victims: victims(options),
+    seed,
+    plan,
     lanes: options.lanes,
     customers: 8,
+    countersStoppedMs: options.stopped * 1000,
     patienceMs: options.patience * 1000,
     signal,
     onRound: (round, number) => console.log(roundLine(round, number)),
   })
-  const inexact = rounds.filter((round) => !round.isExact).length
-  console.log(
-    inexact === 0
-      ? `${rounds.length} kills: acked = counted = stored, to the unit, every time.`
-      : `${inexact} of ${rounds.length} kills left sums that differ.`,
-  )
-  return inexact === 0
-}
-
-function victims({ rounds, singles: each }: Options): Victim[] {
-  const alone = Array.from({ length: each }, () => singles).flat()
-  return [...Array.from({ length: rounds }, () => 'tree'), ...alone]
-}
-
-function roundLine(round: Round, number: number): string {
-  const { acked, counted, stored, storedRecords } = round.sums
-  return [
-    String(number).padStart(3),
-    round.victim.padEnd(20),
-    `killed after ${String(round.killedAfterMs).padStart(5)} ms`,
-    `all answered ${String(round.answeredAfterMs).padStart(6)} ms later`,
-    `retries ${formatCount(round.retries)}`,
-    `acked ${formatCount(acked)} counted ${formatCount(counted)} stored ${formatCount(stored)} units (${formatCount(storedRecords)} records)`,
-    round.isExact ? 'exact' : 'DIFFERS',
-  ].join('  ')
+  console.log(`\n${summary(rounds)}`)
+  return rounds.every(({ isExact }) => isExact)
 }

@@ -18,13 +18,14 @@ async function answering(status: number, body: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-async function read(baseUrl: string): Promise<unknown> {
+async function read(baseUrl: string, records = 3): Promise<unknown> {
   const client = createTollgateClient({ baseUrl, key: 'k', connectionsMax: 4, timeoutMs: 1_000 })
   const ledgers = [
-    { customerRef: 'ada', units: 1_200, records: 3, sentUnits: 1_200, sentRecords: 3 },
+    { customerRef: 'ada', units: 1_200, records, sentUnits: 1_200, sentRecords: records },
     { customerRef: 'bob', units: 34, records: 1, sentUnits: 34, sentRecords: 1 },
   ]
-  const context = { client, productRef: 'prd_1', meterRef: 'mtr_1', patienceMs: 200 }
+  const readLog = async () => ({ units: 0, records: 0 })
+  const context = { client, productRef: 'prd_1', meterRef: 'mtr_1', readLog, patienceMs: 200 }
   return readSums(context, ledgers)
     .catch((error: unknown) => error)
     .finally(() => client.close())
@@ -41,4 +42,9 @@ test('says in one line what it waited for and what answered instead', async () =
 test('says when nobody answered at all', async () => {
   const outcome = await read('http://127.0.0.1:9')
   expect((outcome as Error).message).toMatch(/the last answer was connect ECONNREFUSED 127/)
+})
+
+test('waits longer for more records, which may all have to be stored again', async () => {
+  const outcome = await read('http://127.0.0.1:9', 7_000)
+  expect((outcome as Error).message).toMatch(/^Waited 0\.9 s/)
 })

@@ -3,13 +3,15 @@ import type { TollgateClient } from '../client/tollgate-client.ts'
 import { measuredCap } from '../client/measured-product.ts'
 import { formatCount } from '../terminal/table.ts'
 import type { CustomerLedger } from './load.ts'
+import type { ReadLog } from './read-log.ts'
 import { addSums, noSums, type Sums } from './sums.ts'
 
 export type SumsContext = {
   readonly client: TollgateClient
   readonly productRef: string
   readonly meterRef: string
-  /** How long the sums may take to be read and to reach what was acked. */
+  readonly readLog: ReadLog
+  /** How long the sums may take to be read and to reach what was acked, beside what storing all of it again takes. */
   readonly patienceMs: number
 }
 
@@ -20,6 +22,8 @@ export class SumsUnreadableError extends Error {
 
 const dayMs = 86_400_000
 const pollMs = 50
+/** Behind an older ClickHouse all records of the run may have to be stored again, on a machine that is busy. */
+const storedAgainPerSecondMin = 10_000
 /** After the sums agree, a duplicate that is still on its way would show within this time. */
 const settleMs = 150
 
@@ -34,7 +38,9 @@ export async function readSums(
     (sums) => sums.storedRecords >= sums.ackedRecords && sums.counted >= sums.acked,
   )
   await sleep(settleMs)
-  return readUntil(context, ledgers, () => true)
+  const sums = await readUntil(context, ledgers, () => true)
+  const { units, records } = await context.readLog()
+  return { ...sums, logged: units, loggedRecords: records }
 }
 
 /** The first sums that are enough, or the last ones within the patience. */
@@ -43,7 +49,7 @@ async function readUntil(
   ledgers: readonly CustomerLedger[],
   isEnough: (sums: Sums) => boolean,
 ): Promise<Sums> {
-  const deadline = Date.now() + context.patienceMs
+  const deadline = Date.now() + patienceFor(context, ledgers)
   for (;;) {
     try {
       const sums = await readOnce(context, ledgers)
@@ -56,15 +62,20 @@ async function readUntil(
   }
 }
 
+function patienceFor({ patienceMs }: SumsContext, ledgers: readonly CustomerLedger[]): number {
+  const records = ledgers.reduce((sum, ledger) => sum + ledger.records, 0)
+  return patienceMs + (records / storedAgainPerSecondMin) * 1000
+}
+
 function unreadable(
-  { patienceMs }: SumsContext,
+  context: SumsContext,
   ledgers: readonly CustomerLedger[],
   cause: unknown,
 ): SumsUnreadableError {
   const units = ledgers.reduce((sum, ledger) => sum + ledger.units, 0)
   const seen = cause instanceof Error ? cause.message : String(cause)
   const message =
-    `Waited ${patienceMs / 1000} s for the sums of ${ledgers.length} customers, ` +
+    `Waited ${Math.round(patienceFor(context, ledgers) / 100) / 10} s for the sums of ${ledgers.length} customers, ` +
     `${formatCount(units)} units acked; the last answer was ${seen.replaceAll(/\s+/g, ' ')}`
   return new SumsUnreadableError(message, { cause })
 }
@@ -86,9 +97,12 @@ async function readCustomer(context: SumsContext, ledger: CustomerLedger): Promi
     }),
   ])
   return {
+    ...noSums,
+    sent: ledger.sentUnits,
     acked: ledger.units,
     counted: measuredCap - limit.remaining,
     stored: usage.total,
+    sentRecords: ledger.sentRecords,
     ackedRecords: ledger.records,
     storedRecords: usage.count,
   }

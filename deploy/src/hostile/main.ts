@@ -1,10 +1,11 @@
 import { Argument, Command } from 'commander'
-import { startInstance } from '../instance/instance.ts'
+import { startInstance, type Instance } from '../instance/instance.ts'
 import { makeTemporaryFolder } from '../instance/temporary-folder.ts'
 import { wholeNumber } from '../terminal/whole-number.ts'
 import { checkAborts } from './aborts/check-aborts.ts'
 import { checkEndless } from './check-endless.ts'
 import { checkSlow } from './check-slow.ts'
+import { checkFraming } from './framing/check-framing.ts'
 import { checkRequests } from './requests/check-requests.ts'
 import type { Check } from './verdict.ts'
 
@@ -18,7 +19,8 @@ type Options = {
   seed: number
 }
 
-const kinds = ['requests', 'slow', 'aborts', 'endless'] as const
+const kinds = ['requests', 'framing', 'slow', 'aborts', 'endless'] as const
+const fronts = ['uws', 'node'] as const
 type Kind = (typeof kinds)[number]
 
 const program = new Command('npm run hostile --')
@@ -27,7 +29,12 @@ const program = new Command('npm run hostile --')
       'and hardly used, clients that leave at any moment, bodies that never end.',
   )
   .addArgument(new Argument('[kind]', 'one of them alone').choices(kinds))
-  .option('-n, --requests <count>', 'senseless requests', wholeNumber(1, 100_000_000), 1_000_000)
+  .option(
+    '-n, --requests <count>',
+    'malformed requests, and requests that hide another one (half of them at each HTTP front)',
+    wholeNumber(2, 100_000_000),
+    1_000_000,
+  )
   .option('-c, --connections <count>', 'that send them', wholeNumber(1, 1_000), 32)
   .option('--sockets <count>', 'slow connections', wholeNumber(1, 100_000), 5_000)
   .option('--aborts <count>', 'clients that leave', wholeNumber(1, 10_000_000), 100_000)
@@ -45,26 +52,49 @@ const options = program.opts<Options>()
 const { seconds } = options
 const checks: Record<Kind, Check> = {
   requests: checkRequests(options),
+  framing: checkFraming({ ...options, requests: Math.floor(options.requests / fronts.length) }),
   slow: checkSlow({ sockets: options.sockets, rounds: 3, seconds }),
   aborts: checkAborts(options),
   endless: checkEndless({ connections: options.endless, seconds }),
 }
 const [kind] = program.processedArgs as [Kind | undefined]
 const say = (line: string): void => console.log(line)
+const chosen = kind === undefined ? kinds : [kind]
 
-const folder = await makeTemporaryFolder('hostile')
-const instance = await startInstance({ dataDir: folder.path, port: 0, environment: process.env })
-try {
-  say(`seed ${options.seed}`)
-  for (const each of kind === undefined ? kinds : [kind]) {
-    say(`\n${each}`)
-    const { lines, problems } = await checks[each](instance, say)
-    for (const line of lines) say(line)
-    for (const problem of problems) say(`PROBLEM ${problem}`)
-    say(problems.length === 0 ? `${each}: withstood` : `${each}: ${problems.length} problems`)
-    if (problems.length > 0) process.exitCode = 1
+async function onInstance(
+  front: string | undefined,
+  use: (instance: Instance) => Promise<void>,
+): Promise<void> {
+  const folder = await makeTemporaryFolder('hostile')
+  const environment =
+    front === undefined ? process.env : { ...process.env, TOLLGATE_HTTP_FRONT: front }
+  const instance = await startInstance({ dataDir: folder.path, port: 0, environment })
+  try {
+    await use(instance)
+  } finally {
+    await instance.stop()
+    await folder.remove()
   }
-} finally {
-  await instance.stop()
-  await folder.remove()
+}
+
+async function run(name: string, check: Check, instance: Instance): Promise<void> {
+  say(`\n${name}`)
+  const { lines, problems } = await check(instance, say)
+  for (const line of lines) say(line)
+  for (const problem of problems) say(`PROBLEM ${problem}`)
+  say(problems.length === 0 ? `${name}: withstood` : `${name}: ${problems.length} problems`)
+  if (problems.length > 0) process.exitCode = 1
+}
+
+say(`seed ${options.seed}`)
+const onAnyFront = chosen.filter((each) => each !== 'framing')
+if (onAnyFront.length > 0) {
+  await onInstance(undefined, async (instance) => {
+    for (const each of onAnyFront) await run(each, checks[each], instance)
+  })
+}
+if (chosen.includes('framing')) {
+  for (const front of fronts) {
+    await onInstance(front, (instance) => run(`framing at ${front}`, checks.framing, instance))
+  }
 }

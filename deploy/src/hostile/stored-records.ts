@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { askWithRetries } from '../client/ask-with-retries.ts'
 import type { TollgateClient } from '../client/tollgate-client.ts'
 
 const dayMs = 86_400_000
@@ -7,13 +8,15 @@ const pollMs = 200
 /** After the expected count is there, a record that should not be would show within this time. */
 const settleMs = 1_500
 
-/** Records of the provider in ClickHouse, of all its meters and whatever their outcome; of some customers, or of all. */
+/**
+ * Records of the provider in ClickHouse, of all its meters and whatever their outcome; of some customers, or of all. Right
+ * after many requests the service answers 503 for usage that is not stored yet, so it is asked again.
+ */
 export async function countStored(
   client: TollgateClient,
   customerRefs?: readonly string[],
 ): Promise<number> {
-  const { body } = await client.send('GET', '/v1/ui/meters')
-  const { meters } = body as { meters: { reference: string }[] }
+  const meters = await askWithRetries(() => client.listMeters())
   const query = {
     from: new Date(Date.now() - 32 * dayMs).toISOString(),
     to: new Date(Date.now() + 2 * dayMs).toISOString(),
@@ -23,7 +26,7 @@ export async function countStored(
   let stored = 0
   for (const { reference } of meters) {
     for (const selection of selections) {
-      stored += (await client.meterUsage(reference, selection)).count
+      stored += (await askWithRetries(() => client.meterUsage(reference, selection))).count
     }
   }
   return stored

@@ -1,7 +1,8 @@
 import { createSeededRandom } from '../../client/seeded-random.ts'
 import type { TemporaryFolder } from '../../instance/temporary-folder.ts'
-import { formatTable } from '../../terminal/table.ts'
+import { formatCount, formatTable } from '../../terminal/table.ts'
 import { unlessAborted } from '../interruption.ts'
+import { totalOf, type CustomerSums } from './engine-sums.ts'
 import { planFaults } from './plan-faults.ts'
 import { isExact, roundText } from './report.ts'
 import { startEngineChaos, type EngineRound } from './run-engine-chaos.ts'
@@ -13,6 +14,8 @@ export type EngineChaosFlags = {
   readonly lanes: number
   readonly patience: number
   readonly away: number
+  /** How long the counters are stopped, in seconds. */
+  readonly stopped: number
 }
 
 const customers = 6
@@ -29,6 +32,7 @@ export async function runEngineChaosCommand(
     ? Array.from({ length: flags.rounds }, (_, at) => flags.kinds![at % flags.kinds!.length]!)
     : planFaults(flags.rounds, random)
   const say = (line: string): void => console.log(line)
+  say('No segment of the log is damaged here: Kafka checks its own segments and reads a replica.')
   const chaos = startEngineChaos({
     folder: folder.path,
     environment,
@@ -38,17 +42,41 @@ export async function runEngineChaosCommand(
     customers,
     patienceMs: flags.patience * 1000,
     clickHouseAwayMs: flags.away * 1000,
+    countersStoppedMs: flags.stopped * 1000,
     say,
     onFault: (fault, number) => say(`[${number}/${plan.length}] ${fault} ...`),
     onRound: (round, number) => say(roundText(round, number)),
   })
   try {
     const rounds = await unlessAborted(signal, chaos.rounds)
-    say(`\n${summary(rounds)}`)
+    say(`\n${summary(rounds)}\n${totals(rounds)}`)
     return rounds.every(isExact)
   } finally {
     await chaos.end()
   }
+}
+
+/** The sums at the end of the run. Records without keys may be stored although their answer was lost. */
+function totals(rounds: readonly EngineRound[]): string {
+  const last = rounds.at(-1)
+  if (last === undefined) return 'Nothing was hurt.'
+  const text = (sums: readonly CustomerSums[]): string => {
+    const { sent, acked, counted, stored, sentRecords, ackedRecords, storedRecords } = totalOf(sums)
+    const lost = Math.max(0, ackedRecords - storedRecords)
+    const double = Math.max(0, storedRecords - sentRecords)
+    return (
+      `sent ${formatCount(sent)}, acknowledged ${formatCount(acked)}, counters ${formatCount(counted)}, ` +
+      `ClickHouse ${formatCount(stored)} units; lost ${formatCount(lost)}, double ${formatCount(double)}`
+    )
+  }
+  const { sums, logged } = last
+  const stored = totalOf(sums)
+  return [
+    `with keys: ${text(sums.filter(({ isKeyed }) => isKeyed))}`,
+    `without keys: ${text(sums.filter(({ isKeyed }) => !isKeyed))}`,
+    `all: log ${formatCount(logged.units)} units, ClickHouse ${formatCount(stored.stored)}; ` +
+      `records ${formatCount(logged.records)} and ${formatCount(stored.storedRecords)}`,
+  ].join('\n')
 }
 
 /** By kind: how often, and the worst of each. */

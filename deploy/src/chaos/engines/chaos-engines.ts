@@ -21,6 +21,8 @@ export type ChaosEngines = {
   /** With which services use them. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly ports: PortPlan
+  /** Where ClickHouse keeps its data. */
+  readonly clickHouseFolder: string
   pidOf(server: EngineServerName): number
   /** Asks it to end, and waits until it has. */
   stop(server: EngineServerName): Promise<void>
@@ -49,6 +51,7 @@ export async function startChaosEngines(
   return {
     environment: servicesEnvironment(addresses, await passwordIn(join(root, 'clickhouse'))),
     ports,
+    clickHouseFolder: join(root, 'clickhouse', 'data'),
     pidOf(server) {
       const record = startedServers(root).find(({ name }) => name === server)
       if (!record || !isRunning(record)) throw new Error(`${server} does not run.`)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { SeededRandom } from '../../client/seeded-random.ts'
 import { startInstance, type InstanceOptions } from '../../instance/instance.ts'
 import { killProcess } from '../../instance/process-tree.ts'
 import { dataFolderAt } from '../../standalone/data-folder.ts'
@@ -9,6 +10,7 @@ import { nodePart } from '../../standalone/node-part.ts'
 import { findFreePort, host } from '../../standalone/ports.ts'
 import type { RunFile } from '../../standalone/run-file.ts'
 import { supervise, type SupervisedPart } from '../../standalone/supervise.ts'
+import { startUnderKills, type StartKills } from '../start-kills.ts'
 
 export const doubledServices = ['ingest', 'aggregator-counters', 'aggregator-sink'] as const
 type DoubledService = (typeof doubledServices)[number]
@@ -27,6 +29,8 @@ export type ChaosServices = {
   pidsOf(service: ServiceName): Promise<number[]>
   /** Waits until as many processes of the service are ready as there should be, none of them this one. */
   untilReplaced(service: ServiceName, pid: number): Promise<void>
+  /** Kills the installation and starts it again under kills. The second processes are started again as well. */
+  restartUnderKills(random: SeededRandom, kills: StartKills): Promise<void>
   /** In order, as an operator would. */
   stop(): Promise<void>
   kill(): Promise<void>
@@ -35,11 +39,14 @@ export type ChaosServices = {
 const pollMs = 50
 const replacedWithinMs = 120_000
 
-export async function startChaosServices(options: InstanceOptions): Promise<ChaosServices> {
-  const instance = await startInstance(options)
-  const { environment } = await instance.runFile()
+export async function startChaosServices(given: InstanceOptions): Promise<ChaosServices> {
+  const ports = new Set<number>()
+  // The same after a restart.
+  const options = { ...given, port: given.port || (await findFreePort(ports)) }
+  ports.add(options.port)
+  let instance = await startInstance(options)
+  let { environment } = await instance.runFile()
   const secondPids = new Map<DoubledService, number>()
-  const ports = new Set([options.port])
   const secondPort = await findFreePort(ports)
   const seconds: SupervisedPart[] = []
   for (const service of doubledServices) {
@@ -84,22 +91,34 @@ export async function startChaosServices(options: InstanceOptions): Promise<Chao
     sandboxKey: instance.credentials.sandboxKey,
     environment,
     pidsOf,
-    async untilReplaced(service, pid) {
-      const deadline = Date.now() + replacedWithinMs
-      for (;;) {
-        const pids = await pidsOf(service)
-        const living = await livingProcesses(pids)
-        if (!pids.includes(pid) && living.length === pids.length) return
-        if (Date.now() > deadline) throw new Error(`${service} was not started again.`)
-        await sleep(pollMs)
-      }
+    async restartUnderKills(random, kills) {
+      await instance.kill()
+      instance = await startUnderKills(options, random, kills)
+      environment = (await instance.runFile()).environment
+      for (const pid of secondPids.values()) killProcess(pid)
     },
+    untilReplaced: (service, pid) => untilReplaced(() => pidsOf(service), service, pid),
     async stop() {
       await Promise.all(seconds.map((part) => part.stop()))
       const code = await instance.stop()
       if (code !== 0) throw new Error(`The installation stopped with exit code ${code}.`)
     },
     kill,
+  }
+}
+
+async function untilReplaced(
+  readPids: () => Promise<number[]>,
+  service: ServiceName,
+  pid: number,
+): Promise<void> {
+  const deadline = Date.now() + replacedWithinMs
+  for (;;) {
+    const pids = await readPids()
+    const living = await livingProcesses(pids)
+    if (!pids.includes(pid) && living.length === pids.length) return
+    if (Date.now() > deadline) throw new Error(`${service} was not started again.`)
+    await sleep(pollMs)
   }
 }
 

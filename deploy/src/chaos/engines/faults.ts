@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { keepCopy } from '@tollgate/platform/chaos/older-copy'
 import type { SeededRandom } from '../../client/seeded-random.ts'
 import { partitionsShort } from '../../engines/kafka-question.ts'
 import { askRedis } from '../../engines/redis-question.ts'
@@ -12,6 +13,8 @@ export type World = {
   readonly services: ChaosServices
   /** How long ClickHouse is away in its own round. */
   readonly clickHouseAwayMs: number
+  /** How long all counters are stopped in their own round. */
+  readonly countersStoppedMs: number
   /** Resolves once Redis holds, of every customer, all that was acknowledged before the call. */
   readonly untilCountedInRedis: () => Promise<void>
 }
@@ -46,6 +49,9 @@ const stretches = {
   'rolling restart': restartBrokers,
   'ClickHouse away': takeClickHouseAway,
   FLUSHALL: flushRedis,
+  'counters stopped': stopCounters,
+  'older ClickHouse': putOlderClickHouseBack,
+  'kills during start': killDuringStart,
 } satisfies Record<string, Fault>
 
 export const faults: Readonly<Record<string, Fault>> = { ...moments, ...stretches }
@@ -121,6 +127,40 @@ async function takeClickHouseAway({ engines, clickHouseAwayMs }: World): Promise
   await sleep(clickHouseAwayMs)
   await engines.revive('clickhouse')
   return `for ${seconds(clickHouseAwayMs)}`
+}
+
+/** Counting stands still while usage is recorded and limits are checked. */
+async function stopCounters({ services, countersStoppedMs }: World): Promise<string> {
+  const pids = await services.pidsOf('aggregator-counters')
+  await Promise.all(pids.map((pid) => suspend(pid, countersStoppedMs)))
+  return `${pids.length} for ${seconds(countersStoppedMs)}`
+}
+
+const loadBehindCopyMs = { min: 500, max: 3_000 }
+
+/** What a power cut or a restored backup leaves: a ClickHouse that lacks rows which the sink's position says are stored. */
+async function putOlderClickHouseBack({ engines }: World, random: SeededRandom): Promise<string> {
+  await engines.stop('clickhouse')
+  const copy = await keepCopy(engines.clickHouseFolder)
+  await engines.revive('clickhouse')
+  const olderMs = random.integer(loadBehindCopyMs.min, loadBehindCopyMs.max)
+  await sleep(olderMs)
+  await engines.stop('clickhouse')
+  await copy.putBack()
+  await engines.revive('clickhouse')
+  return `a copy of ${seconds(olderMs)} before`
+}
+
+const killsPerStart = 4
+
+async function killDuringStart({ services }: World, random: SeededRandom): Promise<string> {
+  const killed: string[] = []
+  await services.restartUnderKills(random, {
+    killsMax: killsPerStart,
+    treeShare: 0.15,
+    onKill: (name) => killed.push(name),
+  })
+  return `${killed.length} kills: ${killed.join(', ')}`
 }
 
 async function flushRedis({ engines, untilCountedInRedis }: World): Promise<string> {

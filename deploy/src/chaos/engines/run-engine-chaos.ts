@@ -7,9 +7,10 @@ import { stopRecorded } from '../../engines/stop-recorded.ts'
 import { killDescendants } from '../../instance/process-tree.ts'
 import { watchLimits, type LimitWatch } from '../limit-watch.ts'
 import { startLoad, type Load } from '../load.ts'
+import { createLogReading, type LogTotals, type ReadLog } from '../read-log.ts'
 import { startChaosEngines, type ChaosEngines } from './chaos-engines.ts'
 import { startChaosServices, type ChaosServices } from './chaos-services.ts'
-import type { CustomerSums } from './engine-sums.ts'
+import { totalOf, type CustomerSums, type TotalSums } from './engine-sums.ts'
 import { openEngineStores } from './engine-stores.ts'
 import { faults, sessionTimeoutMs, type World } from './faults.ts'
 import { readEngineSums } from './read-engine-sums.ts'
@@ -30,6 +31,8 @@ export type EngineRound = {
   /** Answers of the whole round that cannot be, and refusals of what was in order; one line each. */
   readonly untrue: readonly string[]
   readonly sums: readonly CustomerSums[]
+  /** What the log has of all customers. */
+  readonly logged: LogTotals
   /** What differs; one line each. */
   readonly differences: readonly string[]
 }
@@ -44,6 +47,7 @@ export type EngineChaosOptions = {
   readonly customers: number
   readonly patienceMs: number
   readonly clickHouseAwayMs: number
+  readonly countersStoppedMs: number
   readonly say: (line: string) => void
   onFault(fault: string, number: number): void
   onRound(round: EngineRound, number: number): void
@@ -130,6 +134,7 @@ type Scene = {
   readonly watch: LimitWatch
   /** Of every customer. */
   readonly readSums: () => Promise<readonly CustomerSums[]>
+  readonly readLog: ReadLog
   readonly world: World
   readonly random: SeededRandom
 }
@@ -176,10 +181,12 @@ async function runRounds(
         { client, stores, productRef, meterRef, customersAtOnce: ledgers.length },
         ledgers,
       ),
+    readLog: createLogReading(environment, options.folder, productRef),
     world: {
       engines,
       services,
       clickHouseAwayMs: options.clickHouseAwayMs,
+      countersStoppedMs: options.countersStoppedMs,
       untilCountedInRedis: createUntilCounted(stores, load.ledgers, options.patienceMs),
     },
     // The load draws whenever an answer comes: from another source, so that the same seed has the same moments.
@@ -201,7 +208,7 @@ async function runRounds(
 }
 
 async function runRound(
-  { load, refusals, watch, readSums, world, random }: Scene,
+  { load, refusals, watch, readSums, readLog, world, random }: Scene,
   fault: string,
   patienceMs: number,
 ): Promise<EngineRound> {
@@ -215,6 +222,9 @@ async function runRound(
   const answeredAfterMs = performance.now() - struckAtMs
   const longestGapMs = load.takeLongestGapMs()
   const { sums, differences }: SumsOutcome = await readUntilExact(readSums, patienceMs)
+  const logged = await readLog()
+  const stored = totalOf(sums)
+  const isLogged = logged.units === stored.stored && logged.records === stored.storedRecords
   const untrue = [before, meanwhile, watch.take()].flatMap((counts) => counts.untrue)
   untrue.push(...refusals)
   refusals.clear()
@@ -227,6 +237,11 @@ async function runRound(
     limitChecks: meanwhile,
     untrue,
     sums,
-    differences,
+    logged,
+    differences: isLogged ? differences : [...differences, logDifference(logged, stored)],
   }
+}
+
+function logDifference({ units, records }: LogTotals, stored: TotalSums): string {
+  return `the log has ${units} units (${records} records), ClickHouse ${stored.stored} (${stored.storedRecords})`
 }

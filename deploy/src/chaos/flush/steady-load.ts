@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { patientRetries, recordWithRetries } from '../../client/record-with-retries.ts'
+import { askWithRetries, patientRetries } from '../../client/ask-with-retries.ts'
 import type { SeededRandom } from '../../client/seeded-random.ts'
 import type { TollgateClient, UnexpectedAnswerError } from '../../client/tollgate-client.ts'
 import { insist, type CustomerLedger } from '../load.ts'
@@ -62,9 +62,8 @@ export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
       ledger.sentRecords++
     }
     const record = () => client.recordUsages(usages)
-    await recordWithRetries(
+    await askWithRetries(
       () => insist(record, (refusal) => counts.refuse(refusal)),
-      undefined,
       patientRetries,
       () => (counts.sentAgain += eventsPerRequest),
     )

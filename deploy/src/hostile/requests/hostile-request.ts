@@ -7,6 +7,8 @@ export type HostileRequest = {
   readonly bytes: Buffer
   /** Its framing cannot be trusted: whatever follows on the connection may be lost with it. */
   readonly isBroken: boolean
+  /** The native front answers 411 to the head and closes, so the answer may be lost with the connection. */
+  readonly isChunked: boolean
 }
 
 const usagePaths = [
@@ -74,14 +76,14 @@ export function nextHostileRequest(random: SeededRandom, key: string): HostileRe
   else if (body.length > 0 || method !== 'GET') head.push(`content-length: ${body.length}`)
   const start = Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1')
   const bytes = Buffer.concat([start, isChunked ? chunked(random, body) : body])
-  return { method, path, bytes, isBroken }
+  return { method, path, bytes, isBroken, isChunked }
 }
 
 function garbage(random: SeededRandom): HostileRequest {
   const bytes = Buffer.from(
     Array.from({ length: random.integer(1, 200) }, () => random.integer(0, 255)),
   )
-  return { method: 'POST', path: '', bytes, isBroken: true }
+  return { method: 'POST', path: '', bytes, isBroken: true, isChunked: false }
 }
 
 function target(random: SeededRandom): { method: string; path: string } {

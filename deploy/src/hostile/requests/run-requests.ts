@@ -62,7 +62,7 @@ export async function runRequests(options: RequestsRun): Promise<HostileTally> {
         const patience = request.isBroken ? brokenPatienceMs : patienceMs
         const [answer] = await connection.exchange([request], packets, patience)
         countAndShow(request, answer)
-        if (!answer && !request.isBroken) countMissing(tally, request, before)
+        if (!answer && !request.isBroken && !request.isChunked) countMissing(tally, request, before)
         if (answer?.isLast || request.method === 'HEAD') {
           connection.destroy()
           connection = open()
