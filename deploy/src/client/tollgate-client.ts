@@ -10,6 +10,7 @@ export type TollgateClient = {
   recordUsage(usage: Record<string, unknown>): Promise<UsageAnswer>
   recordUsages(usages: readonly Record<string, unknown>[]): Promise<BulkUsageAnswer>
   checkLimit(customerRef: string, productRef: string): Promise<LimitAnswer>
+  listMeters(): Promise<readonly { readonly reference: string; readonly name: string }[]>
   /** The reference of the provider's `requests` meter. */
   requestsMeter(): Promise<string>
   meterUsage(meterRef: string, query: Record<string, string>): Promise<MeterUsage>
@@ -63,6 +64,14 @@ export function createTollgateClient(options: HttpClientOptions): TollgateClient
     return answer.body as Body
   }
 
+  async function listMeters(): Promise<readonly { reference: string; name: string }[]> {
+    const { meters } = await call<{ meters: { reference: string; name: string }[] }>(
+      'GET',
+      '/v1/ui/meters',
+    )
+    return meters
+  }
+
   return {
     createProduct: (product) => call('POST', '/v1/sdk/products', product),
     async findProduct(name) {
@@ -82,12 +91,9 @@ export function createTollgateClient(options: HttpClientOptions): TollgateClient
     recordUsages: (usages) => call('POST', '/v1/sdk/usages/bulk', { events: usages }),
     checkLimit: (customerRef, productRef) =>
       call('POST', '/v1/sdk/limits', { customerRef, productRef }),
+    listMeters,
     async requestsMeter() {
-      const { meters } = await call<{ meters: { reference: string; name: string }[] }>(
-        'GET',
-        '/v1/ui/meters',
-      )
-      const meter = meters.find((each) => each.name === 'requests')
+      const meter = (await listMeters()).find((each) => each.name === 'requests')
       if (!meter) throw new Error('The provider has no meter named requests')
       return meter.reference
     },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outcome } from '@tollgate/schemas/meter-event'
-import { patientRetries, recordWithRetries } from '../client/record-with-retries.ts'
+import { askWithRetries } from '../client/ask-with-retries.ts'
 import type { SeededRandom } from '../client/seeded-random.ts'
 import type { TollgateClient } from '../client/tollgate-client.ts'
 import { createCustomerTally, type CustomerTally } from './tally.ts'
@@ -84,9 +84,8 @@ async function record(
     metadata: { action: 'requests', toolName: random.pick(tools) },
   }
   tally.sent[outcome]++
-  await recordWithRetries((body) => client.recordUsage(body), usage, patientRetries)
+  await askWithRetries(() => client.recordUsage(usage))
   tally.acked[outcome]++
   // An agent that lost the answer sends the same call again; it is not counted twice.
-  if (random.chance(resendRate))
-    await recordWithRetries((body) => client.recordUsage(body), usage, patientRetries)
+  if (random.chance(resendRate)) await askWithRetries(() => client.recordUsage(usage))
 }

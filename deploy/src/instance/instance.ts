@@ -28,6 +28,8 @@ export type InstanceOptions = {
   /** The environment it inherits, with any settings of its own. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly startTimeoutMs?: number
+  /** Told the process number of the supervisor as soon as it has one: the start may be disturbed from then on. */
+  readonly onSpawned?: (supervisorPid: number) => void
 }
 
 const startTimeoutMs = 120_000
@@ -36,6 +38,7 @@ const stopTimeoutMs = 60_000
 /** Starts the whole process tree, as `npm start` does, and waits until it is ready. */
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
   const { child, output } = spawnStandalone(options)
+  if (child.pid !== undefined) options.onSpawned?.(child.pid)
   await untilReady(child, output, options.startTimeoutMs ?? startTimeoutMs)
   const folder = dataFolderAt(options.dataDir)
   const credentials = await readCredentials(folder.credentialsFile)

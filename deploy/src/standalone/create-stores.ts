@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ingestSettings } from '@tollgate/ingest/config'
 import { readSettings } from '@tollgate/platform/config/settings'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
+import { AnotherWriterError } from '@tollgate/platform/lmdb/writer-claim'
 import { environments } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { DataFolder } from './data-folder.ts'
@@ -10,18 +12,37 @@ import { ownStores } from './stores.ts'
 const { logPartitions } = ingestSettings
 
 /**
+ * How long a service of a killed supervisor may take to end itself. One that was killed during its start is in no run file
+ * yet, so nothing but its claim on the log tells of it.
+ */
+const orphanPatienceMs = 60_000
+const pollMs = 100
+
+/**
  * Makes the embedded log and hot state before any service opens them: LMDB does not survive one process opening a file
- * that another one is creating. Repeated at every start, so that one that was cut short here is completed.
+ * that another one is creating. Repeated at every start, so that one that was cut short here is completed. Call with the
+ * folder's lock held: a process that writes to the log is then an orphan, which is waited for.
  */
 export async function createStores(
   folder: DataFolder,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   const own = ownStores(environment)
-  if (own.log) await createLog(folder, environment)
+  if (own.log) await untilNoWriter(() => createLog(folder, environment))
   if (own.hotState) {
     const hotState = await openLmdbHotState({ folder: folder.hot, role: 'publisher' })
     await hotState.close()
+  }
+}
+
+async function untilNoWriter(step: () => Promise<void>): Promise<void> {
+  for (const deadline = Date.now() + orphanPatienceMs; ;) {
+    try {
+      return await step()
+    } catch (error) {
+      if (!(error instanceof AnotherWriterError) || Date.now() > deadline) throw error
+      await sleep(pollMs)
+    }
   }
 }
 

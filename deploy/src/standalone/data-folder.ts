@@ -1,5 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { needsOtherUser } from '@tollgate/platform/database/embedded/launcher'
+import { createPrivateFiles, makePrivateFolder } from '@tollgate/platform/service/private-files'
 import { StartRefusedError } from './start-refused.ts'
 import { writeFileDurably } from './write-file.ts'
 
@@ -39,7 +41,7 @@ export function dataFolderAt(root: string): DataFolder {
 export async function checkFormat(folder: DataFolder): Promise<void> {
   const stored = await readFormat(folder)
   if (stored === undefined) {
-    await writeFileDurably(folder.formatFile, `${JSON.stringify({ format: dataFormat })}\n`, 0o644)
+    await writeFileDurably(folder.formatFile, `${JSON.stringify({ format: dataFormat })}\n`, 0o600)
     return
   }
   refuseNewer(folder, stored)
@@ -82,6 +84,9 @@ function parseFormat(text: string): unknown {
   }
 }
 
+/** Makes the folder private to its user, as every file in it from then on: secrets and customers' data lie there. */
 export async function makeDataFolder(folder: DataFolder): Promise<void> {
+  createPrivateFiles()
+  await makePrivateFolder(folder.root, needsOtherUser(join(folder.postgres, 'data')))
   await mkdir(folder.logs, { recursive: true })
 }

@@ -2,8 +2,10 @@ import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 
 export type LogFile = {
   write(chunk: Uint8Array): void
-  /** The last lines written, for the moment a service could not start. */
+  /** The last lines written since the launch, for the moment a service could not start. */
   tail(): string
+  /** Forgets what an earlier launch wrote last. */
+  startTail(): void
   close(): void
 }
 
@@ -49,6 +51,7 @@ export function openLogFile(path: string, bytesMax: number): LogFile {
       }
     },
     tail: () => tail.toString('utf8'),
+    startTail: () => void (tail = Buffer.alloc(0)),
     close,
   }
 }

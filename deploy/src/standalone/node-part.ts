@@ -27,6 +27,7 @@ export function nodePart(options: NodePartOptions): Part {
   const log = openLogFile(options.logPath, logBytesMax)
 
   async function launch(giveUp: AbortSignal): Promise<RunningPart> {
+    log.startTail()
     const child = spawn(process.execPath, ['--enable-source-maps', options.entry], {
       env: { ...options.environment() },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -41,11 +42,13 @@ export function nodePart(options: NodePartOptions): Part {
     const problem = await untilReady(child, gone)
     giveUp.removeEventListener('abort', kill)
     if (problem !== undefined) {
+      const wasKilled = child.signalCode !== null && !giveUp.aborted
       await end(child, gone, 0)
       const { name, logPath } = options
-      throw new StartRefusedError(
-        `${name} could not start: ${lastReason(log.tail()) ?? problem} Log: ${logPath}`,
-      )
+      const reason = wasKilled ? `it was killed (${problem}).` : (lastReason(log.tail()) ?? problem)
+      throw new StartRefusedError(`${name} could not start: ${reason} Log: ${logPath}`, {
+        wasKilled,
+      })
     }
     const watched = new AbortController()
     watch(child, watched.signal)

@@ -1,3 +1,4 @@
+import { askWithRetries } from '../client/ask-with-retries.ts'
 import { createTollgateClient } from '../client/tollgate-client.ts'
 import { createStores } from './create-stores.ts'
 import { readCredentials, writeCredentials, type Credentials } from './credentials.ts'
@@ -46,8 +47,11 @@ export async function openInstallation(options: OpenOptions): Promise<Installati
       throw explainFileError(error, folder.root)
     })
     try {
-      const credentials = await seedOnce(folder, supervisor)
-      const meterRef = await withClient(credentials, (client) => client.requestsMeter())
+      // Each can be repeated from its beginning: a part that was killed is back after a moment.
+      const credentials = await askWithRetries(() => seedOnce(folder, supervisor))
+      const meterRef = await askWithRetries(() =>
+        withClient(credentials, (client) => client.requestsMeter()),
+      )
       const close = async (): Promise<void> => {
         await supervisor.stop()
         await lock.release()

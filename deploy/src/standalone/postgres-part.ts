@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@tollgate/platform/database/embedded/embedded-postgres'
+import { PostgresKilledError } from '@tollgate/platform/database/embedded/postgres-killed-error'
 import { StartRefusedError } from './start-refused.ts'
 import type { Part, RunningPart } from './supervise.ts'
 
@@ -8,7 +9,10 @@ import type { Part, RunningPart } from './supervise.ts'
 export function postgresPart(folder: string, port: number, onUrl: (url: string) => void): Part {
   async function launch(): Promise<RunningPart> {
     const server = await startEmbeddedPostgres({ folder, port }).catch((error: unknown) => {
-      throw new StartRefusedError(error instanceof Error ? error.message : String(error))
+      const wasKilled = error instanceof PostgresKilledError
+      throw new StartRefusedError(error instanceof Error ? error.message : String(error), {
+        wasKilled,
+      })
     })
     onUrl(server.url)
     return {

@@ -1,6 +1,13 @@
 /** The installation cannot start here and now. The message is one plain line that says what to do. */
 export class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError'
+  /** A process was killed before it was ready: the same start may succeed when it is repeated. */
+  readonly wasKilled: boolean
+
+  constructor(message: string, { wasKilled = false }: { readonly wasKilled?: boolean } = {}) {
+    super(message)
+    this.wasKilled = wasKilled
+  }
 }
 
 /** Turns what the file system says into the line a person needs, or gives the error back as it is. */
@@ -16,7 +23,8 @@ export function explainFileError(error: unknown, dataDir: string): Error {
       `The disk that holds ${dataDir} is full. Free some space, or choose another folder with TOLLGATE_DATA_DIR.`,
     )
   }
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR') {
+  const refusals = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']
+  if (code !== undefined && refusals.includes(code)) {
     return new StartRefusedError(
       `Cannot write to the data folder ${dataDir} (${code}). Choose another with TOLLGATE_DATA_DIR.`,
     )

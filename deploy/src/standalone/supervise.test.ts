@@ -1,4 +1,6 @@
 import { expect, test, vi } from 'vitest'
+import { Interruptions } from './interruptions.ts'
+import { StartRefusedError } from './start-refused.ts'
 import { supervise, type Part, type RunningPart } from './supervise.ts'
 
 type Controlled = RunningPart & { crash(cause: string): void; readonly ended: () => boolean }
@@ -83,4 +85,51 @@ test('hands on the reason of a first launch that failed', async () => {
   )
   await expect(part.start()).rejects.toThrow('no room')
   await part.stop()
+})
+
+test('launches a part again that is killed before it is ready', async () => {
+  let launches = 0
+  const running = { pid: 1, gone: new Promise<string>(() => undefined), end: async () => undefined }
+  const launch = async (): Promise<RunningPart> => {
+    launches += 1
+    if (launches < 3) throw new StartRefusedError('it was killed', { wasKilled: true })
+    return running
+  }
+  const part = supervise(
+    { name: 'part', logPath: '/log', launch },
+    () => undefined,
+    async () => undefined,
+  )
+  await part.start()
+  expect(launches).toBe(3)
+  await part.stop()
+})
+
+test('launches a part again that fails when another part was killed', async () => {
+  const interruptions = new Interruptions()
+  const needed: Controlled[] = []
+  const other = supervise(
+    controlledPart(needed, 0),
+    () => undefined,
+    async () => undefined,
+    interruptions,
+  )
+  await other.start()
+  let launches = 0
+  const launch = async (): Promise<RunningPart> => {
+    launches += 1
+    if (launches > 1)
+      return { pid: 1, gone: new Promise(() => undefined), end: async () => undefined }
+    needed[0]?.crash('SIGKILL')
+    throw new StartRefusedError('the store does not answer')
+  }
+  const part = supervise(
+    { name: 'part', logPath: '/log', launch },
+    () => undefined,
+    async () => undefined,
+    interruptions,
+  )
+  await part.start()
+  expect(launches).toBe(2)
+  await Promise.all([part.stop(), other.stop()])
 })

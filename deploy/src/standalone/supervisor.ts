@@ -1,4 +1,5 @@
 import type { DataFolder } from './data-folder.ts'
+import { Interruptions } from './interruptions.ts'
 import { postgresPart } from './postgres-part.ts'
 import { host, requireFreePort } from './ports.ts'
 import { createRunFilePublisher, removeRunFile, type RunFile } from './run-file.ts'
@@ -63,7 +64,8 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   let tell = (line: string): void => void heldLines.push(line)
   const publish = createRunFilePublisher(folder.runFile, describe, (line) => tell(line))
 
-  const supervised = (part: Part): SupervisedPart => supervise(part, report, publish)
+  const interruptions = new Interruptions()
+  const supervised = (part: Part): SupervisedPart => supervise(part, report, publish, interruptions)
   const stores = storeParts(shared, environment)
   const service = (name: Parameters<typeof servicePart>[0]): SupervisedPart =>
     supervised(servicePart(name, folder, addresses, environment, options.hungAfterSeconds * 1_000))

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { readSettings } from '@tollgate/platform/config/settings'
+import { runLogCommand } from '../event-log/log-command.ts'
 import { runMigrateCommand } from '../migrate/command.ts'
 import { dataFolderAt } from '../standalone/data-folder.ts'
 import { readRunFile } from '../standalone/run-file.ts'
@@ -9,9 +10,10 @@ import { standaloneSettings } from '../standalone/settings.ts'
 
 const [command, ...parameters] = process.argv.slice(2)
 if (command === 'migrate') process.exit(await runMigrateCommand(parameters, process.env))
+if (command === 'log') process.exit(await runLogCommand(parameters, process.env))
 
 /** The operator's commands, against what runs on the data folder, or against what the environment names. */
-const isBilling = command === 'billing' || command === 'reconcile'
+const isBilling = command === 'billing' || command === 'reconcile' || command === 'usage'
 const program = createRequire(import.meta.url).resolve(
   isBilling ? '@tollgate/billing-runner/cli/main' : '@tollgate/control-plane/cli/main',
 )
@@ -35,6 +37,11 @@ const { status } = spawnSync(
 if (isHelp) {
   console.log('\nBilling:\n  billing run       Do now what is due')
   console.log('  reconcile         Compare what we have with what others have of the same')
+  console.log(
+    '\nStores:\n  usage restore     Store again in ClickHouse what it lacks of the event log',
+  )
+  console.log('  log verify        Check the segments of the embedded event log')
+  console.log('  log repair        Drop damaged segments whose records are stored in ClickHouse')
   console.log('\nMoving:\n  migrate           Move an embedded installation to the engines')
 }
 process.exit(status ?? 1)

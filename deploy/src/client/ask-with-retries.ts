@@ -11,20 +11,19 @@ export type RetryLimits = {
 export const patientRetries: RetryLimits = { patienceMs: 120_000, delayMinMs: 20, delayMaxMs: 500 }
 
 /**
- * What a careful client does: the same records under the same idempotency keys again until there is an answer. No
- * answer, or a 502 to 504, says nothing about whether the first attempt was kept; the keys make asking again
- * harmless. Any other refusal is final.
+ * Sends a request again until it is answered, as a careful client does. No answer, or a 502 to 504, says nothing about
+ * whether the first attempt was kept, so the request must be safe to repeat: under an idempotency key, for instance. Any
+ * other refusal is final.
  */
-export async function recordWithRetries<Body, Answer>(
-  record: (body: Body) => Promise<Answer>,
-  body: Body,
-  limits: RetryLimits,
+export async function askWithRetries<Answer>(
+  ask: () => Promise<Answer>,
+  limits: RetryLimits = patientRetries,
   onRetry: () => void = () => undefined,
 ): Promise<Answer> {
   const deadline = Date.now() + limits.patienceMs
   for (let delayMs = limits.delayMinMs; ; delayMs = Math.min(delayMs * 2, limits.delayMaxMs)) {
     try {
-      return await record(body)
+      return await ask()
     } catch (error) {
       const isFinal = error instanceof UnexpectedAnswerError && error.status < 502
       if (isFinal || Date.now() > deadline) throw error

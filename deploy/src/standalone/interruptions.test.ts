@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { Interruptions } from './interruptions.ts'
+import { StartRefusedError } from './start-refused.ts'
+
+/** As a service reports it that ends while it starts. */
+const refusal = (words: string): Error => new StartRefusedError(`control-plane: ${words} Log: /log`)
+
+test.each([
+  'the database system is in recovery mode',
+  'the database system is starting up',
+  'the database system is shutting down',
+  'the database system is not yet accepting connections',
+])('a start is repeated for as long as PostgreSQL says: %s', (words) => {
+  const interruptions = new Interruptions()
+  expect([1, 4, 25].map((launches) => interruptions.explains(refusal(words), launches))).toEqual([
+    ...[true, true, true],
+  ])
+})
+
+test('a store that is not there is asked three times more, and another fault not again', () => {
+  const interruptions = new Interruptions()
+  const isRepeated = (words: string, launches: number) =>
+    interruptions.explains(refusal(words), launches)
+  expect(isRepeated('connect ECONNREFUSED 127.0.0.1:5432', 3)).toBe(true)
+  expect(isRepeated('connect ECONNREFUSED 127.0.0.1:5432', 4)).toBe(false)
+  expect(isRepeated('relation "plans" does not exist', 1)).toBe(false)
+})
+
+test('any start is repeated soon after a part ended', () => {
+  const interruptions = new Interruptions()
+  interruptions.note()
+  expect(interruptions.explains(refusal('whatever'), 20)).toBe(true)
+})
