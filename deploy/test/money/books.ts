@@ -9,7 +9,13 @@ export type Books = {
   readonly processorUrl: string
 }
 
-export function booksOf({ world, shop }: Cast): Books {
+export function booksOf({
+  world,
+  shop,
+}: {
+  readonly world: Cast['world']
+  readonly shop: Pick<Cast['shop'], 'providerId'>
+}): Books {
   const sql = world.stores.postgres.database.in(environment)
   const processorUrl = world.simulator.simulator.url
   return { sql, providerId: shop.providerId, processorUrl }

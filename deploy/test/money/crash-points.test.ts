@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
 import type { Happening } from './happenings.ts'
 import type { Death } from './life.ts'
 import type { Act, jobs, Ware } from './story.ts'
@@ -25,6 +26,7 @@ const visa = 'pm_card_visa'
 const buy = (slot: 0 | 1, ware: Ware): Act[] => [{ do: 'buy', slot, ware }]
 const pay = (slot: 0 | 1, card = visa): Act[] => [{ do: 'pay', slot, card }]
 const waitFor = (slot: 0 | 1): Act[] => [{ do: 'wait for', slot }]
+const openDebt = (slot: 0 | 1): Act[] => [{ do: 'open the debt', slot }]
 const mail: Act[] = [{ do: 'get mail', order: [], copies: 2 }]
 const job = (name: (typeof jobs)[number]): Act[] => [{ do: 'run', job: name }]
 /** With a day to spare, in which the usage of a month is waited for. */
@@ -32,6 +34,7 @@ const month: Act[] = [{ do: 'pass', minutes: 32 * 24 * 60 }]
 const refund = (slot: 0 | 'newest' = 0): Act[] => [{ do: 'refund', slot, isPart: false }]
 const use = (units: number, lateDays = 0): Act[] => [{ do: 'use', units, lateDays }]
 const enter = (card: string): Act[] => [{ do: 'enter a card', card }]
+const settle = (how: CustomerSettlement): Act[] => [{ do: 'settle and leave', settle: how }]
 /** Whoever is not answered asks again. */
 const bought = (ware: Ware): readonly Act[][] => {
   return [buy(0, ware), buy(0, ware), pay(0), waitFor(0), waitFor(0)]
@@ -89,6 +92,15 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
     ...[[{ do: 'go wrong', kind: 'error_before', path: '/v1/customers/:id', times: 1 } as const]],
     ...[enter(visa), enter(visa), ...told, job('bill'), job('bill')],
   ],
+  'a renewal that could not be charged is paid by its customer': [
+    ...[...bought('gold'), enter('pm_card_chargeCustomerFail'), ...told, month, job('bill')],
+    ...[openDebt(1), openDebt(1), pay(1), waitFor(1), waitFor(1), job('bill')],
+  ],
+  'usage is billed without a card, and its customer pays the bill': [
+    ...[[{ do: 'take', plan: 'pay as you go' } as const], use(700)],
+    ...[[{ do: 'take', plan: 'pay as you go' } as const], use(80), month, job('bill'), job('bill')],
+    ...[openDebt(0), openDebt(0), pay(0), waitFor(0), waitFor(0)],
+  ],
   'a plan that waits for its payment is cancelled': [
     ...[...bought('gold'), enter('pm_card_chargeCustomerFail'), ...told, month, job('bill')],
     ...[[{ do: 'cancel' } as const], [{ do: 'cancel' } as const], job('bill')],
@@ -136,6 +148,25 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
     ...[job('reconcilePayments'), [{ do: 'end the dispute', ending: 'lost' } as const], mail],
     ...[job('workOffInbox'), [{ do: 'pass', minutes: 300 } as const], job('reconcilePayments')],
   ],
+  'a customer leaves, and what was used is billed and charged before': [
+    ...[enter(visa), enter(visa), ...told],
+    ...[[{ do: 'take', plan: 'pay as you go' } as const], use(700)],
+    ...[settle('bill_now'), settle('bill_now'), settle('bill_now'), ...told],
+  ],
+  'a customer leaves whose card is declined, and pays with another one': [
+    ...[...bought('metered'), use(4_000), enter('pm_card_chargeCustomerFail'), ...told],
+    ...[settle('bill_now'), settle('bill_now'), enter(visa), enter(visa), ...told],
+    ...[settle('bill_now'), settle('bill_now'), ...told],
+  ],
+  'a customer leaves, and what is owed is given up': [
+    ...[...bought('metered'), use(4_000), enter('pm_card_chargeCustomerFail'), ...told],
+    ...[settle('bill_now'), settle('bill_now'), use(700), settle('write_off')],
+    ...[settle('write_off'), settle('write_off'), ...told],
+  ],
+  'a customer leaves, and its credits are forfeited': [
+    ...[...bought('credits'), [{ do: 'use credits' } as const], settle('write_off')],
+    ...[settle('write_off'), settle('write_off'), ...told],
+  ],
   'a customer leaves, and pays all the same': [
     ...[buy(0, 'gold'), buy(0, 'gold'), [{ do: 'leave' } as const], pay(0)],
     ...[mail, job('workOffInbox'), job('reconcilePayments'), job('reconcilePayments')],
@@ -149,11 +180,28 @@ const shown: Readonly<Record<string, readonly Happening[]>> = {
   'a plan is renewed': ['renewal that was paid'],
   'a renewal is paid back': ['invoice that was refunded'],
   'a card has expired, and another one is entered': ['invoice that was paid after that'],
+  'a renewal that could not be charged is paid by its customer': [
+    'invoice that was paid after that',
+  ],
+  'usage is billed without a card, and its customer pays the bill': ['bill of usage that was paid'],
   'usage is billed, and what came late with the next bill': [
     ...(['bill of usage that was paid', 'line of late usage'] as const),
   ],
   'the price and the usage are one invoice': ['bill of both'],
   'usage that is paid afterwards is billed to the card': ['bill of usage that was paid'],
+  'a customer leaves, and what was used is billed and charged before': [
+    ...(['bill of usage that was paid', 'customer that was deleted'] as const),
+  ],
+  'a customer leaves whose card is declined, and pays with another one': [
+    ...(['bill of usage that was paid', 'customer that was deleted'] as const),
+  ],
+  'a customer leaves, and what is owed is given up': [
+    ...(['invoice that is uncollectible', 'usage that was written off'] as const),
+    'customer that was deleted',
+  ],
+  'a customer leaves, and its credits are forfeited': [
+    ...(['credits that were forfeited', 'customer that was deleted'] as const),
+  ],
   'a plan is changed, and the rest of the period is paid': ['change of plan that was paid'],
   'a plan is changed for a cheaper one, and the next invoice is less': [
     ...(['change of plan that was credited', 'renewal that was paid'] as const),

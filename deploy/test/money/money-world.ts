@@ -12,8 +12,8 @@ import { Died, Life, type Death } from './life.ts'
 import { MortalService } from './mortal-service.ts'
 import { forgetOthers, type Stores } from './stores.ts'
 
-/** How long the simulator may take to answer. A call that hangs is waited for that long. */
-const timeoutMs = 200
+/** How long the simulator may take to answer, where calls hang that are waited for that long. */
+const shortTimeoutMs = 200
 
 /** After a reset the SDK sends once more by itself: by then it has arrived. */
 const sentAgainMs = 1_000
@@ -49,7 +49,11 @@ export class MoneyWorld {
     this.#deaths = [...deaths]
   }
 
-  static async open(stores: Stores, deaths: readonly Death[] = []): Promise<MoneyWorld> {
+  static async open(
+    stores: Stores,
+    deaths: readonly Death[] = [],
+    timeoutMs = shortTimeoutMs,
+  ): Promise<MoneyWorld> {
     const received: { readonly body: Buffer; readonly signature: string }[] = []
     const mailbox = createServer((request, response) => {
       const chunks: Buffer[] = []

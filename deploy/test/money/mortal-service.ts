@@ -16,8 +16,12 @@ import {
   type ProcessorEvent,
 } from '@tollgate/platform/payments/payment-processor'
 import { commitAndPublish } from '@tollgate/domain/publications/commit-and-publish'
+import { closeCustomer, type ClosingParts } from '@tollgate/domain/closing/close-customer'
+import type { MeasuringParts } from '@tollgate/domain/charging/measure-usage'
+import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
+import { createTrialExpiry } from '@tollgate/billing-runner/jobs/end-trials'
 import { createEndedPurchases } from '@tollgate/billing-runner/jobs/end-purchases'
 import { createRenewals } from '@tollgate/billing-runner/jobs/renew'
 import { createRetries } from '@tollgate/billing-runner/jobs/retry-charges'
@@ -26,8 +30,8 @@ import { createUsageBilling } from '@tollgate/billing-runner/jobs/bill-usage'
 import { takeBackCredits, type TakeBackParts } from '@tollgate/control-plane/jobs/take-back-credits'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { createHoldCredits, createReleaseCredits } from '@tollgate/domain/wallet/hold-credits'
-import type { WalletParts } from '@tollgate/domain/wallet/hot-wallet'
-import { readWallet } from '@tollgate/domain/wallet/read-wallet'
+import type { WalletName, WalletParts } from '@tollgate/domain/wallet/hot-wallet'
+import { readWallet, type HotWallet } from '@tollgate/domain/wallet/read-wallet'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
 import { Died, databaseOf, hotStateOf, processorOf, type Life } from './life.ts'
 import { environment } from './environment.ts'
@@ -139,18 +143,50 @@ export class MortalService {
     const wallets: TakeBackParts['wallets'] = {
       hold: createHoldCredits(this.#wallets, walletLimits),
       release: createReleaseCredits(this.#wallets),
-      readHot: (name) =>
-        readWallet(this.#wallets, name, walletLimits.waitMs).catch((error: unknown) => {
-          if (error instanceof UsageBehindError) return undefined
-          throw error
-        }),
+      readHot: (name) => this.#readHot(name),
     }
     return takeBackCredits({ database, publisher: this.#publisher, logger, wallets }, environment)
   }
 
+  /** Deletes a customer as the control plane does. */
+  async closeCustomer(
+    providerId: string,
+    reference: string,
+    settle: CustomerSettlement,
+  ): Promise<void> {
+    const { database, commit } = this.parts
+    const closing: ClosingParts = {
+      database,
+      commit,
+      charge: createSavedCardCharger(this.parts),
+      measuring: this.#measuring(),
+      readWallet: (name) => this.#readHot(name),
+      holdCredits: createHoldCredits(this.#wallets, walletLimits),
+      readSeller: () => Promise.resolve({ name: 'Acme' }),
+    }
+    await closeCustomer(closing, this.operation(providerId), reference, settle)
+  }
+
+  /** Undefined while only the ledger can say it. */
+  #readHot(name: WalletName): Promise<HotWallet | undefined> {
+    return readWallet(this.#wallets, name, walletLimits.waitMs).catch((error: unknown) => {
+      if (error instanceof UsageBehindError) return undefined
+      throw error
+    })
+  }
+
+  #measuring(): MeasuringParts {
+    return {
+      eventLog: this.#usage.usageLog,
+      usageStore: this.#usage.usageStore,
+      now: this.parts.now,
+      storedWaitMs: runnerConfig.usageStoredWaitMs,
+    }
+  }
+
   /** What the billing runner does for purchases whose time has come. */
   async bill(): Promise<void> {
-    const { logger, now } = this.parts
+    const { logger } = this.parts
     const parts = { publisher: this.#publisher, logger, limits: runnerConfig }
     const charging = {
       charge: createSavedCardCharger(this.parts),
@@ -161,14 +197,15 @@ export class MortalService {
       charging,
       renewals,
       delays: { graceMs: usageGraceMs, lateMs: timestampPastMsMax },
-      measuring: {
-        eventLog: this.#usage.usageLog,
-        usageStore: this.#usage.usageStore,
-        now,
-        storedWaitMs: runnerConfig.usageStoredWaitMs,
-      },
+      measuring: this.#measuring(),
     })
-    const all = [createEndedPurchases(), renewals, usageBilling, createRetries(charging)]
+    const all = [
+      createEndedPurchases(),
+      createTrialExpiry(charging),
+      renewals,
+      usageBilling,
+      createRetries(charging),
+    ]
     const stopping = new AbortController().signal
     for (const job of all) {
       slots += 1

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setUpCard } from '@tollgate/domain/cards/set-up-card'
+import { openInvoicePayment } from '@tollgate/domain/charging/open-invoice-payment'
 import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
 import { deleteCustomer } from '@tollgate/domain/customers/delete-customer'
+import { listDebts } from '@tollgate/domain/invoices/debts'
 import { createPayment } from '@tollgate/domain/payments/create-payment'
 import type { PaymentRequest } from '@tollgate/domain/payments/payment-request'
 import { PaymentUnknownError } from '@tollgate/domain/payments/payment-unknown-error'
@@ -24,7 +26,8 @@ import { environment } from './environment.ts'
 
 /** A payment as the customer knows it, who may have been answered or not. */
 type Known = {
-  readonly ware: Ware
+  /** Undefined: the payment of an invoice. */
+  readonly ware: Ware | undefined
   reference?: string
   processorPaymentId?: string | undefined
 }
@@ -68,10 +71,16 @@ async function play(cast: Cast, act: Act): Promise<void> {
       return ask(cast, act.slot, (service, reference) =>
         settlePayment(service.parts, service.operation(cast.shop.providerId), reference, 0),
       )
+    case 'open the debt':
+      return openDebt(cast, act.slot)
     case 'tell where one is':
       return tellWhereOneIs(cast, act.slot, act.country)
     case 'leave':
       return ownAct(cast, (work) => deleteCustomer(work, cast.customer.reference))
+    case 'settle and leave':
+      return world.act((service) =>
+        service.closeCustomer(cast.shop.providerId, cast.customer.reference, act.settle),
+      )
     case 'take':
       return take(cast, act.plan)
     case 'cancel':
@@ -208,6 +217,7 @@ async function buy(cast: Cast, slot: Slot, ware: Ware): Promise<void> {
   const { world, shop, customer, known } = cast
   const payment = known.get(slot) ?? { ware }
   known.set(slot, payment)
+  if (payment.ware === undefined) return
   const request = requestOf(cast, slot, payment.ware)
   try {
     const outcome = await world.act((service) =>
@@ -218,6 +228,31 @@ async function buy(cast: Cast, slot: Slot, ware: Ware): Promise<void> {
     payment.processorPaymentId = outcome.intent.processorPaymentId ?? undefined
   } catch (error) {
     if (!isNoAnswer(error)) throw new Error(`${customer.reference} buys ${ware}`, { cause: error })
+  }
+}
+
+/** As on the checkout's page of unpaid invoices. Asked again, the customer is given the same payment. */
+async function openDebt({ world, shop, customer, known }: Cast, slot: Slot): Promise<void> {
+  const { providerId, productRef } = shop
+  const of = { customerRef: customer.reference, productRef }
+  try {
+    const opened = await world.act(async (service) => {
+      const operation = service.operation(providerId)
+      const rows = service.parts.database.of(providerId).in(environment)
+      const [invoiceRef] = await rows.read((sql) => listDebts(sql, providerId, of))
+      const isHere = await rows.read((sql) => findCustomer(sql, providerId, customer.reference))
+      if (invoiceRef === undefined || isHere === undefined) return undefined
+      return openInvoicePayment(service.parts, operation, isHere, invoiceRef)
+    })
+    if (opened?.kind !== 'open') return
+    const { reference, processorPaymentId } = opened.intent
+    known.set(slot, {
+      ware: undefined,
+      reference,
+      processorPaymentId: processorPaymentId ?? undefined,
+    })
+  } catch (error) {
+    if (!isNoAnswer(error)) throw error
   }
 }
 

@@ -33,14 +33,26 @@ const plans = {
 export type PlanName = keyof typeof plans
 export const planNames = Object.keys(plans) as readonly PlanName[]
 
-/** A provider of Sweden that sells some plans of one product, and credits. */
-export type Shop = {
+/** A provider that sells some plans of one product, and credits. */
+export type ShopOf<Name extends string> = {
   readonly providerId: string
   readonly productRef: string
-  readonly planRefs: Readonly<Record<PlanName, string>>
+  readonly planRefs: Readonly<Record<Name, string>>
 }
 
-export async function openShop({ postgres, hotState, clock }: Stores): Promise<Shop> {
+export type Shop = ShopOf<PlanName>
+
+/** A provider of Sweden, which collects tax. */
+export function openShop(stores: Stores): Promise<Shop> {
+  return openShopWith(stores, plans, { country: 'SE', vatNumber: 'SE556012579001' })
+}
+
+/** `merchant`: who the provider is for the tax office; a provider that says nothing collects no tax. */
+export async function openShopWith<Name extends string>(
+  { postgres, hotState, clock }: Stores,
+  plans: Readonly<Record<Name, Omit<PlanCreateInput, 'name'>>>,
+  merchant: Parameters<typeof changeMerchant>[2],
+): Promise<ShopOf<Name>> {
   const { database } = postgres
   const now = new Date(clock.now())
   const fields = {
@@ -55,7 +67,6 @@ export async function openShop({ postgres, hotState, clock }: Stores): Promise<S
     const operation = operationIn(providerId, now)
     return (await runUnitOfWork(database, operation, body)).result
   }
-  const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
   await within(({ sql }) => changeMerchant(sql, providerId, merchant, now))
   const product = await within((work) =>
     createProduct(work, {
@@ -70,21 +81,21 @@ export async function openShop({ postgres, hotState, clock }: Stores): Promise<S
     }),
   )
   const productRef = product.reference
-  const planRefs: Partial<Record<PlanName, string>> = {}
-  for (const name of planNames) {
+  const planRefs: Partial<Record<Name, string>> = {}
+  for (const name of Object.keys(plans) as Name[]) {
     const given = { name, ...plans[name] } as PlanCreateInput
     const outcome = await within((work) => createPlan(work, productRef, given, 'USD'))
     if (outcome.kind !== 'plan') throw new Error(JSON.stringify(outcome))
     planRefs[name] = outcome.plan.reference
   }
-  return { providerId, productRef, planRefs: planRefs as Shop['planRefs'] }
+  return { providerId, productRef, planRefs: planRefs as ShopOf<Name>['planRefs'] }
 }
 
 let customers = 0
 
 export async function addCustomer(
   { postgres, clock }: Stores,
-  { providerId }: Shop,
+  { providerId }: Pick<Shop, 'providerId'>,
 ): Promise<Customer> {
   customers += 1
   const email = `c${customers}@example.com`

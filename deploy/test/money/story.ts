@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { Death } from './life.ts'
+import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
 import { planNames, type PlanName } from './shop.ts'
 
 /** Payments of one customer, by the place they have in the story. */
@@ -68,6 +69,8 @@ export type Act =
   | { readonly do: 'pay'; readonly slot: Slot; readonly card: string }
   | { readonly do: 'answer the bank'; readonly slot: Slot; readonly isAccepted: boolean }
   | { readonly do: 'wait for'; readonly slot: Slot }
+  /** The customer has the payment of its oldest unpaid invoice opened, to pay it with any card. */
+  | { readonly do: 'open the debt'; readonly slot: Slot }
   | { readonly do: 'tell where one is'; readonly slot: Slot; readonly country: string }
   | { readonly do: 'refund'; readonly slot: Slot | 'newest'; readonly isPart: boolean }
   | { readonly do: 'end the refund'; readonly status: 'succeeded' | 'failed' }
@@ -81,6 +84,8 @@ export type Act =
   | { readonly do: 'reactivate' }
   | { readonly do: 'enter a card'; readonly card: string }
   | { readonly do: 'leave' }
+  /** The provider deletes the customer, and says what becomes of what is owed. */
+  | { readonly do: 'settle and leave'; readonly settle: CustomerSettlement }
   | { readonly do: 'run'; readonly job: (typeof jobs)[number] }
   | { readonly do: 'get mail'; readonly order: readonly number[]; readonly copies: number }
   | { readonly do: 'lose mail' }
@@ -142,6 +147,12 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: anyAct('reactivate', {}) },
   { weight: 2, arbitrary: anyAct('enter a card', { card: fc.constantFrom(...savedCards) }) },
   { weight: 1, arbitrary: anyAct('leave', {}) },
+  {
+    weight: 1,
+    arbitrary: anyAct('settle and leave', {
+      settle: fc.constantFrom<CustomerSettlement>('bill_now', 'write_off'),
+    }),
+  },
   { weight: 4, arbitrary: anyAct('run', { job: fc.constantFrom(...jobs) }) },
   { weight: 3, arbitrary: anyAct('run', { job: fc.constant('bill' as const) }) },
   {

@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { usageColumns } from '@tollgate/aggregator/domain/usage-rows'
 import { postDebits, readDebitPosition } from '@tollgate/domain/wallet/post-debits'
-import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { HotState, Increment } from '@tollgate/platform/hot-state/hot-state'
 import type { TestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { walletScope, walletSeries, walletSubject } from '@tollgate/schemas/hot-state/wallets'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
+import { firstNote, writeSinkNote } from '@tollgate/schemas/sink-note'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import type { ManualClock } from '../manual-clock.ts'
+import { recordedEvent } from '../recorded-event.ts'
 import { environment } from './environment.ts'
 
 const partitionCount = 2
+
+const storedNote = writeSinkNote(firstNote('lineage'))
 
 /** What a customer used of a product, and what a wallet paid for it. */
 export type Used = {
@@ -47,6 +51,9 @@ export class UsageLog {
   readonly records: UsedRecord[] = []
   readonly #stores: LogStores
   readonly #heads = Array.from({ length: partitionCount }, () => 0)
+  /** Logs of other lanes share the server, which drops an insert whose token it knows. */
+  readonly #name = randomUUID()
+  #unstored: UsedRecord[] = []
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(stores: LogStores) {
@@ -61,8 +68,13 @@ export class UsageLog {
     return this.#heads[partition]!
   }
 
-  position(_group: string, _topic: string, partition: number) {
-    return Promise.resolve({ offset: this.#heads[partition]!, note: 'stored' })
+  /** Stores the rows first that are not stored yet: readers of stored usage ask for the position before they read. */
+  async position(_group: string, _topic: string, partition: number) {
+    const offset = this.#heads[partition]!
+    const stored = this.#last.then(() => this.#storeAll())
+    this.#last = stored.catch(() => undefined)
+    await stored
+    return { offset, note: storedNote }
   }
 
   /** One after the other, in the order in which they are asked for. */
@@ -78,31 +90,35 @@ export class UsageLog {
     const toldAt = new Date(this.#stores.clock.now())
     const record = { ...used, partition, offset: this.#heads[partition]!, toldAt }
     await this.#count(record)
-    await this.#store(record)
     await this.#post(record)
+    this.#unstored.push(record)
     this.records.push(record)
     this.#heads[partition] = record.offset + 1
   }
 
-  async #count({ providerId, customerRef, debit, partition, offset }: UsedRecord): Promise<void> {
-    const at = { subject: walletSubject(providerId, customerRef), scope: walletScope }
+  async #count(record: UsedRecord): Promise<void> {
+    const { partition, offset, debit } = record
     await this.#stores.hotState.apply({
       space: environment,
       partition,
       expectedOffset: offset,
       nextOffset: offset + 1,
       marks: [],
-      increments: debit ? [{ ...at, series: walletSeries, second: 1, amount: debit.micros }] : [],
-      settled: debit ? [{ ...at, reservationId: debit.usageRef }] : [],
+      increments: [...incrementsOfUsage(record), ...incrementsOfDebit(record)],
+      settled: debit ? [{ ...walletOf(record), reservationId: debit.usageRef }] : [],
     })
   }
 
-  async #store(record: UsedRecord): Promise<void> {
-    const { partition, offset } = record
-    const event = this.#eventOf(record)
+  async #storeAll(): Promise<void> {
     const table = `${environment}.usage_records`
-    const columns = usageColumns(partition)
-    await this.#stores.usageStore.insert(table, columns, [{ offset, event }], event.id)
+    for (let partition = 0; partition < partitionCount; partition++) {
+      const own = this.#unstored.filter((record) => record.partition === partition)
+      if (own.length === 0) continue
+      const rows = own.map((record) => ({ offset: record.offset, event: this.#eventOf(record) }))
+      const token = `${this.#name}-${partition}-${rows[0]!.offset}-${rows.length}`
+      await this.#stores.usageStore.insert(table, usageColumns(partition), rows, token)
+    }
+    this.#unstored = []
   }
 
   async #post(record: UsedRecord): Promise<void> {
@@ -117,7 +133,7 @@ export class UsageLog {
   }
 
   #eventOf({ providerId, customerRef, productRef, micros, at, debit }: UsedRecord): MeterEvent {
-    return {
+    const named = {
       id: debit?.usageRef ?? `usage_${randomUUID()}`,
       providerId,
       customerRef,
@@ -126,14 +142,25 @@ export class UsageLog {
       timestamp: at.getTime(),
       receivedAt: this.#stores.clock.now(),
       productRef,
-      purchaseRef: null,
-      outcome: 'success',
-      source: 'usages',
-      idempotencyKey: null,
-      properties: '{}',
-      reservationId: null,
-      traceParent: null,
-      debit: debit === undefined ? null : decimalFromMicros(debit.micros),
     }
+    return recordedEvent(named, debit === undefined ? null : decimalFromMicros(debit.micros))
   }
+}
+
+function walletOf({ providerId, customerRef }: UsedRecord) {
+  return { subject: walletSubject(providerId, customerRef), scope: walletScope }
+}
+
+function incrementsOfDebit(record: UsedRecord): readonly Increment[] {
+  if (record.debit === undefined) return []
+  const amount = record.debit.micros
+  return [{ ...walletOf(record), series: walletSeries, second: 1, amount }]
+}
+
+function incrementsOfUsage(record: UsedRecord): readonly Increment[] {
+  const { providerId, customerRef, productRef, micros, at } = record
+  if (micros === 0n) return []
+  const subject = subjectKey(providerId, customerRef)
+  const second = Math.floor(at.getTime() / 1_000)
+  return [{ subject, scope: productRef, series: requestsMeterName, second, amount: micros }]
 }

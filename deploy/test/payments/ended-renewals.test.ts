@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ChargeOutcome } from '@tollgate/domain/charging/charge-invoice'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { eventually } from './payment-stack.ts'
@@ -92,26 +92,6 @@ test('gets what succeeds all the same paid back, once', async () => {
   expect(await stack.payments.eventsOf(purchase.customerRef)).not.toContain('purchase.renewed')
 })
 
-test('does not come back when the same plan is bought anew', async () => {
-  await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
-  await stack.runJob('renewals', renewalAt, { TOLLGATE_PAYMENT_RETRY_HOURS: '1' })
-  await stack.runJob('payment-retries', '2026-03-01T11:00:00Z', {
-    TOLLGATE_PAYMENT_RETRY_HOURS: '1',
-  })
-  expect((await states()).purchase).toBe('suspended')
-  await stack.pay(purchase.customerRef, planRef, 'pm_card_visa')
-  await eventually(async () =>
-    expect(await states()).toMatchObject({
-      purchase: 'expired',
-      invoices: [{ status: 'void' }],
-    }),
-  )
-  await stack.runJob('payment-retries', '2026-03-01T12:00:00Z')
-  expect(await stack.succeededChargesOf(purchase.reference)).toBe(0)
-  const held = await stack.purchasesOf(purchase.customerRef)
-  expect(held.map(({ status }) => status).sort()).toEqual(['active', 'expired'])
-})
-
 test('because it was given up has its payment withdrawn, and a new card is not charged', async () => {
   await stack.useCard(purchase.customerRef, 'pm_card_visa_chargeDeclinedStolenCard')
   await stack.runJob('renewals', renewalAt)
@@ -131,10 +111,92 @@ test('because it was given up has its payment withdrawn, and a new card is not c
 test('with its customer is not charged any more', async () => {
   await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
   await stack.runJob('renewals', renewalAt)
-  await stack.payments.call('DELETE', `/v1/ui/customers/${purchase.customerRef}`)
+  await stack.payments.call('DELETE', `/v1/ui/customers/${purchase.customerRef}?settle=write_off`)
   await eventually(async () =>
     expect(await stack.invoicesOf(purchase.reference)).toMatchObject([{ status: 'void' }]),
   )
   await stack.runJob('payment-retries', '2026-03-01T15:00:00Z')
   expect(await stack.succeededChargesOf(purchase.reference)).toBe(0)
+})
+
+describe('a plan that is bought after a period which was never paid', () => {
+  const march = new Date('2026-02-28T12:00:00Z')
+  let limited: string
+  beforeAll(async () => {
+    const terms = {
+      price: 1_900,
+      limit: 100,
+      billingCycle: 'monthly',
+      prorationPolicy: 'full',
+    }
+    limited = await stack.payments.createPlan(terms)
+  })
+  beforeEach(async () => {
+    purchase = await stack.buy(limited)
+  })
+
+  const of = () => ({
+    customerRef: purchase.customerRef,
+    productRef: stack.payments.productRef,
+  })
+  const buyAgain = () => buy(limited, 'again')
+
+  async function buy(plan: string, key: string): Promise<Purchase> {
+    const { payments } = stack
+    const asked = { ...of(), planRef: plan }
+    const { body } = await payments.createIntent(`${key}-${purchase.reference}`, asked)
+    await payments.confirm(body.processorPaymentId)
+    await payments.process(body.processorPaymentId, purchase.customerRef)
+    return (await held())!
+  }
+
+  async function held(): Promise<Purchase | undefined> {
+    const purchases = await stack.purchasesOf(purchase.customerRef)
+    return purchases.find(({ status }) => status === 'active')
+  }
+
+  test('shares its units with what was used while the charge failed', async () => {
+    await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
+    await stack.runJob('renewals', renewalAt)
+    await cancel()
+    const window = `${purchase.reference}@${march.getTime() / 1000}`
+    expect((await buyAgain()).allowance).toMatchObject({ window, since: march })
+  })
+
+  test.each([
+    ['still', 'a free plan', { price: 0 }],
+    ['still', 'a cheaper plan', { price: 100 }],
+    ['no longer', 'a plan of the same price', { price: 1_900 }],
+  ])('%s shares its units with that period behind %s', async (shares, _name, terms) => {
+    const between = await stack.payments.createPlan({
+      ...terms,
+      limit: 10,
+      billingCycle: 'monthly',
+    })
+    await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
+    await stack.runJob('renewals', renewalAt)
+    await cancel()
+    const window = `${purchase.reference}@${march.getTime() / 1000}`
+    if (terms.price === 0) {
+      const asked = { ...of(), planRef: between }
+      expect((await stack.payments.call('POST', '/v1/sdk/activate', asked)).status).toBe(200)
+    } else {
+      expect((await buy(between, 'between')).allowance).toMatchObject({ window, since: march })
+    }
+    const { allowance } = await buyAgain()
+    expect(allowance?.window === window).toBe(shares === 'still')
+  })
+
+  test('shares its units with what was used before anybody came to charge', async () => {
+    stack.payments.stack.clock.set('2026-02-28T20:00:00Z')
+    await cancel()
+    expect((await buyAgain()).allowance).toMatchObject({ since: march })
+  })
+
+  test('has units of its own after a period that was paid', async () => {
+    stack.payments.stack.clock.set('2026-02-20T00:00:00Z')
+    await cancel()
+    stack.payments.stack.clock.set('2026-02-28T12:00:00Z')
+    expect((await buyAgain()).allowance).toBeNull()
+  })
 })

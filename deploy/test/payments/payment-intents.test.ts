@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { PaymentMethodBody } from '@tollgate/schemas/http/auto-recharge'
 import type {
   PaymentIntentBody,
   ProcessedPaymentBody,
 } from '@tollgate/schemas/http/payment-intents'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { openCheckout } from './open-checkout.ts'
 import { PaymentStack } from './payment-stack.ts'
 
 /* Payments over HTTP, against the simulator of Stripe, without a webhook: what is told comes of asking. */
@@ -37,6 +39,35 @@ async function planIntent(planRef: string, more: object = {}): Promise<PaymentIn
 async function purchasesOf(): Promise<PurchaseBody[]> {
   const path = `/v1/sdk/purchases/customer/${customerRef}`
   return (await payments.call<{ purchases: PurchaseBody[] }>('GET', path)).body.purchases
+}
+
+/** A payment that was begun on the checkout of a key for ingest alone. */
+async function boundPayment(planRef: string): Promise<PaymentIntentBody> {
+  const made = await payments.call<{ secretKey: string }>('POST', '/v1/ui/api-keys', {
+    scopes: ['ingest'],
+  })
+  const { productRef } = payments
+  const asking = { customerRef, productRef, includeCheckoutSession: true }
+  const { body } = await payments.stack.call<LimitsResponse>(
+    made.body.secretKey,
+    'POST',
+    '/v1/sdk/limits',
+    asking,
+  )
+  const take = await openCheckout(payments.stack, body.checkoutSessionId!)
+  const at = await take('pay', planRef)
+  const reference = /\/pay\/([^/?]+)$/.exec(at)?.[1]
+  expect(reference).toBeDefined()
+  const path = `/v1/sdk/payment-intents/${reference}`
+  return (await payments.call<PaymentIntentBody>('GET', path)).body
+}
+
+async function startTrial({ planRef, ...asked }: Record<string, string>): Promise<void> {
+  const path = '/v1/sdk/checkout-sessions'
+  const { body } = await payments.call<{ sessionId: string }>('POST', path, { ...asked, planRef })
+  await (
+    await openCheckout(payments.stack, body.sessionId)
+  )('trial', planRef!)
 }
 
 describe('a plan', () => {
@@ -101,6 +132,22 @@ describe('a plan', () => {
     expect(found.body).toEqual({ ...intent, status: 'succeeded' })
   })
 
+  test('is processed for nobody and nothing else', async () => {
+    const planRef = await payments.createPlan({ price: 1900 })
+    const other = await payments.createCustomer()
+    const { processorPaymentId } = await planIntent(planRef)
+    await payments.confirm(processorPaymentId)
+    const path = `/v1/sdk/payment-intents/${processorPaymentId}/process`
+    const { productRef } = payments
+    const statusWith = async (body: object): Promise<number> =>
+      (await payments.call('POST', path, body)).status
+    expect(await statusWith({ customerRef: other, productRef, planRef })).toBe(400)
+    expect(await statusWith({ customerRef, productRef: 'prd_OTHER', planRef })).toBe(400)
+    expect(await statusWith({ customerRef, productRef, planRef: 'pln_OTHER' })).toBe(400)
+    expect(await statusWith({ customerRef, productRef, planRef })).toBe(200)
+    expect(await statusWith({ customerRef })).toBe(200)
+  })
+
   test('that is held already is not sold again', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const { processorPaymentId } = await planIntent(planRef)
@@ -132,6 +179,21 @@ describe('a plan', () => {
     expect(await payments.eventsOf(customerRef)).toEqual(
       expect.arrayContaining(['purchase.expired', 'purchase.plan_changed']),
     )
+  })
+
+  test('paid on a bound checkout ends no purchase that began after its payment', async () => {
+    const held = await payments.createPlan({ price: 900, billingCycle: 'monthly', trialDays: 7 })
+    const planRef = await payments.createPlan({ price: 100 })
+    const { processorPaymentId } = await boundPayment(planRef)
+    const body = { customerRef, productRef: payments.productRef, planRef: held }
+    await startTrial(body)
+    await payments.confirm(processorPaymentId)
+    const ended = await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)
+    expect(ended.body.status).toBe('failed')
+    const purchases = await purchasesOf()
+    expect(purchases.map(({ status, planSnapshot }) => [status, planSnapshot?.reference])).toEqual([
+      ['trialing', held],
+    ])
   })
 
   test('in another currency costs what its option says', async () => {

@@ -1,5 +1,6 @@
 import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { freePort } from '@tollgate/platform/testing/free-ports'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
@@ -19,6 +20,8 @@ export type PaymentStackOptions = {
   readonly settings?: Readonly<Record<string, string>>
   /** Whether the simulator tells the service what happens. */
   readonly hasWebhooks?: boolean
+  /** Absent: there is none, and nothing asks for usage. */
+  readonly usageStore?: UsageStore
 }
 
 type ProcessorAnswer = {
@@ -52,13 +55,18 @@ export class PaymentStack {
     this.productRef = productRef
   }
 
-  static async start({ settings, hasWebhooks }: PaymentStackOptions = {}): Promise<PaymentStack> {
+  static async start({
+    settings,
+    hasWebhooks,
+    usageStore,
+  }: PaymentStackOptions = {}): Promise<PaymentStack> {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}/webhooks/stripe/sandbox`
     const simulator = await openSimulator(
       hasWebhooks === true ? { webhooks: { test: { url, secret: webhookSecret } } } : {},
     )
     const stack = await startTestStack({
+      ...(usageStore === undefined ? {} : { usageStore }),
       settings: {
         TOLLGATE_CONTROL_PLANE_PORT: String(port),
         TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,

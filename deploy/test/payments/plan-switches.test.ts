@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listLines } from '@tollgate/domain/invoices/lines'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import type {
   PaymentIntentBody,
@@ -155,37 +156,128 @@ test('a cheaper plan is taken at once, and what was paid too much lowers the nex
   expect(await accounts()).toMatchObject({ revenue: -(4_900 - 2_000 + 1_900 + 1_900) })
 })
 
-test('by the policy none nothing is charged before the next renewal', async () => {
+describe('between plans that include a number of units', () => {
+  const planWith = (price: number, limit: number) =>
+    stack.payments.createPlan({ price, limit, ...monthly })
+
+  test('a cheaper plan waits for the renewal: nothing is credited', async () => {
+    const [one, other] = [await planWith(4_900, 300), await planWith(1_900, 100)]
+    await start(one)
+    expect((await ask(other)).status).toBe(400)
+    expect(await activate(other)).toMatchObject({
+      message: 'Nothing is charged today. Plan starts on 2026-07-01, with the next renewal.',
+    })
+    expect(await held()).toMatchObject({ planRef: one, scheduledPlan: { reference: other } })
+    expect(await stack.invoicesOf(purchase.reference)).toEqual([])
+  })
+
+  test('a dearer plan adds its units for the days that are left', async () => {
+    const [one, other] = [await planWith(1_900, 100), await planWith(4_900, 300)]
+    await start(one)
+    await pay((await ask(other)).body)
+    const { payments } = stack
+    const { customerRef } = purchase
+    const asked = { customerRef, productRef: payments.productRef }
+    const { body } = await payments.call<LimitsResponse>('POST', '/v1/sdk/limits', asked)
+    // 20 of 30 days of 200 units more.
+    expect(body).toMatchObject({ withinLimits: true, remaining: 233, plan: other })
+  })
+
+  test('a cheaper plan is refused where no renewal comes', async () => {
+    const [one, other] = [await planWith(4_900, 300), await planWith(1_900, 100)]
+    await start(one)
+    await stack.sql`update purchases set auto_renew = false, next_billing_date = null,
+      end_date = '2026-07-01T00:00:00Z' where reference = ${purchase.reference}`
+    expect(await activate(other)).toMatchObject({
+      status: 'invalid',
+      message: expect.stringContaining('is paid until 2026-07-01') as string,
+    })
+    expect((await ask(other)).status).toBe(400)
+  })
+})
+
+test('by the policy none the plan changes with the next renewal, which charges its price', async () => {
   const later = { billingCycle: 'monthly', prorationPolicy: 'none' }
-  const planRef = await stack.payments.createPlan({ price: 4_900, ...later })
+  const planRef = await stack.payments.createPlan({ price: 4_900, setupFee: 100, ...later })
   await start(small)
   expect((await ask(planRef)).status).toBe(400)
-  expect(await activate(planRef)).toMatchObject({ status: 'activated' })
-  const after = await held()
-  expect(await stack.invoicesOf(after.reference)).toEqual([])
+  expect(await activate(planRef)).toEqual({
+    status: 'activated',
+    purchaseRef: purchase.reference,
+    message: 'Nothing is charged today. Plan starts on 2026-07-01, with the next renewal.',
+  })
+  expect(await held()).toMatchObject({
+    reference: purchase.reference,
+    planRef: small,
+    scheduledPlan: { reference: planRef },
+  })
   await stack.runJob('renewals', '2026-07-01T10:00:00Z')
+  await stack.runJob('renewals', '2026-07-01T10:00:01Z')
+  const after = await held()
+  expect(after).toMatchObject({
+    planRef,
+    replaces: purchase.reference,
+    startDate: new Date('2026-07-01T00:00:00Z'),
+    nextBillingDate: new Date('2026-08-01T00:00:00Z'),
+    scheduledPlan: null,
+  })
   expect(await stack.invoicesOf(after.reference)).toMatchObject([
-    { status: 'paid', totalMinor: 4_900n },
+    { status: 'paid', totalMinor: 5_000n },
+  ])
+  const told = await stack.payments.eventsOf(purchase.customerRef)
+  expect(told).toContain('purchase.plan_changed')
+})
+
+test('the set-up fee of a plan without a price is charged by the renewal that starts it', async () => {
+  const free = { price: 0, setupFee: 500, billingCycle: 'monthly', prorationPolicy: 'none' }
+  const planRef = await stack.payments.createPlan(free)
+  await start(small)
+  await activate(planRef)
+  await stack.runJob('renewals', '2026-07-01T10:00:00Z')
+  await stack.runJob('renewals', '2026-07-01T10:00:01Z')
+  const after = await held()
+  expect(after).toMatchObject({ planRef, nextBillingDate: new Date('2026-08-01T00:00:00Z') })
+  expect(await stack.invoicesOf(after.reference)).toMatchObject([
+    { status: 'paid', totalMinor: 500n },
   ])
 })
 
-test.each([{ prorationPolicy: 'full' }, {}])(
-  'by %j the price is charged in full, for a period of its own',
-  async (policy) => {
-    const planRef = await stack.payments.createPlan({
-      ...{ price: 4_900, billingCycle: 'monthly' },
-      ...policy,
-    })
-    await start(small)
-    const { body: intent } = await ask(planRef)
-    expect(intent).toMatchObject({ amount: 4_900 })
-    await pay(intent)
-    expect(await held()).toMatchObject({
-      anchor: new Date('2026-06-11T00:00:00Z'),
-      nextBillingDate: new Date('2026-07-11T00:00:00Z'),
-    })
-  },
-)
+test('a change that waits for the renewal can be replaced and withdrawn', async () => {
+  const later = { billingCycle: 'monthly', prorationPolicy: 'none' }
+  const one = await stack.payments.createPlan({ price: 4_900, ...later })
+  const other = await stack.payments.createPlan({ price: 900, ...later })
+  await start(small)
+  await activate(one)
+  await activate(other)
+  expect(await held()).toMatchObject({ planRef: small, scheduledPlan: { reference: other } })
+  expect(await activate(small)).toEqual({
+    status: 'already_active',
+    purchaseRef: purchase.reference,
+    message: 'The change to Plan is withdrawn.',
+  })
+  await stack.runJob('renewals', '2026-07-01T10:00:00Z')
+  expect(await held()).toMatchObject({ reference: purchase.reference, scheduledPlan: null })
+})
+
+test('by the policy full the price is charged in full, for a period of its own', async () => {
+  const full = { billingCycle: 'monthly', prorationPolicy: 'full' }
+  const planRef = await stack.payments.createPlan({ price: 4_900, ...full })
+  await start(small)
+  const { body: intent } = await ask(planRef)
+  expect(intent).toMatchObject({ amount: 4_900 })
+  await pay(intent)
+  expect(await held()).toMatchObject({
+    anchor: new Date('2026-06-11T00:00:00Z'),
+    nextBillingDate: new Date('2026-07-11T00:00:00Z'),
+  })
+})
+
+test('a plan without a policy costs the difference', async () => {
+  const planRef = await stack.payments.createPlan({ price: 4_900, billingCycle: 'monthly' })
+  await start(small)
+  const { body: intent } = await ask(planRef)
+  expect(intent).toMatchObject({ amount: 2_000 })
+})
 
 test('the set-up fee comes with a plan that is taken for the first time', async () => {
   const planRef = await stack.payments.createPlan({ price: 4_900, setupFee: 500, ...monthly })
@@ -230,5 +322,56 @@ test('what was paid for a change that is not possible any more is paid back', as
     const [refund] = await stack.sql<{ amount: string }[]>`
       select amount from payment_refunds where intent_ref = ${intent.transactionId!}`
     expect(Number(refund?.amount)).toBe(50)
+  })
+})
+
+describe('the set-up fee', () => {
+  const terms = { price: 1900, setupFee: 500, billingCycle: 'monthly', trialDays: 14 }
+  let feeRef: string
+  let customerRef: string
+
+  beforeEach(async () => {
+    feeRef = await stack.payments.createPlan(terms)
+    purchase = await stack.buy(feeRef)
+    customerRef = purchase.customerRef
+  })
+
+  async function dueNow(): Promise<number | undefined> {
+    const asked = { customerRef, productRef: stack.payments.productRef, planRef: feeRef }
+    sequence += 1
+    return (await stack.payments.createIntent(`fee-${sequence}`, asked)).body.amount
+  }
+
+  test('is due at checkout after a trial that was never paid', async () => {
+    await stack.asTrial(purchase.reference, '2026-06-15T00:00:00Z')
+    expect(await dueNow()).toBe(2_400)
+    await stack.sql`delete from customer_cards where customer_ref = ${customerRef}`
+    await stack.runJob('trial-expiry', '2026-06-16T00:00:00Z')
+    expect((await stack.purchase(purchase.reference)).status).toBe('suspended')
+    expect(await dueNow()).toBe(2_400)
+    await stack.pay(customerRef, feeRef, 'pm_card_visa')
+    await stack.sql`update purchases set status = 'expired' where customer_ref = ${customerRef}`
+    expect(await dueNow()).toBe(1_900)
+  })
+
+  test('is due again once everything that was paid is refunded', async () => {
+    const [bought] = await stack.sql<{ processor_payment_id: string }[]>`
+      select processor_payment_id from payment_intents where customer_ref = ${customerRef}`
+    const refund = { payment_intent: bought!.processor_payment_id }
+    await stack.payments.stripe('POST', 'refunds', refund)
+    await eventually(async () =>
+      expect((await stack.purchase(purchase.reference)).status).toBe('refunded'),
+    )
+    expect(await dueNow()).toBe(2_400)
+  })
+
+  test('is not due again if only a later period is refunded', async () => {
+    await stack.runJob('renewals', '2026-07-01T10:00:00Z')
+    const [renewal] = await stack.paymentsOf(purchase.reference)
+    await stack.payments.stripe('POST', 'refunds', { payment_intent: renewal! })
+    await eventually(async () =>
+      expect((await stack.purchase(purchase.reference)).status).toBe('refunded'),
+    )
+    expect(await dueNow()).toBe(1_900)
   })
 })

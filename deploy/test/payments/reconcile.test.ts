@@ -65,6 +65,7 @@ async function reconcile(...parameters: string[]): Promise<Printed> {
   const program = createProgram({
     run: () => Promise.reject(new Error('not asked for')),
     reconcile: (asked) => reconcileNow(config, asked, surroundings),
+    restoreUsage: () => Promise.reject(new Error('not asked for')),
   })
   const words = ['node', 'tollgate', 'reconcile', '--environment', 'sandbox', ...parameters]
   const failure = await program.parseAsync(words).then(

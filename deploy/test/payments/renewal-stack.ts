@@ -204,7 +204,8 @@ export class RenewalStack {
     await this.sql`delete from billed_periods where purchase_ref = ${reference}`
     await this.sql`
       update purchases set status = 'trialing', anchor = ${endsAt}, next_billing_date = ${endsAt},
-        next_reset_at = ${endsAt}, amount = 0, original_amount = null, exchange_rate = null
+        next_reset_at = ${endsAt}, amount = 0, original_amount = null, exchange_rate = null,
+        paid_at = null
       where reference = ${reference}`
   }
 }

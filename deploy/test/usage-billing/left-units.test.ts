@@ -9,12 +9,14 @@ import { windowId, type Entitlement } from '@tollgate/schemas/hot-state/document
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { publisherOf } from '@tollgate/billing-runner/open-parts'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
 /* Units that are left of a period, by the runner: what it tells, what it settles, and that bills say the same. */
 
 const of = new UsageShop()
+// Bills of nothing say what was carried over, too.
+beforeEach(() => of.issueZeroInvoices(true))
 const rolling = { ...postPaid, freeUnits: 0, limit: 1_000, rolloverUnusedUnits: true } as const
 const rollingOverage = {
   ...hybrid,

@@ -3,7 +3,7 @@ import { readAggregatorConfig } from '@tollgate/aggregator/config'
 import { createAggregator } from '@tollgate/aggregator/service'
 import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import { listLines } from '@tollgate/domain/invoices/lines'
-import { listInvoices } from '@tollgate/domain/invoices/repository'
+import { findInvoice, listInvoices } from '@tollgate/domain/invoices/repository'
 import { startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
@@ -35,6 +35,8 @@ export type UsageBillingStack = {
   stopProjections(): Promise<void>
   /** Of one purchase, in the order of their numbers. */
   invoicesOf(shop: Shop, purchaseRef: string): Promise<InvoiceWithLines[]>
+  /** What is kept of periods that cost nothing. */
+  draftsOf(shop: Shop, purchaseRef: string): Promise<InvoiceWithLines[]>
   stop(): Promise<void>
 }
 
@@ -91,6 +93,17 @@ export async function startUsageBillingStack(): Promise<UsageBillingStack> {
       return (await Promise.all(whole)).sort((one, other) =>
         Number((one.number ?? 0n) - (other.number ?? 0n)),
       )
+    },
+    draftsOf: async ({ providerId }, purchaseRef) => {
+      const sql = runner.database.in('sandbox')
+      const drafts = await sql<{ reference: string }[]>`
+        select reference from invoices
+        where provider_id = ${providerId} and purchase_ref = ${purchaseRef} and status = 'draft'`
+      const whole = drafts.map(async ({ reference }) => {
+        const invoice = (await findInvoice(sql, providerId, reference))!
+        return { ...invoice, lines: await listLines(sql, providerId, reference) }
+      })
+      return Promise.all(whole)
     },
     stop: async () => {
       await stopProjections()

@@ -113,15 +113,6 @@ describe('the usage of a period', () => {
     expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 200n }])
   })
 
-  test('that costs nothing has an invoice of nothing, and nobody is charged', async () => {
-    const purchase = await of.buy(postPaid)
-    await of.use(purchase, 80, '2026-02-10T00:00:00Z')
-    await of.bill('2026-03-01T00:00:00Z')
-    expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'paid', totalMinor: 0n }])
-    expect(of.asked).toEqual([])
-    expect(await of.runner.events(of.shop, /^usage\.charged$/)).toEqual([])
-  })
-
   test('that is too little to be charged is owed with the next one', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     await of.use(purchase, 30, '2026-02-10T00:00:00Z')
@@ -161,7 +152,7 @@ describe('the usage of a period', () => {
     await of.use(purchase, 200, '2026-04-10T00:00:00Z')
     await of.bill('2026-05-01T00:00:00Z')
     const totals = (await of.invoicesOf(purchase)).map(({ totalMinor }) => totalMinor)
-    expect(totals).toEqual([100n, 0n, 200n])
+    expect(totals).toEqual([100n, 200n])
   })
 
   test('of a purchase that was made before anybody noted when is billed as well', async () => {

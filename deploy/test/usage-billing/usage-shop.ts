@@ -1,6 +1,7 @@
 import type { ChargeOutcome, InvoiceCharge } from '@tollgate/domain/charging/charge-invoice'
 import { lockInvoice } from '@tollgate/domain/invoices/repository'
 import { payInvoice } from '@tollgate/domain/invoices/settle-invoice'
+import { changeMerchant } from '@tollgate/domain/merchants/repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
@@ -75,6 +76,13 @@ export class UsageShop {
   readonly declining = async (charge: InvoiceCharge): Promise<ChargeOutcome> => {
     this.asked.push(charge)
     return { kind: 'declined', isFinal: false, failure: charge.invoiceRef }
+  }
+
+  /** Whether periods that cost nothing have an invoice; null: they have none. */
+  issueZeroInvoices(issueZeroInvoices: boolean | null): Promise<void> {
+    return this.runner.within(this.shop, ({ sql, providerId, now }) =>
+      changeMerchant(sql, providerId, { issueZeroInvoices }, now),
+    )
   }
 
   async buy(input: Partial<PlanCreateInput>, change: Partial<Purchase> = {}): Promise<Purchase> {

@@ -83,7 +83,8 @@ async function take(random: Random, person: Person): Promise<boolean> {
   const hasNoCard = plan.usage !== undefined && person.model.charge() !== 'paid'
   if (hasNoCard && random.happens(80)) await person.changeCard('pays')
   const needsPayment = person.model.needsPayment(productRef, plan, person.now)
-  if (isHeld || !needsPayment || random.happens(8)) await person.activate(offer)
+  const isRefused = isHeld || person.model.owes(productRef)
+  if (isRefused || !needsPayment || random.happens(8)) await person.activate(offer)
   else await person.buy(offer, random.happens(88) ? 'pays' : 'declines')
   return true
 }

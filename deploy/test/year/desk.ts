@@ -1,16 +1,19 @@
 import type { Installation } from './installation.ts'
 import type { CreditSale } from './model/customer.ts'
 import { payBack, type ModelInvoice } from './model/invoices.ts'
-import { refund } from './model/purchase.ts'
 import type { ModelPurchase } from './model/records.ts'
 import type { Taken } from './model/wallet.ts'
 import type { Person, Receipt } from './person.ts'
+import { readCarriedIn } from './read-carried-in.ts'
 import type { Scheduler } from './scheduler.ts'
 
 /** A bank that has taken money away, until it decides. */
 type OpenDispute = {
   readonly id: string
   readonly person: Person
+  readonly invoice: ModelInvoice
+  /** What it paid for; undefined: credits. */
+  readonly purchase: ModelPurchase | undefined
   /** Credits that were taken with it. */
   readonly taken: readonly Taken[]
 }
@@ -33,7 +36,7 @@ export class Desk {
     payBack(invoice, amount)
     if (sale !== undefined) takeCredits(person, receipt, sale, invoice.refunded)
     if (purchase === undefined || invoice.status !== 'refunded') return
-    if (!isChargedBehind(purchase, -Infinity)) refund(purchase, person.now)
+    if (!isChargedBehind(purchase, -Infinity)) await this.#endRefunded(person, purchase)
   }
 
   /** The period that was charged last ends with its money; those before it were had. */
@@ -47,15 +50,21 @@ export class Desk {
     payBack(invoice, amount)
     const { period, status } = invoice
     if (status !== 'refunded' || period === undefined) return
-    if (!isChargedBehind(purchase, period.start)) refund(purchase, person.now)
+    if (!isChargedBehind(purchase, period.start)) await this.#endRefunded(person, purchase)
+  }
+
+  async #endRefunded(person: Person, purchase: ModelPurchase): Promise<void> {
+    const sql = this.#installation.stack.database.in(person.environment)
+    person.model.carriedIn = await readCarriedIn(sql)
+    person.model.refund(purchase, person.now)
   }
 
   async disputeReceipt(person: Person, receipt: Receipt): Promise<void> {
-    const { processorPaymentId, invoice, sale } = receipt
+    const { processorPaymentId, invoice, purchase, sale } = receipt
     const id = await this.#dispute(person, processorPaymentId)
     invoice.isDisputed = true
     const taken = sale === undefined ? [] : takeCredits(person, receipt, sale, invoice.paid)
-    this.#disputes.push({ id, person, taken })
+    this.#disputes.push({ id, person, invoice, purchase, taken })
   }
 
   async disputeInvoice(
@@ -65,17 +74,19 @@ export class Desk {
   ): Promise<void> {
     const id = await this.#dispute(person, await this.#paymentOf(person, purchase, invoice))
     invoice.isDisputed = true
-    this.#disputes.push({ id, person, taken: [] })
+    this.#disputes.push({ id, person, invoice, purchase, taken: [] })
   }
 
   /** Of the oldest; false where there is none. A seller who wins has the money back, and the customer its credits. */
   async closeDispute(ending: 'won' | 'lost'): Promise<boolean> {
     const dispute = this.#disputes.shift()
     if (dispute === undefined) return false
-    const { id, person, taken } = dispute
+    const { id, person, invoice, purchase, taken } = dispute
     await this.#installation.simulator.admin(`disputes/${id}/close`, { ending })
     await this.#scheduler.runPayments()
-    if (ending === 'won' && !person.isDeleted) person.model.wallet.giveBack(taken)
+    if (person.isDeleted) return true
+    if (ending === 'won') person.model.wallet.giveBack(taken)
+    else person.model.lose(invoice, purchase, person.now)
     return true
   }
 

@@ -35,6 +35,8 @@ export type Seller = {
   readonly currency: ModelCurrency
   /** It is in Sweden, and collects VAT. */
   readonly isTaxed: boolean
+  /** Also of periods that cost nothing. */
+  readonly issuesZero: boolean
   readonly clients: Readonly<Record<Environment, TollgateClient>>
 }
 
@@ -49,7 +51,13 @@ async function must(client: TollgateClient, method: string, path: string, body: 
   if (answer.status !== 200) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
 }
 
-const walletLimits = { waitMs: 10_000, heldMs: 600_000, heldMax: 1_000, tailRecordsMax: 100_000 }
+const walletLimits = {
+  waitMs: 10_000,
+  heldMs: 600_000,
+  heldMax: 1_000,
+  tailRecordsMax: 100_000,
+  storedBalancesMax: 64,
+}
 
 const secretKeys = { sandbox: 'sk_test_year', live: 'sk_live_year' } as const
 const webhookSecrets = { sandbox: 'whsec_year_sandbox', live: 'whsec_year_live' } as const
@@ -120,7 +128,8 @@ export class Installation {
     return new Installation({ stack, clock, simulator, hotState }, close)
   }
 
-  async openSeller({ mode, currency, isTaxed }: Omit<Seller, 'providerId' | 'clients'>) {
+  async openSeller(seller: Omit<Seller, 'providerId' | 'clients'>) {
+    const { mode, currency, isTaxed, issuesZero } = seller
     const { database } = this.stack
     const now = new Date(this.clock.now())
     const actor = jobActor('test')
@@ -132,6 +141,9 @@ export class Installation {
       const { secretKey } = await issueApiKey(database, this.#hotState, actor, key, now)
       const client = this.stack.clientWithKey(secretKey)
       if (isTaxed) await must(client, 'PATCH', '/v1/ui/merchant', swede)
+      if (issuesZero) {
+        await must(client, 'PATCH', '/v1/ui/merchant', { issueZeroInvoices: true })
+      }
       if (currency !== dollars) {
         const path = `/v1/ui/exchange-rates/${currency.code}`
         await must(client, 'PUT', path, { unitsPerDollar: rateOf(currency) })
@@ -139,7 +151,7 @@ export class Installation {
       return client
     }
     const clients = { sandbox: await clientOf('sandbox'), live: await clientOf('live') }
-    return { providerId, mode, currency, isTaxed, clients }
+    return { ...seller, providerId, clients }
   }
 
   /** What a process of its own works with, for as long as it lives. */

@@ -61,7 +61,7 @@ export class Person {
     this.reference = reference
     this.home = homes[number % homes.length]!
     this.isSilent = number % 3 === 0
-    this.model = new ModelCustomer(given.seller.mode, given.seller.currency)
+    this.model = new ModelCustomer(given.seller)
   }
 
   static async arrive(given: PersonParts, number: number): Promise<Person> {
@@ -149,7 +149,7 @@ export class Person {
     requireSame('recharge', status === 'succeeded', isPaid)
     charged(model.recharge!, isPaid, model.tax, at)
     if (!isPaid) return
-    const sale = model.topUp(purchaseRef!, model.recharge!.topUp, at)
+    const sale = model.topUp(purchaseRef!, model.recharge!.topUp, at, model.card)
     this.#receive({ processorPaymentId }, { purchase: undefined, sale, invoice: sale.invoice })
   }
 
@@ -160,7 +160,7 @@ export class Person {
 
   async try({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
     const held = this.model.held(productRef, this.now)
-    const mayTry = held?.plan !== plan && !this.model.hasHad(plan)
+    const mayTry = held?.plan !== plan && !this.model.hasHad(plan) && !this.model.owes(productRef)
     const operation = this.#installation.operation(this.seller, this.environment)
     const customer = await this.#customer()
     const outcome = await this.#installation

@@ -55,10 +55,10 @@ const lastActMs = 23.9 * hourMs
 
 /** Who sells. Each does in both environments. */
 const sellers = [
-  { mode: 'calendar', currency: dollars, isTaxed: false },
-  { mode: 'fixed_days', currency: dollars, isTaxed: true },
-  { mode: 'calendar', currency: yen, isTaxed: true },
-  { mode: 'calendar', currency: dinars, isTaxed: false },
+  { mode: 'calendar', currency: dollars, isTaxed: false, issuesZero: false },
+  { mode: 'fixed_days', currency: dollars, isTaxed: true, issuesZero: true },
+  { mode: 'calendar', currency: yen, isTaxed: true, issuesZero: false },
+  { mode: 'calendar', currency: dinars, isTaxed: false, issuesZero: true },
 ] as const
 
 /** One installation over months, and the model beside it. */

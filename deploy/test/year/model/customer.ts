@@ -1,5 +1,17 @@
+import { sharedAllowance } from './allowance.ts'
 import { boundary, indexAt, type Mode, type ModelCycle } from './calendar.ts'
-import { issue, sell, type ModelInvoice, type ModelLine, type Sale } from './invoices.ts'
+import {
+  dueOf,
+  issue,
+  sell,
+  staysDraft,
+  type ModelInvoice,
+  type ModelLine,
+  type Sale,
+} from './invoices.ts'
+import { carriedBy } from './chains.ts'
+import { isChargedBack } from './disputes.ts'
+import { suspend } from './jobs.ts'
 import { creditsFor, type ModelCurrency, type ModelTax } from './money.ts'
 import type { ModelPlan } from './plans.ts'
 import {
@@ -14,6 +26,7 @@ import {
 import type { ModelCharge, ModelPurchase, UsageRecord } from './records.ts'
 import type { ModelRecharge } from './recharge.ts'
 import { costOf, switchTo, type ModelSwitch } from './switch.ts'
+import { undo } from './undo.ts'
 import { ModelWallet, type ModelGrant } from './wallet.ts'
 
 /** Credits that were bought. */
@@ -35,10 +48,15 @@ export const nothingLeft: LeftByDeath = { charges: new Map() }
 /** A card's habit at every charge to come; undefined where no card was kept. */
 export type CardHabit = 'pays' | 'declines'
 
+/** What a seller's customers have in common. */
+type ModelSeller = Pick<ModelCustomer, 'mode' | 'currency' | 'issuesZero'>
+
 /** A customer as it must be. */
 export class ModelCustomer {
   readonly mode: Mode
   readonly currency: ModelCurrency
+  /** Whether what costs nothing has an invoice. */
+  readonly issuesZero: boolean
   readonly purchases: ModelPurchase[] = []
   readonly usage: UsageRecord[] = []
   readonly wallet = new ModelWallet()
@@ -52,17 +70,23 @@ export class ModelCustomer {
   carriedIn: ReadonlyMap<string, bigint> = new Map()
   left: LeftByDeath = nothingLeft
   recharge: ModelRecharge | undefined
-  #card: CardHabit | undefined
+  /** The one that is kept, by its number. */
+  card: number | undefined
+  #habit: CardHabit | undefined
+  #cards = 0
+  readonly #lostCards = new Set<number>()
   readonly #changes = new Map<ModelPurchase, ModelSwitch>()
 
-  constructor(mode: Mode, currency: ModelCurrency) {
+  constructor({ mode, currency, issuesZero }: ModelSeller) {
     this.mode = mode
     this.currency = currency
+    this.issuesZero = issuesZero
   }
 
   /** There is another card, and all that could not be charged is charged to it soon. */
   keepCard(habit: CardHabit, at: number): void {
-    this.#card = habit
+    this.card = this.#draw()
+    this.#habit = habit
     if (this.recharge !== undefined) Object.assign(this.recharge, { status: 'active', failures: 0 })
     for (const { invoices } of this.purchases) {
       for (const invoice of invoices) {
@@ -73,12 +97,17 @@ export class ModelCustomer {
   }
 
   sale({ reference, invoices }: ModelPurchase, charges: readonly ModelLine[]): Sale {
-    const { currency, tax } = this
+    const { currency, tax, issuesZero } = this
     const key = keyOf(reference, charges)
     const before = invoices.filter(({ lines }) =>
       lines.some((line) => lineKey(reference, line) === key),
     )
-    return { currency, tax, carriedIn: this.carriedIn.get(`${key} ${before.length}`) ?? 0n }
+    return {
+      currency,
+      tax,
+      issuesZero,
+      carriedIn: this.carriedIn.get(`${key} ${before.length}`) ?? 0n,
+    }
   }
 
   /** When it is charged, where nobody has come to that yet. */
@@ -102,7 +131,27 @@ export class ModelCustomer {
       }
     }
     this.recharge = undefined
-    this.#card = undefined
+    this.#habit = undefined
+  }
+
+  #draw(): number {
+    this.#cards += 1
+    return this.#cards
+  }
+
+  /** A bank has taken back for good what paid an invoice, and perhaps a purchase. Its card is charged no more. */
+  lose(invoice: ModelInvoice, purchase: ModelPurchase | undefined, at: number): void {
+    invoice.isLost = true
+    if (invoice.paidBy !== undefined) this.#lostCards.add(invoice.paidBy)
+    if (this.recharge !== undefined && this.charge() === 'no card') {
+      Object.assign(this.recharge, { status: 'pending_setup', failures: 0 })
+    }
+    if (purchase === undefined) return
+    const last = carriedBy(this.purchases, purchase).at(-1)
+    if (last?.plan.price === 0) return
+    const { status } = last ?? purchase
+    const isOpenPaid = status === 'active' || status === 'past_due'
+    if (isOpenPaid && isChargedBack(last ?? purchase)) suspend(last ?? purchase, at)
   }
 
   /** What waits for the next invoice. */
@@ -114,13 +163,17 @@ export class ModelCustomer {
   }
 
   charge(): ModelCharge {
-    if (this.#card === undefined) return 'no card'
-    return this.#card === 'pays' ? 'paid' : 'declined'
+    const { card } = this
+    if (this.#habit === undefined || card === undefined || this.#lostCards.has(card)) {
+      return 'no card'
+    }
+    return this.#habit === 'pays' ? 'paid' : 'declined'
   }
 
-  /** The one that decides about the product: the newest. */
+  /** The one that decides about the product: the one with access, or the newest. */
   latest(productRef: string): ModelPurchase | undefined {
-    return this.purchases.findLast((purchase) => purchase.productRef === productRef)
+    const ofProduct = this.purchases.filter((purchase) => purchase.productRef === productRef)
+    return ofProduct.findLast(isOpen) ?? ofProduct.at(-1)
   }
 
   held(productRef: string, at: number): ModelPurchase | undefined {
@@ -132,9 +185,24 @@ export class ModelCustomer {
     return this.purchases.some((purchase) => purchase.plan === plan)
   }
 
+  /** Whether an invoice for the product is unpaid. That for a period which never begins is not owed. */
+  owes(productRef: string): boolean {
+    return this.purchases
+      .filter((purchase) => purchase.productRef === productRef)
+      .some(({ endedAt, invoices }) =>
+        invoices.some((invoice) => {
+          const isUnpaid = invoice.status === 'open' || invoice.status === 'uncollectible'
+          const hasUsage = invoice.lines.some(({ kind }) => kind.endsWith('usage'))
+          const neverBegins = endedAt !== null && invoice.period !== undefined && !hasUsage
+          return isUnpaid && dueOf(invoice) > 0n && !neverBegins
+        }),
+      )
+  }
+
   /** What the operation of the same name answers (3.9). */
   activate(productRef: string, plan: ModelPlan, at: number) {
     if (this.held(productRef, at)?.plan === plan) return 'already_active'
+    if (this.owes(productRef)) return 'payment_required'
     const isFree = plan.price === 0 && plan.type === 'recurring'
     const change = this.#switchTo(productRef, plan, at)
     if (this.needsPayment(productRef, plan, at)) return 'payment_required'
@@ -153,7 +221,29 @@ export class ModelCustomer {
   billChange(purchase: ModelPurchase, at: number): void {
     const charges = this.#changes.get(purchase)?.charges ?? []
     if (charges.length === 0) return
-    purchase.invoices.push(issue(charges, undefined, this.sale(purchase, charges), at))
+    const sale = this.sale(purchase, charges)
+    if (staysDraft(charges, sale)) return
+    purchase.invoices.push(issue(charges, undefined, sale, at))
+  }
+
+  /** Its payment is paid back in full: what ran for the difference to it ends with it. */
+  refund(purchase: ModelPurchase, at: number): void {
+    if (purchase.status === 'refunded') return
+    for (const carried of undo(this.purchases, purchase, at)) this.#takeBackChange(carried, at)
+  }
+
+  /** What a change left for the next invoice is settled by an invoice of the opposite, while all of it still waits. */
+  #takeBackChange(purchase: ModelPurchase, at: number): void {
+    for (const { status, carried, paid, lines } of [...purchase.invoices]) {
+      if (status !== 'paid' || carried === 0n || paid !== 0n) continue
+      if (!lines.some(({ kind }) => kind === 'proration')) continue
+      const own = lines.filter(({ kind }) => kind !== 'carried_in')
+      const amount = own.reduce((sum, line) => sum + line.amount, 0n)
+      if (amount < 0n ? this.carried > amount : this.carried < amount) continue
+      const charged = own.filter(({ kind }) => kind === 'proration' || kind === 'setup_fee')
+      const charges = charged.map((line) => ({ ...line, amount: -line.amount }))
+      purchase.invoices.push(issue(charges, undefined, this.sale(purchase, charges), at))
+    }
   }
 
   /** What the first payment comes to, without tax: the set-up fee is due once. */
@@ -168,13 +258,15 @@ export class ModelCustomer {
     const amount = BigInt(plan.price) + fee
     const purchase = this.#replace({ productRef, plan, at, how: 'paid', amount }, change)
     const charges = change?.charges ?? firstCharges(purchase, fee)
-    purchase.invoices.push(sell(charges, this, at))
+    // It is kept by who pays, behind this.
+    purchase.invoices.push(sell(charges, this, { at, card: this.#cards + 1 }))
     return purchase
   }
 
-  topUp(reference: string, amount: bigint, at: number): CreditSale {
+  /** By a card that is not kept, unless it is bought by itself. */
+  topUp(reference: string, amount: bigint, at: number, card = this.#draw()): CreditSale {
     const credits = creditsFor(amount, this.currency)
-    const invoice = sell([{ kind: 'credits', amount }], this, at)
+    const invoice = sell([{ kind: 'credits', amount }], this, { at, card })
     const sale = { reference, credits, invoice, grant: this.wallet.grant(credits) }
     this.creditSales.push(sale)
     return sale
@@ -193,14 +285,18 @@ export class ModelCustomer {
   }
 
   /** What the limit check tells of a free plan with a cap, or of one that the wallet pays; undefined of others. */
-  remaining({ plan, productRef, anchor, mode }: ModelPurchase, at: number): number | undefined {
+  remaining(purchase: ModelPurchase, at: number): number | undefined {
+    const { plan, productRef, anchor, mode, allowance } = purchase
     if (plan.creditsPerUnit !== undefined)
       return Math.floor(this.wallet.credits / plan.creditsPerUnit)
     if (plan.cap === undefined || plan.cycle === undefined) return undefined
     const index = indexAt(plan.cycle, mode, anchor, at)
-    const from = boundary(plan.cycle, mode, anchor, index)
+    const start = boundary(plan.cycle, mode, anchor, index)
+    const isFirst = start <= purchase.startedAt
+    const from = isFirst ? (allowance?.since ?? purchase.startedAt) : start
+    const cap = isFirst ? Math.floor(purchase.firstCap ?? plan.cap) : plan.cap
     const until = boundary(plan.cycle, mode, anchor, index + 1)
-    return Math.max(0, plan.cap - this.used(productRef, from, until))
+    return Math.max(0, cap - this.used(productRef, from, until))
   }
 
   #hadThisPeriod(plan: ModelPlan, at: number): boolean {
@@ -211,24 +307,39 @@ export class ModelCustomer {
     return indexAt(plan.cycle!, mode, anchor, lastMoment) === indexAt(plan.cycle!, mode, anchor, at)
   }
 
+  /** A purchase that was paid, and not refunded altogether. */
+  #hasPaidFor(plan: ModelPlan): boolean {
+    const keepsMoney = ({ status, invoices }: ModelPurchase): boolean =>
+      status !== 'refunded' || invoices.some(({ paid, refunded }) => paid > refunded)
+    return this.purchases.some((each) => each.plan === plan && each.amount > 0n && keepsMoney(each))
+  }
+
   #switchTo(productRef: string, plan: ModelPlan, at: number): ModelSwitch | undefined {
-    return switchTo(plan, this.held(productRef, at), !this.hasHad(plan), at)
+    return switchTo(plan, this.held(productRef, at), !this.#hasPaidFor(plan), at)
   }
 
   #feeOf(plan: ModelPlan): bigint {
-    return BigInt(this.hasHad(plan) ? 0 : (plan.setupFee ?? 0))
+    return BigInt(this.#hasPaidFor(plan) ? 0 : (plan.setupFee ?? 0))
   }
 
   #replace(next: Omit<Begin, 'mode'>, change?: ModelSwitch): ModelPurchase {
     const last = this.latest(next.productRef)
+    const given = { ...next, mode: this.mode }
+    const started = change === undefined ? begin(given) : beginSwitched(given, change)
+    const isPaid = next.how === 'paid' && change === undefined
+    const firstCap = change?.cap
+    const sharing = firstCap === undefined ? last : undefined
+    const allowance = sharedAllowance(sharing, started, isPaid, next.at)
     const hasLapsed = last !== undefined && settleEnd(last, next.at)
     const replaces = last !== undefined && !hasLapsed && isOpen(last)
     // One that stands still does not come back beside another.
     const isOver = replaces || (last !== undefined && last.status === 'suspended')
     if (isOver) endAt(last, 'expired', next.at)
-    const given = { ...next, mode: this.mode }
-    const purchase = change === undefined ? begin(given) : beginSwitched(given, change)
-    if (replaces) purchase.events.push('purchase.plan_changed')
+    const purchase = { ...started, allowance, firstCap }
+    if (replaces) {
+      purchase.events.push('purchase.plan_changed')
+      purchase.before = last
+    }
     if (change !== undefined) this.#changes.set(purchase, change)
     this.purchases.push(purchase)
     return purchase

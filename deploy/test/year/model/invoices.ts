@@ -34,10 +34,15 @@ export type ModelInvoice = {
   kept: bigint
   /** What begins when it is paid. */
   period: { readonly start: number; readonly end: number } | undefined
-  status: 'open' | 'paid' | 'partly_refunded' | 'refunded' | 'void' | 'uncollectible'
+  status: 'draft' | 'open' | 'paid' | 'partly_refunded' | 'refunded' | 'void' | 'uncollectible'
   paid: bigint
   refunded: bigint
+  /** When, and by which of the customer's cards. */
+  paidAt: number | undefined
+  paidBy: number | undefined
   isDisputed: boolean
+  /** And the bank has taken the money back for good. */
+  isLost: boolean
   /** Of what was paid for as it was taken. */
   readonly isSale: boolean
   /** Charges that failed, and when the next one is tried; null: when there is another card. */
@@ -52,15 +57,26 @@ export type Sale = {
   readonly tax: ModelTax | undefined
   /** What earlier invoices left for this one. */
   readonly carriedIn: bigint
+  /** Whether what costs nothing has an invoice. */
+  readonly issuesZero: boolean
+}
+
+/** It costs nothing, and is no invoice: what was counted is kept. What waits is taken over once it is enough to be charged. */
+export function staysDraft(
+  charges: readonly ModelLine[],
+  { carriedIn, issuesZero }: Sale,
+): boolean {
+  return !issuesZero && carriedIn === 0n && charges.every(({ amount }) => amount === 0n)
 }
 
 /** Too little to be charged waits for the next one, and so does a credit; it is settled by that. */
 export function issue(
   charges: readonly ModelLine[],
   period: ModelInvoice['period'],
-  { currency, tax, carriedIn }: Sale,
+  sale: Sale,
   at: number,
 ): ModelInvoice {
+  const { currency, tax, carriedIn } = sale
   const charged = sum(charges)
   const taxed = tax === undefined || charged === 0n ? undefined : taxOf(charged, tax)
   const lines: ModelLine[] = [
@@ -79,10 +95,13 @@ export function issue(
     credited: 0n,
     kept: 0n,
     period,
-    status: total === carried ? 'paid' : 'open',
+    status: staysDraft(charges, sale) ? 'draft' : total === carried ? 'paid' : 'open',
     paid: 0n,
     refunded: 0n,
+    paidAt: undefined,
+    paidBy: undefined,
     isDisputed: false,
+    isLost: false,
     isSale: false,
     failures: 0,
     nextCharge: null,
@@ -94,16 +113,18 @@ export function issue(
 export function sell(
   charges: readonly ModelLine[],
   sale: Pick<Sale, 'currency' | 'tax'>,
-  at: number,
+  paid: Paid,
 ): ModelInvoice {
-  const invoice = issue(charges, undefined, { ...sale, carriedIn: 0n }, at)
-  pay(invoice)
+  const invoice = issue(charges, undefined, { ...sale, carriedIn: 0n, issuesZero: true }, paid.at)
+  pay(invoice, paid)
   return { ...invoice, isSale: true }
 }
 
-export function pay(invoice: ModelInvoice): void {
+export type Paid = { readonly at: number; readonly card: number | undefined }
+
+export function pay(invoice: ModelInvoice, { at, card }: Paid): void {
   if (invoice.status !== 'open') return
-  invoice.paid = dueOf(invoice)
+  Object.assign(invoice, { paid: dueOf(invoice), paidAt: at, paidBy: card })
   settle(invoice)
 }
 

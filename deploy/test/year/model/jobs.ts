@@ -1,4 +1,5 @@
 import { boundary, dayMs, hourMs, indexAt } from './calendar.ts'
+import { isChargedBack } from './disputes.ts'
 import {
   carryOver,
   dueOf,
@@ -23,6 +24,8 @@ type Customer = {
   readonly currency: ModelCurrency
   leftCharge(purchase: ModelPurchase, lines: readonly ModelLine[]): number | undefined
   charge(): ModelCharge
+  /** The card that is charged. */
+  readonly card: number | undefined
   /** How what is charged now is sold. */
   sale(purchase: ModelPurchase, charges: readonly ModelLine[]): Sale
 }
@@ -134,6 +137,7 @@ function charge(
   at: number,
   customer: Customer,
 ): boolean {
+  if (invoice.status === 'draft') return true
   const left = customer.leftCharge(purchase, invoice.lines)
   if (left === undefined) return collect(purchase, invoice, at, customer)
   invoice.nextCharge = left
@@ -151,7 +155,7 @@ function collect(
   if (invoice.status === 'open') {
     const isTooLittle = dueOf(invoice) < customer.currency.processorMin
     if (isTooLittle && outcome !== 'no card') carryOver(invoice)
-    else if (outcome === 'paid') pay(invoice)
+    else if (outcome === 'paid') pay(invoice, { at, card: customer.card })
     else {
       fail(purchase, invoice, at)
       return false
@@ -181,7 +185,7 @@ function fail(purchase: ModelPurchase, invoice: ModelInvoice, at: number): void 
   if (invoice.nextCharge === null) suspend(purchase, at)
 }
 
-function suspend(purchase: ModelPurchase, at: number): void {
+export function suspend(purchase: ModelPurchase, at: number): void {
   purchase.suspensions.push({ from: at, until: Infinity })
   purchase.status = 'suspended'
   purchase.events.push('purchase.suspended')
@@ -241,6 +245,8 @@ function goOn(purchase: ModelPurchase, at: number): void {
     (invoice) => invoice.status === 'open' && invoice.failures > 0,
   )
   if ((status !== 'past_due' && status !== 'suspended') || isUnpaid) return
+  // The money that the bank took is not there by it.
+  if (status === 'suspended' && isChargedBack(purchase)) return
   Object.assign(purchase, { status: 'active', retries: noRetries })
   purchase.events.push(status === 'past_due' ? 'purchase.updated' : 'purchase.activated')
   if (status === 'past_due') return

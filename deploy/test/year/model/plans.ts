@@ -12,7 +12,8 @@ export type ModelPlan = {
   readonly accessDays?: number
   readonly autoRenew?: false
   /** Of a change to it within a period; none: it begins a period of its own. */
-  readonly proration?: 'proportional' | 'none'
+  /** `proportional` where there is none. */
+  readonly proration?: 'proportional' | 'full'
   /** Of a free plan: what it allows in a period. */
   readonly cap?: number
   /** Paid after the period. */
@@ -48,6 +49,7 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
     { name: 'Pass', type: 'one-time', price: 4_900, accessDays: 30 },
     { name: 'For good', type: 'one-time', price: 9_900, setupFee: 100 },
   ],
+  // A change between plans that include units is a matter of `deploy/test/sequences`: here it starts a period.
   Metered: [
     {
       name: 'Afterwards',
@@ -66,6 +68,7 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
     {
       name: 'Tiers',
       type: 'hybrid',
+      proration: 'full',
       cycle: monthly,
       price: 4_900,
       strategy: 'recurring_first',
@@ -83,6 +86,7 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
     {
       name: 'Overage',
       type: 'hybrid',
+      proration: 'full',
       cycle: monthly,
       price: 2_900,
       setupFee: 250,
@@ -92,6 +96,7 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
     {
       name: 'Together',
       type: 'hybrid',
+      proration: 'full',
       cycle: monthly,
       price: 1_900,
       strategy: 'combined',
@@ -107,6 +112,7 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
     {
       name: 'Volume',
       type: 'hybrid',
+      proration: 'full',
       cycle: weekly,
       price: 700,
       strategy: 'usage_first',
@@ -131,6 +137,7 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
     {
       name: 'Left over with base',
       type: 'hybrid',
+      proration: 'full',
       cycle: monthly,
       price: 1_500,
       strategy: 'combined',
@@ -147,7 +154,7 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
       setupFee: 300,
       proration: 'proportional',
     },
-    { name: 'Large', type: 'recurring', cycle: monthly, price: 9_900, proration: 'none' },
+    { name: 'Large', type: 'recurring', cycle: monthly, price: 9_900, proration: 'full' },
   ],
   Wallet: [{ name: 'By use', type: 'usage-based', price: 0, creditsPerUnit: 7 }],
 }

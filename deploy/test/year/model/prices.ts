@@ -18,20 +18,25 @@ export type UsagePrices = {
   readonly overage?: { readonly rate: number; readonly most?: number }
 }
 
-/** Credits: a hundredth of a cent each. `left` units were left over from the period before. */
-export function creditsOf(prices: UsagePrices, used: number, left = 0): bigint {
+/**
+ * Credits: a hundredth of a cent each. `left` units were left over from the period before; `before` units were used by
+ * other purchases of the allowance that is shared.
+ */
+export function creditsOf(prices: UsagePrices, used: number, left = 0, before = 0): bigint {
   const { tiers, byVolume, package: size = 1 } = prices
-  const units = Math.ceil(billableUnits(prices, used, left) / size) * size
+  const from = billableUnits(prices, before, left)
+  const billable = billableUnits(prices, before + used, left) - from
+  const units = Math.ceil(billable / size) * size
   if (tiers === undefined) return BigInt(units) * BigInt(rateOf(prices))
   if (byVolume) {
-    const { rate } = tiers.find(({ to = Infinity }) => units <= to)!
+    const { rate } = tiers.find(({ to = Infinity }) => from + units <= to)!
     return BigInt(units) * BigInt(rate)
   }
   let credits = 0n
-  for (const { from, to = Infinity, rate } of tiers) {
+  for (const { from: begin, to = Infinity, rate } of tiers) {
     // The tiers number the billable units from 1; one that begins at 0 has its first unit there as well.
-    const first = Math.max(from, 1)
-    const inTier = Math.max(0, Math.min(units, to) - first + 1)
+    const first = Math.max(begin, 1, from + 1)
+    const inTier = Math.max(0, Math.min(from + units, to) - first + 1)
     credits += BigInt(inTier) * BigInt(rate)
   }
   return credits

@@ -24,6 +24,7 @@ export function begin({ productRef, plan, mode, at, how, amount }: Begin): Model
   const isTrial = how === 'tried'
   return {
     reference: '',
+    before: undefined,
     productRef,
     plan,
     mode,

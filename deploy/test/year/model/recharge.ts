@@ -11,7 +11,7 @@ export type RechargeTerms = {
 }
 
 export type ModelRecharge = RechargeTerms & {
-  status: 'active' | 'failed'
+  status: 'active' | 'failed' | 'pending_setup'
   failures: number
   spent: bigint
   /** `YYYY-MM`; what was spent before is forgotten. */

@@ -10,6 +10,8 @@ type Status =
 /** A purchase as it must be. Times are milliseconds. */
 export type ModelPurchase = {
   reference: string
+  /** What gave access until it took its place. */
+  before: ModelPurchase | undefined
   readonly productRef: string
   readonly plan: ModelPlan
   readonly mode: Mode
@@ -34,18 +36,34 @@ export type ModelPurchase = {
   /** Of its periods and its usage. */
   readonly invoices: ModelInvoice[]
   readonly usageBook: UsageBook
+  /** Absent: its first period starts a full allowance of its own. */
+  readonly allowance?: ModelAllowance | undefined
+  /** Units that its first period allows after a change within a period. Absent: as many as its plan. */
+  readonly firstCap?: number | undefined
 }
 
 type Retry = { readonly failures: number; readonly next: number | null }
 
 /** What was billed of a purchase's usage. */
 export type UsageBook = {
-  /** Units that were billed, and those that the period before had left, by the start of their period. */
-  readonly billed: Map<number, { readonly end: number; units: number; readonly left: number }>
+  /** By the start of their period. */
+  readonly billed: Map<number, BilledPeriod>
   /** Up to where; null: all of it is. */
   billedUntil: number | null
   /** When what came late after that is billed; null: nothing more comes. */
   closesAt: number | null
+}
+
+/** What the first period of a purchase shares with the purchases before it: usage since then counts against it. */
+export type ModelAllowance = { readonly since: number; readonly until: number }
+
+type BilledPeriod = {
+  readonly end: number
+  /** Units that were billed, and units that other purchases had used before of the allowance that is shared. */
+  units: number
+  before: number
+  /** Units that the period before had left. */
+  readonly left: number
 }
 
 export type UsageRecord = {

@@ -10,6 +10,8 @@ export type ModelSwitch = {
   readonly end: number
   /** What it costs now; a credit below nothing. */
   readonly charges: readonly ModelLine[]
+  /** What the plan allows until then, where the one before allowed any number. */
+  readonly cap: number | undefined
 }
 
 /** Undefined where the new plan begins a period of its own, at its full price. */
@@ -19,7 +21,7 @@ export function switchTo(
   isFirst: boolean,
   at: number,
 ): ModelSwitch | undefined {
-  if (plan.proration === undefined || held === undefined || held.plan === plan) return undefined
+  if (plan.proration === 'full' || held === undefined || held.plan === plan) return undefined
   const { plan: before, status, nextBilling, mode, anchor } = held
   const isPaid = status === 'active' && (nextBilling === null || nextBilling > at)
   if (!isPaid || before.price === 0 || !haveOneCycle(before, plan)) return undefined
@@ -28,14 +30,16 @@ export function switchTo(
   const end = boundary(plan.cycle!, mode, anchor, index + 1)
   const changedAt = wholeSecond(at)
   const left = BigInt(end - changedAt)
-  const more = plan.proration === 'none' ? 0n : BigInt(plan.price - before.price)
+  const more = BigInt(plan.price - before.price)
   const amount = rounded(more * left, BigInt(end - start))
   const fee = BigInt(isFirst ? (plan.setupFee ?? 0) : 0)
   const charges: readonly ModelLine[] = [
     { kind: 'proration', start: changedAt, end, amount },
     { kind: 'setup_fee', amount: fee },
   ]
-  return { from: held, end, charges: charges.filter((line) => line.amount !== 0n) }
+  const share = Number(left) / (end - start)
+  const cap = before.cap === undefined && plan.cap !== undefined ? plan.cap * share : undefined
+  return { from: held, end, cap, charges: charges.filter((line) => line.amount !== 0n) }
 }
 
 export function costOf({ charges }: ModelSwitch): bigint {

@@ -52,8 +52,9 @@ export function billNextUsage(
   const units = sum(ofProduct, start, end)
   if (purchase.status === 'suspended' && units === 0 && late.length === 0) return { end, lines: [] }
   const left = leftOverInto(purchase, start)
-  book.billed.set(start, { end, units, left })
-  const amount = priceOfCredits(creditsOf(plan.usage, units, left), currency)
+  const before = usedBefore(purchase, ofProduct, start)
+  book.billed.set(start, { end, units, before, left })
+  const amount = priceOfCredits(creditsOf(plan.usage, units, left, before), currency)
   return { end, lines: [...late, { kind: 'usage', start, end, amount }] }
 }
 
@@ -62,22 +63,34 @@ function leftOverInto({ plan, usageBook, suspensions }: ModelPurchase, start: nu
   const before = [...usageBook.billed.values()].find(({ end }) => end === start)
   const endedWithoutAccess = suspensions.some(({ from, until }) => from < start && start <= until)
   if (before === undefined || endedWithoutAccess) return 0
-  return leftOver(plan.usage!, before.units)
+  return leftOver(plan.usage!, before.before + before.units)
+}
+
+/** What other purchases used of the allowance that the first period shares. */
+function usedBefore(
+  { startedAt, allowance }: ModelPurchase,
+  records: readonly UsageRecord[],
+  start: number,
+): number {
+  return allowance === undefined || start !== startedAt ? 0 : sum(records, allowance.since, start)
 }
 
 /** What periods that were billed have got since. */
 function lateLines(
-  { plan, usageBook }: ModelPurchase,
+  purchase: ModelPurchase,
   records: readonly UsageRecord[],
   currency: ModelCurrency,
 ): ModelLine[] {
+  const { plan, usageBook } = purchase
   const prices = plan.usage!
   return [...usageBook.billed].flatMap(([start, period]) => {
-    const { end, units: before, left } = period
+    const { end, left } = period
+    const billed = creditsOf(prices, period.units, left, period.before)
     const units = sum(records, start, end)
-    if (units === before) return []
-    period.units = units
-    const credits = creditsOf(prices, units, left) - creditsOf(prices, before, left)
+    const before = usedBefore(purchase, records, start)
+    if (units === period.units && before === period.before) return []
+    Object.assign(period, { units, before })
+    const credits = creditsOf(prices, units, left, before) - billed
     return { kind: 'late_usage', start, end, amount: priceOfCredits(credits, currency) }
   })
 }

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Lanes } from './lanes.ts'
+import type { Death } from './life.ts'
+import type { Act } from './story.ts'
+import { tellStory } from './tell-story.ts'
+
+/*
+ * A customer pays an invoice that no card was charged for. The process dies at each of its steps from the moment the
+ * payment is opened: above all between the commit of the payment and the call that creates it at the processor, where the
+ * call arrives or does not. The customer asks again, and the invoice is paid once.
+ */
+
+let lanes: Lanes
+
+beforeAll(async () => {
+  lanes = await Lanes.open(1)
+})
+afterAll(() => lanes.stop())
+
+const take: Act[] = [{ do: 'take', plan: 'pay as you go' }]
+const bill: Act[] = [{ do: 'run', job: 'bill' }]
+const openDebt: Act[] = [{ do: 'open the debt', slot: 0 }]
+const waitFor: Act[] = [{ do: 'wait for', slot: 0 }]
+const billed: Act[][] = [
+  take,
+  [{ do: 'use', units: 700, lateDays: 0 }],
+  [{ do: 'pass', minutes: 32 * 24 * 60 }],
+  bill,
+  bill,
+]
+const paid: Act[][] = [
+  openDebt,
+  // While it is not known whether the call has arrived, the customer is told to ask again.
+  openDebt,
+  [{ do: 'pass', minutes: 6 }],
+  [{ do: 'run', job: 'reconcilePayments' }],
+  openDebt,
+  [{ do: 'pay', slot: 0, card: 'pm_card_visa' }],
+  waitFor,
+  waitFor,
+]
+
+test('a process that dies while it opens or books the payment leaves the invoice payable, once', async () => {
+  await lanes.run(async (stores) => {
+    const before = (await tellStory(stores, { deaths: [], acts: billed })).steps.length
+    const acts = [...billed, ...paid]
+    const { steps, happened } = await tellStory(stores, { deaths: [], acts })
+    expect(happened['bill of usage that was paid']).toBe(1)
+    const call = steps.indexOf('before createPaymentIntent')
+    // The payment and its attempt are committed, and the processor does not know of them.
+    expect(call).toBeGreaterThanOrEqual(before)
+    expect(steps[call - 1]).toBe('after commit')
+
+    const deaths: Death[] = steps.flatMap((step, index) => {
+      if (index < before) return []
+      const death = { atStep: index + 1, sendsLast: false }
+      return /^before (create|ensure|confirm)/.test(step)
+        ? [death, { ...death, sendsLast: true }]
+        : [death]
+    })
+    expect(deaths.length).toBeGreaterThan(6)
+    for (const death of deaths) {
+      const where = `${steps[Number(death.atStep) - 1]} ${JSON.stringify(death)}`
+      const told = await tellStory(stores, { deaths: [death], acts })
+      expect([where, told.deaths, told.happened['bill of usage that was paid']]).toEqual([
+        where,
+        1,
+        1,
+      ])
+    }
+  })
+}, 900_000)

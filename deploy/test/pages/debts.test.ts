@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Page } from 'playwright-core'
+import { createManualClock, type ManualClock } from '../manual-clock.ts'
+import { createCustomer } from '../offers.ts'
+import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
+import { createVisitor } from './visitor.ts'
+
+/* The checkout of a customer with an unpaid invoice, in a real browser: on all services, billing runner included. */
+
+let clock: ManualClock
+let paying: PayingStack
+let productRef: string
+let planRef: string
+let freeRef: string
+
+beforeAll(async () => {
+  clock = createManualClock('2026-03-20T12:00:00Z')
+  paying = await startPayingStack({
+    clock,
+    hasBillingRunner: true,
+    settings: {
+      TOLLGATE_SCHEDULE_LOOK_MS: '100',
+      TOLLGATE_BILLING_RETRY_PAUSE_MS: '100',
+      TOLLGATE_PAYMENT_RETRY_HOURS: '1',
+    },
+  })
+  productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
+  const monthly = { type: 'recurring', billingCycle: 'monthly' }
+  const create = async (plan: { name: string; price: number; limit?: number }) =>
+    (await paying.client.createPlan(productRef, { ...monthly, ...plan })).reference
+  planRef = await create({ name: 'Professional', price: 4_900 })
+  freeRef = await create({ name: 'Free', price: 0, limit: 10 })
+})
+
+afterAll(() => paying.stop())
+
+async function statusOf(customerRef: string): Promise<unknown> {
+  return (await paying.purchasesOf(customerRef))[0]?.['status']
+}
+
+async function waitForStatus(customerRef: string, status: string): Promise<void> {
+  await vi.waitFor(async () => expect(await statusOf(customerRef)).toBe(status), {
+    timeout: 60_000,
+    interval: 200,
+  })
+}
+
+function activate(customerRef: string, plan = planRef): Promise<Record<string, unknown>> {
+  return paying.send('POST', '/v1/sdk/activate', { customerRef, productRef, planRef: plan })
+}
+
+/** The plan is bought, its renewal is declined, and so is the retry. */
+async function suspend(page: Page, customerRef: string): Promise<void> {
+  await page.goto(await paying.checkoutLink({ customerRef, productRef, planRef }))
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await enterCard(page, '4242424242424242')
+  await page.getByRole('heading', { name: 'Done' }).waitFor()
+  await page.goto(await paying.portalLink(customerRef))
+  await page.getByRole('link', { name: 'Payment' }).click()
+  await page.getByRole('button', { name: 'Use another card' }).click()
+  await enterCard(page, '4000000000000341')
+  await page.getByText('Your card is saved.').waitFor()
+  const boughtMs = clock.now()
+  clock.set(boughtMs + 32 * 86_400_000)
+  await waitForStatus(customerRef, 'past_due')
+  clock.set(boughtMs + 33 * 86_400_000)
+  await waitForStatus(customerRef, 'suspended')
+}
+
+test('a suspended customer pays the open invoice on the checkout, and the purchase is restored', async () => {
+  const customerRef = await createCustomer(paying.client)
+  const visitor = await createVisitor(paying.browser)
+  const { page } = visitor
+  await suspend(page, customerRef)
+  const checked = await paying.client.checkLimit(customerRef, productRef)
+  expect(checked).toMatchObject({ withinLimits: false, plan: '' })
+  const refused = await activate(customerRef)
+  expect(refused).toMatchObject({ status: 'payment_required' })
+  expect(refused['message']).toContain('unpaid invoices')
+  await page.goto(await paying.portalLink(customerRef))
+  await page.getByText('An invoice is not paid. The plan goes on as soon as it is.').waitFor()
+  await visitor.inspect('portal-paused')
+
+  await page.goto(refused['checkoutUrl'] as string)
+  await page.getByRole('heading', { name: 'Please pay what is open first' }).waitFor()
+  await expect(page.getByRole('button', { name: /Start|Continue/ }).count()).resolves.toBe(0)
+  await visitor.inspect('checkout-debts')
+  const debts = page.url()
+  await page.getByRole('button', { name: /^Pay \$49\.00: TEST-INV-/ }).dblclick()
+  await page.getByRole('heading', { name: 'Pay $49.00' }).waitFor()
+  await visitor.inspect('checkout-debt-payment')
+  // The customer goes back and asks again: it is the same payment.
+  const payment = page.url()
+  await page.goto(debts)
+  await page.getByRole('button', { name: /^Pay \$49\.00: TEST-INV-/ }).click()
+  await page.getByRole('heading', { name: 'Pay $49.00' }).waitFor()
+  expect(page.url()).toBe(payment)
+
+  await enterCard(page, '4000000000000002')
+  await page.getByText('Your card was declined.').waitFor()
+  expect(await statusOf(customerRef)).toBe('suspended')
+  await page.getByLabel('Card number').fill('4000002500003155')
+  await page.getByRole('button', { name: /Pay/ }).click()
+  await page.getByRole('button', { name: 'Yes, it is me' }).click()
+  await page.getByRole('heading', { name: 'Done' }).waitFor()
+  await visitor.inspect('checkout-debts-paid')
+
+  expect(await paying.purchasesOf(customerRef)).toMatchObject([{ status: 'active' }])
+  expect(await paying.client.checkLimit(customerRef, productRef)).toMatchObject({
+    withinLimits: true,
+    plan: planRef,
+  })
+  expect(await activate(customerRef)).toMatchObject({ status: 'already_active' })
+  const { data } = await paying.stripe<{ data: { status: string }[] }>('charges?limit=100')
+  // What was bought, and the renewal, once each.
+  expect(data.filter(({ status }) => status === 'succeeded')).toHaveLength(2)
+  await visitor.close()
+}, 120_000)
+
+test('the checkout of another customer does not pay it, and a free plan waits for it', async () => {
+  const customerRef = await createCustomer(paying.client)
+  const visitor = await createVisitor(paying.browser)
+  const { page } = visitor
+  await suspend(page, customerRef)
+  const free = await activate(customerRef, freeRef)
+  expect(free).toMatchObject({ status: 'payment_required' })
+  await page.goto(free['checkoutUrl'] as string)
+  const form = page.locator('form[action*="/debts/"]')
+  const [, invoiceRef = ''] = ((await form.getAttribute('action')) ?? '').split('/debts/')
+  await page.getByRole('button', { name: /^Pay \$49\.00: / }).click()
+  await page.getByRole('heading', { name: 'Pay $49.00' }).waitFor()
+  const [, intentRef = ''] = page.url().split('/pay/')
+
+  const stranger = await createCustomer(paying.client)
+  await page.goto(await paying.checkoutLink({ customerRef: stranger, productRef, planRef }))
+  const own = page.url()
+  await page.goto(`${own}/pay/${intentRef}`)
+  await page.getByRole('heading', { name: 'There is nothing here' }).waitFor()
+  await page.goto(own)
+  const token = await page.locator('input[name="formToken"]').first().inputValue()
+  const asked = await page.request.post(`${own}/debts/${invoiceRef}`, {
+    form: { formToken: token },
+    maxRedirects: 0,
+  })
+  expect([asked.status(), asked.headers()['location']]).toEqual([303, new URL(own).pathname])
+  expect(await statusOf(customerRef)).toBe('suspended')
+  await visitor.close()
+}, 120_000)

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { ActivateResponse } from '@tollgate/schemas/http/activate'
+import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { eventually } from './payment-stack.ts'
+import { RenewalStack } from './renewal-stack.ts'
+
+/* A plan with a notice of 7 days: who cancels later than that pays for one more period, and has it. */
+
+let shop: RenewalStack
+let planRef: string
+let purchase: Purchase
+
+beforeAll(async () => {
+  shop = await RenewalStack.start({ hasWebhooks: true })
+  const plan = { price: 1_900, billingCycle: 'monthly', cancellationNoticeDays: 7 }
+  planRef = await shop.payments.createPlan(plan)
+})
+afterAll(() => shop.stop())
+beforeEach(async () => {
+  shop.payments.stack.clock.set('2026-01-01T12:00:00Z')
+  purchase = await shop.buy(planRef)
+  return async () => {
+    await shop.sql`update purchases set status = 'expired'`
+    await shop.sql`update invoices set next_charge_at = null`
+  }
+})
+
+type Answer = { readonly purchase: PurchaseBody; readonly message?: string }
+
+async function change(what: 'cancel' | 'reactivate', at: string): Promise<Answer> {
+  shop.payments.stack.clock.set(at)
+  const path = `/v1/sdk/purchases/${purchase.reference}/${what}`
+  const { status, body } = await shop.payments.call<Answer>('POST', path, {})
+  expect(status).toBe(200)
+  return body
+}
+
+const now = () => shop.purchase(purchase.reference)
+
+async function renewals(at: string): Promise<void> {
+  await shop.runJob('ended-purchases', at)
+  await shop.runJob('renewals', at)
+}
+
+test('a cancellation in time ends with the running period, and nothing more is charged', async () => {
+  const { purchase: shown, message } = await change('cancel', '2026-01-20T12:00:00Z')
+  expect(shown).toMatchObject({ endDate: '2026-02-01T12:00:00.000Z', autoRenew: false })
+  expect(message).toBeUndefined()
+  await renewals('2026-02-01T13:00:00Z')
+  expect((await now()).status).toBe('cancelled')
+  expect(await shop.succeededChargesOf(purchase.reference)).toBe(0)
+})
+
+test('a cancellation within the notice renews once, and ends with the following period', async () => {
+  const { purchase: shown, message } = await change('cancel', '2026-01-28T12:00:00Z')
+  expect(shown).toMatchObject({
+    cancelledAt: '2026-01-28T12:00:00.000Z',
+    nextBillingDate: '2026-02-01T12:00:00.000Z',
+    endDate: '2026-03-01T12:00:00.000Z',
+  })
+  expect(message).toContain('renews on 2026-02-01 and ends on 2026-03-01')
+  await renewals('2026-02-01T13:00:00Z')
+  expect(await now()).toMatchObject({ status: 'active', autoRenew: false, nextBillingDate: null })
+  expect(await shop.succeededChargesOf(purchase.reference)).toBe(1)
+  // Once more changes nothing.
+  await change('cancel', '2026-02-02T12:00:00Z')
+  await renewals('2026-03-01T13:00:00Z')
+  expect(await now()).toMatchObject({
+    status: 'cancelled',
+    endedAt: new Date('2026-03-01T12:00:00Z'),
+  })
+  expect(await shop.succeededChargesOf(purchase.reference)).toBe(1)
+})
+
+test('taken back, it renews on as before', async () => {
+  await change('cancel', '2026-01-28T12:00:00Z')
+  const { purchase: shown } = await change('reactivate', '2026-01-29T12:00:00Z')
+  expect(shown).toMatchObject({ nextBillingDate: '2026-02-01T12:00:00.000Z', autoRenew: true })
+  expect(shown.endDate).toBeUndefined()
+  await renewals('2026-02-01T13:00:00Z')
+  await renewals('2026-03-01T13:00:00Z')
+  expect(await now()).toMatchObject({ status: 'active', autoRenew: true })
+  expect(await shop.succeededChargesOf(purchase.reference)).toBe(2)
+})
+
+test('taken back after it has renewed, it renews on from there', async () => {
+  await change('cancel', '2026-01-28T12:00:00Z')
+  await renewals('2026-02-01T13:00:00Z')
+  const { purchase: shown } = await change('reactivate', '2026-02-10T12:00:00Z')
+  expect(shown).toMatchObject({ nextBillingDate: '2026-03-01T12:00:00.000Z', autoRenew: true })
+})
+
+test('a last period that is declined is retried, and paid ends with itself', async () => {
+  await change('cancel', '2026-01-28T12:00:00Z')
+  await shop.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
+  await renewals('2026-02-01T13:00:00Z')
+  expect((await now()).status).toBe('past_due')
+  await shop.replaceCard(purchase.customerRef, 'pm_card_visa')
+  await shop.runJob('payment-retries', '2026-02-03T13:00:00Z')
+  expect(await now()).toMatchObject({
+    ...{ status: 'active', autoRenew: false, nextBillingDate: null },
+    endDate: new Date('2026-03-01T12:00:00Z'),
+  })
+})
+
+const activate = (chosen: string) =>
+  shop.payments.call<ActivateResponse>('POST', '/v1/sdk/activate', {
+    ...{ customerRef: purchase.customerRef, productRef: shop.payments.productRef },
+    planRef: chosen,
+  })
+
+const held = async () =>
+  (await shop.purchasesOf(purchase.customerRef)).find(({ status }) => status === 'active')!
+
+test('a change to a free plan within the notice is charged once more, and then takes place', async () => {
+  const free = await shop.payments.createPlan({ price: 0, billingCycle: 'monthly' })
+  shop.payments.stack.clock.set('2026-01-28T12:00:00Z')
+  const { body } = await activate(free)
+  expect(body.status).toBe('activated')
+  expect(body.message).toContain('still renews on 2026-02-01, and Plan starts on 2026-03-01')
+  const path = `/v1/sdk/purchases/${purchase.reference}`
+  expect((await shop.payments.call<PurchaseBody>('GET', path)).body.scheduledPlan).toMatchObject({
+    ...{ reference: free, startDate: '2026-03-01T12:00:00.000Z' },
+  })
+  await renewals('2026-02-01T13:00:00Z')
+  expect(await held()).toMatchObject({ planRef, nextBillingDate: new Date('2026-03-01T12:00:00Z') })
+  expect(await shop.succeededChargesOf(purchase.reference)).toBe(1)
+  await renewals('2026-03-01T13:00:00Z')
+  expect(await held()).toMatchObject({ planRef: free, replaces: purchase.reference })
+  expect(await shop.succeededChargesOf(purchase.reference)).toBe(1)
+})
+
+test('a cheaper plan that is paid after a plan with a notice began is paid back', async () => {
+  const other = { price: 500, type: 'one-time' }
+  const cheap = await shop.payments.createPlan(other)
+  const { customerRef } = purchase
+  const { productRef } = shop.payments
+  const asked = { customerRef, productRef, planRef: cheap }
+  await shop.sql`update purchases set status = 'expired'`
+  const { body } = await shop.payments.createIntent('early', asked)
+  await shop.pay(customerRef, planRef, 'pm_card_visa')
+  await shop.payments.confirm(body.processorPaymentId)
+  await shop.payments.process(body.processorPaymentId, customerRef)
+  await eventually(async () => {
+    expect(await shop.refundedMinorOf(body.processorPaymentId)).toBe(500n)
+  })
+  expect(await held()).toMatchObject({ planRef })
+  expect(await shop.payments.createIntent('refused', asked)).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('has a notice of 7 days') as string },
+  })
+  expect((await activate(cheap)).body).toMatchObject({
+    ...{ status: 'invalid', message: expect.stringContaining('2026-02-01T12:00:00') as string },
+  })
+})
+
+/** What a browser needs of the hosted pages behind a link; that of the portal is opened by a form. */
+async function openLink(url: string) {
+  const { pathname, search, searchParams } = new URL(url)
+  const fetch = (at: string, init: RequestInit = {}) =>
+    shop.payments.stack.fetch(at, { ...init, redirect: 'manual' })
+  const asked = await fetch(pathname + search)
+  const form = new URLSearchParams({ id: searchParams.get('id') ?? '' })
+  const opened = asked.ok ? await fetch(pathname, { method: 'POST', body: form }) : asked
+  const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const path = opened.headers.get('location') ?? ''
+  const get = async (at: string) => (await fetch(at, { headers: { cookie } })).text()
+  return { path, get }
+}
+
+test('the pages say when it ends, and what is charged until then', async () => {
+  const { customerRef } = purchase
+  const { productRef } = shop.payments
+  shop.payments.stack.clock.set('2026-01-28T12:00:00Z')
+  const sessions = '/v1/sdk/customers/customer-sessions'
+  const session = await shop.payments.call<{ customerUrl: string }>('POST', sessions, {
+    customerRef,
+  })
+  const { path, get } = await openLink(session.body.customerUrl)
+  const own = `${path}/purchases/${purchase.reference}`
+  expect(await get(`${own}/cancel`)).toContain('It still renews on')
+  await change('cancel', '2026-01-28T12:00:00Z')
+  expect(await get(own)).toContain('because its notice had passed')
+  const asked = { customerRef: await shop.payments.createCustomer(), productRef, planRef }
+  const checkout = await shop.payments.call<{ checkoutUrl: string }>(
+    'POST',
+    '/v1/sdk/checkout-sessions',
+    asked,
+  )
+  const review = await openLink(checkout.body.checkoutUrl)
+  expect(await review.get(review.path)).toContain('Cancel at least 7 days before a period ends')
+})

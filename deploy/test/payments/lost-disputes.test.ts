@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { ActivateResponse } from '@tollgate/schemas/http/activate'
+import type { AutoRechargeResponse } from '@tollgate/schemas/http/auto-recharge'
+import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/invoices'
+import { eventually } from './payment-stack.ts'
+import { RenewalStack } from './renewal-stack.ts'
+
+/* A customer's bank takes a payment back: what the payment paid for is suspended, and its card is not charged again. */
+
+let stack: RenewalStack
+let planRef: string
+let purchase: Purchase
+
+const monthly = { billingCycle: 'monthly' }
+
+beforeAll(async () => {
+  stack = await RenewalStack.start({ hasWebhooks: true })
+  planRef = await stack.payments.createPlan({ price: 1_900, ...monthly })
+})
+afterAll(() => stack.stop())
+beforeEach(async () => {
+  stack.payments.stack.clock.set('2026-06-01T00:00:00Z')
+  await stack.payments.call('PATCH', '/v1/ui/merchant', { suspendOnDispute: null })
+  await stack.sql`update purchases set status = 'expired'`
+})
+
+/** Disputes the purchase's latest payment that succeeded, or an earlier one. Returns the processor's id of the dispute. */
+async function dispute({ reference }: Purchase, earlier = 0): Promise<string> {
+  const rows = await stack.sql<{ id: string }[]>`
+    select processor_payment_id as id from payment_intents
+    where purchase_ref = ${reference} and status = 'succeeded'
+    order by succeeded_at desc, created_at desc`
+  const { payments } = stack
+  const asked = { payment_intent: rows[earlier]!.id }
+  const { body } = await payments.stripe('GET', 'charges', asked)
+  const happened = await payments.simulate(`charges/${body.data![0]!.id}/dispute`, {})
+  await toldOf(String(happened['id']), 'payment.disputed')
+  return String(happened['id'])
+}
+
+async function close(id: string, ending: 'won' | 'lost'): Promise<void> {
+  await stack.payments.simulate(`disputes/${id}/close`, { ending })
+  await toldOf(id, 'payment.dispute_closed')
+}
+
+function toldOf(id: string, type: string): Promise<void> {
+  return eventually(async () => expect(await stack.payments.eventsOf(id)).toContain(type))
+}
+
+async function eventsOf({ reference }: Purchase): Promise<string[]> {
+  return (await stack.payments.eventsOf(reference)).filter((type) => type.startsWith('purchase.'))
+}
+
+function purchaseNow({ reference }: Purchase): Promise<Purchase> {
+  return stack.purchase(reference)
+}
+
+async function disputesOnInvoices({ reference }: Purchase) {
+  const path = `/v1/ui/invoices?purchaseRef=${reference}`
+  const { body } = await stack.payments.call<{ invoices: InvoiceSummaryBody[] }>('GET', path)
+  return body.invoices.map((invoice) => invoice.dispute)
+}
+
+async function chargesOf({ customerRef }: Purchase): Promise<number> {
+  const [row] = await stack.sql<[{ count: number }]>`
+    select count(*)::int from payment_intents where customer_ref = ${customerRef}`
+  return row.count
+}
+
+describe('a dispute that is lost', () => {
+  test('suspends what the payment paid for, and the card is not charged for the next period', async () => {
+    purchase = await stack.buy(planRef)
+    const id = await dispute(purchase)
+    expect((await purchaseNow(purchase)).status).toBe('active')
+    expect(await disputesOnInvoices(purchase)).toEqual(['open'])
+    await close(id, 'lost')
+    expect(await purchaseNow(purchase)).toMatchObject({
+      status: 'suspended',
+      suspendedAt: new Date('2026-06-01T00:00:00Z'),
+    })
+    expect((await eventsOf(purchase)).slice(-1)).toEqual(['purchase.suspended'])
+    expect(await disputesOnInvoices(purchase)).toEqual(['lost'])
+    await stack.runJob('renewals', '2026-07-01T10:00:00Z')
+    await stack.runJob('payment-retries', '2026-07-08T10:00:00Z')
+    expect(await chargesOf(purchase)).toBe(1)
+    expect((await purchaseNow(purchase)).status).toBe('suspended')
+  })
+
+  test('shows on the invoice, its payments and its pages', async () => {
+    purchase = await stack.buy(planRef)
+    await close(await dispute(purchase), 'lost')
+    const [{ reference } = { reference: '' }] = await stack.sql<{ reference: string }[]>`
+      select reference from invoices where purchase_ref = ${purchase.reference}`
+    const path = `/v1/ui/invoices/${reference}`
+    const { body } = await stack.payments.call<InvoiceBody>('GET', path)
+    expect(body).toMatchObject({
+      status: 'paid',
+      dispute: 'lost',
+      payments: [{ amount: 1_900, dispute: { status: 'lost', amount: 1_900 } }],
+    })
+  })
+
+  test('is told of once, however often and in whatever order the processor tells of it', async () => {
+    purchase = await stack.buy(planRef)
+    const { payments } = stack
+    await payments.simulate('webhooks', { isHeld: true, order: 'reversed', copies: 3 })
+    const [{ id: payment } = { id: '' }] = await stack.sql<{ id: string }[]>`
+      select processor_payment_id as id from payment_intents where purchase_ref = ${purchase.reference}`
+    const { body } = await payments.stripe('GET', 'charges', { payment_intent: payment })
+    const happened = await payments.simulate(`charges/${body.data![0]!.id}/dispute`, {})
+    await payments.simulate(`disputes/${String(happened['id'])}/close`, { ending: 'lost' })
+    await payments.simulate('webhooks/flush')
+    await payments.simulate('webhooks', { isHeld: false, order: 'created', copies: 1 })
+    await toldOf(String(happened['id']), 'payment.dispute_closed')
+    expect((await eventsOf(purchase)).filter((type) => type === 'purchase.suspended')).toHaveLength(
+      1,
+    )
+  })
+
+  test('of a period before leaves what another card has paid for since', async () => {
+    purchase = await stack.buy(planRef)
+    const id = await dispute(purchase)
+    await stack.replaceCard(purchase.customerRef, 'pm_card_mastercard')
+    await stack.runJob('renewals', '2026-07-01T10:00:00Z')
+    await close(id, 'lost')
+    expect((await purchaseNow(purchase)).status).toBe('active')
+    expect(await disputesOnInvoices(purchase)).toEqual([undefined, 'lost'])
+    // The other card goes on paying.
+    await stack.runJob('renewals', '2026-08-01T10:00:00Z')
+    expect(await purchaseNow(purchase)).toMatchObject({
+      status: 'active',
+      nextBillingDate: new Date('2026-09-01T00:00:00Z'),
+    })
+  })
+
+  test('of a period before suspends what the same card has paid for since', async () => {
+    purchase = await stack.buy(planRef)
+    await stack.runJob('renewals', '2026-07-01T10:00:00Z')
+    await close(await dispute(purchase, 1), 'lost')
+    expect((await purchaseNow(purchase)).status).toBe('suspended')
+    expect(await disputesOnInvoices(purchase)).toEqual([undefined, 'lost'])
+  })
+
+  test('of a set-up fee suspends the plan that began with it', async () => {
+    const plan = await stack.payments.createPlan({ price: 1_900, setupFee: 500, ...monthly })
+    purchase = await stack.buy(plan)
+    await close(await dispute(purchase), 'lost')
+    expect((await purchaseNow(purchase)).status).toBe('suspended')
+  })
+
+  test('keeps other plans from renewing on the card until another one is saved', async () => {
+    purchase = await stack.buy(planRef)
+    const product = { name: 'Another' }
+    const made = await stack.payments.call<{ reference: string }>(
+      'POST',
+      '/v1/sdk/products',
+      product,
+    )
+    const path = `/v1/sdk/products/${made.body.reference}/plans`
+    const other = await stack.payments.call<{ reference: string }>('POST', path, {
+      name: 'Other',
+      price: 700,
+      ...monthly,
+    })
+    const { customerRef } = purchase
+    const asked = { customerRef, productRef: made.body.reference, planRef: other.body.reference }
+    const { body } = await stack.payments.createIntent(`other-${customerRef}`, asked)
+    await stack.payments.confirm(body.processorPaymentId, 'pm_card_visa')
+    await stack.payments.process(body.processorPaymentId, customerRef)
+    // The card that is saved is the one of the second payment; the bank takes that one back.
+    const second = (await stack.purchasesOf(customerRef)).find(
+      ({ reference }) => reference !== purchase.reference,
+    )!
+    await close(await dispute(second), 'lost')
+    expect((await purchaseNow(second)).status).toBe('suspended')
+    expect((await purchaseNow(purchase)).status).toBe('active')
+    await stack.runJob('renewals', '2026-07-01T10:00:00Z')
+    expect((await purchaseNow(purchase)).status).toBe('past_due')
+    expect(await chargesOf(purchase)).toBe(2)
+    await stack.payWith(customerRef, 'pm_card_mastercard')
+    await stack.runJob('payment-retries', '2026-07-02T10:00:00Z')
+    expect((await purchaseNow(purchase)).status).toBe('active')
+    expect((await purchaseNow(second)).status).toBe('suspended')
+  })
+})
+
+test('after a lost dispute a plan that is paid afterwards starts only with another card', async () => {
+  const postPaid = await stack.payments.createPlan({
+    type: 'usage-based',
+    billingModel: 'post-paid',
+    billingCycle: 'monthly',
+    creditsPerUnit: 100,
+  })
+  purchase = await stack.buy(planRef)
+  await close(await dispute(purchase), 'lost')
+  const { customerRef } = purchase
+  const { payments } = stack
+  const asked = { customerRef, productRef: payments.productRef, planRef: postPaid }
+  const activate = () => payments.call<ActivateResponse>('POST', '/v1/sdk/activate', asked)
+  expect(await activate()).toMatchObject({
+    body: { status: 'invalid', message: expect.stringContaining('Save another card') as string },
+  })
+  expect((await purchaseNow(purchase)).status).toBe('suspended')
+  await stack.payWith(customerRef, 'pm_card_mastercard')
+  expect((await activate()).body.status).toBe('activated')
+})
+
+test('a dispute that is won changes nothing', async () => {
+  purchase = await stack.buy(planRef)
+  await close(await dispute(purchase), 'won')
+  expect((await purchaseNow(purchase)).status).toBe('active')
+  expect(await eventsOf(purchase)).toEqual(['purchase.created', 'purchase.activated'])
+  await stack.runJob('renewals', '2026-07-01T10:00:00Z')
+  expect(await purchaseNow(purchase)).toMatchObject({
+    status: 'active',
+    nextBillingDate: new Date('2026-08-01T00:00:00Z'),
+  })
+})
+
+describe('where access is suspended when the dispute opens', () => {
+  beforeEach(async () => {
+    await stack.payments.call('PATCH', '/v1/ui/merchant', { suspendOnDispute: 'opened' })
+  })
+
+  test('it is given back when the dispute is won', async () => {
+    purchase = await stack.buy(planRef)
+    const id = await dispute(purchase)
+    expect((await purchaseNow(purchase)).status).toBe('suspended')
+    stack.payments.stack.clock.set('2026-06-10T00:00:00Z')
+    await close(id, 'won')
+    expect(await purchaseNow(purchase)).toMatchObject({
+      status: 'active',
+      nextBillingDate: new Date('2026-07-01T00:00:00Z'),
+    })
+    expect((await eventsOf(purchase)).slice(-2)).toEqual([
+      'purchase.suspended',
+      'purchase.activated',
+    ])
+    await stack.runJob('renewals', '2026-07-01T10:00:00Z')
+    expect((await purchaseNow(purchase)).nextBillingDate).toEqual(new Date('2026-08-01T00:00:00Z'))
+  })
+
+  test('periods that went by meanwhile are not charged', async () => {
+    purchase = await stack.buy(planRef)
+    const id = await dispute(purchase)
+    stack.payments.stack.clock.set('2026-09-10T00:00:00Z')
+    await close(id, 'won')
+    expect(await purchaseNow(purchase)).toMatchObject({
+      status: 'active',
+      nextBillingDate: new Date('2026-09-01T00:00:00Z'),
+    })
+  })
+
+  test('it stays away when the dispute is lost', async () => {
+    purchase = await stack.buy(planRef)
+    await close(await dispute(purchase), 'lost')
+    expect((await purchaseNow(purchase)).status).toBe('suspended')
+    expect((await eventsOf(purchase)).slice(-2)).toEqual([
+      'purchase.activated',
+      'purchase.suspended',
+    ])
+  })
+})
+
+describe('a top-up whose payment was taken back', () => {
+  test('loses its credits, and none are bought on the card until another one is saved', async () => {
+    const { payments } = stack
+    const customerRef = await payments.createCustomer()
+    await stack.payWith(customerRef, 'pm_card_visa')
+    const recharge = async () => {
+      const path = `/v1/sdk/auto-recharge?customerRef=${customerRef}`
+      return (await payments.call<AutoRechargeResponse>('GET', path)).body.config?.status
+    }
+    await eventually(async () => expect(await recharge()).toBe('active'))
+    const [{ purchase_ref: reference } = { purchase_ref: '' }] = await stack.sql<
+      { purchase_ref: string }[]
+    >`select purchase_ref from payment_intents where customer_ref = ${customerRef}`
+    const [bought] = (await stack.purchasesOf(customerRef)).filter(
+      (each) => each.reference === reference,
+    )
+    await close(await dispute(bought!), 'lost')
+    const credits = async () => {
+      const path = `/v1/sdk/customers/${customerRef}/balance`
+      return (await payments.call<BalanceBody>('GET', path)).body.credits
+    }
+    await eventually(async () => expect(await credits()).toBe(0))
+    expect(await recharge()).toBe('pending_setup')
+    const payment = await payments.call('GET', `/v1/sdk/payment-method?customerRef=${customerRef}`)
+    expect(payment.body).toMatchObject({ kind: 'card', last4: '4242', reusable: false })
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect(await chargesOf(bought!)).toBe(1)
+  })
+})

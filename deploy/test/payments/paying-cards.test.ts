@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/invoices'
+import { issueSample } from '../../../control-plane/test/printed-invoice.ts'
+import { RenewalStack } from './renewal-stack.ts'
+
+/* The card that paid a charge without its holder: in the API, and on the portal. */
+
+let stack: RenewalStack
+let planRef: string
+let purchase: Purchase
+
+beforeAll(async () => {
+  // No webhooks: what the billing runner stores is what is seen.
+  stack = await RenewalStack.start()
+  planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
+})
+afterAll(() => stack.stop())
+beforeEach(async () => {
+  stack.payments.stack.clock.set('2026-01-31T12:00:00Z')
+  purchase = await stack.buy(planRef, 'pm_card_mastercard')
+  return () => stack.sql`update purchases set status = 'expired'`
+})
+
+const renewalAt = '2026-03-01T10:00:00Z'
+const mastercard = { brand: 'mastercard', last4: '4444', expMonth: 12, expYear: 2034 }
+
+/** The oldest first. */
+async function cardsOf(customerRef: string) {
+  const { payments } = stack
+  const path = `/v1/ui/invoices?customerRef=${customerRef}`
+  const { body } = await payments.call<{ invoices: InvoiceSummaryBody[] }>('GET', path)
+  const invoices = await Promise.all(
+    body.invoices.map(({ reference }) =>
+      payments.call<InvoiceBody>('GET', `/v1/ui/invoices/${reference}`),
+    ),
+  )
+  return invoices.toReversed().map((invoice) => invoice.body.payments.map(({ card }) => card))
+}
+
+async function openPortal(customerRef: string): Promise<string> {
+  const { payments } = stack
+  const { body } = await payments.call<{ sessionId: string }>(
+    'POST',
+    '/v1/sdk/customers/customer-sessions',
+    { customerRef },
+  )
+  const link = new URLSearchParams({ id: body.sessionId })
+  const init = { method: 'POST', body: link, redirect: 'manual' } as const
+  const opened = await payments.stack.fetch('/customer/manage', init)
+  const [cookie = ''] = opened.headers.get('set-cookie')?.split(';') ?? []
+  const page = await payments.stack.fetch(`${opened.headers.get('location')}/invoices`, {
+    headers: { cookie },
+  })
+  return (await page.text()).replaceAll(/<[^>]*>/g, '')
+}
+
+test('names the card that paid a renewal, as for the first sale', async () => {
+  await stack.runJob('renewals', renewalAt)
+  expect(await cardsOf(purchase.customerRef)).toEqual([[mastercard], [mastercard]])
+  const page = await openPortal(purchase.customerRef)
+  expect(page.match(/mastercard ending in 4444 \(12\/2034\)/g)).toHaveLength(2)
+})
+
+test('names the card that paid for usage', async () => {
+  const { customerRef } = purchase
+  const { payments } = stack
+  await issueSample(payments.stack, payments.tenant.sandboxKey, customerRef)
+  await stack.runJob('payment-retries', '2026-01-31T13:00:00Z')
+  expect(await cardsOf(customerRef)).toEqual([[mastercard], [mastercard]])
+})
+
+test('names the charged card where the customer saved another one before its answer was known', async () => {
+  const { customerRef, reference } = purchase
+  const lost = { kind: 'reset_after', method: 'POST', path: '/v1/payment_intents', times: 2 }
+  await stack.payments.simulate('faults', lost)
+  await stack.runJob('renewals', renewalAt)
+  expect(await stack.invoicesOf(reference)).toMatchObject([{ status: 'open' }])
+  await stack.payWith(customerRef, 'pm_card_visa')
+  await stack.runJob('payment-retries', '2026-03-01T10:20:00Z')
+  expect(await stack.invoicesOf(reference)).toMatchObject([{ status: 'paid' }])
+  const cards = (await cardsOf(customerRef)).flat()
+  expect(cards.map((card) => card?.brand).sort()).toEqual(['mastercard', 'mastercard', 'visa'])
+  const saved = await stack.payments.call(
+    'GET',
+    `/v1/sdk/payment-method?customerRef=${customerRef}`,
+  )
+  expect(saved.body).toMatchObject({ brand: 'visa' })
+})

@@ -1,0 +1,119 @@
+import { addCarried, readCarried } from '@tollgate/domain/invoices/carried-amounts'
+import { creditInvoice } from '@tollgate/domain/invoices/credit-notes'
+import { recompute } from '@tollgate/domain/invoices/recompute'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { expect, test } from 'vitest'
+import { postPaid, UsageShop } from './usage-shop.ts'
+
+/* Periods that cost nothing: with an invoice where the provider wants one, and without. */
+
+const of = new UsageShop()
+
+const february = '2026-02-10T00:00:00Z'
+const perCent = { ...postPaid, freeUnits: 0 }
+
+function waiting({ customerRef, currency }: Purchase): Promise<bigint> {
+  const pool = of.runner.database.in('sandbox')
+  return readCarried(pool, of.shop.providerId, { customerRef, currency })
+}
+
+/** Everything that the ledger has of the purchase's customer. */
+async function postings({ customerRef }: Purchase): Promise<number> {
+  const [row] = await of.runner.database.in('sandbox')<[{ count: number }]>`
+    select count(*)::int from ledger_transactions where customer_ref = ${customerRef}`
+  return row.count
+}
+
+test('a period that costs nothing has no invoice, and nobody is charged', async () => {
+  const purchase = await of.buy(postPaid)
+  await of.use(purchase, 80, february)
+  const postedBefore = await postings(purchase)
+  await of.bill('2026-03-01T00:00:00Z')
+  expect(await of.invoicesOf(purchase)).toEqual([])
+  expect(of.asked).toEqual([])
+  expect(await postings(purchase)).toBe(postedBefore)
+  expect(await of.runner.events(of.shop, /^(usage\.charged|invoice\.)/)).toEqual([])
+  await of.use(purchase, 150, '2026-03-10T00:00:00Z')
+  await of.bill('2026-04-01T00:00:00Z')
+  expect(await of.invoicesOf(purchase)).toMatchObject([{ number: 1n, totalMinor: 50n }])
+})
+
+test('usage that comes late for a period without an invoice is priced behind what was counted', async () => {
+  const purchase = await of.buy(postPaid)
+  await of.use(purchase, 80, february)
+  await of.bill('2026-02-28T13:00:00Z')
+  await of.useLate(purchase, 130, '2026-02-20T00:00:00Z')
+  await of.bill('2026-03-31T13:00:00Z')
+  const [invoice, ...others] = await of.invoicesOf(purchase)
+  expect(others).toEqual([])
+  expect(invoice).toMatchObject({
+    number: 1n,
+    totalMinor: 110n,
+    lines: [
+      { inputs: { kind: 'late_usage', usedUnits: '80', lateUnits: '130' }, amountMinor: 110n },
+      { inputs: { kind: 'usage', usedUnits: '0' }, amountMinor: 0n },
+    ],
+  })
+  expect(recompute(invoice!)).toEqual([])
+})
+
+test('what waits for the next invoice goes on waiting over a period that costs nothing', async () => {
+  const purchase = await of.buy(perCent)
+  await of.use(purchase, 30, february)
+  await of.bill('2026-03-01T00:00:00Z')
+  await of.bill('2026-04-01T00:00:00Z')
+  expect(await waiting(purchase)).toBe(30n)
+  await of.use(purchase, 40, '2026-04-10T00:00:00Z')
+  await of.bill('2026-05-01T00:00:00Z')
+  expect(await of.invoicesOf(purchase)).toMatchObject([
+    { number: 1n, totalMinor: 30n, carriedMinor: 30n },
+    { number: 2n, totalMinor: 70n, paidMinor: 70n },
+  ])
+  expect(await waiting(purchase)).toBe(0n)
+  expect(of.asked).toMatchObject([{ amountMinor: 70n }])
+})
+
+test('what waits is charged with a period that costs nothing, once it is enough', async () => {
+  const purchase = await of.buy(perCent)
+  await of.runner.within(of.shop, ({ sql, providerId, now }) =>
+    addCarried(sql, providerId, purchase, 60n, now),
+  )
+  await of.bill('2026-03-01T00:00:00Z')
+  expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 60n, paidMinor: 60n }])
+  expect(await waiting(purchase)).toBe(0n)
+})
+
+test('a credit note kept for the next invoice waits over a period that costs nothing', async () => {
+  const purchase = await of.buy(perCent)
+  await of.use(purchase, 100, february)
+  await of.bill('2026-03-01T00:00:00Z')
+  const [invoice] = await of.invoicesOf(purchase)
+  await of.runner.within(of.shop, async (work) => {
+    const lines = [{ line: 0, amountMinor: 100n }]
+    const note = { lines, settles: 'balance', reason: null } as const
+    expect((await creditInvoice(work, invoice!, note)).kind).toBe('credited')
+  })
+  await of.bill('2026-04-01T00:00:00Z')
+  expect(await waiting(purchase)).toBe(-100n)
+  await of.use(purchase, 160, '2026-04-10T00:00:00Z')
+  await of.bill('2026-05-01T00:00:00Z')
+  expect(await of.invoicesOf(purchase)).toMatchObject([
+    { number: 1n },
+    { number: 2n, totalMinor: 60n, paidMinor: 60n },
+  ])
+})
+
+test('a provider that wants them has an invoice of nothing, and nobody is charged', async () => {
+  const purchase = await of.buy(postPaid)
+  await of.issueZeroInvoices(true)
+  await of.use(purchase, 80, february)
+  await of.bill('2026-03-01T00:00:00Z')
+  expect(await of.invoicesOf(purchase)).toMatchObject([
+    { number: 1n, status: 'paid', totalMinor: 0n },
+  ])
+  await of.issueZeroInvoices(null)
+  await of.bill('2026-04-01T00:00:00Z')
+  expect(await of.invoicesOf(purchase)).toHaveLength(1)
+  expect(of.asked).toEqual([])
+  expect(await of.runner.events(of.shop, /^usage\.charged$/)).toEqual([])
+})
