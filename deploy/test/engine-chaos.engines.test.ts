@@ -3,7 +3,7 @@ import { startEngineChaos } from '../src/chaos/engines/run-engine-chaos.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/instance/temporary-folder.ts'
 import { whatIsMissing } from './engines/startable.ts'
 
-/** The short version of `npm run chaos -- --engines`. */
+/** Some of the faults of `npm run chaos -- --engines`. */
 const plan = ['kill counters', 'suspend ingest', 'kill broker', 'kill Redis', 'kill ClickHouse']
 const timeout = 600_000
 const missing = await whatIsMissing()
@@ -31,6 +31,7 @@ describe.skipIf(missing.isLeftOut)(`whatever of the engine set is hurt${missing.
         customers: 4,
         patienceMs: 60_000,
         clickHouseAwayMs: 1_000,
+        countersStoppedMs: 3_000,
         say: () => undefined,
         onFault: () => undefined,
         onRound: () => undefined,

@@ -10,7 +10,7 @@ import {
   createRequestSeconds,
   registerUsageLag,
 } from '@tollgate/control-plane/metrics'
-import { createIngestCounts, registerGauges } from '@tollgate/ingest/metrics'
+import { createIngestCounts, createScrubMetrics, registerGauges } from '@tollgate/ingest/metrics'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createDispatchMetrics, registerWaiting } from '@tollgate/webhook-dispatcher/metrics'
 import { parser } from '@prometheus-io/lezer-promql'
@@ -47,8 +47,14 @@ const exported = await exportedSeries()
 async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
   const registry = createMetrics('test')
   createIngestCounts(registry)
+  createScrubMetrics(registry)
   const none = (): number => 0
-  registerGauges(registry, { appendsInFlight: none, appendBytesInFlight: none, recentKeys: none })
+  registerGauges(registry, {
+    appendsInFlight: none,
+    appendBytesInFlight: none,
+    recentKeys: none,
+    tailBytes: none,
+  })
   createProjectionMetrics(registry)
   createRequestSeconds(registry)
   createPeriodUsageAnswers(registry)

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LimitAnswer, TollgateClient } from '../src/client/tollgate-client.ts'
+import { describeReservedCredits } from './reserved-credits-contract.ts'
 import { createCappedProduct, createCustomer } from './offers.ts'
 import type { StackUnderTest } from './stack-under-test.ts'
 
@@ -27,6 +28,10 @@ export function describeReservations(
     })
 
     afterAll(() => underTest.remove())
+
+    describe('on a plan that a wallet pays for', () => {
+      describeReservedCredits(() => ({ stack: underTest.stack, client }))
+    })
 
     /** With a key, so that it may ask again where it is told to come back: on a busy machine counters may come late. */
     const reserve = async (customerRef: string, productRef: string, ttlSeconds = 600) => {

@@ -8,7 +8,14 @@ import { fileURLToPath } from 'node:url'
 import { runCountersBatch } from '@tollgate/aggregator/consume/run-counters-batch'
 import { untracedBatches } from '@tollgate/aggregator/consume/trace-batches'
 import { countingWindows } from '@tollgate/domain/entitlements/counting-windows'
+import { releaseReservation } from '@tollgate/domain/entitlements/release-reservation'
 import { reserveUsage } from '@tollgate/domain/entitlements/reserve-usage'
+import { walletAddress, walletEntry } from '@tollgate/domain/wallet/hot-wallet'
+import { leftMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
+import { takeCredits } from '@tollgate/domain/wallet/take-credits'
+import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
+import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
+import { readSettings } from '@tollgate/platform/config/settings'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
@@ -91,7 +98,7 @@ async function publish(published: Entitlement, version: number): Promise<void> {
 
 async function reserve(units: number, ttlMs: number, using = hotState) {
   const reserved = await reserveUsage(
-    { log, hotState: using },
+    { log, hotState: using, ...tailParts(using) },
     {
       environment,
       providerId,
@@ -104,15 +111,25 @@ async function reserve(units: number, ttlMs: number, using = hotState) {
       nowMs,
       waitMs: 30_000,
       reservationsMax: 1_000,
+      creditsHeldMax: 1_000,
     },
   )
   if (reserved.kind !== 'decided') throw new Error(`It was not decided but ${reserved.kind}`)
   return reserved
 }
 
+function tailParts(using: HotState) {
+  return createTailParts({ log, hotState: using }, readSettings(tailSettings, {}))
+}
+
 let usages = 0
 
-async function use(customerRef: string, units: number, reservationId: string): Promise<void> {
+async function use(
+  customerRef: string,
+  units: number,
+  reservationId: string,
+  more: Partial<MeterEvent> = {},
+): Promise<void> {
   const event: MeterEvent = {
     id: `usage_${usages++}`,
     providerId,
@@ -130,6 +147,7 @@ async function use(customerRef: string, units: number, reservationId: string): P
     reservationId,
     traceParent: null,
     debit: null,
+    ...more,
   }
   const buffer = Buffer.alloc(1_000)
   const value = buffer.subarray(0, encodeMeterEvent(event, buffer, 0))
@@ -217,6 +235,87 @@ test('a projection that dies before it has settled elsewhere leaves too little r
   await sleep(first.reservation!.expiresAtMs - Date.now() + 10)
   expect((await reserve(cap - 40, 60_000)).reservation).toBeDefined()
   expect((await reserve(1, 60_000)).reservation).toBeUndefined()
+})
+
+const wallet = { environment, providerId, customerRef: own } as const
+const credit = 1_000_000n
+
+/** On a plan of a credit for each unit. */
+async function publishCredits(credits: number): Promise<void> {
+  await publish({ ...entitlement, cap: null, credit: { creditsPerUnit: 1, currency: 'USD' } }, 5)
+  const sums = { grantedMicros: BigInt(credits) * credit, removedMicros: 0n }
+  const at = walletAddress(wallet, partitionCount)
+  await hotState.putEntry(at, { version: 1, ...walletEntry(sums, []) })
+}
+
+async function creditsLeft(): Promise<bigint> {
+  return leftMicros(await readWallet({ log, hotState }, wallet, 5_000)) / credit
+}
+
+/** As ingest does before it writes the record. Returns the debit. */
+async function takeFor(usageRef: string, units: number, reservationId: string, heldMs = 60_000) {
+  const due = { ...wallet, usageRef, dueMicros: BigInt(units) * credit, isKeyed: false }
+  const limits = { waitMs: 5_000, heldMs, heldMax: 1_000 }
+  return (await takeCredits({ log, hotState }, { ...due, reservationId }, limits)).takenMicros
+}
+
+/** As a process finds the hot state that starts after another one was killed. */
+async function reopenHotState(): Promise<void> {
+  await hotState.close()
+  hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'publisher' })
+}
+
+test('credits that a killed process had reserved come back once, and late usage pays from what is there', async () => {
+  await publishCredits(60)
+  const { reservation } = await reserve(40, 1_500)
+  await reopenHotState()
+  expect(await creditsLeft()).toBe(20n)
+  expect((await reserve(21, 60_000)).reservation).toBeUndefined()
+  await sleep(reservation!.expiresAtMs - Date.now() + 10)
+  expect(await creditsLeft()).toBe(60n)
+  expect((await reserve(50, 60_000)).reservation).toBeDefined()
+  expect(await takeFor('usage_late', 40, reservation!.id)).toBe(10n * credit)
+  await use(own, 40, reservation!.id, { id: 'usage_late', debit: `${10n * credit}` })
+  await countAll()
+  expect(await creditsLeft()).toBe(0n)
+})
+
+test('usage that dies after it took over reserved credits gives them back once', async () => {
+  await publishCredits(60)
+  const { reservation } = await reserve(40, 60_000)
+  expect(await takeFor('usage_dead', 50, reservation!.id, 1_000)).toBe(50n * credit)
+  expect(await creditsLeft()).toBe(10n)
+  await reopenHotState()
+  await expect.poll(creditsLeft).toBe(60n)
+  const parts = { hotState, partitionCount: () => partitionCount }
+  await releaseReservation(parts, environment, providerId, reservation!.id)
+  expect(await creditsLeft()).toBe(60n)
+})
+
+test('usage that costs nothing gives back the credits that were reserved for it, in the step that counts it', async () => {
+  await publishCredits(60)
+  const { reservation } = await reserve(40, 60_000)
+  await use(own, 40, reservation!.id, { outcome: 'fail' })
+  expect(await creditsLeft()).toBe(20n)
+  await countAll()
+  await countAll()
+  expect(await creditsLeft()).toBe(60n)
+})
+
+test('a lost hot state has lost the credits that were reserved, and usage still pays for itself', async () => {
+  await publishCredits(60)
+  const { reservation } = await reserve(40, 60_000)
+  await use(own, 5, '', { id: 'usage_first', debit: `${5n * credit}` })
+  await hotState.close()
+  await rm(join(dataDir, 'hot'), { recursive: true, force: true })
+  hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'publisher' })
+  await publishCredits(60)
+  await countAll()
+  expect(await creditsLeft()).toBe(55n)
+  expect(await takeFor('usage_second', 40, reservation!.id)).toBe(40n * credit)
+  await use(own, 40, reservation!.id, { id: 'usage_second', debit: `${40n * credit}` })
+  await countAll()
+  expect(await creditsLeft()).toBe(15n)
 })
 
 test('never more than the cap is admitted while the projection is killed again and again', async () => {

@@ -65,11 +65,11 @@ class Asker {
     return answer.body as LimitAnswer
   }
 
-  async shown(): Promise<Shown> {
+  async shown(wanted = 'active'): Promise<Shown> {
     const path = `/v1/sdk/purchases/customer/${this.customerRef}`
     const { body } = await this.client.send('GET', path)
     const { purchases } = body as { purchases: { status: string; usage: Shown }[] }
-    return purchases.find(({ status }) => status === 'active')!.usage
+    return purchases.find(({ status }) => status === wanted)!.usage
   }
 
   async userUsage(): Promise<unknown> {
@@ -82,37 +82,52 @@ class Asker {
   }
 }
 
-/** One purchase after the other, and what was used of each: a list, and weeks counted in milliseconds. */
+type ModelWindow = { used: number; readonly sinceMs: number; readonly untilMs: number }
+type ModelPurchase = { startMs: number; limit: number; windows: Map<number, ModelWindow> }
+
+/** Purchases in their order. Weeks are counted in milliseconds; two purchases that share an allowance share a window. */
 class Model {
-  readonly #purchases: { startMs: number; limit: number; used: Map<number, number> }[] = []
+  readonly #purchases: ModelPurchase[] = []
 
   begin(startMs: number, limit: number): void {
-    this.#purchases.push({ startMs, limit, used: new Map() })
+    const running = this.#purchases.length === 0 ? undefined : this.#windowOf(startMs - 1)
+    const windows = new Map<number, ModelWindow>()
+    if (running !== undefined && running.untilMs > startMs) windows.set(0, running)
+    this.#purchases.push({ startMs, limit, windows })
   }
 
   get #current() {
     return this.#purchases.at(-1)!
   }
 
-  weekOf(atMs: number): number {
-    return Math.floor((atMs - this.#current.startMs) / weekMs)
+  /** From when on usage counts in a window of the purchase. */
+  get sinceMs(): number {
+    return this.#windowOf(this.#current.startMs).sinceMs
   }
 
-  startOf(week: number): number {
-    return this.#current.startMs + week * weekMs
+  #weekOf(atMs: number): number {
+    return Math.max(0, Math.floor((atMs - this.#current.startMs) / weekMs))
+  }
+
+  #windowOf(atMs: number): ModelWindow {
+    const { startMs, windows } = this.#current
+    const week = this.#weekOf(atMs)
+    const sinceMs = startMs + week * weekMs
+    const window = windows.get(week) ?? { used: 0, sinceMs, untilMs: sinceMs + weekMs }
+    windows.set(week, window)
+    return window
   }
 
   use(units: number, atMs: number): void {
-    const { used } = this.#current
-    used.set(this.weekOf(atMs), (used.get(this.weekOf(atMs)) ?? 0) + units)
+    this.#windowOf(atMs).used += units
   }
 
   expected(nowMs: number): { used: number; carried: number; remaining: number } {
-    const { limit, used } = this.#current
-    const week = this.weekOf(nowMs)
-    const ofWeek = used.get(week) ?? 0
-    const carried = week === 0 ? 0 : Math.max(0, limit - (used.get(week - 1) ?? 0))
-    return { used: ofWeek, carried, remaining: Math.max(0, limit + carried - ofWeek) }
+    const { limit } = this.#current
+    const { used } = this.#windowOf(nowMs)
+    const isFirst = this.#weekOf(nowMs) === 0
+    const carried = isFirst ? 0 : Math.max(0, limit - this.#windowOf(nowMs - weekMs).used)
+    return { used, carried, remaining: Math.max(0, limit + carried - used) }
   }
 }
 
@@ -218,6 +233,29 @@ export function describeRollOver(
       expect(await asker.shown()).toMatchObject({ used: 0, carriedOverUnits: 0 })
     })
 
+    test('another plan that costs nothing has what the allowance of the week has left', async () => {
+      clock.set(begin)
+      const asker = await Asker.open(client, 100)
+      await asker.use(60, begin)
+      clock.set(begin + dayMs)
+      await asker.activate(100)
+      expect(await asker.remaining()).toBe(40)
+      expect(await asker.shown()).toMatchObject({ used: 60, carriedOverUnits: 0 })
+      expect(await asker.shown('expired')).toMatchObject({ used: 60 })
+      // Late, and of the plan before: it counts in the same allowance.
+      await asker.use(10, begin + 1_000)
+      expect(await asker.reserve(31)).toMatchObject({ withinLimits: false, remaining: 30 })
+      await asker.activate(90)
+      expect((await asker.shown()).used).toBe(70)
+      await asker.use(15, begin + dayMs)
+      expect(await asker.userUsage()).toMatchObject({ total: 90, used: 85, remaining: 5 })
+      expect(await asker.reserve(6)).toMatchObject({ withinLimits: false, remaining: 5 })
+      expect(await asker.reserve(5)).toMatchObject({ withinLimits: true, remaining: 0 })
+      // The next week has a full allowance, and what the shared one has left.
+      clock.set(begin + dayMs + weekMs)
+      expect(await asker.remaining()).toBe(95)
+    })
+
     test('every check is what a model says, over weeks of use, late use and other plans', async () => {
       const property = fc.asyncProperty(
         fc.integer({ min: 1, max: 90 }),
@@ -232,7 +270,7 @@ export function describeRollOver(
             if (step.kind === 'wait') nowMs += step.ms
             clock.set(nowMs)
             if (step.kind === 'use') {
-              const atMs = Math.max(model.startOf(0), nowMs - step.lateMs)
+              const atMs = Math.max(model.sinceMs, nowMs - step.lateMs)
               model.use(step.units, atMs)
               await asker.use(step.units, atMs)
             }
@@ -261,6 +299,12 @@ export function describeRollOver(
         clock.set(begin + weekMs)
         await asker.use(15, begin + weekMs)
         expect(await asker.remaining()).toBe(125)
+        const changed = await Asker.open(client, 100)
+        await changed.use(30, begin + weekMs)
+        clock.set(begin + weekMs + dayMs)
+        await changed.activate(100)
+        await changed.use(5, begin + weekMs + dayMs)
+        expect(await changed.remaining()).toBe(65)
         await lose!()
         // From what is stored first, and from counters that were made again in the end: that takes time to pass.
         const later = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
@@ -279,6 +323,8 @@ export function describeRollOver(
         const both = { used: 15, carriedOverUnits: 40 }
         await expect.poll(shown, { timeout: 60_000 }).toMatchObject(both)
         expect(await answers()).toBe(125)
+        expect(await later(() => changed.shown())).toMatchObject({ used: 35 })
+        expect(await changed.remaining()).toBe(65)
       },
       180_000,
     )

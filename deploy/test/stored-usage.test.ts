@@ -16,6 +16,7 @@ import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { firstNote, writeSinkNote } from '@tollgate/schemas/sink-note'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import fc from 'fast-check'
@@ -144,6 +145,8 @@ function countOneByOne(events: readonly MeterEvent[]): bigint {
   return micros
 }
 
+const begunNote = writeSinkNote(firstNote('lineage'))
+
 type Row = { readonly offset: number; readonly event: MeterEvent }
 
 async function store(partition: number, rows: readonly Row[]): Promise<void> {
@@ -188,7 +191,7 @@ async function sink(
   }
   const head = await eventLog.head(topic, partition)
   if (isLost) await setPosition(partition, 0, '')
-  else await setPosition(partition, rows[end]?.offset ?? head, 'begun')
+  else await setPosition(partition, rows[end]?.offset ?? head, begunNote)
 }
 
 async function read(providerId: string, tailRecordsMax = 1_000_000): Promise<bigint> {
@@ -244,13 +247,13 @@ test('usage that is neither stored nor in the log any more, or too much of it, i
   for (let more = 0; more < 2; more += 1) await record([eventOf(providerId, shape)])
   const partition = placeOf(first!.event)
   const other = 1 - partition
-  await setPosition(other, await eventLog.head(topic, other), 'begun')
-  await setPosition(partition, first!.offset, 'begun')
+  await setPosition(other, await eventLog.head(topic, other), begunNote)
+  await setPosition(partition, first!.offset, begunNote)
   expect(await read(providerId, 3)).toBe(3n)
   await expect(read(providerId, 2)).rejects.toBeInstanceOf(UsageBehindError)
   for (const each of [other, partition]) await eventLog.trim(topic, each, Infinity, [])
   expect(await eventLog.oldest(topic, partition)).toBeGreaterThan(first!.offset)
   await expect(read(providerId)).rejects.toBeInstanceOf(UsageBehindError)
-  await setPosition(partition, (await eventLog.head(topic, partition)) + 1, 'begun')
+  await setPosition(partition, (await eventLog.head(topic, partition)) + 1, begunNote)
   await expect(read(providerId)).rejects.toBeInstanceOf(UsageBehindError)
 })

@@ -82,12 +82,6 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
       })
       expect(await check(customerRef)).toMatchObject({ withinLimits: true, remaining: 5 })
 
-      // There are no units to reserve: what the wallet pays for is said as in a plain check.
-      const reserve = { customerRef, productRef, reserve: { units: 1, ttlSeconds: 60 } }
-      const asked = await send('POST', '/v1/sdk/limits', reserve)
-      expect(asked).toMatchObject({ withinLimits: true, remaining: 5 })
-      expect(asked).not.toHaveProperty('reservation')
-
       const idempotencyKey = randomUUID()
       const first = await use(customerRef, { idempotencyKey })
       expect(first.creditDebit).toEqual({ debited: true, amount: 100, unitsRemaining: 4 })

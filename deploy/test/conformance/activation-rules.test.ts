@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const free = { price: 0, limit: 100 }
 const byCredits = { type: 'usage-based', billingModel: 'pre-paid', creditsPerUnit: 100 }
-const postPaid = { type: 'usage-based', billingModel: 'post-paid', price: 2 }
+const postPaid = { type: 'usage-based', billingModel: 'post-paid', creditsPerUnit: 2 }
 const inCredits = { creditBalance: 0, creditsPerUnit: 100, currency: 'USD' }
 const activated = { status: 'activated', purchaseRef: startingWith('pur_') }
 const toPay = { status: 'payment_required', checkoutUrl: text, checkoutSessionId: text }
@@ -36,6 +36,8 @@ describe('activating a plan', () => {
     ['recurring and paid', { price: 4900 }, toPay],
     ['paid, with a trial', { price: 4900, trialDays: 14 }, toPay],
     ['hybrid', { type: 'hybrid', basePrice: 4900, creditsPerUnit: 5 }, toPay],
+    ['hybrid, charging for usage alone', { type: 'hybrid', creditsPerUnit: 5 }, activated],
+    ['free, with a set-up fee', { price: 0, setupFee: 300 }, toPay],
     ['one-time', { type: 'one-time', price: 700 }, toPay],
     ['inactive', { ...free, status: 'inactive' }, refused],
     ['archived', { ...free, status: 'archived' }, refused],
@@ -109,7 +111,8 @@ describe('switching to another plan', () => {
       status: 'active',
       startDate: '2027-02-10T00:00:00.000Z',
       planSnapshot: { reference: planRef },
-      usage: { used: 0 },
+      // Nobody paid the full price of a period, so it shares the allowance that runs.
+      usage: { used: 3 },
     })
     expect((await shop.check(customerRef, productRef)).plan).toBe(planRef)
     const events = await shop.eventsOf(left, taken)

@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 const free = { price: 0, limit: 100 }
 const byCredits = { type: 'usage-based', billingModel: 'pre-paid', creditsPerUnit: 100 }
-const postPaid = { type: 'usage-based', billingModel: 'post-paid', price: 2 }
+const postPaid = { type: 'usage-based', billingModel: 'post-paid', creditsPerUnit: 2 }
 
 describe('cancelling', () => {
   const end = '2027-02-28T10:00:00.000Z'

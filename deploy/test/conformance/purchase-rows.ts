@@ -38,7 +38,7 @@ export const purchaseRows: readonly Row[] = [
     200,
     {
       success: true,
-      purchase: { ...purchase, cancelledAt: iso, cancellationReason: 'too much' },
+      purchase: { ...fullPurchase, cancelledAt: iso, cancellationReason: 'too much' },
     },
   ],
   ['POST /v1/sdk/purchases/pur_UNKNOWN1/cancel', undefined, 404, { statusCode: 404 }],
@@ -46,7 +46,7 @@ export const purchaseRows: readonly Row[] = [
     'POST /v1/sdk/purchases/{freePurchaseRef}/reactivate',
     undefined,
     200,
-    { success: true, purchase },
+    { success: true, purchase: fullPurchase },
   ],
   ['POST /v1/sdk/purchases/pur_UNKNOWN1/reactivate', undefined, 404, { statusCode: 404 }],
 ]

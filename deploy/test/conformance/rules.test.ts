@@ -71,7 +71,7 @@ describe('validation limits of usage', () => {
 describe('what the cap of a plan is', () => {
   const unlimited = 999_999
   const free = { type: 'recurring', price: 0 }
-  const postPaid = { type: 'usage-based', billingModel: 'post-paid', price: 1 }
+  const postPaid = { type: 'usage-based', billingModel: 'post-paid', creditsPerUnit: 1 }
   const rows: readonly (readonly [plan: object, remaining: number])[] = [
     [{ ...free, limit: 10 }, 10],
     [{ ...free, limit: 10, freeUnits: 10 }, 10],
@@ -79,7 +79,7 @@ describe('what the cap of a plan is', () => {
     [{ ...free, limit: 0, freeUnits: 0 }, unlimited],
     [{ ...postPaid, limit: 10, freeUnits: 5 }, 10],
     [{ ...postPaid, freeUnits: 5 }, unlimited],
-    [{ type: 'usage-based', billingModel: 'pre-paid', price: 1, creditsPerUnit: 0 }, unlimited],
+    [{ type: 'usage-based', billingModel: 'pre-paid', price: 0, creditsPerUnit: 0 }, unlimited],
     [{ type: 'one-time', price: 0, limit: 3 }, 3],
     [{ type: 'one-time', price: 0, limits: { maxTransactions: 4 } }, 4],
   ]
@@ -209,9 +209,9 @@ describe('creating a plan', () => {
       { price: 0, requiresPayment: true },
       { requiresPayment: false, type: 'recurring' },
     ],
-    [{ price: 1 }, { requiresPayment: true, billingCycle: 'monthly', currency: 'USD' }],
+    [{ price: 50 }, { requiresPayment: true, billingCycle: 'monthly', currency: 'USD' }],
     [
-      { price: 1, type: 'one-time' },
+      { price: 50, type: 'one-time' },
       { type: 'one-time', requiresPayment: true },
     ],
     [
@@ -219,7 +219,7 @@ describe('creating a plan', () => {
       { requiresPayment: true, freeUnits: 0, measures: 'requests', meterRef: '{meterRef}' },
     ],
     [
-      { type: 'usage-based', billingModel: 'post-paid', price: 1, freeUnits: 9 },
+      { type: 'usage-based', billingModel: 'post-paid', price: 0, freeUnits: 9 },
       { freeUnits: 9, billingCycle: 'monthly' },
     ],
     [
@@ -231,7 +231,7 @@ describe('creating a plan', () => {
       { price: 1000, currency: 'USD', pricingOptions: [{ currency: 'USD' }, { currency: 'EUR' }] },
     ],
     [
-      { price: 1, setupFee: 100, trialDays: 7 },
+      { price: 50, setupFee: 100, trialDays: 7 },
       { setupFee: 100, trialDays: 7 },
     ],
     [

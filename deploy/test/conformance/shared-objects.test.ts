@@ -36,7 +36,7 @@ describe('a product', () => {
     taxBehavior: 'inclusive',
   }
   const rows: readonly (readonly [what: string, given: object])[] = [
-    ['nothing but its name', {}],
+    ['nothing but its type', {}],
     ...Object.entries(optional).map(([field, value]) => [field, { [field]: value }] as const),
     ['everything', optional],
   ]
@@ -84,11 +84,13 @@ describe('a plan', () => {
   const bare = {
     reference: startingWith('pln_'),
     name: 'Pro',
-    type: 'recurring',
+    type: 'hybrid',
     price: 0,
     currency: 'USD',
     currencySymbol: '$',
-    requiresPayment: false,
+    requiresPayment: expect.any(Boolean) as unknown,
+    measures: 'requests',
+    meterRef: startingWith('mtr_'),
     isActive: true,
     hidden: false,
     default: false,
@@ -111,7 +113,7 @@ describe('a plan', () => {
     limits: { maxTransactions: 10, maxUsage: 20, own: 'kept' },
     features: { support: 'email', seats: 3 },
     metadata: { tier: 'gold' },
-    maxActiveUsers: 7,
+    maxActiveUsers: 0,
     accessExpiryDays: 90,
     hidden: true,
     taxBehavior: 'exclusive',
@@ -123,22 +125,26 @@ describe('a plan', () => {
     billingStrategy: 'usage_first',
     prorationPolicy: 'proportional',
     pricingTiers: [{ upTo: 10, price: 100 }],
-    cancellationNoticeDays: 1,
-    availability: { maxQuantity: 3 },
+    cancellationNoticeDays: 0,
+    availability: { startDate: '2026-04-01' },
     fulfillment: { type: 'digital' },
     warranty: '30 days',
     returnPolicy: { days: 14 },
     isRecurring: true,
   }
   const rows: readonly (readonly [what: string, given: object])[] = [
-    ['nothing but its name', {}],
+    ['nothing but its type', {}],
     ...Object.entries(optional).map(([field, value]) => [field, { [field]: value }] as const),
     ['everything', optional],
   ]
   test.each(rows)('%s', async (_, given) => {
     const productRef = await shop.newProduct()
     const plans = `/v1/sdk/products/${productRef}/plans`
-    const created = await shop.post<{ reference: string }>(plans, { name: 'Pro', ...given }, 201)
+    const created = await shop.post<{ reference: string }>(
+      plans,
+      { name: 'Pro', type: 'hybrid', ...given },
+      201,
+    )
     expect(created).toEqual({ ...bare, ...given })
     expect(await shop.get(`${plans}/${created.reference}`)).toEqual(created)
     expect(await shop.get(plans)).toMatchObject({ plans: [created], total: 1 })
@@ -147,7 +153,7 @@ describe('a plan', () => {
   })
 
   test('takes them later, one by one, and keeps the others', async () => {
-    const { productRef, planRef } = await shop.sell({ name: 'Pro' })
+    const { productRef, planRef } = await shop.sell({ name: 'Pro', type: 'hybrid' })
     const path = `/v1/sdk/products/${productRef}/plans/${planRef}`
     for (const [field, value] of Object.entries(optional)) await shop.put(path, { [field]: value })
     expect(await shop.get(path)).toEqual({ ...bare, ...optional })
@@ -163,19 +169,20 @@ describe('a plan', () => {
     [{ currency: 'usd' }, { currency: 'USD', currencySymbol: '$' }],
     [
       {
+        type: 'hybrid',
         pricingOptions: [
           { currency: 'eur', price: 900 },
-          { currency: 'usd', price: 1000, basePrice: 1, setupFee: 2, default: true },
+          { currency: 'usd', price: 1000, basePrice: 1000, setupFee: 2, default: true },
         ],
       },
       {
         price: 1000,
-        basePrice: 1,
+        basePrice: 1000,
         setupFee: 2,
         requiresPayment: true,
         pricingOptions: [
           { currency: 'EUR', price: 900 },
-          { currency: 'USD', price: 1000, basePrice: 1, setupFee: 2, default: true },
+          { currency: 'USD', price: 1000, basePrice: 1000, setupFee: 2, default: true },
         ],
       },
     ],
@@ -260,12 +267,12 @@ describe('a purchase', () => {
     ],
     [
       'paid afterwards',
-      { type: 'usage-based', billingModel: 'post-paid', price: 2, freeUnits: 5, limit: 9 },
+      { type: 'usage-based', billingModel: 'post-paid', creditsPerUnit: 2, freeUnits: 5, limit: 9 },
       {
         ...metered,
         planType: 'usage-based',
         billingCycle: 'monthly',
-        price: 2,
+        creditsPerUnit: 2,
         freeUnits: 5,
         limit: 9,
       },
@@ -313,7 +320,8 @@ describe('a purchase', () => {
     )
     expect(purchases).toEqual([brief])
     const { purchase: cancelled } = await shop.cancel(purchaseRef, 'too dear')
-    const { nextBillingDate, ...kept } = brief as { nextBillingDate?: string }
+    const whole = { ...full, ...brief, autoRenew: false }
+    const { nextBillingDate, ...kept } = whole as { nextBillingDate?: string }
     const reasoned = { ...kept, cancelledAt: iso, cancellationReason: 'too dear' }
     expect(cancelled).toEqual(
       nextBillingDate === undefined

@@ -43,7 +43,7 @@ export async function leaveCrashBehind(dataDir: string): Promise<void> {
           topic,
           partition,
           readLimits,
-          isSingleServer: true,
+          cluster: undefined,
           countersWaitMs: 1,
           newLineage: randomUUID,
           traceBatch: untracedBatches,

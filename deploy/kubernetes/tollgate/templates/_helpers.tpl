@@ -57,6 +57,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- if eq .component "ingest" }}
 {{- $controlPlane := include "tollgate.name" (dict "root" .root "component" "controlPlane") }}
 {{- $_ := set $environment "TOLLGATE_CONTROL_PLANE_URL" (printf "http://%s:8788" $controlPlane) }}
+{{- $_ := set $environment "TOLLGATE_TRUSTED_PROXIES" $values.ingest.trustedProxies }}
 {{- $_ := set $environment "TOLLGATE_LOG_PARTITIONS" $values.kafka.partitions }}
 {{- $_ := set $environment "TOLLGATE_KAFKA_REPLICATION" $values.kafka.replication }}
 {{- $_ := set $environment "TOLLGATE_KAFKA_MIN_IN_SYNC" $values.kafka.minInSync }}

@@ -1,0 +1,85 @@
+import { environment } from '../money/environment.ts'
+import { nameOf, type Market, type PlanName } from './market.ts'
+import type { Player } from './player.ts'
+
+/** One purchase of a plan, as it is stored. */
+export type HeldFact = {
+  readonly reference: string
+  readonly plan: PlanName
+  readonly status: string
+  readonly anchor: Date
+  readonly start: Date
+  readonly createdAt: Date
+  readonly endedAt: Date | null
+  /** The purchase that it took the place of. */
+  readonly replaces: string | null
+}
+
+/** A price of a paid invoice whose money was neither refunded in full nor lost to a dispute. */
+export type PaidFact = {
+  readonly purchaseRef: string
+  readonly kind: string
+  readonly amountMinor: bigint
+  readonly start: Date | null
+  readonly end: Date | null
+}
+
+export type Facts = { readonly held: readonly HeldFact[]; readonly paid: readonly PaidFact[] }
+
+/** Oldest first. */
+export async function readFacts({ world, market, customer }: Player): Promise<Facts> {
+  const sql = world.stores.postgres.database.in(environment)
+  const { providerId } = market
+  const customerRef = customer.reference
+  const held = await sql<(Omit<HeldFact, 'plan'> & { plan_ref: string })[]>`
+    select reference, plan_ref, status, anchor, start_date as start, created_at as "createdAt",
+      ended_at as "endedAt", replaces
+    from purchases where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and plan_ref is not null
+    order by created_at, reference`
+  const paid = await sql<PaidFact[]>`
+    select purchase_ref as "purchaseRef", kind, amount::bigint as "amountMinor",
+      period_start as start, period_end as end
+    from invoice_lines join invoices
+      on invoices.provider_id = invoice_lines.provider_id and reference = invoice_ref
+    where invoices.provider_id = ${providerId} and customer_ref = ${customerRef}
+      and purchase_ref is not null and invoices.status in ('paid', 'partly_refunded')
+      and not exists (
+        select from payment_disputes join payment_intents
+          on payment_intents.provider_id = payment_disputes.provider_id
+          and payment_intents.reference = payment_disputes.intent_ref
+        where payment_disputes.provider_id = ${providerId}
+          and payment_disputes.status = 'lost'
+          and payment_intents.invoice_ref = invoices.reference)
+    order by invoices.created_at, invoices.reference, line`
+  return { held: held.map((row) => named(market, row)), paid }
+}
+
+function named(
+  market: Market,
+  { plan_ref: planRef, ...row }: Omit<HeldFact, 'plan'> & { plan_ref: string },
+): HeldFact {
+  return { ...row, plan: nameOf(market, planRef) }
+}
+
+/** The purchase that gave access until this one took its place. */
+export function replacedBy({ held }: Facts, { replaces }: HeldFact): HeldFact | undefined {
+  return held.find(({ reference }) => reference === replaces)
+}
+
+/** The month of the purchase that holds the instant, counted from the anchor; the last days of months are kept. */
+export function monthAt(anchor: Date, at: Date): { readonly start: Date; readonly end: Date } {
+  let months = 0
+  while (monthsAfter(anchor, months + 1) <= at) months += 1
+  while (monthsAfter(anchor, months) > at) months -= 1
+  return { start: monthsAfter(anchor, months), end: monthsAfter(anchor, months + 1) }
+}
+
+function monthsAfter(anchor: Date, months: number): Date {
+  const first = new Date(anchor)
+  first.setUTCDate(1)
+  first.setUTCMonth(first.getUTCMonth() + months)
+  const lastDay = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0))
+  first.setUTCDate(Math.min(anchor.getUTCDate(), lastDay.getUTCDate()))
+  return first
+}

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openStores, type Stores } from '../money/stores.ts'
+import { playBatch } from './play-batch.ts'
+import type { Sequence } from './step.ts'
+
+/* Sequences that broke a rule once. */
+
+let stores: Stores
+
+beforeAll(async () => {
+  stores = await openStores()
+})
+afterAll(() => stores.stop())
+
+const card = 'pm_card_visa'
+
+test.each<[string, readonly number[], Sequence]>([
+  [
+    'usage of a plan with a period of its own counts in the plan that its refund restores',
+    [216, 384],
+    [
+      [
+        { do: 'activate', plan: 'free' },
+        { do: 'buy', plan: 'restart', card },
+        { do: 'use', unitsMax: 30 },
+        { do: 'refund', payment: 0, isPart: false },
+      ],
+      [{ do: 'use', unitsMax: 30 }],
+    ],
+  ],
+])('%s', async (_, hours, sequence) => {
+  expect(await playBatch(stores, [sequence], hours)).toEqual([])
+})

@@ -1,0 +1,54 @@
+import { openShopWith, type ShopOf } from '../money/shop.ts'
+import type { Stores } from '../money/stores.ts'
+
+const monthly = { type: 'recurring', billingCycle: 'monthly' } as const
+const perUnit = { type: 'usage-based', billingModel: 'post-paid', billingCycle: 'monthly' } as const
+
+/** Prices in US cents, limits in units of a month. */
+export const plans = {
+  free: { ...monthly, price: 0, limit: 10, default: true },
+  silver: { ...monthly, price: 1_900, limit: 100, prorationPolicy: 'proportional' },
+  gold: { ...monthly, price: 4_900, limit: 300, prorationPolicy: 'proportional' },
+  /** Starts a period of its own at its full price. */
+  restart: { ...monthly, price: 2_400, limit: 150, setupFee: 500, prorationPolicy: 'full' },
+  /** Starts with the next period. */
+  later: { ...monthly, price: 3_400, limit: 200, prorationPolicy: 'none' },
+  trial: { ...monthly, price: 2_900, limit: 120, setupFee: 700, trialDays: 14 },
+  /** A cent for each unit after the first 100, or two after the first 80. */
+  cheap: { ...perUnit, creditsPerUnit: 100, freeUnits: 100 },
+  dear: { ...perUnit, creditsPerUnit: 200, freeUnits: 80 },
+  /** A base price, and a cent for each of at most 350 units after the first 50. */
+  hybrid: {
+    type: 'hybrid',
+    billingCycle: 'monthly',
+    basePrice: 900,
+    creditsPerUnit: 100,
+    limit: 400,
+    freeUnits: 50,
+    prorationPolicy: 'proportional',
+  },
+  /** A cent for each unit, from the wallet. */
+  wallet: { type: 'usage-based', billingModel: 'pre-paid', creditsPerUnit: 100 },
+} as const
+
+export type PlanName = keyof typeof plans
+export const planNames = Object.keys(plans) as readonly PlanName[]
+
+export type Market = ShopOf<PlanName>
+
+/** A provider that collects no tax, so that a payment is the price. */
+export function openMarket(stores: Stores): Promise<Market> {
+  return openShopWith(stores, plans, { supportEmail: 'help@acme.example' })
+}
+
+export function nameOf(market: Market, planRef: string | null): PlanName {
+  const name = planNames.find((each) => market.planRefs[each] === planRef)
+  if (name === undefined) throw new Error(`the market has no plan ${planRef}`)
+  return name
+}
+
+/** Units that one paid period of the plan allows; undefined: any number. */
+export function limitOf(name: PlanName): number | undefined {
+  const plan = plans[name]
+  return 'limit' in plan ? plan.limit : undefined
+}

@@ -1,0 +1,104 @@
+import { booksOf } from '../money/books.ts'
+import { MoneyWorld } from '../money/money-world.ts'
+import { addCustomer } from '../money/shop.ts'
+import type { Stores } from '../money/stores.ts'
+import { verifyMoney } from '../money/verify-world.ts'
+import { expectCharged } from './expect-charged.ts'
+import { openMarket } from './market.ts'
+import { playStep } from './play-step.ts'
+import { createPlayer, type Player } from './player.ts'
+import { stepsMax, type Sequence } from './step.ts'
+
+/** A sequence that broke a rule: what it was and which rule. */
+export type Fault = { readonly steps: string; readonly error: string }
+
+const hourMs = 3_600_000
+
+/** More than the tolerance for clocks of clients, so that no use before a purchase counts in it. */
+const betweenStepsMs = 600_000
+
+/** Nothing hangs here: this is for a busy machine. */
+const processorTimeoutMs = 20_000
+
+/** Customers whose steps are played at the same time. */
+const togetherMax = 8
+
+/** Enough hours for every bill of usage to be due. */
+const finalHours = [40 * 24, 24, 1, 6]
+
+/** Happenings at the processor that the service learns of by these events alone. */
+const toldEvents = /^(refund|charge\.refund|charge\.dispute|setup_intent)/
+
+/**
+ * Plays the sequences side by side, a customer each, with `hours` between their rounds, and checks each of them. The
+ * customers share the provider, the clock and the scheduled jobs, and nothing else.
+ */
+export async function playBatch(
+  stores: Stores,
+  sequences: readonly Sequence[],
+  hours: readonly number[],
+): Promise<readonly Fault[]> {
+  const world = await MoneyWorld.open(stores, [], processorTimeoutMs)
+  try {
+    const market = await openMarket(stores)
+    const faults = new Map<number, Fault>()
+    const players: Player[] = []
+    for (const _ of sequences) {
+      players.push(createPlayer(world, market, await addCustomer(stores, market)))
+    }
+    const check = async (at: number, body: () => Promise<void>): Promise<void> => {
+      if (faults.has(at)) return
+      await body().catch((error: unknown) => {
+        const steps = JSON.stringify({ hours, steps: sequences[at] })
+        faults.set(at, { steps, error: error instanceof Error ? error.stack! : String(error) })
+      })
+    }
+    for (const [round, pause] of hours.entries()) {
+      for (let place = 0; place < stepsMax; place += 1) {
+        const left = players.entries()
+        const playLeft = async (): Promise<void> => {
+          for (const [at, player] of left) {
+            const step = sequences[at]![round]![place]
+            if (step !== undefined) await check(at, () => playStep(player, step))
+          }
+        }
+        await Promise.all(Array.from({ length: togetherMax }, playLeft))
+        await world.pass(betweenStepsMs)
+      }
+      await pass(world, pause)
+    }
+    for (const pause of finalHours) await pass(world, pause)
+    for (const [at, player] of players.entries()) await check(at, () => expectCharged(player))
+    const books = booksOf({ world, shop: market })
+    await verifyMoney(books).catch((error: unknown) => {
+      faults.set(-1, { steps: 'all', error: String(error) })
+    })
+    for (const complaint of world.complaints) {
+      faults.set(-2, { steps: 'all', error: `complaint: ${String(complaint)}` })
+    }
+    return [...faults.values()]
+  } finally {
+    await world.close()
+  }
+}
+
+/** Time passes, and the scheduled jobs do what is due. */
+async function pass(world: MoneyWorld, hours: number): Promise<void> {
+  await receiveEvents(world)
+  await world.pass(hours * hourMs)
+  await world.insist((service) => service.bill())
+  await receiveEvents(world)
+}
+
+/** Events of payments are lost: the service reads those payments by itself. */
+async function receiveEvents(world: MoneyWorld): Promise<void> {
+  await world.collectMail()
+  for (const event of world.mail.splice(0)) {
+    if (toldEvents.test(event.type)) await world.insist((service) => service.receive(event))
+  }
+  await world.insist(async (service) => {
+    while (await service.workOffInbox());
+    await service.reconcilePayments()
+    await service.takeBackCredits()
+  })
+}

@@ -1,0 +1,162 @@
+import { setUpCard } from '@tollgate/domain/cards/set-up-card'
+import { payPresent } from '@tollgate/domain/charging/pay-present'
+import { createPayment } from '@tollgate/domain/payments/create-payment'
+import type { PaymentRequest } from '@tollgate/domain/payments/payment-request'
+import { settlePayment } from '@tollgate/domain/payments/settle-payment'
+import { activatePlan } from '@tollgate/domain/purchases/activate-plan'
+import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
+import { reactivatePurchase } from '@tollgate/domain/purchases/reactivate-purchase'
+import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
+import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { callProcessor } from '../money/at-processor.ts'
+import { environment } from '../money/environment.ts'
+import type { PlanName } from './market.ts'
+import type { Player } from './player.ts'
+import type { Step } from './step.ts'
+import { useAdmitted } from './use-admitted.ts'
+
+/** The service may refuse any step. What it does then, and what it does otherwise, the checks of the sequence judge. */
+export async function playStep(player: Player, step: Step): Promise<void> {
+  switch (step.do) {
+    case 'activate':
+      return activate(player, step.plan)
+    case 'buy':
+      return buy(player, step.plan, step.card)
+    case 'top up':
+      return pay(player, 'pm_card_visa', { purpose: 'credit_topup', amountMinor: 1_000n })
+    case 'save card':
+      return saveCard(player, step.card)
+    case 'pay debt':
+      return payDebt(player)
+    case 'cancel':
+      return changePurchase(player, (work, reference) => cancelPurchase(work, reference, null))
+    case 'reactivate':
+      return changePurchase(player, reactivatePurchase)
+    case 'use':
+      return useAdmitted(player, step.unitsMax)
+    case 'refund':
+    case 'dispute':
+    case 'close disputes':
+      return playAtProcessor(player, step)
+  }
+}
+
+async function commit(player: Player, body: (work: UnitOfWork) => Promise<unknown>): Promise<void> {
+  const { providerId } = player.market
+  await player.world.act((service) => service.parts.commit(service.operation(providerId), body))
+}
+
+function activate(player: Player, plan: PlanName): Promise<void> {
+  const { customer, market } = player
+  const { productRef, planRefs } = market
+  const asked = { customer, productRef, planRef: planRefs[plan], cycleMode: 'calendar' } as const
+  return commit(player, (work) => activatePlan(work, { ...asked, seller: { name: 'Acme' } }))
+}
+
+function changePurchase(
+  player: Player,
+  change: (work: UnitOfWork, reference: string) => Promise<unknown>,
+): Promise<void> {
+  const { customer, market } = player
+  return commit(player, async (work) => {
+    const { sql, providerId } = work
+    const held = await findDecidingPurchase(sql, providerId, customer.reference, market.productRef)
+    if (held !== undefined) await change(work, held.reference)
+  })
+}
+
+function buy(player: Player, plan: PlanName, card: string): Promise<void> {
+  const { productRef, planRefs } = player.market
+  const of = { purpose: 'product', productRef, planRef: planRefs[plan], keepsCard: true } as const
+  return pay(player, card, of)
+}
+
+/** Confirms the payment in the customer's browser and waits for its end. */
+async function pay(player: Player, card: string, of: Partial<PaymentRequest>): Promise<void> {
+  const { world, market, customer } = player
+  const request: PaymentRequest = {
+    customer,
+    purpose: 'product',
+    productRef: undefined,
+    planRef: undefined,
+    amountMinor: undefined,
+    currency: 'USD',
+    description: undefined,
+    checkoutSessionId: undefined,
+    keepsCard: false,
+    recharge: undefined,
+    idempotencyKey: `${customer.reference}:${player.asked++}`,
+    ...of,
+  }
+  await world.act(async (service) => {
+    const operation = service.operation(market.providerId)
+    const outcome = await createPayment(service.parts, operation, request)
+    if (outcome.kind !== 'created') return
+    const { reference, processorPaymentId } = outcome.intent
+    if (processorPaymentId === null) return
+    await confirm(player, `payment_intents/${processorPaymentId}/confirm`, card)
+    player.paymentIds.push(processorPaymentId)
+    await settlePayment(service.parts, operation, reference, 0)
+  })
+}
+
+async function saveCard(player: Player, card: string): Promise<void> {
+  const { world, market, customer } = player
+  await world.act(async (service) => {
+    const operation = service.operation(market.providerId)
+    const attempt = String(player.asked++)
+    const { setupIntentId } = await setUpCard(service.parts, operation, customer, attempt)
+    await confirm(player, `setup_intents/${setupIntentId}/confirm`, card)
+  })
+}
+
+async function confirm({ world }: Player, path: string, card: string): Promise<void> {
+  const fields = { payment_method: card, return_url: 'https://shop.example/back' }
+  await callProcessor(world.simulator.simulator.url, 'POST', path, fields)
+}
+
+async function payDebt({ world, market, customer }: Player): Promise<void> {
+  const sql = world.stores.postgres.database.in(environment)
+  const open = await sql<{ reference: string }[]>`
+    select reference from invoices where provider_id = ${market.providerId}
+      and customer_ref = ${customer.reference} and status = 'open' order by created_at`
+  for (const { reference } of open) {
+    await world.act((service) => {
+      const operation = service.operation(market.providerId)
+      return payPresent(service.parts, operation, reference, () => 'https://shop.example/back')
+    })
+  }
+}
+
+type AtProcessor = Extract<Step, { readonly do: 'refund' | 'dispute' | 'close disputes' }>
+
+/** The processor refuses what does not fit the payment's state. */
+async function playAtProcessor(player: Player, step: AtProcessor): Promise<void> {
+  const { simulator } = player.world
+  const { url } = simulator.simulator
+  if (step.do === 'close disputes') {
+    const closed = player.paymentIds.map(async (paymentId) => {
+      const { body } = await callProcessor(url, 'GET', `disputes?payment_intent=${paymentId}`)
+      for (const { id } of (body as { data?: { id: string }[] }).data ?? []) {
+        await simulator.admin(`disputes/${id}/close`, { ending: step.ending }).catch(ignoreRefusal)
+      }
+    })
+    await Promise.all(closed)
+    return
+  }
+  const paymentId = player.paymentIds.at(-1 - step.payment)
+  if (paymentId === undefined) return
+  if (step.do === 'refund') {
+    const part = step.isPart ? { amount: '300' } : {}
+    await callProcessor(url, 'POST', 'refunds', { payment_intent: paymentId, ...part })
+    return
+  }
+  const { body } = await callProcessor(url, 'GET', `payment_intents/${paymentId}`)
+  const { latest_charge: chargeId, status } = body as { latest_charge: string; status: string }
+  if (status !== 'succeeded') return
+  await simulator.admin(`charges/${chargeId}/dispute`, {}).catch(ignoreRefusal)
+}
+
+function ignoreRefusal(): undefined {
+  return undefined
+}

@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openStores, type Stores } from '../money/stores.ts'
+import { playBatch } from './play-batch.ts'
+import { anySequence, pauses } from './step.ts'
+
+/*
+ * Customers of one market take plans, change, cancel, are refunded, dispute, owe and use whatever the limit check admits,
+ * in random order. Whatever the sequence: what is admitted was paid for or promised, and nothing is charged twice.
+ */
+
+const asked = process.env['TOLLGATE_TEST_SEQUENCES']
+const sequencesMax = Number(asked ?? 100)
+
+/** Sequences that are played side by side on one clock. */
+const batchSize = 100
+
+const rounds = 3
+
+/** The same sequences every time, unless a number of them is asked for. */
+const firstSeed = asked === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+
+/** Sequences of one test: none of them takes so long that the run counts as stuck. */
+const sequencesEach = 1_000
+
+const starts = Array.from(
+  { length: Math.ceil(sequencesMax / sequencesEach) },
+  (_, test) => test * sequencesEach,
+)
+
+let stores: Stores
+
+beforeAll(async () => {
+  stores = await openStores()
+})
+afterAll(() => stores.stop())
+
+test.each(starts)(
+  'no sequence of calls yields more than one price pays for, and none is charged twice (from %i)',
+  { timeout: 3_600_000 },
+  async (start) => {
+    const end = Math.min(start + sequencesEach, sequencesMax)
+    for (let played = start; played < end; played += batchSize) {
+      const seed = firstSeed + played
+      const numRuns = Math.min(batchSize, end - played)
+      const sequences = fc.sample(anySequence(rounds), { seed, numRuns })
+      const [hours] = fc.sample(
+        fc.array(fc.constantFrom(...pauses), { minLength: rounds, maxLength: rounds }),
+        { seed, numRuns: 1 },
+      )
+      const faults = await playBatch(stores, sequences, hours!)
+      expect(faults, `seed ${seed}`).toEqual([])
+    }
+  },
+)

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { startUnderKills } from '../src/chaos/start-kills.ts'
+import { createSeededRandom } from '../src/client/seeded-random.ts'
+import { createTollgateClient } from '../src/client/tollgate-client.ts'
+import type { Instance } from '../src/instance/instance.ts'
+import { makeTemporaryFolder } from '../src/instance/temporary-folder.ts'
+
+/*
+ * Any process of an installation is killed while the installation starts, on a new folder and on one that was used. It
+ * always comes up, and records usage and checks limits.
+ */
+
+const asked = process.env['TOLLGATE_TEST_START_KILLS']
+const killsMin = Number(asked ?? 8)
+const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? (asked === undefined ? 1 : Date.now()))
+const killsPerStart = 4
+
+test('comes up whatever is killed during the start', { timeout: 3_600_000 }, async () => {
+  const random = createSeededRandom(seed)
+  const killed = new Map<string, number>()
+  let kills = 0
+  while (kills < killsMin) {
+    const folder = await makeTemporaryFolder('start-kills')
+    try {
+      // The second start meets a folder that was cut off while it was in use.
+      for (const ends of ['kill', 'stop'] as const) {
+        const instance = await startUnderKills(
+          { dataDir: folder.path, port: 0, environment: process.env },
+          random,
+          {
+            killsMax: killsPerStart,
+            treeShare: 0.1,
+            onKill: (name) => {
+              kills += 1
+              killed.set(name, (killed.get(name) ?? 0) + 1)
+            },
+          },
+        )
+        await expectWorking(instance)
+        await instance[ends]()
+      }
+    } finally {
+      await folder.remove()
+    }
+    if (asked !== undefined) console.log(`seed ${seed}: ${kills} kills`, Object.fromEntries(killed))
+  }
+})
+
+async function expectWorking({ credentials }: Instance): Promise<void> {
+  const { baseUrl, sandboxKey: key, productRef } = credentials
+  const client = createTollgateClient({ baseUrl, key, connectionsMax: 1, timeoutMs: 15_000 })
+  try {
+    // A part that was killed last may still be on its way up.
+    await expect.poll(() => check(client, productRef), { timeout: 60_000 }).toBe('works')
+  } finally {
+    client.close()
+  }
+}
+
+async function check(
+  client: ReturnType<typeof createTollgateClient>,
+  productRef: string,
+): Promise<string> {
+  try {
+    const before = await client.checkLimit('user_ada', productRef)
+    await client.recordUsage({ customerRef: 'user_ada', productRef })
+    const after = await client.checkLimit('user_ada', productRef)
+    return after.remaining === before.remaining - 1 ? 'works' : JSON.stringify({ before, after })
+  } catch (error) {
+    return String(error)
+  }
+}
