@@ -14,7 +14,7 @@ const clients = [
   ['@kafkajs/confluent-schema-registry', '^platform/src/schema-registry/'],
   ['fastify', '^control-plane/'],
   ['pdfkit', '^control-plane/src/invoices/'],
-  ['undici', '^platform/src/outbound/|^ingest/src/http/'],
+  ['undici', '^platform/src/outbound/|^platform/src/schema-registry/|^ingest/src/http/'],
   ['@modelcontextprotocol', '^control-plane/(src/mcp|test)/'],
   ['stripe', '^platform/src/payments/stripe/|^webhook-verifier/test/'],
   ['croner', '^billing-runner/src/schedule/'],

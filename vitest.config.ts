@@ -7,6 +7,8 @@ const source = { conditions: ['source'] }
 /** Tests of adapters on the real engines, which the other project never waits for. */
 const engineTests = '*/{src,test}/**/*.engines.test.ts'
 
+const postgresCopies = './deploy/test/postgres-copies.ts'
+
 export default defineConfig({
   resolve: source,
   ssr: { resolve: source },
@@ -33,8 +35,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'default',
+          // Files of one worker share what they import: to load it again for each takes longer than many of them run.
+          isolate: false,
           include: ['*/{src,test}/**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/dist/**', engineTests],
+          globalSetup: postgresCopies,
         },
       },
       {
@@ -42,7 +47,11 @@ export default defineConfig({
         test: {
           name: 'engines',
           include: [engineTests],
-          globalSetup: './deploy/test/engines/global-setup.ts',
+          // `isolate` stays on: what a process has learned from one schema registry is wrong at the next.
+          // After all others, and fewer at a time: most of these start several servers of their own.
+          sequence: { groupOrder: 1 },
+          maxWorkers: availableParallelism(),
+          globalSetup: [postgresCopies, './deploy/test/engines/global-setup.ts'],
         },
       },
     ],
