@@ -45,6 +45,12 @@ async function waitForStatus(customerRef: string, status: string): Promise<void>
   })
 }
 
+/** What a runner wrote reaches the limit checks right after its transaction, not within it. */
+async function waitForLimit(customerRef: string, limit: Record<string, unknown>): Promise<void> {
+  const check = () => paying.client.checkLimit(customerRef, productRef)
+  await expect.poll(check).toMatchObject(limit)
+}
+
 function activate(customerRef: string, plan = planRef): Promise<Record<string, unknown>> {
   return paying.send('POST', '/v1/sdk/activate', { customerRef, productRef, planRef: plan })
 }
@@ -72,8 +78,7 @@ test('a suspended customer pays the open invoice on the checkout, and the purcha
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
   await suspend(page, customerRef)
-  const checked = await paying.client.checkLimit(customerRef, productRef)
-  expect(checked).toMatchObject({ withinLimits: false, plan: '' })
+  await waitForLimit(customerRef, { withinLimits: false, plan: '' })
   const refused = await activate(customerRef)
   expect(refused).toMatchObject({ status: 'payment_required' })
   expect(refused['message']).toContain('unpaid invoices')
@@ -106,10 +111,7 @@ test('a suspended customer pays the open invoice on the checkout, and the purcha
   await visitor.inspect('checkout-debts-paid')
 
   expect(await paying.purchasesOf(customerRef)).toMatchObject([{ status: 'active' }])
-  expect(await paying.client.checkLimit(customerRef, productRef)).toMatchObject({
-    withinLimits: true,
-    plan: planRef,
-  })
+  await waitForLimit(customerRef, { withinLimits: true, plan: planRef })
   expect(await activate(customerRef)).toMatchObject({ status: 'already_active' })
   const { data } = await paying.stripe<{ data: { status: string }[] }>('charges?limit=100')
   // What was bought, and the renewal, once each.
