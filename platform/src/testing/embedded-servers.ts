@@ -73,6 +73,13 @@ export type TestDatabase = {
   stop(): Promise<void>
 }
 
+/** Longer than services wait: a test that asks a hundred times at once, on a machine that is busy, is to be answered. */
+const patience = {
+  statementTimeoutMs: 60_000,
+  lockTimeoutMs: 30_000,
+  idleInTransactionTimeoutMs: 60_000,
+}
+
 /** A PostgreSQL database of its own. With a folder of migrations it is migrated and used as by services, else as its owner. */
 export async function startTestDatabase(migrationsFolder?: string): Promise<TestDatabase> {
   const kept = serverWith(migrationsFolder)
@@ -85,7 +92,7 @@ export async function startTestDatabase(migrationsFolder?: string): Promise<Test
   })
   const url = server.url.replace(/[^/]*$/, name)
   const isOwner = migrationsFolder === undefined
-  const database = createPostgresDatabase({ url, isOwner, poolMax: 4 })
+  const database = createPostgresDatabase({ ...patience, url, isOwner, poolMax: 4 })
   return {
     database,
     url,
