@@ -21,7 +21,7 @@ let engine: Engine | undefined
 
 beforeEach(async () => {
   folder = await makeTemporaryFolder('engine')
-  options = { root: folder.path, say: () => {}, endsWithParent: true }
+  options = { root: folder.path, say: () => {}, endsWithParent: true, isShortLived: true }
   ports = await planFreePorts()
 })
 

@@ -6,6 +6,8 @@ export type EngineOptions = {
   readonly say: (line: string) => void
   /** True ends the servers (SIGKILL) with this process, however that ends: for tests. Linux only. */
   readonly endsWithParent?: boolean
+  /** True leaves out the compiler of Java that pays off after minutes: brokers are up sooner, for tests that kill them. */
+  readonly isShortLived?: boolean
 }
 
 /** One process of an engine. */

@@ -75,9 +75,10 @@ async function prepareBroker(
   const classPath = ['-cp', kafkaClassPath, `-Dlog4j2.configurationFile=${logSettings}`]
   if (!existsSync(join(data, 'meta.properties'))) {
     const format = ['kafka.tools.StorageTool', 'format', '--cluster-id', id, '--config', properties]
-    await run(java, ['-Xmx256m', ...classPath, ...format])
+    await run(java, ['-Xmx256m', '-XX:TieredStopAtLevel=1', ...classPath, ...format])
   }
-  return { file: java, args: ['-Xmx512m', ...classPath, 'kafka.Kafka', properties] }
+  const compilers = options.isShortLived === true ? ['-XX:TieredStopAtLevel=1'] : []
+  return { file: java, args: ['-Xmx512m', ...compilers, ...classPath, 'kafka.Kafka', properties] }
 }
 
 type Cluster = { readonly id: string; readonly brokers: number }

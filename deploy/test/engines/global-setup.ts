@@ -45,7 +45,7 @@ type ProvidedWithStop = Provided & { stop(): Promise<void> }
 
 async function provideLocally(names: readonly EngineName[]): Promise<ProvidedWithStop> {
   const folder = await makeTemporaryFolder('test-engines')
-  const options = { root: folder.path, say, endsWithParent: true }
+  const options = { root: folder.path, say, endsWithParent: true, isShortLived: true }
   const provided = await startEngines(names, options, await planOneBroker())
   return {
     ...provided,

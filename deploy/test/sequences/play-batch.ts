@@ -68,6 +68,9 @@ export async function playBatch(
       await pass(world, pause)
     }
     for (const pause of finalHours) await pass(world, pause)
+    // What the processor took for the last charges is asked a minute after them.
+    await world.pass(betweenStepsMs)
+    await receiveEvents(world)
     for (const [at, player] of players.entries()) await check(at, () => expectCharged(player))
     const books = booksOf({ world, shop: market })
     await verifyMoney(books).catch((error: unknown) => {

@@ -46,7 +46,7 @@ export async function startChaosEngines(
   const quiet = optionsWith(() => undefined)
 
   function optionsWith(tell: (line: string) => void): EngineOptions {
-    return { root, say: tell, endsWithParent: true }
+    return { root, say: tell, endsWithParent: true, isShortLived: true }
   }
   return {
     environment: servicesEnvironment(addresses, await passwordIn(join(root, 'clickhouse'))),
