@@ -1,14 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { readSettings } from '@tollgate/platform/config/settings'
-import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
-import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { windowId } from '@tollgate/schemas/hot-state/documents'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
-import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -18,6 +12,8 @@ import { createTailParts } from '../src/entitlements/tail-parts.ts'
 import { tailSettings } from '../src/entitlements/tail-settings.ts'
 import { UsageBehindError } from '../src/entitlements/usage-behind-error.ts'
 import type { UsageParts, UsageQuery } from '../src/entitlements/usage-query.ts'
+import { encoded, usageEvent } from './usage-event.ts'
+import { UsageStores } from './usage-stores.ts'
 
 const topic = usageTopic('sandbox')
 const partitionCount = 8
@@ -47,29 +43,18 @@ const query: UsageQuery = {
   tailRecordsMax: 100,
 }
 
-let folder: string
+let stores: UsageStores
 let parts: UsageParts
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tollgate-counted-usage-test-'))
-  const log = await openFileEventLog({
-    logFolder: join(folder, 'log'),
-    groupsFolder: join(folder, 'groups'),
-    role: 'writer',
-    topics: { [topic]: partitionCount },
-    // A segment per append, so that a trim leaves the last one only.
-    segmentBytesMax: 1,
-  })
-  const hotState = await openLmdbHotState({ folder: join(folder, 'hot'), role: 'projection' })
+  // A segment per append, so that a trim leaves the last one only.
+  stores = await UsageStores.open({ partitions: partitionCount, segmentBytesMax: 1 })
+  const { log, hotState } = stores
   parts = { log, hotState, ...createTailParts({ log, hotState }, readSettings(tailSettings, {})) }
   for (const customerRef of entitlement.customerRefs) await publish(customerRef)
 })
 
-afterEach(async () => {
-  await parts.log.close()
-  await parts.hotState.close()
-  await rm(folder, { recursive: true })
-})
+afterEach(() => stores.close())
 
 const subjectOf = (customerRef: string) => subjectKey('prv_A', customerRef)
 const partitionFor = (customerRef: string) => partitionOf(subjectOf(customerRef), partitionCount)
@@ -86,30 +71,16 @@ let nextId = 0
 
 /** Appends one record as ingest does. */
 async function record(more: Partial<MeterEvent> = {}): Promise<number> {
-  const event: MeterEvent = {
+  const event = usageEvent({
     id: `usage_${nextId++}`,
-    providerId: 'prv_A',
     customerRef: 'cus_a',
-    meterName: 'requests',
-    value: 1_000_000,
     timestamp: start * 1000,
     receivedAt: start * 1000,
-    productRef: 'prd_A',
-    purchaseRef: null,
-    outcome: 'success',
-    source: 'usages',
-    idempotencyKey: null,
-    properties: '{}',
-    reservationId: null,
-    traceParent: null,
-    debit: null,
     ...more,
-  }
-  const buffer = Buffer.alloc(2000)
-  const bytes = buffer.subarray(0, encodeMeterEvent(event, buffer, 0))
+  })
   const [offset] = await parts.log.appendAll(
     topic,
-    [{ partition: partitionFor(event.customerRef), value: bytes }],
+    [{ partition: partitionFor(event.customerRef), value: encoded(event) }],
     event.receivedAt,
   )
   return offset!

@@ -1,14 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { readSettings } from '@tollgate/platform/config/settings'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { windowId, type Entitlement } from '@tollgate/schemas/hot-state/documents'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
-import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -19,6 +12,8 @@ import { bytesPerRecordMost } from '../src/entitlements/tail-chunk.ts'
 import { createTailParts } from '../src/entitlements/tail-parts.ts'
 import { tailSettings } from '../src/entitlements/tail-settings.ts'
 import type { UsageParts, UsageQuery } from '../src/entitlements/usage-query.ts'
+import { encoded, usageEvent } from './usage-event.ts'
+import { UsageStores } from './usage-stores.ts'
 
 const topic = usageTopic('sandbox')
 const start = 1_750_000_000
@@ -34,44 +29,34 @@ const query: UsageQuery = {
   tailRecordsMax: 1_000_000,
 }
 
-let folder: string
-let log: EventLog
-let hotState: HotState
+let stores: UsageStores
 let recordsRead: number
 let waits: number
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tollgate-shared-tail-test-'))
   recordsRead = 0
   waits = 0
-  log = await openFileEventLog({
-    logFolder: join(folder, 'log'),
-    groupsFolder: join(folder, 'groups'),
-    role: 'writer',
-    topics: { [topic]: 1 },
-  })
-  hotState = await openLmdbHotState({ folder: join(folder, 'hot'), role: 'projection' })
+  stores = await UsageStores.open()
   for (const name of ['customer-0', 'customer-1']) await publish(name)
 })
 
-afterEach(async () => {
-  await log.close()
-  await hotState.close()
-  await rm(folder, { recursive: true })
-})
+afterEach(() => stores.close())
 
 /** The real parts, with what is asked of them counted. */
 function open(settings: Readonly<Record<string, string>> = {}): UsageParts {
   const read: EventLog['read'] = async (...at) => {
-    const records = await log.read(...at)
+    const records = await stores.log.read(...at)
     recordsRead += records.length
     return records
   }
   const waitForApply: HotState['waitForApply'] = (timeoutMs) => {
     waits += 1
-    return hotState.waitForApply(timeoutMs)
+    return stores.hotState.waitForApply(timeoutMs)
   }
-  const parts = { log: counted(log, { read }), hotState: counted(hotState, { waitForApply }) }
+  const parts = {
+    log: counted(stores.log, { read }),
+    hotState: counted(stores.hotState, { waitForApply }),
+  }
   return { ...parts, ...createTailParts(parts, readSettings(tailSettings, settings)) }
 }
 
@@ -97,7 +82,7 @@ async function publish(customerRef: string): Promise<void> {
     periods: [{ startSecond: start, endSecond: start + 1000 }],
     customerRefs: [customerRef],
   }
-  await hotState.putEntry(
+  await stores.hotState.putEntry(
     { space: 'sandbox', partition: 0, subject: subjectKey('prv_A', customerRef), scope: 'prd_A' },
     { version: 1, document: JSON.stringify(entitlement), windows: countingWindows(entitlement) },
   )
@@ -105,30 +90,19 @@ async function publish(customerRef: string): Promise<void> {
 
 /** Appends records of one unit each, of as many customers, each with a key of its own where `keys` names them. */
 async function record(count: number, customers = 2, keys?: string): Promise<void> {
-  const buffer = Buffer.alloc(2_000)
-  const values = Array.from({ length: count }, (_, index) => {
-    const event: MeterEvent = {
-      id: keys === undefined ? `usage_${index}` : `usage_${keys}_${index}`,
-      providerId: 'prv_A',
-      customerRef: `customer-${index % customers}`,
-      meterName: 'requests',
-      value: 1_000_000,
-      timestamp: (start + (index % 1_000)) * 1_000,
-      receivedAt: start * 1_000,
-      productRef: 'prd_A',
-      purchaseRef: null,
-      outcome: 'success',
-      source: 'usages',
-      idempotencyKey: keys === undefined ? null : `${keys}-${index}`,
-      properties: '{}',
-      reservationId: null,
-      traceParent: null,
-      debit: null,
-    }
-    return Buffer.from(buffer.subarray(0, encodeMeterEvent(event, buffer, 0)))
-  })
+  const values = Array.from({ length: count }, (_, index) =>
+    encoded(
+      usageEvent({
+        id: keys === undefined ? `usage_${index}` : `usage_${keys}_${index}`,
+        customerRef: `customer-${index % customers}`,
+        timestamp: (start + (index % 1_000)) * 1_000,
+        receivedAt: start * 1_000,
+        idempotencyKey: keys === undefined ? null : `${keys}-${index}`,
+      }),
+    ),
+  )
   const records = values.map((value) => ({ partition: 0, value }))
-  await log.appendAll(topic, records, start * 1_000)
+  await stores.log.appendAll(topic, records, start * 1_000)
 }
 
 async function usedUnits(parts: UsageParts, more: Partial<UsageQuery> = {}): Promise<number> {
@@ -206,12 +180,11 @@ describe('the tail of the log that limit checks share', () => {
     expect(await usedUnits(parts)).toBe(2_500)
     const bytes = parts.tails.bytes
     const batch = { space: 'sandbox', partition: 0, marks: [], increments: [] }
-    await hotState.apply({ ...batch, expectedOffset: 0, nextOffset: 4_990 })
+    await stores.hotState.apply({ ...batch, expectedOffset: 0, nextOffset: 4_990 })
     expect(await usedUnits(parts)).toBe(5)
     expect(parts.tails.bytes).toBeLessThan(bytes / 2)
 
-    await hotState.close()
-    hotState = await openLmdbHotState({ folder: join(folder, 'lost'), role: 'projection' })
+    await stores.loseHotState()
     for (const name of ['customer-0', 'customer-1']) await publish(name)
     // The same process goes on: its connection finds the lost state.
     const { tails, progress } = parts

@@ -1,13 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
-import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
-import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -16,66 +8,28 @@ import { chunksReadMax } from '../src/entitlements/shared-tail.ts'
 import { SharedTails } from '../src/entitlements/shared-tails.ts'
 import { chunkRecordsMax, TailChunk, type Series } from '../src/entitlements/tail-chunk.ts'
 import { TailSums } from '../src/entitlements/tail-sums.ts'
+import { encoded, usageEvent } from './usage-event.ts'
+import { UsageStores } from './usage-stores.ts'
 
 const topic = usageTopic('sandbox')
 const place = { space: 'sandbox', partition: 0 }
 const limits = { bytesMax: 134_217_728, foldsMax: 4, waitMs: 30_000 }
 
-let folder: string
-let log: EventLog
-let hotState: HotState
+let stores: UsageStores
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tollgate-tail-model-test-'))
-  log = await openFileEventLog({
-    logFolder: join(folder, 'log'),
-    groupsFolder: join(folder, 'groups'),
-    role: 'writer',
-    topics: { [topic]: 1 },
-  })
-  hotState = await openLmdbHotState({ folder: join(folder, 'hot'), role: 'projection' })
+  stores = await UsageStores.open()
 })
-
-afterEach(async () => {
-  await log.close()
-  await hotState.close()
-  await rm(folder, { recursive: true })
-})
-
-function eventOf(more: Partial<MeterEvent>): MeterEvent {
-  return {
-    id: 'usage_none',
-    providerId: 'prv_A',
-    customerRef: 'customer-0',
-    meterName: 'requests',
-    value: 1_000_000,
-    timestamp: 0,
-    receivedAt: 0,
-    productRef: 'prd_A',
-    purchaseRef: null,
-    outcome: 'success',
-    source: 'usages',
-    idempotencyKey: null,
-    properties: '{}',
-    reservationId: null,
-    traceParent: null,
-    debit: null,
-    ...more,
-  }
-}
+afterEach(() => stores.close())
 
 async function append(events: readonly MeterEvent[]): Promise<void> {
-  const buffer = Buffer.alloc(2_000)
-  const records = events.map((event) => ({
-    partition: 0,
-    value: Buffer.from(buffer.subarray(0, encodeMeterEvent(event, buffer, 0))),
-  }))
-  await log.appendAll(topic, records, 0)
+  const records = events.map((event) => ({ partition: 0, value: encoded(event) }))
+  await stores.log.appendAll(topic, records, 0)
 }
 
 function randomEvent(random: SeededRandom, seconds: number): MeterEvent {
   const key = random.chance(0.6) ? random.below(2_000) : undefined
-  return eventOf({
+  return usageEvent({
     ...(key === undefined ? {} : { id: `usage_${key}`, idempotencyKey: `key-${key}` }),
     customerRef: `customer-${random.below(3)}`,
     meterName: random.pick(['requests', 'tokens']),
@@ -128,7 +82,7 @@ async function moveFence(events: readonly MeterEvent[], from: number, to: number
   const marks = events.slice(from, to).flatMap(({ id, idempotencyKey }, index) => {
     return idempotencyKey === null ? [] : [{ id, offset: from + index, receivedAtMs: Date.now() }]
   })
-  await hotState.apply({
+  await stores.hotState.apply({
     ...place,
     expectedOffset: from,
     nextOffset: to,
@@ -153,7 +107,7 @@ describe('the folded tail beside a model', () => {
     async (seed) => {
       const random = new SeededRandom(seed)
       const seconds = random.pick([5, 300, 100_000])
-      const tails = new SharedTails({ log, hotState }, limits)
+      const tails = new SharedTails(stores, limits)
       const events: MeterEvent[] = []
       const queries = Array.from({ length: 6 }, () => randomQuery(random, seconds))
       let fence = 0
@@ -184,10 +138,10 @@ describe('the folded tail beside a model', () => {
   it('is summed up for many callers in several turns, each of a bounded number of chunks', async () => {
     const chunks = 20
     const events = Array.from({ length: chunks * chunkRecordsMax }, (_, index) =>
-      eventOf({ customerRef: `customer-${index % 300}`, timestamp: index * 1_000 }),
+      usageEvent({ customerRef: `customer-${index % 300}`, timestamp: index * 1_000 }),
     )
     await append(events)
-    const tails = new SharedTails({ log, hotState }, limits)
+    const tails = new SharedTails(stores, limits)
     let turn = 0
     const next = (): void => {
       turn += 1

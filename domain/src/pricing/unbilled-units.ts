@@ -23,18 +23,13 @@ function firstReaching(rate: Rate, price: PicoCredits, stepMicros: bigint): bigi
   if (rate.kind === 'volume') return firstByVolume(rate, price, stepMicros)
   const tiers = rate.kind === 'flat' ? [{ ...rate, upTo: null }] : rate.tiers
   let before = 0n
-  let start = 0n
-  for (const [index, { upTo, creditsPerUnit }] of tiers.entries()) {
-    const rateMicros = microsOfDecimal(creditsPerUnit)
-    const isOpen = upTo === null || index === tiers.length - 1
-    const end = isOpen ? undefined : later(microsOfDecimal(upTo), start)
+  for (const { start, end, rateMicros } of stretchesOf(tiers)) {
     if (rateMicros > 0n) {
       const reached = start + dividedUp(price - before, rateMicros)
       if (end === undefined || reached <= end) return wholeSteps(reached, stepMicros)
     }
     if (end === undefined) return undefined
     before += (end - start) * rateMicros
-    start = end
   }
   return undefined
 }
@@ -44,19 +39,35 @@ function firstByVolume(
   price: PicoCredits,
   stepMicros: bigint,
 ): bigint | undefined {
-  let start = 0n
-  for (const [index, { upTo, creditsPerUnit }] of tiers.entries()) {
-    const rateMicros = microsOfDecimal(creditsPerUnit)
-    const isOpen = upTo === null || index === tiers.length - 1
-    const end = isOpen ? undefined : later(microsOfDecimal(upTo), start)
+  for (const { start, end, rateMicros } of stretchesOf(tiers)) {
     if (rateMicros > 0n) {
       const reached = wholeSteps(later(dividedUp(price, rateMicros), start + 1n), stepMicros)
       if (end === undefined || reached <= end) return reached
     }
     if (end === undefined) return undefined
-    start = end
   }
   return undefined
+}
+
+type Tiers = Extract<Rate, { tiers: unknown }>['tiers']
+
+/** Units from `start` up to `end` (10^-6) that cost the same; undefined: all that come after. */
+type Stretch = {
+  readonly start: bigint
+  readonly end: bigint | undefined
+  readonly rateMicros: bigint
+}
+
+/** One for each tier, in their order; the last one has no end. */
+function stretchesOf(tiers: Tiers): Stretch[] {
+  let start = 0n
+  return tiers.map(({ upTo, creditsPerUnit }, index) => {
+    const isOpen = upTo === null || index === tiers.length - 1
+    const end = isOpen ? undefined : later(microsOfDecimal(upTo), start)
+    const stretch = { start, end, rateMicros: microsOfDecimal(creditsPerUnit) }
+    start = end ?? start
+    return stretch
+  })
 }
 
 function priceOf(rate: Rate, micros: bigint): PicoCredits {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { aPlan } from '../../test/a-plan.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { Product } from '../products/repository.ts'
 import { decideActivation } from './decide-activation.ts'
@@ -141,27 +142,4 @@ function endedOf(plan: Plan): Purchase {
 function hybrid(terms: Plan['terms'] = {}): Partial<Plan> {
   const usageTiers = [{ minUsage: 0, creditsPerUnit: 1 }]
   return { type: 'hybrid', terms: { billingCycle: 'monthly', usageTiers, ...terms } }
-}
-
-function aPlan(fields: Partial<Plan>): Plan {
-  return {
-    reference: 'pln_A',
-    key: null,
-    productRef: 'prd_A',
-    name: 'Plan',
-    description: null,
-    type: 'recurring',
-    status: 'active',
-    isDefault: false,
-    hidden: false,
-    priceMinor: 0,
-    basePriceMinor: null,
-    setupFeeMinor: null,
-    currency: 'USD',
-    meterRef: null,
-    terms: { billingCycle: 'monthly' },
-    createdAt: now,
-    updatedAt: now,
-    ...fields,
-  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Plan } from '../plans/plan.ts'
+import { aPlan } from '../../test/a-plan.ts'
 import type { Product } from '../products/repository.ts'
 import { decideProvision } from './decide-provision.ts'
 import { snapshotOf } from './plan-snapshot.ts'
@@ -10,6 +10,14 @@ const now = new Date('2026-03-01T00:00:00Z')
 
 const product = aProduct()
 const free = aPlan({ isDefault: true })
+
+type Input = Parameters<typeof decideProvision>[0]
+
+/** The customer has no purchase and no debts, and there is room, where the test says nothing else. */
+function decide(input: Partial<Input>): ReturnType<typeof decideProvision> {
+  const none = { last: undefined, lastOfDefault: undefined, isSoldOut: false, hasDebts: false }
+  return decideProvision({ product, plans: [free], ...none, now, ...input })
+}
 
 describe('without a purchase', () => {
   test.each([
@@ -29,17 +37,7 @@ describe('without a purchase', () => {
       { kind: 'no-purchase', awaitingPlan: undefined },
     ],
   ] as const)('%s', (_, ofProduct, plans, expected) => {
-    expect(
-      decideProvision({
-        product: ofProduct,
-        plans,
-        last: undefined,
-        lastOfDefault: undefined,
-        isSoldOut: false,
-        hasDebts: false,
-        now,
-      }),
-    ).toEqual(expected)
+    expect(decide({ product: ofProduct, plans })).toEqual(expected)
   })
 
   test.each([
@@ -55,16 +53,7 @@ describe('without a purchase', () => {
     ],
     ['set-up fee', aPlan({ isDefault: true, setupFeeMinor: 1 })],
   ])('a %s default plan waits for consent', (_, plan) => {
-    const decision = decideProvision({
-      product,
-      plans: [plan],
-      last: undefined,
-      lastOfDefault: undefined,
-      isSoldOut: false,
-      hasDebts: false,
-      now,
-    })
-    expect(decision).toEqual({ kind: 'no-purchase', awaitingPlan: plan })
+    expect(decide({ plans: [plan] })).toEqual({ kind: 'no-purchase', awaitingPlan: plan })
   })
 })
 
@@ -81,62 +70,23 @@ describe('with a purchase', () => {
     ['expired', '2026-02-27T23:59:59.999Z', 'enrol'],
   ] as const)('%s until %s: %s', (status, endDate, expected) => {
     const last = aPurchase({ status, endDate: endDate === null ? null : new Date(endDate) })
-    expect(
-      decideProvision({
-        product,
-        plans: [free],
-        last,
-        lastOfDefault: last,
-        isSoldOut: false,
-        hasDebts: false,
-        now,
-      }).kind,
-    ).toBe(expected)
+    expect(decide({ last, lastOfDefault: last }).kind).toBe(expected)
   })
 
   test('of another plan that ended, the free one is given', () => {
     const last = aPurchase({ status: 'refunded', planRef: 'pln_OTHER', endedAt: now })
-    expect(
-      decideProvision({
-        product,
-        plans: [free],
-        last,
-        lastOfDefault: last,
-        isSoldOut: false,
-        hasDebts: false,
-        now,
-      }).kind,
-    ).toBe('enrol')
+    expect(decide({ last, lastOfDefault: last }).kind).toBe('enrol')
   })
 
   test('of another plan since, the free one is not given again in its period', () => {
     const last = aPurchase({ status: 'cancelled', planRef: 'pln_OTHER', endedAt: now })
     const lastOfDefault = aPurchase({ status: 'expired', endedAt: now })
-    const input = {
-      product,
-      plans: [free],
-      last,
-      lastOfDefault,
-      isSoldOut: false,
-      hasDebts: false,
-      now,
-    }
-    expect(decideProvision(input).kind).toBe('no-purchase')
+    expect(decide({ last, lastOfDefault }).kind).toBe('no-purchase')
   })
 
   test('without periods, the free plan is given once', () => {
     const last = aPurchase({ status: 'expired', billingCycle: null, endedAt: start })
-    expect(
-      decideProvision({
-        product,
-        plans: [free],
-        last,
-        lastOfDefault: last,
-        isSoldOut: false,
-        hasDebts: false,
-        now,
-      }).kind,
-    ).toBe('no-purchase')
+    expect(decide({ last, lastOfDefault: last }).kind).toBe('no-purchase')
   })
 })
 
@@ -152,29 +102,6 @@ function aProduct(fields: Partial<Product> = {}): Product {
     config: null,
     metadata: {},
     taxBehavior: null,
-    createdAt: start,
-    updatedAt: start,
-    ...fields,
-  }
-}
-
-function aPlan(fields: Partial<Plan>): Plan {
-  return {
-    reference: 'pln_A',
-    key: null,
-    productRef: 'prd_A',
-    name: 'Plan',
-    description: null,
-    type: 'recurring',
-    status: 'active',
-    isDefault: false,
-    hidden: false,
-    priceMinor: 0,
-    basePriceMinor: null,
-    setupFeeMinor: null,
-    currency: 'USD',
-    meterRef: null,
-    terms: { billingCycle: 'monthly' },
     createdAt: start,
     updatedAt: start,
     ...fields,
