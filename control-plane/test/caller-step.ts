@@ -3,11 +3,11 @@ import fc from 'fast-check'
 export const planNames = ['free', 'other', 'trial', 'paid', 'dear'] as const
 export type PlanName = (typeof planNames)[number]
 
-/** Who sends a request. `bound` and `portal` are pages that a customer has open. */
+/** These send requests. `bound` and `portal` are pages that a customer has open. */
 const callers = ['manage', 'ingest', 'read', 'webhooks', 'bound', 'portal'] as const
 export type CallerName = (typeof callers)[number]
 
-/** What is tried; a caller tries also what it may not do. `customer`: whose, of two. */
+/** Every caller tries all of these, also what it may not do. */
 const acts = [
   'check limit',
   'activate',
@@ -24,6 +24,7 @@ export type Act = (typeof acts)[number]
 export type CallerStep = {
   readonly caller: CallerName
   readonly act: Act
+  /** The step is about this one of two customers. */
   readonly customer: 0 | 1
   readonly plan: PlanName
 }

@@ -22,6 +22,7 @@ import { planFreePorts } from '../src/engines/port-plan.ts'
 import { startSchemaRegistry } from '../src/engines/schema-registry.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/instance/temporary-folder.ts'
 import { whatIsMissing } from './engines/startable.ts'
+import { recordedEvent } from './recorded-event.ts'
 
 const brokers = process.env['TOLLGATE_TEST_KAFKA_BROKERS'] ?? ''
 const missing = await whatIsMissing()
@@ -38,22 +39,17 @@ let namePrefix: string
 let lives = 0
 
 const event: MeterEvent = {
-  id: 'usage_1',
-  providerId: 'prv_1',
-  customerRef: 'user_ada',
-  meterName: 'requests',
-  value: 2_000_000,
-  timestamp: 1_800_000_000_000,
-  receivedAt: 1_800_000_000_001,
-  productRef: null,
-  purchaseRef: null,
-  outcome: 'success',
-  source: 'usages',
+  ...recordedEvent({
+    id: 'usage_1',
+    providerId: 'prv_1',
+    customerRef: 'user_ada',
+    meterName: 'requests',
+    value: 2_000_000,
+    timestamp: 1_800_000_000_000,
+    receivedAt: 1_800_000_000_001,
+    productRef: null,
+  }),
   idempotencyKey: 'k1',
-  properties: '{}',
-  reservationId: null,
-  traceParent: null,
-  debit: null,
 }
 
 /** The values as a process of its own knows them, which has read nothing yet. */

@@ -15,12 +15,12 @@ export type OpenSetup = {
 
 type SaveCardSectionProps = {
   readonly setup: OpenSetup
-  /** What the card does once it is saved. */
+  /** Says what the card is used for once it is saved. */
   readonly uses: string
   readonly isNarrow?: boolean
 }
 
-/** Where a card is entered that is saved without a payment. */
+/** Shows the form for a card that is saved without a payment. */
 export function SaveCardSection({ setup, uses, isNarrow }: SaveCardSectionProps): ReactElement {
   const { entry, setupIntentId, clientSecret, returnUrl, hasUnpaid } = setup
   const charged = hasUnpaid

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import { createCustomer } from '../offers.ts'
-import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
+import { enterCard, startPayingStack, statusOf, untilStatus, type PayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
 /* The checkout of a customer with an unpaid invoice, in a real browser: on all services, billing runner included. */
@@ -34,17 +34,6 @@ beforeAll(async () => {
 
 afterAll(() => paying.stop())
 
-async function statusOf(customerRef: string): Promise<unknown> {
-  return (await paying.purchasesOf(customerRef))[0]?.['status']
-}
-
-async function waitForStatus(customerRef: string, status: string): Promise<void> {
-  await vi.waitFor(async () => expect(await statusOf(customerRef)).toBe(status), {
-    timeout: 60_000,
-    interval: 200,
-  })
-}
-
 /** What a runner wrote reaches the limit checks right after its transaction, not within it. */
 async function waitForLimit(customerRef: string, limit: Record<string, unknown>): Promise<void> {
   const check = () => paying.client.checkLimit(customerRef, productRef)
@@ -68,9 +57,9 @@ async function suspend(page: Page, customerRef: string): Promise<void> {
   await page.getByText('Your card is saved.').waitFor()
   const boughtMs = clock.now()
   clock.set(boughtMs + 32 * 86_400_000)
-  await waitForStatus(customerRef, 'past_due')
+  await untilStatus(paying, customerRef, 'past_due')
   clock.set(boughtMs + 33 * 86_400_000)
-  await waitForStatus(customerRef, 'suspended')
+  await untilStatus(paying, customerRef, 'suspended')
 }
 
 test('a suspended customer pays the open invoice on the checkout, and the purchase is restored', async () => {
@@ -103,7 +92,7 @@ test('a suspended customer pays the open invoice on the checkout, and the purcha
 
   await enterCard(page, '4000000000000002')
   await page.getByText('Your card was declined.').waitFor()
-  expect(await statusOf(customerRef)).toBe('suspended')
+  expect(await statusOf(paying, customerRef)).toBe('suspended')
   await page.getByLabel('Card number').fill('4000002500003155')
   await page.getByRole('button', { name: /Pay/ }).click()
   await page.getByRole('button', { name: 'Yes, it is me' }).click()
@@ -145,6 +134,6 @@ test('the checkout of another customer does not pay it, and a free plan waits fo
     maxRedirects: 0,
   })
   expect([asked.status(), asked.headers()['location']]).toEqual([303, new URL(own).pathname])
-  expect(await statusOf(customerRef)).toBe('suspended')
+  expect(await statusOf(paying, customerRef)).toBe('suspended')
   await visitor.close()
 }, 120_000)

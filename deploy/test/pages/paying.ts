@@ -3,7 +3,7 @@ import { readSettings } from '@tollgate/platform/config/settings'
 import { openPaymentProcessors } from '@tollgate/platform/payments/open-payment-processors'
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import { freePort } from '@tollgate/platform/testing/free-ports'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 import { startSimulator, type Simulator } from '../../src/stripe-simulator/simulator.ts'
@@ -104,6 +104,21 @@ export async function startPayingStack({
       await simulator.stop()
     },
   }
+}
+
+/** Reads the status of a customer's one purchase. */
+export async function statusOf(paying: PayingStack, customerRef: string): Promise<unknown> {
+  return (await paying.purchasesOf(customerRef))[0]?.['status']
+}
+
+/** Waits until the billing runner has brought the purchase to the status. */
+export async function untilStatus(
+  paying: PayingStack,
+  customerRef: string,
+  status: string,
+): Promise<void> {
+  const isThere = async () => expect(await statusOf(paying, customerRef)).toBe(status)
+  await vi.waitFor(isThere, { timeout: 60_000, interval: 200 })
 }
 
 /** On the page from which the simulator's form is reached. */

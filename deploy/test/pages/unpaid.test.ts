@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import { createCustomer } from '../offers.ts'
-import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
+import { enterCard, startPayingStack, statusOf, untilStatus, type PayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
 /* What customers see whose renewal could not be charged, in a real browser: on all services, billing runner included. */
@@ -23,18 +23,10 @@ beforeAll(async () => {
 
 afterAll(() => paying.stop())
 
-async function eventually(check: () => Promise<void>): Promise<void> {
-  await vi.waitFor(check, { timeout: 60_000, interval: 200 })
-}
-
 async function buyWith(page: Page, customerRef: string, card: string): Promise<void> {
   await page.goto(await paying.checkoutLink({ customerRef, productRef, planRef }))
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await enterCard(page, card)
-}
-
-async function statusOf(customerRef: string): Promise<unknown> {
-  return (await paying.purchasesOf(customerRef))[0]?.['status']
 }
 
 test('a bank that wants to hear from its customer does, and the plan goes on', async () => {
@@ -45,7 +37,7 @@ test('a bank that wants to hear from its customer does, and the plan goes on', a
   await page.getByRole('button', { name: 'Yes, it is me' }).click()
   await page.getByRole('heading', { name: 'Done' }).waitFor()
   clock.set('2026-04-20T12:00:00Z')
-  await eventually(async () => expect(await statusOf(customerRef)).toBe('past_due'))
+  await untilStatus(paying, customerRef, 'past_due')
 
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('heading', { name: 'A payment did not go through' }).waitFor()
@@ -65,7 +57,7 @@ test('a bank that wants to hear from its customer does, and the plan goes on', a
   await page.getByRole('link', { name: 'Continue to your bank' }).click()
   await page.getByRole('button', { name: 'Yes, it is me' }).click()
   await page.getByText('Thank you. The invoice is paid.').waitFor()
-  expect(await statusOf(customerRef)).toBe('active')
+  expect(await statusOf(paying, customerRef)).toBe('active')
   await page.goto(asked)
   await page.getByText('Thank you. The invoice is paid.').waitFor()
   await expect(page.getByText('A payment did not go through').count()).resolves.toBe(0)
@@ -81,7 +73,7 @@ test('who comes back from the bank to another portal, or to none, is told what b
   await page.getByRole('button', { name: 'Yes, it is me' }).click()
   await page.getByRole('heading', { name: 'Done' }).waitFor()
   clock.set('2026-05-21T12:00:00Z')
-  await eventually(async () => expect(await statusOf(customerRef)).toBe('past_due'))
+  await untilStatus(paying, customerRef, 'past_due')
 
   await toBank(page, customerRef)
   const bank = page.url()
@@ -147,7 +139,7 @@ test('another card is charged for what the first one was declined for', async ()
   await enterCard(page, '4000000000000341')
   await page.getByText('Your card is saved.').waitFor()
   clock.set('2026-06-25T12:00:00Z')
-  await eventually(async () => expect(await statusOf(customerRef)).toBe('past_due'))
+  await untilStatus(paying, customerRef, 'past_due')
 
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('link', { name: /^Pay now: TEST-INV-/ }).click()
@@ -158,7 +150,7 @@ test('another card is charged for what the first one was declined for', async ()
   await enterCard(page, '5555555555554444')
   await page.getByText('Your card is saved.').waitFor()
   clock.set('2026-06-25T13:00:00Z')
-  await eventually(async () => expect(await statusOf(customerRef)).toBe('active'))
+  await untilStatus(paying, customerRef, 'active')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('heading', { name: 'Your plans' }).waitFor()
   await expect(page.getByText('A payment did not go through').count()).resolves.toBe(0)
@@ -178,7 +170,7 @@ test('who has removed the card is asked for one, and is told what it is charged 
   await page.getByRole('button', { name: 'Remove card' }).click()
   await page.getByText('Your card is removed.').waitFor()
   clock.set('2026-08-01T12:00:00Z')
-  await eventually(async () => expect(await statusOf(customerRef)).toBe('past_due'))
+  await untilStatus(paying, customerRef, 'past_due')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('link', { name: /^Pay now: TEST-INV-/ }).click()
   await page.getByRole('button', { name: 'Add a card' }).click()
@@ -199,7 +191,7 @@ test('a trial that ended without a card leads to its plan, which is not to be tr
   await page.getByRole('button', { name: 'Start the free trial' }).click()
   await page.getByRole('heading', { name: 'Done' }).waitFor()
   clock.set('2026-09-16T12:00:00Z')
-  await eventually(async () => expect(await statusOf(customerRef)).toBe('suspended'))
+  await untilStatus(paying, customerRef, 'suspended')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByText('Paused').waitFor()
   await page.getByText('The trial has ended. Choose a plan to go on.').waitFor()
@@ -213,7 +205,7 @@ test('a trial that ended without a card leads to its plan, which is not to be tr
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await enterCard(page, '4242424242424242')
   await page.getByRole('heading', { name: 'Done' }).waitFor()
-  expect(await statusOf(customerRef)).toBe('active')
+  expect(await statusOf(paying, customerRef)).toBe('active')
   await visitor.close()
 })
 
@@ -226,7 +218,7 @@ test('who has no plan any more is offered those of the last product', async () =
   const [bought] = await paying.purchasesOf(customerRef)
   await paying.send('POST', `/v1/sdk/purchases/${bought?.['reference'] as string}/cancel`)
   clock.set('2026-10-17T12:00:00Z')
-  await eventually(async () => expect(await statusOf(customerRef)).toBe('cancelled'))
+  await untilStatus(paying, customerRef, 'cancelled')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('heading', { name: 'Choose a plan for Weather API' }).waitFor()
   await visitor.inspect('portal-plan-ended')

@@ -20,10 +20,7 @@ afterAll(() => shop.stop())
 beforeEach(async () => {
   shop.payments.stack.clock.set('2026-01-01T12:00:00Z')
   purchase = await shop.buy(planRef)
-  return async () => {
-    await shop.sql`update purchases set status = 'expired'`
-    await shop.sql`update invoices set next_charge_at = null`
-  }
+  return () => shop.endAll()
 })
 
 type Answer = { readonly purchase: PurchaseBody; readonly message?: string }

@@ -58,6 +58,12 @@ async function purchases(): Promise<Purchase[]> {
   return (await stack.purchasesOf(first.customerRef)).toReversed()
 }
 
+/** A plan that starts a period of its own at its full price. */
+function createFullPlan(): Promise<string> {
+  const plan = { price: 2_900, billingCycle: 'monthly', prorationPolicy: 'full' }
+  return stack.payments.createPlan(plan)
+}
+
 async function held(): Promise<Purchase> {
   return (await purchases()).find(({ status }) => status === 'active')!
 }
@@ -166,11 +172,7 @@ describe('a full refund of what a change of plan cost', () => {
   })
 
   test('restores a plan that was replaced at the full price of the new one', async () => {
-    const full = await stack.payments.createPlan({
-      price: 2_900,
-      billingCycle: 'monthly',
-      prorationPolicy: 'full',
-    })
+    const full = await createFullPlan()
     await buyThenWait(small)
     const changed = await changeTo(full)
     await refund(changed)
@@ -198,11 +200,7 @@ describe('a full refund of what a change of plan cost', () => {
   })
 
   test('restores nothing beside another plan that was bought since', async () => {
-    const full = await stack.payments.createPlan({
-      price: 2_900,
-      billingCycle: 'monthly',
-      prorationPolicy: 'full',
-    })
+    const full = await createFullPlan()
     await buyThenWait(small)
     const changed = await changeTo(middle)
     setClock('2026-06-12T00:00:00Z')

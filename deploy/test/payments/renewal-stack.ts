@@ -35,6 +35,12 @@ export class RenewalStack {
     return this.payments.stack.database.in('sandbox')
   }
 
+  /** No purchase of the test before is renewed, and no invoice of it charged. */
+  async endAll(): Promise<void> {
+    await this.sql`update purchases set status = 'expired'`
+    await this.sql`update invoices set next_charge_at = null`
+  }
+
   /** What a runner of its own process is told. */
   runnerConfig(settings: Readonly<Record<string, string>> = {}): BillingRunnerConfig {
     return readBillingRunnerConfig(this.runnerEnvironment(settings))

@@ -16,10 +16,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop())
 beforeEach(() => {
   stack.payments.stack.clock.set('2026-01-31T12:00:00Z')
-  return async () => {
-    await stack.sql`update purchases set status = 'expired'`
-    await stack.sql`update invoices set next_charge_at = null`
-  }
+  return () => stack.endAll()
 })
 
 const renewalAt = '2026-03-01T10:00:00Z'

@@ -106,7 +106,7 @@ async function formOf(
   }
 }
 
-/** What a change of plan charges or credits, and when; undefined: nothing is changed. */
+/** Says what a change of plan charges or credits, and when. Returns undefined where no plan is changed. */
 function startWords(
   { frame }: Checkout,
   start: Extract<Step, { kind: 'activate' | 'schedule' }>,

@@ -12,7 +12,7 @@ import type { Start } from './take-plan.ts'
 type StartProps = {
   readonly checkout: Checkout
   readonly plan: Plan
-  /** What is charged or credited, and when. Undefined: what later usage costs. */
+  /** Says what is charged or credited, and when. Where it is undefined, the form says what later usage costs. */
   readonly words: string | undefined
 }
 
@@ -81,7 +81,7 @@ export function TrialForm({ checkout, plan, now }: TrialFormProps): ReactElement
   )
 }
 
-/** What follows the trial. */
+/** Says what the plan costs once its trial is over. Returns undefined for a plan without a trial. */
 export function trialWords({ frame }: Checkout, plan: Plan, now: Date): string | undefined {
   const { date, money } = frame.formats
   const prices = pricesIn(plan, plan.currency)

@@ -10,7 +10,7 @@ import type { Portal } from './portal.ts'
 /** Why a purchase is suspended, where its customer can end that. */
 export type Pause = 'disputed' | 'unpaid' | 'trial-ended'
 
-/** By the reference of the purchase. A purchase that is suspended for another reason has no entry. */
+/** Returns why purchases are paused, by their references. One that is suspended for another reason has no entry. */
 export async function readPauses(
   pages: PageParts,
   { caller }: Pick<Portal, 'caller'>,
