@@ -1,11 +1,11 @@
 import { exec } from 'node:child_process'
-import { cp, readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTollgateClient, type TollgateClient } from '../src/client/tollgate-client.ts'
 import { runDemo } from '../src/demo/run-demo.ts'
 import { runToEnd, startInstance, type Instance } from '../src/instance/instance.ts'
@@ -188,50 +188,18 @@ test('after a kill -9 of the supervisor alone its services end themselves and a 
   client.close()
 })
 
-describe('refuses to start, in one line that says what to do,', () => {
-  async function refusal(dataDir: string, wantedPort = 0): Promise<string> {
-    const { code, output } = await runToEnd({
-      dataDir,
-      port: wantedPort,
-      environment: process.env,
-    })
-    expect(code).toBe(1)
-    const lines = output.trim().split('\n')
-    expect(lines.slice(0, -1)).toEqual([`Starting Tollgate on ${dataDir} ...`])
-    return lines.at(-1) ?? ''
-  }
-
-  test('when the port is in use', async () => {
-    const other = await makeTemporaryFolder('refused')
-    expect(await refusal(other.path, port)).toBe(
-      `Port ${port} on ${host} is in use. Stop what listens there, or choose another port with TOLLGATE_PORT.`,
-    )
-    await other.remove()
-  })
-
-  test('when the folder was written by a newer version', async () => {
-    const other = await makeTemporaryFolder('refused')
-    await writeFile(join(other.path, 'format.json'), '{"format":99}')
-    expect(await refusal(other.path)).toContain('was written by a newer Tollgate (format 99;')
-    await other.remove()
-  })
-
-  test('when the folder is a file', async () => {
-    const other = await makeTemporaryFolder('refused')
-    await cp(process.execPath, join(other.path, 'file'))
-    expect(await refusal(join(other.path, 'file'))).toContain(
-      'Choose another with TOLLGATE_DATA_DIR.',
-    )
-    await other.remove()
-  })
-
-  test('when a setting cannot be read', async () => {
-    const { code, output } = await runToEnd({
-      dataDir: folder.path,
-      port: 70_000,
-      environment: process.env,
-    })
-    expect(code).toBe(1)
-    expect(output.trim()).toBe('TOLLGATE_PORT=70000: must be a whole number from 0 to 65535')
-  })
+test('a second Ctrl-C ends everything at once, and the next start has the data', async () => {
+  const { supervisorPid, processes } = await instance.runFile()
+  const pids = Object.values(processes)
+  expect(await livingProcesses(pids)).toHaveLength(pids.length)
+  const stopped = instance.stop()
+  await expect.poll(() => instance.output()).toContain('Ctrl-C again')
+  process.kill(supervisorPid, 'SIGINT')
+  expect(await stopped).toBe(130)
+  await expect.poll(() => livingProcesses(pids)).toEqual([])
+  instance = await start()
+  const client = clientOf(instance.credentials)
+  const check = await client.checkLimit('user_grace', instance.credentials.productRef)
+  expect(check.remaining).toBe(993)
+  client.close()
 })

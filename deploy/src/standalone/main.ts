@@ -1,9 +1,11 @@
 import { relative, resolve } from 'node:path'
 import { Command } from 'commander'
 import { readSettings, SettingsError } from '@tollgate/platform/config/settings'
-import { dataFolderAt } from './data-folder.ts'
+import { dataFolderAt, type DataFolder } from './data-folder.ts'
+import { endAtOnce } from './end-at-once.ts'
 import { withEngines } from './with-engines.ts'
 import { openInstallation, type Installation } from './open-installation.ts'
+import { requireKnownSettings } from './require-known-settings.ts'
 import { standaloneSettings } from './settings.ts'
 import { StartRefusedError } from './start-refused.ts'
 import { welcomeText } from './welcome.ts'
@@ -22,24 +24,38 @@ const report = (line: string): void => console.error(`[${new Date().toISOString(
 
 /** Asked to stop while still starting: the start comes to its end first, so that nothing is left half up. */
 let opening: Promise<Installation> | undefined
+let openedFolder: DataFolder | undefined
 let isStopping = false
 async function stop(): Promise<void> {
   if (isStopping) return
   isStopping = true
-  say('\nStopping ...')
+  say('\nStopping ... (Ctrl-C again ends it at once)')
   const installation = await opening?.catch(() => undefined)
   await installation?.close()
   say('Stopped. All data is kept.')
   process.exit(0)
 }
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop())
+
+/** Exit codes as of a program that the signal ended. */
+const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const
+async function stopAtOnce(signal: keyof typeof exitCodes): Promise<void> {
+  if (openedFolder !== undefined) await endAtOnce(openedFolder.runFile)
+  say('Ended at once. Acknowledged usage is kept; the next start recovers the rest.')
+  process.exit(exitCodes[signal])
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => void (isStopping ? stopAtOnce(signal) : stop()))
+}
 process.on('disconnect', () => void stop())
 
 try {
   const { engines = false } = program.opts<{ engines?: boolean }>()
   const environment = engines ? await withEngines(process.env, say) : process.env
+  requireKnownSettings(environment)
   const { dataDir, port, hungAfterSeconds } = readSettings(standaloneSettings, environment)
   const folder = dataFolderAt(resolve(dataDir))
+  openedFolder = folder
   say(`Starting Tollgate on ${folder.root} ...`)
   opening = openInstallation({ folder, port, hungAfterSeconds, environment, report })
   const { credentials, meterRef } = await opening

@@ -1,8 +1,8 @@
-import { choiceSetting, integerSetting, textSetting } from '@tollgate/platform/config/settings'
+import { choiceSetting, integerSetting, pathSetting } from '@tollgate/platform/config/settings'
 
 /** What `npm start` itself reads. Every other variable of the environment reaches the services unchanged. */
 export const standaloneSettings = {
-  dataDir: textSetting(
+  dataDir: pathSetting(
     'TOLLGATE_DATA_DIR',
     'Folder that holds everything the installation keeps; made when missing',
     '.tollgate',

@@ -52,6 +52,19 @@ export function textSetting(
   return { variable, description, defaultText, parse: (text) => text }
 }
 
+/** A path of a file or folder, which is never empty: an empty one would be the working directory. */
+export function pathSetting(
+  variable: string,
+  description: string,
+  defaultText: string,
+): Setting<string> {
+  const parse = (text: string): string => {
+    if (text.trim() === '') throw new Error('must name a path')
+    return text
+  }
+  return { variable, description, defaultText, parse }
+}
+
 /** A whole number within inclusive bounds. Name the unit in the variable (`..._MS`, `..._BYTES`) and the description. */
 export function integerSetting(
   variable: string,

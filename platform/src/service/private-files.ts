@@ -1,5 +1,5 @@
-import { chmod, lstat, mkdir, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, lstat, mkdir, readdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 /** Permissions of group and others: nothing in a data folder is theirs. */
 const othersMask = 0o077
@@ -15,12 +15,28 @@ export function createPrivateFiles(): void {
  * `isPassable`: others may pass through the folder, for a part that runs as another user and has a folder of its own in it.
  */
 export async function makePrivateFolder(folder: string, isPassable = false): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolder(folder)
   const mode = isPassable ? 0o711 : 0o700
   const found = await modeOf(folder)
   if (found === 0o700 && !isPassable) return
   await takeFromEntries(folder)
   await setMode(folder, mode)
+}
+
+/**
+ * Makes the folder and those above it that are missing. The recursive `mkdir` of Node never returns where a file system
+ * refuses a new folder with ENOENT, as /proc does.
+ */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return
+    if (code !== 'ENOENT' || dirname(path) === path) throw error
+    await makeFolder(dirname(path))
+    await mkdir(path, { mode: 0o700 })
+  }
 }
 
 async function takeFromEntries(folder: string): Promise<void> {

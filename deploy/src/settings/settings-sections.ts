@@ -1,0 +1,52 @@
+import { aggregatorSettings } from '@tollgate/aggregator/config'
+import { billingRunnerSettings } from '@tollgate/billing-runner/config'
+import { controlPlaneSettings } from '@tollgate/control-plane/config'
+import { ingestSettings } from '@tollgate/ingest/config'
+import type { Settings } from '@tollgate/platform/config/settings'
+import { tracingSettings } from '@tollgate/platform/observability/open-tracing'
+import { webhookDispatcherSettings } from '@tollgate/webhook-dispatcher/config'
+import { engineSettings } from '../engines/settings.ts'
+import { standaloneSettings } from '../standalone/settings.ts'
+import { simulatorSettings } from '../stripe-simulator/config.ts'
+
+/** Settings of one program, with what its part of `docs/configuration.md` says first. */
+export type SettingsSection = {
+  readonly title: string
+  readonly lead: string
+  readonly settings: Settings
+}
+
+/** Every setting of this repository, by the program that reads it. */
+export const settingsSections: readonly SettingsSection[] = [
+  {
+    title: 'npm start',
+    lead: 'Read by the supervisor. Every other variable reaches the services unchanged; the addresses below are set by it.',
+    settings: standaloneSettings,
+  },
+  { title: 'ingest', lead: 'The public address.', settings: ingestSettings },
+  { title: 'aggregator', lead: 'The two projections.', settings: aggregatorSettings },
+  { title: 'control-plane', lead: 'The management API.', settings: controlPlaneSettings },
+  { title: 'billing-runner', lead: 'Scheduled work.', settings: billingRunnerSettings },
+  {
+    title: 'webhook-dispatcher',
+    lead: 'Sends what happens to the endpoints of providers.',
+    settings: webhookDispatcherSettings,
+  },
+  {
+    title: 'stripe-simulator',
+    lead: 'The local Stripe of `npm start` (`deploy/src/stripe-simulator`).',
+    settings: simulatorSettings,
+  },
+  {
+    title: 'Traces',
+    lead:
+      'Read by every service, as OpenTelemetry names them (operations.md, Traces). Headers, time-outs, the queue and what ' +
+      'else is said of the resource: `OTEL_EXPORTER_OTLP_*`, `OTEL_BSP_*`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_SERVICE_NAME`.',
+    settings: tracingSettings,
+  },
+  {
+    title: 'npm run engines:up',
+    lead: 'Read by `engines:up`, `engines:status` and `engines:down` (`deploy/local`).',
+    settings: engineSettings,
+  },
+]
