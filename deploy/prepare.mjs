@@ -2,24 +2,32 @@
  * What every command of this repository needs before it can run, on a machine that has only Node 20: the packages of
  * the lock file and the built code. Plain JavaScript without imports of packages, because it runs before they exist.
  *
- * As a command: `node deploy/prepare.mjs`. Quick when there is nothing to do.
+ * As a command: `node deploy/prepare.mjs`, with what the tests and checks need. Quick when there is nothing to do.
  */
-import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { clearInterval, setInterval } from 'node:timers'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const modules = join(root, 'node_modules')
 
-export function prepare() {
+/**
+ * Installs and builds what is missing. With `development: false` the packages of tests and checks are left out: they are
+ * more than half of all packages, and a start needs none of them.
+ */
+export async function prepare({ development }) {
   requireNode(process.versions.node)
-  if (!hasPackages()) {
-    console.error('Installing the packages of package-lock.json (npm ci) ...')
-    run(npmCommand(), ['ci', '--no-audit', '--no-fund'], 'inherit')
-  }
-  if (!hasBuild()) console.error('Building for the first time ...')
-  const turbo = join(root, 'node_modules/turbo/bin/turbo')
-  run(process.execPath, [turbo, 'run', 'build', '--output-logs=errors-only'], 'pipe')
+  if (!hasPackages({ development }))
+    await install({ development: development || hasTestPackages() })
+  const turbo = join(modules, 'turbo/bin/turbo')
+  const build = [turbo, 'run', 'build', '--output-logs=errors-only']
+  await run(
+    process.execPath,
+    build,
+    hasBuild() ? undefined : { text: 'Building for the first time' },
+  )
 }
 
 function requireNode(version) {
@@ -35,15 +43,63 @@ function requireNode(version) {
  * Compares what npm says it installed with the lock file, package by package. File times are not asked: a checkout
  * changes them without changing a package, and an install by hand writes the two files in either order.
  */
-function hasPackages() {
-  const installedFile = join(root, 'node_modules/.package-lock.json')
+function hasPackages({ development }) {
+  const installedFile = join(modules, '.package-lock.json')
   if (!existsSync(installedFile)) return false
   const installed = JSON.parse(readFileSync(installedFile, 'utf8')).packages
-  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
-  return Object.entries(wanted).every(([path, entry]) => {
-    if (path === '' || entry.optional || entry.devOptional || entry.peer) return true
-    return installed[path] !== undefined && installed[path].version === entry.version
+  return wantedPackages({ development }).every(
+    ([path, { version }]) => installed[path] !== undefined && installed[path].version === version,
+  )
+}
+
+/** Entries of the lock file that are on every machine: `[path, entry]`. */
+function wantedPackages({ development }) {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  return Object.entries(packages).filter(([path, entry]) => {
+    if (path === '' || entry.optional || entry.devOptional || entry.peer) return false
+    return development || !entry.dev
   })
+}
+
+/** An install that has them keeps them. */
+function hasTestPackages() {
+  return existsSync(join(modules, 'vitest'))
+}
+
+async function install({ development }) {
+  const wanted = wantedPackages({ development }).length
+  const parameters = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
+  if (!development) parameters.push('--omit=dev')
+  const detail = () => `, ${countPackages()} of about ${wanted}`
+  await run(npmCommand(), parameters, { text: 'Installing packages', detail })
+  removeForeignListeners()
+}
+
+function countPackages() {
+  const packages = namesIn(modules).flatMap((name) =>
+    name.startsWith('@') ? namesIn(join(modules, name)) : [name],
+  )
+  return packages.filter((name) => !name.startsWith('.')).length
+}
+
+/** Names in a folder; none while npm replaces it. */
+function namesIn(folder) {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** NODE_MODULE_VERSION of Node 20, 22 and 24. */
+const supportedAbis = ['115', '127', '137']
+
+/** The package of uWebSockets.js holds a binary for each platform and Node version: 250 MB, of which one machine needs 15. */
+function removeForeignListeners() {
+  const folder = join(modules, 'uWebSockets.js')
+  const own = supportedAbis.map((abi) => `uws_${process.platform}_${process.arch}_${abi}.node`)
+  const isForeign = (name) => /^uws_.*\.node$/.test(name) && !own.includes(name)
+  for (const name of namesIn(folder).filter(isForeign)) rmSync(join(folder, name))
 }
 
 function hasBuild() {
@@ -56,21 +112,46 @@ function npmCommand() {
 }
 
 /**
- * Output goes to standard error, as standard output belongs to the command that is being prepared: at once, or only
- * when something failed.
+ * Runs a command whose output is shown only if it fails. `progress` is shown meanwhile, with the seconds that passed:
+ * on a terminal in one line, elsewhere once before and once after. All of it goes to standard error, because standard
+ * output belongs to the command that is being prepared.
  */
-function run(command, parameters, output) {
-  const { status, error, signal, stdout, stderr } = spawnSync(command, parameters, {
+async function run(command, parameters, progress) {
+  const child = spawn(command, parameters, {
     cwd: root,
-    stdio: output === 'inherit' ? ['ignore', 2, 2] : ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
-    maxBuffer: 64 * 1_048_576,
   })
-  if (status === 0) return
-  if (output === 'pipe') process.stderr.write(`${stdout ?? ''}${stderr ?? ''}`)
-  const reason = error ? error.message : signal ? `ended by ${signal}` : `exit code ${status}`
-  console.error(`Could not prepare: ${[command, ...parameters].join(' ')} (${reason}).`)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
+  const endProgress = progress === undefined ? () => undefined : showProgress(progress)
+  const failure = await new Promise((resolve) => {
+    child.on('error', (error) => resolve(error.message))
+    child.on('close', (status, signal) => {
+      if (status === 0) resolve(undefined)
+      else resolve(signal ? `ended by ${signal}` : `exit code ${status}`)
+    })
+  })
+  endProgress()
+  if (failure === undefined) return
+  process.stderr.write(output)
+  console.error(`Could not prepare: ${[command, ...parameters].join(' ')} (${failure}).`)
   process.exit(1)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) prepare()
+function showProgress({ text, detail = () => '' }) {
+  const startedAtMs = Date.now()
+  const seconds = () => `${Math.round((Date.now() - startedAtMs) / 1_000)} s`
+  if (!process.stderr.isTTY) {
+    console.error(`${text} ...`)
+    return () => console.error(`${text}: done in ${seconds()}`)
+  }
+  const show = (line) => process.stderr.write(`\r\x1b[K${line}`)
+  const timer = setInterval(() => show(`${text}${detail()} (${seconds()})`), 250)
+  return () => {
+    clearInterval(timer)
+    show(`${text}: done in ${seconds()}\n`)
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await prepare({ development: true })
