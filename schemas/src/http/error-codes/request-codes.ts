@@ -3,7 +3,7 @@ import { define } from './definition.ts'
 /** Errors of the request itself, whatever its route. */
 export const requestCodes = {
   malformed_request: define(
-    400,
+    [400, 414],
     'The server cannot read the request line, a header or the path.',
     'Build requests with an HTTP library, and percent-encode paths.',
   ),
@@ -35,7 +35,7 @@ export const requestCodes = {
   ),
   unsafe_json: define(
     400,
-    'The body has a key `__proto__` or `constructor` that could change the server.',
+    'The body has a key, such as `__proto__`, that could change a prototype.',
     'Rename the key.',
   ),
   validation_failed: define(
