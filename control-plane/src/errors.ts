@@ -1,47 +1,69 @@
+import { STATUS_CODES } from 'node:http'
 import type { ReactivateRefusal } from '@tollgate/domain/purchases/reactivate-purchase'
 import type { McpRefusalCode } from '@tollgate/domain/mcp/refusal'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
+import { errorCodes, type ErrorCode } from '@tollgate/schemas/http/error-codes'
 import { keyMismatchBody } from '@tollgate/schemas/http/errors'
+import {
+  bodyMessages,
+  bodyTooLargeMessage,
+  idempotencyKeyMessage,
+  keyMessages,
+  methodMessage,
+  missingScopeMessage,
+  unsupportedMediaTypeMessage,
+  type BodyFault,
+  type KeyFault,
+} from '@tollgate/schemas/http/same-words'
 import type {
   CustomerNotChargedBody,
   CustomerNotSettledBody,
 } from '@tollgate/schemas/http/customers'
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 
-/** A refusal that the caller is told about, with exactly this body. */
+/** The body of a refusal, without the status and the id of the request. */
+type RefusalBody = Readonly<Record<string, unknown>> & { readonly code: ErrorCode }
+
+/** A refusal that the caller is told about, with exactly this body and the id of the request. */
 export class RefusalError extends Error {
   override readonly name = 'RefusalError'
   readonly statusCode: number
-  readonly body: Readonly<Record<string, unknown>>
-  readonly retryAfterSeconds: number | undefined
+  readonly body: RefusalBody
+  readonly headers: Readonly<Record<string, string | number>>
 
   constructor(
     statusCode: number,
-    body: Readonly<Record<string, unknown>>,
-    retryAfterSeconds?: number,
+    body: RefusalBody,
+    headers: Readonly<Record<string, string | number>> = {},
   ) {
     super(JSON.stringify(body))
     this.statusCode = statusCode
     this.body = { statusCode, ...body }
-    this.retryAfterSeconds = retryAfterSeconds
+    this.headers = headers
   }
 }
 
-const badRequest = (message: string) => new RefusalError(400, { error: 'Bad Request', message })
-const notFound = (message: string) => new RefusalError(404, { error: 'Not Found', message })
-const conflict = (message: string) => new RefusalError(409, { error: 'Conflict', message })
-const forbidden = (message: string) => new RefusalError(403, { error: 'Forbidden', message })
-const unavailable = (message: string) =>
-  new RefusalError(503, { error: 'Service Unavailable', message }, 1)
-const badGateway = (message: string) => new RefusalError(502, { error: 'Bad Gateway', message }, 1)
-const unauthorized = (message: string) => new RefusalError(401, { error: 'Unauthorized', message })
-const tooMany = (message: string, waitMs: number) =>
-  new RefusalError(
-    429,
-    { error: 'Too Many Requests', message },
-    Math.max(1, Math.ceil(waitMs / 1_000)),
-  )
+function refuse(
+  code: ErrorCode,
+  message: string,
+  headers?: Readonly<Record<string, string | number>>,
+): RefusalError {
+  const [statusCode] = errorCodes[code].statuses as readonly [number]
+  return new RefusalError(statusCode, { error: phraseOf(statusCode), message, code }, headers)
+}
+
+function phraseOf(statusCode: number): string {
+  return STATUS_CODES[statusCode] ?? 'Error'
+}
+
+function refuseForNow(code: ErrorCode, message: string): RefusalError {
+  return refuse(code, message, { 'retry-after': 1 })
+}
+
+function refuseFor(code: ErrorCode, message: string, waitMs: number): RefusalError {
+  return refuse(code, message, { 'retry-after': Math.max(1, Math.ceil(waitMs / 1_000)) })
+}
 
 const reactivateMessages: Record<ReactivateRefusal, (ref: string, status: string) => string> = {
   'fully-cancelled': (ref) => `Purchase ${ref} has already been fully cancelled`,
@@ -55,22 +77,31 @@ const reactivateMessages: Record<ReactivateRefusal, (ref: string, status: string
  * belongs to another provider or environment is refused with the same words as what does not exist.
  */
 export const refusals = {
-  badKey: () => unauthorized('Invalid or expired secret key'),
-  scopeMissing: (scope: KeyScope) => forbidden(`This key does not have the scope ${scope}`),
-  badAccessToken: () => unauthorized('Invalid or expired access token'),
-  badSignIn: () => unauthorized('Wrong email or password'),
-  wrongPassword: () => badRequest('The current password is another one'),
-  tooManySignIns: (waitMs: number) => tooMany('Too many attempts to sign in. Wait a while', waitMs),
-  roleTooLow: (role: ConsoleRole) => forbidden(`A user with the role ${role} may not do this`),
-  notSignedIn: () => forbidden('This takes a user who is signed in, not a secret key'),
-  passwordLinkBad: () => badRequest('This link has expired, or was used already'),
-  consoleUserNotFound: (userId: string) => notFound(`User ${userId} not found`),
-  consoleUserEmailTaken: (email: string) => conflict(`User with email ${email} already exists`),
-  badPollToken: () => unauthorized('Invalid or expired poll token'),
-  tooManyCliSessions: () => tooMany('Too many sessions are open. Wait a while', 60_000),
-  cliSessionNotFound: (sessionId: string) => notFound(`Session ${sessionId} is not there any more`),
-  cliSessionAnswered: (sessionId: string) => conflict(`Session ${sessionId} was answered already`),
-  lastOwner: () => badRequest('A provider keeps at least one owner'),
+  badKey: (fault: KeyFault) => refuse(fault, keyMessages[fault]),
+  scopeMissing: (scope: KeyScope) => refuse('missing_scope', missingScopeMessage(scope)),
+  badAccessToken: () => refuse('invalid_access_token', 'Invalid or expired access token'),
+  badSignIn: () => refuse('invalid_credentials', 'Wrong email or password'),
+  wrongPassword: () => refuse('wrong_password', 'The current password is another one'),
+  tooManySignIns: (waitMs: number) =>
+    refuseFor('too_many_attempts', 'Too many attempts to sign in. Wait a while', waitMs),
+  roleTooLow: (role: ConsoleRole) =>
+    refuse('missing_role', `A user with the role ${role} may not do this`),
+  notSignedIn: () =>
+    refuse('user_required', 'This takes a user who is signed in, not a secret key'),
+  passwordLinkBad: () =>
+    refuse('password_link_invalid', 'This link has expired, or was used already'),
+  consoleUserNotFound: (userId: string) =>
+    refuse('console_user_not_found', `User ${userId} not found`),
+  consoleUserEmailTaken: (email: string) =>
+    refuse('email_taken', `User with email ${email} already exists`),
+  badPollToken: () => refuse('invalid_poll_token', 'Invalid or expired poll token'),
+  tooManyCliSessions: () =>
+    refuseFor('too_many_attempts', 'Too many sessions are open. Wait a while', 60_000),
+  cliSessionNotFound: (sessionId: string) =>
+    refuse('cli_session_not_found', `Session ${sessionId} is not there any more`),
+  cliSessionAnswered: (sessionId: string) =>
+    refuse('cli_session_answered', `Session ${sessionId} was answered already`),
+  lastOwner: () => refuse('last_owner', 'A provider keeps at least one owner'),
   keyMisplaced: () => {
     const { statusCode, ...body } = keyMismatchBody
     return new RefusalError(statusCode, body)
@@ -78,32 +109,56 @@ export const refusals = {
   /** Clients look for these keys inside the message, and beside it. */
   providerNotLive: () => {
     const facts = {
-      code: 'provider_not_found_in_environment',
+      code: 'provider_not_found_in_environment' as const,
       requestedEnvironment: 'live',
       providerExistsInSandbox: true,
     }
     const message = { ...facts, message: 'The provider is not set up in the live environment' }
     return new RefusalError(404, { error: 'Not Found', ...facts, message })
   },
-  keyNotFound: (keyId: string) => notFound(`Key ${keyId} not found`),
-  keyExpired: (keyId: string) => badRequest(`Key ${keyId} has expired`),
-  keyRevoked: (keyId: string) => badRequest(`Key ${keyId} is revoked`),
-  keyExpiresInThePast: () => badRequest('expiresAt is in the past'),
-  routeNotFound: (method: string, path: string) => notFound(`Cannot ${method} ${path}`),
+  keyNotFound: (keyId: string) => refuse('api_key_not_found', `Key ${keyId} not found`),
+  keyExpired: (keyId: string) => refuse('api_key_expired', `Key ${keyId} has expired`),
+  keyRevoked: (keyId: string) => refuse('api_key_revoked', `Key ${keyId} is revoked`),
+  keyExpiresInThePast: () => refuse('expiry_in_past', 'expiresAt is in the past'),
+  routeNotFound: (method: string, path: string) =>
+    refuse('route_not_found', `Cannot ${method} ${path}`),
+  methodNotAllowed: (allowed: readonly string[]) =>
+    refuse('method_not_allowed', methodMessage(allowed), { allow: allowed.join(', ') }),
+  badBody: (fault: BodyFault) => refuse(fault, bodyMessages[fault]),
+  unsafeJson: () =>
+    refuse('unsafe_json', 'The body has a key that could change a prototype. Rename the key'),
+  bodyTooLarge: (bytesMax: number) => refuse('body_too_large', bodyTooLargeMessage(bytesMax)),
+  unsupportedMediaType: () => refuse('unsupported_media_type', unsupportedMediaTypeMessage),
+  /** What the server refuses before or without a route, with its own words. */
+  malformedRequest: (statusCode: number, message: string) =>
+    new RefusalError(statusCode, {
+      error: phraseOf(statusCode),
+      message,
+      code: 'malformed_request',
+    }),
+  internalError: () => refuse('internal_error', 'Internal server error'),
 
   customerQueryAmbiguous: () =>
-    badRequest('Must provide exactly one of reference, externalRef, or email'),
-  customerQueryNotFound: () => notFound('Customer not found'),
+    refuse(
+      'ambiguous_customer_query',
+      'Must provide exactly one of reference, externalRef, or email',
+    ),
+  customerQueryNotFound: () => refuse('customer_not_found', 'Customer not found'),
   customerNotFound: (reference: string) =>
-    notFound(`Customer with reference ${reference} not found`),
-  invalidEmail: () => badRequest(invalidEmailMessage),
-  emailTaken: (email: string) => conflict(`Customer with identifier email ${email} already exists`),
+    refuse('customer_not_found', `Customer with reference ${reference} not found`),
+  invalidEmail: () => refuse('invalid_email', invalidEmailMessage),
+  emailTaken: (email: string) =>
+    refuse('email_taken', `Customer with identifier email ${email} already exists`),
   emailLinkedElsewhere: (email: string) =>
-    conflict(
+    refuse(
+      'email_taken',
       `Customer with identifier email ${email} already exists and is linked to another externalRef`,
     ),
   externalRefTaken: (externalRef: string) =>
-    conflict(`Customer with identifier externalRef ${externalRef} already exists`),
+    refuse(
+      'external_ref_taken',
+      `Customer with identifier externalRef ${externalRef} already exists`,
+    ),
   /** Clients look at the code, and show the amounts. */
   customerNotSettled: (open: CustomerNotSettledBody['open']) =>
     new RefusalError(409, {
@@ -123,35 +178,52 @@ export const refusals = {
       uncharged,
     })
   },
-  customerBusy: () => conflict('The customer is being billed. Retry in a moment'),
+  customerBusy: () => refuse('customer_busy', 'The customer is being billed. Retry in a moment'),
 
-  productNotFound: (reference: string) => notFound(`Product with reference ${reference} not found`),
-  planNotFound: (reference: string) => notFound(`Plan with reference ${reference} not found`),
-  planInvalid: (message: string) => badRequest(message),
+  productNotFound: (reference: string) =>
+    refuse('product_not_found', `Product with reference ${reference} not found`),
+  planNotFound: (reference: string) =>
+    refuse('plan_not_found', `Plan with reference ${reference} not found`),
+  planInvalid: (message: string) => refuse('plan_invalid', message),
   purchaseNotFound: (reference: string) =>
-    notFound(`Purchase with reference ${reference} not found`),
+    refuse('purchase_not_found', `Purchase with reference ${reference} not found`),
   purchaseNotCancellable: (reference: string, status: string) =>
-    badRequest(`Purchase ${reference} is ${status} and cannot be cancelled`),
+    refuse(
+      'purchase_not_cancellable',
+      `Purchase ${reference} is ${status} and cannot be cancelled`,
+    ),
   purchaseNotReactivable: (reference: string, reason: ReactivateRefusal, status: string) =>
-    badRequest(reactivateMessages[reason](reference, status)),
+    refuse('purchase_not_reactivable', reactivateMessages[reason](reference, status)),
   customerSessionNotFound: (sessionId: string) =>
-    notFound(`Customer session not found: ${sessionId}`),
+    refuse('customer_session_not_found', `Customer session not found: ${sessionId}`),
   tooManySessions: (waitMs: number) =>
-    tooMany('The customer has too many hosted pages open. Use one of them, or wait', waitMs),
-  checkoutNeedsProduct: () => badRequest('productRef is required unless purpose is credit_topup'),
-  productUnavailable: (reference: string) => badRequest(`Product ${reference} is not active`),
-  planSoldOut: (reference: string) => badRequest(`Plan ${reference} is sold out`),
-  planUnavailable: (reference: string) => badRequest(`Plan ${reference} cannot be bought`),
+    refuseFor(
+      'too_many_sessions',
+      'The customer has too many hosted pages open. Use one of them, or wait',
+      waitMs,
+    ),
+  checkoutNeedsProduct: () =>
+    refuse('product_required', 'productRef is required unless purpose is credit_topup'),
+  productUnavailable: (reference: string) =>
+    refuse('product_unavailable', `Product ${reference} is not active`),
+  planSoldOut: (reference: string) => refuse('plan_unavailable', `Plan ${reference} is sold out`),
+  planUnavailable: (reference: string) =>
+    refuse('plan_unavailable', `Plan ${reference} cannot be bought`),
 
-  idempotencyKeyReused: () => conflict('This idempotency key was used with another request'),
+  idempotencyKeyReused: () =>
+    refuse('idempotency_key_reused', 'This idempotency key was used with another request'),
   walletFull: (creditsMax: string) =>
-    badRequest(`A wallet is given no more than ${creditsMax} credits in all`),
+    refuse('wallet_full', `A wallet is given no more than ${creditsMax} credits in all`),
   walletTooSmall: (balance: number) =>
-    badRequest(`No more than the ${balance} credits of the wallet can be taken out`),
-  creditsExpireInThePast: () => badRequest('expiresAt is in the past'),
-  idempotencyKeyMissing: () => badRequest('idempotency-key header is required'),
+    refuse(
+      'wallet_too_small',
+      `No more than the ${balance} credits of the wallet can be taken out`,
+    ),
+  creditsExpireInThePast: () => refuse('expiry_in_past', 'expiresAt is in the past'),
+  idempotencyKeyMissing: () =>
+    refuse('idempotency_key_required', 'idempotency-key header is required'),
   idempotencyKeyInvalid: (charsMax: number) =>
-    badRequest(`Idempotency-Key must be 1 to ${charsMax} printable ASCII characters`),
+    refuse('invalid_idempotency_key', idempotencyKeyMessage(charsMax)),
   /** Clients know it in this shape. */
   paymentIntentNotFound: () =>
     new RefusalError(404, {
@@ -160,79 +232,106 @@ export const refusals = {
       code: 'PAYMENT_INTENT_NOT_FOUND',
       message: 'Payment intent not found',
     }),
-  paymentRefused: (message: string) => badRequest(message),
-  paymentNotSucceeded: (status: string) => badRequest(`Payment not succeeded. Status: ${status}`),
+  paymentRefused: (message: string) => refuse('payment_refused', message),
+  paymentNotSucceeded: (status: string) =>
+    refuse('payment_not_succeeded', `Payment not succeeded. Status: ${status}`),
   paymentNotOpen: () =>
-    badRequest('The payment is not open any more: its amount cannot be changed'),
+    refuse('payment_not_open', 'The payment is not open any more: its amount cannot be changed'),
   paymentOfAnotherCustomer: (customerRef: string) =>
-    badRequest(`The payment is not of customer ${customerRef}`),
+    refuse('payment_mismatch', `The payment is not of customer ${customerRef}`),
   paymentOfAnother: (kind: 'product' | 'plan', reference: string) =>
-    badRequest(`The payment is not for ${kind} ${reference}`),
+    refuse('payment_mismatch', `The payment is not for ${kind} ${reference}`),
   usageBillingNotOnRequest: () =>
-    badRequest('Payments of usage are made when their billing period ends'),
-  webhookRejected: (reason: string) => badRequest(`The webhook was refused: ${reason}`),
-  processorUnavailable: () => badGateway('The payment processor did not answer. Retry in a moment'),
+    refuse(
+      'usage_billed_at_period_end',
+      'Payments of usage are made when their billing period ends',
+    ),
+  webhookRejected: (reason: string) =>
+    refuse('processor_webhook_refused', `The webhook was refused: ${reason}`),
+  processorUnavailable: () =>
+    refuseForNow(
+      'processor_unavailable',
+      'The payment processor did not answer. Retry in a moment',
+    ),
   paymentsNotConfigured: () =>
-    badGateway('This installation takes no payments: its operator has to set a key of Stripe'),
-  autoRechargeInvalid: (message: string) => badRequest(message),
-  dollarHasNoRate: () => badRequest('USD is what other currencies are counted in'),
+    refuseForNow(
+      'payments_not_configured',
+      'This installation takes no payments: its operator has to set a key of Stripe',
+    ),
+  autoRechargeInvalid: (message: string) => refuse('auto_recharge_invalid', message),
+  dollarHasNoRate: () =>
+    refuse('exchange_rate_fixed', 'USD is what other currencies are counted in'),
 
-  assetNotFound: (sha256: string) => notFound(`There is no picture ${sha256}`),
-  notAPicture: () =>
-    new RefusalError(415, {
-      error: 'Unsupported Media Type',
-      message: 'Expected a PNG, JPEG, WebP or GIF picture',
-    }),
+  assetNotFound: (sha256: string) => refuse('image_not_found', `There is no picture ${sha256}`),
+  notAPicture: () => refuse('unsupported_media_type', 'Expected a PNG, JPEG, WebP or GIF picture'),
 
   /** Clients look at the code. */
   mcp: (code: McpRefusalCode, message: string) => new RefusalError(400, { code, message }),
   originUnusable: (message: string) =>
-    new RefusalError(502, {
-      error: 'Bad Gateway',
-      message: `The origin did not tell its tools. ${message}`,
-    }),
-  originChanged: () => conflict('The origin was changed while it was asked: discover again'),
+    refuse('origin_unusable', `The origin did not tell its tools. ${message}`),
+  originChanged: () =>
+    refuse('origin_changed', 'The origin was changed while it was asked: discover again'),
   secretsUnavailable: () =>
-    new RefusalError(503, {
-      error: 'Service Unavailable',
-      message:
-        'This installation cannot keep secrets: its operator has to set TOLLGATE_SECRET_KEYS',
-    }),
+    refuse(
+      'secrets_unavailable',
+      'This installation cannot keep secrets: its operator has to set TOLLGATE_SECRET_KEYS',
+    ),
 
   reconciliationNotFound: (reference: string) =>
-    notFound(`Reconciliation with reference ${reference} not found`),
-  invoiceNotFound: (reference: string) => notFound(`Invoice with reference ${reference} not found`),
+    refuse('reconciliation_not_found', `Reconciliation with reference ${reference} not found`),
+  invoiceNotFound: (reference: string) =>
+    refuse('invoice_not_found', `Invoice with reference ${reference} not found`),
   webhookEndpointNotFound: (endpointId: string) =>
-    notFound(`Webhook endpoint ${endpointId} not found`),
-  webhookUrlRefused: (reason: string) => badRequest(`url ${reason}`),
+    refuse('webhook_endpoint_not_found', `Webhook endpoint ${endpointId} not found`),
+  webhookUrlRefused: (reason: string) => refuse('webhook_url_refused', `url ${reason}`),
   tooManyWebhookEndpoints: (endpointsMax: number) =>
-    badRequest(`A provider has no more than ${endpointsMax} webhook endpoints`),
+    refuse(
+      'too_many_webhook_endpoints',
+      `A provider has no more than ${endpointsMax} webhook endpoints`,
+    ),
   tooManyWebhookSecrets: (secretsMax: number, freeAt: Date) =>
-    conflict(
+    refuse(
+      'too_many_webhook_secrets',
       `${secretsMax} secrets of the endpoint sign already. One of them ends at ${freeAt.toISOString()}; with an overlap of 0 hours, all of them end at once`,
     ),
   webhookTestedTooSoon: (waitMs: number) =>
-    tooMany('The endpoint was sent a test a moment ago', waitMs),
-  webhookEndpointDeleted: () => badRequest('The endpoint of the delivery was deleted'),
+    refuseFor('too_many_attempts', 'The endpoint was sent a test a moment ago', waitMs),
+  webhookEndpointDeleted: () =>
+    refuse('webhook_endpoint_deleted', 'The endpoint of the delivery was deleted'),
   webhookDeliveryNotFound: (deliveryId: string) =>
-    notFound(`Webhook delivery ${deliveryId} not found`),
+    refuse('webhook_delivery_not_found', `Webhook delivery ${deliveryId} not found`),
   webhookPageUnknown: (deliveryId: string) =>
-    badRequest(`before: webhook delivery ${deliveryId} is not kept`),
-  webhookReplayOfLater: () => badRequest('from has not come yet: there is nothing to send anew'),
+    refuse('webhook_page_unknown', `before: webhook delivery ${deliveryId} is not kept`),
+  webhookReplayOfLater: () =>
+    refuse('replay_in_future', 'from has not come yet: there is nothing to send anew'),
   webhookDeliveryWaits: (deliveryId: string) =>
-    conflict(`Webhook delivery ${deliveryId} waits to be sent`),
-  webhookReplayNotFound: (replayId: string) => notFound(`Webhook replay ${replayId} not found`),
+    refuse('webhook_delivery_pending', `Webhook delivery ${deliveryId} waits to be sent`),
+  webhookReplayNotFound: (replayId: string) =>
+    refuse('webhook_replay_not_found', `Webhook replay ${replayId} not found`),
   webhookReplayRunning: (replayId: string) =>
-    conflict(`Webhook replay ${replayId} to the endpoint is running: cancel it, or let it finish`),
-  eventNotFound: (eventId: string) => notFound(`Event ${eventId} not found`),
-  meterNotFound: (reference: string) => notFound(`Meter with reference ${reference} not found`),
-  meterNameTaken: (name: string) => conflict(`Meter with name ${name} already exists`),
-  meterPermanent: (name: string) => badRequest(`Meter ${name} cannot be archived`),
+    refuse(
+      'webhook_replay_running',
+      `Webhook replay ${replayId} to the endpoint is running: cancel it, or let it finish`,
+    ),
+  eventNotFound: (eventId: string) => refuse('event_not_found', `Event ${eventId} not found`),
+  meterNotFound: (reference: string) =>
+    refuse('meter_not_found', `Meter with reference ${reference} not found`),
+  meterNameTaken: (name: string) =>
+    refuse('meter_name_taken', `Meter with name ${name} already exists`),
+  meterPermanent: (name: string) => refuse('meter_permanent', `Meter ${name} cannot be archived`),
 
   usageBehind: () =>
-    unavailable('Usage that was just accepted is not stored yet. Retry in a moment'),
+    refuseForNow(
+      'usage_behind',
+      'Usage that was just accepted is not stored yet. Retry in a moment',
+    ),
   countersBehind: () =>
-    unavailable('Usage that was just accepted is not counted yet. Retry in a moment'),
-  reservationsFull: () => unavailable('Too many reservations are held. Retry in a moment'),
-  partUnavailable: () => unavailable('A part of the service is not available. Retry in a moment'),
+    refuseForNow(
+      'usage_behind',
+      'Usage that was just accepted is not counted yet. Retry in a moment',
+    ),
+  reservationsFull: () =>
+    refuseForNow('reservations_full', 'Too many reservations are held. Retry in a moment'),
+  partUnavailable: () =>
+    refuseForNow('unavailable', 'A part of the service is not available. Retry in a moment'),
 } as const

@@ -14,6 +14,17 @@ export function createRequestSeconds(registry: Registry) {
   })
 }
 
+export type UnknownNames = ReturnType<typeof createUnknownNames>
+
+export function createUnknownNames(registry: Registry) {
+  return new Counter({
+    name: 'tollgate_control_unknown_names_total',
+    help: 'Fields and parameters of the management API that are unknown, by what the client got',
+    labelNames: ['kind', 'outcome'] as const,
+    registers: [registry],
+  })
+}
+
 export type PeriodUsageAnswers = ReturnType<typeof createPeriodUsageAnswers>
 
 /** `none`: it could not be said. */

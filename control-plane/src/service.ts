@@ -28,7 +28,12 @@ import { createPublishPendingJob } from './jobs/publish-pending.ts'
 import { createWebhookReplays } from './jobs/replay-webhooks.ts'
 import { UsageLag } from './jobs/usage-lag.ts'
 import { PeriodUsage } from './limits/period-usage.ts'
-import { createPeriodUsageAnswers, createRequestSeconds, registerUsageLag } from './metrics.ts'
+import {
+  createPeriodUsageAnswers,
+  createRequestSeconds,
+  createUnknownNames,
+  registerUsageLag,
+} from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
 import { cardEntryOf } from './pages/card-entry.ts'
 import { Wallets, type WalletsParts } from './wallets/wallets.ts'
@@ -122,6 +127,7 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
     },
     config,
     createRequestSeconds(metrics),
+    createUnknownNames(metrics),
   )
   const admin = createAdmin(config, parts, metrics)
   try {

@@ -121,7 +121,13 @@ test('shows the refusals that an operation makes, and no others', () => {
     ['503', 'Unavailable'],
   ])
   const { schemas, responses } = description.components
-  expect(schemas['Error']?.required).toEqual(['statusCode', 'error', 'message'])
+  expect(schemas['Error']?.required).toEqual([
+    'statusCode',
+    'error',
+    'message',
+    'code',
+    'requestId',
+  ])
   expect(schemas['ValidationError']?.required).toEqual([
     'statusCode',
     'error',
@@ -129,6 +135,8 @@ test('shows the refusals that an operation makes, and no others', () => {
     'errors',
     'timestamp',
     'path',
+    'code',
+    'requestId',
   ])
   expect(responses['BadRequest']?.content['application/json'].schema.anyOf).toEqual([
     { $ref: '#/components/schemas/ValidationError' },

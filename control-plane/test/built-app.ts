@@ -12,7 +12,11 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { ApiServer } from '../src/http/api-server.ts'
 import { buildApp } from '../src/http/app.ts'
 import { PeriodUsage } from '../src/limits/period-usage.ts'
-import { createPeriodUsageAnswers, createRequestSeconds } from '../src/metrics.ts'
+import {
+  createPeriodUsageAnswers,
+  createRequestSeconds,
+  createUnknownNames,
+} from '../src/metrics.ts'
 import { Wallets } from '../src/wallets/wallets.ts'
 import type { TestStack } from './test-stack.ts'
 
@@ -121,6 +125,7 @@ export function buildTestApp(
       trustedProxies: 'loopback',
     },
     createRequestSeconds(metrics),
+    createUnknownNames(metrics),
   )
 }
 

@@ -88,7 +88,7 @@ describe('providers', () => {
 
     const refused = await stack.call(liveKey, 'GET', '/v1/sdk/products')
     expect(refused.status).toBe(403)
-    expect(refused.body).toEqual({
+    expect(refused.body).toMatchObject({
       statusCode: 403,
       error: 'Forbidden',
       message: {
@@ -104,7 +104,7 @@ describe('providers', () => {
       providerExistsInSandbox: true,
     }
     const words = expect.any(String) as string
-    expect([missing.status, missing.body]).toEqual([
+    expect([missing.status, missing.body]).toMatchObject([
       404,
       { statusCode: 404, error: 'Not Found', ...facts, message: { ...facts, message: words } },
     ])
@@ -153,6 +153,20 @@ describe('keys', () => {
     const listed = await tollgate('key', 'list', '--provider', providerId)
     expect(listed.join('\n')).not.toContain(secretKey)
     expect(listed).toContain(`${keyId}  sandbox  ...${secretKey.slice(-4)}  active  ci`)
+  })
+
+  test('that are strict refuse unknown names in both planes, and so do their successors', async () => {
+    const { keyId, secretKey } = await createKey('--strict')
+    const successor = keyIn(await tollgate('key', 'rotate', keyId))
+    for (const key of [secretKey, successor.secretKey]) {
+      expect(JSON.parse((await published(key))!)).toMatchObject({ isStrict: true })
+      const { status, body } = await stack.call(key, 'GET', '/v1/sdk/products?limt=1')
+      expect([status, body]).toMatchObject([400, { code: 'unknown_parameter' }])
+    }
+    const listed = await tollgate('key', 'list', '--provider', providerId)
+    expect(listed).toContain(
+      `${successor.keyId}  sandbox  ...${successor.secretKey.slice(-4)}  active  strict`,
+    )
   })
 
   test('stop when they expire', async () => {

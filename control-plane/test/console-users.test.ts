@@ -122,7 +122,7 @@ describe('signing in', () => {
       trySignIn(invited, password),
     ])
     for (const { status, body } of answers) {
-      expect({ status, body }).toEqual({
+      expect({ status, body }).toMatchObject({
         status: 401,
         body: { statusCode: 401, error: 'Unauthorized', message: 'Wrong email or password' },
       })

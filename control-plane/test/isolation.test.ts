@@ -259,8 +259,9 @@ async function ask({ operation, elsewhereNames }: Call, foreign: Refs): Promise<
   )
   let text = `${answer.status} ${JSON.stringify(answer.body)}`
   for (const name of names) text = text.replaceAll(refs[name], `<${name}>`)
-  // What is new has a reference and an instant of its own.
+  // Every request has a name of its own, and what is new a reference and an instant.
   return text
+    .replaceAll(/\breq_\w+/g, '<request>')
     .replaceAll(/cus_[a-z0-9]{12}/g, '<new>')
     .replaceAll(/\b[0-9a-f]{32}\b/g, '<new session>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<at>')

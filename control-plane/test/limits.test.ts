@@ -301,13 +301,13 @@ describe('refusals', () => {
       error: 'Not Found',
       message: `${what} with reference ${ref} not found`,
     })
-    expect((await check('nobody')).body).toEqual(notFound('Customer', 'nobody'))
+    expect((await check('nobody')).body).toMatchObject(notFound('Customer', 'nobody'))
     const foreign = await check(customerRef, other.sandboxKey)
-    expect(foreign.body).toEqual(notFound('Customer', customerRef))
+    expect(foreign.body).toMatchObject(notFound('Customer', customerRef))
     const crossed = await check(customerRef, tenant.liveKey)
-    expect(crossed.body).toEqual(notFound('Customer', customerRef))
+    expect(crossed.body).toMatchObject(notFound('Customer', customerRef))
     productRef = 'prd_NOBODYS'
-    expect((await check()).body).toEqual(notFound('Product', productRef))
+    expect((await check()).body).toMatchObject(notFound('Product', productRef))
   })
 
   test.each([{}, { customerRef: '', productRef: 'p' }, { customerRef: 'c', productRef: 7 }])(
@@ -364,7 +364,7 @@ describe('purchases', () => {
     expect(await list('?customerRef=nobody')).toEqual([])
     const path = `/v1/sdk/purchases/${purchase?.reference}`
     expect((await call<PurchaseBody>('GET', path)).body).toEqual(purchase)
-    expect((await call('GET', path, undefined, tenant.liveKey)).body).toEqual({
+    expect((await call('GET', path, undefined, tenant.liveKey)).body).toMatchObject({
       statusCode: 404,
       error: 'Not Found',
       message: `Purchase with reference ${purchase?.reference} not found`,

@@ -103,7 +103,7 @@ describe('meters', () => {
     const { body } = await call<MeterBody>('PATCH', path, change)
     expect(body).toEqual({ ...meter, displayName: 'Tokens', status: 'archived' })
     expect((await call<MeterBody>('GET', path)).body).toEqual(body)
-    expect((await call('GET', path, undefined, tenant.liveKey)).body).toEqual({
+    expect((await call('GET', path, undefined, tenant.liveKey)).body).toMatchObject({
       statusCode: 404,
       error: 'Not Found',
       message: `Meter with reference ${meter.reference} not found`,

@@ -14,7 +14,7 @@ afterAll(() => stack.stop())
 const unauthorized = {
   statusCode: 401,
   error: 'Unauthorized',
-  message: 'Invalid or expired secret key',
+  message: expect.stringContaining('Invalid or expired secret key') as string,
 }
 
 describe('keys', () => {
@@ -27,13 +27,13 @@ describe('keys', () => {
   ])('%s', async (_, authorization) => {
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
     const answer = await stack.callRaw(undefined, 'GET', '/v1/sdk/products', { headers })
-    expect([answer.status, answer.body]).toEqual([401, unauthorized])
+    expect([answer.status, answer.body]).toMatchObject([401, unauthorized])
   })
 
   test('a key with a wrong checksum is refused', async () => {
     const last = tenant.sandboxKey.at(-1) === 'a' ? 'b' : 'a'
     const key = tenant.sandboxKey.slice(0, -1) + last
-    expect((await stack.call(key, 'GET', '/v1/sdk/products')).body).toEqual(unauthorized)
+    expect((await stack.call(key, 'GET', '/v1/sdk/products')).body).toMatchObject(unauthorized)
   })
 
   test('refuse before the body is looked at', async () => {
@@ -111,7 +111,7 @@ describe('bodies', () => {
 describe('paths', () => {
   test('that cannot be decoded are refused like everything else', async () => {
     const answer = await stack.call(tenant.sandboxKey, 'GET', '/v1/sdk/products/%ED%A0%80')
-    expect([answer.status, answer.body]).toEqual([
+    expect([answer.status, answer.body]).toMatchObject([
       400,
       {
         statusCode: 400,
@@ -123,7 +123,7 @@ describe('paths', () => {
 
   test('that nobody serves', async () => {
     const { status, body } = await stack.call(tenant.sandboxKey, 'POST', '/v1/sdk/nothing?x=1')
-    expect([status, body]).toEqual([
+    expect([status, body]).toMatchObject([
       404,
       { statusCode: 404, error: 'Not Found', message: 'Cannot POST /v1/sdk/nothing' },
     ])

@@ -1,11 +1,35 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { errorCodes } from '@tollgate/schemas/http/error-codes'
 import { expect, test } from 'vitest'
 import { madePages } from '../src/pages/made-pages.ts'
 
-test.each(['configuration.md', 'events.md'])(
+const root = new URL('../../', import.meta.url)
+
+test.each(['configuration.md', 'errors.md', 'events.md'])(
   'docs/%s is what the code declares (npm run docs makes it anew)',
   async (name) => {
-    const page = await readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8')
+    const page = await readFile(new URL(`docs/${name}`, root), 'utf8')
     expect(page).toBe((await madePages())[name])
   },
 )
+
+test('docs/errors.md has every code of the table, and something sends each of them', async () => {
+  const page = await readFile(new URL('docs/errors.md', root), 'utf8')
+  const documented = [...page.matchAll(/^\| `(\w+)` +\| .* \| .* \|$/gm)].map(([, code]) => code)
+  expect(new Set(documented)).toEqual(new Set(Object.keys(errorCodes)))
+  const sent = new Set<string>()
+  for (const folder of ['control-plane/src', 'ingest/src', 'domain/src', 'schemas/src/http']) {
+    for (const text of await sourcesIn(new URL(`${folder}/`, root))) {
+      for (const [, word] of text.matchAll(/\b(\w+)(?:'|: `|: invalidKey)/g)) sent.add(word!)
+    }
+  }
+  expect(Object.keys(errorCodes).filter((code) => !sent.has(code))).toEqual([])
+})
+
+/** Not of tests, of examples and of the table itself. */
+async function sourcesIn(folder: URL): Promise<string[]> {
+  const files = (await readdir(folder, { recursive: true })).filter(
+    (file) => /\.tsx?$/.test(file) && !/\.test\.|error-codes|examples/.test(file),
+  )
+  return Promise.all(files.map((file) => readFile(new URL(file, folder), 'utf8')))
+}

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/observability/metrics'
+import type { UnknownNameCounts } from './http/unknown-in-call.ts'
 
 /**
  * What the request path counts. Plain numbers, because a labelled counter of the metrics library costs as much as
@@ -24,6 +25,11 @@ export class IngestCounts {
   readonly limitFallbacks = { behind: 0, unreadable: 0 }
   /** Requests with X-Forwarded-For from a peer that is no trusted proxy. */
   forwardedIgnored = 0
+  /** Names in requests that the operation does not know. */
+  readonly unknownNames: UnknownNameCounts = {
+    field: { warned: 0, refused: 0 },
+    parameter: { warned: 0, refused: 0 },
+  }
   readonly refused = new Map<number, number>()
   /** Calls for automatic top-ups that began none, by the control plane's reason. */
   readonly rechargeRefusals = new Map<string, number>()
@@ -121,6 +127,18 @@ function countByLabel(registry: Registry, counts: IngestCounts): void {
     collect() {
       this.reset()
       for (const [reason, times] of counts.rechargeRefusals) this.inc({ reason }, times)
+    },
+  })
+  new Counter({
+    name: 'tollgate_ingest_unknown_names_total',
+    help: 'Fields and parameters of hot routes that are unknown, by what the client got',
+    labelNames: ['kind', 'outcome'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [kind, outcomes] of Object.entries(counts.unknownNames)) {
+        for (const [outcome, times] of Object.entries(outcomes)) this.inc({ kind, outcome }, times)
+      }
     },
   })
   new Counter({

@@ -93,7 +93,12 @@ async function run(
   const dataPlane = tracing === undefined ? opened : traceDataPlane(tracing, opened)
   const createFront = givenFront ?? (await chooseFront(config, logger))
   const answerFailure = createAnswerFailure(logger)
-  const routes = hotRoutes({ ...dataPlane, counts, askControlPlane: proxy.post })
+  const routes = hotRoutes({
+    ...dataPlane,
+    counts,
+    unknownNames: counts.unknownNames,
+    askControlPlane: proxy.post,
+  })
   const front = createFront({
     limits: {
       bodyBytesMax: config.bodyBytesMax,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CreateHttpFront } from '../src/http/http-front.ts'
 import { echoFallback, FrontUnderTest, sha256Of, testLimits } from './front-under-test.ts'
+import { describeRequestIds, describeTraceHeaders } from './head-contract.ts'
 import { headText, requestText, type RawConnection } from './raw-connection.ts'
 
 /** What every HttpFront does for hot routes, on raw sockets. */
@@ -18,24 +19,7 @@ export function describeHotRoutes(name: string, create: () => Promise<CreateHttp
     describeAborts(() => under)
     describeClosing(() => under, create)
     describeTraceHeaders(create)
-  })
-}
-
-function describeTraceHeaders(create: () => Promise<CreateHttpFront>): void {
-  it.each([
-    [true, { traceparent: '00-a-b-01', tracestate: 'c=1' }],
-    [false, 'not read'],
-  ])('reads where the caller is in a trace only when asked: %s', async (isAsked, trace) => {
-    const traced = new FrontUnderTest(await create(), isAsked)
-    await traced.listen()
-    try {
-      const connection = await traced.connect()
-      const headers = { Traceparent: '00-a-b-01', Tracestate: 'c=1' }
-      await connection.write(requestText({ target: '/traced', headers }, '{}'))
-      expect(JSON.parse((await connection.answer())!.body)).toEqual({ trace })
-    } finally {
-      await traced.close()
-    }
+    describeRequestIds(() => under)
   })
 }
 
@@ -213,6 +197,10 @@ function describeRefusals(under: () => FrontUnderTest): void {
     expect(answer?.status).toBe(405)
     expect(answer?.headers.get('allow')).toBe('POST')
     expect(JSON.parse(answer!.body)).toMatchObject({ statusCode: 405, error: 'Method Not Allowed' })
+    expect(JSON.parse(answer!.body)).toMatchObject({
+      code: 'method_not_allowed',
+      requestId: answer?.headers.get('x-request-id'),
+    })
   })
 
   it('answers 405 to HEAD, without a body', async () => {
@@ -242,6 +230,7 @@ function describeRefusals(under: () => FrontUnderTest): void {
       expect(JSON.parse(answer!.body)).toMatchObject({
         statusCode: 413,
         error: 'Payload Too Large',
+        requestId: answer?.headers.get('x-request-id'),
       })
       // The connection is good for the next one.
       await connection.write(requestText({ target: '/created' }, 'x'))

@@ -14,6 +14,7 @@ export type KeyCreateOptions = {
   readonly expires?: string
   /** With commas between them. */
   readonly scopes: string
+  readonly strict: boolean
 }
 
 export async function createKeyCommand(parts: CliParts, options: KeyCreateOptions): Promise<void> {
@@ -28,7 +29,10 @@ export async function createKeyCommand(parts: CliParts, options: KeyCreateOption
     parts.database,
     parts.hotState,
     parts.actorOf('key create'),
-    { providerId: options.provider, environment, name: options.name ?? null, scopes, expiresAt },
+    {
+      ...{ providerId: options.provider, environment, name: options.name ?? null },
+      ...{ scopes, expiresAt, isStrict: options.strict },
+    },
     parts.now(),
   )
   printIssued(parts, issued)
@@ -130,7 +134,10 @@ function describe(key: ApiKey, now: Date): string {
   const state = stateOf(key, now)
   const scopes = hasAllScopes(key.scopes) ? [] : [key.scopes.join(',')]
   const { keyId, environment, last4, name } = key
-  return [keyId, environment, `...${last4}`, state, ...scopes, name ?? ''].join('  ').trimEnd()
+  const strict = key.isStrict ? ['strict'] : []
+  return [keyId, environment, `...${last4}`, state, ...scopes, ...strict, name ?? '']
+    .join('  ')
+    .trimEnd()
 }
 
 function stateOf({ revokedAt, expiresAt }: ApiKey, now: Date): string {

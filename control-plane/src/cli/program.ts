@@ -86,6 +86,7 @@ function addKeyCommands(key: Command, withParts: WithParts): void {
       `what it may be used for: ${keyScopes.join(',')}`,
       keyScopes.join(','),
     )
+    .option('--strict', 'refuse requests with unknown fields and parameters', false)
     .option('--expires <date>', 'ISO date or date-time after which it is refused')
     .action((options: KeyCreateOptions) => withParts((parts) => createKeyCommand(parts, options)))
   key

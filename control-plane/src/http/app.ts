@@ -1,19 +1,22 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { continueInTurn } from '@tollgate/platform/service/interim-answers'
 import Fastify, { LogController, type FastifyBaseLogger } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { RequestSeconds } from '../metrics.ts'
+import { parseQuery } from '@tollgate/schemas/http/parse-query'
+import type { RequestSeconds, UnknownNames } from '../metrics.ts'
 import type { ApiServer } from './api-server.ts'
 import type { AppParts } from './app-parts.ts'
 import { registerPages } from '../pages/register-pages.ts'
+import { dataPlanePaths } from './data-plane-paths.ts'
 import { offerToConsole } from './offer-to-console.ts'
+import { installAllowedMethods } from './plugins/allowed-methods.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installBodyParser } from './plugins/body-parser.ts'
 import { answerUnrouted, installErrorHandler } from './plugins/error-handler.ts'
-import { parseQuery } from './plugins/query-parser.ts'
+import { createRequestNames, installRequestId } from './plugins/request-id.ts'
 import { installRequestMetrics } from './plugins/request-metrics.ts'
 import { installTracing } from './plugins/tracing.ts'
+import { installUnknownNames } from './plugins/unknown-names.ts'
 import { validatorCompiler } from './plugins/validation.ts'
 import { registerApiKeyRoutes } from './routes/api-keys.ts'
 import { registerActivationRoute } from './routes/activation.ts'
@@ -86,12 +89,13 @@ export async function buildApp(
   parts: AppParts,
   limits: HttpLimits,
   requestSeconds: RequestSeconds,
+  unknownNames: UnknownNames,
 ): Promise<ApiServer> {
   const loggerInstance: FastifyBaseLogger = parts.logger
   const app: ApiServer = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => `req_${randomUUID().replaceAll('-', '')}`,
+    genReqId: createRequestNames(),
     http: {
       connectionsCheckingInterval: slowClientCheckMs,
       // node:http takes the longer of the two for bodies: left at its default of a minute, that would be this one.
@@ -117,9 +121,16 @@ export async function buildApp(
   })
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
+  installRequestId(app)
   if (parts.tracing !== undefined) installTracing(app, parts.tracing)
   installBodyParser(app)
-  installErrorHandler(app, parts.clock)
+  const elsewhere = Object.keys(dataPlanePaths())
+  installErrorHandler(
+    app,
+    parts.clock,
+    installAllowedMethods(app, pathParameterCharsMax, elsewhere),
+  )
+  installUnknownNames(app, unknownNames)
   installRequestMetrics(app, requestSeconds)
   await installApiDescription(app)
   registerApiDescriptionRoute(app)

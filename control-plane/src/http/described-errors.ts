@@ -13,6 +13,13 @@ const notSettledRef = { $ref: '#/components/schemas/CustomerNotSettled' }
 const notChargedRef = { $ref: '#/components/schemas/CustomerNotCharged' }
 const mcpErrorRef = { $ref: '#/components/schemas/McpError' }
 
+const identifyingHeaders = {
+  'X-Request-Id': {
+    description: 'The name of the request: that of the same header of the request, or a new one',
+    schema: { type: 'string' },
+  },
+}
+
 /** The bodies of refusals, and the responses that carry them: the same for every operation that makes them. */
 export const errorComponents = {
   schemas: {
@@ -124,6 +131,7 @@ function retryable(name: RefusalName, description: string, schema: object): obje
   return {
     ...refusal(name, description, schema),
     headers: {
+      ...identifyingHeaders,
       'Retry-After': {
         description: 'Seconds after which to try again; missing where that would not help',
         schema: { type: 'integer', minimum: 0 },
@@ -134,5 +142,5 @@ function retryable(name: RefusalName, description: string, schema: object): obje
 
 function refusal(name: RefusalName, description: string, schema: object): object {
   const json = { schema, ...examplesIn(errorExamples[name]) }
-  return { description, content: { 'application/json': json } }
+  return { description, headers: identifyingHeaders, content: { 'application/json': json } }
 }

@@ -1,11 +1,13 @@
 import { format } from 'prettier'
 import { configurationPage } from './configuration-page.ts'
+import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 
 /** Pages of `docs` that are made from declarations, by name. */
 export async function madePages(): Promise<Readonly<Record<string, string>>> {
   return {
     'configuration.md': await format(configurationPage(), { parser: 'markdown' }),
+    'errors.md': await format(errorsPage(), { parser: 'markdown' }),
     'events.md': await format(eventsPage(), { parser: 'markdown' }),
   }
 }

@@ -257,7 +257,8 @@ describe('what arrives together', () => {
     ])
     for (const { status, body } of answers) {
       const message = `Customer with identifier email ${email} already exists`
-      if (status === 409) expect(body).toEqual({ statusCode: 409, error: 'Conflict', message })
+      if (status === 409)
+        expect(body).toMatchObject({ statusCode: 409, error: 'Conflict', message })
     }
   })
 

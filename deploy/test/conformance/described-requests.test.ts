@@ -101,7 +101,10 @@ async function ask(method: string, address: string, init: RequestInit): Promise<
   const headers = { authorization: `Bearer ${key}`, ...(init.headers as Record<string, string>) }
   const response = await fetch(`${stack.baseUrl}${address}`, { method, ...init, headers })
   const text = await response.text()
-  return { status: response.status, text: text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<at>') }
+  return {
+    status: response.status,
+    text: text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<at>').replace(/"req_\w+"/, '"<request>"'),
+  }
 }
 
 const json = { 'content-type': 'application/json' }

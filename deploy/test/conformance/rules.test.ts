@@ -259,8 +259,9 @@ describe('who is let in', () => {
     const client = world.stack.clientWithKey(key)
     for (const path of ['/v1/sdk/products', '/v1/sdk/merchant']) {
       const { status, body } = await client.send('GET', path)
-      const message = 'Invalid or expired secret key'
-      expect([status, body]).toEqual([401, { statusCode: 401, error: 'Unauthorized', message }])
+      const message = expect.stringContaining('Invalid or expired secret key') as string
+      expect(status).toBe(401)
+      expect(body).toMatchObject({ statusCode: 401, error: 'Unauthorized', message })
     }
     expect((await client.send('POST', '/v1/sdk/usages', { customerRef: 'u' })).status).toBe(401)
   })

@@ -6,6 +6,8 @@ import { startStack, type Stack } from '../stack.ts'
 export type World = {
   readonly stack: Stack
   readonly client: TollgateClient
+  /** What the client sends. */
+  readonly key: string
   /** Calls `GET /v1/sdk/products/{productRef}`; braces are filled in, in the body too. */
   call(row: string, body?: unknown): Promise<HttpAnswer>
   /** What is expected, with its braces filled in. */
@@ -14,7 +16,7 @@ export type World = {
 
 export async function startWorld(): Promise<World> {
   const stack = await startStack()
-  const client = (await stack.createProvider()).sandbox
+  const { sandbox: client, keys } = await stack.createProvider()
   const refs = new Map<string, string>()
   const fill = (text: string) =>
     text.replace(/\{(\w+)\}/g, (braces, name: string) => refs.get(name) ?? braces)
@@ -59,7 +61,15 @@ export async function startWorld(): Promise<World> {
     customerRef: '{customerRef}',
   })
   refs.set('sessionId', (session.body as { sessionId: string }).sessionId)
-  return { stack, client, call, filled: (expected) => fillIn(expected, fill) }
+  const issue = async (name: string, fields: object): Promise<void> => {
+    const { body } = await call('POST /v1/ui/api-keys', fields)
+    const { keyId, secretKey } = body as { keyId: string; secretKey: string }
+    refs.set(`${name}Id`, keyId)
+    refs.set(name, secretKey)
+  }
+  await issue('readKey', { scopes: ['read'] })
+  await issue('strictKey', { strict: true })
+  return { stack, client, key: keys.sandbox, call, filled: (expected) => fillIn(expected, fill) }
 }
 
 /** Through plain objects and lists only: matchers stay what they are. */

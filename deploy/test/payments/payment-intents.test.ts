@@ -379,7 +379,7 @@ describe('what does not go well', () => {
 
   test('a payment that is not there', async () => {
     const answer = await payments.call('GET', '/v1/sdk/payment-intents/pi_nobody')
-    expect([answer.status, answer.body]).toEqual([
+    expect([answer.status, answer.body]).toMatchObject([
       404,
       {
         statusCode: 404,

@@ -18,6 +18,8 @@ export type NewApiKey = {
   /** Default: all. */
   readonly scopes?: readonly KeyScope[]
   readonly expiresAt: Date | null
+  /** Default: false. */
+  readonly isStrict?: boolean
 }
 
 export type IssuedApiKey = {
@@ -73,6 +75,7 @@ export async function addApiKey(
   const secretKey = generateSecretKey(fields.environment, randomBytes)
   const key: ApiKey = {
     scopes: keyScopes,
+    isStrict: false,
     ...fields,
     keyId: drawReference('apiKey'),
     sha256: sha256OfSecretKey(secretKey),

@@ -31,6 +31,7 @@ async function publishKey(hotState: HotState, key: PlacedApiKey): Promise<void> 
     expiresAtMs: key.expiresAt?.getTime() ?? null,
     ...(hasAllScopes(key.scopes) ? {} : { scopes: key.scopes }),
     ...(key.isMisplaced && { isMisplaced: true }),
+    ...(key.isStrict && { isStrict: true }),
   }
   await hotState.putDocument(documentKey, JSON.stringify(document))
 }

@@ -14,6 +14,8 @@ export type ApiKey = {
   readonly createdAt: Date
   readonly expiresAt: Date | null
   readonly revokedAt: Date | null
+  /** Requests with a name that the operation does not know are refused. */
+  readonly isStrict: boolean
 }
 
 /** A key with what its provider adds to it. */
@@ -33,14 +35,17 @@ type ApiKeyRow = {
   created_at: Date
   expires_at: Date | null
   revoked_at: Date | null
+  is_strict: boolean
 }
 
 export async function insertApiKey(sql: Queryable, key: ApiKey): Promise<void> {
   await sql`
     insert into api_keys
-      (key_id, provider_id, environment, name, scopes, sha256, last4, created_at, expires_at, revoked_at)
+      (key_id, provider_id, environment, name, scopes, sha256, last4, created_at, expires_at, revoked_at,
+        is_strict)
     values (${key.keyId}, ${key.providerId}, ${key.environment}, ${key.name}, ${[...key.scopes]}, ${key.sha256},
-      ${key.last4}, ${key.createdAt}, ${key.expiresAt}, ${key.revokedAt})`
+      ${key.last4}, ${key.createdAt}, ${key.expiresAt}, ${key.revokedAt},
+      ${key.isStrict})`
 }
 
 export function findApiKeys(sql: Queryable, keyIds: readonly string[]): Promise<PlacedApiKey[]> {
@@ -108,5 +113,6 @@ function fromRow(row: ApiKeyRow): ApiKey {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    isStrict: row.is_strict,
   }
 }

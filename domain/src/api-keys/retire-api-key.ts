@@ -48,9 +48,9 @@ export async function rotateApiKey(
     if (old === undefined) return { kind: 'not-found' }
     if (old.revokedAt !== null) return { kind: 'already-revoked' }
     if (old.expiresAt !== null && old.expiresAt <= now) return { kind: 'expired' }
-    const { environment, name, scopes } = old
+    const { environment, name, scopes, isStrict } = old
     const expiresAt = earlierExpiry(old.expiresAt, latestExpiry)
-    const fields = { providerId, environment, name, scopes, expiresAt }
+    const fields = { providerId, environment, name, scopes, expiresAt, isStrict }
     const successor = await addApiKey(sql, fields, now)
     const overlapEndMs = now.getTime() + overlapMs
     const oldExpiresAt = new Date(Math.min(overlapEndMs, old.expiresAt?.getTime() ?? Infinity))

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import {
   displayOfSecretKey,
   environmentOfSecretKey,
+  faultOfAuthorization,
   generateSecretKey,
   sha256OfSecretKey,
 } from './secret-key.ts'
@@ -62,5 +63,22 @@ describe('a secret key', () => {
     expect(sha256OfSecretKey('abc')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     )
+  })
+})
+
+describe('an Authorization header that opens nothing', () => {
+  const key = generateSecretKey('sandbox', randomBytes)
+
+  it.each([
+    ['', 'missing_key'],
+    ['Bearer', 'missing_key'],
+    ['bearer  ', 'missing_key'],
+    ['Basic dXNlcg==', 'malformed_key'],
+    [key, 'malformed_key'],
+    [`Bearer ${key}x`, 'malformed_key'],
+    [`Bearer ${key} ${key}`, 'malformed_key'],
+    [`Bearer ${key}`, 'invalid_key'],
+  ])('%s: %s', (authorization, fault) => {
+    expect(faultOfAuthorization(authorization)).toBe(fault)
   })
 })

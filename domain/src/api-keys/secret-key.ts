@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { EntropySource } from '@tollgate/schemas/references'
+import type { KeyFault } from '@tollgate/schemas/http/same-words'
 
 /*
  * A secret key is `sk_sandbox_` or `sk_live_`, 32 random bytes in 43 characters of base62, and 6 characters of
@@ -41,6 +42,19 @@ export function environmentOfSecretKey(key: string): Environment | undefined {
   const expected = checksumOf(prefix + secret)
   if (!timingSafeEqual(Buffer.from(expected), Buffer.from(checksum))) return undefined
   return environmentOfPrefix.get(prefix)
+}
+
+/** Returns the key of an Authorization header; undefined if the header has none, or another scheme. */
+export function secretKeyOf(authorization: string): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+}
+
+/** Returns what is wrong with an Authorization header that opens nothing; the header is '' if the request has none. */
+export function faultOfAuthorization(authorization: string): KeyFault {
+  if (/^(bearer)? *$/i.test(authorization)) return 'missing_key'
+  const key = secretKeyOf(authorization)
+  const isKey = key !== undefined && environmentOfSecretKey(key) !== undefined
+  return isKey ? 'invalid_key' : 'malformed_key'
 }
 
 /** What is stored of a key, in hex. A key carries 256 random bits, so no salt and no slow hash is called for. */

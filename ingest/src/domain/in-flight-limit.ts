@@ -23,7 +23,9 @@ export class InFlightLimit {
   /** Throws UnavailableError, having taken nothing on, when the bound would be passed. */
   enter(count: number, bytes: number): void {
     if (this.#count + count > this.#countMax || this.#bytes + bytes > this.#bytesMax) {
-      throw new UnavailableError('Too many requests are in flight, try again')
+      throw new UnavailableError('Too many requests are in flight, try again', {
+        code: 'overloaded',
+      })
     }
     this.#count += count
     this.#bytes += bytes

@@ -26,4 +26,5 @@ export type AskControlPlane = (
   path: string,
   authorization: string,
   body: string,
+  requestId?: string,
 ) => Promise<{ readonly status: number; readonly body: string }>

@@ -44,7 +44,9 @@ export class CounterReserver implements Reserver {
     try {
       const reserved = await this.#reserve(holder, request)
       if (reserved.kind === 'unknown') return { kind: 'unknown' }
-      if (reserved.kind === 'full') throw new UnavailableError('Too many reservations are held')
+      if (reserved.kind === 'full') {
+        throw new UnavailableError('Too many reservations are held', { code: 'reservations_full' })
+      }
       if (reserved.reservation !== undefined) {
         return { kind: 'answered', response: answerReserve(reserved, undefined) }
       }

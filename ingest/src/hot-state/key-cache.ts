@@ -1,4 +1,9 @@
-import { environmentOfSecretKey, sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
+import {
+  environmentOfSecretKey,
+  faultOfAuthorization,
+  secretKeyOf,
+  sha256OfSecretKey,
+} from '@tollgate/domain/api-keys/secret-key'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { apiKeyDocumentKey, type PublishedApiKey } from '@tollgate/schemas/hot-state/documents'
@@ -42,18 +47,19 @@ export class KeyCache implements KeyDirectory {
   }
 
   peek(authorization: string): Found | 'unknown' {
-    if (authorization === '' || authorization.length > headerCharsMax) return 'refused'
+    if (authorization === '') return 'missing_key'
+    if (authorization.length > headerCharsMax) return 'malformed_key'
     const cached = this.#documents.peek(authorization)
-    return cached === undefined ? 'unknown' : this.#judge(cached.value)
+    return cached === undefined ? 'unknown' : this.#judge(authorization, cached.value)
   }
 
   async find(authorization: string): Promise<Found> {
-    return this.#judge(await this.#documents.find(authorization))
+    return this.#judge(authorization, await this.#documents.find(authorization))
   }
 
-  #judge(key: PublishedApiKey | undefined): Found {
-    if (key === undefined) return 'refused'
-    if (key.expiresAtMs !== null && key.expiresAtMs <= this.#clock.now()) return 'refused'
+  #judge(authorization: string, key: PublishedApiKey | undefined): Found {
+    if (key === undefined) return faultOfAuthorization(authorization)
+    if (key.expiresAtMs !== null && key.expiresAtMs <= this.#clock.now()) return 'invalid_key'
     if (key.isMisplaced === true) return 'misplaced'
     if (key.scopes !== undefined && !key.scopes.includes('ingest')) return 'forbidden'
     return key
@@ -65,7 +71,7 @@ async function readKey(
   check: PublicationCheck,
   authorization: string,
 ): Promise<PublishedApiKey | undefined> {
-  const secretKey = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+  const secretKey = secretKeyOf(authorization)
   // The checksum spares the look-up for what cannot be a key.
   if (secretKey === undefined || environmentOfSecretKey(secretKey) === undefined) return undefined
   const documentKey = apiKeyDocumentKey(sha256OfSecretKey(secretKey))

@@ -1,13 +1,13 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import { internalError, unavailable } from './answers.ts'
-import type { Answer } from './http-front.ts'
+import type { FrontOptions } from './http-front.ts'
 
 /** What a client is told whose request ended in an error: to come again, or that we have a defect, which is logged. */
-export function createAnswerFailure(logger: Logger): (error: unknown) => Answer {
-  return (error) => {
-    if (error instanceof UnavailableError) return unavailable(error.message)
-    logger.error({ err: error }, 'a request failed')
+export function createAnswerFailure(logger: Logger): FrontOptions['answerFailure'] {
+  return (error, requestId) => {
+    if (error instanceof UnavailableError) return unavailable(error.message, error.code)
+    logger.error({ err: error, requestId }, 'a request failed')
     return internalError
   }
 }

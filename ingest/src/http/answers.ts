@@ -1,82 +1,116 @@
 import { STATUS_CODES } from 'node:http'
+import { errorCodes, type ErrorCode } from '@tollgate/schemas/http/error-codes'
 import { keyMismatchBody, type ErrorBody } from '@tollgate/schemas/http/errors'
+import {
+  bodyMessages,
+  bodyTooLargeMessage,
+  keyMessages,
+  methodMessage,
+  missingScopeMessage,
+  unsupportedMediaTypeMessage,
+  type BodyFault,
+} from '@tollgate/schemas/http/same-words'
+import type { UnavailableCode } from '../domain/unavailable-error.ts'
 import type { Answer, HeaderList } from './http-front.ts'
+import { knownMethods } from './known-methods.ts'
 
-/* The answers that refuse a request, in the error shape of the wire contract. */
+/* The answers that refuse a request, in the error shape of the wire contract. The front adds the id of the request. */
 
 export function jsonAnswer(status: number, body: unknown, headers?: HeaderList): Answer {
   const text = JSON.stringify(body)
   return headers === undefined ? { status, body: text } : { status, body: text, headers }
 }
 
-function refusal(statusCode: number, message: string, headers?: HeaderList): Answer {
-  const body: ErrorBody = { statusCode, error: reasonPhrase(statusCode), message }
+export function refusal(code: ErrorCode, message: string, headers?: HeaderList): Answer {
+  const [statusCode] = errorCodes[code].statuses as readonly [number]
+  const error = STATUS_CODES[statusCode] ?? 'Error'
+  const body: Omit<ErrorBody, 'requestId'> = { statusCode, error, message, code }
   return jsonAnswer(statusCode, body, headers)
 }
 
-function reasonPhrase(statusCode: number): string {
-  return STATUS_CODES[statusCode] ?? 'Error'
+/** Returns the body that a client gets: that of an error ends with the id of its request. */
+export function bodyWithId({ status, body, isComplete }: Answer, requestId: string): string {
+  if (status < 400 || isComplete === true) return body
+  return `${body.slice(0, -1)},"requestId":"${requestId}"}`
 }
 
 /** What a client is told to wait before it tries again: log, projections and control plane recover in about that time. */
 const retryAfter: HeaderList = [['retry-after', '1']]
 
-export const unauthorized = refusal(401, 'Invalid or expired secret key')
+/** By what is wrong with the key. */
+export const keyRefusals = {
+  missing_key: refusal('missing_key', keyMessages.missing_key),
+  malformed_key: refusal('malformed_key', keyMessages.malformed_key),
+  invalid_key: refusal('invalid_key', keyMessages.invalid_key),
+  forbidden: refusal('missing_scope', missingScopeMessage('ingest')),
+  misplaced: jsonAnswer(403, keyMismatchBody),
+} as const
 
-export const forbidden = refusal(403, 'This key does not have the scope ingest')
-
-export const misplaced = jsonAnswer(403, keyMismatchBody)
-
-export const methodNotAllowed = refusal(405, 'Only POST is allowed here', [['allow', 'POST']])
-
-export const unknownMethod = refusal(405, 'The method is not known here', [
-  ['allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
+export const methodNotAllowed = refusal('method_not_allowed', methodMessage(['POST']), [
+  ['allow', 'POST'],
 ])
 
-export const unsupportedMediaType = refusal(
-  415,
-  'Send a JSON body with Content-Type: application/json',
+export const unknownMethod = refusal('method_not_allowed', 'The method is not known here', [
+  ['allow', [...knownMethods].join(', ')],
+])
+
+export const unsupportedMediaType = refusal('unsupported_media_type', unsupportedMediaTypeMessage)
+
+export const overloaded = refusal(
+  'overloaded',
+  'Too many requests are in flight, try again',
+  retryAfter,
 )
 
-export const overloaded = refusal(503, 'Too many requests are in flight, try again', retryAfter)
-
-export const internalError = refusal(500, 'Internal server error')
+export const internalError = refusal('internal_error', 'Internal server error')
 
 /* Requests whose end is not certain. The connection is closed after these. */
 
 export const ambiguousLength = refusal(
-  400,
+  'ambiguous_length',
   'Send one Content-Length header with a value, or Transfer-Encoding: chunked, and not both',
 )
 
-export const malformedLength = refusal(400, 'Content-Length must be a decimal number')
+export const malformedLength = refusal(
+  'malformed_request',
+  'Content-Length must be a decimal number',
+)
 
-export const unknownTransferCoding = refusal(400, 'Transfer-Encoding must be exactly: chunked')
+export const unknownTransferCoding = refusal(
+  'ambiguous_length',
+  'Transfer-Encoding must be exactly: chunked',
+)
 
-export const wrongHost = refusal(400, 'Send exactly one Host header')
+export const wrongHost = refusal('wrong_host', 'Send exactly one Host header')
 
 export const repeatedAuthorization = refusal(
-  400,
+  'repeated_credentials',
   'Send at most one Authorization header and one X-API-Key header',
 )
 
-export const unknownTarget = refusal(400, 'The request target must be a path')
+export const unknownTarget = refusal('malformed_request', 'The request target must be a path')
 
-export const expectationFailed = refusal(417, 'Expect may only be 100-continue')
+export const expectationFailed = refusal('expectation_failed', 'Expect may only be 100-continue')
 
 export const lengthRequired = refusal(
-  411,
+  'length_required',
   'Send the body with a Content-Length header; chunked bodies are not accepted here',
 )
 
+/** The proxy cannot put the request on the wire. */
+export const unforwardable = refusal(
+  'malformed_request',
+  'The request cannot be passed on as it is',
+)
+
 export function bodyTooLarge(bodyBytesMax: number): Answer {
-  return refusal(413, `The body must not be larger than ${bodyBytesMax} bytes`)
+  return refusal('body_too_large', bodyTooLargeMessage(bodyBytesMax))
 }
 
-export function badRequest(message: string): Answer {
-  return refusal(400, message)
+export function badBody(fault: BodyFault): Answer {
+  return refusal(fault, bodyMessages[fault])
 }
 
-export function unavailable(message: string): Answer {
-  return refusal(503, message, retryAfter)
+export function unavailable(message: string, code: UnavailableCode = 'unavailable'): Answer {
+  return refusal(code, message, retryAfter)
 }

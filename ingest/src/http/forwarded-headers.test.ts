@@ -8,6 +8,7 @@ const requestWith = (headers: FallbackRequest['headers']): FallbackRequest => ({
   method: 'GET',
   target: '/',
   headers,
+  requestId: 'req_1',
   body: new Uint8Array(0),
   remoteAddress: '10.0.0.1',
   signal: new AbortController().signal,
@@ -33,6 +34,7 @@ describe('headers that go on to the control plane', () => {
     const ignored: string[] = []
     const flat = requestHeaders(requestWith(spoofed), nobody, (peer) => ignored.push(peer))
     expect(pairsOf(flat)).toEqual({
+      'x-request-id': 'req_1',
       'x-forwarded-for': '10.0.0.1',
       'x-forwarded-proto': 'http',
       'x-forwarded-host': 'api.example.com',
@@ -44,6 +46,7 @@ describe('headers that go on to the control plane', () => {
     const ignored: string[] = []
     const flat = requestHeaders(requestWith(spoofed), proxies, (peer) => ignored.push(peer))
     expect(pairsOf(flat)).toEqual({
+      'x-request-id': 'req_1',
       'x-forwarded-for': '6.6.6.6',
       'x-forwarded-proto': 'https',
       'x-forwarded-host': 'front.example.com',

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'undici/types/header.js'
+import { requestIdHeader } from '@tollgate/schemas/http/request-id'
 import type { FallbackRequest } from './http-front.ts'
 import { clientAddressOf, isTrusted, type TrustedProxies } from './trusted-proxies.ts'
 
-/** They belong to one connection, not to the message. The length and the date are set anew by whoever sends. */
+/** They belong to one connection, not to the message. The length, the date and the id of the request are set by whoever sends. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -16,6 +17,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   'content-length',
   'expect',
   'date',
+  requestIdHeader,
 ])
 
 const forwarded: ReadonlySet<string> = new Set([
@@ -56,6 +58,7 @@ export function requestHeaders(
     forwardedFor === undefined
       ? remoteAddress
       : clientAddressOf(trusted, remoteAddress, forwardedFor)
+  flat.push(requestIdHeader, request.requestId)
   flat.push('x-forwarded-for', client)
   flat.push('x-forwarded-proto', from.get('x-forwarded-proto') ?? 'http')
   const host = from.get('x-forwarded-host') ?? given.get('host')

@@ -1,6 +1,7 @@
 import type { BulkBody } from '@tollgate/schemas/http/bulk'
 import { referenceCharsMax } from '@tollgate/schemas/limits'
-import { badRequest } from './answers.ts'
+import { idempotencyKeyMessage } from '@tollgate/schemas/http/same-words'
+import { refusal } from './answers.ts'
 
 /* The key of an `Idempotency-Key` header stands for the body field `idempotencyKey`. */
 
@@ -9,8 +10,9 @@ export function isHeaderKey(text: string): boolean {
   return text.length <= referenceCharsMax && /^[\x20-\x7e]+$/.test(text)
 }
 
-export const badHeaderKey = badRequest(
-  `Idempotency-Key must be 1 to ${referenceCharsMax} printable ASCII characters`,
+export const badHeaderKey = refusal(
+  'invalid_idempotency_key',
+  idempotencyKeyMessage(referenceCharsMax),
 )
 
 type Keyed = { readonly idempotencyKey?: string | undefined }

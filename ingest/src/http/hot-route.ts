@@ -1,34 +1,32 @@
+import type { BodySchema } from '@tollgate/schemas/http/known-names'
+import {
+  unknownCodeOf,
+  unknownNameIssues,
+  type UnknownName,
+} from '@tollgate/schemas/http/unknown-names'
+import { keyMessages } from '@tollgate/schemas/http/same-words'
 import { validationErrorBody, validationIssues } from '@tollgate/schemas/http/validation-error'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import type { Found, KeyDirectory, KeyHolder } from '../domain/key-holder.ts'
 import { parseBody } from '../domain/parse-body.ts'
-import {
-  badRequest,
-  forbidden,
-  jsonAnswer,
-  misplaced,
-  unauthorized,
-  unsupportedMediaType,
-} from './answers.ts'
+import { badBody, jsonAnswer, keyRefusals, unsupportedMediaType } from './answers.ts'
 import { badHeaderKey, isHeaderKey } from './header-key.ts'
 import type { Answer, HotHead, HotRoute } from './http-front.ts'
+import {
+  countUnknown,
+  createFindUnknown,
+  withWarnings,
+  type UnknownNameCounts,
+} from './unknown-in-call.ts'
 
 /** A request that has passed everything that all hot routes ask for. */
 export type HotCall<Input> = {
   readonly holder: KeyHolder
   readonly authorization: string
+  readonly requestId: string
   readonly input: Input
   readonly caller: Caller | undefined
-}
-
-/** A schema of the contracts, as far as it is used here. */
-type BodySchema<Input> = {
-  safeParse(
-    value: unknown,
-  ):
-    | { readonly success: true; readonly data: Input }
-    | { readonly success: false; readonly error: Parameters<typeof validationIssues>[0] }
 }
 
 export type HotRouteParts<Input> = {
@@ -37,6 +35,7 @@ export type HotRouteParts<Input> = {
   /** Reads the plain case quickly, or leaves it to the schema, which decides and explains. The two never differ. */
   readonly accept?: (body: unknown) => Input | undefined
   readonly schema: BodySchema<Input>
+  readonly unknownNames: UnknownNameCounts
   /** Puts the key of an Idempotency-Key header where the body has none. Undefined: the route has no such field. */
   readonly withHeaderKey?: (input: Input, key: string) => Input
   readonly nowMs: () => number
@@ -45,47 +44,41 @@ export type HotRouteParts<Input> = {
 
 /** The order every hot route keeps: key, content type, body, schema, and only then what the route does. */
 export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
-  const { keys } = parts
-  const handle = (
-    holder: KeyHolder,
-    head: HotHead,
-    given: Input,
-    caller: Caller | undefined,
-  ): Answer | Promise<Answer> => {
-    const { authorization, idempotencyKey } = head
-    if (idempotencyKey === '' || parts.withHeaderKey === undefined) {
-      return parts.handle({ holder, authorization, input: given, caller })
-    }
-    if (!isHeaderKey(idempotencyKey)) return badHeaderKey
-    const input = parts.withHeaderKey(given, idempotencyKey)
-    return parts.handle({ holder, authorization, input, caller })
-  }
+  const { keys, unknownNames } = parts
+  const findUnknown = createFindUnknown(parts.schema)
   const serve = (
     holder: Found,
     head: HotHead,
     body: Buffer,
     caller: Caller | undefined,
   ): Answer | Promise<Answer> => {
-    if (typeof holder === 'string') return refusalsOfKeys[holder]
+    if (typeof holder === 'string') return keyRefusals[holder]
     const parsed = parseBody(body)
-    if (parsed.kind === 'refused') return badRequest(parsed.message)
-    const accepted = parts.accept?.(parsed.value)
-    if (accepted !== undefined) return handle(holder, head, accepted, caller)
-    const result = parts.schema.safeParse(parsed.value)
-    if (!result.success) {
-      return validationAnswer(parts, validationIssues(result.error, parsed.value))
+    if (parsed.kind === 'refused') return badBody(parsed.fault)
+    const unknown = findUnknown(head, parsed.value)
+    const input = readInput(parts, parsed.value)
+    if (unknown.length === 0) {
+      return input.kind === 'refused'
+        ? input.answer
+        : handle(parts, holder, head, input.input, caller)
     }
-    return handle(holder, head, result.data, caller)
+    const isRefused = input.kind === 'accepted' && (head.isStrict || holder.isStrict === true)
+    countUnknown(unknownNames, unknown, isRefused ? 'refused' : 'warned')
+    if (isRefused) return unknownAnswer(parts, unknown)
+    if (input.kind === 'refused') return withWarnings(input.answer, unknown)
+    const answer = handle(parts, holder, head, input.input, caller)
+    if (!(answer instanceof Promise)) return withWarnings(answer, unknown)
+    return answer.then((made) => withWarnings(made, unknown))
   }
   return {
     refuse(head) {
       const holder = keys.peek(head.authorization)
-      if (typeof holder === 'string' && holder !== 'unknown') return refusalsOfKeys[holder]
+      if (typeof holder === 'string' && holder !== 'unknown') return keyRefusals[holder]
       return refusalOfMediaType(head)
     },
     answer(head, body, caller) {
       const holder = keys.peek(head.authorization)
-      if (holder !== 'refused') {
+      if (!isKeyFault(holder)) {
         const refusal = refusalOfMediaType(head)
         if (refusal !== undefined) return refusal
       }
@@ -97,12 +90,48 @@ export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
   }
 }
 
-const refusalsOfKeys = { refused: unauthorized, forbidden, misplaced } as const
+function handle<Input>(
+  parts: HotRouteParts<Input>,
+  holder: KeyHolder,
+  head: HotHead,
+  given: Input,
+  caller: Caller | undefined,
+): Answer | Promise<Answer> {
+  const { authorization, idempotencyKey, requestId } = head
+  if (idempotencyKey === '' || parts.withHeaderKey === undefined) {
+    return parts.handle({ holder, authorization, requestId, input: given, caller })
+  }
+  if (!isHeaderKey(idempotencyKey)) return badHeaderKey
+  const input = parts.withHeaderKey(given, idempotencyKey)
+  return parts.handle({ holder, authorization, requestId, input, caller })
+}
 
-export function validationAnswer(
-  parts: { readonly path: string; readonly nowMs: () => number },
-  issues: readonly ValidationIssue[],
-): Answer {
+function isKeyFault(found: Found | 'unknown'): boolean {
+  return typeof found === 'string' && Object.hasOwn(keyMessages, found)
+}
+
+type ReadInput<Input> =
+  | { readonly kind: 'accepted'; readonly input: Input }
+  | { readonly kind: 'refused'; readonly answer: Answer }
+
+function readInput<Input>(parts: HotRouteParts<Input>, body: unknown): ReadInput<Input> {
+  const accepted = parts.accept?.(body)
+  if (accepted !== undefined) return { kind: 'accepted', input: accepted }
+  const result = parts.schema.safeParse(body)
+  if (result.success) return { kind: 'accepted', input: result.data }
+  return { kind: 'refused', answer: validationAnswer(parts, validationIssues(result.error, body)) }
+}
+
+type AnswerParts = { readonly path: string; readonly nowMs: () => number }
+
+/** Refuses a strict request. */
+function unknownAnswer({ path, nowMs }: AnswerParts, names: readonly UnknownName[]): Answer {
+  const nowIso = new Date(nowMs()).toISOString()
+  const code = unknownCodeOf(names)
+  return jsonAnswer(400, validationErrorBody(unknownNameIssues(names), path, nowIso, code))
+}
+
+export function validationAnswer(parts: AnswerParts, issues: readonly ValidationIssue[]): Answer {
   const nowIso = new Date(parts.nowMs()).toISOString()
   return jsonAnswer(400, validationErrorBody(issues, parts.path, nowIso))
 }

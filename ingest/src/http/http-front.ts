@@ -21,6 +21,12 @@ export type HotHead = {
   readonly authorization: string
   readonly contentType: string
   readonly idempotencyKey: string
+  /** The client's name for the request, or ours. */
+  readonly requestId: string
+  /** Without the question mark. */
+  readonly query: string
+  /** The client wants a refusal where names are unknown. */
+  readonly isStrict: boolean
   /** Where the caller is in a trace. Read only where it is asked for. */
   readonly trace?: TraceHeaders
 }
@@ -40,10 +46,12 @@ export interface HotRoute {
   answer(head: HotHead, body: Buffer, caller?: Caller): Answer | Promise<Answer>
 }
 
-/** A complete answer with a JSON body. */
+/** A complete answer with a JSON body. The front adds the id of the request: as a header, and to the body of an error. */
 export type Answer = {
   readonly status: number
   readonly body: string
+  /** The body has the id already. */
+  readonly isComplete?: boolean
   readonly headers?: HeaderList
 }
 
@@ -59,6 +67,7 @@ export type FallbackRequest = {
   readonly target: string
   /** Names in lower case. */
   readonly headers: HeaderList
+  readonly requestId: string
   readonly body: Uint8Array
   readonly remoteAddress: string
   /** Aborted when the client goes away before the answer is complete. */
@@ -67,7 +76,7 @@ export type FallbackRequest = {
 
 export type FallbackAnswer = {
   readonly status: number
-  /** Without those that frame the message: the front sets its own. */
+  /** Without those that frame the message, and without the id of the request: the front sets its own. */
   readonly headers: HeaderList
   /** Undefined when the method or the status forbids a body. */
   readonly body: Uint8Array | string | Readable | undefined
@@ -93,7 +102,7 @@ export type FrontOptions = {
   readonly hotRoutes: ReadonlyMap<string, HotRoute>
   readonly fallback: Fallback
   /** What a client is told whose request ended in an error. Called once per such request; also the place to log it. */
-  readonly answerFailure: (error: unknown) => Answer
+  readonly answerFailure: (error: unknown, requestId: string) => Answer
   /** A request was not passed on and not answered 200 by a hot route. */
   readonly onRefused: (status: number) => void
   /** Whether the heads of hot routes tell of the caller's trace. */

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { continueInTurn } from '@tollgate/platform/service/interim-answers'
-import { methodNotAllowed, unknownTarget, unknownTransferCoding } from './answers.ts'
+import { requestIdHeader } from '@tollgate/schemas/http/request-id'
+import { bodyWithId, methodNotAllowed, unknownTarget, unknownTransferCoding } from './answers.ts'
 import { BodyBudget, BodyCollector } from './body-collector.ts'
 import type { Answer, FallbackAnswer, FrontOptions, HotRoute, HttpFront } from './http-front.ts'
 import { RequestHead } from './request-head.ts'
@@ -70,15 +71,17 @@ export class NodeFront implements HttpFront {
     if (this.#ended.has(request.socket)) return
     response.on('error', () => response.destroy())
     const refusal = this.#readHead(request)
+    const { requestId } = this.#head
+    response.setHeader(requestIdHeader, requestId)
     if (refusal !== undefined) {
       this.#ended.add(request.socket)
       return this.#send(response, refusal, true)
     }
     if (this.#head.isLast) this.#ended.add(request.socket)
-    const path = (request.url ?? '/').split('?', 1)[0]!
+    const [path = '/', ...query] = (request.url ?? '/').split('?')
     const route = this.#options.hotRoutes.get(path)
     if (route === undefined || request.method === 'OPTIONS') this.#serveFallback(request, response)
-    else if (request.method === 'POST') this.#serveHot(route, request, response)
+    else if (request.method === 'POST') this.#serveHot(route, query.join('?'), request, response)
     else this.#send(response, methodNotAllowed, !request.complete)
   }
 
@@ -97,8 +100,13 @@ export class NodeFront implements HttpFront {
     return head.refusal(!isHttp10) ?? (isPath ? undefined : unknownTarget)
   }
 
-  #serveHot(route: HotRoute, request: IncomingMessage, response: ServerResponse): void {
-    const head = this.#head.hotHead(this.#options.readsTraceHeaders)
+  #serveHot(
+    route: HotRoute,
+    query: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    const head = this.#head.hotHead(this.#options.readsTraceHeaders, query)
     const caller = {
       get isGone() {
         return response.destroyed
@@ -116,6 +124,7 @@ export class NodeFront implements HttpFront {
   }
 
   #serveFallback(request: IncomingMessage, response: ServerResponse): void {
+    const requestId = idOf(response)
     const aborting = new AbortController()
     response.on('close', () => aborting.abort())
     this.#collect(request, response, async (body) => {
@@ -124,6 +133,7 @@ export class NodeFront implements HttpFront {
           method: request.method ?? 'GET',
           target: request.url ?? '/',
           headers: headerList(request.rawHeaders),
+          requestId,
           body,
           remoteAddress: request.socket.remoteAddress ?? '',
           signal: aborting.signal,
@@ -160,7 +170,7 @@ export class NodeFront implements HttpFront {
   }
 
   #fail(response: ServerResponse, error: unknown): void {
-    this.#send(response, this.#options.answerFailure(error), false)
+    this.#send(response, this.#options.answerFailure(error, idOf(response)), false)
   }
 
   #send(response: ServerResponse, answer: Answer, mustClose: boolean): void {
@@ -168,7 +178,7 @@ export class NodeFront implements HttpFront {
     if (answer.status !== 200) this.#options.onRefused(answer.status)
     this.#writeHead(response, answer.status, answer.headers ?? [], mustClose)
     response.setHeader('content-type', 'application/json; charset=utf-8')
-    response.end(answer.body)
+    response.end(bodyWithId(answer, idOf(response)))
   }
 
   #sendFallback(response: ServerResponse, answer: FallbackAnswer): void {
@@ -203,6 +213,11 @@ export class NodeFront implements HttpFront {
       response.setHeader('connection', 'close')
     }
   }
+}
+
+/** Set before anything else: it lives as long as the response. */
+function idOf(response: ServerResponse): string {
+  return String(response.getHeader(requestIdHeader))
 }
 
 function headerList(raw: readonly string[]): [string, string][] {

@@ -1,6 +1,7 @@
 import { Pool, type Dispatcher } from 'undici'
 import type { InFlightLimit } from '../domain/in-flight-limit.ts'
-import { badRequest, unavailable, unknownMethod } from './answers.ts'
+import { requestIdHeader } from '@tollgate/schemas/http/request-id'
+import { bodyWithId, unavailable, unforwardable, unknownMethod } from './answers.ts'
 import { answerHeaders, requestHeaders } from './forwarded-headers.ts'
 import type { Answer, FallbackAnswer, FallbackRequest, HeaderList } from './http-front.ts'
 import { knownMethods } from './known-methods.ts'
@@ -38,7 +39,7 @@ export class Proxy {
   }
 
   readonly forward = async (request: FallbackRequest): Promise<FallbackAnswer> => {
-    if (!knownMethods.has(request.method)) return whole(unknownMethod)
+    if (!knownMethods.has(request.method)) return whole(unknownMethod, request.requestId)
     const { inFlight, trustedProxies, onForwardedIgnored } = this.#options
     const bytes = request.body.byteLength
     inFlight.enter(1, bytes)
@@ -53,15 +54,23 @@ export class Proxy {
       return await toAnswer(request.method, response)
     } catch (error) {
       if (request.signal.aborted) throw error
-      return whole(refusalOf(error))
+      return whole(refusalOf(error), request.requestId)
     } finally {
       inFlight.leave(1, bytes)
     }
   }
 
   /** Hands one JSON call of a hot route over, as its client would have made it. */
-  readonly post = (path: string, authorization: string, body: string): Promise<Answer> =>
-    this.#call('POST', path, { authorization, 'content-type': 'application/json' }, body)
+  readonly post = (
+    path: string,
+    authorization: string,
+    body: string,
+    requestId?: string,
+  ): Promise<Answer> => {
+    const id = requestId === undefined ? {} : { [requestIdHeader]: requestId }
+    const headers = { authorization, 'content-type': 'application/json', ...id }
+    return this.#call('POST', path, headers, body)
+  }
 
   readonly get = (path: string, authorization: string): Promise<Answer> =>
     this.#call('GET', path, { authorization }, '')
@@ -85,6 +94,7 @@ export class Proxy {
       return {
         status: response.statusCode,
         body: text,
+        isComplete: true,
         ...(typeof retryAfter === 'string' ? { headers: [['retry-after', retryAfter]] } : {}),
       }
     } catch (error) {
@@ -115,9 +125,13 @@ async function toAnswer(
   return { status, headers, body }
 }
 
-function whole(answer: Answer): FallbackAnswer {
+function whole(answer: Answer, requestId: string): FallbackAnswer {
   const headers: HeaderList = [['content-type', 'application/json; charset=utf-8']]
-  return { ...answer, headers: [...headers, ...(answer.headers ?? [])] }
+  return {
+    status: answer.status,
+    headers: [...headers, ...(answer.headers ?? [])],
+    body: bodyWithId(answer, requestId),
+  }
 }
 
 /** What undici throws for a path or header that it would not put on the wire. */
@@ -125,7 +139,7 @@ const invalidRequestCodes: ReadonlySet<unknown> = new Set(['UND_ERR_INVALID_ARG'
 
 function refusalOf(error: unknown): Answer {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (invalidRequestCodes.has(code)) return badRequest('The request cannot be passed on as it is')
+  if (invalidRequestCodes.has(code)) return unforwardable
   if (code === undefined) throw error
   return unavailable('The management API cannot be reached now, try again')
 }

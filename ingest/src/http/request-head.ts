@@ -1,4 +1,7 @@
 import type { TraceHeaders } from '@tollgate/platform/observability/tracing'
+import { createRequestIds } from '@tollgate/platform/service/request-ids'
+import { isRequestId } from '@tollgate/schemas/http/request-id'
+import { isStrictHeader } from '@tollgate/schemas/http/unknown-names'
 import {
   ambiguousLength,
   expectationFailed,
@@ -26,6 +29,7 @@ export class RequestHead {
   contentType = ''
   contentLength = ''
   trace: TraceHeaders = noTrace
+  isStrict = false
   isChunked = false
   /** The client sends nothing after this request, so bytes that follow it are not executed. */
   isLast = false
@@ -35,6 +39,8 @@ export class RequestHead {
   #lengths = 0
   #codings = 0
   #problem: Answer | undefined
+  #requestId = ''
+  readonly #newRequestId = createRequestIds()
 
   /** Call before the first header of each request. */
   reset(): void {
@@ -44,6 +50,7 @@ export class RequestHead {
     this.contentType = ''
     this.contentLength = ''
     this.trace = noTrace
+    this.isStrict = false
     this.isChunked = false
     this.isLast = false
     this.#hosts = 0
@@ -52,6 +59,7 @@ export class RequestHead {
     this.#lengths = 0
     this.#codings = 0
     this.#problem = undefined
+    this.#requestId = ''
   }
 
   /** `name` is in lower case. A bound function, so that a listener can call it for each header. */
@@ -89,6 +97,12 @@ export class RequestHead {
       case 'expect':
         if (value.toLowerCase() !== '100-continue') this.#problem = expectationFailed
         break
+      case 'x-request-id':
+        if (this.#requestId === '' && isRequestId(value)) this.#requestId = value
+        break
+      case 'tollgate-strict':
+        this.isStrict = isStrictHeader(value)
+        break
       case 'traceparent':
         this.trace = { ...this.trace, traceparent: value }
         break
@@ -98,13 +112,18 @@ export class RequestHead {
     }
   }
 
+  /** The client's name for the request if it is well-formed, else one of ours; the same until the next request. */
+  get requestId(): string {
+    if (this.#requestId === '') this.#requestId = this.#newRequestId()
+    return this.#requestId
+  }
+
   /** Returns what hot routes decide on. */
-  hotHead(readsTrace: boolean): HotHead {
-    const { contentType, idempotencyKey, trace } = this
+  hotHead(readsTrace: boolean, query: string): HotHead {
+    const { contentType, idempotencyKey, requestId, isStrict, trace } = this
     const authorization = authorizationOf(this.authorization, this.apiKey)
-    return readsTrace
-      ? { authorization, contentType, idempotencyKey, trace }
-      : { authorization, contentType, idempotencyKey }
+    const head = { authorization, contentType, idempotencyKey, requestId, query, isStrict }
+    return readsTrace ? { ...head, trace } : head
   }
 
   /** The answer to a request that must not be executed, after which the connection is closed; otherwise undefined. */

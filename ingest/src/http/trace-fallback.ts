@@ -12,7 +12,10 @@ const traceHeaders: ReadonlySet<string> = new Set(['traceparent', 'tracestate'])
 export function traceFallback(tracing: Tracing, fallback: Fallback): Fallback {
   return async (request) => {
     const method = knownMethods.has(request.method) ? request.method : '_OTHER'
-    const attributes = { 'http.request.method': method }
+    const attributes = {
+      'http.request.method': method,
+      'tollgate.request_id': request.requestId,
+    }
     const span = tracing.receive(method, Object.fromEntries(headersOf(request)), attributes)
     const others = request.headers.filter(([name]) => !traceHeaders.has(name))
     const headers = [...others, ...Object.entries(span.headers)]

@@ -25,7 +25,8 @@ function traceHotRoute(
 ): HotRoute {
   const name = `POST ${path}`
   const attributes = { 'http.request.method': 'POST', 'http.route': path }
-  const begin = ({ trace }: HotHead): Span => tracing.receive(name, trace ?? {}, attributes)
+  const begin = ({ trace, requestId }: HotHead): Span =>
+    tracing.receive(name, trace ?? {}, { ...attributes, 'tollgate.request_id': requestId })
   return {
     refuse(head) {
       const refusal = route.refuse(head)
@@ -34,14 +35,15 @@ function traceHotRoute(
     },
     answer(head, body, caller) {
       const span = begin(head)
+      const fail = (error: unknown): Answer => answerFailure(error, head.requestId)
       const work = (): Answer | Promise<Answer> => route.answer(head, body, caller)
       if (!span.isSampled) return span.run(work)
       try {
         const answer = span.run(work)
         if (!(answer instanceof Promise)) return endWith(span, answer)
-        return answer.catch(answerFailure).then((made) => endWith(span, made))
+        return answer.catch(fail).then((made) => endWith(span, made))
       } catch (error) {
-        return endWith(span, answerFailure(error))
+        return endWith(span, fail(error))
       }
     },
   }

@@ -1,11 +1,14 @@
 import { STATUS_CODES } from 'node:http'
 import type { HttpResponse } from 'uWebSockets.js'
+import { requestIdHeader } from '@tollgate/schemas/http/request-id'
+import { bodyWithId } from './answers.ts'
 import type { Answer, HeaderList } from './http-front.ts'
 
 export type SendOptions = {
   /** False for HEAD: the length is told, the body is not. */
   readonly hasBody: boolean
   readonly closesConnection: boolean
+  readonly requestId: string
 }
 
 const statusLines = new Map<number, string>(
@@ -14,11 +17,12 @@ const statusLines = new Map<number, string>(
 
 /** Sends a whole answer in one write. The response must be neither answered nor aborted. */
 export function sendAnswer(response: HttpResponse, answer: Answer, options: SendOptions): void {
+  const body = bodyWithId(answer, options.requestId)
   response.cork(() => {
-    writeHead(response, answer.status, answer.headers)
+    writeHead(response, answer.status, answer.headers, options.requestId)
     response.writeHeader('content-type', 'application/json; charset=utf-8')
-    if (options.hasBody) response.end(answer.body, options.closesConnection)
-    else response.endWithoutBody(Buffer.byteLength(answer.body), options.closesConnection)
+    if (options.hasBody) response.end(body, options.closesConnection)
+    else response.endWithoutBody(Buffer.byteLength(body), options.closesConnection)
   })
 }
 
@@ -26,8 +30,10 @@ export function writeHead(
   response: HttpResponse,
   status: number,
   headers: HeaderList | undefined,
+  requestId: string,
 ): void {
   if (status !== 200) response.writeStatus(statusLines.get(status) ?? `${status} `)
+  response.writeHeader(requestIdHeader, requestId)
   if (headers === undefined) return
   for (const [name, value] of headers) response.writeHeader(name, value)
 }

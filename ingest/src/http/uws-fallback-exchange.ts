@@ -4,7 +4,7 @@ import { BodyCollector } from './body-collector.ts'
 import type { Answer, FallbackAnswer, FallbackRequest } from './http-front.ts'
 import { sendAnswer, writeHead } from './uws-answer.ts'
 import type { UwsContext } from './uws-context.ts'
-import { readHeadWithMethod } from './uws-head.ts'
+import { queryOf, readHeadWithMethod } from './uws-head.ts'
 import { refuseAndClose } from './uws-refusal.ts'
 import { isZeroLength } from './uws-zero-length.ts'
 
@@ -39,11 +39,12 @@ class FallbackExchange {
     this.#response = response
     const headers: [string, string][] = []
     request.forEach((name, value) => headers.push([name, value]))
-    const query = request.getQuery() as string | undefined
+    const query = queryOf(request)
     this.#head = {
       method: request.getCaseSensitiveMethod(),
-      target: request.getUrl() + (query === undefined || query === '' ? '' : `?${query}`),
+      target: request.getUrl() + (query === '' ? '' : `?${query}`),
       headers,
+      requestId: context.head.requestId,
       remoteAddress: Buffer.from(response.getRemoteAddressAsText()).toString('latin1'),
     }
     const announcedLength = context.head.contentLength
@@ -83,7 +84,7 @@ class FallbackExchange {
       answer = await options.fallback({ ...this.#head, body, signal: this.#aborting.signal })
     } catch (error) {
       if (this.#response === undefined) return
-      const failure = options.answerFailure(error)
+      const failure = options.answerFailure(error, this.#head.requestId)
       return this.#whenPacketIsRead(() => this.#sendWhole(failure, false))
     }
     this.#whenPacketIsRead(() => this.#send(answer))
@@ -102,7 +103,7 @@ class FallbackExchange {
     if (response === undefined) return
     this.#finish()
     response.cork(() => {
-      writeHead(response, answer.status, answer.headers)
+      writeHead(response, answer.status, answer.headers, this.#head.requestId)
       const closes = this.#context.isClosing
       if (body !== undefined) response.end(body, closes)
       else if (answer.reportedLength !== undefined) {
@@ -121,7 +122,7 @@ class FallbackExchange {
       body.destroy()
       return
     }
-    response.cork(() => writeHead(response, answer.status, answer.headers))
+    response.cork(() => writeHead(response, answer.status, answer.headers, this.#head.requestId))
     this.#aborting.signal.addEventListener('abort', () => body.destroy())
     body.on('data', (chunk: Uint8Array) => this.#writeChunk(body, chunk))
     body.on('end', () => {
@@ -157,6 +158,7 @@ class FallbackExchange {
     this.#context.options.onRefused(answer.status)
     sendAnswer(response, answer, {
       hasBody: this.#head.method !== 'HEAD',
+      requestId: this.#head.requestId,
       closesConnection: mustClose || this.#context.isClosing,
     })
   }

@@ -74,13 +74,15 @@ function refuseMethod(context: UwsContext, response: HttpResponse, request: Http
   if (refusal !== undefined) return refuseAndClose(context, response, refusal)
   context.options.onRefused(methodNotAllowed.status)
   const hasBody = request.getMethod() !== 'head'
+  const { requestId } = context.head
   let isOpen = true
   // Demanded of every handler that does not end with a body: without it the process is ended.
   response.onAborted(() => {
     isOpen = false
   })
   const send = (): void => {
-    if (isOpen) sendAnswer(response, methodNotAllowed, { hasBody, closesConnection: false })
+    if (isOpen)
+      sendAnswer(response, methodNotAllowed, { hasBody, closesConnection: false, requestId })
   }
   // As in the exchanges: what follows the last request of a connection is not executed.
   if (context.head.isLast) setImmediate(send)

@@ -16,6 +16,12 @@ export function readHead(head: RequestHead, request: HttpRequest): Answer | unde
   return head.refusal(true) ?? (head.isChunked ? lengthRequired : undefined)
 }
 
+/** Returns the query without its question mark. The native parser has none where there is none. */
+export function queryOf(request: HttpRequest): string {
+  const query: string | undefined = request.getQuery()
+  return query ?? ''
+}
+
 /** As above, for routes that take any method. The native parser takes any text for one, such as the end of a body. */
 export function readHeadWithMethod(head: RequestHead, request: HttpRequest): Answer | undefined {
   const refusal = readHead(head, request)

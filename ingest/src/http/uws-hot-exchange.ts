@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { BodyCollector } from './body-collector.ts'
 import type { Answer, HotHead, HotRoute } from './http-front.ts'
 import { sendAnswer } from './uws-answer.ts'
-import { readHead } from './uws-head.ts'
+import { queryOf, readHead } from './uws-head.ts'
 import { refuseAndClose } from './uws-refusal.ts'
 import { isZeroLength } from './uws-zero-length.ts'
 import type { UwsContext } from './uws-context.ts'
@@ -32,17 +32,17 @@ export class HotExchange implements Caller {
     // The request is only readable now.
     const refusal = readHead(context.head, request)
     if (refusal !== undefined) return refuseAndClose(context, response, refusal)
-    const exchange = new HotExchange(context, route, response)
+    const exchange = new HotExchange(context, route, response, queryOf(request))
     response.onAborted(() => exchange.#finish())
     response.onData((piece, isLast) => exchange.#receive(piece, isLast))
     if (isZeroLength(exchange.#announcedLength)) exchange.#receive(new ArrayBuffer(0), true)
   }
 
-  private constructor(context: UwsContext, route: HotRoute, response: HttpResponse) {
+  private constructor(context: UwsContext, route: HotRoute, response: HttpResponse, query: string) {
     const { head, options } = context
     this.#context = context
     this.#route = route
-    this.#head = head.hotHead(options.readsTraceHeaders)
+    this.#head = head.hotHead(options.readsTraceHeaders, query)
     this.#announcedLength = head.contentLength
     this.#isLast = head.isLast
     this.#response = response
@@ -95,7 +95,7 @@ export class HotExchange implements Caller {
   }
 
   #fail(error: unknown): void {
-    this.#send(this.#context.options.answerFailure(error), false)
+    this.#send(this.#context.options.answerFailure(error, this.#head.requestId), false)
   }
 
   #send(answer: Answer, mustClose: boolean): void {
@@ -112,6 +112,7 @@ export class HotExchange implements Caller {
     if (answer.status !== 200) this.#context.options.onRefused(answer.status)
     sendAnswer(response, answer, {
       hasBody: true,
+      requestId: this.#head.requestId,
       closesConnection: mustClose || this.#context.isClosing,
     })
   }

@@ -1,6 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import {
   ambiguousLength,
+  bodyWithId,
   repeatedAuthorization,
   unknownTransferCoding,
   wrongHost,
@@ -26,24 +27,25 @@ const answersToSmuggling: ReadonlySet<Answer> = new Set([
  */
 export function refuseAndClose(context: UwsContext, response: HttpResponse, answer: Answer): void {
   let isOpen = true
+  const { requestId } = context.head
   context.options.onRefused(answer.status)
   response.onAborted(() => {
     isOpen = false
   })
   const isSmuggling = answersToSmuggling.has(answer)
-  if (isSmuggling) sendAtOnce(response, answer)
+  if (isSmuggling) sendAtOnce(response, answer, requestId)
   setImmediate(() => {
     if (!isOpen) return
     if (isSmuggling) response.close()
-    else sendAnswer(response, answer, { hasBody: true, closesConnection: true })
+    else sendAnswer(response, answer, { hasBody: true, closesConnection: true, requestId })
   })
 }
 
 /** Sends all of the answer but a space at its end, which JSON does not need. */
-function sendAtOnce(response: HttpResponse, answer: Answer): void {
-  const body = answer.body.padEnd(gatheredBytesMax)
+function sendAtOnce(response: HttpResponse, answer: Answer, requestId: string): void {
+  const body = bodyWithId(answer, requestId).padEnd(gatheredBytesMax)
   response.cork(() => {
-    writeHead(response, answer.status, answer.headers)
+    writeHead(response, answer.status, answer.headers, requestId)
     response.writeHeader('content-type', 'application/json; charset=utf-8')
     response.writeHeader('connection', 'close')
     response.tryEnd(body, body.length + 1)

@@ -16,6 +16,8 @@ export type PublishedApiKey = {
   readonly scopes?: readonly KeyScope[] | undefined
   /** The key is a live one, and its provider is not live yet. */
   readonly isMisplaced?: boolean | undefined
+  /** Requests with a name that the operation does not know are refused. */
+  readonly isStrict?: boolean | undefined
 }
 
 export function apiKeyDocumentKey(sha256Hex: string): string {

@@ -11,6 +11,8 @@ export const apiKeyCreateSchema = z.object({
   scopes: z.array(z.enum(keyScopes)).min(1).max(keyScopes.length).optional(),
   /** After that instant the key is refused. */
   expiresAt: storedInstantText.optional(),
+  /** Requests with an unknown field or parameter are refused. Without it, they are answered with a warning. */
+  strict: z.boolean().optional(),
 })
 
 /** A week covers every rotation; who needs longer keeps two keys. */
@@ -28,6 +30,7 @@ export const apiKeySchema = z.object({
   scopes: z.array(z.enum(keyScopes)),
   last4: z.string(),
   status: z.enum(['active', 'expired', 'revoked']),
+  strict: z.boolean(),
   createdAt: z.string(),
   expiresAt: z.string().optional(),
   revokedAt: z.string().optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { errorIdentity } from './errors.ts'
 import { emailText, jsonObject, optionalReference, requiredReference, shortText } from './fields.ts'
 import { purchaseBriefSchema } from './purchases.ts'
 
@@ -72,6 +73,7 @@ export const customerNotSettledSchema = z.object({
   statusCode: z.literal(409),
   error: z.string(),
   message: z.string(),
+  ...errorIdentity,
   code: z.literal('customer_not_settled'),
   open: z.object({
     amounts: z.array(openAmountSchema),
@@ -97,6 +99,7 @@ export const customerNotChargedSchema = z.object({
   statusCode: z.union([z.literal(402), z.literal(409)]),
   error: z.string(),
   message: z.string(),
+  ...errorIdentity,
   code: z.literal('customer_not_charged'),
   uncharged: z.array(unchargedSchema),
 })

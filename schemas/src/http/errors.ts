@@ -1,11 +1,22 @@
 import { z } from 'zod'
+import { requestIdPattern } from './request-id.ts'
 
 /* The error bodies of every operation. */
+
+/** What every error has: fields that were added to the older ones, which stay as they are. */
+export const errorIdentity = {
+  code: z.string().describe('Stable; docs/errors.md lists all codes'),
+  requestId: z
+    .string()
+    .regex(requestIdPattern)
+    .describe('The same as in the X-Request-Id header of the response'),
+}
 
 export const errorSchema = z.object({
   statusCode: z.int(),
   error: z.string(),
   message: z.string(),
+  ...errorIdentity,
 })
 
 export type ErrorBody = z.infer<typeof errorSchema>
@@ -13,8 +24,8 @@ export type ErrorBody = z.infer<typeof errorSchema>
 /** The operations of MCP products tell their rules apart by a code. */
 export const mcpErrorSchema = z.object({
   statusCode: z.int(),
-  code: z.string(),
   message: z.string(),
+  ...errorIdentity,
 })
 
 export const validationIssueSchema = z.object({
@@ -35,6 +46,7 @@ export const validationErrorSchema = z.object({
   errors: z.array(validationIssueSchema),
   timestamp: z.iso.datetime(),
   path: z.string(),
+  ...errorIdentity,
 })
 
 export type ValidationErrorBody = z.infer<typeof validationErrorSchema>
@@ -44,4 +56,5 @@ export const keyMismatchBody = {
   statusCode: 403,
   error: 'Forbidden',
   message: { code: 'key_env_mismatch', keyEnvironment: 'live', providerEnvironment: 'sandbox' },
+  code: 'key_env_mismatch',
 } as const

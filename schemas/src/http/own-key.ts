@@ -14,6 +14,7 @@ export const ownKeySchema = z.object({
   scopes: z.array(z.enum(keyScopes)).optional(),
   /** The key is a live one, and its provider is not live yet. */
   isMisplaced: z.boolean().optional(),
+  isStrict: z.boolean().optional(),
 })
 
 export type OwnKeyBody = z.infer<typeof ownKeySchema>

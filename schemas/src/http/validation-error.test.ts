@@ -74,7 +74,8 @@ describe('validationErrorBody', () => {
       '/v1/sdk/usages',
       '2025-01-01T00:00:00.000Z',
     )
-    expect(validationErrorSchema.parse(body)).toEqual(body)
+    const answered = { ...body, requestId: 'req_1' }
+    expect(validationErrorSchema.parse(answered)).toEqual(answered)
     expect(body).toMatchObject({
       statusCode: 400,
       error: 'Bad Request',

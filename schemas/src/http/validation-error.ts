@@ -1,15 +1,18 @@
 import type { z } from 'zod'
 import { reportedIssuesMax } from '../limits.ts'
+import type { ErrorCode } from './error-codes.ts'
 import type { ValidationErrorBody, ValidationIssue } from './errors.ts'
 
 /**
- * The 400 body for a request that broke its schema. `path` is the request's own path, with `/v1`.
+ * The 400 body for a request that broke its schema. `path` is the request's own path, with `/v1`. Whoever sends it adds the
+ * id of the request.
  */
 export function validationErrorBody(
   issues: readonly ValidationIssue[],
   path: string,
   nowIso: string,
-): ValidationErrorBody {
+  code: ErrorCode = 'validation_failed',
+): Omit<ValidationErrorBody, 'requestId'> {
   return {
     statusCode: 400,
     error: 'Bad Request',
@@ -17,6 +20,7 @@ export function validationErrorBody(
     errors: issues.slice(0, reportedIssuesMax),
     timestamp: nowIso,
     path,
+    code,
   }
 }
 

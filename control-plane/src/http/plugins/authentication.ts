@@ -12,7 +12,12 @@ import {
   type ApiKey,
   type PlacedApiKey,
 } from '@tollgate/domain/api-keys/repository'
-import { environmentOfSecretKey, sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
+import {
+  environmentOfSecretKey,
+  faultOfAuthorization,
+  secretKeyOf,
+  sha256OfSecretKey,
+} from '@tollgate/domain/api-keys/secret-key'
 import { findConsoleSession, type ConsoleSession } from '@tollgate/domain/console/access-tokens'
 import { isAccessToken } from '@tollgate/domain/console/tokens'
 import { refusals } from '../../errors.ts'
@@ -54,7 +59,7 @@ export function installAuthentication(app: ApiServer, database: Database, clock:
     const credential =
       bearer !== undefined && isAccessToken(bearer) && isOfConsole(request)
         ? await requireSession(database, bearer, clock)
-        : await requireKey(database, bearer ?? apiKeyHeader(request), clock)
+        : await requireKey(database, request, clock)
     request.credential = credential
     const { isMisplaced } = credential.kind === 'key' ? credential.key : credential.session
     if (isMisplaced) refuseMisplaced(request)
@@ -75,12 +80,16 @@ function refuseMisplaced({ routeOptions }: FastifyRequest): void {
 
 async function requireKey(
   database: Database,
-  secret: string | undefined,
+  request: FastifyRequest,
   clock: Clock,
 ): Promise<Credential> {
-  if (secret === undefined || environmentOfSecretKey(secret) === undefined) throw refusals.badKey()
+  const authorization = request.headers.authorization || `Bearer ${apiKeyHeader(request) ?? ''}`
+  const secret = secretKeyOf(authorization)
+  if (secret === undefined || environmentOfSecretKey(secret) === undefined) {
+    throw refusals.badKey(faultOfAuthorization(authorization))
+  }
   const key = await findApiKeyBySha256(database.control, sha256OfSecretKey(secret))
-  if (key === undefined || !isUsable(key, clock.now())) throw refusals.badKey()
+  if (key === undefined || !isUsable(key, clock.now())) throw refusals.badKey('invalid_key')
   return { kind: 'key', key }
 }
 
@@ -128,7 +137,7 @@ export function credentialOf(request: FastifyRequest): Credential {
 /** For what is about a key itself. */
 export function apiKeyOf(request: FastifyRequest): PlacedApiKey {
   const credential = credentialOf(request)
-  if (credential.kind === 'user') throw refusals.badKey()
+  if (credential.kind === 'user') throw refusals.badKey('malformed_key')
   return credential.key
 }
 
@@ -206,5 +215,5 @@ function apiKeyHeader({ headers }: FastifyRequest): string | undefined {
 
 export function bearerToken({ headers }: FastifyRequest): string | undefined {
   const { authorization } = headers
-  return authorization === undefined ? undefined : /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
+  return authorization === undefined ? undefined : secretKeyOf(authorization)
 }

@@ -1,18 +1,36 @@
+import { isUtf8 } from 'node:buffer'
+import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 
 /**
- * Clients name `application/json` on every call, also on those without a body: an empty body is no body.
- * A key that could reach a prototype is refused with 400.
+ * Clients name `application/json` on every call, also on those without a body: an empty body is no body. What cannot be
+ * read is refused in the words of the data plane. A key that could reach a prototype is refused, too.
  */
 export function installBodyParser(app: ApiServer): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
-  app.addContentTypeParser<string>(
+  app.addContentTypeParser<Buffer>(
     'application/json',
-    { parseAs: 'string' },
+    { parseAs: 'buffer' },
     (request, body, done) => {
-      if (body === '') return done(null, undefined)
-      void parse(request, body, done)
+      if (body.byteLength === 0) return done(null, undefined)
+      // Decoding replaces what is no UTF-8, and the replacement would be stored as if the client had sent it.
+      if (!isUtf8(body)) return done(refusals.badBody('invalid_utf8'))
+      const text = body.toString('utf8')
+      void parse(request, text, (error, value) => {
+        if (error === null) return done(null, value)
+        done(isJson(text) ? refusals.unsafeJson() : refusals.badBody('invalid_json'))
+      })
     },
   )
+}
+
+/** Fastify's parser has the same error for keys that are unsafe. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { EventLogUnavailableError } from '@tollgate/platform/event-log/event-log'
@@ -10,37 +9,67 @@ import { PaymentUnknownError } from '@tollgate/domain/payments/payment-unknown-e
 import { PasswordsBusyError } from '@tollgate/domain/console/passwords'
 import { TooManySessionsError } from '@tollgate/domain/sessions/too-many-sessions-error'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
+import { requestIdHeader } from '@tollgate/schemas/http/request-id'
 import { validationErrorBody } from '@tollgate/schemas/http/validation-error'
 import { RefusalError, refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
+import type { AllowedMethods } from './allowed-methods.ts'
 import { InvalidRequestError } from './validation.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body is a picture, not JSON. */
+    takesPicture?: boolean
+  }
+}
+
 /** Turns whatever was thrown into the wire contract's error bodies. Details of a fault of ours stay in the log. */
-export function installErrorHandler(app: ApiServer, clock: Clock): void {
+export function installErrorHandler(
+  app: ApiServer,
+  clock: Clock,
+  allowedMethods: AllowedMethods,
+): void {
   app.setErrorHandler((error: Error, request, reply) => {
     if (error instanceof InvalidRequestError) {
-      return sendInvalid(error, request, reply, clock)
+      return isWithoutBody(error, request)
+        ? sendRefusal(refusals.badBody('empty_body'), request, reply)
+        : sendInvalid(error, request, reply, clock)
     }
-    const refusal = refusalOf(error)
+    const refusal = refusalOf(error, request)
     if (refusal.statusCode >= 500) request.log.error({ err: error }, 'request failed')
-    return sendRefusal(refusal, reply)
+    return sendRefusal(refusal, request, reply)
   })
   app.setNotFoundHandler((request, reply) =>
-    sendRefusal(refusals.routeNotFound(request.method, pathOf(request)), reply),
+    sendRefusal(refusalOfUnrouted(request, allowedMethods), request, reply),
   )
 }
 
+/** The schema of a body gets null in place of a body that is missing. */
+function isWithoutBody(error: InvalidRequestError, { body }: FastifyRequest): boolean {
+  return error.validationContext === 'body' && body === undefined
+}
+
+/** The path may be served with other methods. */
+function refusalOfUnrouted(request: FastifyRequest, allowedMethods: AllowedMethods): RefusalError {
+  const path = pathOf(request)
+  const allowed = allowedMethods(path)
+  return allowed.length === 0 || allowed.includes(request.method)
+    ? refusals.routeNotFound(request.method, path)
+    : refusals.methodNotAllowed(allowed)
+}
+
 /** For what the server refuses before it looks for a route, such as a path that cannot be decoded. */
-export function answerUnrouted(error: Error, _request: FastifyRequest, reply: FastifyReply): void {
-  void sendRefusal(refusalOf(error), reply)
+export function answerUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  void reply.header(requestIdHeader, request.id)
+  void sendRefusal(refusalOf(error, request), request, reply)
 }
 
 /** What the caller is told about it. */
 export function statusOf(error: Error): number {
-  return error instanceof InvalidRequestError ? 400 : refusalOf(error).statusCode
+  return error instanceof InvalidRequestError ? 400 : refusalOf(error, undefined).statusCode
 }
 
-function refusalOf(error: Error): RefusalError {
+function refusalOf(error: Error, request: FastifyRequest | undefined): RefusalError {
   if (error instanceof RefusalError) return error
   if (error instanceof TooManySessionsError) return refusals.tooManySessions(error.waitMs)
   if (error instanceof SecretKeysMissingError) return refusals.secretsUnavailable()
@@ -49,15 +78,16 @@ function refusalOf(error: Error): RefusalError {
     return refusals.processorUnavailable()
   }
   if (isUnavailable(error)) return refusals.partUnavailable()
-  const { statusCode = 500 } = error as FastifyError
-  if (statusCode < 400 || statusCode > 499) {
-    return new RefusalError(500, {
-      error: 'Internal Server Error',
-      message: 'Internal server error',
-    })
+  const { statusCode = 500, code } = error as FastifyError
+  if (statusCode < 400 || statusCode > 499) return refusals.internalError()
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    const takesPicture = request?.routeOptions.config.takesPicture === true
+    return takesPicture ? refusals.notAPicture() : refusals.unsupportedMediaType()
   }
-  const reason = STATUS_CODES[statusCode] ?? 'Bad Request'
-  return new RefusalError(statusCode, { error: reason, message: error.message })
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return refusals.bodyTooLarge(request?.routeOptions.bodyLimit ?? 0)
+  }
+  return refusals.malformedRequest(statusCode, error.message)
 }
 
 /** What the PostgreSQL driver and the server say when there is no connection, no disk or no memory to be had, or no answer in time. */
@@ -95,15 +125,17 @@ function sendInvalid(
   clock: Clock,
 ): FastifyReply {
   const nowIso = new Date(clock.now()).toISOString()
-  const body = validationErrorBody(error.issues, pathOf(request), nowIso)
-  return sendJson(reply, 400, body)
+  const body = validationErrorBody(error.issues, pathOf(request), nowIso, error.code)
+  return sendJson(reply, 400, { ...body, requestId: request.id })
 }
 
-function sendRefusal(refusal: RefusalError, reply: FastifyReply): FastifyReply {
-  if (refusal.retryAfterSeconds !== undefined) {
-    void reply.header('retry-after', refusal.retryAfterSeconds)
-  }
-  return sendJson(reply, refusal.statusCode, refusal.body)
+function sendRefusal(
+  { statusCode, body, headers }: RefusalError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  void reply.headers(headers)
+  return sendJson(reply, statusCode, { ...body, requestId: request.id })
 }
 
 /** As text, so that no response schema of the route is applied to it. */

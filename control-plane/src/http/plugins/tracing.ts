@@ -48,9 +48,13 @@ function nameOf({ method, routeOptions }: FastifyRequest): string {
   return routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`
 }
 
-function attributesOf({ method, routeOptions }: FastifyRequest): Record<string, string> {
+function attributesOf({ id, method, routeOptions }: FastifyRequest): Record<string, string> {
   const route = routeOptions.url
-  return { 'http.request.method': method, ...(route !== undefined && { 'http.route': route }) }
+  return {
+    'http.request.method': method,
+    'tollgate.request_id': id,
+    ...(route !== undefined && { 'http.route': route }),
+  }
 }
 
 function headersOf({ headers }: FastifyRequest): { traceparent: string; tracestate: string } {

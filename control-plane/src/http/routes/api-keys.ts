@@ -53,7 +53,7 @@ export function registerApiKeyRoutes(app: ApiServer, parts: AppParts): void {
     async (request, reply) => {
       const now = nowOf(parts)
       const credential = credentialOf(request)
-      const { name, expiresAt, scopes = scopesOf(credential) } = request.body
+      const { name, expiresAt, scopes = scopesOf(credential), strict } = request.body
       requireNoMore(credential, scopes)
       const asked = expiresAt === undefined ? null : new Date(expiresAt)
       if (asked !== null && asked <= now) throw refusals.keyExpiresInThePast()
@@ -62,6 +62,7 @@ export function registerApiKeyRoutes(app: ApiServer, parts: AppParts): void {
         name: name ?? null,
         scopes: [...new Set(scopes)],
         expiresAt: earlierExpiry(asked, endOf(credential)),
+        isStrict: strict ?? false,
       }
       const { database, hotState } = parts.publisher
       const actor = actorOf(request)

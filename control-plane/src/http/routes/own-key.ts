@@ -6,8 +6,12 @@ import { apiKeyOf } from '../plugins/authentication.ts'
 export function registerOwnKeyRoute(app: ApiServer): void {
   const schema = { hide: true, response: { 200: ownKeySchema } }
   app.get(ownKeyPath, { config: { scope: 'any', misplacedKey: 'served' }, schema }, (request) => {
-    const { keyId, providerId, environment, expiresAt, scopes, isMisplaced } = apiKeyOf(request)
+    const { keyId, providerId, environment, expiresAt, scopes, isMisplaced, isStrict } =
+      apiKeyOf(request)
     const expiresAtMs = expiresAt?.getTime() ?? null
-    return { keyId, providerId, environment, expiresAtMs, scopes: [...scopes], isMisplaced }
+    return {
+      ...{ keyId, providerId, environment, expiresAtMs, isMisplaced, isStrict },
+      scopes: [...scopes],
+    }
   })
 }

@@ -50,6 +50,7 @@ export function registerAssetUploadRoute(app: ApiServer, parts: AppParts): void 
   app.put(
     '/v1/ui/merchant/:kind',
     {
+      config: { takesPicture: true },
       schema: {
         tags: ['Merchant'],
         params: z.object({ kind: z.enum(assetKinds) }),

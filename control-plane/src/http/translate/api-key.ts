@@ -10,6 +10,7 @@ export function apiKeyToHttp(key: ApiKey, now: Date): ApiKeyBody {
     scopes: [...scopes],
     last4,
     status: statusOf(key, now),
+    strict: key.isStrict,
     createdAt: key.createdAt.toISOString(),
     ...present({
       name: key.name,

@@ -8,6 +8,7 @@ import type { Reserver } from '../../domain/reserver.ts'
 import { keyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer, type HotCall } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
+import type { UnknownNameCounts } from '../unknown-in-call.ts'
 
 export const limitsPath = '/v1/sdk/limits'
 
@@ -29,6 +30,7 @@ export type LimitsParts = {
   readonly fallbacks: InFlightLimit
   readonly counts: LimitsCounts
   readonly nowMs: () => number
+  readonly unknownNames: UnknownNameCounts
 }
 
 /** `POST /v1/sdk/limits`: may this customer go on? What is not decided here is passed on as the client sent it. */
@@ -37,6 +39,7 @@ export function limitsRoute(parts: LimitsParts): HotRoute {
     path: limitsPath,
     keys: parts.keys,
     nowMs: parts.nowMs,
+    unknownNames: parts.unknownNames,
     accept: acceptLimits,
     schema: limitsRequestSchema,
     withHeaderKey: keyedByHeader,
@@ -77,7 +80,12 @@ function answer(
 
 function forward(parts: LimitsParts, call: HotCall<LimitsRequest>): Promise<Answer> {
   parts.counts.limitsForwarded += 1
-  return parts.askControlPlane(limitsPath, call.authorization, JSON.stringify(call.input))
+  return parts.askControlPlane(
+    limitsPath,
+    call.authorization,
+    JSON.stringify(call.input),
+    call.requestId,
+  )
 }
 
 async function fallBack(
@@ -89,7 +97,12 @@ async function fallBack(
   fallbacks.enter(1, 0)
   counts.limitFallbacks[reason] += 1
   try {
-    return await askControlPlane(limitsPath, call.authorization, JSON.stringify(call.input))
+    return await askControlPlane(
+      limitsPath,
+      call.authorization,
+      JSON.stringify(call.input),
+      call.requestId,
+    )
   } finally {
     fallbacks.leave(1, 0)
   }

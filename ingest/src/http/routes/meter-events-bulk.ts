@@ -21,12 +21,13 @@ export const meterEventsBulkPath = '/v1/sdk/meter-events/bulk'
 
 /** `POST /v1/sdk/meter-events/bulk`: up to 1000 events, all recorded or none. */
 export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
-  const { keys, nowMs } = parts
+  const { keys, nowMs, unknownNames } = parts
   const path = meterEventsBulkPath
   return hotRoute<MeterEventsBulkInput>({
     path,
     keys,
     nowMs,
+    unknownNames,
     accept: acceptMeterEventsBulk,
     schema: meterEventsBulkSchema,
     withHeaderKey: allKeyedByHeader,

@@ -14,12 +14,13 @@ export const meterEventsPath = '/v1/sdk/meter-events'
 
 /** `POST /v1/sdk/meter-events`: one event of a named meter. */
 export function meterEventsRoute(parts: RecordingParts): HotRoute {
-  const { keys, nowMs } = parts
+  const { keys, nowMs, unknownNames } = parts
   const path = meterEventsPath
   return hotRoute<MeterEventInput>({
     path,
     keys,
     nowMs,
+    unknownNames,
     accept: acceptMeterEvent,
     schema: meterEventSchema,
     withHeaderKey: keyedByHeader,

@@ -3,6 +3,7 @@ import type { KeyDirectory, KeyHolder } from '../../domain/key-holder.ts'
 import type { MeterDirectory } from '../../domain/meter-directory.ts'
 import type { Recharges } from '../../domain/recharges.ts'
 import type { Receipt } from '../../domain/usage-events.ts'
+import type { UnknownNameCounts } from '../unknown-in-call.ts'
 
 /** What the routes that record usage are made of. */
 export type RecordingParts = UsageRecordingParts & {
@@ -10,6 +11,7 @@ export type RecordingParts = UsageRecordingParts & {
   readonly meters: MeterDirectory
   readonly recharges: Recharges
   readonly nowMs: () => number
+  readonly unknownNames: UnknownNameCounts
   readonly randomReference: (nowMs: number) => string
 }
 

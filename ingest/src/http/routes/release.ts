@@ -4,6 +4,7 @@ import type { AskControlPlane } from '../../domain/limit-checker.ts'
 import type { Reserver } from '../../domain/reserver.ts'
 import { hotRoute } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
+import type { UnknownNameCounts } from '../unknown-in-call.ts'
 
 export const releasePath = '/v1/sdk/limits/release'
 
@@ -12,19 +13,22 @@ export type ReleaseParts = {
   readonly reserver: Reserver
   readonly askControlPlane: AskControlPlane
   readonly nowMs: () => number
+  readonly unknownNames: UnknownNameCounts
 }
 
 /** `POST /v1/sdk/limits/release`: gives back what a limit check reserved. */
-export function releaseRoute({ keys, reserver, askControlPlane, nowMs }: ReleaseParts): HotRoute {
+export function releaseRoute(parts: ReleaseParts): HotRoute {
+  const { keys, reserver, askControlPlane, nowMs, unknownNames } = parts
   return hotRoute<ReleaseRequest>({
     path: releasePath,
     keys,
     nowMs,
+    unknownNames,
     schema: releaseRequestSchema,
-    handle: async ({ holder, authorization, input }): Promise<Answer> => {
+    handle: async ({ holder, authorization, requestId, input }): Promise<Answer> => {
       const released = await reserver.release(holder, input.reservationId)
       if (released === 'unknown') {
-        return askControlPlane(releasePath, authorization, JSON.stringify(input))
+        return askControlPlane(releasePath, authorization, JSON.stringify(input), requestId)
       }
       return { status: 200, body: `{"success":true,"released":${released}}` }
     },

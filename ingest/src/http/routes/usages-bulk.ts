@@ -16,12 +16,13 @@ export const usagesBulkPath = '/v1/sdk/usages/bulk'
 
 /** `POST /v1/sdk/usages/bulk`: up to 1000 usage calls, all recorded or none. */
 export function usagesBulkRoute(parts: RecordingParts): HotRoute {
-  const { keys, nowMs } = parts
+  const { keys, nowMs, unknownNames } = parts
   const path = usagesBulkPath
   return hotRoute<UsagesBulkInput>({
     path,
     keys,
     nowMs,
+    unknownNames,
     accept: acceptUsagesBulk,
     schema: usagesBulkSchema,
     withHeaderKey: allKeyedByHeader,

@@ -14,12 +14,13 @@ export const usagesPath = '/v1/sdk/usages'
 
 /** `POST /v1/sdk/usages`: one usage call. */
 export function usagesRoute(parts: RecordingParts): HotRoute {
-  const { keys, nowMs } = parts
+  const { keys, nowMs, unknownNames } = parts
   const path = usagesPath
   return hotRoute<UsageInput>({
     path,
     keys,
     nowMs,
+    unknownNames,
     accept: acceptUsage,
     schema: usageSchema,
     withHeaderKey: keyedByHeader,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { errorCodes, type ErrorCode } from '../error-codes.ts'
 import { customerNotChargedSchema, customerNotSettledSchema } from '../customers.ts'
 import {
   errorSchema,
@@ -9,6 +10,8 @@ import {
 } from '../errors.ts'
 import { examplesOf, type Examples } from './example.ts'
 import { instants, refs } from './story.ts'
+
+const requestId = 'req_3f9c1d7ab2e44a17'
 
 const invalid: ValidationErrorBody = {
   statusCode: 400,
@@ -25,15 +28,19 @@ const invalid: ValidationErrorBody = {
   ],
   timestamp: instants.now,
   path: '/v1/sdk/limits',
+  code: 'validation_failed',
+  requestId,
 }
 
-const refusal = (statusCode: number, error: string, message: string): ErrorBody => ({
-  statusCode,
-  error,
-  message,
-})
+function refusal(code: ErrorCode, error: string, message: string): ErrorBody {
+  return { statusCode: errorCodes[code].statuses[0]!, error, message, code, requestId }
+}
 
-const rule = refusal(400, 'Bad Request', `Purchase ${refs.purchase} is not pending cancellation`)
+const rule = refusal(
+  'purchase_not_reactivable',
+  'Bad Request',
+  `Purchase ${refs.purchase} is not pending cancellation`,
+)
 
 function errors(values: Record<string, ErrorBody>): Examples {
   return examplesOf(errorSchema, values)
@@ -50,25 +57,30 @@ export const errorExamples = {
     'A rule is broken': {
       statusCode: 400,
       code: 'UNKNOWN_PLAN_KEY',
+      requestId,
       message: 'Tool search names the plan key team, which no plan has',
     },
   }),
   Unauthorized: errors({
-    'The key is none': refusal(401, 'Unauthorized', 'Invalid or expired secret key'),
+    'The key is unknown': refusal('invalid_key', 'Unauthorized', 'Invalid or expired secret key'),
   }),
   Forbidden: errors({
-    'A scope is missing': refusal(403, 'Forbidden', 'This key does not have the scope manage'),
+    'A scope is missing': refusal(
+      'missing_scope',
+      'Forbidden',
+      'This key does not have the scope manage',
+    ),
   }),
   NotFound: errors({
     'No such product': refusal(
-      404,
+      'product_not_found',
       'Not Found',
       `Product with reference ${refs.product} not found`,
     ),
   }),
   Conflict: errors({
     'An address that is taken': refusal(
-      409,
+      'email_taken',
       'Conflict',
       'Customer with identifier email ada@initech.example already exists',
     ),
@@ -78,6 +90,7 @@ export const errorExamples = {
       statusCode: 409,
       error: 'Conflict',
       code: 'customer_not_settled',
+      requestId,
       message: 'The customer has open invoices, unbilled usage or bought credits',
       open: {
         amounts: [
@@ -91,7 +104,7 @@ export const errorExamples = {
       },
     },
     'A payment is under way': {
-      ...{ statusCode: 409, error: 'Conflict', code: 'customer_not_charged' },
+      ...{ statusCode: 409, error: 'Conflict', code: 'customer_not_charged', requestId },
       message: 'The customer was not deleted: some of what it owes could not be charged',
       uncharged: [
         { invoiceRef: refs.invoice, amount: 1_900, currency: 'USD', reason: 'processing' },
@@ -100,42 +113,42 @@ export const errorExamples = {
   }),
   CustomerUncharged: examplesOf(customerNotChargedSchema, {
     'The card was declined': {
-      ...{ statusCode: 402, error: 'Payment Required', code: 'customer_not_charged' },
+      ...{ statusCode: 402, error: 'Payment Required', code: 'customer_not_charged', requestId },
       message: 'The customer was not deleted: some of what it owes could not be charged',
       uncharged: [{ invoiceRef: refs.invoice, amount: 1_900, currency: 'USD', reason: 'declined' }],
     },
   }),
   BodyTooLarge: errors({
     'More than 1 MiB': refusal(
-      413,
+      'body_too_large',
       'Payload Too Large',
       'The body must not be larger than 1048576 bytes',
     ),
   }),
   UnsupportedMediaType: errors({
     'No JSON': refusal(
-      415,
+      'unsupported_media_type',
       'Unsupported Media Type',
       'Send a JSON body with Content-Type: application/json',
     ),
   }),
   BadGateway: errors({
     'An MCP server that does not answer': refusal(
-      502,
+      'origin_unusable',
       'Bad Gateway',
       'The origin did not tell its tools. It did not answer in time',
     ),
   }),
   TooManyAttempts: errors({
     'Signing in, once more': refusal(
-      429,
+      'too_many_attempts',
       'Too Many Requests',
       'Too many attempts to sign in. Wait a while',
     ),
   }),
   Unavailable: errors({
     'For a moment': refusal(
-      503,
+      'unavailable',
       'Service Unavailable',
       'A part of the service is not available. Retry in a moment',
     ),

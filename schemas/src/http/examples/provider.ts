@@ -58,6 +58,7 @@ const key: ApiKeyBody = {
   scopes: ['ingest', 'read'],
   last4: 'x7Qd',
   status: 'active',
+  strict: false,
   createdAt: instants.created,
 }
 const issued = {

@@ -1,0 +1,23 @@
+import { errorCodes } from '@tollgate/schemas/http/error-codes'
+import { expect, test } from 'vitest'
+import { refusals, type RefusalError } from './errors.ts'
+
+/** Arguments of those refusals that look into what they are given. */
+const given: Readonly<Record<string, readonly unknown[]>> = {
+  badKey: ['missing_key'],
+  badBody: ['invalid_json'],
+  methodNotAllowed: [['GET']],
+  malformedRequest: [414, 'too long'],
+  customerNotSettled: [{}],
+  customerNotCharged: [[]],
+  purchaseNotReactivable: ['pur_A', 'ended', 'expired'],
+  tooManyWebhookSecrets: [2, new Date(0)],
+  mcp: ['NO_MCP_SERVER', 'none'],
+}
+
+test.each(Object.entries(refusals))('%s has a code that comes with its status', (name, refuse) => {
+  const make = refuse as (...parameters: readonly unknown[]) => RefusalError
+  const { statusCode, body } = make(...(given[name] ?? ['1000', '2']))
+  expect(body).toMatchObject({ statusCode, message: expect.anything() as unknown })
+  expect(errorCodes[body.code].statuses).toContain(statusCode)
+})

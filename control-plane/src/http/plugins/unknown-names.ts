@@ -1,0 +1,74 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { knownNamesOf, type KnownNames } from '@tollgate/schemas/http/known-names'
+import {
+  findUnknownNames,
+  isStrictHeader,
+  strictHeader,
+  unknownCodeOf,
+  unknownNameIssues,
+  warningsHeader,
+  warningsText,
+  type UnknownName,
+} from '@tollgate/schemas/http/unknown-names'
+import type { UnknownNames } from '../../metrics.ts'
+import type { ApiServer } from '../api-server.ts'
+import { InvalidRequestError } from './validation.ts'
+
+/**
+ * Warns of names that an operation does not know and ignores, in a header of the answer; a strict request is refused
+ * instead. Pages and webhooks of the payment processor are not for clients of the API.
+ */
+export function installUnknownNames(app: ApiServer, counter: UnknownNames): void {
+  const unknown = new WeakMap<FastifyRequest, readonly UnknownName[]>()
+  // Validation replaces the body by what the schema knows of it.
+  app.addHook('preValidation', (request, reply, done) => {
+    const names = unknownNamesIn(request)
+    if (names.length > 0) {
+      void reply.header(warningsHeader, warningsText(names))
+      if (isStrict(request)) unknown.set(request, names)
+      else for (const { kind } of names) counter.inc({ kind, outcome: 'warned' })
+    }
+    done()
+  })
+  app.addHook('preHandler', (request, _reply, done) => {
+    const names = unknown.get(request)
+    if (names === undefined) return done()
+    for (const { kind } of names) counter.inc({ kind, outcome: 'refused' })
+    done(new InvalidRequestError(unknownNameIssues(names), unknownCodeOf(names)))
+  })
+}
+
+function isStrict({ headers, credential }: FastifyRequest): boolean {
+  const asked = headers[strictHeader]
+  if (typeof asked === 'string' && isStrictHeader(asked)) return true
+  return credential?.kind === 'key' && credential.key.isStrict
+}
+
+const none: readonly UnknownName[] = []
+
+function unknownNamesIn({ routeOptions, query, body }: FastifyRequest): readonly UnknownName[] {
+  if (!/^\/(v1|ui)\//.test(routeOptions.url ?? '')) return none
+  const parts = knownPartsOf(routeOptions)
+  const fields = parts.body === undefined ? none : findUnknownNames('field', parts.body, body)
+  const parameters =
+    parts.query === undefined ? none : findUnknownNames('parameter', parts.query, query)
+  return parameters.length === 0 ? fields : [...fields, ...parameters]
+}
+
+type KnownParts = { readonly body: KnownNames | undefined; readonly query: KnownNames | undefined }
+
+const remembered = new WeakMap<object, KnownParts>()
+
+function knownPartsOf({ schema, config }: FastifyRequest['routeOptions']): KnownParts {
+  let parts = remembered.get(config)
+  if (parts === undefined) {
+    const { body, querystring = z.object({}) } = schema ?? {}
+    parts = {
+      body: body === undefined ? undefined : knownNamesOf(body as z.ZodType),
+      query: knownNamesOf(querystring as z.ZodType),
+    }
+    remembered.set(config, parts)
+  }
+  return parts
+}

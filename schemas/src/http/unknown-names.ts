@@ -1,0 +1,143 @@
+import leven from 'leven'
+import type { ValidationIssue } from './errors.ts'
+import { hasOnlyKnownNames, visitUnknownNames, type KnownNames } from './known-names.ts'
+
+export const warningsHeader = 'tollgate-warnings'
+export const strictHeader = 'tollgate-strict'
+
+/** A field of the body or a parameter of the query that the operation does not know, and ignores. */
+export type UnknownName = {
+  readonly kind: 'field' | 'parameter'
+  /** Where it stands first. A name that is too long is cut. */
+  readonly path: readonly (string | number)[]
+  /** The same without the places in lists: `events[].unit`. */
+  readonly name: string
+  readonly nearest: string | undefined
+}
+
+/** How many different names one answer reports. */
+export const unknownNamesMax = 5
+/** Characters of a name that are shown. */
+const nameCharsMax = 64
+
+const none: readonly UnknownName[] = []
+
+/** Returns the first few different names in `value` that are unknown; an empty list nearly always. */
+export function findUnknownNames(
+  kind: UnknownName['kind'],
+  known: KnownNames,
+  value: unknown,
+): readonly UnknownName[] {
+  if (hasOnlyKnownNames(known, value)) return none
+  const found = new Map<string, UnknownName>()
+  visitUnknownNames(known, value, (place, given, fields) => {
+    const shown = given.slice(0, nameCharsMax)
+    const path = [...place, shown]
+    const name = nameOf(path)
+    if (!found.has(name)) found.set(name, { kind, path, name, nearest: nearestName(given, fields) })
+    return found.size < unknownNamesMax
+  })
+  return [...found.values()]
+}
+
+function nameOf(path: readonly (string | number)[]): string {
+  let name = ''
+  for (const part of path) {
+    if (typeof part === 'number') name += '[]'
+    else name += name === '' ? part : `.${part}`
+  }
+  return name
+}
+
+type Known = ReadonlyMap<string, unknown>
+
+/** Clients that send an unknown name send it with every request. */
+const remembered = new WeakMap<Known, Map<string, string | undefined>>()
+const rememberedMax = 256
+
+/** Returns the known name that the given one is most likely a slip of; undefined if none is near. */
+export function nearestName(given: string, known: Known): string | undefined {
+  if (given.length > nameCharsMax) return undefined
+  let names = remembered.get(known)
+  if (names === undefined || names.size >= rememberedMax) {
+    names = new Map<string, string | undefined>()
+    remembered.set(known, names)
+  }
+  if (!names.has(given)) names.set(given, searchNearest(given, known.keys()))
+  return names.get(given)
+}
+
+function searchNearest(given: string, known: Iterable<string>): string | undefined {
+  const plain = plainOf(given)
+  let nearest: string | undefined
+  // One slip for every 3 characters: any short name would be near every other one.
+  let least = Math.floor(plain.length / 3) + 1
+  for (const name of known) {
+    const distance = leven(plain, plainOf(name))
+    if (distance < least) [nearest, least] = [name, distance]
+  }
+  return nearest
+}
+
+/** `customer_ref` and `CustomerRef` are spellings of `customerRef`. */
+function plainOf(name: string): string {
+  return name.replaceAll(/[_-]/g, '').toLowerCase()
+}
+
+/**
+ * Returns the value of the Tollgate-Warnings header, a list as in RFC 9651:
+ * `unknown_field;name="unit";nearest="units"`. At most about 1,000 ASCII characters: names come from strangers.
+ */
+export function warningsText(names: readonly UnknownName[]): string {
+  return names.map(warningOf).join(', ')
+}
+
+const texts = new Map<string, string>()
+
+function warningOf(unknown: UnknownName): string {
+  const { kind, name, nearest = '' } = unknown
+  const key = `${kind} ${nearest} ${name}`
+  const text = texts.get(key) ?? writeWarning(unknown)
+  if (texts.size >= rememberedMax) texts.clear()
+  texts.set(key, text)
+  return text
+}
+
+function writeWarning({ kind, name, nearest }: UnknownName): string {
+  const near = nearest === undefined ? '' : `;nearest="${nearest}"`
+  return `unknown_${kind};name="${headerText(name)}"${near}`
+}
+
+const headerCharsMax = 120
+
+/** Percent-encodes all but what no reader of headers can misunderstand. */
+function headerText(text: string): string {
+  const encoded = text
+    .slice(-nameCharsMax)
+    .toWellFormed()
+    .replaceAll(/[^A-Za-z0-9_.[\]$:@/-]+/gu, encodeURIComponent)
+    .replaceAll(/['()*!~]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  if (encoded.length <= headerCharsMax) return encoded
+  // Half an escape would not decode.
+  return encoded.slice(0, headerCharsMax).replace(/%[0-9A-F]?$/, '')
+}
+
+/** Returns what the body of a strict request's refusal lists. */
+export function unknownNameIssues(names: readonly UnknownName[]): ValidationIssue[] {
+  return names.map(({ kind, path, name, nearest }) => {
+    const hint = nearest === undefined ? '' : `. Did you mean ${nearest}?`
+    return { code: 'unrecognized_keys', path: [...path], message: `Unknown ${kind} ${name}${hint}` }
+  })
+}
+
+/** Returns the code of a strict request's refusal. */
+export function unknownCodeOf(
+  names: readonly UnknownName[],
+): 'unknown_field' | 'unknown_parameter' {
+  return names.some(({ kind }) => kind === 'field') ? 'unknown_field' : 'unknown_parameter'
+}
+
+/** Whether a request asks for a refusal instead of a warning; `text` is the Tollgate-Strict header. */
+export function isStrictHeader(text: string): boolean {
+  return text.trim().toLowerCase() === 'true'
+}
