@@ -1,0 +1,159 @@
+import { define } from './definition.ts'
+
+const checkReference = 'Check the reference, and that the key is of the same environment.'
+const chooseAnother = 'Choose another value, or use the one that exists.'
+
+/** Errors of catalog, customers, purchases, usage and webhooks. */
+export const resourceCodes = {
+  customer_not_found: define(404, 'The provider has no such customer.', checkReference),
+  product_not_found: define(404, 'The provider has no such product.', checkReference),
+  plan_not_found: define(404, 'The provider has no such plan.', checkReference),
+  purchase_not_found: define(404, 'The provider has no such purchase.', checkReference),
+  invoice_not_found: define(404, 'The provider has no such invoice.', checkReference),
+  meter_not_found: define(404, 'The provider has no such meter.', checkReference),
+  event_not_found: define(404, 'The provider has no such event.', checkReference),
+  api_key_not_found: define(404, 'The provider has no such key.', checkReference),
+  customer_session_not_found: define(
+    404,
+    'The customer session does not exist or has expired.',
+    'Create a new session.',
+  ),
+  reconciliation_not_found: define(404, 'The provider has no such reconciliation.', checkReference),
+  image_not_found: define(404, 'No image has this digest.', 'Upload the image again.'),
+  webhook_endpoint_not_found: define(404, 'The provider has no such endpoint.', checkReference),
+  webhook_delivery_not_found: define(404, 'The provider has no such delivery.', checkReference),
+  webhook_replay_not_found: define(404, 'The provider has no such replay.', checkReference),
+
+  ambiguous_customer_query: define(
+    400,
+    'The query names no customer, or names it in several ways.',
+    'Send exactly one of reference, externalRef and email.',
+  ),
+  invalid_email: define(400, 'The email address is malformed.', 'Correct the address.'),
+  email_taken: define(409, 'Another customer or user has this email address.', chooseAnother),
+  external_ref_taken: define(409, 'Another customer has this externalRef.', chooseAnother),
+  meter_name_taken: define(409, 'Another meter has this name.', chooseAnother),
+  customer_not_settled: define(
+    409,
+    'The customer has open invoices, unbilled usage or bought credits.',
+    'Delete it with `settle`: `bill_now` or `write_off`.',
+  ),
+  customer_not_charged: define(
+    [402, 409],
+    'The customer was not deleted: some of what it owes could not be charged.',
+    'Retry when it is paid, or delete the customer with `settle: "write_off"`.',
+  ),
+  customer_busy: define(409, 'The customer is being billed.', 'Retry in a moment.'),
+
+  plan_invalid: define(400, 'The plan contradicts itself or its product.', 'Read the message.'),
+  product_required: define(
+    400,
+    'The session needs a product.',
+    'Send productRef, or the purpose credit_topup.',
+  ),
+  product_unavailable: define(400, 'The product is not active.', 'Activate it, or use another.'),
+  plan_unavailable: define(
+    400,
+    'The plan is sold out or cannot be bought.',
+    'Offer another plan of the product.',
+  ),
+  purchase_not_cancellable: define(
+    400,
+    'The purchase has a state that cannot be cancelled.',
+    'Read the purchase again: it may have ended already.',
+  ),
+  purchase_not_reactivable: define(
+    400,
+    'The purchase has ended, was cancelled at once, or is not pending cancellation.',
+    'Read the purchase again; create a new one if it has ended.',
+  ),
+  too_many_sessions: define(
+    429,
+    'The customer has too many hosted pages open.',
+    'Use one of them, or retry after the seconds in Retry-After.',
+  ),
+  wallet_full: define(
+    400,
+    'The wallet would hold more credits than are allowed.',
+    'Grant fewer credits.',
+  ),
+  wallet_too_small: define(
+    400,
+    'The wallet has fewer credits than the adjustment takes out.',
+    'Take out at most the balance.',
+  ),
+  expiry_in_past: define(400, 'The expiry is in the past.', 'Send a time in the future.'),
+  meter_permanent: define(400, 'A built-in meter cannot be archived.', 'Archive another meter.'),
+  api_key_expired: define(400, 'The key has expired.', 'Create a new key.'),
+  api_key_revoked: define(400, 'The key is revoked.', 'Create a new key.'),
+
+  invalid_credentials: define(401, 'The email or the password is wrong.', 'Correct them.'),
+  wrong_password: define(400, 'The current password is incorrect.', 'Correct it, or reset it.'),
+  password_link_invalid: define(
+    400,
+    'The link has expired or was used already.',
+    'Ask for a new link.',
+  ),
+  too_many_attempts: define(
+    429,
+    'It was tried too often.',
+    'Retry after the seconds in Retry-After.',
+  ),
+  console_user_not_found: define(404, 'The provider has no such user.', 'List the users.'),
+  last_owner: define(
+    400,
+    'A provider keeps at least one owner.',
+    'Make another user an owner first.',
+  ),
+  cli_session_not_found: define(
+    404,
+    'The command-line session has expired or never existed.',
+    'Start to sign in again.',
+  ),
+  cli_session_answered: define(
+    409,
+    'The command-line session was approved or refused already.',
+    'Start to sign in again if it was refused.',
+  ),
+
+  webhook_url_refused: define(
+    400,
+    'Webhooks may not be sent to this address.',
+    'Use a public https address.',
+  ),
+  too_many_webhook_endpoints: define(
+    400,
+    'The provider has as many endpoints as are allowed.',
+    'Delete an endpoint.',
+  ),
+  too_many_webhook_secrets: define(
+    409,
+    'The endpoint has as many signing secrets as are allowed.',
+    'Wait until one ends, or rotate with an overlap of 0 hours.',
+  ),
+  webhook_endpoint_deleted: define(
+    400,
+    'The endpoint of the delivery was deleted.',
+    'Create an endpoint, and replay the events to it.',
+  ),
+  webhook_page_unknown: define(
+    400,
+    'The delivery that the page starts from is no longer stored.',
+    'Start at the first page.',
+  ),
+  replay_in_future: define(
+    400,
+    'The replay starts in the future; there is nothing to resend.',
+    'Send a time in the past as `from`.',
+  ),
+  webhook_delivery_pending: define(
+    409,
+    'The delivery is waiting to be sent.',
+    'Read the delivery again in a moment.',
+  ),
+  webhook_replay_running: define(
+    409,
+    'Another replay to the endpoint is running.',
+    'Cancel it, or wait until it ends.',
+  ),
+} as const
