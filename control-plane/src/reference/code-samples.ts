@@ -77,7 +77,8 @@ function sampleRequest(
 }
 
 function exampleText({ example, schema }: Parameter): string {
-  return String(example ?? schema.examples?.[0] ?? schema.default ?? '')
+  const value = example ?? schema.examples?.[0] ?? schema.default ?? ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function savedNameOf({ responses }: PlacedOperation['operation']): string | undefined {

@@ -64,7 +64,13 @@ export function DocsPage({ frame, title, current, query, children }: DocsPagePro
           </div>
         </header>
         <div className="docs-width docs">
-          <Sections docsPath={docsPath} sections={sections} current={current} />
+          <div className="beside">
+            <Sections docsPath={docsPath} sections={sections} current={current} />
+          </div>
+          <details className="folded">
+            <summary>Sections</summary>
+            <Sections docsPath={docsPath} sections={sections} current={current} />
+          </details>
           <main id="main" tabIndex={-1}>
             {children}
           </main>

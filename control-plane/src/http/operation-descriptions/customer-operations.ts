@@ -28,7 +28,7 @@ export const customerOperations: Readonly<Record<string, string>> = {
     'Opens a session of the hosted portal and returns its link. The link is a credential: it opens the portal once and expires after 15 minutes. Redirect the customer to it at once.',
   getCustomerSession: 'Returns a portal session with its status and the customer that it is for.',
   listCustomers:
-    'Returns customers page by page, newest first. `search` matches name, email and references.',
+    'Returns customers page by page, newest first. `search` matches the beginning of an email, a name or a reference.',
   getPaymentMethod:
     'Returns brand, last four digits and expiry of the saved card that renewals and automatic top-ups charge. The card number itself never reaches Tollgate.',
   listPaymentIntents: 'Returns payments page by page, newest first.',

@@ -7,7 +7,7 @@ export const providerOperations: Readonly<Record<string, string>> = {
   createWebhookEndpoint:
     'Registers a URL that events are posted to, all types or the given ones. Only this answer holds the signing secret: store it with the receiver.',
   getWebhookEndpoint:
-    'Returns an endpoint with its recent success and failure, and the ids of its signing secrets.',
+    'Returns an endpoint with its status, its number of failures and the ids of its signing secrets.',
   updateWebhookEndpoint:
     'Changes the fields that the request holds. A disabled endpoint receives nothing until it is enabled again.',
   deleteWebhookEndpoint: 'Deletes an endpoint and its signing secrets. Deliveries to it stop.',
@@ -25,16 +25,17 @@ export const providerOperations: Readonly<Record<string, string>> = {
   listWebhookReplays: 'Returns replays of many deliveries, newest first.',
   createWebhookReplay:
     'Sends again what an endpoint was sent in a time range, or everything that it never accepted. The replay runs in the background.',
-  getWebhookReplay: 'Returns a replay with the number of events that are queued, sent and left.',
+  getWebhookReplay:
+    'Returns a replay with its state and the number of deliveries that it has queued.',
   cancelWebhookReplay: 'Stops a replay. Deliveries that are queued already are sent.',
   listEventTypes: 'Returns every event type that webhooks can deliver, with its description.',
   getSampleEvent: 'Returns a sample event of a type, as webhooks send it.',
   listApiKeys:
-    'Returns the secret keys of the environment with their scopes and last use. The keys themselves are stored as hashes only and cannot be shown again.',
+    'Returns the secret keys of the environment with their scopes and status. Only a hash of each key is stored, so a key cannot be shown again.',
   createApiKey:
     'Creates a secret key for the environment of the caller. Only this answer holds the key.',
   rotateApiKey:
-    'Creates a replacement for a secret key. The old key works until the overlap that the request names has passed.',
+    'Creates a replacement for a secret key. The old key works for `overlapHours` more, 24 by default. Only this answer holds the new key.',
   revokeApiKey: 'Revokes a secret key. Every node refuses it within 5 seconds.',
   listAuditEntries:
     'Returns who changed what, when and from which address, newest first. Entries cannot be changed or deleted.',
@@ -58,7 +59,7 @@ export const providerOperations: Readonly<Record<string, string>> = {
   openCliSession:
     'Starts the request of a command line for a secret key. Returns a link that a console user opens to approve it, and a poll token to fetch the key with.',
   exchangeCliSession:
-    'Returns the secret key once a console user has approved the session. The key is returned once. Needs the poll token of the session.',
+    'Returns the status `pending` until a console user has decided, and then the secret key. The key is returned once. Needs the poll token of the session.',
   completeCliSession: 'Approves the session of a command line: it can fetch a secret key.',
   cancelCliSession: 'Refuses the session of a command line. It gets no key.',
   getOverview:

@@ -33,7 +33,7 @@ export const sellingOperations: Readonly<Record<string, string>> = {
   configureMcpPlans:
     'Replaces the plans of an MCP product and which tools each plan includes. Purchases keep their terms.',
   discoverMcpTools:
-    'Reads the list of tools from the MCP server of a product again, and stores what changed.',
+    'Reads the list of tools from the MCP server of a product again. Returns the tools, and which were added and removed.',
   listMeters: 'Returns all meters of the provider. `requests` is built in and counts calls.',
   createMeter:
     'Creates a meter. The name is what meter events carry; it cannot be changed, and is unique for the provider.',
@@ -47,13 +47,13 @@ export const sellingOperations: Readonly<Record<string, string>> = {
   getMerchant:
     'Returns what customers see of the provider: name, legal name, support, links, logo and currency.',
   updateMerchant:
-    'Changes what customers see of the provider on hosted pages, invoices and e-mails. The default currency is fixed after the first payment.',
+    'Changes what customers see of the provider on hosted pages and invoices. The default currency is fixed after the first payment.',
   uploadMerchantPicture:
     'Stores the logo or the icon that hosted pages show. The body is the picture itself, as PNG, JPEG, WebP or GIF.',
   getMerchantPicture:
     'Returns a logo or icon by the SHA-256 of its content. Needs no key, and may be cached forever.',
   getPlatformConfig:
-    'Returns what a payment form in a browser needs: the publishable key of the payment processor, and whether payments are simulated.',
+    'Returns the publishable key of the payment processor, which a payment form in a browser needs.',
   listInvoices:
     'Returns invoices page by page, newest first, filtered by customer, status or time.',
   getInvoice:
