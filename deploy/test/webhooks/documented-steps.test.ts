@@ -10,8 +10,8 @@ import { makeTemporaryFolder, type TemporaryFolder } from '../../src/instance/te
 import { findFreePort } from '../../src/standalone/ports.ts'
 
 /*
- * What docs/webhooks.md and the guide of /docs tell a reader to type, typed, in the order in which it stands there: on an installation as `npm start` has
- * it, from a folder that has nothing of this repository but the verifier.
+ * Types what docs/webhooks.md and the guide of /docs tell a reader to type, in the order of the pages: on an installation as
+ * `npm start` has it, from a folder that has nothing of this repository but the verifier.
  */
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
