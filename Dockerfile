@@ -98,6 +98,7 @@ COPY --from=build /app/ingest/dist ingest/dist
 COPY --from=build /app/aggregator/dist aggregator/dist
 COPY --from=build /app/control-plane/dist control-plane/dist
 COPY control-plane/public control-plane/public
+COPY docs/getting-started.md docs/
 COPY --from=build /app/billing-runner/dist billing-runner/dist
 COPY --from=build /app/webhook-dispatcher/dist webhook-dispatcher/dist
 COPY deploy/healthcheck.mjs LICENSE ./

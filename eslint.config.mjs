@@ -101,6 +101,7 @@ export default tseslint.config(
         document: 'readonly',
         fetch: 'readonly',
         getComputedStyle: 'readonly',
+        navigator: 'readonly',
         location: 'readonly',
         matchMedia: 'readonly',
         setTimeout: 'readonly',

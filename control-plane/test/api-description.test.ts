@@ -1,10 +1,17 @@
 import { compileErrors, validate } from '@readme/openapi-parser'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { Script } from 'node:vm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import { eventTypes } from '@tollgate/schemas/event-types'
+import { errorCodes } from '@tollgate/schemas/http/error-codes'
 import { describedOperations, describedTags } from '../src/http/described-operations.ts'
+import { operationDescriptions } from '../src/http/operation-descriptions/operation-descriptions.ts'
 import { buildTestApp, routesOf } from './built-app.ts'
+import { codeSamples } from '../src/reference/code-samples.ts'
+import { sectionsOf, type ApiDescription } from '../src/reference/description-document.ts'
 import { startTestStack, type TestStack } from './test-stack.ts'
 
 type Schema = {
@@ -19,7 +26,9 @@ type Schema = {
 type Json = { readonly schema: Schema; readonly examples?: Readonly<Record<string, unknown>> }
 type Content = { readonly content: { readonly 'application/json': Json } }
 type Operation = {
+  readonly operationId: string
   readonly summary?: string
+  readonly description?: string
   readonly tags?: readonly string[]
   readonly parameters?: readonly {
     readonly name: string
@@ -88,6 +97,15 @@ test('says of every operation what it is and to what it belongs', () => {
   for (const [name, { summary, tags: [tag] = [] }] of operations()) {
     expect([name, summary]).toEqual([name, describedOperations[name]?.summary])
     expect([name, tags.has(tag ?? '')]).toEqual([name, true])
+  }
+})
+
+test('describes every operation in sentences, and no operation that does not exist', () => {
+  const ids = operations().map(([, { operationId }]) => operationId)
+  expect(Object.keys(operationDescriptions).sort()).toEqual(ids.sort())
+  for (const [name, { operationId, description: words }] of operations()) {
+    expect([name, words]).toEqual([name, operationDescriptions[operationId]])
+    expect([name, words]).toEqual([name, expect.stringMatching(/^[A-Z].{20,}\.$/)])
   }
 })
 
@@ -195,20 +213,131 @@ test('leaves out no route of the API but those between our own services', async 
   ])
 })
 
-test('is a page too, which loads nothing from elsewhere', async () => {
-  const page = await stack.fetch('/docs')
-  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-  const links = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(
-    ([, link]) => link!,
-  )
-  expect(links.length).toBeGreaterThan(2)
-  for (const link of links) {
-    const address = new URL(link, page.url)
-    expect([link, address.origin]).toEqual([link, new URL(page.url).origin])
-    const file = await fetch(address)
-    expect([link, file.status]).toEqual([link, 200])
-    await file.arrayBuffer()
-  }
+describe('the documentation', () => {
+  const documentationPaths = (): readonly string[] =>
+    sectionsOf(description as unknown as ApiDescription).map(
+      ({ slug }) => `/docs/reference/${slug}`,
+    )
+
+  /** Every link, script, stylesheet and picture of a page. */
+  const linksOf = (html: string): readonly string[] =>
+    [...html.matchAll(/(?:src|href|action)="([^"]+)"/g)].map(([, link]) =>
+      link!.replaceAll('&amp;', '&'),
+    )
+
+  test('shows every operation, event and error code, and each link leads to its place', async () => {
+    const pages = new Map<string, string>()
+    const links = new Set<string>()
+    const left = ['/docs', '/docs/errors', ...documentationPaths()]
+    for (const path of left) {
+      const answer = await stack.fetch(path)
+      expect([path, answer.status]).toEqual([path, 200])
+      const html = await answer.text()
+      pages.set(path, html)
+      for (const link of linksOf(html)) {
+        const address = new URL(link, new URL(path, stack.baseUrl))
+        // The guide names the address of the installation.
+        if (link !== 'http://127.0.0.1:8787') expect(address.origin).toBe(stack.baseUrl)
+        links.add(address.pathname + address.hash)
+      }
+    }
+    for (const link of links) {
+      const [path = '', anchor] = link.split('#')
+      if (!pages.has(path) && path !== '/') {
+        expect([path, (await stack.fetch(path)).status]).toEqual([path, 200])
+      } else if (anchor !== undefined) {
+        expect([link, pages.get(path)?.includes(`id="${anchor}"`)]).toEqual([link, true])
+      }
+    }
+    const ids = [...pages.values()].flatMap((html) =>
+      [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!),
+    )
+    const expected = [
+      ...operations().map(([, { operationId }]) => operationId),
+      ...eventTypes,
+      ...Object.keys(errorCodes),
+    ]
+    expect(expected.filter((id) => !ids.includes(id))).toEqual([])
+  })
+
+  test('runs no inline script or style, and loads from here alone', async () => {
+    const { headers } = await stack.fetch('/docs')
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'; style-src 'self'")
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+  })
+
+  test('is compressed for clients that accept it, and its files are cached for a year', async () => {
+    const plain = await stack.fetch('/docs', { headers: { 'accept-encoding': 'identity' } })
+    expect(plain.headers.get('content-encoding')).toBeNull()
+    const html = await plain.text()
+    const [stylesheet] = linksOf(html).filter((link) => link.endsWith('/docs.css'))
+    for (const path of ['/docs', stylesheet!]) {
+      const answer = await stack.fetch(path, { headers: { 'accept-encoding': 'gzip' } })
+      expect(answer.headers.get('content-encoding')).toBe('gzip')
+      if (path === '/docs') expect(await answer.text()).toBe(html)
+      else expect(answer.headers.get('cache-control')).toContain('max-age=31536000')
+    }
+  })
+
+  test('finds operations, events and errors by words of their text', async () => {
+    const found = async (query: string): Promise<string> =>
+      (await stack.fetch(`/docs/search?q=${encodeURIComponent(query)}`)).text()
+    const refunds = await found('refund')
+    expect(refunds).toContain('/docs/reference/webhook-events#')
+    expect(await found('hold units')).toContain('/docs/reference/limits#checkLimit')
+    expect(await found('validation_failed')).toContain('/docs/errors#validation_failed')
+    expect(await found('<b>nothing has this</b>')).toContain('0 results')
+    expect(await found('<b>x</b>')).not.toContain('<b>x')
+  })
+
+  test('answers an unknown page with 404 and a way back', async () => {
+    for (const path of ['/docs/nothing', '/docs/reference/nothing']) {
+      const answer = await stack.fetch(path)
+      expect([path, answer.status]).toEqual([path, 404])
+      expect(await answer.text()).toContain('href="/docs"')
+    }
+  })
+
+  const samplesIn = (language: string): readonly string[] =>
+    sectionsOf(description as unknown as ApiDescription)
+      .flatMap((section) => section.operations)
+      .filter(({ method }) => method !== 'event')
+      .map((placed) => codeSamples(placed, stack.baseUrl))
+      .map((samples) => samples.find((sample) => sample.language === language)!.code)
+
+  test('has an example of each operation in three languages, without gaps and in valid syntax', () => {
+    const [curl, typescript, python] = ['curl', 'TypeScript', 'Python'].map(samplesIn)
+    const count = operations().length
+    expect([curl!.length, typescript!.length, python!.length]).toEqual([count, count, count])
+    for (const code of [...curl!, ...typescript!, ...python!]) {
+      expect(code).not.toMatch(/undefined|\{\w+\}'|\[object/)
+    }
+    expect(spawnSync('bash', ['-n'], { input: curl!.join('\n') }).stderr.toString()).toBe('')
+    for (const code of typescript!) {
+      const body = code.replace(/^import .*$/m, '')
+      expect(() => new Script(`async () => {${body}}`)).not.toThrow()
+    }
+    const check = ['-c', 'import ast, sys; ast.parse(sys.stdin.read())']
+    const checked = spawnSync('python3', check, { input: python!.join('\n') })
+    // Where Python is not installed there is nothing to check with.
+    if (checked.error === undefined) expect(checked.stderr.toString()).toBe('')
+  })
+
+  test('has an example that works as it stands', async () => {
+    const { sandboxKey } = await stack.createTenant()
+    const code = samplesIn('curl').find((each) =>
+      each.includes("POST '" + stack.baseUrl + "/v1/sdk/products'"),
+    )
+    const env = { ...process.env, TOLLGATE_KEY: sandboxKey }
+    const child = spawn('bash', ['-c', `${code} -sS`], { env })
+    const chunks: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+    await once(child, 'close')
+    expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({
+      reference: expect.stringMatching(/^prd_/) as string,
+    })
+  })
 })
 
 test('every reference leads somewhere', () => {

@@ -20,11 +20,7 @@ import { installUnknownNames } from './plugins/unknown-names.ts'
 import { validatorCompiler } from './plugins/validation.ts'
 import { registerApiKeyRoutes } from './routes/api-keys.ts'
 import { registerActivationRoute } from './routes/activation.ts'
-import {
-  installApiDescription,
-  installApiPage,
-  registerApiDescriptionRoute,
-} from './routes/api-description.ts'
+import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
 import { registerAuditLogRoute } from './routes/audit-log.ts'
 import { registerAutoRechargeRoutes } from './routes/auto-recharge.ts'
 import { registerConsoleAuthRoutes } from './routes/console-auth.ts'
@@ -134,7 +130,6 @@ export async function buildApp(
   installRequestMetrics(app, requestSeconds)
   await installApiDescription(app)
   registerApiDescriptionRoute(app)
-  await installApiPage(app)
   registerPublicAssetRoutes(app, parts.publisher.database)
   await registerPages(app, parts)
   await registerProcessorWebhookRoutes(app, parts)

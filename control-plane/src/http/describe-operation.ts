@@ -1,6 +1,7 @@
 import { describedAnswers, describedRequestBodies } from './described-bodies.ts'
 import { refusalResponses } from './described-errors.ts'
 import { describedOperations, idempotentOperations } from './described-operations.ts'
+import { operationDescriptions } from './operation-descriptions/operation-descriptions.ts'
 import { withExamples, type ExampledOperation } from './with-examples.ts'
 
 /** An operation as far as it follows from the route's schemas. */
@@ -39,6 +40,7 @@ export function describeOperation(name: string, operation: GeneratedOperation): 
     ...operation,
     operationId,
     summary,
+    description: operationDescriptions[operationId],
     security,
     ...parametersOf(operationId, operation),
     ...(requestBody === undefined ? {} : { requestBody }),

@@ -9,6 +9,7 @@ import { statusOf } from '../http/plugins/error-handler.ts'
 import { anonymousFrame, type PageParts } from './frame.ts'
 import { sendPage } from './page.tsx'
 import { registerCheckout } from './checkout/register-checkout.ts'
+import { registerReference } from '../reference/register-reference.ts'
 import { registerPortal } from './portal/register-portal.ts'
 import { ProblemError, ProblemPage, problems, type Problem } from './problem.tsx'
 import { noForeignOrigins, securityHeaders } from './security-headers.ts'
@@ -18,6 +19,7 @@ import { registerStaticFiles } from './static-files.ts'
 export async function registerPages(app: ApiServer, parts: AppParts): Promise<void> {
   const basePath = new URL(parts.hostedUrl).pathname.replace(/\/$/, '')
   const files = registerStaticFiles(app, basePath)
+  registerReference(app, { hostedUrl: parts.hostedUrl, basePath, files })
   const pages: PageParts = { ...parts, basePath, files }
   await app.register(async (instance) => {
     const scope = instance.withTypeProvider<ZodTypeProvider>()

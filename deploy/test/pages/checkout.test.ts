@@ -7,7 +7,7 @@ import { startStack, type Stack } from '../stack.ts'
 import { launchChromium } from './chromium.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
-/* Checkout in a real browser, on all services. */
+/* Checkout, and the documentation of the API, in a real browser, on all services. */
 
 const start = '2026-03-20T12:00:00Z'
 
@@ -230,5 +230,40 @@ test('two customers in one browser do not buy in each other’s name', async () 
     [{ status: 'active' }],
     [],
   ])
+  await visitor.close()
+})
+
+test('the documentation is read, searched and copied by keyboard', async () => {
+  const visitor = await createVisitor(browser, {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  const { page } = visitor
+  await page.goto(`${stack.baseUrl}/docs`)
+  await page.getByRole('heading', { name: 'Getting started' }).waitFor()
+  await visitor.inspect('docs-guide')
+  await page.getByRole('searchbox', { name: 'Search the documentation' }).fill('hold units')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Check whether a call is within the limits' }).waitFor()
+  await visitor.inspect('docs-search')
+  await page.getByRole('link', { name: 'Check whether a call is within the limits' }).focus()
+  await page.keyboard.press('Enter')
+  const operation = page.getByRole('region', { name: 'Check whether a call is within the limits' })
+  await operation.getByText('Python').focus()
+  await page.keyboard.press('Enter')
+  await operation.getByRole('button', { name: 'Copy: Python' }).focus()
+  await page.keyboard.press('Enter')
+  await operation.getByText('Copied').waitFor()
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+  expect(copied).toContain('requests.post(')
+  await visitor.inspect('docs-operation')
+  for (const [link, name] of [
+    ['Error codes', 'docs-errors'],
+    ['Plans', 'docs-plans'],
+    ['Webhook events', 'docs-events'],
+  ] as const) {
+    await page.getByRole('link', { name: link, exact: true }).click()
+    await page.getByRole('heading', { name: link, level: 1 }).waitFor()
+    await visitor.inspect(name)
+  }
   await visitor.close()
 })

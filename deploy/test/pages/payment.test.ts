@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
 import { createCustomer } from '../offers.ts'
 import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
@@ -74,9 +75,18 @@ describe('a plan', () => {
     await page.goto(await paying.checkoutLink({ customerRef, productRef, planRef }))
     await page.getByRole('button', { name: 'Continue to payment' }).click()
     const payment = page.url()
-    await enterCard(page, '4000000000000002')
+    await page.getByRole('button', { name: 'Enter card' }).click()
+    await page.getByRole('heading', { name: 'Pay by card' }).waitFor()
+    await visitor.inspect('simulator-card')
+    // From here by keyboard alone: a test card is a link, and choosing one leads to the button.
+    await pressTabTo(page, /^Declined 4000/)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/number=/)
+    expect(await page.getByLabel('Card number').inputValue()).toBe('4000 0000 0000 0002')
+    await page.keyboard.press('Enter')
     await page.getByRole('alert').getByText('Your card was declined.').waitFor()
     await page.getByText('A payment of $59.00.').waitFor()
+    expect(await page.getByLabel('Card number').inputValue()).toBe('4000 0000 0000 0002')
     await visitor.inspect('simulator-declined')
     await page.goto(payment.replace('/pay/', '/paid/'))
     await page.getByRole('alert').getByText('did not go through').waitFor()
@@ -125,6 +135,16 @@ describe('a plan', () => {
     await visitor.close()
   })
 })
+
+/** Presses Tab until the element whose text matches has the focus. */
+async function pressTabTo(page: Page, text: RegExp): Promise<void> {
+  const focused = "document.activeElement.innerText.replace(/\\s+/g, ' ')"
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press('Tab')
+    if (text.test(await page.evaluate<string>(focused))) return
+  }
+  throw new Error(`No element with the text ${text.source} gets the focus.`)
+}
 
 test('credits are bought from the portal, and lead back to it', async () => {
   const customerRef = await createCustomer(paying.client)

@@ -10,8 +10,8 @@ import { makeTemporaryFolder, type TemporaryFolder } from '../../src/instance/te
 import { findFreePort } from '../../src/standalone/ports.ts'
 
 /*
- * What docs/webhooks.md tells a reader to type, typed, in the order in which it stands there: on an installation as `npm start` has
- * it, from a folder that has nothing of this repository but the verifier.
+ * Types what docs/webhooks.md and the guide of /docs tell a reader to type, in the order of the pages: on an installation as
+ * `npm start` has it, from a folder that has nothing of this repository but the verifier.
  */
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
@@ -166,4 +166,24 @@ test('every command of the page was typed here', () => {
   const [, ...typed] = commands
   expect(typed.filter((command) => !parts.some((part) => command.includes(part)))).toEqual([])
   expect(blocks('js')).toHaveLength(1)
+})
+
+/** The commands of `/docs`, as this installation shows them. */
+async function commandsOfGuide(): Promise<string> {
+  const html = await (await fetch(`${instance.credentials.baseUrl}/docs`)).text()
+  const names: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&', '#x27': "'" }
+  return [...html.matchAll(/data-name="sh"><pre[^>]*><code>([^]*?)<\/code>/g)]
+    .map(([, text]) => text!.replaceAll(/&(#?\w+);/g, (_, name: string) => names[name]!))
+    .join('\n')
+}
+
+test('the guide of /docs has the address of the installation, and its commands work', async () => {
+  const guide = await commandsOfGuide()
+  expect(guide).toContain(`"${instance.credentials.baseUrl}$1"`)
+  const script = guide.replace('sk_sandbox_…', instance.credentials.sandboxKey)
+  const { stdout, stderr } = spawnSync('bash', ['-e', '-c', script], { encoding: 'utf8' })
+  expect(stderr).toBe('')
+  expect(stdout).toContain('"status":"activated"')
+  const remaining = [...stdout.matchAll(/"remaining":(\d+)/g)].map(([, units]) => units)
+  expect(remaining).toEqual(['100', '99'])
 })

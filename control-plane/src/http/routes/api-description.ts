@@ -1,5 +1,4 @@
 import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
 import type { ApiServer } from '../api-server.ts'
 import { dataPlanePaths } from '../data-plane-paths.ts'
@@ -73,19 +72,4 @@ function placeOf([path, methods]: Path): number {
 export function registerApiDescriptionRoute(app: ApiServer): void {
   const schema = { tags: ['Description'], security: [] }
   app.get('/v1/openapi.json', { schema }, () => app.swagger())
-}
-
-/** The description as a page, for people. All that it loads comes from here. */
-export async function installApiPage(app: ApiServer): Promise<void> {
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    theme: { title: 'Tollgate API' },
-    // Without the bar on top, in which another description could be asked for.
-    uiConfig: {
-      layout: 'BaseLayout',
-      docExpansion: 'list',
-      deepLinking: true,
-      defaultModelsExpandDepth: -1,
-    },
-  })
 }

@@ -52,7 +52,6 @@ export function registerOpenCliSessionRoutes(app: ApiServer, parts: AppParts): v
       schema: {
         tags,
         security: [{ pollToken: [] }],
-        description: 'The secret key is told once.',
         params,
         response: { 200: cliSessionExchangeSchema },
       },

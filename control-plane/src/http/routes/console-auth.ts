@@ -36,8 +36,6 @@ export function registerConsoleAuthRoutes(app: ApiServer, parts: AppParts): void
       config,
       schema: {
         tags,
-        description:
-          'A second access token of the same sign-in, for that environment. It ends when the first one does.',
         body: environmentSwitchSchema,
         response: { 200: signedInSchema },
       },
@@ -74,8 +72,6 @@ function registerPasswordChange(app: ApiServer, parts: AppParts): void {
       config,
       schema: {
         tags,
-        description:
-          'Changes the own password, ends everything the user is signed in with, and signs in anew.',
         body: passwordChangeSchema,
         response: { 200: signedInSchema },
       },

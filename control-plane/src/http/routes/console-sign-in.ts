@@ -25,10 +25,6 @@ export function registerSignInRoutes(
     {
       schema: {
         ...shared,
-        description:
-          'An access token for `/v1/ui/...` in one environment. Who is a user of several providers with the same password ' +
-          'is asked which. Sets a cookie by which the browser is known: wrong passwords that are tried elsewhere do not ' +
-          'refuse a sign-in from it.',
         body: signInSchema,
         response: { 200: signInResponseSchema },
       },
@@ -66,8 +62,6 @@ export function registerSignInRoutes(
     {
       schema: {
         ...shared,
-        description:
-          'Sets the password of the user that a one-time link is for. Ends what the user was signed in with.',
         body: passwordSetSchema,
         response: { 200: passwordSetResponseSchema },
       },

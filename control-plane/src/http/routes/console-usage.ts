@@ -26,16 +26,12 @@ import { InvalidRequestError } from '../plugins/validation.ts'
 import { read } from '../read.ts'
 import { requireCustomer, requireProduct } from '../require.ts'
 
-const description =
-  'By whole hours, and as far as it is stored: usage of the last seconds may be missing.'
-
 export function registerConsoleUsageRoutes(app: ApiServer, parts: AppParts): void {
   app.get(
     '/v1/ui/usage',
     {
       schema: {
         tags: ['Usage'],
-        description,
         querystring: usageQuerySchema,
         response: { 200: usageOverTimeSchema },
       },
@@ -57,7 +53,6 @@ export function registerConsoleUsageRoutes(app: ApiServer, parts: AppParts): voi
     {
       schema: {
         tags: ['Usage'],
-        description,
         querystring: usageBreakdownQuerySchema,
         response: { 200: usageBreakdownSchema },
       },

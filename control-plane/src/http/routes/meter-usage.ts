@@ -29,9 +29,6 @@ export function registerMeterUsageRoutes(app: ApiServer, parts: AppParts): void 
       {
         schema: {
           tags: ['Meters'],
-          description:
-            'Usage of a meter in [from, to). Sees every record that was accepted before the call; when those are ' +
-            'not stored within the wait, the answer is 503 with Retry-After.',
           params,
           querystring: meterUsageQuerySchema,
           response: { 200: meterUsageResponseSchema },

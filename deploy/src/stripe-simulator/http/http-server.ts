@@ -4,6 +4,7 @@ import { serveAdmin, type AdminParts } from '../admin/serve-admin.ts'
 import { StripeApiError } from '../errors.ts'
 import { apiVersion } from '../objects/event-log.ts'
 import { simulatorOrigin } from '../objects/present.ts'
+import { stylesheet } from '../pages/html.ts'
 import {
   answerAuthentication,
   showAuthentication,
@@ -53,6 +54,7 @@ async function serve(
   if (root !== '_simulator') {
     return sendJson(parts, response, { status: 404, body: { error: { message: 'Not Found' } } })
   }
+  if (method === 'GET' && rest.join('/') === 'pages.css') return sendStylesheet(response)
   const paged = answerPage(
     parts,
     method,
@@ -158,6 +160,15 @@ function sendJson({ origin }: ServerParts, response: ServerResponse, answer: Ans
   response.end(text)
 }
 
+/** The address holds a digest of the content, so browsers may keep it. */
+function sendStylesheet(response: ServerResponse): void {
+  response.writeHead(200, {
+    'content-type': 'text/css; charset=utf-8',
+    'cache-control': 'public, max-age=31536000, immutable',
+  })
+  response.end(stylesheet)
+}
+
 function sendPage(response: ServerResponse, answer: PageAnswer): void {
   if (answer.kind === 'redirect') {
     response.writeHead(303, { location: answer.url })
@@ -167,7 +178,7 @@ function sendPage(response: ServerResponse, answer: PageAnswer): void {
   response.writeHead(answer.status, {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy':
-      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+      "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
     'referrer-policy': 'no-referrer',
   })
   response.end(answer.html)

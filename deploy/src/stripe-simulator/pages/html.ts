@@ -1,4 +1,14 @@
-/** Text that stands in HTML as it is. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+/** The stylesheet of all pages; its address changes with its content. */
+export const stylesheet = readFileSync(
+  new URL('../../../public/simulator.css', import.meta.url),
+  'utf8',
+)
+const digest = createHash('sha256').update(stylesheet).digest('hex').slice(0, 16)
+
+/** Returns the text escaped for HTML content and attribute values. */
 export function escapeHtml(text: string): string {
   const names: Record<string, string> = {
     '&': 'amp',
@@ -10,29 +20,24 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (letter) => `&${names[letter]};`)
 }
 
-/** A whole page; `content` is HTML. */
+/** Returns a whole page; `content` is HTML. */
 export function page(title: string, content: string): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
-<style>
-  body { font: 16px/1.5 system-ui, sans-serif; max-width: 26rem; margin: 4rem auto; padding: 0 1rem }
-  label, input, button { display: block; width: 100%; box-sizing: border-box; font: inherit }
-  input, button { padding: .5rem; margin: .25rem 0 1rem }
-  .note { color: #666 } .wrong { color: #b00 }
-</style>
+<link rel="stylesheet" href="/_simulator/pages.css?${digest}">
+<header class="banner">Stripe simulator. No money moves.</header>
 <main>
 <h1>${escapeHtml(title)}</h1>
 ${content}
-<p class="note">This is Tollgate's simulator of Stripe. No money moves.</p>
 </main>
 </html>
 `
 }
 
-/** Fields that go along with a form unseen. */
+/** Returns hidden fields of a form. */
 export function hidden(fields: Readonly<Record<string, string>>): string {
   return Object.entries(fields)
     .map(([name, value]) => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`)

@@ -1,5 +1,6 @@
 import { StripeApiError } from '../errors.ts'
 import { amountWords } from '../objects/amounts.ts'
+import { offeredCards } from '../objects/offered-cards.ts'
 import { authenticatePayment, confirmPaymentIntent } from '../objects/payment-intents.ts'
 import { createPaymentMethod } from '../objects/payment-methods.ts'
 import type { PaymentIntent, SetupIntent } from '../objects/records.ts'
@@ -7,6 +8,7 @@ import { authenticateSetup, confirmSetupIntent } from '../objects/setup-intents.
 import type { Pages } from '../store/pages.ts'
 import type { SimulatedClock } from '../store/simulated-clock.ts'
 import { World } from '../store/world.ts'
+import { cardForm } from './card-form.ts'
 import { escapeHtml, hidden, page } from './html.ts'
 
 export type PageParts = { readonly pages: Pages; readonly clock: SimulatedClock }
@@ -20,20 +22,21 @@ export type Fields = Readonly<Record<string, unknown>>
 
 type Open = { readonly world: World; readonly intent: PaymentIntent | SetupIntent }
 
-/** The bank asks its customer. */
+/** Shows the question of the customer's bank: 3-D Secure. */
 export function showAuthentication(parts: PageParts, id: string, fields: Fields): PageAnswer {
   const open = findIntent(parts, id, fields)
   if (open === undefined) return noIntent()
   const { intent } = open
   if (intent.status !== 'requires_action') return alreadyEnded(intent)
   const secret = hidden({ client_secret: intent.client_secret })
-  const button = (answer: string, words: string): string =>
-    `<button name="answer" value="${answer}">${words}</button>`
   return shown(
     page(
       'Your bank asks',
-      `<p>${escapeHtml(question(intent))}</p>
-<form method="post">${secret}${button('accept', 'Yes, it is me')}${button('refuse', 'No')}</form>`,
+      `<form class="panel narrow" method="post">${secret}
+<p>${escapeHtml(question(intent))}</p>
+<p>Are you the cardholder?</p>
+<div class="actions"><button class="main" name="answer" value="accept">Yes, it is me</button>
+<button name="answer" value="refuse">No</button></div></form>`,
     ),
   )
 }
@@ -51,37 +54,9 @@ export function answerAuthentication(parts: PageParts, id: string, fields: Field
   return leave(ended, ended.simulator.returnUrl)
 }
 
-/** Stands in for the processor's own form, which a browser library shows: `return_url` is where it leads to. */
-export function showCardForm(
-  parts: PageParts,
-  id: string,
-  fields: Fields,
-  complaint?: string,
-): PageAnswer {
-  const open = findIntent(parts, id, fields)
-  if (open === undefined) return noIntent()
-  const { intent } = open
-  if (!isOpen(intent)) return alreadyEnded(intent)
-  const returnUrl = returnUrlOf(fields)
-  const kept = hidden({
-    client_secret: intent.client_secret,
-    ...(returnUrl !== null && { return_url: returnUrl }),
-  })
-  const wrong =
-    complaint === undefined ? '' : `<p class="wrong" role="alert">${escapeHtml(complaint)}</p>`
-  return shown(
-    page(
-      intent.object === 'payment_intent' ? 'Pay by card' : 'Save a card',
-      `<p>${escapeHtml(question(intent))}</p>${wrong}
-<form method="post">${kept}
-<label>Card number <input name="number" inputmode="numeric" value="4242 4242 4242 4242" required></label>
-<label>Month <input name="exp_month" inputmode="numeric" value="12" required></label>
-<label>Year <input name="exp_year" inputmode="numeric" value="${yearAfter(parts)}" required></label>
-<label>Security code <input name="cvc" inputmode="numeric" value="123" required></label>
-<button>${intent.object === 'payment_intent' ? 'Pay' : 'Save'}</button></form>`,
-    ),
-    complaint === undefined ? 200 : 402,
-  )
+/** Shows the card form, in place of Stripe's own. `return_url` is where the browser goes after a success. */
+export function showCardForm(parts: PageParts, id: string, fields: Fields): PageAnswer {
+  return cardPage(parts, id, fields)
 }
 
 export function submitCardForm(parts: PageParts, id: string, fields: Fields): PageAnswer {
@@ -104,7 +79,7 @@ export function submitCardForm(parts: PageParts, id: string, fields: Fields): Pa
     else confirmSetupIntent(world, id, confirmation)
   } catch (error) {
     if (!(error instanceof StripeApiError)) throw error
-    return showCardForm(parts, id, fields, error.message)
+    return cardPage(parts, id, fields, error.message)
   }
   const tried = world.require(intent.object, id)
   world.commit()
@@ -112,8 +87,33 @@ export function submitCardForm(parts: PageParts, id: string, fields: Fields): Pa
     return { kind: 'redirect', url: `/_simulator/3ds/${id}?client_secret=${tried.client_secret}` }
   }
   const { message } = lastErrorOf(tried) ?? {}
-  if (message !== undefined) return showCardForm(parts, id, fields, message)
+  if (message !== undefined) return cardPage(parts, id, fields, message)
   return leave(tried, returnUrl)
+}
+
+function cardPage(parts: PageParts, id: string, fields: Fields, complaint?: string): PageAnswer {
+  const open = findIntent(parts, id, fields)
+  if (open === undefined) return noIntent()
+  const { intent } = open
+  if (!isOpen(intent)) return alreadyEnded(intent)
+  const returnUrl = returnUrlOf(fields)
+  const isPayment = intent.object === 'payment_intent'
+  const content = cardForm({
+    purpose: question(intent),
+    submit: isPayment ? `Pay ${amountWords(intent.amount, intent.currency)}` : 'Save card',
+    complaint,
+    context: {
+      client_secret: intent.client_secret,
+      ...(returnUrl !== null && { return_url: returnUrl }),
+    },
+    number: textOf(fields['number']) || offeredCards[0].number,
+    month: textOf(fields['exp_month']) || '12',
+    year: textOf(fields['exp_year']) || String(yearAfter(parts)),
+    securityCode: textOf(fields['cvc']) || '123',
+    isJustChosen: complaint === undefined && fields['number'] !== undefined,
+  })
+  const status = complaint === undefined ? 200 : 402
+  return shown(page(isPayment ? 'Pay by card' : 'Save a card', content), status)
 }
 
 function findIntent({ pages, clock }: PageParts, id: string, fields: Fields): Open | undefined {
@@ -139,7 +139,7 @@ function leave(intent: PaymentIntent | SetupIntent, returnUrl: string | null): P
 }
 
 function question(intent: PaymentIntent | SetupIntent): string {
-  if (intent.object === 'setup_intent') return 'Your card is to be saved for later payments.'
+  if (intent.object === 'setup_intent') return 'The card is saved for later payments.'
   return `A payment of ${amountWords(intent.amount, intent.currency)}.`
 }
 
@@ -167,13 +167,16 @@ function yearAfter({ clock }: PageParts): number {
 
 function alreadyEnded({ status }: PaymentIntent | SetupIntent): PageAnswer {
   return shown(
-    page('Nothing to do', `<p>It is ${escapeHtml(status)}. You can close this page.</p>`),
+    page(
+      'Nothing to do',
+      `<p>This payment has the status ${escapeHtml(status)}. You can close this page.</p>`,
+    ),
   )
 }
 
 function noIntent(): PageAnswer {
   return shown(
-    page('Not found', '<p>There is no such payment, or the link is not complete.</p>'),
+    page('Not found', '<p>No payment has this address, or the link is incomplete.</p>'),
     404,
   )
 }

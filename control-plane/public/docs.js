@@ -1,0 +1,26 @@
+/* The documentation works without this: it adds buttons that copy code. */
+
+async function copy(text) {
+  // Browsers offer the clipboard to https and to this machine alone.
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+  const field = document.createElement('textarea')
+  field.value = text
+  document.body.append(field)
+  field.select()
+  document.execCommand('copy')
+  field.remove()
+}
+
+for (const block of document.querySelectorAll('.code')) {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'button copy'
+  button.textContent = 'Copy'
+  button.setAttribute('aria-label', `Copy: ${block.dataset.name}`)
+  button.addEventListener('click', async () => {
+    await copy(block.querySelector('pre').textContent)
+    button.textContent = 'Copied'
+    setTimeout(() => (button.textContent = 'Copy'), 2_000)
+  })
+  block.append(button)
+}

@@ -1,0 +1,65 @@
+/** Descriptions of the operations about usage, customers and their money, by operation id. */
+export const customerOperations: Readonly<Record<string, string>> = {
+  recordUsage:
+    'Records one call of a customer. The answer is sent once the record is stored durably. A record with an idempotency key that was used before counts once. On pre-paid credit plans the answer says what was debited.',
+  recordUsages:
+    'Records up to 1,000 calls in one request. If one entry is invalid, no entry is recorded, and `errors` names it.',
+  recordMeterEvent:
+    'Records a value on a meter by its name. The value has at most 6 decimals. Use it for units other than calls, such as tokens or bytes.',
+  recordMeterEvents:
+    'Records up to 1,000 meter events in one request. If one entry is invalid, no entry is recorded, and `errors` names it.',
+  checkLimit:
+    'Answers whether the customer may make a call now, and how many units remain. It sees every record that was answered before the check began. With `reserve` it holds units for a call in progress. With `includeCheckoutSession` a refusal carries a link to pay.',
+  releaseReservation:
+    'Gives back the units of a reservation whose call did not take place. A reservation that nobody releases ends by itself when its time is over.',
+  findCustomer:
+    'Returns the customer with the given `reference`, `externalRef` or `email`. Send exactly one of the three.',
+  createCustomer:
+    'Creates a customer. If a customer with this email exists and the request has an `externalRef`, the existing customer is linked to it and returned.',
+  getCustomer:
+    'Returns a customer by its reference. Your own id of the customer (`externalRef`) is accepted too.',
+  updateCustomer:
+    'Changes the fields that the request holds and keeps the others. An email or `externalRef` that another customer has is refused with 409.',
+  deleteCustomer:
+    'Deletes a customer and its personal data. Usage and payments are kept for the books. A customer with open invoices, usage that is not billed yet, or credits is refused until the request says whether to bill it or to write it off.',
+  getUserInfo:
+    'Returns the purchase of a customer on a product and its usage in the current period, with a link to the portal. Made for the account page of your own product.',
+  createCustomerSession:
+    'Opens a session of the hosted portal and returns its link. The link is a credential: it opens the portal once and expires after 15 minutes. Redirect the customer to it at once.',
+  getCustomerSession: 'Returns a portal session with its status and the customer that it is for.',
+  listCustomers:
+    'Returns customers page by page, newest first. `search` matches the beginning of an email, a name or a reference.',
+  getPaymentMethod:
+    'Returns brand, last four digits and expiry of the saved card that renewals and automatic top-ups charge. The card number itself never reaches Tollgate.',
+  listPaymentIntents: 'Returns payments page by page, newest first.',
+  createPaymentIntent:
+    "Creates a payment for a plan or for credits. The customer's browser confirms it with the returned client secret and the payment processor's own form. The header `Idempotency-Key` is required: the same key returns the same payment.",
+  getPaymentIntent:
+    "Returns a payment. Tollgate's reference and the processor's id are both accepted.",
+  setBusinessDetails:
+    'Stores the country, and for companies the name and tax id, of the paying customer. Returns the payment with its tax. Call it before the payment is confirmed.',
+  processPayment:
+    'Waits until the processor has settled a payment that was confirmed, and returns what it bought. If the payment takes longer than the wait, the answer has the status `timeout`: call the operation again.',
+  getBalance:
+    'Returns the credits of a customer and their value in the currency of display. 10,000 credits are worth 1 USD.',
+  grantCredits:
+    "Adds credits to the customer's wallet without a payment, for example as a gift. The same `Idempotency-Key` grants once.",
+  getAutoRecharge:
+    'Returns the terms of automatic top-up: the balance that triggers it, the amount, and its current state.',
+  setAutoRecharge:
+    'Turns automatic top-up on, or changes its terms. When the balance falls below the threshold, the saved card is charged.',
+  disableAutoRecharge:
+    'Turns automatic top-up off. Calling it for a customer without automatic top-up succeeds.',
+  listExchangeRates: 'Returns the exchange rates that credit balances are displayed with.',
+  setExchangeRate:
+    'Sets how many units of a currency one US dollar is worth when credits are displayed. Charges do not use this rate.',
+  removeExchangeRate: 'Removes your rate of a currency. Balances use the built-in rate again.',
+  listCreditTransactions:
+    "Returns the ledger entries of a customer's wallet page by page, newest first: purchases, grants, debits, adjustments and expiries.",
+  adjustCredits:
+    "Adds credits to a customer's wallet or removes them, with a reason that the audit log keeps. The balance never falls below zero. The same `Idempotency-Key` adjusts once.",
+  getUsage:
+    'Returns usage over time, of all customers or of one. Buckets are whole hours or longer. Usage of the last seconds may be missing: the numbers cover what is stored in ClickHouse.',
+  getUsageBreakdown:
+    'Returns the customers, products or meters with the most usage in a time range. Usage of the last seconds may be missing: the numbers cover what is stored in ClickHouse.',
+}

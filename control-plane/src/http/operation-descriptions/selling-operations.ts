@@ -1,0 +1,66 @@
+/** Descriptions of the operations about what is sold and bought, by operation id. */
+export const sellingOperations: Readonly<Record<string, string>> = {
+  listProducts: 'Returns products with their plans page by page, newest first.',
+  createProduct: 'Creates a product. Add at least one plan before customers can buy it.',
+  getProduct: 'Returns a product with its plans.',
+  updateProduct: 'Changes the fields that the request holds and keeps the others.',
+  deleteProduct:
+    'Deletes a product that was never bought. A product with purchases is deactivated instead: nobody can buy it any more, and the purchases continue.',
+  cloneProduct: 'Creates a copy of a product and of its plans under a new reference.',
+  listPlans: 'Returns the plans of a product page by page.',
+  createPlan:
+    'Creates a plan. Prices are integers in the smallest unit of the currency. `type` and `billingModel` decide which other fields apply.',
+  getPlan: 'Returns a plan with its prices, limits and trial.',
+  updatePlan:
+    'Changes the fields that the request holds. Purchases keep the terms of the plan at the time of purchase; only new purchases get the change.',
+  deletePlan:
+    'Deletes a plan that nobody holds. A plan with purchases is archived instead: it is no longer offered, and the purchases continue.',
+  activatePlan:
+    'Starts a plan for a customer at once if it needs no payment and no card. Otherwise the answer has a `checkoutUrl` where the customer pays or saves a card.',
+  listPurchases: 'Returns all purchases that match the filters, newest first.',
+  getPurchase: 'Returns a purchase with its status, its periods and the terms of its plan.',
+  listCustomerPurchases: 'Returns all purchases of a customer, newest first.',
+  listProductPurchases: 'Returns all purchases of a product, newest first.',
+  listPurchasesByPage: 'Returns purchases page by page, newest first, for lists in a console.',
+  cancelPurchase:
+    'Cancels a purchase. A recurring purchase stays active until the end of its paid period, and ends one period later if the notice period of the plan has passed. Any other purchase ends at once.',
+  reactivatePurchase:
+    'Withdraws the cancellation of a purchase whose paid period has not ended. The purchase renews again.',
+  createCheckoutSession:
+    'Opens a hosted checkout and returns its link, which expires after 15 minutes. Without `planRef` the customer chooses a plan. The same `Idempotency-Key` returns the same link.',
+  bootstrapMcpProduct:
+    'Creates a product for an MCP server: reads the tools of the server at `originUrl`, and creates the plans and which tools each plan includes. Refusals have a `code` of the MCP product.',
+  configureMcpPlans:
+    'Replaces the plans of an MCP product and which tools each plan includes. Purchases keep their terms.',
+  discoverMcpTools:
+    'Reads the list of tools from the MCP server of a product again. Returns the tools, and which were added and removed.',
+  listMeters: 'Returns all meters of the provider. `requests` is built in and counts calls.',
+  createMeter:
+    'Creates a meter. The name is what meter events carry; it cannot be changed, and is unique for the provider.',
+  getMeter: 'Returns a meter with its unit, its aggregation and its status.',
+  updateMeter:
+    'Changes the description or display name of a meter, or archives it. An archived meter keeps its records.',
+  getMeterUsage:
+    'Returns the usage of a meter from `from` (inclusive) to `to` (exclusive). It sees every record that was accepted before the request. If those are not stored within the wait, the answer is 503 with `Retry-After`.',
+  getMeterUsageByShortPath:
+    'Returns the same as `GET /v1/ui/meters/{meterRef}/usage`, under the path that some clients use.',
+  getMerchant:
+    'Returns what customers see of the provider: name, legal name, support, links, logo and currency.',
+  updateMerchant:
+    'Changes what customers see of the provider on hosted pages and invoices. The default currency is fixed after the first payment.',
+  uploadMerchantPicture:
+    'Stores the logo or the icon that hosted pages show. The body is the picture itself, as PNG, JPEG, WebP or GIF.',
+  getMerchantPicture:
+    'Returns a logo or icon by the SHA-256 of its content. Needs no key, and may be cached forever.',
+  getPlatformConfig:
+    'Returns the publishable key of the payment processor, which a payment form in a browser needs.',
+  listInvoices:
+    'Returns invoices page by page, newest first, filtered by customer, status or time.',
+  getInvoice:
+    'Returns an invoice with its lines, its tax and its payments. Each line has the inputs that its amount was computed from.',
+  getInvoicePdf: 'Returns an invoice as a PDF, which is the receipt once it is paid.',
+  listBillingRuns: 'Returns what the scheduled billing jobs did, newest first.',
+  listReconciliations:
+    "Returns comparisons of Tollgate's records with the payment processor and with the raw usage records, newest first.",
+  getReconciliation: 'Returns one comparison with every difference that it found.',
+}

@@ -1,0 +1,122 @@
+import type { ReactElement } from 'react'
+import { errorCodes } from '@tollgate/schemas/http/error-codes'
+import type { ApiDescription, Section } from './description-document.ts'
+import { DocsPage, type DocsFrame } from './docs-page.tsx'
+import { InlineMarkdown, Markdown } from './markdown.tsx'
+import { OperationSection } from './operation-section.tsx'
+import type { SearchHit } from './search.ts'
+
+/** The address that the guide in `docs` uses, which is replaced by that of the installation. */
+const writtenAddress = 'http://127.0.0.1:8787'
+
+export function GuidePage({
+  frame,
+  text,
+  address,
+}: {
+  readonly frame: DocsFrame
+  readonly text: string
+  readonly address: string
+}): ReactElement {
+  // Links of the repository's own copy lead to `/docs` of a running service.
+  const here = text.replaceAll(writtenAddress, address).replaceAll('](/docs', `](${frame.docsPath}`)
+  return (
+    <DocsPage frame={frame} title="Getting started" current="guide">
+      <Markdown text={here} />
+    </DocsPage>
+  )
+}
+
+export function SectionPage({
+  frame,
+  section,
+  description,
+  address,
+}: {
+  readonly frame: DocsFrame
+  readonly section: Section
+  readonly description: ApiDescription
+  readonly address: string
+}): ReactElement {
+  return (
+    <DocsPage frame={frame} title={section.name} current={section.slug}>
+      <h1>{section.name}</h1>
+      <p>{section.description}.</p>
+      {section.operations.map((placed) => (
+        <OperationSection
+          key={placed.operation.operationId}
+          description={description}
+          placed={placed}
+          address={address}
+          errorsPath={`${frame.docsPath}/errors`}
+        />
+      ))}
+    </DocsPage>
+  )
+}
+
+export function ErrorsPage({ frame }: { readonly frame: DocsFrame }): ReactElement {
+  return (
+    <DocsPage frame={frame} title="Error codes" current="errors">
+      <h1>Error codes</h1>
+      <p>
+        <InlineMarkdown text="The body of every error has a stable `code` for programs, a `message` for people and the `requestId` for support. Codes keep their meaning; new ones may be added." />
+      </p>
+      <ul className="fields-list">
+        {Object.entries(errorCodes).map(([code, { statuses, meaning, action }]) => (
+          <li key={code} id={code}>
+            <code className="field-name">{code}</code>{' '}
+            <span className="status refusal">{statuses.join(', ')}</span>
+            <p>
+              <InlineMarkdown text={meaning} />
+            </p>
+            <p className="quiet small">
+              <InlineMarkdown text={action} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    </DocsPage>
+  )
+}
+
+export function SearchPage({
+  frame,
+  query,
+  hits,
+}: {
+  readonly frame: DocsFrame
+  readonly query: string
+  readonly hits: readonly SearchHit[]
+}): ReactElement {
+  return (
+    <DocsPage frame={frame} title="Search" current="search" query={query}>
+      <h1>Search</h1>
+      <p role="status">
+        {hits.length === 1 ? '1 result' : `${hits.length} results`} for “{query}”
+      </p>
+      <ul className="fields-list">
+        {hits.map(({ path, title, place, words }) => (
+          <li key={path}>
+            <a href={path}>{title}</a> <span className="quiet small">{place}</span>
+            <p className="small">
+              <InlineMarkdown text={words} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    </DocsPage>
+  )
+}
+
+export function MissingPage({ frame }: { readonly frame: DocsFrame }): ReactElement {
+  return (
+    <DocsPage frame={frame} title="Page not found" current="">
+      <h1>Page not found</h1>
+      <p>
+        This page does not exist. Choose a section, or search.{' '}
+        <a href={frame.docsPath}>Getting started</a>
+      </p>
+    </DocsPage>
+  )
+}

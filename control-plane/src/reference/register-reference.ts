@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ReactElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { z } from 'zod'
+import type { ApiServer } from '../http/api-server.ts'
+import { compressed, sendCompressed, type Compressed } from '../pages/compressed.ts'
+import { noForeignOrigins, securityHeaders } from '../pages/security-headers.ts'
+import type { StaticFiles } from '../pages/static-files.ts'
+import { ErrorsPage, GuidePage, MissingPage, SearchPage, SectionPage } from './content-pages.tsx'
+import { sectionsOf, type ApiDescription } from './description-document.ts'
+import type { DocsFrame } from './docs-page.tsx'
+import { createSearch, type SearchHit } from './search.ts'
+
+type ReferenceOptions = {
+  /** Public address of the installation: what the examples use. */
+  readonly hostedUrl: string
+  readonly basePath: string
+  readonly files: StaticFiles
+}
+
+type RenderedPage = { readonly status: number; readonly html: Compressed }
+
+type Reference = {
+  /** Undefined where there is no such page. */
+  readonly render: (slug: string) => ReactElement | undefined
+  readonly search: (query: string) => readonly SearchHit[]
+  readonly frame: DocsFrame
+}
+
+/** Pages change when the process does, so a browser may show them for a while without asking. */
+const cacheControl = 'public, max-age=60'
+
+const searchQuery = z.object({ q: z.string().max(200).default('') })
+
+/** Serves the documentation of the API under `/docs`. It needs no key, and loads nothing from elsewhere. */
+export function registerReference(app: ApiServer, options: ReferenceOptions): void {
+  let reference: Reference | undefined
+  // The description is complete once every route is registered.
+  const open = (): Reference =>
+    (reference ??= createReference(app.swagger() as unknown as ApiDescription, options))
+  const rendered = new Map<string, RenderedPage>()
+  const page = (slug: string): RenderedPage => {
+    const known = rendered.get(slug)
+    if (known !== undefined) return known
+    const { frame, render } = open()
+    const element = render(slug)
+    if (element === undefined) return renderedPage(404, MissingPage({ frame }))
+    const made = renderedPage(200, element)
+    rendered.set(slug, made)
+    return made
+  }
+  const headers = { ...securityHeaders(noForeignOrigins), 'cache-control': cacheControl }
+  const send = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    shown: RenderedPage,
+  ): FastifyReply => {
+    void reply.code(shown.status).headers(headers).type('text/html; charset=utf-8')
+    return sendCompressed(request, reply, shown.html)
+  }
+  const schema = { hide: true }
+  app.get('/docs', { schema }, (request, reply) => send(request, reply, page('guide')))
+  app.get('/docs/errors', { schema }, (request, reply) => send(request, reply, page('errors')))
+  app.get(
+    '/docs/reference/:slug',
+    { schema: { ...schema, params: z.object({ slug: z.string() }) } },
+    (request, reply) => send(request, reply, page(`reference/${request.params.slug}`)),
+  )
+  app.get('/docs/search', { schema: { ...schema, querystring: searchQuery } }, (request, reply) => {
+    const { frame, search } = open()
+    const query = request.query.q.trim()
+    const element = SearchPage({ frame, query, hits: search(query) })
+    return send(request, reply, renderedPage(200, element))
+  })
+  app.get('/docs/*', { schema }, (request, reply) => send(request, reply, page('missing')))
+}
+
+function createReference(description: ApiDescription, options: ReferenceOptions): Reference {
+  const { hostedUrl, basePath, files } = options
+  const address = hostedUrl.replace(/\/$/, '')
+  const guide = readFileSync(new URL('../../../docs/getting-started.md', import.meta.url), 'utf8')
+  const sections = sectionsOf(description)
+  const frame: DocsFrame = {
+    docsPath: `${basePath}/docs`,
+    apiDescriptionPath: `${basePath}/v1/openapi.json`,
+    files,
+    sections,
+  }
+  return {
+    frame,
+    search: createSearch(frame, guide),
+    render: (slug) => {
+      if (slug === 'guide') return GuidePage({ frame, text: guide, address })
+      if (slug === 'errors') return ErrorsPage({ frame })
+      const section = sections.find((each) => `reference/${each.slug}` === slug)
+      return section && SectionPage({ frame, section, description, address })
+    },
+  }
+}
+
+function renderedPage(status: number, element: ReactElement): RenderedPage {
+  return { status, html: compressed(`<!doctype html>${renderToStaticMarkup(element)}`) }
+}

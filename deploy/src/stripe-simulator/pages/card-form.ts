@@ -1,0 +1,60 @@
+import { offeredCards, type OfferedCard } from '../objects/offered-cards.ts'
+import { escapeHtml, hidden } from './html.ts'
+
+export type CardFormContent = {
+  /** What the card is for, as a sentence. */
+  readonly purpose: string
+  /** Label of the button that submits the form. */
+  readonly submit: string
+  /** Why the last attempt failed. */
+  readonly complaint: string | undefined
+  /** Parameters that the page needs in its address and in its form. */
+  readonly context: Readonly<Record<string, string>>
+  readonly number: string
+  readonly month: string
+  readonly year: string
+  readonly securityCode: string
+  /** Puts the focus on the submit button: the customer has just clicked a test card. */
+  readonly isJustChosen: boolean
+}
+
+/** Returns the card form and the list of test cards. The list consists of links, so it needs no script. */
+export function cardForm(content: CardFormContent): string {
+  const { purpose, submit, complaint, context, isJustChosen } = content
+  const wrong =
+    complaint === undefined ? '' : `<p class="wrong" role="alert">${escapeHtml(complaint)}</p>`
+  const input = (label: string, name: string, value: string): string =>
+    `<label>${label}<input name="${name}" inputmode="numeric" autocomplete="off" value="${escapeHtml(value)}" required></label>`
+  return `<p>${escapeHtml(purpose)}</p>
+<div class="columns">
+<form class="panel" method="post">${hidden(context)}
+${wrong}
+${input('Card number', 'number', content.number)}
+<div class="fields">
+${input('Month', 'exp_month', content.month)}
+${input('Year', 'exp_year', content.year)}
+${input('Security code', 'cvc', content.securityCode)}
+</div>
+<button class="main"${isJustChosen ? ' autofocus' : ''}>${escapeHtml(submit)}</button>
+</form>
+<nav class="panel" aria-labelledby="cards">
+<h2 id="cards">Test cards</h2>
+<p class="quiet">Choose a card to fill the form.</p>
+<ul>
+${offeredCards.map((card) => offeredCard(card, content)).join('\n')}
+</ul>
+</nav>
+</div>`
+}
+
+function offeredCard({ name, number, effect }: OfferedCard, content: CardFormContent): string {
+  const isChosen = digitsOf(number) === digitsOf(content.number)
+  const query = new URLSearchParams({ ...content.context, number }).toString()
+  return `<li><a href="?${escapeHtml(query)}"${isChosen ? ' aria-current="true"' : ''}>
+<span class="name">${escapeHtml(name)}</span> <span class="number">${number}</span>
+<span class="quiet">${escapeHtml(effect)}</span></a></li>`
+}
+
+function digitsOf(number: string): string {
+  return number.replaceAll(/\D/g, '')
+}
