@@ -6,6 +6,7 @@ import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-
 import type { RequestSeconds } from '../metrics.ts'
 import type { ApiServer } from './api-server.ts'
 import type { AppParts } from './app-parts.ts'
+import { createNotFoundPage } from '../pages/provider/not-found-page.ts'
 import { registerPages } from '../pages/register-pages.ts'
 import { offerToConsole } from './offer-to-console.ts'
 import { installAuthentication } from './plugins/authentication.ts'
@@ -119,7 +120,7 @@ export async function buildApp(
   app.setSerializerCompiler(serializerCompiler)
   if (parts.tracing !== undefined) installTracing(app, parts.tracing)
   installBodyParser(app)
-  installErrorHandler(app, parts.clock)
+  installErrorHandler(app, parts.clock, createNotFoundPage(parts.hostedUrl))
   installRequestMetrics(app, requestSeconds)
   await installApiDescription(app)
   registerApiDescriptionRoute(app)

@@ -12,11 +12,16 @@ import { TooManySessionsError } from '@tollgate/domain/sessions/too-many-session
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import { validationErrorBody } from '@tollgate/schemas/http/validation-error'
 import { RefusalError, refusals } from '../../errors.ts'
+import type { NotFoundPage } from '../../pages/provider/not-found-page.ts'
 import type { ApiServer } from '../api-server.ts'
 import { InvalidRequestError } from './validation.ts'
 
 /** Turns whatever was thrown into the wire contract's error bodies. Details of a fault of ours stay in the log. */
-export function installErrorHandler(app: ApiServer, clock: Clock): void {
+export function installErrorHandler(
+  app: ApiServer,
+  clock: Clock,
+  notFoundPage: NotFoundPage = () => undefined,
+): void {
   app.setErrorHandler((error: Error, request, reply) => {
     if (error instanceof InvalidRequestError) {
       return sendInvalid(error, request, reply, clock)
@@ -25,8 +30,10 @@ export function installErrorHandler(app: ApiServer, clock: Clock): void {
     if (refusal.statusCode >= 500) request.log.error({ err: error }, 'request failed')
     return sendRefusal(refusal, reply)
   })
-  app.setNotFoundHandler((request, reply) =>
-    sendRefusal(refusals.routeNotFound(request.method, pathOf(request)), reply),
+  app.setNotFoundHandler(
+    (request, reply) =>
+      notFoundPage(request, reply) ??
+      sendRefusal(refusals.routeNotFound(request.method, pathOf(request)), reply),
   )
 }
 
