@@ -131,6 +131,11 @@ export const controlPlaneSettings = {
   ),
   ...consoleSettings,
   hostedUrl: hostedUrlSetting,
+  demoFile: textSetting(
+    'TOLLGATE_DEMO_FILE',
+    'File that `npm start` writes for the page at `/`: the demo provider with its sandbox key, which browsers of the same machine are shown; empty shows no key to anyone',
+    '',
+  ),
   ...stripeSettings,
   paymentWaitMs: integerSetting(
     'TOLLGATE_PAYMENT_WAIT_MS',

@@ -114,6 +114,7 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
       folderSecret: hotState === 'embedded' ? await readFolderSecret(dataDir) : undefined,
       console: consoleParts(config, parts),
       hostedUrl,
+      demoFile: config.demoFile,
       publishableKeys: {
         sandbox: config.stripeSandboxPublishableKey,
         live: config.stripeLivePublishableKey,

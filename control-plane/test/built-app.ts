@@ -98,6 +98,7 @@ export function buildTestApp(
       secrets: new SecretBox([{ id: 'test', bytes: Buffer.alloc(32, 1) }]),
       outbound: { of: () => outbound },
       mcpProxyUrls: { sandbox: '', live: '' },
+      demoFile: '',
       hostedUrl: 'http://hosted.test',
       publishableKeys: { sandbox: '', live: '' },
       cardEntries: { sandbox: { kind: 'none' }, live: { kind: 'none' } },

@@ -8,7 +8,7 @@ import { untilDead } from './until-dead.ts'
 
 /* A command line asks for a key, somebody who is signed in lets it have one, and it fetches the key, once. */
 
-type Opened = { sessionId: string; authUrl: string; pollToken: string }
+type Opened = { sessionId: string; authUrl: string; pollToken: string; userCode: string }
 
 const path = '/v1/ui/provider/auth/cli-init/sessions'
 let stack: TestStack
@@ -62,6 +62,7 @@ async function answer({ sessionId }: Opened, how: 'complete' | 'cancel', as = to
 test('a key is made in the environment that was chosen, and told once', async () => {
   const opened = await open()
   expect(opened.authUrl).toMatch(new RegExp(`/console/cli/${opened.sessionId}$`))
+  expect(opened.userCode.replace('-', '').toLowerCase()).toBe(opened.sessionId.slice(-8))
   expect(await exchange(opened)).toEqual({ status: 'pending' })
   expect(await answer(opened, 'complete')).toBe(200)
   const told = await exchange(opened)

@@ -69,7 +69,7 @@ describe('a full disk', () => {
     const instance = await startInstance({ dataDir, port: 0, environment: process.env })
     const { baseUrl, sandboxKey: key, productRef } = instance.credentials
     const client = createTollgateClient({ baseUrl, key, connectionsMax: 4, timeoutMs: 15_000 })
-    const customerRef = 'user_ada'
+    const customerRef = 'user_grace'
     await client.checkLimit(customerRef, productRef)
     let acked = 0
     const record = async (): Promise<number> => {

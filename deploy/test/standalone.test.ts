@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTollgateClient, type TollgateClient } from '../src/client/tollgate-client.ts'
 import { runDemo } from '../src/demo/run-demo.ts'
 import { runToEnd, startInstance, type Instance } from '../src/instance/instance.ts'
@@ -14,6 +15,9 @@ import { makeTemporaryFolder, type TemporaryFolder } from '../src/instance/tempo
 import type { Credentials } from '../src/standalone/credentials.ts'
 import { livingProcesses } from '../src/standalone/living-processes.ts'
 import { findFreePort, host } from '../src/standalone/ports.ts'
+import { launchChromium } from './pages/chromium.ts'
+import { enterCard } from './pages/paying.ts'
+import { createVisitor, type Visitor } from './pages/visitor.ts'
 
 const shell = promisify(exec)
 const tollgate = fileURLToPath(new URL('../dist/tollgate/main.js', import.meta.url))
@@ -21,6 +25,7 @@ const tollgate = fileURLToPath(new URL('../dist/tollgate/main.js', import.meta.u
 let folder: TemporaryFolder
 let port: number
 let instance: Instance
+let browser: Browser
 
 function start(): Promise<Instance> {
   return startInstance({ dataDir: folder.path, port, environment: process.env })
@@ -31,25 +36,164 @@ function clientOf(credentials: Credentials): TollgateClient {
   return createTollgateClient({ baseUrl, key, connectionsMax: 8, timeoutMs: 15_000 })
 }
 
+async function runTollgate(parameters: string): Promise<string> {
+  const env = { ...process.env, TOLLGATE_DATA_DIR: folder.path }
+  return (await shell(`${process.execPath} ${tollgate} ${parameters}`, { env })).stdout
+}
+
 beforeAll(async () => {
   folder = await makeTemporaryFolder('standalone')
   port = await findFreePort(new Set())
-  instance = await start()
+  ;[instance, browser] = await Promise.all([start(), launchChromium()])
 })
 
 afterAll(async () => {
+  await browser.close()
   await instance.stop()
   await folder.remove()
 })
 
-test('prints three commands that work as they stand', async () => {
+/** Runs one of the printed commands through a shell. */
+async function runPrinted(at: number): Promise<Record<string, unknown>> {
   const commands = instance.output().match(/^ {2}curl .*$/gm) ?? []
-  expect(commands).toHaveLength(3)
-  const answers: unknown[] = []
-  for (const command of commands) answers.push(JSON.parse((await shell(command)).stdout))
-  expect(answers[0]).toMatchObject({ success: true })
-  expect(answers[1]).toMatchObject({ withinLimits: true, remaining: 999 })
-  expect(answers[2]).toMatchObject({ total: 1, count: 1 })
+  expect(commands).toHaveLength(4)
+  return JSON.parse((await shell(commands[at]!)).stdout) as Record<string, unknown>
+}
+
+describe('the printed commands work as they are:', () => {
+  test('a call is recorded and counted down, until the limit check offers the checkout', async () => {
+    expect(instance.output()).toContain(`in a browser   http://${host}:${port}/\n`)
+    const debit = (unitsRemaining: number): object => ({
+      success: true,
+      creditDebit: { debited: true, unitsRemaining },
+    })
+    expect(await runPrinted(0)).toMatchObject(debit(4))
+    expect(await runPrinted(1)).toMatchObject({ withinLimits: true, remaining: 4 })
+    expect(await runPrinted(2)).toMatchObject(debit(0))
+    expect(await runPrinted(3)).toMatchObject({ total: 5, count: 2 })
+  })
+
+  test('once the checkout is paid, the limit check allows calls again', async () => {
+    const denied = await runPrinted(1)
+    expect(denied).toMatchObject({ withinLimits: false, remaining: 0 })
+    const visitor = await createVisitor(browser)
+    const { page } = visitor
+    await page.goto(denied['checkoutUrl'] as string)
+    await page.getByLabel('Amount', { exact: true }).fill('10')
+    await page.getByRole('button', { name: 'Continue to payment' }).click()
+    await enterCard(page, '4242424242424242')
+    await page.waitForURL(/\/customer\/checkout\/cs_\w+/)
+    await expect
+      .poll(() => runPrinted(1), { timeout: 30_000 })
+      .toMatchObject({ withinLimits: true, remaining: 10_000 })
+    await visitor.close()
+  })
+})
+
+/** The start page, asked for under the name that somebody else had lead here; `fetch` sets no Host header. */
+async function readUnderHost(name: string): Promise<string> {
+  const header = `-H 'Accept: text/html' -H 'Host: ${name}'`
+  return (await shell(`curl -s ${header} ${instance.credentials.baseUrl}/`)).stdout
+}
+
+describe('in a browser', () => {
+  let visitor: Visitor
+  beforeAll(async () => {
+    visitor = await createVisitor(browser)
+  })
+  afterAll(() => visitor.close())
+
+  test('the start page shows the commands and opens the pages of the demo customer', async () => {
+    const { page } = visitor
+    const { baseUrl, sandboxKey, liveKey } = instance.credentials
+    await page.goto(baseUrl)
+    const text = await page.locator('main').innerText()
+    expect(text).toContain(sandboxKey)
+    expect(text).not.toContain(liveKey)
+    await visitor.inspect('start-page')
+    const health = page.getByRole('link', { name: 'control-plane' })
+    const ready = await fetch((await health.getAttribute('href'))!)
+    expect(await ready.json()).toMatchObject({ status: 'ok' })
+    await page.getByRole('button', { name: 'Open the portal of Ada' }).click()
+    await page.waitForURL(/\/customer\/manage\/[0-9a-f]{20}$/)
+    await page.goto(baseUrl)
+    await page.getByRole('button', { name: 'Open a checkout for Ada' }).click()
+    await page.waitForURL(/\/customer\/checkout\/cs_\w+$/)
+  })
+
+  test('the start page shows no key to browsers of other machines, nor under another name', async () => {
+    const { baseUrl, sandboxKey } = instance.credentials
+    const readAs = async (headers: Record<string, string>): Promise<string> =>
+      (await fetch(baseUrl, { headers: { accept: 'text/html', ...headers } })).text()
+    expect(await readAs({})).toContain(sandboxKey)
+    const others = [
+      { 'x-forwarded-for': '203.0.113.9' },
+      { 'x-forwarded-host': 'tollgate.example' },
+      { forwarded: 'for=203.0.113.9' },
+      { via: '1.1 tunnel' },
+    ]
+    const texts = [
+      ...(await Promise.all(others.map(readAs))),
+      await readUnderHost(`rebound.example:${port}`),
+    ]
+    for (const text of texts) {
+      expect(text).toContain('First steps')
+      expect(text).not.toContain(sandboxKey)
+      expect(text).not.toContain('/demo/')
+    }
+    const forged = await fetch(`${baseUrl}/demo/portal`, { method: 'POST' })
+    expect(forged.status).toBe(403)
+  })
+
+  test('an unknown path is a page', async () => {
+    await visitor.page.goto(`${instance.credentials.baseUrl}/no/such/page`)
+    await visitor.page.getByRole('heading', { name: 'There is nothing here' }).waitFor()
+    await visitor.inspect('not-found')
+  })
+
+  test('the link of a new console user sets a password, signs in, and approves a command line', async () => {
+    const { page } = visitor
+    const { baseUrl } = instance.credentials
+    const providerId = /provider (\S+)/.exec(await runTollgate('provider create --name Acme'))?.[1]
+    const created = await runTollgate(
+      `user create --provider ${providerId} --email ada@acme.example`,
+    )
+    await page.goto(/http\S+/.exec(created)![0])
+    await visitor.inspect('console-set-password')
+    const password = 'correct horse battery'
+    await page.getByLabel('New password').fill(password)
+    await page.getByLabel('The same password again').fill(password)
+    await page.getByRole('button', { name: 'Set password' }).click()
+    await page.getByText('Your password is set.').waitFor()
+    expect(await page.getByLabel('Email address').inputValue()).toBe('ada@acme.example')
+
+    const sessions = `${baseUrl}/v1/ui/provider/auth/cli-init/sessions`
+    const opened = await fetch(sessions, { method: 'POST', headers: { 'user-agent': 'acme-cli' } })
+    const { sessionId, authUrl, pollToken, userCode } = (await opened.json()) as Record<
+      string,
+      string
+    >
+    await page.goto(authUrl!)
+    await visitor.inspect('console-sign-in')
+    await page.getByLabel('Email address').fill('ada@acme.example')
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText(userCode!).waitFor()
+    await page.getByText('acme-cli').waitFor()
+    await visitor.inspect('console-approve')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('heading', { name: 'Approved' }).waitFor()
+    await visitor.inspect('console-approved')
+    const exchanged = await fetch(`${sessions}/${sessionId}/exchange`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${pollToken}` },
+    })
+    expect(await exchanged.json()).toMatchObject({
+      secretKey: expect.stringMatching(/^sk_sandbox_/) as unknown,
+    })
+    await page.goto(`${baseUrl}/console`)
+    await visitor.inspect('console')
+  })
 })
 
 test('writes credentials for its owner only', async () => {
@@ -131,11 +275,8 @@ test('the demo ends with numbers that agree', async () => {
 })
 
 test('the command line makes a provider and a key that works at once, and revokes it', async () => {
-  const environment = { ...process.env, TOLLGATE_DATA_DIR: folder.path }
-  const run = async (parameters: string): Promise<string> =>
-    (await shell(`${process.execPath} ${tollgate} ${parameters}`, { env: environment })).stdout
-  const providerId = /provider (\S+)/.exec(await run('provider create --name Acme'))?.[1]
-  const created = await run(`key create --provider ${providerId} --environment sandbox`)
+  const providerId = /provider (\S+)/.exec(await runTollgate('provider create --name Acme'))?.[1]
+  const created = await runTollgate(`key create --provider ${providerId} --environment sandbox`)
   const key = /^sk_sandbox_\S+$/m.exec(created)?.[0] ?? ''
   const keyId = created.split(/\s/)[0]
   const client = createTollgateClient({
@@ -146,7 +287,7 @@ test('the command line makes a provider and a key that works at once, and revoke
   })
   expect((await client.send('GET', '/v1/sdk/products')).body).toMatchObject({ products: [] })
   expect((await client.recordUsage({ customerRef: 'anyone' })).success).toBe(true)
-  await run(`key revoke ${keyId}`)
+  await runTollgate(`key revoke ${keyId}`)
   await expect
     .poll(async () => (await client.send('POST', '/v1/sdk/usages', {})).status, { timeout: 20_000 })
     .toBe(401)

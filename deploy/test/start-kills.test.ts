@@ -62,9 +62,9 @@ async function check(
   productRef: string,
 ): Promise<string> {
   try {
-    const before = await client.checkLimit('user_ada', productRef)
-    await client.recordUsage({ customerRef: 'user_ada', productRef })
-    const after = await client.checkLimit('user_ada', productRef)
+    const before = await client.checkLimit('user_grace', productRef)
+    await client.recordUsage({ customerRef: 'user_grace', productRef })
+    const after = await client.checkLimit('user_grace', productRef)
     return after.remaining === before.remaining - 1 ? 'works' : JSON.stringify({ before, after })
   } catch (error) {
     return String(error)

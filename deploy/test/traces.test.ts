@@ -68,7 +68,7 @@ test.each(['sandbox', 'live'] as const)(
   async (environment) => {
     const client = environment === 'sandbox' ? sandbox : live
     const { productRef } = instance.credentials
-    await client.recordUsage({ customerRef: 'user_ada', productRef, idempotencyKey: 'traced' })
+    await client.recordUsage({ customerRef: 'user_grace', productRef, idempotencyKey: 'traced' })
     const isServed = isIngest('POST /v1/sdk/usages', environment)
     const spans = await collector.until((seen) => {
       const served = seen.find(isServed)
@@ -109,7 +109,7 @@ test.each(['sandbox', 'live'] as const)(
 
 test('a limit check leads to the read of hot state', async () => {
   const { productRef } = instance.credentials
-  await sandbox.checkLimit('user_ada', productRef)
+  await sandbox.checkLimit('user_grace', productRef)
   const isServed = isIngest('POST /v1/sdk/limits', 'sandbox')
   const spans = await collector.until((seen) =>
     seen.some((span) => isServed(span) && childrenOf(seen, span).length > 0),
@@ -165,7 +165,7 @@ test('a call of the management API goes on from the front door to its queries', 
 test('tells nobody keys, bodies, or what clients call their customers', () => {
   const { sandboxKey, liveKey } = instance.credentials
   const told = JSON.stringify(collector.spans())
-  for (const secret of [sandboxKey, liveKey, 'secret@example.com', 'user_secret', 'user_ada']) {
+  for (const secret of [sandboxKey, liveKey, 'secret@example.com', 'user_secret', 'user_grace']) {
     expect(told).not.toContain(secret)
   }
 })

@@ -46,6 +46,8 @@ export type AppParts = TailParts & {
   readonly console: ConsoleParts
   /** Where customers reach the hosted pages, without a slash at its end. */
   readonly hostedUrl: string
+  /** File of the demo provider that the page at `/` shows to browsers of this machine; '' where there is none. */
+  readonly demoFile: string
   /** Of the payment processor, for browsers; '' where none is configured. */
   readonly publishableKeys: Readonly<Record<Environment, string>>
   /** Where customers enter their cards. */

@@ -6,6 +6,7 @@ import { parseQuery } from '@tollgate/schemas/http/parse-query'
 import type { RequestSeconds, UnknownNames } from '../metrics.ts'
 import type { ApiServer } from './api-server.ts'
 import type { AppParts } from './app-parts.ts'
+import { createNotFoundPage } from '../pages/provider/not-found-page.ts'
 import { registerPages } from '../pages/register-pages.ts'
 import { dataPlanePaths } from './data-plane-paths.ts'
 import { offerToConsole } from './offer-to-console.ts'
@@ -121,11 +122,10 @@ export async function buildApp(
   if (parts.tracing !== undefined) installTracing(app, parts.tracing)
   installBodyParser(app)
   const elsewhere = Object.keys(dataPlanePaths())
-  installErrorHandler(
-    app,
-    parts.clock,
-    installAllowedMethods(app, pathParameterCharsMax, elsewhere),
-  )
+  installErrorHandler(app, parts.clock, {
+    allowedMethods: installAllowedMethods(app, pathParameterCharsMax, elsewhere),
+    notFoundPage: createNotFoundPage(parts.hostedUrl),
+  })
   installUnknownNames(app, unknownNames)
   installRequestMetrics(app, requestSeconds)
   await installApiDescription(app)

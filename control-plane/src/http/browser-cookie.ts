@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** Names a browser that an account was signed in to in. It opens nothing: it only sets its attempts apart from others. */
-const cookieName = 'tollgate_browser'
+export const browserCookieName = 'tollgate_browser'
 const cookiePath = '/v1/ui/auth'
 /** Longer ones are not ours. */
 const tokenPattern = /(?:^|;)\s*tollgate_browser=([A-Za-z0-9_-]{43})\s*(?:;|$)/
@@ -19,7 +19,7 @@ export function setBrowserCookie(
   lifetimeMs: number,
 ): void {
   const attributes = [
-    `${cookieName}=${token}`,
+    `${browserCookieName}=${token}`,
     `Path=${cookiePath}`,
     `Max-Age=${Math.floor(lifetimeMs / 1000)}`,
     'HttpOnly',

@@ -12,15 +12,17 @@ import { registerCheckout } from './checkout/register-checkout.ts'
 import { registerReference } from '../reference/register-reference.ts'
 import { registerPortal } from './portal/register-portal.ts'
 import { ProblemError, ProblemPage, problems, type Problem } from './problem.tsx'
+import { registerProviderPages } from './provider/register-provider-pages.ts'
 import { noForeignOrigins, securityHeaders } from './security-headers.ts'
-import { registerStaticFiles } from './static-files.ts'
+import { basePathOf, registerStaticFiles } from './static-files.ts'
 
-/** The pages that customers see, under `/customer`. What goes wrong there is told as a page, too. */
+/** The pages for customers, under `/customer`, and those for providers. An error there is answered with a page, too. */
 export async function registerPages(app: ApiServer, parts: AppParts): Promise<void> {
-  const basePath = new URL(parts.hostedUrl).pathname.replace(/\/$/, '')
+  const basePath = basePathOf(parts.hostedUrl)
   const files = registerStaticFiles(app, basePath)
   registerReference(app, { hostedUrl: parts.hostedUrl, basePath, files })
   const pages: PageParts = { ...parts, basePath, files }
+  await registerProviderPages(app, pages)
   await app.register(async (instance) => {
     const scope = instance.withTypeProvider<ZodTypeProvider>()
     await scope.register(cookie)

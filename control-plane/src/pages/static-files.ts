@@ -14,6 +14,9 @@ export type StaticFiles = {
   readonly docsScript: string
   /** Of the tab, where the provider has none. */
   readonly icon: string
+  /** On top of the common one, for the pages for providers. */
+  readonly providerStylesheet: string
+  readonly providerScript: string
 }
 
 type StaticFile = { readonly path: string; readonly type: string; readonly content: Compressed }
@@ -21,28 +24,50 @@ type StaticFile = { readonly path: string; readonly type: string; readonly conte
 /** The address changes with the file. */
 const cacheControl = 'public, max-age=31536000, immutable'
 
+const types = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+const files = {
+  stylesheet: fileOf('pages.css', types.css),
+  script: fileOf('pages.js', types.js),
+  payment: fileOf('payment.js', types.js),
+  docsStylesheet: fileOf('docs.css', types.css),
+  docsScript: fileOf('docs.js', types.js),
+  icon: fileOf('icon.svg', types.svg),
+  providerStylesheet: fileOf('provider.css', types.css),
+  providerScript: fileOf('provider.js', types.js),
+}
+
 /** Serves what the pages load. */
 export function registerStaticFiles(app: ApiServer, basePath: string): StaticFiles {
-  const stylesheet = fileOf('pages.css', 'text/css; charset=utf-8')
-  const script = fileOf('pages.js', 'text/javascript; charset=utf-8')
-  const payment = fileOf('payment.js', 'text/javascript; charset=utf-8')
-  const docsStylesheet = fileOf('docs.css', 'text/css; charset=utf-8')
-  const docsScript = fileOf('docs.js', 'text/javascript; charset=utf-8')
-  const icon = fileOf('icon.svg', 'image/svg+xml')
-  for (const file of [stylesheet, script, payment, docsStylesheet, docsScript, icon]) {
+  for (const file of Object.values(files)) {
     app.get(file.path, { schema: { hide: true } }, (request, reply) => {
       void reply.type(file.type).header('cache-control', cacheControl)
       return sendCompressed(request, reply, file.content)
     })
   }
+  return staticFilesOf(basePath)
+}
+
+export function staticFilesOf(basePath: string): StaticFiles {
   return {
-    stylesheet: basePath + stylesheet.path,
-    script: basePath + script.path,
-    payment: basePath + payment.path,
-    docsStylesheet: basePath + docsStylesheet.path,
-    docsScript: basePath + docsScript.path,
-    icon: basePath + icon.path,
+    stylesheet: basePath + files.stylesheet.path,
+    script: basePath + files.script.path,
+    payment: basePath + files.payment.path,
+    docsStylesheet: basePath + files.docsStylesheet.path,
+    docsScript: basePath + files.docsScript.path,
+    icon: basePath + files.icon.path,
+    providerStylesheet: basePath + files.providerStylesheet.path,
+    providerScript: basePath + files.providerScript.path,
   }
+}
+
+/** What comes before our paths where the installation is not at the root of its address; otherwise empty. */
+export function basePathOf(hostedUrl: string): string {
+  return new URL(hostedUrl).pathname.replace(/\/$/, '')
 }
 
 function fileOf(name: string, type: string): StaticFile {

@@ -14,6 +14,8 @@ export type TollgateClient = {
   /** The reference of the provider's `requests` meter. */
   requestsMeter(): Promise<string>
   meterUsage(meterRef: string, query: Record<string, string>): Promise<MeterUsage>
+  /** A request that the client has no operation for. Throws an UnexpectedAnswerError if it does not succeed. */
+  require(method: string, path: string, body: unknown, idempotencyKey?: string): Promise<unknown>
   /** The plain request, for what the operations above do not cover. */
   send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<HttpAnswer>
   close(): void
@@ -56,8 +58,13 @@ export class UnexpectedAnswerError extends Error {
 export function createTollgateClient(options: HttpClientOptions): TollgateClient {
   const http = createHttpClient(options)
 
-  async function call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
-    const answer = await http.send(method, path, body)
+  async function call<Body>(
+    method: string,
+    path: string,
+    body?: unknown,
+    idempotencyKey?: string,
+  ): Promise<Body> {
+    const answer = await http.send(method, path, body, idempotencyKey)
     if (answer.status < 200 || answer.status > 299) {
       throw new UnexpectedAnswerError(method, path, answer)
     }
@@ -99,6 +106,7 @@ export function createTollgateClient(options: HttpClientOptions): TollgateClient
     },
     meterUsage: (meterRef, query) =>
       call('GET', `/ui/meters/${meterRef}/usage?${new URLSearchParams(query).toString()}`),
+    require: call,
     send: (...parameters) => http.send(...parameters),
     close: () => http.close(),
   }

@@ -20,6 +20,8 @@ export type DataFolder = {
   readonly formatFile: string
   readonly runFile: string
   readonly credentialsFile: string
+  /** For the page at `/`, see `demoFileSchema`. */
+  readonly demoFile: string
 }
 
 export function dataFolderAt(root: string): DataFolder {
@@ -34,6 +36,7 @@ export function dataFolderAt(root: string): DataFolder {
     formatFile: join(root, 'format.json'),
     runFile: join(root, 'run.json'),
     credentialsFile: join(root, 'credentials.json'),
+    demoFile: join(root, 'demo.json'),
   }
 }
 

@@ -53,17 +53,21 @@ try {
   const { engines = false } = program.opts<{ engines?: boolean }>()
   const environment = engines ? await withEngines(process.env, say) : process.env
   requireKnownSettings(environment)
-  const { dataDir, port, hungAfterSeconds } = readSettings(standaloneSettings, environment)
+  const { dataDir, port, hungAfterSeconds, demoPage } = readSettings(
+    standaloneSettings,
+    environment,
+  )
   const folder = dataFolderAt(resolve(dataDir))
   openedFolder = folder
   say(`Starting Tollgate on ${folder.root} ...`)
-  opening = openInstallation({ folder, port, hungAfterSeconds, environment, report })
-  const { credentials, meterRef } = await opening
+  const hasDemoPage = demoPage === 'yes'
+  opening = openInstallation({ folder, port, hungAfterSeconds, hasDemoPage, environment, report })
+  const { credentials, steps } = await opening
   if (!isStopping) {
     const inside = relative(process.cwd(), folder.root)
     const dataDirShown = inside === '' || inside.startsWith('..') ? folder.root : inside
     const startedInMs = Date.now() - startedAtMs
-    say(welcomeText({ credentials, meterRef, dataDir: dataDirShown, startedInMs, now: new Date() }))
+    say(welcomeText({ credentials, steps, dataDir: dataDirShown, startedInMs }))
     process.send?.({ ready: true })
   }
 } catch (error) {

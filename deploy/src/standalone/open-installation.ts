@@ -1,3 +1,5 @@
+import type { DemoFile } from '@tollgate/control-plane/pages/front/demo-file'
+import { firstSteps, type Step } from '@tollgate/control-plane/pages/front/first-steps'
 import { askWithRetries } from '../client/ask-with-retries.ts'
 import { createTollgateClient } from '../client/tollgate-client.ts'
 import { createStores } from './create-stores.ts'
@@ -6,15 +8,16 @@ import { checkFormat, makeDataFolder, type DataFolder } from './data-folder.ts'
 import { lockFolder } from './folder-lock.ts'
 import { endLeftovers } from './leftovers.ts'
 import { readRunFile } from './run-file.ts'
-import { seedDemo } from './seed-demo.ts'
+import { seedDemo, storyCustomer } from './seed-demo.ts'
 import { seedProvider } from './seed-provider.ts'
 import { explainFileError } from './start-refused.ts'
 import { startSupervisor, type Supervisor } from './supervisor.ts'
+import { writeFileDurably } from './write-file.ts'
 
 export type Installation = {
   readonly credentials: Credentials
-  /** The `requests` meter of the demo provider. */
-  readonly meterRef: string
+  /** The commands for a person who begins. */
+  readonly steps: readonly Step[]
   close(): Promise<void>
 }
 
@@ -22,6 +25,7 @@ export type OpenOptions = {
   readonly folder: DataFolder
   readonly port: number
   readonly hungAfterSeconds: number
+  readonly hasDemoPage: boolean
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly report: (line: string) => void
 }
@@ -49,14 +53,12 @@ export async function openInstallation(options: OpenOptions): Promise<Installati
     try {
       // Each can be repeated from its beginning: a part that was killed is back after a moment.
       const credentials = await askWithRetries(() => seedOnce(folder, supervisor))
-      const meterRef = await askWithRetries(() =>
-        withClient(credentials, (client) => client.requestsMeter()),
-      )
+      const steps = await askWithRetries(() => prepareSteps(options, supervisor, credentials))
       const close = async (): Promise<void> => {
         await supervisor.stop()
         await lock.release()
       }
-      return { credentials, meterRef, close }
+      return { credentials, steps, close }
     } catch (error) {
       await supervisor.stop()
       throw error
@@ -81,6 +83,32 @@ async function seed({ baseUrl, environment }: Supervisor): Promise<Credentials> 
   const keys = await seedProvider(environment)
   const unfinished = { baseUrl, ...keys, productRef: '' }
   return { ...unfinished, productRef: await withClient(unfinished, seedDemo) }
+}
+
+/**
+ * Returns the commands as they are true now, and writes the file that the page at `/` makes its own from. A full disk costs
+ * that file, not the start.
+ */
+async function prepareSteps(
+  { folder, report }: OpenOptions,
+  { adminUrls }: Supervisor,
+  credentials: Credentials,
+): Promise<readonly Step[]> {
+  const { baseUrl, sandboxKey, productRef } = credentials
+  const { name, externalRef: reference } = storyCustomer
+  const { meterRef, callsLeft } = await withClient(credentials, async (client) => ({
+    meterRef: await client.requestsMeter(),
+    callsLeft: (await client.checkLimit(reference, productRef)).remaining,
+  }))
+  const shown = { sandboxKey, productRef, meterRef, customer: { name, reference } }
+  const healthUrls = Object.fromEntries(
+    Object.entries(adminUrls).map(([service, url]) => [service, `${url}/health/ready`]),
+  )
+  const file: DemoFile = { ...shown, healthUrls }
+  await writeFileDurably(folder.demoFile, `${JSON.stringify(file, null, 2)}\n`, 0o600).catch(
+    (error: unknown) => report(`Cannot write ${folder.demoFile}: ${String(error)}`),
+  )
+  return firstSteps({ ...shown, baseUrl, callsLeft, now: new Date() })
 }
 
 async function withClient<Result>(

@@ -1,4 +1,4 @@
-import { nearestName } from '@tollgate/platform/config/nearest-name'
+import { nearestName } from '@tollgate/schemas/nearest-name'
 import { settingsSections } from '../settings/settings-sections.ts'
 import { StartRefusedError } from './start-refused.ts'
 

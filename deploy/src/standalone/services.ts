@@ -52,6 +52,8 @@ export type Shared = {
   readonly clickhousePassword: string
   /** Of the simulator; undefined where payments are not simulated. */
   readonly stripeWebhookSecret: string | undefined
+  /** Whether the page at `/` shows the demo provider. */
+  readonly hasDemoPage: boolean
 }
 
 /** The settings all services share; each gets its own ports on top. Stores that are not ours keep what they were given. */
@@ -66,6 +68,7 @@ export function sharedEnvironment(shared: Shared): Record<string, string> {
       TOLLGATE_CLICKHOUSE_PASSWORD: clickhousePassword,
     }),
     ...(stripeWebhookSecret !== undefined && stripeEnvironment(addresses, stripeWebhookSecret)),
+    TOLLGATE_DEMO_FILE: shared.hasDemoPage ? folder.demoFile : '',
     TOLLGATE_CONTROL_PLANE_URL: `http://${host}:${addresses.controlPlanePort}`,
     TOLLGATE_HOSTED_URL: `http://${host}:${addresses.publicPort}`,
     TOLLGATE_HOST: host,

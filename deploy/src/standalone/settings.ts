@@ -19,6 +19,12 @@ export const standaloneSettings = {
     15,
     { min: 5, max: 86_400 },
   ),
+  demoPage: choiceSetting(
+    'TOLLGATE_DEMO_PAGE',
+    'Whether the page at `/` shows the sandbox key of the demo provider, and opens hosted pages of its customer, for browsers of this machine; every user of the machine can open it',
+    ['yes', 'no'],
+    'yes',
+  ),
   logLevel: choiceSetting(
     'TOLLGATE_LOG_LEVEL',
     'Least severe level that is logged',

@@ -20,6 +20,8 @@ import { supervise, type Part, type SupervisedPart } from './supervise.ts'
 
 export type Supervisor = {
   readonly baseUrl: string
+  /** The operator's door by service. */
+  readonly adminUrls: Readonly<Record<string, string>>
   /** What the services were started with. */
   readonly environment: Readonly<Record<string, string | undefined>>
   stop(): Promise<void>
@@ -31,6 +33,8 @@ export type SupervisorOptions = {
   readonly port: number
   /** A service that has not answered for so long is killed and started again. */
   readonly hungAfterSeconds: number
+  /** Whether the page at `/` shows the demo provider. */
+  readonly hasDemoPage: boolean
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly report: (line: string) => void
 }
@@ -112,15 +116,17 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   }
   tell = report
   heldLines.forEach(report)
-  return { baseUrl, environment: environment(), stop }
+  return { baseUrl, adminUrls: adminUrls(addresses), environment: environment(), stop }
 }
 
 const nothing = Promise.resolve()
 
 /** Passwords live as long as one run. */
-function newShared({ folder, environment }: SupervisorOptions, addresses: Addresses): Shared {
+function newShared(options: SupervisorOptions, addresses: Addresses): Shared {
+  const { folder, environment, hasDemoPage } = options
   return {
     folder,
+    hasDemoPage,
     addresses,
     own: ownStores(environment),
     databaseUrl: '',

@@ -1,44 +1,29 @@
+import type { Step } from '@tollgate/control-plane/pages/front/first-steps'
 import type { Credentials } from './credentials.ts'
-import { demoCustomers } from './seed-demo.ts'
 
 export type Welcome = {
   readonly credentials: Credentials
-  readonly meterRef: string
+  readonly steps: readonly Step[]
   readonly dataDir: string
   readonly startedInMs: number
-  readonly now: Date
 }
 
-/** What a fresh start prints. The three commands work as they stand; a test runs them through a shell. */
-export function welcomeText(welcome: Welcome): string {
-  const { baseUrl, sandboxKey, liveKey, productRef } = welcome.credentials
-  const authorization = `-H 'Authorization: Bearer ${sandboxKey}'`
-  const json = `-H 'Content-Type: application/json'`
-  const customerRef = demoCustomers[0].externalRef
-  const usage = JSON.stringify({ customerRef, productRef, units: 1 })
-  const check = JSON.stringify({ customerRef, productRef })
-  const day = 86_400_000
-  const query = new URLSearchParams({
-    from: new Date(welcome.now.getTime() - 29 * day).toISOString().slice(0, 10),
-    to: new Date(welcome.now.getTime() + day).toISOString().slice(0, 10),
-    customerRef,
-  })
+/** What a start prints. The commands work as they are; a test runs them through a shell. */
+export function welcomeText({ credentials, steps, dataDir, startedInMs }: Welcome): string {
+  const { baseUrl, sandboxKey, liveKey, productRef } = credentials
+  const commands = steps.map(
+    ({ title, note, command }, at) => `${at + 1}. ${title}. ${note}\n  ${command}\n`,
+  )
   return `
-Tollgate runs at ${baseUrl} (started in ${(welcome.startedInMs / 1000).toFixed(1)} s, data in ${welcome.dataDir})
+Tollgate runs at ${baseUrl} (started in ${(startedInMs / 1000).toFixed(1)} s, data in ${dataDir})
 
-  sandbox key  ${sandboxKey}
-  live key     ${liveKey}
-  product      ${productRef}
+  in a browser   ${baseUrl}/
+  API reference  ${baseUrl}/docs
+  sandbox key    ${sandboxKey}
+  live key       ${liveKey}
+  product        ${productRef}
 
-Record usage:
-  curl -s ${baseUrl}/v1/sdk/usages ${authorization} ${json} -d '${usage}'
-
-Check the limit:
-  curl -s ${baseUrl}/v1/sdk/limits ${authorization} ${json} -d '${check}'
-
-Read the usage:
-  curl -s '${baseUrl}/ui/meters/${welcome.meterRef}/usage?${query.toString()}' ${authorization}
-
+${commands.join('\n')}
 Ctrl-C stops it; the data stays. In another terminal: npm run demo
 `
 }

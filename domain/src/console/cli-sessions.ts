@@ -8,6 +8,11 @@ import { sha256OfToken } from './tokens.ts'
 export type CliSession = {
   readonly sessionId: string
   readonly pollSha256: string
+  /** The User-Agent header of the client that opened the session; null if it sent none. Anyone can send anything. */
+  readonly device: string | null
+  /** The network that the session was opened from, see `networkOf`. */
+  readonly address: string
+  readonly createdAt: Date
   readonly expiresAt: Date
   /** What a user of the console said; undefined as long as nobody has. */
   readonly outcome: CliSessionOutcome | undefined
@@ -22,6 +27,9 @@ export type CliSessionOutcome = {
 type CliSessionRow = {
   session_id: string
   poll_sha256: string
+  device: string | null
+  address: string
+  created_at: Date
   expires_at: Date
   outcome: CliSessionOutcome['kind'] | null
   email: string
@@ -34,10 +42,20 @@ const sessionMs = 600_000
 /** Of one address of the network at a time, see `networkOf`. */
 const openSessionsMax = 20
 
+/** Longer than any client's own name, and short enough to show. */
+const deviceCharsMax = 200
+
+/** Who opens a session. */
+type CliSessionOpener = {
+  readonly pollToken: string
+  readonly address: string
+  readonly device: string | undefined
+}
+
 /** Undefined where too many are open that were opened from there. */
 export async function openCliSession(
   control: Sql,
-  { pollToken, address }: { readonly pollToken: string; readonly address: string },
+  { pollToken, address, device }: CliSessionOpener,
   now: Date,
 ): Promise<{ readonly sessionId: string } | undefined> {
   const network = networkOf(address)
@@ -51,10 +69,17 @@ export async function openCliSession(
       where address = ${network} and expires_at > ${now}`
     if (open!.total >= openSessionsMax) return undefined
     await sql`
-      insert into cli_sessions (session_id, poll_sha256, address, created_at, expires_at)
-      values (${sessionId}, ${sha256OfToken(pollToken)}, ${network}, ${now}, ${expiresAt})`
+      insert into cli_sessions (session_id, poll_sha256, address, device, created_at, expires_at)
+      values (${sessionId}, ${sha256OfToken(pollToken)}, ${network},
+        ${device?.slice(0, deviceCharsMax) ?? null}, ${now}, ${expiresAt})`
     return { sessionId }
   })
+}
+
+/** The end of the session's id, and so of the link that the terminal shows: `4F2A-91CE`. */
+export function userCodeOf(sessionId: string): string {
+  const code = sessionId.slice(-8).toUpperCase()
+  return `${code.slice(0, 4)}-${code.slice(4)}`
 }
 
 export async function findCliSession(
@@ -62,7 +87,8 @@ export async function findCliSession(
   sessionId: string,
 ): Promise<CliSession | undefined> {
   const [row] = await control<CliSessionRow[]>`
-    select session_id, poll_sha256, expires_at, outcome, email, environment
+    select session_id, poll_sha256, device, address, cli_sessions.created_at, expires_at, outcome,
+      email, environment
     from cli_sessions left join cli_session_outcomes using (session_id)
     where session_id = ${sessionId}`
   if (row === undefined) return undefined
@@ -70,6 +96,9 @@ export async function findCliSession(
   return {
     sessionId: row.session_id,
     pollSha256: row.poll_sha256,
+    device: row.device,
+    address: row.address,
+    createdAt: row.created_at,
     expiresAt: row.expires_at,
     outcome: kind === null ? undefined : { kind, email, environment },
   }

@@ -38,6 +38,7 @@ describe('headers that go on to the control plane', () => {
       'x-forwarded-for': '10.0.0.1',
       'x-forwarded-proto': 'http',
       'x-forwarded-host': 'api.example.com',
+      'x-forwarded-ignored': 'yes',
     })
     expect(ignored).toEqual(['10.0.0.1'])
   })

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'undici/types/header.js'
 import { requestIdHeader } from '@tollgate/schemas/http/request-id'
+import { forwardedIgnoredHeader } from '@tollgate/schemas/http/forwarded'
 import type { FallbackRequest } from './http-front.ts'
 import { clientAddressOf, isTrusted, type TrustedProxies } from './trusted-proxies.ts'
 
@@ -53,6 +54,9 @@ export function requestHeaders(
   const forwardedFor = given.get('x-forwarded-for')
   const isFromProxy = isTrusted(trusted, remoteAddress)
   if (!isFromProxy && forwardedFor !== undefined) onIgnored(remoteAddress)
+  // The start page of a demo is careful with a request that may have come through a proxy.
+  const isIgnored = !isFromProxy && [...forwarded].some((name) => given.has(name))
+  if (isIgnored) flat.push(forwardedIgnoredHeader, 'yes')
   const from = isFromProxy ? given : new Map<string, string>()
   const client =
     forwardedFor === undefined

@@ -9,6 +9,8 @@ export const cliSessionOpenedSchema = z.object({
   authUrl: z.string(),
   /** The bearer token that the key is fetched with. */
   pollToken: z.string(),
+  /** The page of `authUrl` shows the same code. A client shows it, so that its user can compare. */
+  userCode: z.string(),
 })
 
 export const cliSessionCompleteSchema = z.object({

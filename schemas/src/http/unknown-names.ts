@@ -1,4 +1,4 @@
-import leven from 'leven'
+import { nearestName } from '../nearest-name.ts'
 import type { ValidationIssue } from './errors.ts'
 import { hasOnlyKnownNames, visitUnknownNames, type KnownNames } from './known-names.ts'
 
@@ -34,7 +34,8 @@ export function findUnknownNames(
     const shown = given.slice(0, nameCharsMax)
     const path = [...place, shown]
     const name = nameOf(path)
-    if (!found.has(name)) found.set(name, { kind, path, name, nearest: nearestName(given, fields) })
+    if (!found.has(name))
+      found.set(name, { kind, path, name, nearest: nearestKnown(given, fields) })
     return found.size < unknownNamesMax
   })
   return [...found.values()]
@@ -55,33 +56,15 @@ type Known = ReadonlyMap<string, unknown>
 const remembered = new WeakMap<Known, Map<string, string | undefined>>()
 const rememberedMax = 256
 
-/** Returns the known name that the given one is most likely a slip of; undefined if none is near. */
-export function nearestName(given: string, known: Known): string | undefined {
+function nearestKnown(given: string, known: Known): string | undefined {
   if (given.length > nameCharsMax) return undefined
   let names = remembered.get(known)
   if (names === undefined || names.size >= rememberedMax) {
     names = new Map<string, string | undefined>()
     remembered.set(known, names)
   }
-  if (!names.has(given)) names.set(given, searchNearest(given, known.keys()))
+  if (!names.has(given)) names.set(given, nearestName(given, known.keys()))
   return names.get(given)
-}
-
-function searchNearest(given: string, known: Iterable<string>): string | undefined {
-  const plain = plainOf(given)
-  let nearest: string | undefined
-  // One slip for every 3 characters: any short name would be near every other one.
-  let least = Math.floor(plain.length / 3) + 1
-  for (const name of known) {
-    const distance = leven(plain, plainOf(name))
-    if (distance < least) [nearest, least] = [name, distance]
-  }
-  return nearest
-}
-
-/** `customer_ref` and `CustomerRef` are spellings of `customerRef`. */
-function plainOf(name: string): string {
-  return name.replaceAll(/[_-]/g, '').toLowerCase()
 }
 
 /**

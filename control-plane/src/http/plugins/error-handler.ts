@@ -12,6 +12,7 @@ import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage
 import { requestIdHeader } from '@tollgate/schemas/http/request-id'
 import { validationErrorBody } from '@tollgate/schemas/http/validation-error'
 import { RefusalError, refusals } from '../../errors.ts'
+import type { NotFoundPage } from '../../pages/provider/not-found-page.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AllowedMethods } from './allowed-methods.ts'
 import { InvalidRequestError } from './validation.ts'
@@ -23,11 +24,18 @@ declare module 'fastify' {
   }
 }
 
+/** What a request is answered that no route takes. */
+type Unrouted = {
+  readonly allowedMethods: AllowedMethods
+  /** Answers browsers with a page; returns undefined for other clients. */
+  readonly notFoundPage: NotFoundPage
+}
+
 /** Turns whatever was thrown into the wire contract's error bodies. Details of a fault of ours stay in the log. */
 export function installErrorHandler(
   app: ApiServer,
   clock: Clock,
-  allowedMethods: AllowedMethods,
+  { allowedMethods, notFoundPage }: Unrouted,
 ): void {
   app.setErrorHandler((error: Error, request, reply) => {
     if (error instanceof InvalidRequestError) {
@@ -39,9 +47,11 @@ export function installErrorHandler(
     if (refusal.statusCode >= 500) request.log.error({ err: error }, 'request failed')
     return sendRefusal(refusal, request, reply)
   })
-  app.setNotFoundHandler((request, reply) =>
-    sendRefusal(refusalOfUnrouted(request, allowedMethods), request, reply),
-  )
+  app.setNotFoundHandler((request, reply) => {
+    const refusal = refusalOfUnrouted(request, allowedMethods)
+    const page = refusal.statusCode === 404 ? notFoundPage(request, reply) : undefined
+    return page ?? sendRefusal(refusal, request, reply)
+  })
 }
 
 /** The schema of a body gets null in place of a body that is missing. */

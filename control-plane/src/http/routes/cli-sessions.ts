@@ -7,7 +7,7 @@ import {
   type CliSessionParts,
   type Exchange,
 } from '@tollgate/domain/console/answer-cli-session'
-import { openCliSession } from '@tollgate/domain/console/cli-sessions'
+import { openCliSession, userCodeOf } from '@tollgate/domain/console/cli-sessions'
 import { cliSessionPageUrl } from '@tollgate/domain/console/console-pages'
 import { drawToken } from '@tollgate/domain/console/tokens'
 import {
@@ -33,16 +33,27 @@ export function registerOpenCliSessionRoutes(app: ApiServer, parts: AppParts): v
   const security: [] = []
   app.post(
     path,
-    { schema: { tags, security, response: { 201: cliSessionOpenedSchema } } },
+    {
+      schema: {
+        tags,
+        security,
+        description:
+          'Opens a session for a command-line client. The page of `authUrl` shows the `User-Agent` of this request as the ' +
+          'device that asks, and `userCode` for the user to compare.',
+        response: { 201: cliSessionOpenedSchema },
+      },
+    },
     async (request, reply) => {
       const pollToken = drawToken()
       const { control } = parts.console.database
-      const opener = { pollToken, address: request.ip }
+      const device = request.headers['user-agent']
+      const opener = { pollToken, address: request.ip, device }
       const session = await openCliSession(control, opener, new Date(parts.clock.now()))
       if (session === undefined) throw refusals.tooManyCliSessions()
       const { sessionId } = session
       const authUrl = cliSessionPageUrl(parts.hostedUrl, sessionId)
-      return reply.code(201).send({ sessionId, authUrl, pollToken })
+      const userCode = userCodeOf(sessionId)
+      return reply.code(201).send({ sessionId, authUrl, pollToken, userCode })
     },
   )
 
@@ -107,7 +118,7 @@ export function registerAnswerCliSessionRoutes(app: ApiServer, parts: AppParts):
   )
 }
 
-function cliParts({ console, hotState, secrets }: AppParts): CliSessionParts {
+export function cliParts({ console, hotState, secrets }: AppParts): CliSessionParts {
   return { database: console.database, hotState, secrets }
 }
 

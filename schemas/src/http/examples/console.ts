@@ -131,6 +131,7 @@ export const consoleExamples = {
         sessionId: refs.session,
         authUrl: `${hosted}/console/cli/${refs.session}`,
         pollToken: 'cG9sbCB0b2tlbiBmb3IgdGhlIGV4YW1wbGUgb25seQ',
+        userCode: '092B-4D6E',
       },
     }),
   },

@@ -1,0 +1,118 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import {
+  cancelCliSession,
+  completeCliSession,
+  type AnswerOutcome,
+} from '@tollgate/domain/console/answer-cli-session'
+import { findCliSession, type CliSession } from '@tollgate/domain/console/cli-sessions'
+import { scopesOfRole } from '@tollgate/schemas/console-roles'
+import { cliSessionCompleteSchema } from '@tollgate/schemas/http/cli-sessions'
+import type { ApiServer } from '../../http/api-server.ts'
+import { originOf } from '../../http/plugins/authentication.ts'
+import { requireProvider } from '../../http/require.ts'
+import { cliParts } from '../../http/routes/cli-sessions.ts'
+import { formFields } from '../form-fields.ts'
+import type { PageParts } from '../frame.ts'
+import { seeOther, sendProviderPage } from '../provider/provider-page.tsx'
+import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
+import { CliAnsweredPage, CliPage, cliPagePath } from './cli-page.tsx'
+import { findVisitor, requireVisitor, type ConsoleVisitor } from './console-session.ts'
+import { signInPath } from './sign-in-page.tsx'
+
+const params = z.object({ sessionId: z.string() })
+const schema = { hide: true, params }
+const path = `${cliPagePath}/:sessionId`
+
+/** Where a user of the console lets a command line have a secret key. */
+export function registerCliPages(app: ApiServer, pages: PageParts): void {
+  app.get(path, { schema }, async (request, reply) => {
+    const { sessionId } = request.params
+    if (!/^[0-9a-f]{32}$/.test(sessionId)) {
+      throw new ProviderProblemError(providerProblems.noCliSession)
+    }
+    const visitor = await findVisitor(pages, request)
+    if (visitor === undefined) {
+      return seeOther(reply, `${pages.basePath}${signInPath}?cli=${sessionId}`)
+    }
+    requireManager(visitor)
+    const now = new Date(pages.clock.now())
+    const cliSession = await requireOpenSession(pages, sessionId, now)
+    const provider = await requireProvider(pages, visitor.session)
+    const page = { frame: pages, visitor, provider, cliSession, now }
+    return sendProviderPage(reply, 200, <CliPage {...page} />)
+  })
+
+  app.post(`${path}/approve`, { schema }, async (request, reply) => {
+    const { session } = await requireManagerForm(pages, request)
+    const asked = cliSessionCompleteSchema.safeParse(formFields(request))
+    const { isLive } = await requireProvider(pages, session)
+    // The page offers what is possible: another value did not come from it.
+    if (!asked.success || (asked.data.environment === 'live' && !isLive)) {
+      throw new ProviderProblemError(providerProblems.staleForm)
+    }
+    const outcome = await completeCliSession(
+      cliParts(pages),
+      request.params.sessionId,
+      session,
+      originOf(request),
+      asked.data.environment,
+      new Date(pages.clock.now()),
+      (error) => pages.logger.error({ err: error }, 'a key was issued, but is not published yet'),
+    )
+    return answer(pages, reply, outcome, true)
+  })
+
+  app.post(`${path}/decline`, { schema }, async (request, reply) => {
+    const { session } = await requireManagerForm(pages, request)
+    const now = new Date(pages.clock.now())
+    const { sessionId } = request.params
+    const outcome = await cancelCliSession(cliParts(pages), sessionId, session, now)
+    return answer(pages, reply, outcome, false)
+  })
+}
+
+async function requireManagerForm(
+  pages: PageParts,
+  request: FastifyRequest,
+): Promise<ConsoleVisitor> {
+  const visitor = await requireVisitor(pages, request)
+  requireManager(visitor)
+  return visitor
+}
+
+/** As the API has it: keys are for owners and admins. */
+function requireManager({ session }: ConsoleVisitor): void {
+  if (scopesOfRole(session.role).includes('manage')) return
+  throw new ProviderProblemError(providerProblems.roleTooLow)
+}
+
+async function requireOpenSession(
+  pages: PageParts,
+  sessionId: string,
+  now: Date,
+): Promise<CliSession> {
+  const found = await findCliSession(pages.console.database.control, sessionId)
+  if (found === undefined) throw new ProviderProblemError(providerProblems.noCliSession)
+  if (found.outcome !== undefined) {
+    throw new ProviderProblemError(providerProblems.cliSessionAnswered)
+  }
+  if (found.expiresAt <= now) throw new ProviderProblemError(providerProblems.cliSessionExpired)
+  return found
+}
+
+function answer(
+  pages: PageParts,
+  reply: FastifyReply,
+  outcome: AnswerOutcome,
+  isApproved: boolean,
+): FastifyReply {
+  switch (outcome) {
+    case 'answered':
+      return sendProviderPage(reply, 200, <CliAnsweredPage frame={pages} isApproved={isApproved} />)
+    case 'answered-before':
+      throw new ProviderProblemError(providerProblems.cliSessionAnswered)
+    case 'not-found':
+      throw new ProviderProblemError(providerProblems.cliSessionExpired)
+  }
+}

@@ -1,0 +1,80 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { findConsoleSession, type ConsoleSession } from '@tollgate/domain/console/access-tokens'
+import { drawToken } from '@tollgate/domain/console/tokens'
+import { cookieOptions, formTokenOf, isFormToken } from '../cookies.ts'
+import { formFields } from '../form-fields.ts'
+import type { PageParts } from '../frame.ts'
+import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
+
+/*
+ * Two cookies of the console's pages, which no script can read. One holds the access token of a signed-in user. The other
+ * holds a random token for the forms before that: other sites can send a form here, but cannot know what it has to carry.
+ */
+
+export const consolePath = '/console'
+
+const sessionCookie = 'tollgate_console'
+const formCookie = 'tollgate_console_form'
+
+/** A user who is signed in, with what the forms of the pages carry. */
+export type ConsoleVisitor = { readonly session: ConsoleSession; readonly formToken: string }
+
+export async function findVisitor(
+  pages: PageParts,
+  request: FastifyRequest,
+): Promise<ConsoleVisitor | undefined> {
+  const token = request.cookies[sessionCookie]
+  if (token === undefined) return undefined
+  const now = new Date(pages.clock.now())
+  const session = await findConsoleSession(pages.console.database.control, token, now)
+  return session === undefined ? undefined : { session, formToken: formTokenOf(token) }
+}
+
+/** For a form that a signed-in user sends. */
+export async function requireVisitor(
+  pages: PageParts,
+  request: FastifyRequest,
+): Promise<ConsoleVisitor> {
+  const visitor = await findVisitor(pages, request)
+  if (visitor === undefined) throw new ProviderProblemError(providerProblems.signedOut)
+  requireFormToken(request, request.cookies[sessionCookie])
+  return visitor
+}
+
+/** Signs the browser in until the access token expires. */
+export function setSessionCookie(
+  pages: PageParts,
+  reply: FastifyReply,
+  accessToken: string,
+  expiresAt: Date,
+): void {
+  const maxAge = Math.floor((expiresAt.getTime() - pages.clock.now()) / 1_000)
+  void reply.setCookie(sessionCookie, accessToken, { ...optionsOf(pages), maxAge })
+}
+
+export function clearSessionCookie(pages: PageParts, reply: FastifyReply): void {
+  void reply.clearCookie(sessionCookie, optionsOf(pages))
+}
+
+/** Returns what a form for visitors who are not signed in carries, and sets the cookie that it is checked against. */
+export function openForm(pages: PageParts, request: FastifyRequest, reply: FastifyReply): string {
+  const given = request.cookies[formCookie]
+  const token = given !== undefined && /^[\w-]{43}$/.test(given) ? given : drawToken()
+  void reply.setCookie(formCookie, token, optionsOf(pages))
+  return formTokenOf(token)
+}
+
+/** Refuses a form that did not come from a page that `openForm` was called for. */
+export function requireOpenForm(request: FastifyRequest): void {
+  requireFormToken(request, request.cookies[formCookie])
+}
+
+function requireFormToken(request: FastifyRequest, cookieToken: string | undefined): void {
+  const given = formFields(request)['formToken']
+  if (cookieToken !== undefined && isFormToken(cookieToken, given)) return
+  throw new ProviderProblemError(providerProblems.staleForm)
+}
+
+function optionsOf({ basePath, hostedUrl }: PageParts): ReturnType<typeof cookieOptions> {
+  return cookieOptions(basePath + consolePath, new URL(hostedUrl).protocol === 'https:')
+}

@@ -1,0 +1,28 @@
+import type { ReactElement, ReactNode } from 'react'
+import { NoticeLine, type Notice } from '../notice.tsx'
+import { ProviderPage, type ProviderFrame } from '../provider/provider-page.tsx'
+
+type FormPageProps = {
+  readonly frame: ProviderFrame
+  readonly title: string
+  readonly notice: Notice | undefined
+  /** Where the form is sent, under the base path. */
+  readonly path: string
+  readonly formToken: string
+  readonly children: ReactNode
+}
+
+/** A page that is one form. */
+export function FormPage(props: FormPageProps): ReactElement {
+  const { frame, title, notice, path, formToken, children } = props
+  return (
+    <ProviderPage frame={frame} title={title} narrow>
+      <NoticeLine notice={notice} />
+      <form className="card" method="post" action={frame.basePath + path}>
+        <h1>{title}</h1>
+        <input type="hidden" name="formToken" value={formToken} />
+        {children}
+      </form>
+    </ProviderPage>
+  )
+}

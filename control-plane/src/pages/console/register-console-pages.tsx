@@ -1,0 +1,33 @@
+import { signOut } from '@tollgate/domain/console/change-session'
+import type { ApiServer } from '../../http/api-server.ts'
+import { requireProvider } from '../../http/require.ts'
+import type { PageParts } from '../frame.ts'
+import { seeOther, sendProviderPage } from '../provider/provider-page.tsx'
+import { registerCliPages } from './cli-routes.tsx'
+import { ConsoleHomePage, signOutPath } from './console-home-page.tsx'
+import { clearSessionCookie, consolePath, findVisitor, requireVisitor } from './console-session.ts'
+import { registerSetPasswordPage } from './set-password-routes.tsx'
+import { signInPath } from './sign-in-page.tsx'
+import { registerSignInPage } from './sign-in-routes.tsx'
+
+/** What the links to `/console/...` lead to, until the console itself takes these paths over. */
+export function registerConsolePages(app: ApiServer, pages: PageParts): void {
+  app.get(consolePath, { schema: { hide: true } }, async (request, reply) => {
+    const visitor = await findVisitor(pages, request)
+    if (visitor === undefined) return seeOther(reply, pages.basePath + signInPath)
+    const provider = await requireProvider(pages, visitor.session)
+    const page = <ConsoleHomePage frame={pages} visitor={visitor} provider={provider} />
+    return sendProviderPage(reply, 200, page)
+  })
+
+  app.post(signOutPath, { schema: { hide: true } }, async (request, reply) => {
+    const { session } = await requireVisitor(pages, request)
+    await signOut(pages.database, session)
+    clearSessionCookie(pages, reply)
+    return seeOther(reply, pages.basePath + signInPath)
+  })
+
+  registerSignInPage(app, pages)
+  registerSetPasswordPage(app, pages)
+  registerCliPages(app, pages)
+}

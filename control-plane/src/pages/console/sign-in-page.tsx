@@ -1,0 +1,70 @@
+import type { ReactElement } from 'react'
+import type { Provider } from '@tollgate/domain/providers/repository'
+import { passwordCharsMax } from '@tollgate/schemas/limits'
+import type { Notice } from '../notice.tsx'
+import type { ProviderFrame } from '../provider/provider-page.tsx'
+import { FormPage } from './form-page.tsx'
+
+export type SignInPageProps = {
+  readonly frame: ProviderFrame
+  readonly formToken: string
+  readonly notice?: Notice | undefined
+  readonly email?: string | undefined
+  /** The user is asked for one of them; empty: the user is not asked. */
+  readonly providers?: readonly Provider[]
+  /** The CLI session that the page leads back to. */
+  readonly cliSessionId?: string | undefined
+}
+
+export const signInPath = '/console/sign-in'
+
+export function SignInPage(props: SignInPageProps): ReactElement {
+  const { frame, formToken, notice, email = '', providers = [], cliSessionId } = props
+  return (
+    <FormPage frame={frame} title="Sign in" notice={notice} path={signInPath} formToken={formToken}>
+      {cliSessionId !== undefined && (
+        <>
+          <p className="quiet">After that you see which device asks for a secret key.</p>
+          <input type="hidden" name="cli" value={cliSessionId} />
+        </>
+      )}
+      <label>
+        Email address
+        <input
+          name="email"
+          type="email"
+          required
+          autoComplete="username"
+          defaultValue={email}
+          autoFocus={notice === undefined && email === ''}
+        />
+      </label>
+      <label>
+        Password
+        <input
+          name="password"
+          type="password"
+          required
+          maxLength={passwordCharsMax}
+          autoComplete="current-password"
+          autoFocus={notice === undefined && email !== ''}
+        />
+      </label>
+      {providers.length > 0 && (
+        <label>
+          Provider
+          <select name="providerId">
+            {providers.map(({ providerId, name }) => (
+              <option key={providerId} value={providerId}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <button className="button main" type="submit">
+        Sign in
+      </button>
+    </FormPage>
+  )
+}

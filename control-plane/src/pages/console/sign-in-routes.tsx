@@ -1,0 +1,122 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { signIn, type SignInOutcome } from '@tollgate/domain/console/sign-in'
+import { signInSchema } from '@tollgate/schemas/http/console-auth'
+import type { ApiServer } from '../../http/api-server.ts'
+import { browserCookieName, readBrowserCookie } from '../../http/browser-cookie.ts'
+import { originOf } from '../../http/plugins/authentication.ts'
+import { cookieOptions } from '../cookies.ts'
+import { formFields } from '../form-fields.ts'
+import type { PageParts } from '../frame.ts'
+import { keptFormOf } from '../kept-form.ts'
+import { seeOther, sendProviderPage } from '../provider/provider-page.tsx'
+import {
+  consolePath,
+  findVisitor,
+  openForm,
+  requireOpenForm,
+  setSessionCookie,
+} from './console-session.ts'
+import { SignInPage, signInPath, type SignInPageProps } from './sign-in-page.tsx'
+
+export function registerSignInPage(app: ApiServer, pages: PageParts): void {
+  app.get(signInPath, { schema: { hide: true } }, async (request, reply) => {
+    const cliSessionId = cliSessionIdOf(request.query)
+    if ((await findVisitor(pages, request)) !== undefined) {
+      return seeOther(reply, nextPath(pages, cliSessionId))
+    }
+    const formToken = openForm(pages, request, reply)
+    const kept = keptFormOf(request, { path: pages.basePath + consolePath, formToken })
+    const notice =
+      kept === undefined
+        ? undefined
+        : ({ tone: 'good', text: 'Your password is set. Sign in with it.' } as const)
+    const email = kept?.fields['email']
+    return show(pages, reply, 200, { formToken, cliSessionId, notice, email })
+  })
+
+  app.post(signInPath, { schema: { hide: true } }, async (request, reply) => {
+    requireOpenForm(request)
+    const fields = formFields(request)
+    const shown = {
+      formToken: openForm(pages, request, reply),
+      cliSessionId: cliSessionIdOf(fields),
+      email: fields['email'],
+    }
+    const given = signInSchema.safeParse({ ...fields, environment: 'sandbox' })
+    if (!given.success) {
+      const text = 'Enter your email address and your password.'
+      return show(pages, reply, 400, { ...shown, notice: { tone: 'bad', text } })
+    }
+    const attempt = {
+      ...given.data,
+      providerId: given.data.providerId || undefined,
+      address: request.ip,
+      browserToken: readBrowserCookie(request),
+      origin: originOf(request),
+    }
+    const outcome = await signIn(pages.console, attempt, new Date(pages.clock.now()))
+    return answer(pages, reply, outcome, shown)
+  })
+}
+
+function answer(
+  pages: PageParts,
+  reply: FastifyReply,
+  outcome: SignInOutcome,
+  shown: Shown,
+): FastifyReply {
+  switch (outcome.kind) {
+    case 'signed-in': {
+      const { signedIn, browserToken } = outcome
+      setSessionCookie(pages, reply, signedIn.accessToken, signedIn.expiresAt)
+      if (browserToken !== undefined) rememberBrowser(pages, reply, browserToken)
+      return seeOther(reply, nextPath(pages, shown.cliSessionId))
+    }
+    case 'several': {
+      const text = 'You are a user of several providers. Choose one, and enter your password again.'
+      const { providers } = outcome
+      return show(pages, reply, 200, { ...shown, providers, notice: { tone: 'bad', text } })
+    }
+    case 'refused': {
+      const text = 'The email address or the password is incorrect.'
+      return show(pages, reply, 401, { ...shown, notice: { tone: 'bad', text } })
+    }
+    case 'wait': {
+      const minutes = Math.max(1, Math.ceil(outcome.waitMs / 60_000))
+      const text = `Too many attempts. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`
+      void reply.header('retry-after', Math.max(1, Math.ceil(outcome.waitMs / 1_000)))
+      return show(pages, reply, 429, { ...shown, notice: { tone: 'bad', text } })
+    }
+  }
+}
+
+type Shown = Omit<SignInPageProps, 'frame'>
+
+function show(pages: PageParts, reply: FastifyReply, status: number, shown: Shown): FastifyReply {
+  return sendProviderPage(reply, status, <SignInPage frame={pages} {...shown} />)
+}
+
+/** Sign-ins from this browser are counted apart from guesses made elsewhere. */
+function rememberBrowser(
+  { basePath, hostedUrl, console }: PageParts,
+  reply: FastifyReply,
+  token: string,
+): void {
+  const isSecure = new URL(hostedUrl).protocol === 'https:'
+  void reply.setCookie(browserCookieName, token, {
+    ...cookieOptions(basePath + consolePath, isSecure),
+    sameSite: 'strict',
+    maxAge: Math.floor(console.limits.knownBrowserMs / 1_000),
+  })
+}
+
+/** Returns the id of the CLI session to go on with. No other address can be given, so the page redirects nowhere else. */
+function cliSessionIdOf(given: FastifyRequest['query']): string | undefined {
+  const { cli } = given as { readonly cli?: unknown }
+  return typeof cli === 'string' && /^[0-9a-f]{32}$/.test(cli) ? cli : undefined
+}
+
+function nextPath({ basePath }: PageParts, cliSessionId: string | undefined): string {
+  const path = cliSessionId === undefined ? consolePath : `${consolePath}/cli/${cliSessionId}`
+  return basePath + path
+}

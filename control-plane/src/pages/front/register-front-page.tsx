@@ -1,0 +1,114 @@
+import type { FastifyRequest } from 'fastify'
+import { jobActor } from '@tollgate/domain/audit/actor'
+import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
+import { openCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
+import { checkoutPageUrl, customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { ApiServer } from '../../http/api-server.ts'
+import { commit } from '../../http/commit.ts'
+import { originOf } from '../../http/plugins/authentication.ts'
+import { requireCustomer } from '../../http/require.ts'
+import { checkLimit } from '../../limits/check-limit.ts'
+import { formTokenOf, isFormToken } from '../cookies.ts'
+import { formFields } from '../form-fields.ts'
+import type { PageParts } from '../frame.ts'
+import { seeOther, sendProviderPage, wantsPage } from '../provider/provider-page.tsx'
+import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
+import { firstSteps, generalSteps } from './first-steps.ts'
+import { demoPaths, FrontPage } from './front-page.tsx'
+import { readDemo, type Demo } from './read-demo.ts'
+
+/** The page at `/`. Programs get the answer of an unknown path there, as before there was a page. */
+export function registerFrontPage(app: ApiServer, pages: PageParts): void {
+  app.get('/', { schema: { hide: true } }, async (request, reply) => {
+    if (!wantsPage(request)) return reply.callNotFound()
+    const demo = await readDemo(pages, request)
+    const steps =
+      demo === undefined
+        ? generalSteps(pages.hostedUrl)
+        : firstSteps({
+            ...demo,
+            baseUrl: pages.hostedUrl,
+            callsLeft: await callsLeftOf(pages, request, demo),
+            now: new Date(pages.clock.now()),
+          })
+    const shown = demo && { ...demo, formToken: formTokenOf(demo.sandboxKey) }
+    const page = <FrontPage frame={pages} steps={steps} demo={shown} />
+    return sendProviderPage(reply.header('vary', 'accept'), 200, page)
+  })
+  if (pages.demoFile !== '') registerDemoPages(app, pages)
+}
+
+/** Undefined where it cannot be read now: the page does without. */
+async function callsLeftOf(
+  pages: PageParts,
+  request: FastifyRequest,
+  demo: Demo,
+): Promise<number | undefined> {
+  const { customer, productRef } = demo
+  const asked = { customerRef: customer.reference, productRef, includeCheckoutSession: false }
+  try {
+    return (await checkLimit(pages, operationOf(pages, request, demo), asked)).remaining
+  } catch (error) {
+    request.log.warn({ err: error }, 'the limit of the demo customer could not be read')
+    return undefined
+  }
+}
+
+/**
+ * Each makes a session of the demo customer and leads to its page. The path is relative: browsers follow the answer of a form
+ * only on the host that the form is on, and that may be `localhost`.
+ */
+function registerDemoPages(app: ApiServer, pages: PageParts): void {
+  app.post(demoPaths.portal, { schema: { hide: true } }, async (request, reply) => {
+    const { operation, customerRef } = await requireDemo(pages, request)
+    const { sessionId } = await commit(pages, operation, (work) =>
+      openCustomerSession(work, pages.limits, { customerRef, productRef: null }),
+    )
+    return seeOther(reply, customerPageUrl(pages.basePath, sessionId))
+  })
+
+  app.post(demoPaths.checkout, { schema: { hide: true } }, async (request, reply) => {
+    const { operation, customerRef, productRef } = await requireDemo(pages, request)
+    const { sessionId } = await commit(pages, operation, (work) =>
+      openCheckoutSession(work, pages, {
+        customerRef,
+        productRef,
+        purpose: 'product',
+        plan: undefined,
+        returnUrl: null,
+        mayChangePlan: true,
+      }),
+    )
+    return seeOther(reply, checkoutPageUrl(pages.basePath, sessionId))
+  })
+}
+
+/** The page carries what only its readers know: another site cannot send the form. */
+async function requireDemo(
+  pages: PageParts,
+  request: FastifyRequest,
+): Promise<{ operation: Operation; customerRef: string; productRef: string }> {
+  const demo = await readDemo(pages, request)
+  if (demo === undefined) throw new ProviderProblemError(providerProblems.notFound)
+  if (!isFormToken(demo.sandboxKey, formFields(request)['formToken'])) {
+    throw new ProviderProblemError(providerProblems.staleForm)
+  }
+  const operation = operationOf(pages, request, demo)
+  const { reference: customerRef } = await requireCustomer(
+    pages,
+    demo.caller,
+    demo.customer.reference,
+  )
+  return { operation, customerRef, productRef: demo.productRef }
+}
+
+function operationOf(pages: PageParts, request: FastifyRequest, { caller }: Demo): Operation {
+  return {
+    ...caller,
+    now: new Date(pages.clock.now()),
+    actor: { ...jobActor('demo page'), ...originOf(request) },
+    requestId: request.id,
+    idempotencyKey: null,
+  }
+}

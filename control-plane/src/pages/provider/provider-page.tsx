@@ -1,0 +1,90 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ReactElement, ReactNode } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { noForeignOrigins, securityHeaders } from '../security-headers.ts'
+import type { StaticFiles } from '../static-files.ts'
+
+/*
+ * Pages for providers and operators: the page at `/` and those under `/console`. They name no merchant and are in English,
+ * unlike the pages for customers.
+ */
+
+/** Where the pages are, and what they load. */
+export type ProviderFrame = {
+  /** Comes before our paths where the installation is not at the root of its address. */
+  readonly basePath: string
+  readonly files: StaticFiles
+}
+
+type ProviderPageProps = {
+  readonly frame: ProviderFrame
+  /** Of the tab; the page's own heading is among the children. */
+  readonly title: string
+  /** One column, for a page with one task. */
+  readonly narrow?: boolean
+  readonly children: ReactNode
+}
+
+export function ProviderPage(props: ProviderPageProps): ReactElement {
+  const { frame, title, narrow = false, children } = props
+  const { basePath, files } = frame
+  return (
+    <html lang="en">
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} · Tollgate`}</title>
+        <link rel="stylesheet" href={files.stylesheet} />
+        <link rel="stylesheet" href={files.providerStylesheet} />
+        <link rel="icon" href={files.icon} />
+        <script src={files.providerScript} defer />
+      </head>
+      <body>
+        <a className="skip" href="#main">
+          Skip to the content
+        </a>
+        <header className="top">
+          <div className="wide row">
+            <a className="brand" href={`${basePath}/`}>
+              Tollgate
+            </a>
+          </div>
+        </header>
+        <main id="main" className={narrow ? 'narrow' : 'wide'} tabIndex={-1}>
+          {children}
+        </main>
+      </body>
+    </html>
+  )
+}
+
+const headers = securityHeaders(noForeignOrigins)
+
+/** Answers with a page under the same policy as the hosted pages. */
+export function sendProviderPage(
+  reply: FastifyReply,
+  status: number,
+  page: ReactElement,
+): FastifyReply {
+  return reply
+    .code(status)
+    .headers(headers)
+    .type('text/html; charset=utf-8')
+    .send(`<!doctype html>${renderToStaticMarkup(page)}`)
+}
+
+/** Leads the browser on, with a GET. `path` is one of ours, never text of the request. */
+export function seeOther(reply: FastifyReply, path: string): FastifyReply {
+  return reply.header('cache-control', 'no-store').redirect(path, 303)
+}
+
+/**
+ * Whether a browser asks for a page. Some HTTP libraries accept `text/html` by default, so a request with a key is one of a
+ * program.
+ */
+export function wantsPage({ method, headers }: FastifyRequest): boolean {
+  const hasKey = headers.authorization !== undefined || headers['x-api-key'] !== undefined
+  const reads = method === 'GET' || method === 'HEAD'
+  return reads && !hasKey && headers.accept?.includes('text/html') === true
+}

@@ -1,0 +1,44 @@
+import cookie from '@fastify/cookie'
+import formbody from '@fastify/formbody'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { ApiServer } from '../../http/api-server.ts'
+import { statusOf } from '../../http/plugins/error-handler.ts'
+import { registerConsolePages } from '../console/register-console-pages.tsx'
+import type { PageParts } from '../frame.ts'
+import { registerFrontPage } from '../front/register-front-page.tsx'
+import { sendProviderPage } from './provider-page.tsx'
+import { ProviderProblemError, ProviderProblemPage, providerProblems } from './provider-problem.tsx'
+
+/** The page at `/` and those under `/console`. An error there is answered with a page, too. */
+export async function registerProviderPages(app: ApiServer, pages: PageParts): Promise<void> {
+  await app.register(async (instance) => {
+    const scope = instance.withTypeProvider<ZodTypeProvider>()
+    await scope.register(cookie)
+    await scope.register(formbody)
+    scope.setErrorHandler((error: Error, request, reply) =>
+      sendProblem(pages, error, request, reply),
+    )
+    registerFrontPage(scope, pages)
+    registerConsolePages(scope, pages)
+  })
+}
+
+function sendProblem(
+  pages: PageParts,
+  error: Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const problem = problemOf(error)
+  if (problem.status >= 500) request.log.error({ err: error }, 'a page failed')
+  if (problem.status === 503) void reply.header('retry-after', 5)
+  return sendProviderPage(reply, problem.status, ProviderProblemPage({ frame: pages, problem }))
+}
+
+function problemOf(error: Error): ProviderProblemError['problem'] {
+  if (error instanceof ProviderProblemError) return error.problem
+  const status = statusOf(error)
+  if (status < 500) return { ...providerProblems.notFound, status }
+  return status === 503 || status === 502 ? providerProblems.unavailable : providerProblems.broken
+}

@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ConsoleRole } from '@tollgate/schemas/console-roles'
+import { createUser, inviteByOperator, password, quickPasswords } from './console-user.ts'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+
+/* The pages behind the links to `/console/...`, as a browser without scripts uses them. */
+
+let stack: TestStack
+let tenant: Tenant
+let count = 0
+
+beforeAll(async () => {
+  stack = await startTestStack({
+    settings: {
+      ...quickPasswords,
+      TOLLGATE_CONSOLE_SIGN_INS_PER_EMAIL_MAX: '3',
+      TOLLGATE_HOSTED_URL: 'https://pay.acme.example',
+    },
+  })
+})
+afterAll(() => stack.stop())
+beforeEach(async () => {
+  stack.clock.set('2026-03-01T00:00:00Z')
+  tenant = await stack.createTenant()
+})
+
+type Page = { readonly status: number; readonly headers: Headers; readonly text: string }
+
+/** A browser that keeps cookies, and follows nothing by itself. */
+function openBrowser() {
+  const cookies = new Map<string, string>()
+  const load = async (path: string, init: RequestInit = {}): Promise<Page> => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { accept: 'text/html', cookie, ...(init.headers as object) }
+    const response = await stack.fetch(path, { redirect: 'manual', ...init, headers })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (value === '') cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  const submit = (path: string, fields: Record<string, string>, from: Page): Promise<Page> => {
+    const [, formToken = ''] = /name="formToken" value="([^"]+)"/.exec(from.text) ?? []
+    return load(path, { method: 'POST', body: new URLSearchParams({ formToken, ...fields }) })
+  }
+  return { cookies, load, submit }
+}
+
+type TestBrowser = ReturnType<typeof openBrowser>
+
+async function newUser(role: ConsoleRole = 'owner'): Promise<string> {
+  count += 1
+  const email = `${role}${count}@example.com`
+  await createUser(stack, tenant, email, role)
+  return email
+}
+
+async function signIn(browser: TestBrowser, email: string, more = {}): Promise<Page> {
+  const page = await browser.load('/console/sign-in')
+  return browser.submit('/console/sign-in', { email, password, ...more }, page)
+}
+
+async function signedIn(role?: ConsoleRole): Promise<TestBrowser> {
+  const browser = openBrowser()
+  expect((await signIn(browser, await newUser(role))).status).toBe(303)
+  return browser
+}
+
+async function openCliSession(): Promise<{ sessionId: string; pollToken: string }> {
+  count += 1
+  const { body } = await stack.callRaw<{ sessionId: string; pollToken: string }>(
+    undefined,
+    'POST',
+    '/v1/ui/provider/auth/cli-init/sessions',
+    { headers: { 'user-agent': 'acme-cli <b>', 'x-forwarded-for': `198.51.100.${count}` } },
+  )
+  return body
+}
+
+async function exchange(of: { sessionId: string; pollToken: string }): Promise<unknown> {
+  const path = `/v1/ui/provider/auth/cli-init/sessions/${of.sessionId}/exchange`
+  return (await stack.call(of.pollToken, 'POST', path)).body
+}
+
+describe('signing in', () => {
+  test('leads to the console, in a cookie that no script reads, and out again', async () => {
+    const browser = openBrowser()
+    const email = await newUser()
+    expect((await browser.load('/console')).headers.get('location')).toBe('/console/sign-in')
+    const answer = await signIn(browser, email)
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console'])
+    const cookie = answer.headers.getSetCookie().find((line) => line.includes('tollgate_console='))
+    expect(cookie).toMatch(/; Path=\/console; HttpOnly; Secure; SameSite=Lax$/)
+    const home = await browser.load('/console')
+    for (const shown of [email, 'Acme', tenant.providerId]) expect(home.text).toContain(shown)
+    expect(home.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(home.headers.get('cache-control')).toBe('no-store')
+
+    const stolen = browser.cookies.get('tollgate_console') ?? ''
+    await browser.submit('/console/sign-out', {}, home)
+    browser.cookies.set('tollgate_console', stolen)
+    expect((await browser.load('/console')).status).toBe(303)
+  })
+
+  test('refuses a wrong password, and guesses beyond the limit of the API', async () => {
+    const email = await newUser()
+    const browser = openBrowser()
+    const statuses: number[] = []
+    for (let guess = 0; guess < 4; guess += 1) {
+      statuses.push((await signIn(browser, email, { password: 'wrong password' })).status)
+    }
+    expect(statuses).toEqual([401, 401, 401, 429])
+    const refused = await signIn(browser, email)
+    expect(refused.headers.get('retry-after')).toBe('900')
+    expect(refused.text).toContain('Try again in 15 minutes.')
+    expect(refused.text).not.toContain(password)
+  })
+
+  test('asks a user of several providers for one of them', async () => {
+    const email = await newUser()
+    const other = await stack.createTenant()
+    await createUser(stack, other, email)
+    const browser = openBrowser()
+    const asked = await signIn(browser, email)
+    expect([asked.status, asked.text.match(/<option /g)?.length]).toEqual([200, 2])
+    const { providerId } = other
+    await browser.submit('/console/sign-in', { email, password, providerId }, asked)
+    expect((await browser.load('/console')).text).toContain(providerId)
+  })
+
+  test('refuses forms of other sites, and leads to no address of a link', async () => {
+    const email = await newUser()
+    const browser = openBrowser()
+    const page = await browser.load('/console/sign-in?cli=https://evil.example&next=//evil.example')
+    expect(page.text).not.toContain('evil')
+    const fields = { email, password, cli: '//evil.example', next: 'https://evil.example' }
+    const forged = await browser.submit('/console/sign-in', { ...fields, formToken: 'x' }, page)
+    expect(forged.status).toBe(403)
+    const answer = await browser.submit('/console/sign-in', fields, page)
+    expect(answer.headers.get('location')).toBe('/console')
+  })
+})
+
+describe('setting a password', () => {
+  test('takes the link that was pasted, once, and asks again for what is wrong', async () => {
+    const email = `invited${(count += 1)}@example.com`
+    const { token } = await inviteByOperator(stack, tenant, email)
+    const browser = openBrowser()
+    const page = await browser.load('/console/set-password')
+    const link = `https://pay.acme.example/console/set-password#token=${token}`
+    const send = (given: string, repeated = given, of = link): Promise<Page> =>
+      browser.submit('/console/set-password', { link: of, password: given, repeated }, page)
+    expect((await send('short')).text).toContain('Choose a password of')
+    expect((await send(password, 'another password')).text).toContain('passwords differ')
+    expect((await send(password, password, link.slice(0, -1))).text).toContain('cut off')
+    const set = await send(password)
+    expect(set.headers.get('location')).toMatch(/^\/console\/sign-in\?kept=/)
+    const next = await browser.load(set.headers.get('location')!)
+    expect(next.text).toContain('Your password is set.')
+    expect(next.text).toContain(email)
+    expect((await send(password)).status).toBe(410)
+    expect((await signIn(openBrowser(), email)).status).toBe(303)
+  })
+})
+
+describe('approving a CLI session', () => {
+  test('signs in first, shows who asks, and issues the key once', async () => {
+    const session = await openCliSession()
+    const path = `/console/cli/${session.sessionId}`
+    const browser = openBrowser()
+    const signInPath = (await browser.load(path)).headers.get('location')!
+    expect(signInPath).toBe(`/console/sign-in?cli=${session.sessionId}`)
+    const form = await browser.load(signInPath)
+    const given = { email: await newUser('admin'), password, cli: session.sessionId }
+    const answer = await browser.submit('/console/sign-in', given, form)
+    expect(answer.headers.get('location')).toBe(path)
+    const page = await browser.load(path)
+    const code = session.sessionId.slice(-8).toUpperCase()
+    const shown = ['acme-cli &lt;b&gt;', `198.51.100.${count - 1}`, `${code.slice(0, 4)}-`]
+    for (const text of shown) expect(page.text).toContain(text)
+    const fields = { environment: 'live' }
+    expect(
+      (await browser.submit(`${path}/approve`, { ...fields, formToken: '' }, page)).status,
+    ).toBe(403)
+    expect(await exchange(session)).toEqual({ status: 'pending' })
+    expect((await browser.submit(`${path}/approve`, fields, page)).text).toContain('Approved')
+    expect(await exchange(session)).toMatchObject({
+      status: 'complete',
+      secretKey: expect.stringMatching(/^sk_live_/) as unknown,
+    })
+    const entries = await stack.database.control`
+      select actor, operation from audit_log
+      where provider_id = ${tenant.providerId} and kind = 'api_keys' order by id desc limit 1`
+    expect(entries).toMatchObject([
+      {
+        actor: expect.stringMatching(/^user:usr_/) as unknown,
+        operation: 'POST /console/cli/:sessionId/approve',
+      },
+    ])
+    expect((await browser.submit(`${path}/approve`, fields, page)).status).toBe(410)
+    expect((await browser.load(path)).status).toBe(410)
+  })
+
+  test('declines, and ends with its link', async () => {
+    const browser = await signedIn()
+    const [declined, late] = [await openCliSession(), await openCliSession()]
+    const page = await browser.load(`/console/cli/${declined.sessionId}`)
+    await browser.submit(`/console/cli/${declined.sessionId}/decline`, {}, page)
+    expect(await exchange(declined)).toEqual({ status: 'cancelled' })
+    stack.clock.set('2026-03-01T00:10:00Z')
+    expect((await browser.load(`/console/cli/${late.sessionId}`)).status).toBe(410)
+    const missing = await browser.load(`/console/cli/${'0'.repeat(32)}`)
+    expect([missing.status, missing.headers.get('content-type')]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+    ])
+  })
+
+  test('is not for members', async () => {
+    const browser = await signedIn('member')
+    const { sessionId } = await openCliSession()
+    const page = await browser.load(`/console/cli/${sessionId}`)
+    expect([page.status, page.text.includes('owner or an admin')]).toEqual([403, true])
+    const home = await browser.load('/console')
+    const forced = await browser.submit(
+      `/console/cli/${sessionId}/approve`,
+      { environment: 'sandbox' },
+      home,
+    )
+    expect(forced.status).toBe(403)
+  })
+})
+
+describe('the start page and unknown paths', () => {
+  test('are pages for browsers, and the API’s own answer for programs', async () => {
+    const browser = openBrowser()
+    const start = await browser.load('/')
+    expect(start.status).toBe(200)
+    expect(start.text).toContain('https://pay.acme.example/v1/sdk/usages')
+    expect(start.text).not.toMatch(/sk_(sandbox|live)_[0-9A-Za-z]/)
+    const unknown = await browser.load('/nowhere')
+    expect([unknown.status, unknown.headers.get('content-type')]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+    ])
+    const html = { accept: 'text/html' }
+    for (const [method, path, headers] of [
+      ['GET', '/', { accept: '*/*' }],
+      ['GET', '/nowhere', { accept: '*/*' }],
+      ['GET', '/', { ...html, authorization: `Bearer ${tenant.sandboxKey}` }],
+      ['GET', '/nowhere', { ...html, 'x-api-key': tenant.sandboxKey }],
+      ['POST', '/nowhere', html],
+      ['POST', '/demo/portal', html],
+    ] as const) {
+      const answer = await browser.load(path, { method, headers })
+      expect(answer.text).toBe(
+        `{"statusCode":404,"error":"Not Found","message":"Cannot ${method} ${path}"}`,
+      )
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    }
+  })
+})
