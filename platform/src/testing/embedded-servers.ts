@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readerName } from '../chdb-gateway/credentials.ts'
 import { spawnChdbGateway, type ChdbGatewayProcess } from '../chdb-gateway/spawn-chdb-gateway.ts'
 import type { Database } from '../database/database.ts'
 import { createDatabase } from '../database/postgres/create-database.ts'
@@ -63,8 +64,9 @@ function serverWith(migrationsFolder: string | undefined): typeof emptyServer {
 }
 
 const password = randomBytes(12).toString('hex')
+const readerPassword = randomBytes(12).toString('hex')
 const clickHouseServer = shared<ChdbGatewayProcess>('clickhouse', (folder) =>
-  spawnChdbGateway({ folder, password }),
+  spawnChdbGateway({ folder, password, readerPassword }),
 )
 
 export type TestDatabase = {
@@ -106,6 +108,8 @@ export async function startTestDatabase(migrationsFolder?: string): Promise<Test
 export type TestUsageStore = {
   readonly store: UsageStore
   readonly connection: ClickHouseConnection
+  /** The same server as its read-only user sees it. */
+  readonly reader: ClickHouseConnection
   stop(): Promise<void>
 }
 
@@ -121,6 +125,7 @@ export async function startTestUsageStore(): Promise<TestUsageStore> {
   return {
     store,
     connection,
+    reader: { ...outside, username: readerName, password: readerPassword },
     async stop() {
       await store.close()
       await clickHouseServer.release()
