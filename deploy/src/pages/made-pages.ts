@@ -1,10 +1,12 @@
 import { format } from 'prettier'
+import { cliPage } from './cli-page.ts'
 import { configurationPage } from './configuration-page.ts'
 import { eventsPage } from './events-page.ts'
 
 /** Pages of `docs` that are made from declarations, by name. */
 export async function madePages(): Promise<Readonly<Record<string, string>>> {
   return {
+    'cli.md': await format(cliPage(), { parser: 'markdown' }),
     'configuration.md': await format(configurationPage(), { parser: 'markdown' }),
     'events.md': await format(eventsPage(), { parser: 'markdown' }),
   }
