@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   startTestUsageStore,
-  type TestUsageStore,
+  type SharedUsageStore,
 } from '@tollgate/platform/testing/embedded-servers'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
@@ -19,15 +19,15 @@ const page = await read('docs/data-team.md')
 const operations = await read('docs/operations.md')
 const statementsFile = await read('deploy/clickhouse/data-team.sql')
 
-/** The SQL under each heading of the page. */
+/** The query under each heading of the page that has one. */
 const queries = new Map(
-  [...page.matchAll(/^### (.+)\n[^#]*?```sql\n([^`]*)```/gm)].map(([, title, sql]) => [
+  [...page.matchAll(/^##+ (.+)\n[^#]*?```sql\n(SELECT[^`]*)```/gm)].map(([, title, sql]) => [
     title!,
     sql!,
   ]),
 )
 
-let clickhouse: TestUsageStore
+let clickhouse: SharedUsageStore
 /** What people of the data team have: every query of the page runs as that user. */
 let reader: UsageStore
 
@@ -51,6 +51,8 @@ const events: MeterEvent[] = [
     customerRef: 'ada',
     value: 2_000_000,
     timestamp: at('2026-03-02T10:00:00Z'),
+    debit: '2000000',
+    productRef: 'prd_1',
     ...tool('search'),
   },
   { customerRef: 'bob', value: 250_000, outcome: 'paywall' as const, ...tool('fetch') },
@@ -119,6 +121,12 @@ describe('the queries of docs/data-team.md', () => {
     ])
   })
 
+  it('sum what wallets paid', async () => {
+    expect(await answer('credit_debits')).toEqual([
+      { day: '2026-03-02', product_ref: 'prd_1', credits: '2' },
+    ])
+  })
+
   it('tell where roll-up and records differ', async () => {
     expect(await answer('Does the roll-up agree with the records?')).toEqual([
       { meter_name: 'requests', in_records: '6.500001', in_roll_up: '10.000001' },
@@ -134,8 +142,8 @@ describe('the queries of docs/data-team.md', () => {
   })
 
   it('are all run here', () => {
-    expect([...queries.keys()]).toHaveLength([...page.matchAll(/^### /gm)].length)
-    expect(queries.size).toBe(8)
+    expect([...page.matchAll(/```sql\nSELECT/g)]).toHaveLength(queries.size)
+    expect(queries.size).toBe(9)
   })
 })
 

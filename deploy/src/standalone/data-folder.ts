@@ -20,6 +20,8 @@ export type DataFolder = {
   readonly formatFile: string
   readonly runFile: string
   readonly credentialsFile: string
+  /** Holds the password of ClickHouse's read-only user and the history of its prompt. */
+  readonly dataTeam: string
 }
 
 export function dataFolderAt(root: string): DataFolder {
@@ -34,6 +36,7 @@ export function dataFolderAt(root: string): DataFolder {
     formatFile: join(root, 'format.json'),
     runFile: join(root, 'run.json'),
     credentialsFile: join(root, 'credentials.json'),
+    dataTeam: join(root, 'data-team'),
   }
 }
 

@@ -108,13 +108,16 @@ export async function startTestDatabase(migrationsFolder?: string): Promise<Test
 export type TestUsageStore = {
   readonly store: UsageStore
   readonly connection: ClickHouseConnection
-  /** The same server as its read-only user sees it. */
-  readonly reader: ClickHouseConnection
   stop(): Promise<void>
 }
 
+export type SharedUsageStore = TestUsageStore & {
+  /** The same server as its read-only user reaches it. */
+  readonly reader: ClickHouseConnection
+}
+
 /** A ClickHouse of its own kind: the real engine behind the gateway, with an empty database as the default one. */
-export async function startTestUsageStore(): Promise<TestUsageStore> {
+export async function startTestUsageStore(): Promise<SharedUsageStore> {
   const server = await clickHouseServer.acquire()
   const outside = { url: server.url, username: 'default', password, requestTimeoutMs: 30_000 }
   const connection = { ...outside, database: `test_${randomBytes(6).toString('hex')}` }
