@@ -1,8 +1,12 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   startTestUsageStore,
-  type TestUsageStore,
+  type SharedUsageStore,
 } from '@tollgate/platform/testing/embedded-servers'
+import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrateUsageTables } from '../src/clickhouse/migrate.ts'
@@ -15,23 +19,29 @@ const page = await read('docs/data-team.md')
 const operations = await read('docs/operations.md')
 const statementsFile = await read('deploy/clickhouse/data-team.sql')
 
-/** The SQL under each heading of the page. */
+/** The query under each heading of the page that has one. */
 const queries = new Map(
-  [...page.matchAll(/^### (.+)\n[^#]*?```sql\n([^`]*)```/gm)].map(([, title, sql]) => [
+  [...page.matchAll(/^##+ (.+)\n[^#]*?```sql\n(SELECT[^`]*)```/gm)].map(([, title, sql]) => [
     title!,
     sql!,
   ]),
 )
 
-let clickhouse: TestUsageStore
+let clickhouse: SharedUsageStore
+/** What people of the data team have: every query of the page runs as that user. */
+let reader: UsageStore
 
 beforeAll(async () => {
   clickhouse = await startTestUsageStore()
+  reader = createClickHouseUsageStore(clickhouse.reader)
   await migrateUsageTables(clickhouse.connection)
   await insert('first', events)
   await insert('again, as after a refill from the log', events.slice(0, 2))
 })
-afterAll(() => clickhouse.stop())
+afterAll(async () => {
+  await reader.close()
+  await clickhouse.stop()
+})
 
 const at = (text: string): number => Date.parse(text)
 const tool = (name: string) => ({ properties: JSON.stringify({ toolName: name }) })
@@ -41,6 +51,8 @@ const events: MeterEvent[] = [
     customerRef: 'ada',
     value: 2_000_000,
     timestamp: at('2026-03-02T10:00:00Z'),
+    debit: '2000000',
+    productRef: 'prd_1',
     ...tool('search'),
   },
   { customerRef: 'bob', value: 250_000, outcome: 'paywall' as const, ...tool('fetch') },
@@ -63,7 +75,7 @@ async function insert(token: string, records: readonly MeterEvent[]): Promise<vo
 }
 
 async function answer(title: string, onlyFirst = false): Promise<unknown> {
-  const rows = await clickhouse.store.query(queries.get(title)!, {
+  const rows = await reader.query(queries.get(title)!, {
     provider: 'prov_1',
     meter: 'requests',
     start: '2026-03-01 00:00:00',
@@ -109,6 +121,12 @@ describe('the queries of docs/data-team.md', () => {
     ])
   })
 
+  it('sum what wallets paid', async () => {
+    expect(await answer('credit_debits')).toEqual([
+      { day: '2026-03-02', product_ref: 'prd_1', credits: '2' },
+    ])
+  })
+
   it('tell where roll-up and records differ', async () => {
     expect(await answer('Does the roll-up agree with the records?')).toEqual([
       { meter_name: 'requests', in_records: '6.500001', in_roll_up: '10.000001' },
@@ -124,8 +142,8 @@ describe('the queries of docs/data-team.md', () => {
   })
 
   it('are all run here', () => {
-    expect([...queries.keys()]).toHaveLength([...page.matchAll(/^### /gm)].length)
-    expect(queries.size).toBe(8)
+    expect([...page.matchAll(/```sql\nSELECT/g)]).toHaveLength(queries.size)
+    expect(queries.size).toBe(9)
   })
 })
 
@@ -137,13 +155,126 @@ describe('the tables of docs/data-team.md', () => {
       const described = [...section.matchAll(/^\| `(\w+)` +\| ([^|]+?) +\|/gm)].map(
         ([, name, type]) => ({ name, type }),
       )
-      const found = await clickhouse.store.query(
+      const found = await reader.query(
         `SELECT name, type FROM system.columns WHERE database = 'live' AND table = {table:String} ORDER BY position`,
         { table },
       )
       expect(found).toEqual(described)
     },
   )
+})
+
+/** One request as the read-only user; the query is the body unless the address has one. */
+async function ask(query: string, address = ''): Promise<{ status: number; text: string }> {
+  const { url, username, password } = clickhouse.reader
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  const response = await fetch(`${url}/${address}`, {
+    method: 'POST',
+    headers: { authorization },
+    body: query,
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+describe('the read-only user of the embedded store', () => {
+  const secret = join(tmpdir(), `tollgate-data-team-${process.pid}`)
+  beforeAll(async () => {
+    await writeFile(secret, 'secret\n')
+    await clickhouse.store.command('CREATE TABLE IF NOT EXISTS default.hidden (a UInt8) ORDER BY a')
+  })
+  afterAll(() => rm(secret))
+
+  it.each([
+    ['SELECT 1 FORMAT CSV', '', '1\n'],
+    ['SELECT count() FROM usage_records', '', '9\n'],
+    ['SELECT count() FROM usage_records;', '?database=sandbox', '0\n'],
+    ['SELECT currentDatabase()', '?database=default', 'live\n'],
+    [`SELECT 'system.users; INTO OUTFILE' /* ; DROP TABLE x */ -- file('x')`, '', undefined],
+    ['SELECT format($${}-{}$$, 1, 2), sum(number) FROM numbers(3)', '', '1-2\t3\n'],
+    [
+      `SELECT name FROM system.tables WHERE database = 'live' AND name = 'credit_debits'`,
+      '',
+      undefined,
+    ],
+    ['SELECT toDate({day:String}) FORMAT TSV', '?param_day=2026-03-01', '2026-03-01\n'],
+    ['UNION ALL SELECT 1', '?query=SELECT+1', '1\n1\n'],
+    ['SHOW TABLES', '', undefined],
+    ['DESCRIBE live.usage_records', '', undefined],
+    ['EXPLAIN SELECT 1', '', undefined],
+    ['SELECT 1', '?max_execution_time=10&output_format_json_quote_decimals=1&readonly=2', '1\n'],
+  ])('reads: %s %s', async (query, address, text) => {
+    const answered = await ask(query, address)
+    expect(answered).toMatchObject({ status: 200, ...(text === undefined ? {} : { text }) })
+  })
+
+  it.each([
+    ['INSERT INTO live.usage_records (id) VALUES (1)', '', 164],
+    ['INSERT INTO live.usage_records FORMAT JSONEachRow {"id":"x"}', '', 164],
+    ['{"id":"x"}', '?query=INSERT+INTO+live.usage_records+FORMAT+JSONEachRow', 164],
+    ['WITH x AS (SELECT 1) INSERT INTO live.usage_records (id) SELECT 1', '', 164],
+    ['DROP TABLE live.usage_records', '', 164],
+    ['/* SELECT */ TRUNCATE TABLE live.usage_records', '', 164],
+    ['ALTER TABLE live.usage_records DELETE WHERE 1', '', 164],
+    ['OPTIMIZE TABLE live.usage_records FINAL', '', 164],
+    ['CREATE TEMPORARY TABLE t (a UInt8)', '', 164],
+    ['SYSTEM FLUSH LOGS', '', 164],
+    ['KILL QUERY WHERE 1', '', 164],
+    ['SET readonly = 0', '', 164],
+    ['USE default', '', 164],
+    ['SELECT 1; DROP TABLE live.usage_records', '', 62],
+    ['SELECT 1; SET readonly = 0; DROP TABLE live.usage_records', '', 62],
+    ['; DROP TABLE live.usage_records', '?query=SELECT+1', 62],
+    ['DROP TABLE live.usage_records', '?query=SELECT+1--', 62],
+    ['SELECT 1 SETTINGS readonly = 0', '', 164],
+    ['SELECT 1 SETTINGS max_memory_usage = 0', '', 164],
+    ['SELECT 1', '?readonly=0', 164],
+    ['SELECT 1', '?allow_ddl=1', 164],
+    ['SELECT 1', '?output_format_schema=/tmp/x', 164],
+    ['SELECT 1', '?max_memory_usage=0', 452],
+    ['SELECT 1', '?max_execution_time=86400', 452],
+    [`SELECT 1 INTO OUTFILE '${secret}' TRUNCATE`, '', 497],
+    [`SELECT 1 INTO/**/OUTFILE '${secret}' TRUNCATE`, '', 497],
+    [`EXPLAIN SELECT 1 INTO OUTFILE '${secret}' TRUNCATE`, '', 497],
+    [`SELECT file('${secret}')`, '', 497],
+    [`SELECT FILE ('${secret}')`, '', 497],
+    [`SELECT * FROM file('${secret}', LineAsString)`, '', 497],
+    [`SELECT * FROM \`file\`('${secret}', LineAsString)`, '', 497],
+    [`DESCRIBE file('${secret}')`, '', 497],
+    [`SELECT 1 IN file('${secret}')`, '', 497],
+    [`SELECT * FROM '${secret}'`, '', 60],
+    [`SELECT * FROM default.\`${secret}\``, '', 497],
+    [`SELECT * FROM url('http://127.0.0.1:1/', CSV)`, '', 497],
+    [`SELECT * FROM s3('http://127.0.0.1:1/b/k')`, '', 497],
+    [`SELECT * FROM executable('id', TSV, 'a String')`, '', 497],
+    [`SELECT * FROM remote('127.0.0.1', system.one)`, '', 497],
+    [`SELECT * FROM merge('default', '.*')`, '', 497],
+    [`SELECT * FROM eval('SELECT * FROM default.hidden')`, '', 497],
+    [`SELECT * FROM view(SELECT * FROM default.hidden)`, '', 497],
+    ['SELECT * FROM default.hidden', '', 497],
+    ['SELECT * FROM `default` . /* a */ "hidden"', '', 497],
+    ['SELECT 1 IN default.hidden', '', 497],
+    ['SELECT * FROM live.usage_records WHERE id IN (SELECT a FROM default.hidden)', '', 497],
+    ['WITH x AS (SELECT * FROM default.hidden) SELECT * FROM x', '', 497],
+    ['SELECT * FROM hidden', '', 60],
+    ['SELECT * FROM {d:Identifier}.hidden', '?param_d=default', 497],
+    ['SELECT * FROM hidden', '?database=system', 497],
+    ['SELECT * FROM system.processes', '', 497],
+    ['SELECT * FROM information_schema.tables', '', 497],
+    ['SHOW PROCESSLIST', '', 164],
+    ['SHOW CREATE TABLE default.hidden', '', 497],
+    ['EXISTS default.hidden', '', 497],
+    ['SELECT 1\0; DROP TABLE live.usage_records', '', 62],
+    ['', '?query=', 62],
+  ])('refuses: %s %s', async (query, address, code) => {
+    const { status, text } = await ask(query, address)
+    expect(text).toMatch(new RegExp(`^Code: ${code}\\. `))
+    expect(status).not.toBe(200)
+  })
+
+  it('left everything as it was', async () => {
+    expect(await readFile(secret, 'utf8')).toBe('secret\n')
+    expect(await ask('SELECT count() FROM usage_records')).toEqual({ status: 200, text: '9\n' })
+  })
 })
 
 describe('the user for data teams', () => {

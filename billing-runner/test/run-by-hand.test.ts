@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
-import { createProgram } from '../src/cli/program.ts'
+import { createCommandLine } from '@tollgate/platform/cli/command-line'
+import { addBillingCommands } from '../src/cli/program.ts'
 import { restoreUsage } from '../src/cli/restore-command.ts'
 import { reconcileNow } from '../src/cli/reconcile-command.ts'
 import { runJobs } from '../src/cli/run-jobs.ts'
@@ -25,17 +26,18 @@ beforeEach(async () => {
 /** What `tollgate billing run` prints with these parameters. */
 async function run(...parameters: string[]): Promise<string[]> {
   const printed: string[] = []
+  const { program, output } = createCommandLine('tollgate', (line) => printed.push(line))
   const surroundings = {
-    print: (line: string) => printed.push(line),
+    output,
     stopping: new AbortController().signal,
     parts: stack.parts,
   }
-  const program = createProgram({
+  addBillingCommands(program, {
     run: (asked) => runJobs(stack.config(), asked, surroundings),
     reconcile: (asked) => reconcileNow(stack.config(), asked, surroundings),
     restoreUsage: (asked) => restoreUsage(stack.config(), asked, surroundings),
   })
-  await program.parseAsync(['node', 'tollgate billing', 'run', ...parameters])
+  await program.parseAsync(['billing', 'run', ...parameters], { from: 'user' })
   return printed
 }
 
@@ -46,6 +48,17 @@ test('says what it would do at that time, and does nothing', async () => {
   expect(printed).toEqual([
     'sandbox renewals: 1 due',
     `  ${shop.providerId} ${purchase.reference}: renew until 2026-03-31T12:00:00.000Z`,
+  ])
+  const asJson = await run(...renewals, '--at', '2026-03-01T10:00:00Z', '--dry-run', '--json')
+  const items = [
+    {
+      providerId: shop.providerId,
+      item: purchase.reference,
+      change: 'renew until 2026-03-31T12:00:00.000Z',
+    },
+  ]
+  expect(JSON.parse(asJson.join('\n'))).toEqual([
+    { environment: 'sandbox', job: 'renewals', due: 1, items },
   ])
   expect(await stack.events(shop)).toEqual([])
 })
@@ -72,5 +85,5 @@ test('does nothing of live before its time', async () => {
   const at = ['--at', '2026-03-01T10:00:00Z']
   await expect(run('--job', 'renewals', ...at)).rejects.toThrow('before its time')
   await expect(run(...renewals, '--at', 'soon')).rejects.toThrow('--at soon')
-  await expect(run('--job', 'nap')).rejects.toThrow('there is no job nap; there are')
+  await expect(run('--job', 'nap')).rejects.toThrow('There is no job nap. Use one of')
 })

@@ -6,6 +6,7 @@ import type { Database } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { createOutput } from '@tollgate/platform/cli/output'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { AuditEntryBody } from '@tollgate/schemas/http/audit-log'
 import { exportAuditCommand, verifyAuditCommand } from '../src/cli/audit-commands.ts'
@@ -374,13 +375,19 @@ describe('a sealed log', () => {
   test('is verified and exported by command', async () => {
     const lines: string[] = []
     const { database } = mcp.stack
-    const parts = { database, print: (line: string) => lines.push(line) }
+    const output = createOutput(
+      () => 'text',
+      (line) => lines.push(line),
+    )
+    const parts = { database, output }
     const { providerId } = mcp.tenant
     await sealEntries(database.in('sandbox'), 0n, new Date())
     await verifyAuditCommand(parts, { provider: providerId })
     const head = /sandbox {2}whole .* ([0-9a-f]{64})$/m.exec(lines.join('\n'))?.[1]
     await verifyAuditCommand(parts, { head: head! })
-    await expect(verifyAuditCommand(parts, { head: '0'.repeat(64) })).rejects.toThrow('no seal 000')
+    await expect(verifyAuditCommand(parts, { head: '0'.repeat(64) })).rejects.toThrow(
+      'the seal 000',
+    )
     lines.length = 0
     await exportAuditCommand(parts, { provider: providerId })
     const exported = lines.map((line) => JSON.parse(line) as { type: string; sha256?: string })

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apiKeyDocumentKey, metersDocumentKey } from '@tollgate/schemas/hot-state/documents'
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
-import { CliError } from '../src/cli/cli-error.ts'
-import { createProgram } from '../src/cli/program.ts'
+import { CliError } from '@tollgate/platform/cli/cli-error'
+import { createCommandLine, finishCommandLine } from '@tollgate/platform/cli/command-line'
+import { addManagementCommands } from '../src/cli/program.ts'
 import { startTestStack, type TestStack } from './test-stack.ts'
 
 let stack: TestStack
@@ -16,43 +17,44 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-/** Runs a command and returns what it printed. */
+/** Runs a command and returns the lines that it printed. */
 async function tollgate(...given: string[]): Promise<string[]> {
   const lines: string[] = []
-  const program = createProgram((run) =>
+  const { program, output } = createCommandLine('tollgate', (text) =>
+    lines.push(...text.split('\n')),
+  )
+  program.exitOverride().configureOutput({ writeErr: () => undefined })
+  addManagementCommands(program, (run) =>
     run({
       database: stack.database,
       hotState: stack.hotState,
       actorOf: (operation) => ({ name: 'cli:ada', operation, requestId: null, ip: null }),
       now: () => new Date(stack.clock.now()),
-      print: (line) => lines.push(line),
+      output,
       openSecrets: () => Promise.reject(new Error('no command here needs secrets')),
       hostedUrl: 'https://tollgate.example',
       passwordLinkMs: 3_600_000,
     }),
   )
+  finishCommandLine(program)
   await program.parseAsync(given, { from: 'user' })
   return lines
 }
 
-async function createKey(...more: string[]): Promise<{ keyId: string; secretKey: string }> {
-  const lines = await tollgate(
-    'key',
-    'create',
-    '--provider',
-    providerId,
-    '--environment',
-    'sandbox',
-    ...more,
-  )
-  return keyIn(lines)
+/** Runs a command with `--json` and returns its document. */
+async function json<Document = Record<string, unknown>>(...given: string[]): Promise<Document> {
+  return JSON.parse((await tollgate(...given, '--json')).join('\n')) as Document
 }
 
-function keyIn(lines: readonly string[]): { keyId: string; secretKey: string } {
-  const text = lines.join('\n')
-  const secretKey = /sk_(sandbox|live)_\w+/.exec(text)?.[0] ?? ''
-  const line = lines.find((each) => each.includes(`...${secretKey.slice(-4)}`)) ?? ''
-  return { keyId: /key_[A-Z0-9]+/.exec(line)?.[0] ?? '', secretKey }
+/** The columns of a list, without its header. */
+async function rows(...given: string[]): Promise<string[][]> {
+  const [, , ...lines] = await tollgate(...given)
+  return lines.map((line) => line.split(/ {2,}/))
+}
+
+async function createKey(...more: string[]): Promise<{ keyId: string; secretKey: string }> {
+  const wanted = ['--provider', providerId, '--environment', 'sandbox']
+  return await json('key', 'create', ...wanted, ...more)
 }
 
 async function statusWith(secretKey: string): Promise<number> {
@@ -65,8 +67,23 @@ function published(secretKey: string): Promise<string | undefined> {
 
 describe('providers', () => {
   test('are made with a meter in both environments, and listed', async () => {
-    const lines = await tollgate('provider', 'list')
-    expect(lines).toContain(`${providerId}  EUR  Acme`)
+    expect(await rows('provider', 'list')).toContainEqual([
+      providerId,
+      'Acme',
+      'EUR',
+      'sandbox,live',
+    ])
+    expect((await tollgate('provider', 'list'))[0]).toMatch(
+      /^ID +NAME +CURRENCY +ENVIRONMENTS +EMAIL$/,
+    )
+    expect(await json('provider', 'list')).toContainEqual({
+      providerId,
+      name: 'Acme',
+      defaultCurrency: 'EUR',
+      email: null,
+      isLive: true,
+    })
+    expect(await tollgate('provider', 'list', '--quiet')).toContain(providerId)
     for (const environment of ['sandbox', 'live'] as const) {
       const document = await stack.hotState.readDocument(metersDocumentKey(environment, providerId))
       expect(document).toContain('"requests"')
@@ -74,14 +91,17 @@ describe('providers', () => {
   })
 
   test('made for sandbox alone are refused in live until they are enabled', async () => {
-    const made = await tollgate(
-      ...['provider', 'create', '--name', 'Newcomer', '--environments', 'sandbox'],
+    const [newcomer = ''] = await tollgate(
+      ...['provider', 'create', '--name', 'Newcomer', '--environments', 'sandbox', '-q'],
     )
-    const newcomer = /prv_[A-Z0-9]+/.exec(made.join())![0]
-    expect(await tollgate('provider', 'list')).toContain(`${newcomer}  USD  Newcomer  sandbox only`)
+    const listed = () => rows('provider', 'list')
+    expect(await listed()).toContainEqual([newcomer, 'Newcomer', 'USD', 'sandbox'])
     const keyFor = async (environment: string) =>
-      keyIn(await tollgate('key', 'create', '--provider', newcomer, '--environment', environment))
-        .secretKey
+      (
+        await tollgate(
+          ...['key', 'create', '--provider', newcomer, '--environment', environment, '--quiet'],
+        )
+      ).join('\n')
     const [sandboxKey, liveKey] = [await keyFor('sandbox'), await keyFor('live')]
     expect(await statusWith(sandboxKey)).toBe(200)
     expect((await stack.call(sandboxKey, 'GET', '/v1/sdk/merchant')).status).toBe(200)
@@ -117,12 +137,12 @@ describe('providers', () => {
     expect(await statusWith(liveKey)).toBe(200)
     expect((await stack.call(liveKey, 'GET', '/v1/sdk/merchant')).status).toBe(200)
     expect(JSON.parse((await published(liveKey))!)).not.toHaveProperty('isMisplaced')
-    expect(await tollgate('provider', 'list')).toContain(`${newcomer}  USD  Newcomer`)
+    expect(await listed()).toContainEqual([newcomer, 'Newcomer', 'USD', 'sandbox,live'])
   })
 
   test('are live or not, and nothing else', async () => {
     await expect(tollgate('provider', 'enable-live', 'prv_NOBODY')).rejects.toThrow(
-      'there is no provider prv_NOBODY',
+      'There is no provider prv_NOBODY.',
     )
     const create = ['provider', 'create', '--name', 'A', '--environments']
     for (const list of ['live', 'sandbox,test', '']) {
@@ -130,7 +150,9 @@ describe('providers', () => {
     }
   })
 
-  test('need a name and a currency code', async () => {
+  test('need a name, a currency code and an email address that is one', async () => {
+    const email = tollgate('provider', 'create', '--name', 'A', '--email', 'ada.example.com')
+    await expect(email).rejects.toThrow('--email ada.example.com is not an email address.')
     await expect(tollgate('provider', 'create', '--name', ' ')).rejects.toThrow(CliError)
     const wrong = tollgate('provider', 'create', '--name', 'A', '--currency', 'euro')
     await expect(wrong).rejects.toThrow('--currency euro is not a three-letter ISO 4217 code')
@@ -148,25 +170,29 @@ describe('keys', () => {
       environment: 'sandbox',
       expiresAtMs: null,
     })
-    const rows = await stack.database.control`select * from api_keys where key_id = ${keyId}`
-    expect(JSON.stringify(rows)).not.toContain(secretKey.slice('sk_sandbox_'.length, -4))
-    const listed = await tollgate('key', 'list', '--provider', providerId)
-    expect(listed.join('\n')).not.toContain(secretKey)
-    expect(listed).toContain(`${keyId}  sandbox  ...${secretKey.slice(-4)}  active  ci`)
+    const stored = await stack.database.control`select * from api_keys where key_id = ${keyId}`
+    expect(JSON.stringify(stored)).not.toContain(secretKey.slice('sk_sandbox_'.length, -4))
+    const listed = await rows('key', 'list', '--provider', providerId)
+    expect(JSON.stringify(listed)).not.toContain(secretKey)
+    const shown = `...${secretKey.slice(-4)}`
+    expect(listed).toContainEqual([keyId, 'sandbox', shown, 'active', 'all', 'ci'])
+    expect(await json('key', 'list', '--provider', providerId)).toContainEqual(
+      expect.objectContaining({ keyId, state: 'active', name: 'ci', expiresAt: null }),
+    )
   })
 
   test('that are strict refuse unknown names in both planes, and so do their successors', async () => {
     const { keyId, secretKey } = await createKey('--strict')
-    const successor = keyIn(await tollgate('key', 'rotate', keyId))
+    const successor = await json<{ keyId: string; secretKey: string }>('key', 'rotate', keyId)
     for (const key of [secretKey, successor.secretKey]) {
       expect(JSON.parse((await published(key))!)).toMatchObject({ isStrict: true })
       const { status, body } = await stack.call(key, 'GET', '/v1/sdk/products?limt=1')
       expect([status, body]).toMatchObject([400, { code: 'unknown_parameter' }])
     }
-    const listed = await tollgate('key', 'list', '--provider', providerId)
-    expect(listed).toContain(
-      `${successor.keyId}  sandbox  ...${successor.secretKey.slice(-4)}  active  strict`,
-    )
+    const shown = `...${successor.secretKey.slice(-4)}`
+    expect(await rows('key', 'list', '--provider', providerId)).toContainEqual([
+      ...[successor.keyId, 'sandbox', shown, 'active', 'all', 'yes'],
+    ])
   })
 
   test('stop when they expire', async () => {
@@ -180,7 +206,7 @@ describe('keys', () => {
   test('are revoked in both planes, and again without harm', async () => {
     const { keyId, secretKey } = await createKey()
     for (const _ of ['once', 'twice']) {
-      expect(await tollgate('key', 'revoke', keyId)).toEqual([`key ${keyId} is revoked`])
+      expect(await tollgate('key', 'revoke', keyId)).toEqual([`Revoked key ${keyId}.`])
     }
     expect(await statusWith(secretKey)).toBe(401)
     expect(await published(secretKey)).toBeUndefined()
@@ -188,9 +214,13 @@ describe('keys', () => {
 
   test('are rotated with an overlap', async () => {
     const old = await createKey()
-    const lines = await tollgate('key', 'rotate', old.keyId, '--overlap-hours', '2')
-    const successor = keyIn(lines)
-    expect(lines[0]).toBe(`key ${old.keyId} works until 2026-03-01T02:00:00.000Z`)
+    const successor = await json<{ keyId: string; secretKey: string; predecessor: object }>(
+      ...['key', 'rotate', old.keyId, '--overlap-hours', '2'],
+    )
+    expect(successor.predecessor).toEqual({
+      keyId: old.keyId,
+      expiresAt: '2026-03-01T02:00:00.000Z',
+    })
     expect(successor.keyId).not.toBe(old.keyId)
     expect(await statusWith(old.secretKey)).toBe(200)
     expect(await statusWith(successor.secretKey)).toBe(200)
@@ -205,21 +235,21 @@ describe('keys', () => {
 
   test('a rotation never makes a key last longer', async () => {
     const { keyId } = await createKey('--expires', '2026-03-01T01:00:00Z')
-    const [line] = await tollgate('key', 'rotate', keyId, '--overlap-hours', '24')
-    expect(line).toBe(`key ${keyId} works until 2026-03-01T01:00:00.000Z`)
+    const lines = await tollgate('key', 'rotate', keyId, '--overlap-hours', '24')
+    expect(lines).toContain(`Key ${keyId} works until 2026-03-01T01:00:00.000Z.`)
   })
 
   test.each([
-    [['key', 'rotate', 'key_NONE'], 'there is no key key_NONE'],
-    [['key', 'revoke', 'key_NONE'], 'there is no key key_NONE'],
-    [['key', 'list', '--provider', 'prv_NONE'], 'there is no provider prv_NONE'],
+    [['key', 'rotate', 'key_NONE'], 'There is no key key_NONE.'],
+    [['key', 'revoke', 'key_NONE'], 'There is no key key_NONE.'],
+    [['key', 'list', '--provider', 'prv_NONE'], 'There is no provider prv_NONE.'],
     [
       ['key', 'create', '--provider', 'prv_NONE', '--environment', 'live'],
-      'there is no provider prv_NONE',
+      'There is no provider prv_NONE.',
     ],
     [
       ['key', 'create', '--provider', 'prv_NONE', '--environment', 'test'],
-      '--environment must be one of sandbox, live',
+      'Allowed choices are sandbox, live.',
     ],
     [['key', 'rotate', 'key_NONE', '--overlap-hours', 'x'], '--overlap-hours must be a number'],
   ])('%j: %s', async (given, message) => {
@@ -239,31 +269,28 @@ describe('users of the console', () => {
       tollgate('user', 'create', ...ofProvider, '--email', email, ...more)
     const [line = '', url = ''] = await create('ada@example.com', '--name', 'Ada')
     const userId = /usr_[A-Z0-9]+/.exec(line)?.[0] ?? ''
+    const listed = () => rows('user', 'list', ...ofProvider)
     const [page, token] = url.split('#token=')
     expect(page).toBe('https://tollgate.example/console/set-password')
-    expect(await tollgate('user', 'list', ...ofProvider)).toEqual([
-      `${userId}  owner  invited  ada@example.com  Ada`,
-    ])
+    expect(await listed()).toEqual([[userId, 'owner', 'invited', 'ada@example.com', 'Ada']])
     const given = { token, password: 'correct horse battery' }
     const set = await stack.call(undefined, 'POST', '/v1/ui/auth/password', given)
     expect(set.status).toBe(200)
-    expect(await tollgate('user', 'list', ...ofProvider)).toEqual([
-      `${userId}  owner  active  ada@example.com  Ada`,
-    ])
-    const [second] = await tollgate('user', 'link', userId, ...ofProvider)
+    expect(await listed()).toEqual([[userId, 'owner', 'active', 'ada@example.com', 'Ada']])
+    const [second] = await tollgate('user', 'link', userId, ...ofProvider, '--quiet')
     expect(second).toMatch(/#token=[\w-]{43}$/)
-    await expect(create('ADA@example.com')).rejects.toThrow('there is a user ADA@example.com')
+    await expect(create('ADA@example.com')).rejects.toThrow('already has a user ADA@example.com')
     const remove = () => tollgate('user', 'remove', userId, ...ofProvider)
-    await expect(remove()).rejects.toThrow('a provider keeps at least one owner')
+    await expect(remove()).rejects.toThrow('A provider keeps at least one owner')
     await create('eve@example.com')
-    expect(await remove()).toEqual([`user ${userId} is removed`])
-    await expect(remove()).rejects.toThrow(`this provider has no user ${userId}`)
+    expect(await remove()).toEqual([`Removed user ${userId}.`])
+    await expect(remove()).rejects.toThrow(`This provider has no user ${userId}.`)
   })
 
   test.each([
     [['--email', 'x', '--provider', 'P'], '--email x is not an email address'],
-    [['--email', 'a@b.c', '--role', 'king', '--provider', 'P'], '--role must be one of owner'],
-    [['--email', 'a@b.c', '--provider', 'prv_NONE'], 'there is no provider prv_NONE'],
+    [['--email', 'a@b.c', '--role', 'king', '--provider', 'P'], 'Allowed choices are owner'],
+    [['--email', 'a@b.c', '--provider', 'prv_NONE'], 'There is no provider prv_NONE.'],
   ])('%j: %s', async (given, message) => {
     await expect(tollgate('user', 'create', ...given)).rejects.toThrow(message)
   })
@@ -271,7 +298,7 @@ describe('users of the console', () => {
 
 test('the ledger is found to agree with itself, or where it does not', async () => {
   expect(await tollgate('ledger', 'verify')).toEqual([
-    'every transaction, wallet and invoice agrees with the ledger, and the ledger with its seals',
+    'Every transaction, wallet and invoice agrees with the ledger, and the ledger with its seals.',
   ])
   await stack.database.in('live')`
     insert into customers (provider_id, reference, email, status, created_at, updated_at)

@@ -8,7 +8,8 @@ import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-sta
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { runService } from '@tollgate/platform/service/run-service'
 import { cliActor } from '../src/cli/open-cli-parts.ts'
-import { createProgram } from '../src/cli/program.ts'
+import { createCommandLine } from '@tollgate/platform/cli/command-line'
+import { addManagementCommands } from '../src/cli/program.ts'
 import { readControlPlaneConfig } from '../src/config.ts'
 import { createControlPlane } from '../src/service.ts'
 import { aroundWrites } from './around-writes.ts'
@@ -32,13 +33,14 @@ if (command.length === 0) {
   await runService(service, { logger, tracing: undefined }, () => ({ port: service.port }))
 } else {
   const database = createPostgresDatabase({ url: config.databaseUrl, poolMax: 2 })
-  const program = createProgram((run) =>
+  const { program, output } = createCommandLine('tollgate', () => undefined)
+  addManagementCommands(program, (run) =>
     run({
       database,
       hotState,
       actorOf: cliActor,
       now: () => new Date(),
-      print: () => undefined,
+      output,
       openSecrets: () => Promise.reject(new Error('no command here needs secrets')),
       hostedUrl: config.hostedUrl,
       passwordLinkMs: 3_600_000,

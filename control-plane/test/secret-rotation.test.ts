@@ -7,7 +7,8 @@ import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import { parseSecretKeys, type SecretKey } from '@tollgate/platform/secrets/secret-keys'
 import { environments } from '@tollgate/schemas/environment'
 import { sealedColumns } from '@tollgate/schemas/sealed-columns'
-import { createProgram } from '../src/cli/program.ts'
+import { createCommandLine } from '@tollgate/platform/cli/command-line'
+import { addManagementCommands } from '../src/cli/program.ts'
 import { McpStack } from './mcp-stack.ts'
 
 let mcp: McpStack
@@ -29,13 +30,14 @@ test('after a rotation the newest key alone opens every secret', async () => {
   const newest: SecretKey = { id: 'newest', bytes: Buffer.alloc(32, 7) }
   const rotate = async (): Promise<string> => {
     const lines: string[] = []
-    const program = createProgram((run) =>
+    const { program, output } = createCommandLine('tollgate', (line) => lines.push(line))
+    addManagementCommands(program, (run) =>
       run({
         database: mcp.stack.database,
         hotState: mcp.stack.hotState,
         actorOf: () => jobActor('test'),
         now: () => new Date(),
-        print: (line) => lines.push(line),
+        output,
         openSecrets: () => Promise.resolve(new SecretBox([newest, older])),
         hostedUrl: '',
         passwordLinkMs: 0,
@@ -44,8 +46,8 @@ test('after a rotation the newest key alone opens every secret', async () => {
     await program.parseAsync(['secrets', 'rotate'], { from: 'user' })
     return lines.join()
   }
-  expect(await rotate()).toContain('2 secrets were sealed anew')
-  expect(await rotate()).toContain('0 secrets were sealed anew')
+  expect(await rotate()).toContain('Encrypted 2 secrets with the newest key')
+  expect(await rotate()).toContain('Encrypted 0 secrets with the newest key')
 
   const rows = await mcp.stack.database.in('sandbox')<{ auth_key: string }[]>`
     select auth_key from mcp_servers where auth_key is not null order by created_at`

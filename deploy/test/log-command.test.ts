@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createOutput, type Output } from '@tollgate/platform/cli/output'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { sealedSegments } from '@tollgate/platform/testing/damage-segment'
@@ -50,29 +51,33 @@ async function createLog(stored: number, counted: number): Promise<void> {
   await hotState.close()
 }
 
-async function said(act: (say: (line: string) => void) => Promise<boolean>): Promise<{
+async function said(act: (output: Output) => Promise<boolean>): Promise<{
   isWhole: boolean
   text: string
 }> {
   const lines: string[] = []
-  const isWhole = await act((line) => void lines.push(line))
+  const output = createOutput(
+    () => 'text',
+    (line) => void lines.push(line),
+  )
+  const isWhole = await act(output)
   return { isWhole, text: lines.join('\n') }
 }
 
 test('says which segment is damaged, cuts the log behind it and keeps a copy', async () => {
   await createLog(records, records)
-  expect(await said((say) => verifyLog(folder, say))).toMatchObject({ isWhole: true })
+  expect(await said((output) => verifyLog(folder, output))).toMatchObject({ isWhole: true })
   const damaged = sealedSegments(folder.log)[2]!
   const path = damageOldSegment(root, { index: 2 })!
 
-  const verified = await said((say) => verifyLog(folder, say))
+  const verified = await said((output) => verifyLog(folder, output))
   expect(verified.isWhole).toBe(false)
   expect(verified.text).toContain(`segment ${damaged}: damaged`)
   expect(verified.text).toContain(path)
-  expect(await said((say) => repairLog(folder, {}, say))).toMatchObject({ isWhole: true })
+  expect(await said((output) => repairLog(folder, {}, output))).toMatchObject({ isWhole: true })
   expect(existsSync(path)).toBe(false)
   expect(await readdir(join(root, 'damaged-log'))).toHaveLength(1)
-  expect(await said((say) => verifyLog(folder, say))).toMatchObject({ isWhole: true })
+  expect(await said((output) => verifyLog(folder, output))).toMatchObject({ isWhole: true })
 
   const log = await openLog()
   const oldest = await log.oldest(topic, 0)
@@ -87,7 +92,7 @@ test.each([
 ] as const)('changes nothing while records of it are not %s', async (_, stored, counted) => {
   await createLog(stored, counted)
   const path = damageOldSegment(root)!
-  const { isWhole, text } = await said((say) => repairLog(folder, {}, say))
+  const { isWhole, text } = await said((output) => repairLog(folder, {}, output))
   expect(isWhole).toBe(false)
   expect(text).toMatch(/tollgate\.usage\.live\/0: records 3 to \d+ are not both counted and stored/)
   expect(existsSync(path)).toBe(true)

@@ -5,7 +5,7 @@ import { madePages } from '../src/pages/made-pages.ts'
 
 const root = new URL('../../', import.meta.url)
 
-test.each(['configuration.md', 'errors.md', 'events.md'])(
+test.each(['cli.md', 'configuration.md', 'errors.md', 'events.md'])(
   'docs/%s is what the code declares (npm run docs makes it anew)',
   async (name) => {
     const page = await readFile(new URL(`docs/${name}`, root), 'utf8')

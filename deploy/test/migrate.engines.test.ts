@@ -93,15 +93,15 @@ describe.each(['TOLLGATE_TEST_REDIS_URL', 'TOLLGATE_TEST_REDIS_CLUSTER'] as cons
           const command = `${process.execPath} ${tollgate} ${parameters}`
           return (await shell(command, { env: environment })).stdout
         }
-        const provider = /provider (\S+)/.exec(await run('provider create --name Other'))![1]!
+        const provider = (await run('provider create --name Other --quiet')).trim()
         const create = (): Promise<string> =>
-          run(`key create --provider ${provider} --environment sandbox`)
-        const keyIn = (output: string): string => /^sk_sandbox_\S+$/m.exec(output)![0]
-        const otherKey = keyIn(await create())
-        const revoked = await create()
-        await run(`key revoke ${revoked.split(/\s/)[0]}`)
+          run(`key create --provider ${provider} --environment sandbox --json`)
+        const keyIn = (output: string) => JSON.parse(output) as Record<string, string>
+        const otherKey = keyIn(await create())['secretKey']!
+        const revoked = keyIn(await create())
+        await run(`key revoke ${revoked['keyId']}`)
         const { sandboxKey, liveKey } = source.credentials
-        return { sandboxKey, liveKey, otherKey, revokedKey: keyIn(revoked) }
+        return { sandboxKey, liveKey, otherKey, revokedKey: revoked['secretKey']! }
       }
 
       async function makeCustomers(baseUrl: string): Promise<Customer[]> {
@@ -198,7 +198,7 @@ describe.each(['TOLLGATE_TEST_REDIS_URL', 'TOLLGATE_TEST_REDIS_CLUSTER'] as cons
             afterMs: 1_000,
             signal: 'SIGINT',
           })
-          expect(stopped.output).toContain('the same command goes on from here')
+          expect(stopped.output).toContain('Run the same command again to continue')
           expect(stopped.code).toBe(130)
           let output = ''
           for (let kill = 0; kill < 4; kill += 1) {

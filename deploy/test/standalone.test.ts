@@ -18,6 +18,7 @@ import { findFreePort, host } from '../src/standalone/ports.ts'
 import { launchChromium } from './pages/chromium.ts'
 import { enterCard } from './pages/paying.ts'
 import { createVisitor, type Visitor } from './pages/visitor.ts'
+import { outputShapes } from '../src/tollgate/output-shapes.ts'
 
 const shell = promisify(exec)
 const tollgate = fileURLToPath(new URL('../dist/tollgate/main.js', import.meta.url))
@@ -36,9 +37,12 @@ function clientOf(credentials: Credentials): TollgateClient {
   return createTollgateClient({ baseUrl, key, connectionsMax: 8, timeoutMs: 15_000 })
 }
 
-async function runTollgate(parameters: string): Promise<string> {
-  const env = { ...process.env, TOLLGATE_DATA_DIR: folder.path }
-  return (await shell(`${process.execPath} ${tollgate} ${parameters}`, { env })).stdout
+const commandEnvironment = () => ({ ...process.env, TOLLGATE_DATA_DIR: folder.path })
+
+/** What a command of operators prints. */
+async function run(parameters: string): Promise<string> {
+  const command = `${process.execPath} ${tollgate} ${parameters}`
+  return (await shell(command, { env: commandEnvironment() })).stdout
 }
 
 beforeAll(async () => {
@@ -154,10 +158,8 @@ describe('in a browser', () => {
   test('the link of a new console user sets a password, signs in, and approves a command line', async () => {
     const { page } = visitor
     const { baseUrl } = instance.credentials
-    const providerId = /provider (\S+)/.exec(await runTollgate('provider create --name Acme'))?.[1]
-    const created = await runTollgate(
-      `user create --provider ${providerId} --email ada@acme.example`,
-    )
+    const providerId = /provider (\S+)/.exec(await run('provider create --name Acme'))?.[1]
+    const created = await run(`user create --provider ${providerId} --email ada@acme.example`)
     await page.goto(/http\S+/.exec(created)![0])
     await visitor.inspect('console-set-password')
     const password = 'correct horse battery'
@@ -275,10 +277,11 @@ test('the demo ends with numbers that agree', async () => {
 })
 
 test('the command line makes a provider and a key that works at once, and revokes it', async () => {
-  const providerId = /provider (\S+)/.exec(await runTollgate('provider create --name Acme'))?.[1]
-  const created = await runTollgate(`key create --provider ${providerId} --environment sandbox`)
-  const key = /^sk_sandbox_\S+$/m.exec(created)?.[0] ?? ''
-  const keyId = created.split(/\s/)[0]
+  const providerId = (await run('provider create --name Acme --quiet')).trim()
+  const created = await run(`key create --provider ${providerId} --environment sandbox --json`)
+  const { keyId, secretKey: key } = JSON.parse(created) as { keyId: string; secretKey: string }
+  const described = outputShapes['key create']!.json as object
+  expect(Object.keys(JSON.parse(created) as object)).toEqual(Object.keys(described))
   const client = createTollgateClient({
     baseUrl: instance.credentials.baseUrl,
     key,
@@ -287,11 +290,26 @@ test('the command line makes a provider and a key that works at once, and revoke
   })
   expect((await client.send('GET', '/v1/sdk/products')).body).toMatchObject({ products: [] })
   expect((await client.recordUsage({ customerRef: 'anyone' })).success).toBe(true)
-  await runTollgate(`key revoke ${keyId}`)
+  await run(`key revoke ${keyId}`)
   await expect
     .poll(async () => (await client.send('POST', '/v1/sdk/usages', {})).status, { timeout: 20_000 })
     .toBe(401)
   client.close()
+})
+
+test('the data team reads ClickHouse with a user that changes nothing', async () => {
+  const { curl, address } = JSON.parse(await run('clickhouse --json')) as Record<string, string>
+  expect((await run('clickhouse --quiet')).trim()).toBe(address)
+  expect((await stat(join(folder.path, 'data-team', 'password'))).mode & 0o077).toBe(0)
+  expect((await shell(curl!)).stdout).toMatch(/^requests\t\d+\n/)
+  const query = `--query "SELECT 1 AS a; SELECT ';' AS b"`
+  expect(await run(`clickhouse ${query} --format CSVWithNames`)).toBe('"a"\n1\n"b"\n";"\n')
+  const piped = `echo 'SELECT 1; SELECT 2' | ${process.execPath} ${tollgate} clickhouse`
+  expect((await shell(piped, { env: commandEnvironment() })).stdout).toBe('1\n2\n')
+  const refused = run('clickhouse --query "DROP TABLE live.usage_records"')
+  await expect(refused).rejects.toThrow(
+    'Code: 164. DB::Exception: Cannot execute query in readonly',
+  )
 })
 
 test('a clean stop ends everything with code 0, and a restart has kept all', async () => {

@@ -202,6 +202,45 @@ describe('the official client against the gateway', () => {
 })
 
 describe('the gateway at its edges', () => {
+  it('runs the query of a POST body, of the address, and of both together', async () => {
+    expect(await post('/', { key: password, body: Buffer.from('SELECT 1') })).toMatchObject({
+      status: 200,
+      body: '1\n',
+    })
+    const both = await post('/?query=SELECT%201%20AS%20a', {
+      key: password,
+      body: Buffer.from('UNION ALL SELECT 1'),
+    })
+    expect(both.body).toBe('1\n1\n')
+    expect(await post('/', { key: password })).toMatchObject({
+      status: 400,
+      body: expect.stringContaining('Empty query') as string,
+    })
+    expect((await fetch(gateway.url, { headers: headersOf({ key: password }) })).status).toBe(200)
+    expect(await post('/play', { key: password })).toMatchObject({ status: 404 })
+  })
+
+  it('changes nothing on GET, as ClickHouse does', async () => {
+    const get = async (query: string): Promise<number> => {
+      const url = `${gateway.url}/?user=default&password=${encodeURIComponent(password)}&query=`
+      return (await fetch(url + encodeURIComponent(query))).status
+    }
+    expect(await get('SELECT 1')).toBe(200)
+    expect(await get('CREATE TABLE by_link (a UInt8) ORDER BY a')).toBe(403)
+    expect(await get('SET readonly = 0; CREATE TABLE by_link (a UInt8) ORDER BY a')).toBe(403)
+    expect(await valueOf(`SELECT count() FROM system.tables WHERE name = 'by_link'`)).toBe(0)
+  })
+
+  it('knows no other user, and no reader unless it has a password', async () => {
+    for (const user of ['data_team', 'admin', '']) {
+      const headers = {
+        'x-clickhouse-user': user,
+        'x-clickhouse-key': user === '' ? 'x' : password,
+      }
+      expect((await fetch(`${gateway.url}/?query=SELECT%201`, { headers })).status).toBe(403)
+    }
+  })
+
   it('serves nobody without the password', async () => {
     for (const authorization of [undefined, basic(''), basic('wrong'), 'Basic %%%', 'Bearer x']) {
       for (const path of ['/ping', '/', '/?query=SELECT%201']) {
@@ -324,11 +363,7 @@ async function post(path: string, call: Call = { key: password }): Promise<Answe
 function openPost(path: string, call: Call): { sent: ClientRequest; answer: Promise<Answer> } {
   const sent = request(`${call.url ?? gateway.url}${path}`, {
     method: 'POST',
-    headers: {
-      ...(call.authorization === undefined ? {} : { authorization: call.authorization }),
-      ...(call.key === undefined ? {} : { 'x-clickhouse-key': call.key }),
-      ...(call.encoding === undefined ? {} : { 'content-encoding': call.encoding }),
-    },
+    headers: headersOf(call),
   })
   const answer = new Promise<Answer>((resolve, reject) => {
     sent.once('response', (response) => {
@@ -342,6 +377,14 @@ function openPost(path: string, call: Call): { sent: ClientRequest; answer: Prom
     sent.once('error', reject)
   })
   return { sent, answer }
+}
+
+function headersOf({ authorization, key, encoding }: Call): Record<string, string> {
+  return {
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(key === undefined ? {} : { 'x-clickhouse-key': key }),
+    ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+  }
 }
 
 function basic(key: string): string {

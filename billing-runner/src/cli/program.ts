@@ -1,9 +1,9 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 
-/** What somebody asked for. */
-export type AskedRun = {
-  /** Undefined: all. */
+/** The options of `billing run`. */
+export type RunOptions = {
+  /** Undefined: all jobs. */
   readonly job?: string
   readonly environment?: Environment
   /** ISO date-time. Undefined: now. */
@@ -11,64 +11,70 @@ export type AskedRun = {
   readonly dryRun?: boolean
 }
 
-/** What somebody asked to be compared. */
-export type AskedComparison = {
+/** The options of `reconcile`. */
+export type ReconcileOptions = {
   readonly environment?: Environment
   readonly provider?: string
   /** ISO date or date-time. */
   readonly since?: string
-  readonly json?: boolean
   readonly repair?: boolean
 }
 
 /** The options of `usage restore`. */
-export type AskedRestore = {
+export type RestoreOptions = {
   readonly environment?: Environment
 }
 
-export type Actions = {
-  readonly run: (asked: AskedRun) => Promise<void>
-  readonly reconcile: (asked: AskedComparison) => Promise<void>
-  readonly restoreUsage: (asked: AskedRestore) => Promise<void>
+export type BillingActions = {
+  readonly run: (options: RunOptions) => Promise<void>
+  readonly reconcile: (options: ReconcileOptions) => Promise<void>
+  readonly restoreUsage: (options: RestoreOptions) => Promise<void>
 }
 
-export function createProgram({ run, reconcile, restoreUsage }: Actions): Command {
-  const program = new Command('tollgate billing').description('Scheduled work, by hand')
-  const environment = (): Option =>
-    new Option('--environment <name>', 'there alone').choices(environments)
+/** Adds `billing run` and `reconcile` to a command line, in its group for money, and `usage restore`. */
+export function addBillingCommands(
+  program: Command,
+  { run, reconcile, restoreUsage }: BillingActions,
+): void {
+  program.commandsGroup('Money:')
   program
+    .command('billing')
+    .description('Scheduled billing jobs')
     .command('run')
-    .description('Do now what is due, beside the schedules; prints what comes of it')
-    .option('--job <name>', 'that job alone')
-    .addOption(environment())
-    .option('--at <time>', 'as if it were that time (ISO 8601); in live not after now')
-    .option('--dry-run', 'say what would be done, and do nothing')
-    .action((asked: AskedRun) => run(asked))
+    .description('Run the billing jobs that are due now, in addition to their schedules')
+    .option('--job <name>', 'Only this job')
+    .addOption(environmentOption())
+    .option('--at <time>', 'Run as if it were this time (ISO 8601). Not in the future for live')
+    .option('--dry-run', 'Dry run: print the changes without applying them')
+    .action((options: RunOptions) => run(options))
   program
     .command('reconcile')
     .description(
-      'Compare payments, invoices, wallets and usage with what others have of the same; fails where that differs',
+      'Compare payments, invoices, wallets and usage with the processor, the ledger and the records; fails if any differs',
     )
-    .addOption(environment())
-    .option('--provider <providerId>', 'of that provider alone')
-    .option('--since <time>', 'what was made since then (ISO 8601); else as many days as by night')
-    .option('--json', 'print it as JSON')
+    .addOption(environmentOption())
+    .option('--provider <providerId>', 'Only this provider')
+    .option('--since <time>', 'Compare from this time on (ISO 8601). Default: as the nightly run')
     .option(
       '--repair',
-      'store again what ClickHouse lost and the log still has, then rebuild the counters that differ from the records and publish the wallets that differ; money is never changed',
+      'Store records that ClickHouse lost again from the log, then rebuild counters and publish wallets that differ. Money is never changed',
     )
-    .action((asked: AskedComparison) => reconcile(asked))
+    .action((options: ReconcileOptions) => reconcile(options))
+  program.commandsGroup('Usage data:')
   program
     .command('usage')
     .description('Usage records')
     .command('restore')
     .description(
-      'Store again in ClickHouse what it lacks of the event log; can be stopped and repeated at any time',
+      'Store records again in ClickHouse that it lacks and the event log has; can be stopped and repeated',
     )
-    .requiredOption('--from <source>', 'where the records are; log is the only source', parseSource)
-    .addOption(new Option('--environment <name>', 'that environment only').choices(environments))
-    .action((asked: AskedRestore) => restoreUsage(asked))
-  return program
+    .requiredOption('--from <source>', 'Source of the records; only log', parseSource)
+    .addOption(environmentOption())
+    .action((options: RestoreOptions) => restoreUsage(options))
+}
+
+function environmentOption(): Option {
+  return new Option('--environment <name>', 'Only this environment').choices(environments)
 }
 
 function parseSource(text: string): string {

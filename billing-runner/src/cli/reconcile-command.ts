@@ -2,56 +2,63 @@ import type { WithheldRepair } from '@tollgate/domain/reconciliation/decide-repa
 import type { Finding, Repair } from '@tollgate/domain/reconciliation/finding'
 import type { Outcome } from '@tollgate/domain/reconciliation/reconcile'
 import type { LogPlace } from '@tollgate/domain/reconciliation/store-again'
+import { CliError } from '@tollgate/platform/cli/cli-error'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { BillingRunnerConfig } from '../config.ts'
 import { runReconciliation } from '../jobs/reconcile.ts'
 import { repair } from '../jobs/repair.ts'
 import { openParts } from '../open-parts.ts'
-import type { AskedComparison } from './program.ts'
+import type { ReconcileOptions } from './program.ts'
 import { restoreFromLog } from './restore-command.ts'
-import { CommandError, parseTime, type RunSurroundings } from './run-jobs.ts'
+import { parseTime, type RunSurroundings } from './run-jobs.ts'
 
 type Compared = { readonly environment: Environment; readonly outcome: Outcome }
 
 /**
- * Compares now, and prints what is not the same. Throws CommandError where something is not, and was not set right by
+ * Compares now, and prints what is not the same. Throws CliError where something is not, and was not set right by
  * looking again, or could not be compared.
  */
 export async function reconcileNow(
   config: BillingRunnerConfig,
-  asked: AskedComparison,
-  { print, stopping, parts: overrides = {} }: RunSurroundings,
+  options: ReconcileOptions,
+  { output, stopping, parts: overrides = {} }: RunSurroundings,
 ): Promise<void> {
-  const since = asked.since === undefined ? undefined : parseTime('--since', asked.since)
+  const since = options.since === undefined ? undefined : parseTime('--since', options.since)
   const parts = await openParts({ ...config, logLevel: 'error' }, overrides)
   const compared: Compared[] = []
   try {
     for (const environment of environments) {
-      if (asked.environment !== undefined && asked.environment !== environment) continue
-      const scope = { environment, providerId: asked.provider, since, stopping }
+      if (options.environment !== undefined && options.environment !== environment) continue
+      const scope = { environment, providerId: options.provider, since, stopping }
       const seen = await runReconciliation(config, parts, scope)
-      const places = asked.repair === true ? partitionsToRestore(environment, seen) : []
+      const places = options.repair === true ? partitionsToRestore(environment, seen) : []
       // Counts are never made of a ClickHouse that lost records which the log still has.
       const isRestored =
-        places.length > 0 && (await restoreFromLog(parts, places, { print, stopping }))
-      if (places.length > 0 && !isRestored) throw new CommandError('stopped; nothing is repaired')
+        places.length > 0 && (await restoreFromLog(parts, places, { output, stopping }))
+      if (places.length > 0 && !isRestored)
+        throw new CliError('Stopped. Nothing is repaired. Run the same command again.')
       const outcome = isRestored ? await runReconciliation(config, parts, scope) : seen
       compared.push({ environment, outcome })
-      if (asked.repair === true) await repair(parts, environment, outcome.repairs)
+      if (options.repair === true) await repair(parts, environment, outcome.repairs)
     }
   } finally {
     await parts.close()
   }
-  for (const line of asked.json === true ? [asJson(compared)] : compared.flatMap(linesOf)) {
-    print(line)
-  }
-  if (asked.repair === true && asked.json !== true) {
-    for (const line of compared.flatMap(repairsOf)) print(line)
-  }
+  output.show({
+    json: compared.map(({ environment, outcome }) => ({ environment, ...outcome })),
+    text: [
+      ...compared.flatMap(linesOf),
+      ...(options.repair === true ? compared.flatMap(repairsOf) : []),
+    ],
+  })
   const standing = compared.flatMap(standingOf).length
   const gaps = compared.flatMap(({ outcome }) => outcome.reports.flatMap((each) => each.gaps))
-  if (standing > 0) throw new CommandError(`${standing} findings: not everything is the same`)
-  if (gaps.length > 0) throw new CommandError('not everything could be compared')
+  if (standing > 0)
+    throw new CliError(
+      `${standing} ${standing === 1 ? 'finding differs' : 'findings differ'}. See docs/operations.md, Reconciliation.`,
+    )
+  if (gaps.length > 0)
+    throw new CliError('Not everything could be compared. Run the command again later.')
 }
 
 /** Partitions whose counts differ from the records, also those of which nothing would be repaired. */
@@ -115,12 +122,4 @@ function lineOf({ kind, difference, reference, ours, theirs, since, isRepaired }
   const state = isRepaired ? 'set right' : difference.replace('_', ' ')
   const sides = `here ${ours ?? 'nothing'}, there ${theirs ?? 'nothing'}`
   return `${kind} ${reference} ${state}: ${sides}, since ${since.toISOString()}`
-}
-
-function asJson(compared: readonly Compared[]): string {
-  return JSON.stringify(
-    compared.map(({ environment, outcome }) => ({ environment, ...outcome })),
-    undefined,
-    2,
-  )
 }

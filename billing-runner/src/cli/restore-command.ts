@@ -3,12 +3,13 @@ import {
   type LogPlace,
   type StoringProgress,
 } from '@tollgate/domain/reconciliation/store-again'
+import { CliError } from '@tollgate/platform/cli/cli-error'
 import { environments } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { BillingRunnerConfig } from '../config.ts'
 import { openParts, type Parts } from '../open-parts.ts'
-import type { AskedRestore } from './program.ts'
-import { CommandError, type RunSurroundings } from './run-jobs.ts'
+import type { RestoreOptions } from './program.ts'
+import type { RunSurroundings } from './run-jobs.ts'
 
 /** Between two lines of progress. */
 const progressEveryMs = 5_000
@@ -16,17 +17,20 @@ const progressEveryMs = 5_000
 /** Brings what the log has and ClickHouse lacks into ClickHouse. The sink does the work, so it must run. */
 export async function restoreUsage(
   config: BillingRunnerConfig,
-  asked: AskedRestore,
-  { print, stopping, parts: overrides = {} }: RunSurroundings,
+  options: RestoreOptions,
+  { output, stopping, parts: overrides = {} }: RunSurroundings,
 ): Promise<void> {
   const parts = await openParts({ ...config, logLevel: 'error' }, overrides)
   try {
     const places = environments
-      .filter((each) => asked.environment === undefined || each === asked.environment)
+      .filter((each) => options.environment === undefined || each === options.environment)
       .flatMap((environment) => placesOf(parts, environment))
-    const isDone = await restoreFromLog(parts, places, { print, stopping })
-    if (!isDone) throw new CommandError('stopped; the same command goes on from here')
-    print('ClickHouse has all records that the log has.')
+    const isDone = await restoreFromLog(parts, places, { output, stopping })
+    if (!isDone) throw new CliError('Stopped. Run the same command again to continue from here.')
+    output.show({
+      json: { isComplete: true },
+      text: ['ClickHouse has all records that the log has.'],
+    })
   } finally {
     await parts.close()
   }
@@ -41,13 +45,13 @@ function placesOf({ eventLog }: Parts, environment: LogPlace['environment']): Lo
 export async function restoreFromLog(
   { eventLog, hotState, clock }: Parts,
   places: readonly LogPlace[],
-  { print, stopping }: Pick<RunSurroundings, 'print' | 'stopping'>,
+  { output, stopping }: Pick<RunSurroundings, 'output' | 'stopping'>,
 ): Promise<boolean> {
   let toldAtMs = performance.now()
   const report = (progress: readonly StoringProgress[]): void => {
     if (performance.now() - toldAtMs < progressEveryMs) return
     toldAtMs = performance.now()
-    for (const each of progress) if (each.phase !== 'done') print(lineOf(each))
+    for (const each of progress) if (each.phase !== 'done') output.note(lineOf(each))
   }
   const now = (): Date => new Date(clock.now())
   return await storeAgain({ eventLog, hotState, now }, places, stopping, report)

@@ -1,20 +1,17 @@
 import { listDue } from '@tollgate/domain/calendar/claims'
 import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
+import { CliError } from '@tollgate/platform/cli/cli-error'
+import type { CliResult, Output } from '@tollgate/platform/cli/output'
 import type { BillingRunnerConfig } from '../config.ts'
 import type { ItemJob } from '../jobs/job.ts'
 import { createJobs, type ScheduledJob } from '../jobs/job-catalogue.ts'
 import { runOnce, type Totals } from '../jobs/run-once.ts'
 import { openParts, publisherOf, type Parts } from '../open-parts.ts'
-import type { AskedRun } from './program.ts'
-
-/** Whoever asked must ask otherwise. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError'
-}
+import type { RunOptions } from './program.ts'
 
 export type RunSurroundings = {
-  readonly print: (line: string) => void
+  readonly output: Output
   readonly stopping: AbortSignal
   /** Used and not closed, in place of what the settings name. */
   readonly parts?: Partial<Parts>
@@ -23,67 +20,85 @@ export type RunSurroundings = {
 /** That many of what is due are shown one by one. */
 const shownMax = 50
 
-/** Runs jobs by hand, one after the other, or says what they would do. Throws CommandError for what makes no sense. */
+/** Runs jobs by hand, one after the other, or prints what they would do. Throws CliError for options that make no sense. */
 export async function runJobs(
   config: BillingRunnerConfig,
-  asked: AskedRun,
-  { print, stopping, parts: overrides = {} }: RunSurroundings,
+  options: RunOptions,
+  { output, stopping, parts: overrides = {} }: RunSurroundings,
 ): Promise<void> {
-  const at = asked.at === undefined ? undefined : parseTime('--at', asked.at)
+  const at = options.at === undefined ? undefined : parseTime('--at', options.at)
   const parts = await openParts({ ...config, logLevel: 'error' }, overrides)
+  const results: CliResult[] = []
   try {
-    const jobs = chosenJobs(createJobs(config, parts), asked)
+    const jobs = chosenJobs(createJobs(config, parts), options)
     const isFuture = at !== undefined && at.getTime() > parts.clock.now()
-    const touchesLive = asked.environment !== 'sandbox'
-    if (isFuture && touchesLive && asked.dryRun !== true) {
-      throw new CommandError(
-        'nothing of live is done before its time: add --dry-run or --environment sandbox',
+    const touchesLive = options.environment !== 'sandbox'
+    if (isFuture && touchesLive && options.dryRun !== true) {
+      throw new CliError(
+        '--at is in the future, and live runs nothing before its time. Add --dry-run or --environment sandbox.',
       )
     }
     const publisher = publisherOf(at === undefined ? parts : { ...parts, clock: standing(at) })
     for (const { job, spaces } of jobs) {
-      for (const space of spacesOf(spaces, asked)) {
-        if (stopping.aborted) return
-        const name = `${space} ${job.name}`
-        if (asked.dryRun === true) {
-          if (job.kind === 'items') await explainDue(publisher, job, space, name, print)
+      for (const space of spacesOf(spaces, options)) {
+        if (stopping.aborted) break
+        if (options.dryRun === true) {
+          if (job.kind === 'items' && space !== 'control') {
+            results.push(note(output, await explainDue(publisher, job, space)))
+          }
           continue
         }
+        const name = `${space} ${job.name}`
         const slotParts = { publisher, logger: parts.logger, limits: config }
         const totals = await runOnce(slotParts, job, space, stopping, (soFar) =>
-          print(`${name}: ${shown(soFar)} so far`),
+          output.note(`${name}: ${shown(soFar)} so far`),
         )
-        print(`${name}: ${stopping.aborted ? 'stopped after ' : ''}${shown(totals)}`)
+        const isStopped = stopping.aborted
+        const text = [`${name}: ${isStopped ? 'stopped after ' : ''}${shown(totals)}`]
+        const outcomes = Object.fromEntries(totals)
+        const json = { environment: space, job: job.name, outcomes, isStopped }
+        results.push(note(output, { json, text }))
       }
     }
   } finally {
     await parts.close()
   }
+  output.show({ json: results.map(({ json }) => json), text: [] })
+}
+
+/** People read the lines of a job when it has run. */
+function note(output: Output, result: CliResult): CliResult {
+  for (const line of result.text) output.note(line)
+  return result
 }
 
 export function parseTime(option: string, text: string): Date {
   const at = new Date(text)
-  if (Number.isNaN(at.getTime())) throw new CommandError(`${option} ${text} is no ISO 8601 time`)
+  if (Number.isNaN(at.getTime())) {
+    throw new CliError(
+      `${option} ${text} is not a time. Use ISO 8601, for example 2027-01-31T12:00Z.`,
+    )
+  }
   return at
 }
 
-function chosenJobs(jobs: readonly ScheduledJob[], { job: name }: AskedRun): ScheduledJob[] {
+function chosenJobs(jobs: readonly ScheduledJob[], { job: name }: RunOptions): ScheduledJob[] {
   const chosen = jobs.filter(({ job }) => name === undefined || job.name === name)
   if (chosen.length === 0) {
     const names = jobs.map(({ job }) => job.name).join(', ')
-    throw new CommandError(`there is no job ${name}; there are ${names}`)
+    throw new CliError(`There is no job ${name}. Use one of ${names}.`)
   }
   return chosen
 }
 
 function spacesOf(
   spaces: readonly PublicationSpace[],
-  { environment }: AskedRun,
+  { environment }: RunOptions,
 ): PublicationSpace[] {
   return spaces.filter((space) => environment === undefined || space === environment)
 }
 
-/** A clock that stands at the time that was asked for. */
+/** A clock that stands at the given time. */
 function standing(at: Date): Parts['clock'] {
   return { now: () => at.getTime() }
 }
@@ -91,18 +106,23 @@ function standing(at: Date): Parts['clock'] {
 async function explainDue(
   { database, now }: PublisherParts,
   job: ItemJob,
-  space: PublicationSpace,
-  name: string,
-  print: (line: string) => void,
-): Promise<void> {
-  if (space === 'control') return
+  space: Exclude<PublicationSpace, 'control'>,
+): Promise<CliResult> {
   const pool = database.in(space)
   const { total, items } = await listDue(pool, job.selectDue, now(), shownMax)
-  print(`${name}: ${total} due`)
-  for (const due of items) {
-    print(`  ${due.providerId} ${due.item}: ${await job.explain(pool, due, now())}`)
+  const due: { providerId: string; item: string; change: string }[] = []
+  for (const each of items) {
+    const { providerId, item } = each
+    due.push({ providerId, item, change: await job.explain(pool, each, now()) })
   }
-  if (total > items.length) print(`  and ${total - items.length} more`)
+  return {
+    json: { environment: space, job: job.name, due: total, items: due },
+    text: [
+      `${space} ${job.name}: ${total} due`,
+      ...due.map(({ providerId, item, change }) => `  ${providerId} ${item}: ${change}`),
+      ...(total > items.length ? [`  and ${total - items.length} more`] : []),
+    ],
+  }
 }
 
 function shown(totals: Totals): string {

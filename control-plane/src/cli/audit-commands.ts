@@ -5,11 +5,12 @@ import {
   listSeals,
 } from '@tollgate/domain/audit/repository'
 import { verifyLog, type VerifiedLog } from '@tollgate/domain/audit/verify-log'
+import { CliError } from '@tollgate/platform/cli/cli-error'
+import { jsonText, type Output } from '@tollgate/platform/cli/output'
 import type { Database } from '@tollgate/platform/database/database'
-import { CliError } from './cli-error.ts'
 import type { CliParts } from './open-cli-parts.ts'
 
-type AuditParts = Pick<CliParts, 'database' | 'print'>
+type AuditParts = Pick<CliParts, 'database' | 'output'>
 
 export type AuditVerifyOptions = {
   readonly provider?: string
@@ -19,30 +20,41 @@ export type AuditVerifyOptions = {
 
 /** Prints one line for each log and fails when one of them is not as it was sealed. */
 export async function verifyAuditCommand(
-  { database, print }: AuditParts,
+  { database, output }: AuditParts,
   { provider, head }: AuditVerifyOptions,
 ): Promise<void> {
-  let broken = 0
+  const logs: { providerId: string; place: AuditPlace; verified: VerifiedLog }[] = []
   let isHeadFound = false
   for (const place of auditPlaces) {
     const sql = poolOf(database, place)
     const providers = provider === undefined ? await listAuditedProviders(sql) : [provider]
     for (const providerId of providers) {
       const verified = await verifyLog(sql, providerId, head)
-      print(`${providerId}  ${place}  ${describe(verified)}`)
-      if (verified.broken !== undefined) broken += 1
+      logs.push({ providerId, place, verified })
       isHeadFound ||= verified.hasExpected
     }
   }
-  if (broken > 0) throw new CliError(`the audit log was changed: ${broken} broken`)
+  output.show({
+    json: logs.map(({ providerId, place, verified }) => ({
+      providerId,
+      place,
+      ...shape(verified),
+    })),
+    text: logs.map(({ providerId, place, verified }) => {
+      return `${providerId}  ${place}  ${describe(verified)}`
+    }),
+  })
+  const broken = logs.filter(({ verified }) => verified.broken !== undefined).length
+  if (broken > 0)
+    throw new CliError(`The audit log was changed: ${broken} broken. See the lines above.`)
   if (head !== undefined && !isHeadFound) {
-    throw new CliError(`the audit log was changed: there is no seal ${head} any more`)
+    throw new CliError(`The audit log was changed: the seal ${head} no longer exists.`)
   }
 }
 
 /** Prints entries and seals as lines of JSON, in the order in which they can be verified. */
 export async function exportAuditCommand(
-  { database, print }: AuditParts,
+  { database, output }: AuditParts,
   { provider }: { readonly provider: string },
 ): Promise<void> {
   for (const place of auditPlaces) {
@@ -50,14 +62,14 @@ export async function exportAuditCommand(
     let afterId = 0n
     for (;;) {
       const entries = await listEntriesBetween(sql, provider, afterId, idMax, rowsPerPage)
-      for (const entry of entries) print(json({ type: 'entry', place, ...entry }))
+      for (const entry of entries) showLine(output, { type: 'entry', place, ...entry })
       afterId = entries.at(-1)?.id ?? afterId
       if (entries.length < rowsPerPage) break
     }
     let afterNumber = 0n
     for (;;) {
       const seals: AuditSeal[] = await listSeals(sql, provider, afterNumber, rowsPerPage)
-      for (const seal of seals) print(json({ type: 'seal', place, ...seal }))
+      for (const seal of seals) showLine(output, { type: 'seal', place, ...seal })
       afterNumber = seals.at(-1)?.number ?? afterNumber
       if (seals.length < rowsPerPage) break
     }
@@ -78,11 +90,28 @@ function describe({ entries, head, broken }: VerifiedLog): string {
   }
   return head === undefined
     ? 'nothing sealed yet'
-    : `whole  ${entries} entries  seal ${head.number} ${head.sha256}`
+    : `whole  ${entries} ${entries === 1n ? 'entry' : 'entries'}  seal ${head.number} ${head.sha256}`
 }
 
-function json(value: object): string {
-  return JSON.stringify(value, (_, each: unknown) =>
-    typeof each === 'bigint' ? each.toString() : each,
-  )
+function shape({ entries, head, broken }: VerifiedLog) {
+  const state = broken !== undefined ? 'broken' : head === undefined ? 'unsealed' : 'whole'
+  return {
+    state,
+    entries,
+    head: head === undefined ? null : { number: head.number, sha256: head.sha256 },
+    broken:
+      broken === undefined
+        ? null
+        : {
+            seal: broken.seal.number,
+            fromEntry: broken.seal.afterId + 1n,
+            toEntry: broken.seal.upToId,
+            reason: broken.reason,
+          },
+  }
+}
+
+/** One line in every form of output: the whole is too long for one document. */
+function showLine({ print }: Output, value: object): void {
+  print(jsonText(value))
 }

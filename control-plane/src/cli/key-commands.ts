@@ -2,9 +2,10 @@ import { issueApiKey, type IssuedApiKey } from '@tollgate/domain/api-keys/issue-
 import { findApiKeys, listApiKeys, type ApiKey } from '@tollgate/domain/api-keys/repository'
 import { revokeApiKey, rotateApiKey } from '@tollgate/domain/api-keys/retire-api-key'
 import { findProvider } from '@tollgate/domain/providers/repository'
+import { CliError } from '@tollgate/platform/cli/cli-error'
+import { formatTable } from '@tollgate/platform/terminal/table'
 import { hasAllScopes, keyScopes, type KeyScope } from '@tollgate/schemas/key-scopes'
 import { environments } from '@tollgate/schemas/environment'
-import { CliError } from './cli-error.ts'
 import type { CliParts } from './open-cli-parts.ts'
 
 export type KeyCreateOptions = {
@@ -20,7 +21,7 @@ export type KeyCreateOptions = {
 export async function createKeyCommand(parts: CliParts, options: KeyCreateOptions): Promise<void> {
   const environment = environments.find((each) => each === options.environment)
   if (environment === undefined) {
-    throw new CliError(`--environment must be one of ${environments.join(', ')}`)
+    throw new CliError(`--environment must be one of ${environments.join(', ')}.`)
   }
   const scopes = parseScopes(options.scopes)
   const expiresAt = options.expires === undefined ? null : parseExpiry(options.expires, parts.now())
@@ -35,7 +36,7 @@ export async function createKeyCommand(parts: CliParts, options: KeyCreateOption
     },
     parts.now(),
   )
-  printIssued(parts, issued)
+  showIssued(parts, issued, undefined)
 }
 
 export async function rotateKeyCommand(
@@ -45,7 +46,7 @@ export async function rotateKeyCommand(
 ): Promise<void> {
   const hours = Number(options.overlapHours)
   if (!(hours >= 0 && hours <= overlapHoursMax)) {
-    throw new CliError(`--overlap-hours must be a number from 0 to ${overlapHoursMax}`)
+    throw new CliError(`--overlap-hours must be a number from 0 to ${overlapHoursMax}.`)
   }
   const overlapMs = Math.round(hours * 3_600_000)
   const { database, hotState } = parts
@@ -60,14 +61,13 @@ export async function rotateKeyCommand(
   )
   switch (outcome.kind) {
     case 'not-found':
-      throw new CliError(`there is no key ${keyId}`)
+      throw noKey(keyId)
     case 'already-revoked':
-      throw new CliError(`key ${keyId} is revoked: create a new one`)
+      throw new CliError(`Key ${keyId} is revoked. Create a new one: tollgate key create`)
     case 'expired':
-      throw new CliError(`key ${keyId} has expired: create a new one`)
+      throw new CliError(`Key ${keyId} has expired. Create a new one: tollgate key create`)
     case 'rotated':
-      parts.print(`key ${keyId} works until ${outcome.oldExpiresAt.toISOString()}`)
-      printIssued(parts, outcome.successor)
+      showIssued(parts, outcome.successor, { keyId, expiresAt: outcome.oldExpiresAt })
   }
 }
 
@@ -80,8 +80,8 @@ export async function revokeKeyCommand(parts: CliParts, keyId: string): Promise<
     key,
     parts.now(),
   )
-  if (outcome.kind === 'not-found') throw new CliError(`there is no key ${keyId}`)
-  parts.print(`key ${keyId} is revoked`)
+  if (outcome.kind === 'not-found') throw noKey(keyId)
+  parts.output.show({ json: { keyId, state: 'revoked' }, text: [`Revoked key ${keyId}.`] })
 }
 
 export async function listKeysCommand(
@@ -90,8 +90,15 @@ export async function listKeysCommand(
 ): Promise<void> {
   await requireProvider(parts, options.provider)
   const keys = await listApiKeys(parts.database.control, options.provider)
-  if (keys.length === 0) parts.print('no keys yet')
-  for (const key of keys) parts.print(describe(key, parts.now()))
+  const rows = keys.map((key) => rowOf(key, parts.now()))
+  parts.output.show({
+    json: keys.map((key) => shape(key, parts.now())),
+    text:
+      keys.length === 0
+        ? ['No keys yet. Issue one: tollgate key create']
+        : [formatTable(['ID', 'ENVIRONMENT', 'KEY', 'STATE', 'SCOPES', 'STRICT', 'NAME'], rows)],
+    quiet: keys.map(({ keyId }) => keyId),
+  })
 }
 
 /** A year covers every overlap that is still a rotation. */
@@ -99,50 +106,85 @@ const overlapHoursMax = 24 * 366
 
 async function requireKey(parts: CliParts, keyId: string): Promise<ApiKey> {
   const [key] = await findApiKeys(parts.database.control, [keyId])
-  if (key === undefined) throw new CliError(`there is no key ${keyId}`)
+  if (key === undefined) throw noKey(keyId)
   return key
 }
 
 async function requireProvider(parts: CliParts, providerId: string): Promise<void> {
   const provider = await findProvider(parts.database.control, providerId)
-  if (provider === undefined) throw new CliError(`there is no provider ${providerId}`)
+  if (provider === undefined)
+    throw new CliError(`There is no provider ${providerId}. See: tollgate provider list`)
 }
 
 function parseScopes(list: string): KeyScope[] {
   const names = list.split(',').map((name) => name.trim())
   const unknown = names.find((name) => !keyScopes.some((scope) => scope === name))
   if (unknown !== undefined) {
-    throw new CliError(`--scopes ${unknown} is none of ${keyScopes.join(', ')}`)
+    throw new CliError(`--scopes ${unknown} is not one of ${keyScopes.join(', ')}.`)
   }
   return keyScopes.filter((scope) => names.includes(scope))
 }
 
 function parseExpiry(text: string, now: Date): Date {
   const at = new Date(text)
-  if (Number.isNaN(at.getTime())) throw new CliError(`--expires ${text} is not a date`)
-  if (at.getTime() <= now.getTime()) throw new CliError(`--expires ${text} is in the past`)
+  if (Number.isNaN(at.getTime()))
+    throw new CliError(`--expires ${text} is not a date. Use ISO 8601, for example 2027-01-31.`)
+  if (at.getTime() <= now.getTime())
+    throw new CliError(`--expires ${text} is in the past. Use a time in the future.`)
   return at
 }
 
-function printIssued(parts: CliParts, { key, secretKey }: IssuedApiKey): void {
-  parts.print(describe(key, parts.now()))
-  parts.print(secretKey)
-  parts.print('This is the only time the secret is shown.')
+function noKey(keyId: string): CliError {
+  return new CliError(`There is no key ${keyId}. See: tollgate key list --provider <providerId>`)
 }
 
-function describe(key: ApiKey, now: Date): string {
+function showIssued(
+  { output, now }: CliParts,
+  { key, secretKey }: IssuedApiKey,
+  predecessor: { readonly keyId: string; readonly expiresAt: Date } | undefined,
+): void {
+  const { keyId, environment } = key
+  const until = predecessor && { ...predecessor, expiresAt: predecessor.expiresAt.toISOString() }
+  output.show({
+    json: { ...shape(key, now()), secretKey, ...(until && { predecessor: until }) },
+    text: [
+      `Created key ${keyId} (${environment}). Store the secret now: it is not shown again.`,
+      secretKey,
+      ...(until ? [`Key ${until.keyId} works until ${until.expiresAt}.`] : []),
+    ],
+    quiet: [secretKey],
+  })
+}
+
+/** What scripts read of a key; the secret is not kept. */
+function shape(key: ApiKey, now: Date) {
+  const { keyId, providerId, environment, name, last4, scopes, isStrict } = key
+  const { expiresAt, revokedAt } = key
+  return {
+    keyId,
+    providerId,
+    environment,
+    name,
+    last4,
+    scopes,
+    isStrict,
+    state: stateOf(key, now),
+    expiresAt: expiresAt?.toISOString() ?? null,
+    revokedAt: revokedAt?.toISOString() ?? null,
+  }
+}
+
+function rowOf(key: ApiKey, now: Date): string[] {
+  const { keyId, environment, last4, name, scopes, expiresAt, revokedAt } = key
   const state = stateOf(key, now)
-  const scopes = hasAllScopes(key.scopes) ? [] : [key.scopes.join(',')]
-  const { keyId, environment, last4, name } = key
-  const strict = key.isStrict ? ['strict'] : []
-  return [keyId, environment, `...${last4}`, state, ...scopes, ...strict, name ?? '']
-    .join('  ')
-    .trimEnd()
+  const at = revokedAt ?? expiresAt
+  const when = at === null ? '' : ` ${state === 'active' ? 'until ' : ''}${at.toISOString()}`
+  const shownScopes = hasAllScopes(scopes) ? 'all' : scopes.join(',')
+  const strict = key.isStrict ? 'yes' : ''
+  return [keyId, environment, `...${last4}`, `${state}${when}`, shownScopes, strict, name ?? '']
 }
 
-function stateOf({ revokedAt, expiresAt }: ApiKey, now: Date): string {
-  if (revokedAt !== null) return `revoked ${revokedAt.toISOString()}`
-  if (expiresAt === null) return 'active'
-  const word = expiresAt.getTime() <= now.getTime() ? 'expired' : 'active until'
-  return `${word} ${expiresAt.toISOString()}`
+function stateOf({ revokedAt, expiresAt }: ApiKey, now: Date): 'active' | 'expired' | 'revoked' {
+  if (revokedAt !== null) return 'revoked'
+  return expiresAt !== null && expiresAt.getTime() <= now.getTime() ? 'expired' : 'active'
 }

@@ -8,9 +8,9 @@ import { findBrokenSeal } from '@tollgate/domain/money-ledger/verify-seals'
 import { readWholeTables } from '@tollgate/domain/postgres/read-whole-tables'
 import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
 import type { Queryable } from '@tollgate/platform/database/database'
+import { CliError } from '@tollgate/platform/cli/cli-error'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
-import { environments } from '@tollgate/schemas/environment'
-import { CliError } from './cli-error.ts'
+import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { CliParts } from './open-cli-parts.ts'
 
 /** That many of a kind show what is wrong. */
@@ -22,9 +22,9 @@ const shownMax = 20
  */
 export async function verifyLedgerCommand({
   database,
-  print,
-}: Pick<CliParts, 'database' | 'print'>): Promise<void> {
-  let differing = 0
+  output,
+}: Pick<CliParts, 'database' | 'output'>): Promise<void> {
+  const differences: { environment: Environment; difference: string }[] = []
   for (const environment of environments) {
     const sql = database.in(environment)
     const found: string[] = []
@@ -33,13 +33,22 @@ export async function verifyLedgerCommand({
     }
     // Each seal is a statement of its own.
     found.push(...(await seals(sql)))
-    for (const difference of found) print(`${environment} ${difference}`)
-    differing += found.length
+    differences.push(...found.map((difference) => ({ environment, difference })))
   }
-  if (differing > 0) throw new CliError('the ledger does not agree with itself')
-  print(
-    'every transaction, wallet and invoice agrees with the ledger, and the ledger with its seals',
-  )
+  const isWhole = differences.length === 0
+  output.show({
+    json: { isWhole, differences },
+    text: isWhole
+      ? [
+          'Every transaction, wallet and invoice agrees with the ledger, and the ledger with its seals.',
+        ]
+      : differences.map(({ environment, difference }) => `${environment} ${difference}`),
+  })
+  if (!isWhole) {
+    throw new CliError(
+      'The ledger does not agree with itself. Keep the database as it is and see docs/operations.md.',
+    )
+  }
 }
 
 async function transactions(sql: Queryable): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os'
+import type { Output } from '@tollgate/platform/cli/output'
 import type { Actor } from '@tollgate/domain/audit/actor'
 import type { Database } from '@tollgate/platform/database/database'
 import { databaseAddresses } from '@tollgate/platform/database/postgres/database-settings'
@@ -16,7 +17,7 @@ export type CliParts = {
   /** Of the command, for the audit log. */
   readonly actorOf: (command: string) => Actor
   readonly now: () => Date
-  readonly print: (line: string) => void
+  readonly output: Output
   /** With the keys that the services have. */
   readonly openSecrets: () => Promise<Secrets>
   /** Where people reach the console, without a slash at its end. */
@@ -35,6 +36,7 @@ export type CliPlaces = HotStateConfig &
 /** Opens the parts for the time of one command. */
 export async function withCliParts(
   places: CliPlaces,
+  output: Output,
   run: (parts: CliParts) => Promise<void>,
 ): Promise<void> {
   const logger = createLogger('cli', 'warn')
@@ -52,7 +54,7 @@ export async function withCliParts(
         hotState,
         actorOf: cliActor,
         now: () => new Date(),
-        print: (line) => process.stdout.write(`${line}\n`),
+        output,
         openSecrets: () => openSecrets(places, logger),
         hostedUrl: withoutSlash(places.hostedUrl),
         passwordLinkMs: places.passwordLinkHours * 3_600_000,

@@ -1,171 +1,195 @@
-import { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { consoleRoles } from '@tollgate/schemas/console-roles'
+import { environments } from '@tollgate/schemas/environment'
 import { keyScopes } from '@tollgate/schemas/key-scopes'
-import {
-  exportAuditCommand,
-  verifyAuditCommand,
-  type AuditVerifyOptions,
-} from './audit-commands.ts'
-import {
-  createKeyCommand,
-  listKeysCommand,
-  revokeKeyCommand,
-  rotateKeyCommand,
-  type KeyCreateOptions,
-} from './key-commands.ts'
-import { verifyLedgerCommand } from './ledger-commands.ts'
+import type { AuditVerifyOptions } from './audit-commands.ts'
+import type { KeyCreateOptions } from './key-commands.ts'
 import type { CliParts } from './open-cli-parts.ts'
-import {
-  createProviderCommand,
-  enableLiveCommand,
-  listProvidersCommand,
-  type ProviderCreateOptions,
-} from './provider-commands.ts'
-import { rotateSecretsCommand } from './secret-commands.ts'
-import {
-  createUserCommand,
-  linkUserCommand,
-  listUsersCommand,
-  removeUserCommand,
-  type UserCreateOptions,
-} from './user-commands.ts'
+import type { ProviderCreateOptions } from './provider-commands.ts'
+import type { UserCreateOptions } from './user-commands.ts'
 
 /** Runs the action with the parts it needs, which are opened only when a command was understood. */
 export type WithParts = (run: (parts: CliParts) => Promise<void>) => Promise<void>
 
-/** The operator's commands. */
-export function createProgram(withParts: WithParts): Command {
-  const program = new Command('tollgate').description(
-    'Manage providers, their secret keys and the users of their console',
-  )
+/**
+ * Adds the operator's commands to a command line. Their code is loaded when one of them runs, so that help and completion
+ * answer at once.
+ */
+export function addManagementCommands(program: Command, withParts: WithParts): void {
+  program.commandsGroup('Providers and access:')
   addProviderCommands(program.command('provider').description('Providers'), withParts)
-  addKeyCommands(program.command('key').description('Secret keys'), withParts)
+  addKeyCommands(program.command('key').description('Secret keys of the API'), withParts)
   addUserCommands(program.command('user').description('Users of the console'), withParts)
   program
     .command('secrets')
-    .description('What providers entrust to us')
+    .description('Encryption keys for provider secrets')
     .command('rotate')
-    .description('Seal every secret anew with the newest key, so that older keys can go')
-    .action(() => withParts(rotateSecretsCommand))
-  addLedgerCommands(program.command('ledger').description('Credits'), withParts)
-  addAuditCommands(program.command('audit').description('Who changed what'), withParts)
-  return program
+    .description(
+      'Encrypt every stored secret with the newest key, so that older keys can be removed',
+    )
+    .action(async () => {
+      const { rotateSecretsCommand } = await import('./secret-commands.ts')
+      await withParts(rotateSecretsCommand)
+    })
+  addAuditCommands(program.command('audit').description('Read the audit log'), withParts)
+  program.commandsGroup('Money:')
+  addLedgerCommands(program.command('ledger').description('Ledger of money and credits'), withParts)
+}
+
+const load = {
+  audit: () => import('./audit-commands.ts'),
+  key: () => import('./key-commands.ts'),
+  ledger: () => import('./ledger-commands.ts'),
+  provider: () => import('./provider-commands.ts'),
+  user: () => import('./user-commands.ts'),
 }
 
 function addProviderCommands(provider: Command, withParts: WithParts): void {
   provider
     .command('create')
-    .description('Make a provider')
-    .requiredOption('--name <name>', 'name shown to people')
-    .option('--email <email>', 'address of the owner')
-    .option('--currency <code>', 'default currency (ISO 4217)', 'USD')
+    .description('Create a provider')
+    .requiredOption('--name <name>', 'Name that customers see')
+    .option('--email <email>', "Owner's email address")
+    .option('--currency <code>', 'Default currency (ISO 4217)', 'USD')
     .option('--environments <list>', 'sandbox, or sandbox,live', 'sandbox,live')
-    .action((options: ProviderCreateOptions) =>
-      withParts((parts) => createProviderCommand(parts, options)),
-    )
+    .action(async (options: ProviderCreateOptions) => {
+      const { createProviderCommand } = await load.provider()
+      await withParts((parts) => createProviderCommand(parts, options))
+    })
   provider
     .command('enable-live')
-    .description('Let the live keys in of a provider that was made for sandbox only')
+    .description('Accept live keys of a provider that was created for sandbox only')
     .argument('<providerId>')
-    .action((providerId: string) => withParts((parts) => enableLiveCommand(parts, providerId)))
+    .action(async (providerId: string) => {
+      const { enableLiveCommand } = await load.provider()
+      await withParts((parts) => enableLiveCommand(parts, providerId))
+    })
   provider
     .command('list')
     .description('List all providers')
-    .action(() => withParts(listProvidersCommand))
+    .action(async () => {
+      const { listProvidersCommand } = await load.provider()
+      await withParts(listProvidersCommand)
+    })
 }
 
 function addKeyCommands(key: Command, withParts: WithParts): void {
   key
     .command('create')
-    .description('Issue a secret key; it is shown once')
-    .requiredOption('--provider <providerId>', 'whose key')
-    .requiredOption('--environment <environment>', 'sandbox or live')
-    .option('--name <name>', 'what the key is for')
-    .option(
-      '--scopes <list>',
-      `what it may be used for: ${keyScopes.join(',')}`,
-      keyScopes.join(','),
+    .description('Issue a secret key, which is shown once')
+    .requiredOption('--provider <providerId>', 'Provider of the key')
+    .addOption(
+      new Option('--environment <environment>', 'Environment of the key')
+        .choices(environments)
+        .makeOptionMandatory(),
     )
-    .option('--strict', 'refuse requests with unknown fields and parameters', false)
-    .option('--expires <date>', 'ISO date or date-time after which it is refused')
-    .action((options: KeyCreateOptions) => withParts((parts) => createKeyCommand(parts, options)))
+    .option('--name <name>', 'What the key is for')
+    .option('--scopes <list>', `Permissions: ${keyScopes.join(',')}`, keyScopes.join(','))
+    .option('--strict', 'Refuse requests with unknown fields and parameters', false)
+    .option('--expires <date>', 'ISO 8601 date or date-time from which the key is refused')
+    .action(async (options: KeyCreateOptions) => {
+      const { createKeyCommand } = await load.key()
+      await withParts((parts) => createKeyCommand(parts, options))
+    })
   key
     .command('rotate')
-    .description('Issue a successor; the key itself stays valid for the overlap')
+    .description('Issue a successor; both keys work during the overlap')
     .argument('<keyId>')
-    .option('--overlap-hours <hours>', 'how long both keys work', '24')
-    .action((keyId: string, options: { overlapHours: string }) =>
-      withParts((parts) => rotateKeyCommand(parts, keyId, options)),
-    )
+    .option('--overlap-hours <hours>', 'How long both keys work, in hours', '24')
+    .action(async (keyId: string, options: { overlapHours: string }) => {
+      const { rotateKeyCommand } = await load.key()
+      await withParts((parts) => rotateKeyCommand(parts, keyId, options))
+    })
   key
     .command('revoke')
     .description('Refuse the key from now on')
     .argument('<keyId>')
-    .action((keyId: string) => withParts((parts) => revokeKeyCommand(parts, keyId)))
+    .action(async (keyId: string) => {
+      const { revokeKeyCommand } = await load.key()
+      await withParts((parts) => revokeKeyCommand(parts, keyId))
+    })
   key
     .command('list')
     .description("List a provider's keys")
-    .requiredOption('--provider <providerId>', 'whose keys')
-    .action((options: { provider: string }) =>
-      withParts((parts) => listKeysCommand(parts, options)),
-    )
+    .requiredOption('--provider <providerId>', 'Provider of the keys')
+    .action(async (options: { provider: string }) => {
+      const { listKeysCommand } = await load.key()
+      await withParts((parts) => listKeysCommand(parts, options))
+    })
 }
 
 function addLedgerCommands(ledger: Command, withParts: WithParts): void {
   ledger
     .command('verify')
-    .description('Compare wallets, invoices and seals with what was posted')
-    .action(() => withParts(verifyLedgerCommand))
+    .description(
+      'Compare wallets, invoices and seals with the posted entries; fails if any differs',
+    )
+    .action(async () => {
+      const { verifyLedgerCommand } = await load.ledger()
+      await withParts(verifyLedgerCommand)
+    })
 }
 
 function addUserCommands(user: Command, withParts: WithParts): void {
   type Options = { readonly provider: string }
-  const ofProvider = ['--provider <providerId>', 'whose console'] as const
+  const ofProvider = ['--provider <providerId>', 'Provider of the console'] as const
   user
     .command('create')
-    .description('Let somebody into the console; prints a one-time link to set the password')
+    .description('Create a console user and print a one-time link to set the password')
     .requiredOption(...ofProvider)
-    .requiredOption('--email <email>', 'what the user signs in with')
-    .option('--name <name>', 'name shown to people')
-    .option('--role <role>', `what the user may do: ${consoleRoles.join(', ')}`, 'owner')
-    .action((options: UserCreateOptions) => withParts((parts) => createUserCommand(parts, options)))
+    .requiredOption('--email <email>', 'Email address with which the user signs in')
+    .option('--name <name>', 'Name that other users see')
+    .addOption(
+      new Option('--role <role>', 'What the user may do').choices(consoleRoles).default('owner'),
+    )
+    .action(async (options: UserCreateOptions) => {
+      const { createUserCommand } = await load.user()
+      await withParts((parts) => createUserCommand(parts, options))
+    })
   user
     .command('link')
-    .description('A new one-time link to set the password')
+    .description('Print a new one-time link to set the password')
     .argument('<userId>')
     .requiredOption(...ofProvider)
-    .action((userId: string, options: Options) =>
-      withParts((parts) => linkUserCommand(parts, userId, options)),
-    )
+    .action(async (userId: string, options: Options) => {
+      const { linkUserCommand } = await load.user()
+      await withParts((parts) => linkUserCommand(parts, userId, options))
+    })
   user
     .command('remove')
     .description('Refuse the user from now on')
     .argument('<userId>')
     .requiredOption(...ofProvider)
-    .action((userId: string, options: Options) =>
-      withParts((parts) => removeUserCommand(parts, userId, options)),
-    )
+    .action(async (userId: string, options: Options) => {
+      const { removeUserCommand } = await load.user()
+      await withParts((parts) => removeUserCommand(parts, userId, options))
+    })
   user
     .command('list')
     .description('List the users of a console')
     .requiredOption(...ofProvider)
-    .action((options: Options) => withParts((parts) => listUsersCommand(parts, options)))
+    .action(async (options: Options) => {
+      const { listUsersCommand } = await load.user()
+      await withParts((parts) => listUsersCommand(parts, options))
+    })
 }
 
 function addAuditCommands(audit: Command, withParts: WithParts): void {
   audit
     .command('verify')
-    .description('Find entries that were altered, removed or inserted after they were sealed')
-    .option('--provider <providerId>', 'whose; without it everybody’s')
-    .option('--head <sha256>', 'hash of a seal that was noted elsewhere and must still be there')
-    .action((options: AuditVerifyOptions) =>
-      withParts((parts) => verifyAuditCommand(parts, options)),
-    )
+    .description('Find entries that were changed, removed or inserted after they were sealed')
+    .option('--provider <providerId>', 'Only this provider; without it all providers')
+    .option('--head <sha256>', 'Hash of a seal that you noted elsewhere and that must still exist')
+    .action(async (options: AuditVerifyOptions) => {
+      const { verifyAuditCommand } = await load.audit()
+      await withParts((parts) => verifyAuditCommand(parts, options))
+    })
   audit
     .command('export')
-    .description('Print all entries and seals of a provider as lines of JSON')
-    .requiredOption('--provider <providerId>', 'whose')
-    .action((options: { provider: string }) =>
-      withParts((parts) => exportAuditCommand(parts, options)),
-    )
+    .description('Print all entries and seals of a provider, one JSON object per line')
+    .requiredOption('--provider <providerId>', 'Provider of the audit log')
+    .action(async (options: { provider: string }) => {
+      const { exportAuditCommand } = await load.audit()
+      await withParts((parts) => exportAuditCommand(parts, options))
+    })
 }

@@ -1,7 +1,9 @@
 import { createProvider } from '@tollgate/domain/providers/create-provider'
 import { enableLive } from '@tollgate/domain/providers/enable-live'
-import { listProviders } from '@tollgate/domain/providers/repository'
-import { CliError } from './cli-error.ts'
+import { listProviders, type Provider } from '@tollgate/domain/providers/repository'
+import { CliError } from '@tollgate/platform/cli/cli-error'
+import { formatTable } from '@tollgate/platform/terminal/table'
+import { emailText } from '@tollgate/schemas/http/fields'
 import type { CliParts } from './open-cli-parts.ts'
 
 export type ProviderCreateOptions = {
@@ -17,9 +19,16 @@ export async function createProviderCommand(
   options: ProviderCreateOptions,
 ): Promise<void> {
   const name = options.name.trim()
-  if (name === '') throw new CliError('--name must not be empty')
+  if (name === '') throw new CliError('--name is empty. Give the name that customers see.')
   if (!/^[A-Za-z]{3}$/.test(options.currency)) {
-    throw new CliError(`--currency ${options.currency} is not a three-letter ISO 4217 code`)
+    throw new CliError(
+      `--currency ${options.currency} is not a three-letter ISO 4217 code. Use for example EUR.`,
+    )
+  }
+  if (options.email !== undefined && !emailText.safeParse(options.email).success) {
+    throw new CliError(
+      `--email ${options.email} is not an email address. Use for example ada@example.com.`,
+    )
   }
   const fields = {
     name,
@@ -35,14 +44,22 @@ export async function createProviderCommand(
     fields,
     parts.now(),
   )
-  parts.print(`provider ${provider.providerId}  ${provider.name}  ${provider.defaultCurrency}`)
+  const { providerId, defaultCurrency } = provider
+  parts.output.show({
+    json: shape({ ...fields, providerId }),
+    text: [
+      `Created provider ${providerId} (${name}, ${defaultCurrency}).`,
+      `Issue a key: tollgate key create --provider ${providerId} --environment sandbox`,
+    ],
+    quiet: [providerId],
+  })
 }
 
 function parseIsLive(environments: string): boolean {
   const names = environments.split(',').map((name) => name.trim())
   const isKnown = names.every((name) => name === 'sandbox' || name === 'live')
   if (!isKnown || !names.includes('sandbox')) {
-    throw new CliError('--environments must be sandbox, or sandbox,live')
+    throw new CliError('--environments must be sandbox, or sandbox,live.')
   }
   return names.includes('live')
 }
@@ -54,15 +71,39 @@ export async function enableLiveCommand(parts: CliParts, providerId: string): Pr
     parts.actorOf('provider enable-live'),
     providerId,
   )
-  if (!isThere) throw new CliError(`there is no provider ${providerId}`)
-  parts.print(`provider ${providerId} is live`)
+  if (!isThere)
+    throw new CliError(`There is no provider ${providerId}. See: tollgate provider list`)
+  parts.output.show({
+    json: { providerId, isLive: true },
+    text: [`Provider ${providerId} accepts live keys.`],
+  })
 }
 
 export async function listProvidersCommand(parts: CliParts): Promise<void> {
   const providers = await listProviders(parts.database.control)
-  if (providers.length === 0) parts.print('no providers yet')
-  for (const { providerId, name, defaultCurrency, email, isLive } of providers) {
-    const state = isLive ? [] : ['sandbox only']
-    parts.print([providerId, defaultCurrency, name, ...state, email ?? ''].join('  ').trimEnd())
-  }
+  const rows = providers.map(({ providerId, name, defaultCurrency, email, isLive }) => [
+    providerId,
+    name,
+    defaultCurrency,
+    isLive ? 'sandbox,live' : 'sandbox',
+    email ?? '',
+  ])
+  const isEmpty = providers.length === 0
+  parts.output.show({
+    json: providers.map(shape),
+    text: isEmpty
+      ? ['No providers yet. Create one: tollgate provider create --name <name>']
+      : [formatTable(['ID', 'NAME', 'CURRENCY', 'ENVIRONMENTS', 'EMAIL'], rows)],
+    quiet: providers.map(({ providerId }) => providerId),
+  })
+}
+
+function shape({
+  providerId,
+  name,
+  defaultCurrency,
+  email,
+  isLive,
+}: Pick<Provider, 'providerId' | 'name' | 'defaultCurrency' | 'email' | 'isLive'>) {
+  return { providerId, name, defaultCurrency, email, isLive }
 }

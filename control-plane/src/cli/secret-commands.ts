@@ -7,5 +7,10 @@ export async function rotateSecretsCommand(parts: CliParts): Promise<void> {
     await parts.openSecrets(),
     parts.actorOf('secrets rotate'),
   )
-  parts.print(`${resealed} secrets were sealed anew: the newest key alone opens all there are`)
+  parts.output.show({
+    json: { reencrypted: resealed },
+    text: [
+      `Encrypted ${resealed} ${resealed === 1 ? 'secret' : 'secrets'} with the newest key. It opens every secret now; older keys can be removed.`,
+    ],
+  })
 }

@@ -7,11 +7,12 @@ import {
   type PasswordLink,
   type UserManagement,
 } from '@tollgate/domain/console/manage-users'
-import { listConsoleUsers } from '@tollgate/domain/console/users'
+import { listConsoleUsers, type ConsoleUser } from '@tollgate/domain/console/users'
 import { findProvider } from '@tollgate/domain/providers/repository'
+import { CliError } from '@tollgate/platform/cli/cli-error'
+import { formatTable } from '@tollgate/platform/terminal/table'
 import { consoleRoles } from '@tollgate/schemas/console-roles'
 import { emailText } from '@tollgate/schemas/http/fields'
-import { CliError } from './cli-error.ts'
 import type { CliParts } from './open-cli-parts.ts'
 
 export type UserCreateOptions = {
@@ -28,19 +29,22 @@ export async function createUserCommand(
   options: UserCreateOptions,
 ): Promise<void> {
   const role = consoleRoles.find((each) => each === options.role)
-  if (role === undefined) throw new CliError(`--role must be one of ${consoleRoles.join(', ')}`)
+  if (role === undefined) throw new CliError(`--role must be one of ${consoleRoles.join(', ')}.`)
   if (!emailText.safeParse(options.email).success) {
-    throw new CliError(`--email ${options.email} is not an email address`)
+    throw new CliError(
+      `--email ${options.email} is not an email address. Use for example ada@example.com.`,
+    )
   }
   const management = await operatorOf(parts, options, 'user create')
   const fields = { email: options.email, name: options.name ?? null, role }
   const outcome = await inviteUser(management, fields, parts.passwordLinkMs)
   switch (outcome.kind) {
     case 'invited':
-      parts.print(`user ${outcome.user.userId}  ${outcome.user.email}  ${role}`)
-      return printLink(parts, outcome.link)
+      return showLink(parts, outcome.user, outcome.link)
     case 'email-taken':
-      throw new CliError(`there is a user ${options.email} of this provider`)
+      throw new CliError(
+        `This provider already has a user ${options.email}. For a new link: tollgate user link <userId>`,
+      )
     default:
       throw refusalOf(outcome.kind)
   }
@@ -54,7 +58,7 @@ export async function linkUserCommand(
   const management = await operatorOf(parts, options, 'user link')
   const outcome = await issuePasswordLink(management, userId, parts.passwordLinkMs)
   if (outcome.kind !== 'linked') throw refusalOf(outcome.kind, userId)
-  printLink(parts, outcome.link)
+  showLink(parts, { userId }, outcome.link)
 }
 
 export async function removeUserCommand(
@@ -64,17 +68,30 @@ export async function removeUserCommand(
 ): Promise<void> {
   const outcome = await removeUser(await operatorOf(parts, options, 'user remove'), userId)
   if (outcome.kind !== 'removed') throw refusalOf(outcome.kind, userId)
-  parts.print(`user ${userId} is removed`)
+  parts.output.show({ json: { userId, state: 'removed' }, text: [`Removed user ${userId}.`] })
 }
 
 export async function listUsersCommand(parts: CliParts, options: UserOptions): Promise<void> {
   const { providerId } = await operatorOf(parts, options, 'user list')
   const users = await listConsoleUsers(parts.database.control, providerId)
-  if (users.length === 0) parts.print('no users yet')
-  for (const { userId, email, role, name, passwordHash } of users) {
-    const state = passwordHash === null ? 'invited' : 'active'
-    parts.print([userId, role, state, email, name ?? ''].join('  ').trimEnd())
-  }
+  const shapes = users.map(({ userId, email, role, name, passwordHash }) => {
+    return { userId, email, name, role, state: passwordHash === null ? 'invited' : 'active' }
+  })
+  const rows = shapes.map(({ userId, email, name, role, state }) => [
+    userId,
+    role,
+    state,
+    email,
+    name ?? '',
+  ])
+  parts.output.show({
+    json: shapes,
+    text:
+      users.length === 0
+        ? ['No users yet. Create one: tollgate user create']
+        : [formatTable(['ID', 'ROLE', 'STATE', 'EMAIL', 'NAME'], rows)],
+    quiet: shapes.map(({ userId }) => userId),
+  })
 }
 
 async function operatorOf(
@@ -83,22 +100,43 @@ async function operatorOf(
   command: string,
 ): Promise<UserManagement> {
   const found = await findProvider(database.control, provider)
-  if (found === undefined) throw new CliError(`there is no provider ${provider}`)
+  if (found === undefined)
+    throw new CliError(`There is no provider ${provider}. See: tollgate provider list`)
   return { database, providerId: provider, actorId: undefined, actor: actorOf(command), now: now() }
 }
 
 function refusalOf(kind: UserChangeRefusal, userId = ''): CliError {
   switch (kind) {
     case 'not-found':
-      return new CliError(`this provider has no user ${userId}`)
+      return new CliError(
+        `This provider has no user ${userId}. See: tollgate user list --provider <providerId>`,
+      )
     case 'last-owner':
-      return new CliError('a provider keeps at least one owner')
+      return new CliError('A provider keeps at least one owner. Create another owner first.')
     case 'role-too-low':
       throw new Error('an operator may change every user')
   }
 }
 
-function printLink(parts: CliParts, { token, expiresAt }: PasswordLink): void {
-  parts.print(setPasswordPageUrl(parts.hostedUrl, token))
-  parts.print(`Follow it once, before ${expiresAt.toISOString()}, to set the password.`)
+type LinkedUser = { readonly userId: string } & Partial<
+  Pick<ConsoleUser, 'email' | 'name' | 'role'>
+>
+
+function showLink(
+  { output, hostedUrl }: CliParts,
+  { userId, email, name, role }: LinkedUser,
+  { token, expiresAt }: PasswordLink,
+): void {
+  const url = setPasswordPageUrl(hostedUrl, token)
+  const until = expiresAt.toISOString()
+  const isNew = email !== undefined
+  output.show({
+    json: { userId, ...(isNew && { email, name, role }), passwordUrl: url, expiresAt: until },
+    text: [
+      isNew ? `Created user ${userId} (${email}, ${role}).` : `New link for user ${userId}.`,
+      url,
+      `Open it once, before ${until}, to set the password.`,
+    ],
+    quiet: [url],
+  })
 }

@@ -33,63 +33,72 @@ type Options = BenchOptions & {
 }
 
 const program = new Command('npm run bench --')
-  .description('Measures a temporary instance beside the ceilings of this machine.')
-  .option('-s, --seconds <seconds>', 'length of each load', wholeNumber(1, 120), 5)
-  .option('-r, --repeats <count>', 'loads per server; the medians are shown', wholeNumber(1, 20), 3)
+  .description('Measure a temporary instance and compare it with the ceilings of this machine.')
+  .option('-s, --seconds <seconds>', 'Length of each load, in seconds', wholeNumber(1, 120), 5)
+  .option(
+    '-r, --repeats <count>',
+    'Loads per server; the report shows medians',
+    wholeNumber(1, 20),
+    3,
+  )
   .option(
     '-b, --backlog <records>',
-    'records for the projections',
+    'Records that the projections catch up with',
     wholeNumber(1_000, 5_000_000),
     300_000,
   )
   .option(
     '-c, --customers <count>',
-    'customers that the management API is asked about',
+    'Customers that requests to the management API name',
     wholeNumber(100, 1_000_000),
     100_000,
   )
-  .addOption(new Option('--only <part>', 'one of the parts alone').choices(benchParts))
-  .option('--billing', 'how fast purchases are renewed, and nothing else', false)
+  .addOption(new Option('--only <part>', 'Measure only this part').choices(benchParts))
+  .option('--billing', 'Measure only how fast purchases are renewed', false)
   .option(
     '--due <counts>',
-    'with --billing: how many are due in each run',
+    'With --billing: purchases due in each run',
     wholeNumbers(1, 1_000_000),
     [1_000, 10_000, 100_000],
   )
   .option(
     '--runners <counts>',
-    'with --billing: how many runners share a run, one number after the other',
+    'With --billing: runners that share a run, one measurement per number',
     wholeNumbers(1, 16),
     [1],
   )
   .option(
     '--behind',
-    'limit checks while the counters are behind (--backlog), and nothing else',
+    'Measure only limit checks while the counters lag by --backlog records',
     false,
   )
-  .option('--callers <count>', 'with --behind: limit checks at a time', wholeNumber(1, 5_000), 300)
-  .option('--webhooks', 'how fast and how fairly webhooks are delivered, and nothing else', false)
+  .option('--callers <count>', 'With --behind: concurrent limit checks', wholeNumber(1, 5_000), 300)
+  .option('--webhooks', 'Measure only how fast and how fairly webhooks are delivered', false)
   .option(
     '--deliveries <count>',
-    'with --webhooks: how many are queued for each measurement',
+    'With --webhooks: deliveries queued for each measurement',
     wholeNumber(1_000, 1_000_000),
     50_000,
   )
   .option(
     '--killed-deliveries <count>',
-    'with --webhooks: how many are delivered while dispatchers are killed',
+    'With --webhooks: deliveries while dispatchers are killed',
     wholeNumber(1_000, 1_000_000),
     300_000,
   )
   .option(
     '--dispatchers <counts>',
-    'with --webhooks: how many dispatchers share them, one number after the other',
+    'With --webhooks: dispatchers that share them, one measurement per number',
     wholeNumbers(1, 16),
     [1, 2, 4],
   )
-  .option('--engines', 'on Kafka, Redis, PostgreSQL and ClickHouse, which are measured too', false)
+  .option(
+    '--engines',
+    'Measure on Kafka, Redis, PostgreSQL and ClickHouse, and those engines too',
+    false,
+  )
   .addOption(
-    new Option('--brokers <count>', 'with --engines: Kafka brokers, and copies of the log')
+    new Option('--brokers <count>', 'With --engines: Kafka brokers, and copies of the log')
       .choices(['1', '3'])
       .default('1'),
   )

@@ -1,5 +1,5 @@
 import { cpus, totalmem } from 'node:os'
-import { formatCount, formatTable } from '../terminal/table.ts'
+import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { bulkSize } from './bodies.ts'
 import type { BillingResult } from './billing/measure-billing.ts'
 import type { ContestResult } from './compare-servers.ts'

@@ -23,74 +23,99 @@ type Options = EngineChaosFlags &
 
 const program = new Command('npm run chaos --')
   .description(
-    'Hurts a temporary installation at random moments under load and compares acked, counted and stored.',
+    'Kill and damage a temporary installation at random moments under load, then compare what was acknowledged, counted and stored.',
   )
   .option(
     '--engines',
-    'on three Kafka brokers, Redis, PostgreSQL and ClickHouse, which are hurt as well',
+    'Run on three Kafka brokers, Redis, PostgreSQL and ClickHouse, and kill those too',
     false,
   )
   .option(
     '-r, --rounds <count>',
-    'kills of the whole process tree; with --engines, moments of all kinds',
+    'Kills of the whole process tree; with --engines, faults of all kinds',
     wholeNumber(0, 10_000),
     50,
   )
   .option(
     '-s, --singles <count>',
-    'without --engines: kills of each service alone',
+    'Without --engines: kills of single services',
     wholeNumber(0, 10_000),
     35,
   )
   .option(
     '--starts <count>',
-    'without --engines: starts in which processes are killed',
+    'Without --engines: starts in which processes are killed',
     wholeNumber(0, 10_000),
     60,
   )
-  .option('--stops <count>', 'without --engines: stops of the counters', wholeNumber(0, 1_000), 2)
+  .option(
+    '--stops <count>',
+    'Without --engines: stops of the counters projection',
+    wholeNumber(0, 1_000),
+    2,
+  )
   .option(
     '--copies <count>',
-    'without --engines: how often an older copy of ClickHouse is put back',
+    'Without --engines: restores of an older copy of ClickHouse',
     wholeNumber(0, 1_000),
     10,
   )
   .option(
     '--damages <count>',
-    'without --engines: how often a segment of the log is damaged and the hot state lost',
+    'Without --engines: times that a log segment is damaged and the hot state is lost',
     wholeNumber(0, 1_000),
     10,
   )
-  .option('--stopped <seconds>', 'how long the counters are', wholeNumber(1, 3_600), 60)
+  .option(
+    '--stopped <seconds>',
+    'How long the counters projection is stopped, in seconds',
+    wholeNumber(1, 3_600),
+    60,
+  )
   .option('-k, --kinds <names>', kindsHelp(), readKinds)
-  .option('--away <seconds>', 'with --engines: how long ClickHouse is', wholeNumber(1, 3_600), 120)
+  .option(
+    '--away <seconds>',
+    'With --engines: how long ClickHouse is away, in seconds',
+    wholeNumber(1, 3_600),
+    120,
+  )
   .option(
     '--flush',
-    'with --engines, instead: one FLUSHALL under a steady load over many customers',
+    'With --engines: run one FLUSHALL under a steady load over many customers, and nothing else',
     false,
   )
-  .option('--customers <count>', 'with --flush', wholeNumber(2, 10_000_000), 100_000)
-  .option('--rate <count>', 'with --flush: events a second', wholeNumber(100, 1_000_000), 5_000)
-  .option('--load <seconds>', 'with --flush: before FLUSHALL', wholeNumber(1, 86_400), 60)
+  .option('--customers <count>', 'With --flush: customers', wholeNumber(2, 10_000_000), 100_000)
+  .option('--rate <count>', 'With --flush: events per second', wholeNumber(100, 1_000_000), 5_000)
+  .option(
+    '--load <seconds>',
+    'With --flush: load before FLUSHALL, in seconds',
+    wholeNumber(1, 86_400),
+    60,
+  )
   .option(
     '--replay <records>',
-    'with --flush: TOLLGATE_REPLAY_RECORDS_MAX; 0 has the counts made from ClickHouse',
+    'With --flush: TOLLGATE_REPLAY_RECORDS_MAX; 0 rebuilds the counts from ClickHouse',
     wholeNumber(0, 1_000_000_000),
     0,
   )
-  .option('-l, --lanes <count>', 'clients at work at the same time', wholeNumber(2, 256), 16)
+  .option('-l, --lanes <count>', 'Concurrent clients', wholeNumber(2, 256), 16)
   .option(
     '--seed <number>',
-    'repeats the moments of an earlier run',
+    'Seed of the random moments: the same seed repeats them',
     wholeNumber(0, 2 ** 32 - 2),
     Date.now() % 2 ** 32,
   )
-  .option('--patience <seconds>', 'for sums to be read and to agree', wholeNumber(1, 3_600), 60)
-  .option('--keep', 'keeps the data folder and its logs', false)
+  .option(
+    '--patience <seconds>',
+    'How long sums may take to be read and to agree, in seconds',
+    wholeNumber(1, 3_600),
+    60,
+  )
+  .option('--keep', 'Keep the data folder and its logs', false)
 program.parse()
 const options = program.opts<Options>()
 const unknown = options.kinds?.find((name) => !kindsOf(options.engines).includes(name))
-if (unknown !== undefined) program.error(`error: there is no ${unknown}.`)
+if (unknown !== undefined) program.error(`error: there is no fault ${unknown}. See --help.`)
 if (options.flush && !options.engines) program.error('error: --flush needs --engines')
 
 const folder = await makeTemporaryFolder('chaos')
@@ -126,7 +151,7 @@ function kindsOf(isOnEngines: boolean): readonly string[] {
 }
 
 function kindsHelp(): string {
-  return `only these, in turns: ${faultNames.join(', ')}; with --engines: ${engineFaultNames.join(', ')}`
+  return `Only these faults, in turns: ${faultNames.join(', ')}; with --engines: ${engineFaultNames.join(', ')}`
 }
 
 function readKinds(text: string): string[] {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TollgateClient } from '../client/tollgate-client.ts'
 import { measuredCap } from '../client/measured-product.ts'
-import { formatCount } from '../terminal/table.ts'
+import { formatCount } from '@tollgate/platform/terminal/table'
 import type { CustomerLedger } from './load.ts'
 import type { ReadLog } from './read-log.ts'
 import { addSums, noSums, type Sums } from './sums.ts'

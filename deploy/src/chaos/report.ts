@@ -1,4 +1,4 @@
-import { formatCount, formatTable } from '../terminal/table.ts'
+import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import type { Round } from './run-chaos.ts'
 import { doubleRecords, lostRecords, type Sums } from './sums.ts'
 

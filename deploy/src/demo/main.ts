@@ -7,10 +7,17 @@ import { findInstance } from '../instance/find-instance.ts'
 import { runDemo, type DemoOptions } from './run-demo.ts'
 
 const program = new Command('npm run demo --')
-  .description('Sends MCP traffic to the running instance, or to a temporary one, and compares.')
-  .option('-s, --seconds <seconds>', 'how long to send', wholeNumber(1, 3_600), 20)
-  .option('-a, --agents <count>', 'agents at work at the same time', wholeNumber(1, 200), 24)
-  .option('--seed <number>', 'makes the traffic repeatable', wholeNumber(0, 2 ** 32 - 1), 1)
+  .description(
+    'Send MCP traffic to the running instance, or to a temporary one, and compare what was sent, counted and stored.',
+  )
+  .option('-s, --seconds <seconds>', 'How long to send, in seconds', wholeNumber(1, 3_600), 20)
+  .option('-a, --agents <count>', 'Concurrent agents', wholeNumber(1, 200), 24)
+  .option(
+    '--seed <number>',
+    'Seed of the random traffic: the same seed repeats it',
+    wholeNumber(0, 2 ** 32 - 1),
+    1,
+  )
 program.parse()
 
 const say = (line: string): void => console.log(line)

@@ -1,4 +1,4 @@
-import { formatCount, formatTable } from '../terminal/table.ts'
+import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { agrees, type CustomerComparison } from './compare.ts'
 import { sum } from './tally.ts'
 

@@ -18,7 +18,8 @@ export async function startClickHouse(options: EngineOptions, port: number): Pro
       portVariable: 'TOLLGATE_ENGINES_CLICKHOUSE_PORT',
       stopSignal: 'SIGTERM',
       isReady: () => clickHouseAnswers(options.root, port),
-      prepare: (folder) => prepareGateway(port, folder, password),
+      prepare: async (folder) =>
+        prepareGateway(port, folder, password, await readerPasswordIn(options.root)),
     },
     options,
   )
@@ -35,7 +36,17 @@ export async function clickHouseAnswers(root: string, port: number): Promise<boo
   return await answersHttp(`${clickHouseUrl(port)}/ping`, { 'X-ClickHouse-Key': password })
 }
 
-async function prepareGateway(port: number, folder: string, password: string): Promise<Command> {
+/** The password of the read-only user, whom people and tools use. */
+export function readerPasswordIn(root: string): Promise<string> {
+  return passwordIn(join(root, 'clickhouse', 'data-team'))
+}
+
+async function prepareGateway(
+  port: number,
+  folder: string,
+  password: string,
+  readerPassword: string,
+): Promise<Command> {
   // Found only now: whoever starts other engines need not have built the services.
   const { entries } = await import('../standalone/entries.ts')
   const entry = entries.chdbGateway
@@ -49,6 +60,7 @@ async function prepareGateway(port: number, folder: string, password: string): P
       CHDB_GATEWAY_FOLDER: join(folder, 'data'),
       CHDB_GATEWAY_PORT: String(port),
       CHDB_GATEWAY_PASSWORD: password,
+      CHDB_GATEWAY_READER_PASSWORD: readerPassword,
       // Every running statement holds one of libuv's threads; four would be taken by statements alone.
       UV_THREADPOOL_SIZE: '8',
     },

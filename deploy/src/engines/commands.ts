@@ -3,7 +3,8 @@ import { join, relative } from 'node:path'
 import { lockFolder } from '../standalone/folder-lock.ts'
 import { StartRefusedError } from '../standalone/start-refused.ts'
 import { writeFileDurably } from '../standalone/write-file.ts'
-import { formatTable } from '../terminal/table.ts'
+import { formatTable } from '@tollgate/platform/terminal/table'
+import { readerPasswordIn } from './clickhouse.ts'
 import type { EngineName } from './engine-names.ts'
 import { readEngineStatus, startedServers, type ServerStatus } from './engine-status.ts'
 import { brokersIn } from './kafka.ts'
@@ -46,7 +47,11 @@ export async function up(place: Place, ports: PortPlan, options: UpOptions): Pro
     })
     const addresses = new Map([...running].map(([name, { address }]) => [name, address]))
     const environmentFile = join(root, 'engines.env')
-    const environment = servicesEnvironment(addresses, await passwordIn(join(root, 'clickhouse')))
+    const environment = servicesEnvironment(
+      addresses,
+      await passwordIn(join(root, 'clickhouse')),
+      await readerPasswordIn(root),
+    )
     await writeFileDurably(environmentFile, asShellFile(environment), 0o600)
     await status(place)
     for (const [name, { message }] of refused) say(`\n${name} does not run. ${message}`)

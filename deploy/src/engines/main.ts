@@ -24,27 +24,29 @@ async function run(act: (place: Place, settings: Settings) => Promise<boolean>):
   process.exit((await act({ root: resolve(settings.root), say }, settings)) ? 0 : 1)
 }
 
-const program = new Command('npm run engines')
+const program = new Command('npm run engines').description(
+  'Real engines on this machine: npm run engines:up, engines:status, engines:down',
+)
 program
   .command('up')
-  .description('Starts Kafka, a schema registry, Redis, PostgreSQL and ClickHouse on loopback.')
+  .description('Start Kafka, a schema registry, Redis, PostgreSQL and ClickHouse on loopback')
   .addOption(
-    new Option('--brokers <count>', 'Kafka brokers; fixed when the folder is made').choices([
+    new Option('--brokers <count>', 'Kafka brokers; fixed when the folder is created').choices([
       '1',
       String(brokersMax),
     ]),
   )
-  .option('--redis-cluster', 'three Redis masters as a cluster, in place of the single Redis')
+  .option('--redis-cluster', 'Three Redis masters as a cluster, instead of the single Redis')
   .action((flags: UpFlags) =>
     run((place, settings) => up(place, planPorts(settings), upOptions(flags))),
   )
 program
   .command('status')
-  .description('Says of each engine whether it runs, where, and whether it answers.')
+  .description('Show for each engine whether it runs, where, and whether it answers')
   .action(() => run(status))
 program
   .command('down')
-  .description('Ends what up started; the data stays.')
+  .description('Stop the engines that up started; the data stays')
   .action(() => run(async (place) => (await down(place), true)))
 
 try {

@@ -7,6 +7,7 @@ import type { EngineName } from './engine-names.ts'
 export function servicesEnvironment(
   addresses: ReadonlyMap<EngineName, string>,
   clickhousePassword: string,
+  clickhouseReaderPassword?: string,
 ): Record<string, string | undefined> {
   const clickhouse = addresses.get('clickhouse')
   const hasRedis = addresses.has('redis') || addresses.has('redis-cluster')
@@ -21,6 +22,7 @@ export function servicesEnvironment(
     TOLLGATE_CLICKHOUSE_URL: clickhouse,
     TOLLGATE_CLICKHOUSE_USERNAME: clickhouse && 'default',
     TOLLGATE_CLICKHOUSE_PASSWORD: clickhouse && clickhousePassword,
+    TOLLGATE_CLICKHOUSE_READER_PASSWORD: clickhouse && clickhouseReaderPassword,
   }
 }
 

@@ -1,49 +1,47 @@
-import { Command } from 'commander'
-import { SettingsError } from '@tollgate/platform/config/settings'
-import { DataFolderError } from '@tollgate/platform/lmdb/environment'
-import { dataFolderAt } from '../standalone/data-folder.ts'
-import { explainFileError, StartRefusedError } from '../standalone/start-refused.ts'
-import { repairLog } from './repair-log.ts'
-import { verifyLog } from './verify-log.ts'
+import type { Command } from 'commander'
+import { CliError } from '@tollgate/platform/cli/cli-error'
+import type { Output } from '@tollgate/platform/cli/output'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-const ofKafka =
-  'The event log is Kafka. Its brokers check the sums of what they keep and copy it from each other: look there.'
-
-/** The process's part of `tollgate log`: words and exit code. 0: nothing is wrong, or it was repaired. */
-export async function runLogCommand(
-  parameters: readonly string[],
-  environment: Environment,
-): Promise<number> {
-  const say = (line: string): void => console.log(line)
-  const folder = dataFolderAt(environment['TOLLGATE_DATA_DIR'] ?? '.tollgate')
-  let isWell = true
-  const program = new Command('npm run tollgate -- log').description('The embedded event log')
-  program
+/** Adds `log verify` and `log repair`, which work on the files of the embedded log. */
+export function addLogCommands(program: Command, environment: Environment, output: Output): void {
+  const log = program.command('log').description('Segments of the embedded event log')
+  log
     .command('verify')
-    .description('Read all segments and say what is wrong with each; also while Tollgate runs')
-    .action(async () => void (isWell = await verifyLog(folder, say)))
-  program
+    .description('Check every segment of the event log; also while Tollgate runs')
+    .action(async () => {
+      const folder = await embeddedFolder(environment)
+      const { verifyLog } = await import('./verify-log.ts')
+      if (await explained(folder.root, () => verifyLog(folder, output))) return
+      throw new CliError('The log is damaged. See "A damaged log" in docs/operations.md.')
+    })
+  log
     .command('repair')
     .description(
       'Drop damaged segments if all of their records are counted and stored in ClickHouse; stop Tollgate first',
     )
-    .action(async () => void (isWell = await repairLog(folder, environment, say)))
+    .action(async () => {
+      const folder = await embeddedFolder(environment)
+      const { repairLog } = await import('./repair-log.ts')
+      if (await explained(folder.root, () => repairLog(folder, environment, output))) return
+      throw new CliError('The log is not repaired. See "A damaged log" in docs/operations.md.')
+    })
+}
+
+async function embeddedFolder(environment: Environment) {
   if (environment['TOLLGATE_EVENT_LOG'] === 'kafka') {
-    console.error(ofKafka)
-    return 1
+    throw new CliError(
+      'The event log is Kafka. Its brokers check the sums of their segments and copy them from each other: look there.',
+    )
   }
-  try {
-    await program.parseAsync([...parameters], { from: 'user' })
-    return isWell ? 0 : 1
-  } catch (error) {
-    const known = explainFileError(error, folder.root)
-    const isPlain =
-      known instanceof StartRefusedError ||
-      known instanceof SettingsError ||
-      known instanceof DataFolderError
-    console.error(isPlain ? known.message : known)
-    return 1
-  }
+  const { dataFolderAt } = await import('../standalone/data-folder.ts')
+  return dataFolderAt(environment['TOLLGATE_DATA_DIR'] ?? '.tollgate')
+}
+
+async function explained<Result>(root: string, act: () => Promise<Result>): Promise<Result> {
+  const { explainFileError } = await import('../standalone/start-refused.ts')
+  return await act().catch((error: unknown) => {
+    throw explainFileError(error, root)
+  })
 }

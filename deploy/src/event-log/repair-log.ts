@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Output } from '@tollgate/platform/cli/output'
 import { readSettings } from '@tollgate/platform/config/settings'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import { dropSegments } from '@tollgate/platform/event-log/files/drop-segments'
@@ -22,16 +23,15 @@ import { lockFolder } from '../standalone/folder-lock.ts'
 import { readTopics, requireLog } from './verify-log.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
-type Say = (line: string) => void
 
 /**
  * Drops damaged segments, and what is older, if everything in them is counted and stored: below the sink's position and
- * below the counters' fence. Otherwise it changes nothing and says what would be lost. Returns whether the log is whole.
+ * below the counters' fence. Otherwise it changes nothing and prints what would be lost. Returns whether the log is whole.
  */
 export async function repairLog(
   folder: DataFolder,
   environment: Environment,
-  say: Say,
+  output: Output,
 ): Promise<boolean> {
   requireLog(folder)
   const lock = await lockFolder(folder.root)
@@ -41,18 +41,28 @@ export async function repairLog(
     const topics = readTopics(folder.log)
     const plan = planLogRepair(reports, await readNeeded(folder, environment, topics))
     if (plan.kind === 'nothing') {
-      say('All segments can be read: nothing to repair.')
+      const text = ['All segments can be read. Nothing to repair.']
+      output.show({ json: { isWhole: true, dropped: [] }, text })
       return true
     }
     if (plan.kind === 'refuse') {
-      say(`Nothing is changed: ${plan.reason}.`)
-      for (const lost of plan.lost) say(lostLine(topics, lost))
+      const lost = plan.lost.map((range) => lostLine(topics, range))
+      output.show({
+        json: { isWhole: false, reason: plan.reason, lost },
+        text: [`Nothing is changed: ${plan.reason}.`, ...lost.map((line) => `  ${line}`)],
+      })
       return false
     }
     const aside = join(folder.root, 'damaged-log')
     const copies = await dropSegments(folder.log, plan.upTo, plan.damaged, aside)
-    say(`The log begins at segment ${plan.upTo + 1}. Everything before it is stored in ClickHouse.`)
-    for (const copy of copies) say(`A copy of the damaged file is in ${copy}.`)
+    const first = plan.upTo + 1
+    output.show({
+      json: { isWhole: true, firstSegment: first, dropped: plan.damaged.map(({ number }) => number), copies },
+      text: [
+        `The log begins at segment ${first}. Everything before it is stored in ClickHouse.`,
+        ...copies.map((copy) => `A copy of the damaged file is in ${copy}.`),
+      ],
+    })
     return true
   } finally {
     await lock.release()
@@ -103,5 +113,5 @@ function lostLine(topics: TopicCatalogue, { stream, fromOffset, toOffset }: Lost
       (topic) => stream >= topic.firstStream && stream < topic.firstStream + topic.partitionCount,
     )
   const where = of === undefined ? `stream ${stream}` : `${of.name}/${stream - of.firstStream}`
-  return `  ${where}: records ${fromOffset} to ${toOffset - 1} are not both counted and stored in ClickHouse`
+  return `${where}: records ${fromOffset} to ${toOffset - 1} are not both counted and stored in ClickHouse`
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readSegmentHeader, listSegments } from '@tollgate/platform/event-log/files/segment-files'
+import type { Output } from '@tollgate/platform/cli/output'
 import type { TopicCatalogue } from '@tollgate/platform/event-log/files/topic-catalogue'
 import {
   verifySegments,
@@ -8,19 +9,25 @@ import {
 import type { DataFolder } from '../standalone/data-folder.ts'
 import { StartRefusedError } from '../standalone/start-refused.ts'
 
-type Say = (line: string) => void
-
 const atOnce = async (): Promise<void> => {}
 
-/** Says of each segment whether it can be read. Returns whether all can. */
-export async function verifyLog(folder: DataFolder, say: Say): Promise<boolean> {
+/** Prints for each segment whether it can be read. Returns whether all can. */
+export async function verifyLog(folder: DataFolder, output: Output): Promise<boolean> {
   requireLog(folder)
-  let isWhole = true
+  const reports: SegmentReport[] = []
   for await (const report of verifySegments(folder.log, atOnce)) {
-    isWhole &&= report.state === 'whole'
-    say(lineOf(report))
+    reports.push(report)
+    output.note(lineOf(report))
   }
-  if (!isWhole) say('See "A damaged log" in docs/operations.md.')
+  const isWhole = reports.every(({ state }) => state === 'whole')
+  const segments = reports.map((report) => ({
+    number: report.number,
+    state: report.state,
+    records: recordsIn(report) ?? null,
+    reason: report.reason ?? null,
+    path: report.path,
+  }))
+  output.show({ json: { isWhole, segments }, text: [] })
   return isWhole
 }
 
@@ -31,12 +38,16 @@ export function requireLog({ log, root }: DataFolder): void {
   )
 }
 
-function lineOf({ number, state, reason, path, heads, nextHeads }: SegmentReport): string {
-  const records =
-    heads === undefined || nextHeads === undefined
-      ? 'records unknown'
-      : `${nextHeads.reduce((sum, head, stream) => sum + head - (heads[stream] ?? 0), 0)} records`
-  return `segment ${number}: ${state}, ${records}${reason === undefined ? '' : `: ${reason} (${path})`}`
+function lineOf(report: SegmentReport): string {
+  const { number, state, reason, path } = report
+  const records = recordsIn(report) ?? 'unknown'
+  const why = reason === undefined ? '' : `: ${reason} (${path})`
+  return `segment ${number}: ${state}, records: ${records}${why}`
+}
+
+function recordsIn({ heads, nextHeads }: SegmentReport): number | undefined {
+  if (heads === undefined || nextHeads === undefined) return undefined
+  return nextHeads.reduce((sum, head, stream) => sum + head - (heads[stream] ?? 0), 0)
 }
 
 /** The topics of the log, from the newest segment whose header can be read. */

@@ -25,27 +25,32 @@ type Kind = (typeof kinds)[number]
 
 const program = new Command('npm run hostile --')
   .description(
-    'Does to a temporary instance what no well-meaning client does: senseless requests, connections that are held ' +
-      'and hardly used, clients that leave at any moment, bodies that never end.',
+    'Attack a temporary instance: malformed requests, slow clients, aborted requests, endless bodies. Then check the ' +
+      'sums and the memory.',
   )
-  .addArgument(new Argument('[kind]', 'one of them alone').choices(kinds))
+  .addArgument(new Argument('[kind]', 'Run only this attack').choices(kinds))
   .option(
     '-n, --requests <count>',
-    'malformed requests, and requests that hide another one (half of them at each HTTP front)',
+    'Malformed requests, and requests that hide another one (half of them at each HTTP front)',
     wholeNumber(2, 100_000_000),
     1_000_000,
   )
-  .option('-c, --connections <count>', 'that send them', wholeNumber(1, 1_000), 32)
-  .option('--sockets <count>', 'slow connections', wholeNumber(1, 100_000), 5_000)
-  .option('--aborts <count>', 'clients that leave', wholeNumber(1, 10_000_000), 100_000)
-  .option('--endless <count>', 'connections with endless bodies', wholeNumber(1, 100_000), 10_000)
+  .option('-c, --connections <count>', 'Connections that send them', wholeNumber(1, 1_000), 32)
+  .option('--sockets <count>', 'Slow connections', wholeNumber(1, 100_000), 5_000)
+  .option('--aborts <count>', 'Aborted requests', wholeNumber(1, 10_000_000), 100_000)
+  .option('--endless <count>', 'Connections with endless bodies', wholeNumber(1, 100_000), 10_000)
   .option(
     '--seconds <count>',
-    'beside slow clients, and of endless bodies',
+    'How long slow clients and endless bodies last, in seconds',
     wholeNumber(1, 600),
     60,
   )
-  .option('--seed <number>', 'repeats an earlier run', wholeNumber(0, 2 ** 32 - 1), 1)
+  .option(
+    '--seed <number>',
+    'Seed of the random requests: the same seed repeats them',
+    wholeNumber(0, 2 ** 32 - 1),
+    1,
+  )
 program.parse()
 
 const options = program.opts<Options>()

@@ -1,48 +1,66 @@
+import type { Command } from 'commander'
+import type { Output } from '@tollgate/platform/cli/output'
 import { SettingsError } from '@tollgate/platform/config/settings'
-import { Command } from 'commander'
 import { StartRefusedError } from '../standalone/start-refused.ts'
-import { withEngines } from '../standalone/with-engines.ts'
-import { migrate } from './migrate.ts'
 
 const help = `
 The engines are named by the settings that the services will have: TOLLGATE_EVENT_LOG=kafka, TOLLGATE_KAFKA_BROKERS,
 TOLLGATE_SCHEMA_REGISTRY_URL, TOLLGATE_HOT_STATE=redis, TOLLGATE_REDIS_URL or TOLLGATE_REDIS_CLUSTER_NODES,
-TOLLGATE_CLICKHOUSE_URL, TOLLGATE_DATABASE_URL, and what else they need (docs/configuration.md). They must be empty.
+TOLLGATE_CLICKHOUSE_URL, TOLLGATE_DATABASE_URL, and the settings they need (docs/configuration.md). They must be empty.
 
-Stop the installation first, and start the services on the engines when this is done. It can be stopped at any moment
-and killed: the same command goes on. The folder that is moved does not change.
+Stop the installation first, and start the services on the engines when this is done. You can stop or kill the command
+at any moment and run it again: it continues. The source folder does not change.
 `
 
-const goesOn = 'The folder is as it was; the same command goes on from here.'
+const continues = 'The source folder is unchanged. Run the same command again to continue.'
+
+type Environment = Readonly<Record<string, string | undefined>>
+type MigrateFlags = { readonly from: string; readonly engines?: boolean }
+
+export function addMigrateCommand(
+  program: Command,
+  environment: Environment,
+  output: Output,
+): void {
+  program
+    .command('migrate')
+    .description('Move an embedded installation to Kafka, Redis, ClickHouse and PostgreSQL')
+    .option('--from <folder>', 'Data folder of the installation', '.tollgate')
+    .option('--engines', 'Move to the engines of this machine and start those that do not run')
+    .addHelpText('after', help)
+    .action(async (flags: MigrateFlags) => {
+      process.exit(await runMigrate(flags, environment, output))
+    })
+}
 
 /** The process's part of the command: signals, words, exit code. */
-export async function runMigrateCommand(
-  parameters: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
+async function runMigrate(
+  { from, engines }: MigrateFlags,
+  environment: Environment,
+  output: Output,
 ): Promise<number> {
-  const program = new Command('npm run tollgate -- migrate')
-    .description('Moves an embedded installation to Kafka, Redis, ClickHouse and PostgreSQL.')
-    .option('--from <folder>', 'data folder of the installation', '.tollgate')
-    .option('--engines', 'to the engines of this machine, which are started when they do not run')
-    .addHelpText('after', help)
-    .parse([...parameters], { from: 'user' })
-  const { from, engines } = program.opts<{ from: string; engines?: boolean }>()
-  const say = (line: string): void => console.log(line)
+  const say = output.note
   const stopping = new AbortController()
   const stop = (): void => {
-    // The second time it is meant at once, which a kill is as good for.
+    // The second signal ends the process at once, which a kill is as good for.
     if (stopping.signal.aborted) process.exit(130)
     say('\nStopping after what is under way ...')
     stopping.abort()
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
   try {
+    const [{ migrate }, { withEngines }] = await Promise.all([
+      import('./migrate.ts'),
+      import('../standalone/with-engines.ts'),
+    ])
     const target = engines === true ? await withEngines(environment, say) : environment
     const { signal } = stopping
-    return (await migrate({ from, environment: target, signal, say })) ? 0 : 1
+    const isMoved = await migrate({ from, environment: target, signal, say })
+    output.show({ json: { isMoved }, text: [] })
+    return isMoved ? 0 : 1
   } catch (error) {
     if (stopping.signal.aborted) {
-      say(`Stopped. ${goesOn}`)
+      say(`Stopped. ${continues}`)
       return 130
     }
     if (error instanceof StartRefusedError || error instanceof SettingsError) {
@@ -50,7 +68,7 @@ export async function runMigrateCommand(
       return 1
     }
     console.error(error)
-    console.error(`Failed. ${goesOn}`)
+    console.error(`Failed. ${continues}`)
     return 1
   }
 }

@@ -1,4 +1,5 @@
 import { format } from 'prettier'
+import { cliPage } from './cli-page.ts'
 import { configurationPage } from './configuration-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
@@ -6,6 +7,7 @@ import { eventsPage } from './events-page.ts'
 /** Pages of `docs` that are made from declarations, by name. */
 export async function madePages(): Promise<Readonly<Record<string, string>>> {
   return {
+    'cli.md': await format(cliPage(), { parser: 'markdown' }),
     'configuration.md': await format(configurationPage(), { parser: 'markdown' }),
     'errors.md': await format(errorsPage(), { parser: 'markdown' }),
     'events.md': await format(eventsPage(), { parser: 'markdown' }),

@@ -4,6 +4,7 @@ import { controlPlaneSettings } from '@tollgate/control-plane/config'
 import { ingestSettings } from '@tollgate/ingest/config'
 import type { Settings } from '@tollgate/platform/config/settings'
 import { tracingSettings } from '@tollgate/platform/observability/open-tracing'
+import { clickHouseReaderSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { webhookDispatcherSettings } from '@tollgate/webhook-dispatcher/config'
 import { engineSettings } from '../engines/settings.ts'
 import { standaloneSettings } from '../standalone/settings.ts'
@@ -43,6 +44,11 @@ export const settingsSections: readonly SettingsSection[] = [
       'Read by every service, as OpenTelemetry names them (operations.md, Traces). Headers, time-outs, the queue and what ' +
       'else is said of the resource: `OTEL_EXPORTER_OTLP_*`, `OTEL_BSP_*`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_SERVICE_NAME`.',
     settings: tracingSettings,
+  },
+  {
+    title: 'npm run tollgate',
+    lead: 'Read by `tollgate clickhouse` beside the settings of the services (docs/data-team.md).',
+    settings: clickHouseReaderSettings,
   },
   {
     title: 'npm run engines:up',

@@ -22,6 +22,8 @@ export type DataFolder = {
   readonly credentialsFile: string
   /** For the page at `/`, see `demoFileSchema`. */
   readonly demoFile: string
+  /** Holds the password of ClickHouse's read-only user and the history of its prompt. */
+  readonly dataTeam: string
 }
 
 export function dataFolderAt(root: string): DataFolder {
@@ -37,6 +39,7 @@ export function dataFolderAt(root: string): DataFolder {
     runFile: join(root, 'run.json'),
     credentialsFile: join(root, 'credentials.json'),
     demoFile: join(root, 'demo.json'),
+    dataTeam: join(root, 'data-team'),
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { readerName } from '@tollgate/platform/chdb-gateway/credentials'
 import type { DataFolder } from './data-folder.ts'
 import { entries } from './entries.ts'
 import { nodePart } from './node-part.ts'
@@ -28,15 +29,18 @@ const adminServices = [
 ] as const
 type AdminService = (typeof adminServices)[number]
 
-export async function chooseAddresses(publicPort: number): Promise<Addresses> {
-  const taken = new Set([publicPort])
+export async function chooseAddresses(
+  publicPort: number,
+  clickhousePort: number,
+): Promise<Addresses> {
+  const taken = new Set([publicPort, clickhousePort])
   const free = (): Promise<number> => findFreePort(taken)
   const adminPorts = {} as Record<AdminService, number>
   for (const service of adminServices) adminPorts[service] = await free()
   return {
     publicPort: publicPort === 0 ? await free() : publicPort,
     postgresPort: await free(),
-    clickhousePort: await free(),
+    clickhousePort: clickhousePort === 0 ? await free() : clickhousePort,
     controlPlanePort: await free(),
     stripeSimulatorPort: await free(),
     adminPorts,
@@ -50,6 +54,8 @@ export type Shared = {
   /** Of our own PostgreSQL: empty until it runs; nothing that needs it is launched before. */
   databaseUrl: string
   readonly clickhousePassword: string
+  /** Of the read-only user; kept in the data folder, because people write it down. */
+  readonly clickhouseReaderPassword: string
   /** Of the simulator; undefined where payments are not simulated. */
   readonly stripeWebhookSecret: string | undefined
   /** Whether the page at `/` shows the demo provider. */
@@ -59,6 +65,7 @@ export type Shared = {
 /** The settings all services share; each gets its own ports on top. Stores that are not ours keep what they were given. */
 export function sharedEnvironment(shared: Shared): Record<string, string> {
   const { folder, addresses, own, databaseUrl, clickhousePassword, stripeWebhookSecret } = shared
+  const { clickhouseReaderPassword } = shared
   return {
     TOLLGATE_DATA_DIR: folder.root,
     ...(own.postgres && { TOLLGATE_DATABASE_URL: databaseUrl }),
@@ -66,6 +73,8 @@ export function sharedEnvironment(shared: Shared): Record<string, string> {
       TOLLGATE_CLICKHOUSE_URL: `http://${host}:${addresses.clickhousePort}`,
       TOLLGATE_CLICKHOUSE_USERNAME: 'default',
       TOLLGATE_CLICKHOUSE_PASSWORD: clickhousePassword,
+      TOLLGATE_CLICKHOUSE_READER_USERNAME: readerName,
+      TOLLGATE_CLICKHOUSE_READER_PASSWORD: clickhouseReaderPassword,
     }),
     ...(stripeWebhookSecret !== undefined && stripeEnvironment(addresses, stripeWebhookSecret)),
     TOLLGATE_DEMO_FILE: shared.hasDemoPage ? folder.demoFile : '',
@@ -127,6 +136,7 @@ export function clickhousePart(
       CHDB_GATEWAY_FOLDER: folder.clickhouse,
       CHDB_GATEWAY_PORT: String(addresses.clickhousePort),
       CHDB_GATEWAY_PASSWORD: environment()['TOLLGATE_CLICKHOUSE_PASSWORD'],
+      CHDB_GATEWAY_READER_PASSWORD: environment()['TOLLGATE_CLICKHOUSE_READER_PASSWORD'],
       // Every running statement holds one of libuv's threads; four would be taken by statements alone.
       UV_THREADPOOL_SIZE: '8',
     }),

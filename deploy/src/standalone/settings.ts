@@ -13,6 +13,12 @@ export const standaloneSettings = {
     8787,
     { min: 0, max: 65_535 },
   ),
+  clickhousePort: integerSetting(
+    'TOLLGATE_CLICKHOUSE_PORT',
+    'Port of the embedded ClickHouse on the loopback interface; 0 takes any free one at each start',
+    0,
+    { min: 0, max: 65_535 },
+  ),
   hungAfterSeconds: integerSetting(
     'TOLLGATE_HUNG_AFTER_SECONDS',
     'Seconds without an answer after which a service counts as hung, and is killed and started again',

@@ -1,3 +1,5 @@
+import { readSettings } from '@tollgate/platform/config/settings'
+import { passwordIn } from '../engines/secret.ts'
 import type { DataFolder } from './data-folder.ts'
 import { Interruptions } from './interruptions.ts'
 import { postgresPart } from './postgres-part.ts'
@@ -15,6 +17,7 @@ import {
   type Addresses,
   type Shared,
 } from './services.ts'
+import { standaloneSettings } from './settings.ts'
 import { ownStores, simulatesStripe } from './stores.ts'
 import { supervise, type Part, type SupervisedPart } from './supervise.ts'
 
@@ -45,10 +48,9 @@ export type SupervisorOptions = {
  */
 export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
   const { folder, report } = options
-  if (options.port !== 0) await requireFreePort(options.port, 'TOLLGATE_PORT')
-  const addresses = await chooseAddresses(options.port)
+  const addresses = await chooseFreeAddresses(options)
   const baseUrl = `http://${host}:${addresses.publicPort}`
-  const shared = newShared(options, addresses)
+  const shared = newShared(options, addresses, await passwordIn(folder.dataTeam))
   const environment = (): Record<string, string | undefined> => ({
     ...unlessGiven,
     ...options.environment,
@@ -121,9 +123,24 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
 
 const nothing = Promise.resolve()
 
-/** Passwords live as long as one run. */
-function newShared(options: SupervisorOptions, addresses: Addresses): Shared {
-  const { folder, environment, hasDemoPage } = options
+async function chooseFreeAddresses({ port, environment }: SupervisorOptions): Promise<Addresses> {
+  if (port !== 0) await requireFreePort(port, 'TOLLGATE_PORT')
+  const { clickhousePort } = readSettings(
+    { clickhousePort: standaloneSettings.clickhousePort },
+    environment,
+  )
+  if (clickhousePort !== 0 && ownStores(environment).clickhouse) {
+    await requireFreePort(clickhousePort, 'TOLLGATE_CLICKHOUSE_PORT')
+  }
+  return await chooseAddresses(port, clickhousePort)
+}
+
+/** Passwords live as long as one run, but for that of people. */
+function newShared(
+  { folder, environment, hasDemoPage }: SupervisorOptions,
+  addresses: Addresses,
+  clickhouseReaderPassword: string,
+): Shared {
   return {
     folder,
     hasDemoPage,
@@ -131,6 +148,7 @@ function newShared(options: SupervisorOptions, addresses: Addresses): Shared {
     own: ownStores(environment),
     databaseUrl: '',
     clickhousePassword: newClickhousePassword(),
+    clickhouseReaderPassword,
     stripeWebhookSecret: simulatesStripe(environment) ? newStripeWebhookSecret() : undefined,
   }
 }

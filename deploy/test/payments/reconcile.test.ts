@@ -1,5 +1,6 @@
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
-import { createProgram } from '@tollgate/billing-runner/cli/program'
+import { addBillingCommands } from '@tollgate/billing-runner/cli/program'
+import { createCommandLine } from '@tollgate/platform/cli/command-line'
 import { reconcileNow } from '@tollgate/billing-runner/cli/reconcile-command'
 import { migrateUsageTables } from '@tollgate/aggregator/clickhouse/migrate'
 import { createLogger } from '@tollgate/platform/observability/logger'
@@ -57,12 +58,13 @@ async function reconcile(...parameters: string[]): Promise<Printed> {
   const { clock, database, hotState, eventLog } = stack
   const logger = createLogger('billing-runner', 'silent')
   const lines: string[] = []
+  const { program, output } = createCommandLine('tollgate', (line) => lines.push(line))
   const surroundings = {
-    print: (line: string) => lines.push(line),
+    output,
     stopping: new AbortController().signal,
     parts: { clock, database, hotState, eventLog, usageStore: usage.store, logger },
   }
-  const program = createProgram({
+  addBillingCommands(program, {
     run: () => Promise.reject(new Error('not asked for')),
     reconcile: (asked) => reconcileNow(config, asked, surroundings),
     restoreUsage: () => Promise.reject(new Error('not asked for')),
@@ -228,7 +230,7 @@ test('one wrong thing of each kind is found, kept for the console, and nothing e
       where invoice_ref = ${invoice} and line = 0`
   })
   const { failure } = await reconcile('--json')
-  expect(failure).toBe('13 findings: not everything is the same')
+  expect(failure).toBe('13 findings differ. See docs/operations.md, Reconciliation.')
   const path = '/v1/ui/reconciliations'
   const { body: list } = await payments.call<{ reconciliations: ReconciliationBody[] }>('GET', path)
   const [newest] = list.reconciliations
@@ -315,7 +317,7 @@ test('what the ledger has otherwise than the processor and the wallet is found',
 test('a processor that is away leaves a gap, and the rest is compared', async () => {
   await payments.simulator.simulator.stop()
   const { lines, failure } = await reconcile()
-  expect(failure).toMatch(/not everything/)
+  expect(failure).toMatch(/^Not everything/)
   expect(lines).toContainEqual(
     expect.stringContaining('refund not compared: the payment processor did not answer'),
   )

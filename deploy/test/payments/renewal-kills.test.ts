@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 function startRun(job: string): ChildProcess {
-  const asked = ['run', '--job', job, '--at', renewalAt, '--environment', 'sandbox']
+  const asked = ['billing', 'run', '--job', job, '--at', renewalAt, '--environment', 'sandbox']
   const child = spawn(
     process.execPath,
     ['--conditions=source', '--import', 'tsx', main, ...asked],

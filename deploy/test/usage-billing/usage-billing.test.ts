@@ -2,6 +2,7 @@ import { deleteCustomer } from '@tollgate/domain/customers/delete-customer'
 import { linkReference } from '@tollgate/domain/customers/repository'
 import { recompute } from '@tollgate/domain/invoices/recompute'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
+import { createOutput } from '@tollgate/platform/cli/output'
 import { runJobs } from '@tollgate/billing-runner/cli/run-jobs'
 import { endNow, movePurchase } from '@tollgate/domain/purchases/move-purchase'
 import { lockPurchase } from '@tollgate/domain/purchases/repository'
@@ -268,7 +269,10 @@ test('by hand it says what it would do, and how far it is', async () => {
       of.runner.config(),
       { job: 'usage-billing', environment: 'sandbox', at: '2026-03-01T00:00:00Z', dryRun },
       {
-        print: (line) => lines.push(line),
+        output: createOutput(
+          () => 'text',
+          (line) => lines.push(line),
+        ),
         stopping: new AbortController().signal,
         parts: { ...of.runner.parts, charge: of.paying },
       },

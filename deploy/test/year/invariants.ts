@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { reconcile } from '@tollgate/domain/reconciliation/reconcile'
 import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
 import { environments } from '@tollgate/schemas/environment'
-import { CliError } from '../../../control-plane/src/cli/cli-error.ts'
+import { CliError } from '@tollgate/platform/cli/cli-error'
+import { createOutput } from '@tollgate/platform/cli/output'
 import { verifyLedgerCommand } from '../../../control-plane/src/cli/ledger-commands.ts'
 import type { Installation } from './installation.ts'
 import { dinars, dollars, yen } from './model/money.ts'
@@ -73,8 +74,12 @@ export async function findWrongBooks({ stack }: Installation): Promise<string[]>
 /** The ledger with itself, its seals, wallets and invoices, as its operator asks for it. */
 export async function verifyLedger({ stack }: Installation): Promise<string[]> {
   const said: string[] = []
+  const output = createOutput(
+    () => 'text',
+    (line) => said.push(line),
+  )
   try {
-    await verifyLedgerCommand({ database: stack.database, print: (line) => said.push(line) })
+    await verifyLedgerCommand({ database: stack.database, output })
     return []
   } catch (error) {
     if (!(error instanceof CliError)) throw error

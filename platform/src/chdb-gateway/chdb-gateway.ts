@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answer, refuse } from './answer.ts'
 import { createBodyBudget, type BodyBudget } from './body-budget.ts'
-import { createPasswordCheck } from './credentials.ts'
+import { createLoginCheck, type GatewayUser } from './credentials.ts'
 import { GatewayException } from './exception.ts'
 import { createLane, type Lane } from './lane.ts'
 import { openFolder } from './open-folder.ts'
@@ -15,7 +15,10 @@ export type ChdbGatewayOptions = {
   readonly folder: string
   /** 0 takes a free one. */
   readonly port: number
+  /** Of the services' user `default`, who has all rights. */
   readonly password: string
+  /** Of the user `data_team`, who reads usage and changes nothing. Undefined: that user is refused. */
+  readonly readerPassword?: string | undefined
   /** Largest request body, before and after decompression. */
   readonly bodyBytesMax?: number
   /** Bodies of all requests being served together. */
@@ -38,10 +41,12 @@ export type ChdbGateway = {
 
 type Parts = {
   readonly sessions: EngineSessions
-  readonly isAllowed: (request: IncomingMessage) => boolean
+  readonly userOf: (request: IncomingMessage) => GatewayUser | undefined
   /** Rows coming in have places of their own, so that heavy SELECTs cannot hold them up. */
   readonly inserts: Lane
   readonly statements: Lane
+  /** Statements of the read-only user, which never take the places of the services. */
+  readonly readers: Lane
   readonly budget: BodyBudget
   readonly defaults: ReadonlyMap<string, string>
   readonly unanswered: Set<ServerResponse>
@@ -49,6 +54,7 @@ type Parts = {
 
 const insertsAtOnce = 2
 const statementsAtOnce = 3
+const readersAtOnce = 2
 /** For callers who are slow to read their answer while the gateway stops. */
 const answerWaitMs = 5_000
 
@@ -57,9 +63,10 @@ export async function startChdbGateway(options: ChdbGatewayOptions): Promise<Chd
   const queueMax = options.queueMax ?? 256
   const parts: Parts = {
     sessions: await openFolder(options.folder, options.folderWaitMs ?? 5_000),
-    isAllowed: createPasswordCheck(options.password),
+    userOf: createLoginCheck({ owner: options.password, reader: options.readerPassword }),
     inserts: createLane(insertsAtOnce, queueMax),
     statements: createLane(statementsAtOnce, queueMax),
+    readers: createLane(readersAtOnce, queueMax),
     budget: createBodyBudget(
       options.bodyBytesMax ?? 64 * 1024 * 1024,
       options.bodiesBytesMax ?? 256 * 1024 * 1024,
@@ -89,7 +96,7 @@ async function listen(server: Server, port: number): Promise<number> {
 async function stop(server: Server, parts: Parts): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   server.closeIdleConnections()
-  await Promise.all([parts.inserts.close(), parts.statements.close()])
+  await Promise.all([parts.inserts.close(), parts.statements.close(), parts.readers.close()])
   const end = Date.now() + answerWaitMs
   while (parts.unanswered.size > 0 && Date.now() < end) await sleep(10)
   server.closeAllConnections()
@@ -106,15 +113,24 @@ async function serve(
   response.once('close', () => parts.unanswered.delete(response))
   const body = parts.budget.open()
   try {
-    if (!parts.isAllowed(request)) {
-      throw new GatewayException(516, 'AUTHENTICATION_FAILED', 'the password is missing or wrong')
+    const user = parts.userOf(request)
+    if (user === undefined) {
+      throw new GatewayException(516, 'AUTHENTICATION_FAILED', 'the user or the password is wrong')
     }
-    if (request.url === '/ping' || request.url === '/') {
+    const { pathname } = new URL(request.url ?? '/', 'http://gateway')
+    if (pathname === '/ping' || (request.method === 'GET' && request.url === '/')) {
       response.end('Ok.\n')
       return
     }
+    if (pathname !== '/') {
+      throw new GatewayException(
+        60,
+        'UNKNOWN_TABLE',
+        `There is no handle ${pathname}. Use / or /ping.`,
+      )
+    }
     const statement = await readStatement(request, body)
-    await answer(request, response, await run(parts, statement, response))
+    await answer(request, response, await run(parts, user, statement, response))
   } catch (error) {
     refuse(response, error)
   } finally {
@@ -124,17 +140,29 @@ async function serve(
 
 async function run(
   parts: Parts,
+  user: GatewayUser,
   statement: Statement,
   response: ServerResponse,
 ): Promise<StatementResult> {
-  const isInsert = statement.rows !== undefined
-  const lane = isInsert ? parts.inserts : parts.statements
+  const { sessions, readers, inserts, statements } = parts
+  if (user === 'reader') {
+    return await inLane(readers, response, () => sessions.runAsReader(statement))
+  }
+  const lane = statement.rows !== undefined ? inserts : statements
   const settings = isPlainSelect(statement.text)
     ? new Map([...parts.defaults, ...statement.settings])
     : statement.settings
-  return await lane.run(async () => {
+  return await inLane(lane, response, () => sessions.run({ ...statement, settings }))
+}
+
+function inLane(
+  lane: Lane,
+  response: ServerResponse,
+  act: () => Promise<StatementResult>,
+): Promise<StatementResult> {
+  return lane.run(async () => {
     // A caller who gave up while waiting must not cost the engine anything; nothing was done for it yet.
     if (response.destroyed) throw new GatewayException(394, 'QUERY_WAS_CANCELLED', 'caller left')
-    return await parts.sessions.run({ ...statement, settings })
+    return await act()
   })
 }

@@ -8,13 +8,25 @@ const settings = {
     min: 0,
     max: 65_535,
   }),
-  password: textSetting('CHDB_GATEWAY_PASSWORD', 'password every request must carry'),
+  password: textSetting(
+    'CHDB_GATEWAY_PASSWORD',
+    'password of the user default, who has all rights',
+  ),
+  readerPassword: textSetting(
+    'CHDB_GATEWAY_READER_PASSWORD',
+    'password of the read-only user data_team; empty refuses that user',
+    '',
+  ),
 }
 
 const orphanStopMs = 2_000
 
 async function main(): Promise<void> {
-  const gateway = await startChdbGateway(readSettings(settings, process.env))
+  const { readerPassword, ...config } = readSettings(settings, process.env)
+  const gateway = await startChdbGateway({
+    ...config,
+    readerPassword: readerPassword === '' ? undefined : readerPassword,
+  })
   let isStopping = false
   const stop = (): void => {
     if (isStopping) return

@@ -43,8 +43,13 @@ export async function readStatement(
   if (address.searchParams.has('session_id')) {
     throw new GatewayException(48, 'NOT_IMPLEMENTED', 'sessions over several requests')
   }
+  // As in ClickHouse: what a link or an address bar can send changes nothing.
+  if (request.method === 'GET' && !settings.has('readonly')) settings.set('readonly', '2')
   const body = await readBody(request, share)
   const query = address.searchParams.get('query') ?? ''
+  if (query === '' && body.length === 0) {
+    throw new GatewayException(62, 'SYNTAX_ERROR', 'Empty query')
+  }
   return {
     ...splitRows(query, body),
     format:

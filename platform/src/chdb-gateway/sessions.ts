@@ -1,5 +1,7 @@
 import { Session, drainPending } from 'chdb'
-import { GatewayException } from './exception.ts'
+import { GatewayException, toException } from './exception.ts'
+import { readerSettings } from './reader/reader-settings.ts'
+import { readerDatabase, requireReadable, type EngineNames } from './reader/require-readable.ts'
 import { withRowsFile } from './rows-file.ts'
 import {
   isPlainSelect,
@@ -25,6 +27,8 @@ import {
  */
 export type EngineSessions = {
   run(statement: Statement): Promise<StatementResult>
+  /** Runs a statement of the read-only user. Throws for what would write, or read outside of the databases of usage. */
+  runAsReader(statement: Statement): Promise<StatementResult>
   /** To be called when nothing runs any more. */
   close(): Promise<void>
 }
@@ -77,12 +81,54 @@ export function openSessions(folder: string): EngineSessions {
         else used.session.close()
       }
     },
+    async runAsReader(statement) {
+      const settings = readerSettings(statement.settings)
+      const database = readerDatabase(statement.database)
+      // `readonly` cannot be taken back, so the session is thrown away.
+      const session = new Session(folder)
+      try {
+        const text = await formattedByEngine(session, statement.text)
+        requireReadable(text, await readNames(session))
+        await prepare(session, { ...statement, settings, database })
+        return await execute(session, text, statement.format)
+      } finally {
+        session.close()
+      }
+    },
     async close() {
       for (const { session } of idle.splice(0)) session.close()
       keeper.close()
       await drainPending()
     },
   }
+}
+
+/**
+ * Returns the statement as the engine's own parser writes it, which is what runs then: nobody else's idea of comments,
+ * quotes and semicolons counts. The engine refuses more than one statement here.
+ */
+async function formattedByEngine(session: Session, text: string): Promise<string> {
+  if (text.includes('\0')) throw new GatewayException(62, 'SYNTAX_ERROR', 'a NUL byte')
+  const question = `SELECT formatQuerySingleLine(${quoteText(text)})`
+  try {
+    return await readText(session, question)
+  } catch (error) {
+    const exception = toException(error)
+    const [message = ''] = exception.message.split(': In scope SELECT formatQuery')
+    throw new GatewayException(exception.code, exception.type, message)
+  }
+}
+
+async function readNames(session: Session): Promise<EngineNames> {
+  const namesIn = async (what: string): Promise<Set<string>> =>
+    new Set((await readText(session, `SELECT ${what}`)).split('\n'))
+  const databases = await namesIn('name FROM system.databases')
+  return { databases, tableFunctions: await namesIn('lower(name) FROM system.table_functions') }
+}
+
+async function readText(session: Session, question: string): Promise<string> {
+  const { bytes } = await execute(session, question, 'TSVRaw')
+  return Buffer.from(bytes).toString('utf8').trimEnd()
 }
 
 function insertTarget(text: string): InsertTarget {

@@ -12,6 +12,8 @@ export type ChdbGatewayProcess = {
 export type SpawnChdbGatewayOptions = {
   readonly folder: string
   readonly password: string
+  /** Of the read-only user. Undefined: that user is refused. */
+  readonly readerPassword?: string
   readonly port?: number
   readonly startTimeoutMs?: number
   readonly stopTimeoutMs?: number
@@ -32,6 +34,7 @@ export async function spawnChdbGateway(
       CHDB_GATEWAY_FOLDER: options.folder,
       CHDB_GATEWAY_PORT: String(options.port ?? 0),
       CHDB_GATEWAY_PASSWORD: options.password,
+      CHDB_GATEWAY_READER_PASSWORD: options.readerPassword ?? '',
       // Every running statement holds one of libuv's threads; four would be taken by statements alone.
       UV_THREADPOOL_SIZE: '8',
     },

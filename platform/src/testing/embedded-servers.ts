@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readerName } from '../chdb-gateway/credentials.ts'
 import { spawnChdbGateway, type ChdbGatewayProcess } from '../chdb-gateway/spawn-chdb-gateway.ts'
 import type { Database } from '../database/database.ts'
 import { createDatabase } from '../database/postgres/create-database.ts'
@@ -63,8 +64,9 @@ function serverWith(migrationsFolder: string | undefined): typeof emptyServer {
 }
 
 const password = randomBytes(12).toString('hex')
+const readerPassword = randomBytes(12).toString('hex')
 const clickHouseServer = shared<ChdbGatewayProcess>('clickhouse', (folder) =>
-  spawnChdbGateway({ folder, password }),
+  spawnChdbGateway({ folder, password, readerPassword }),
 )
 
 export type TestDatabase = {
@@ -109,8 +111,13 @@ export type TestUsageStore = {
   stop(): Promise<void>
 }
 
+export type SharedUsageStore = TestUsageStore & {
+  /** The same server as its read-only user reaches it. */
+  readonly reader: ClickHouseConnection
+}
+
 /** A ClickHouse of its own kind: the real engine behind the gateway, with an empty database as the default one. */
-export async function startTestUsageStore(): Promise<TestUsageStore> {
+export async function startTestUsageStore(): Promise<SharedUsageStore> {
   const server = await clickHouseServer.acquire()
   const outside = { url: server.url, username: 'default', password, requestTimeoutMs: 30_000 }
   const connection = { ...outside, database: `test_${randomBytes(6).toString('hex')}` }
@@ -121,6 +128,7 @@ export async function startTestUsageStore(): Promise<TestUsageStore> {
   return {
     store,
     connection,
+    reader: { ...outside, username: readerName, password: readerPassword },
     async stop() {
       await store.close()
       await clickHouseServer.release()

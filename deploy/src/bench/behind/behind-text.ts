@@ -1,4 +1,4 @@
-import { formatCount, formatTable } from '../../terminal/table.ts'
+import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import type { BehindResult, BehindStage } from './measure-behind.ts'
 
 /** Beside the same load while the counters keep up, in the same run. */

@@ -4,7 +4,7 @@ import { createPostgresDatabase } from '@tollgate/platform/database/postgres/pos
 import { openPaymentProcessors } from '@tollgate/platform/payments/open-payment-processors'
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import type { TollgateClient } from '../../client/tollgate-client.ts'
-import { formatCount } from '../../terminal/table.ts'
+import { formatCount } from '@tollgate/platform/terminal/table'
 import { inFlightMax, measureProcessor, measureTransactions } from './ceilings.ts'
 import { makeDuePurchases } from './make-due-purchases.ts'
 import { measureRun, type MeasuredRun } from './measured-run.ts'

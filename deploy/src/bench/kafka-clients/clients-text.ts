@@ -1,4 +1,4 @@
-import { formatCount, formatTable } from '../../terminal/table.ts'
+import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import type { ClientRates } from './client-rates.ts'
 
 const header = [

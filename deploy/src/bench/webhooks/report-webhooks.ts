@@ -1,5 +1,5 @@
 import { makeTemporaryFolder } from '../../instance/temporary-folder.ts'
-import { formatCount, formatTable } from '../../terminal/table.ts'
+import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { measureWebhooks, type WebhookOptions, type WebhookResult } from './measure-webhooks.ts'
 import { startRig } from './rig.ts'
 

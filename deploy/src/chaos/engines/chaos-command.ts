@@ -1,6 +1,6 @@
 import { createSeededRandom } from '../../client/seeded-random.ts'
 import type { TemporaryFolder } from '../../instance/temporary-folder.ts'
-import { formatCount, formatTable } from '../../terminal/table.ts'
+import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { unlessAborted } from '../interruption.ts'
 import { totalOf, type CustomerSums } from './engine-sums.ts'
 import { planFaults } from './plan-faults.ts'

@@ -1,4 +1,4 @@
-import { formatCount } from '../../terminal/table.ts'
+import { formatCount } from '@tollgate/platform/terminal/table'
 import { totalOf, type CustomerSums } from './engine-sums.ts'
 import type { EngineRound } from './run-engine-chaos.ts'
 

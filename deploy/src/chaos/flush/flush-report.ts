@@ -1,5 +1,5 @@
 import { quantile } from '../../bench/statistics.ts'
-import { formatCount, formatTable } from '../../terminal/table.ts'
+import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { totalOf } from '../engines/engine-sums.ts'
 import type { FlushOptions, FlushOutcome, Stretch } from './run-flush.ts'
 

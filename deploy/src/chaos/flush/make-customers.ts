@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { newReference } from '@tollgate/schemas/references'
 import type { TollgateClient } from '../../client/tollgate-client.ts'
-import { formatCount } from '../../terminal/table.ts'
+import { formatCount } from '@tollgate/platform/terminal/table'
 import { newLedger, type CustomerLedger } from '../load.ts'
 import { areCustomersWaiting, copyCustomer, type CustomerCopy } from './copy-customer.ts'
 

@@ -2,7 +2,7 @@ import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { formatCount } from '../../terminal/table.ts'
+import { formatCount } from '@tollgate/platform/terminal/table'
 import type { CrowdKind } from './behaviours.ts'
 import type { CrowdStats } from './crowd-connections.ts'
 

@@ -1,5 +1,5 @@
 import { createTollgateClient } from '../../client/tollgate-client.ts'
-import { formatCount, formatTable } from '../../terminal/table.ts'
+import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { watchServices } from '../service-watch.ts'
 import { countStored, untilStored } from '../stored-records.ts'
 import type { Check } from '../verdict.ts'

@@ -1,5 +1,5 @@
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import { formatTable } from '../../terminal/table.ts'
+import { formatTable } from '@tollgate/platform/terminal/table'
 import type { Source } from '../source/source.ts'
 import { movedRecord, openCursors } from '../steps/move-tail.ts'
 import { readTail } from '../source/read-tail.ts'

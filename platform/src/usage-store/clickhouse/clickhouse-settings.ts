@@ -35,6 +35,20 @@ export const clickHouseSettings = {
   ),
 }
 
+/** The read-only user of people, beside the user of the services. */
+export const clickHouseReaderSettings = {
+  clickhouseReaderUsername: textSetting(
+    'TOLLGATE_CLICKHOUSE_READER_USERNAME',
+    'ClickHouse user with which `tollgate clickhouse` reads',
+    'data_team',
+  ),
+  clickhouseReaderPassword: textSetting(
+    'TOLLGATE_CLICKHOUSE_READER_PASSWORD',
+    'Its password; `npm start` generates one for its own ClickHouse',
+    '',
+  ),
+}
+
 function matchingSetting(
   variable: string,
   description: string,

@@ -112,7 +112,7 @@ export function createClickHouseUsageStore(connection: ClickHouseConnection): Us
   }
 }
 
-function connect(connection: ClickHouseConnection): ClickHouseClient {
+export function connect(connection: ClickHouseConnection): ClickHouseClient {
   return createClient({
     url: connection.url,
     username: connection.username,

@@ -1,0 +1,39 @@
+import type { Output } from '@tollgate/platform/cli/output'
+import { readSettings } from '@tollgate/platform/config/settings'
+import type { BillingRunnerConfig } from '../config.ts'
+import type { BillingActions } from './program.ts'
+import type { RunSurroundings } from './run-jobs.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What the commands do in a process of their own: their code is loaded, and settings are read, when one of them runs. */
+export function billingActions(
+  output: Output,
+  readEnvironment: () => Promise<Environment>,
+): BillingActions {
+  const readConfig = async (): Promise<BillingRunnerConfig> => {
+    const { billingRunnerSettings } = await import('../config.ts')
+    return readSettings(billingRunnerSettings, await readEnvironment())
+  }
+  return {
+    async run(options) {
+      const { runJobs } = await import('./run-jobs.ts')
+      await runJobs(await readConfig(), options, surroundings(output))
+    },
+    async reconcile(options) {
+      const { reconcileNow } = await import('./reconcile-command.ts')
+      await reconcileNow(await readConfig(), options, surroundings(output))
+    },
+    async restoreUsage(options) {
+      const { restoreUsage } = await import('./restore-command.ts')
+      await restoreUsage(await readConfig(), options, surroundings(output))
+    },
+  }
+}
+
+/** The first signal stops after what is under way. */
+function surroundings(output: Output): RunSurroundings {
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
+  return { output, stopping: stopping.signal }
+}

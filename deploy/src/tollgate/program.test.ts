@@ -1,0 +1,117 @@
+import { spawnSync } from 'node:child_process'
+import { pathOf, withDescendants } from '@tollgate/platform/cli/command-line'
+import { CommanderError } from 'commander'
+import { expect, test } from 'vitest'
+import { completionScript } from './completion/completion-script.ts'
+import { outputShapes } from './output-shapes.ts'
+import { createTollgateProgram } from './program.ts'
+
+type Ending = { readonly code: number; readonly out: string; readonly error: string }
+
+/** Parses the words as the process would, and catches where it would end. */
+async function run(words: string): Promise<Ending> {
+  let [out, error] = ['', '']
+  const { program } = createTollgateProgram({ TOLLGATE_DATA_DIR: '/nowhere' })
+  for (const command of withDescendants(program)) {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => (out += text),
+      writeErr: (text) => (error += text),
+    })
+  }
+  try {
+    await program.parseAsync(words.split(' '), { from: 'user' })
+    return { code: 0, out, error }
+  } catch (failure) {
+    if (failure instanceof CommanderError) return { code: failure.exitCode, out, error }
+    return { code: 1, out, error: `${(failure as Error).message}\n` }
+  }
+}
+
+test('one help lists every command in a group', async () => {
+  const { code, out } = await run('--help')
+  expect(code).toBe(0)
+  for (const path of Object.keys(outputShapes)) expect(out).toContain(`\n  ${path} `)
+  expect(out.match(/^\S.*:$/gm)).toEqual([
+    'Options:',
+    'Providers and access:',
+    'Money:',
+    'Usage data:',
+    'Installation:',
+  ])
+})
+
+test.each(['help', 'help key', 'key --help', 'key create --help', 'migrate -h', '--version', '-V'])(
+  '%s ends well',
+  async (words) => {
+    expect(await run(words)).toMatchObject({ code: 0, error: '' })
+  },
+)
+
+test('the usage line names required options', async () => {
+  const { out } = await run('key create --help')
+  expect(out).toContain(
+    'Usage: tollgate key create --provider <providerId> --environment <environment> [options]',
+  )
+  expect(out).toMatch(/--provider <providerId> +Provider of the key \(required\)/)
+})
+
+test.each([
+  ['keys list', "Unknown command 'keys'. Did you mean key? See: tollgate --help"],
+  ['key lst', "Unknown command 'lst'. Did you mean list? See: tollgate key --help"],
+  [
+    'key list --provder prv_1',
+    "Unknown option '--provder'. Did you mean --provider? See: tollgate key list --help",
+  ],
+  [
+    'reconcile --repar',
+    "Unknown option '--repar'. Did you mean --repair? See: tollgate reconcile --help",
+  ],
+  [
+    'key list',
+    "Required option '--provider <providerId>' not specified. See: tollgate key list --help",
+  ],
+  [
+    'usage restore --from redis',
+    "Option '--from <source>' argument 'redis' is invalid. It must be log. See: tollgate usage restore --help",
+  ],
+  [
+    'key list --provider prv_1 --json --quiet',
+    "Option '--json' cannot be used with option '-q, --quiet'. See: tollgate --help",
+  ],
+  [
+    'provider list',
+    'Nothing runs on /nowhere. Run npm start first, name its folder with TOLLGATE_DATA_DIR, or set TOLLGATE_DATABASE_URL.',
+  ],
+  ['log verify', 'There is no event log in /nowhere. Name its folder with TOLLGATE_DATA_DIR.'],
+])('%s: %s', async (words, line) => {
+  expect(await run(words)).toEqual({ code: 1, out: '', error: `${line}\n` })
+})
+
+test.each([
+  ['tollgate ke', 'key'],
+  ['tollgate key ', 'create rotate revoke list'],
+  ['tollgate key create --environment ', 'sandbox live'],
+  ['tollgate key create --environment live --pro', '--provider'],
+  ['tollgate --json reconcile --rep', '--repair'],
+  ['tollgate billing run --at 2027-01-31 --dry', '--dry-run'],
+])('bash completes "%s"', (line, expected) => {
+  const words = line.split(' ')
+  const script = `${completionScript(createTollgateProgram({}).program, 'bash')}
+    COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
+    COMP_CWORD=${words.length - 1}
+    _tollgate
+    echo "\${COMPREPLY[*]}"`
+  const { stdout, stderr } = spawnSync('bash', ['-u', '-c', script], { encoding: 'utf8' })
+  expect({ stdout, stderr }).toEqual({ stdout: `${expected}\n`, stderr: '' })
+})
+
+test('every completion script has every command and option', () => {
+  const { program } = createTollgateProgram({})
+  for (const shell of ['zsh', 'fish'] as const) {
+    const script = completionScript(program, shell)
+    for (const command of withDescendants(program).slice(1)) {
+      expect(script).toContain(pathOf(command).split(' ').slice(1).join(' '))
+      for (const { long } of command.options) expect(script).toContain(long!.slice(2))
+    }
+  }
+})

@@ -1,0 +1,12 @@
+import { SettingsError } from '../config/settings.ts'
+import { CliError } from './cli-error.ts'
+
+/** Returns the line for a failure that the person at the terminal can act on. Undefined: a fault of ours. */
+export function explainError(error: unknown): string | undefined {
+  if (error instanceof CliError || error instanceof SettingsError) return error.message
+  const { code } = error as { code?: unknown }
+  if (code === 'ECONNREFUSED' || code === 'CONNECT_TIMEOUT') {
+    return 'PostgreSQL does not answer. Start Tollgate with npm start, or check TOLLGATE_DATABASE_URL.'
+  }
+  return undefined
+}
