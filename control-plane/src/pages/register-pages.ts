@@ -6,6 +6,7 @@ import { TooManySessionsError } from '@tollgate/domain/sessions/too-many-session
 import type { ApiServer } from '../http/api-server.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import { statusOf } from '../http/plugins/error-handler.ts'
+import { registerAccentStylesheet } from './accent-stylesheet.ts'
 import { anonymousFrame, type PageParts } from './frame.ts'
 import { sendPage } from './page.tsx'
 import { registerCheckout } from './checkout/register-checkout.ts'
@@ -18,6 +19,7 @@ import { registerStaticFiles } from './static-files.ts'
 export async function registerPages(app: ApiServer, parts: AppParts): Promise<void> {
   const basePath = new URL(parts.hostedUrl).pathname.replace(/\/$/, '')
   const files = registerStaticFiles(app, basePath)
+  registerAccentStylesheet(app)
   const pages: PageParts = { ...parts, basePath, files }
   await app.register(async (instance) => {
     const scope = instance.withTypeProvider<ZodTypeProvider>()
