@@ -381,10 +381,10 @@ describe('on paper', () => {
     const [line] = sampleLines('USD')
     const lines = Array.from({ length: 60 }, (_, at) => ({ ...line!, description: `Seat ${at}.` }))
     const { pages } = await readPdf(await print(sampleInvoice({ lines })))
-    expect(pages).toHaveLength(3)
+    expect(pages).toHaveLength(4)
     for (const [at, page] of pages.entries()) {
       expect(page).toContain('Description\nQuantity\nUnit price\nAmount')
-      expect(page).toContain(`Page ${at + 1} of 3`)
+      expect(page).toContain(`Page ${at + 1} of 4`)
     }
     const text = pages.join('\n')
     expect(text.match(/Seat \d+\./g)).toEqual(lines.map(({ description }) => description))
@@ -401,9 +401,10 @@ describe('on paper', () => {
     const text = pages.join('\n')
     expect(pages.length).toBeGreaterThan(5)
     expect(text.match(/Ж/g)).toHaveLength((60 * 29 * 30) / 2)
-    expect(text.match(/株式会社/g)).toHaveLength(30)
+    // The name may be broken at the end of a line, as Japanese is.
+    expect(text.replaceAll('\n', '').match(/株式会社/g)).toHaveLength(30)
     // No font has them: a box stands for each, which still says what it is.
-    expect(text.match(/□□/g)).toHaveLength(30)
+    expect(text.match(/□/g)).toHaveLength(60)
     expect(text).not.toContain('\u0007')
   })
 
