@@ -60,9 +60,6 @@ export function InvoicesPage({
                 <th scope="col" className="number">
                   Amount
                 </th>
-                <th scope="col">
-                  <span className="hidden">Download</span>
-                </th>
               </tr>
             </thead>
             <tbody>
@@ -123,15 +120,15 @@ function InvoiceRow({ portal, invoice, payments, creditNotes }: InvoiceRowProps)
         {creditNotes.map((note) => (
           <CreditNoteLine key={note.reference} portal={portal} note={note} />
         ))}
+        <p className="actions">
+          <DownloadLink path={path} name={text} />
+        </p>
       </td>
       <td>
         <span className={`badge ${tone}`}>{label}</span>
         {status === 'open' && due > 0n && due !== totalMinor && ` ${money(due, currency)} left`}
       </td>
       <td className="number">{money(totalMinor, currency)}</td>
-      <td className="number">
-        <DownloadLink path={path} name={text} />
-      </td>
     </tr>
   )
 }
