@@ -5,16 +5,16 @@ import { drawLines, heightOf, heightOfAll, type Doc, type SetLine } from './text
  * goes on at the next one. Screen readers find the cells by the tags; what only decorates is marked as an artifact.
  */
 
-export type Column = {
+type Column = {
   /** In points. */
   readonly width: number
   readonly align?: 'left' | 'right'
 }
 
 /** The lines of each cell. */
-export type Row = readonly (readonly SetLine[])[]
+type Row = readonly (readonly SetLine[])[]
 
-export type Table = {
+type Table = {
   readonly x: number
   readonly columns: readonly Column[]
   /** Absent: no head, and the first cell of each row is its heading. */

@@ -34,7 +34,7 @@ export type LineTexts = {
   readonly amount: string
 }
 
-export type TaxTexts = {
+type TaxTexts = {
   readonly tax: string
   readonly rate: string
   readonly base: string

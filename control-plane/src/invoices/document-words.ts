@@ -3,7 +3,7 @@
  * stands for a value, as in the catalogues of i18next.
  */
 
-export const documentWords = {
+const documentWords = {
   invoice: 'Invoice',
   receipt: 'Invoice and receipt',
   creditNote: 'Credit note',
@@ -96,7 +96,7 @@ export const documentWords = {
   disputedAndTakenBack: 'Disputed, taken back by the bank',
 } as const
 
-export type WordName = keyof typeof documentWords
+type WordName = keyof typeof documentWords
 
 /** The text with its values put in. */
 export function say(

@@ -23,7 +23,7 @@ export type Brand = {
   readonly logo: Buffer | null
 }
 
-export type DocumentFile = {
+type DocumentFile = {
   /** As people call the document; it stands in the foot of each page. */
   readonly name: string
   /** Becomes the date of the file: the same document is the same bytes. */

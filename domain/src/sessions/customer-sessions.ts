@@ -137,7 +137,7 @@ export async function placeCustomerSession(
 }
 
 /** A portal that was opened in a browser, of any provider. */
-export type PlacedPortal = PlacedCustomerSession & { readonly isOpen: boolean }
+type PlacedPortal = PlacedCustomerSession & { readonly isOpen: boolean }
 
 /** The portal that the browser opened, also after its time was up, as long as the session is kept. */
 export async function findPortal(
