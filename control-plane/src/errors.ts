@@ -281,6 +281,8 @@ export const refusals = {
     refuse('reconciliation_not_found', `Reconciliation with reference ${reference} not found`),
   invoiceNotFound: (reference: string) =>
     refuse('invoice_not_found', `Invoice with reference ${reference} not found`),
+  creditNoteNotFound: (reference: string) =>
+    refuse('credit_note_not_found', `Credit note with reference ${reference} not found`),
   webhookEndpointNotFound: (endpointId: string) =>
     refuse('webhook_endpoint_not_found', `Webhook endpoint ${endpointId} not found`),
   webhookUrlRefused: (reason: string) => refuse('webhook_url_refused', `url ${reason}`),

@@ -3,6 +3,7 @@ import { apiKeyDocumentKey, metersDocumentKey } from '@tollgate/schemas/hot-stat
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import { createCommandLine, finishCommandLine } from '@tollgate/platform/cli/command-line'
+import type { MerchantBody } from '@tollgate/schemas/http/merchants'
 import { addManagementCommands } from '../src/cli/program.ts'
 import { startTestStack, type TestStack } from './test-stack.ts'
 
@@ -138,6 +139,36 @@ describe('providers', () => {
     expect((await stack.call(liveKey, 'GET', '/v1/sdk/merchant')).status).toBe(200)
     expect(JSON.parse((await published(liveKey))!)).not.toHaveProperty('isMisplaced')
     expect(await listed()).toContainEqual([newcomer, 'Newcomer', 'USD', 'sandbox,live'])
+  })
+
+  test('get the name that they are given last, in both environments', async () => {
+    const [renamed = ''] = await tollgate('provider', 'create', '--name', 'Old', '--quiet')
+    const keyFor = async (environment: string) => {
+      const options = ['--provider', renamed, '--environment', environment]
+      return (await json<{ secretKey: string }>('key', 'create', ...options)).secretKey
+    }
+    const keys = [await keyFor('sandbox'), await keyFor('live')]
+    const namesOf = () =>
+      Promise.all(
+        keys.map(async (key) => {
+          const { body } = await stack.call<MerchantBody>(key, 'GET', '/v1/sdk/merchant')
+          return [body.name, body.displayName, body.legalName].join()
+        }),
+      )
+    await stack.call(keys[0], 'PATCH', '/v1/ui/merchant', { name: 'Sandbox only' })
+    expect(await namesOf()).toEqual(['Sandbox only,Sandbox only,Sandbox only', 'Old,Old,Old'])
+    await tollgate('provider', 'rename', renamed, '--name', ' New ')
+    expect(await namesOf()).toEqual(['New,New,New', 'New,New,New'])
+    expect(await rows('provider', 'list')).toContainEqual([renamed, 'New', 'USD', 'sandbox,live'])
+    for (const [provider, name] of [
+      [renamed, ' '],
+      [renamed, 'x'.repeat(513)],
+      ['prv_NOBODY', 'A'],
+    ] as const) {
+      await expect(tollgate('provider', 'rename', provider, '--name', name)).rejects.toThrow(
+        CliError,
+      )
+    }
   })
 
   test('are live or not, and nothing else', async () => {

@@ -1,23 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { InvoiceParties, InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
-import { invoiceLine } from '@tollgate/domain/pricing/invoice-line'
-import type { TaxCharge } from '@tollgate/domain/pricing/line-inputs'
+import type { InvoiceParties } from '@tollgate/domain/invoices/invoice'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/invoices'
-import { invoiceToHttp } from '../src/http/translate/invoice.ts'
-import { invoiceTexts } from '../src/invoices/invoice-texts.ts'
-import { renderInvoice } from '../src/invoices/render-invoice.ts'
 import { createUser, quickPasswords, signIn } from './console-user.ts'
-import {
-  issueSample,
-  sampleInvoice,
-  sampleLines,
-  sampleNote,
-  samplePayment,
-} from './printed-invoice.ts'
+import { issueSample, sampleInvoice, sampleLines } from './printed-invoice.ts'
+import { readPdf } from './read-pdf.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Invoices as the console shows them, and as they are printed. */
+/* Invoices as the console shows them, and their files. */
 
 let stack: TestStack
 let tenant: Tenant
@@ -156,180 +146,24 @@ describe('invoices', () => {
     expect(bytes.subarray(0, 5).toString()).toBe('%PDF-')
     expect(bytes.subarray(-6).toString()).toContain('%%EOF')
   })
-})
 
-describe('on paper', () => {
-  const pagesOf = (pdf: Buffer): number => pdf.toString('latin1').match(/\/Type \/Page\b/g)!.length
-
-  test('stands what is owed, and what was settled otherwise', () => {
-    const invoice = sampleInvoice({
-      creditedMinor: 500n,
-      carriedMinor: 81n,
-      paidMinor: 5_600n,
-      status: 'paid',
-      paidAt: new Date('2026-07-03T00:00:00Z'),
-    })
-    const texts = invoiceTexts(
-      { invoice, creditNotes: [sampleNote], payments: [samplePayment] },
-      'live',
-    )
-    expect(texts.title).toBe('Invoice and receipt')
-    expect(texts.facts).toEqual([
-      ['Number', 'INV-000042'],
-      ['Date', '1 Jul 2026'],
-      ['Status', 'Paid'],
-      ['Paid on', '3 Jul 2026'],
-      ['Paid with', 'Visa ending in 4242 (08/2034)'],
-      ['Reference', 'inv_ABCDEFGH1234'],
-    ])
-    expect(texts.seller).toContain('Sweden')
-    expect(texts.lines[2]).toEqual({
-      description: 'Pro, usage',
-      details: ['3,500 requests, 1,000 included', '500 × $0.005 + 1,500 × $0.003 + 500 × $0.001'],
-      period: '1 Jun 2026 – 1 Jul 2026',
-      amount: '$7.50',
-    })
-    expect(texts.lines[3]!.details).toEqual(['12.5 requests beyond 3,500', '12.5 × $0.001'])
-    expect(texts.sums).toEqual([
-      ['Total (USD)', '$61.81'],
-      ['To the next invoice', '-$0.81'],
-      ['Credit notes', '-$5.00'],
-      ['Paid', '-$56.00'],
-      ['Amount due', '$0.00'],
-    ])
-    expect(texts.notes).toEqual([
-      'Credit note CRN-000001 of 2 Jul 2026, $5.00: The set-up fee was waived',
-    ])
-  })
-
-  test.each([
-    [
-      'open',
-      'Disputed',
-      'The payment of $56.00 with Visa ending in 4242 is disputed. The bank has not decided yet.',
-    ],
-    [
-      'lost',
-      'Disputed, taken back by the bank',
-      'The payment of $56.00 with Visa ending in 4242 was disputed, and the bank has returned it to the cardholder.',
-    ],
-    ['won', 'Paid', undefined],
-  ] as const)('a dispute that is %s reads: %s', (status, word, note) => {
-    const invoice = sampleInvoice({ carriedMinor: 581n, paidMinor: 5_600n, status: 'paid' })
-    const payment = { ...samplePayment, dispute: { status, amountMinor: 5_600n } }
-    const texts = invoiceTexts({ invoice, creditNotes: [], payments: [payment] }, 'live')
-    expect(texts.facts).toContainEqual(['Status', word])
-    expect(texts.notes).toEqual(note === undefined ? [] : [note])
-    const taken = texts.sums.filter(([name]) => name === 'Taken back by the bank')
-    expect(taken).toEqual(status === 'lost' ? [['Taken back by the bank', '$56.00']] : [])
-  })
-
-  test('stand credits that were bought, and a credit note that is void', () => {
-    const inputs = { kind: 'credits', amountMinor: '1250', credits: '125000' } as const
-    const invoice = sampleInvoice({ lines: [invoiceLine(inputs, 'Credits', null)] })
-    const voidedAt = new Date('2026-07-09T08:00:00Z')
-    const note = { ...sampleNote, totalMinor: 250n, reason: 'Refund', voidedAt, lines: [] }
-    const printed = { invoice, creditNotes: [note], payments: [] }
-    const { lines, notes } = invoiceTexts(printed, 'live')
-    expect(lines).toEqual([
-      { description: 'Credits', details: ['125,000 credits'], period: '', amount: '$12.50' },
-    ])
-    expect(notes).toEqual([
-      'Credit note CRN-000001 of 2 Jul 2026, $2.50: Refund, void since 9 Jul 2026',
-    ])
-  })
-
-  test.each(['draft', 'void'] as const)('nothing is due of one that is %s', (status) => {
-    const invoice = sampleInvoice({ status, number: null, parties: null, issuedAt: null })
-    const texts = invoiceTexts({ invoice, creditNotes: [], payments: [] }, 'sandbox')
-    expect(texts.title).toBe('Invoice (test)')
-    expect(texts.sums.at(-1)).toEqual(['Amount due', '$0.00'])
-    expect(texts.buyer).toEqual([invoice.customerRef])
-  })
-
-  const taxed = (tax: Partial<TaxCharge>): InvoiceWithLines => {
-    const [price, , , , carried] = sampleLines('USD')
-    const inputs: TaxCharge = {
-      kind: 'tax',
-      treatment: 'standard',
-      country: 'DE',
-      ratePerMille: '190',
-      baseMinor: '4900',
-      isInclusive: false,
-      ...tax,
+  test('keep what was true when they were issued, and their credit notes have files', async () => {
+    const reference = references[2]!
+    const path = `/v1/ui/invoices/${reference}`
+    const textOf = async () => {
+      const headers = { authorization: `Bearer ${token}` }
+      const answer = await stack.fetch(`${path}/pdf`, { headers })
+      return (await readPdf(Buffer.from(await answer.arrayBuffer()))).pages.join('\n')
     }
-    return sampleInvoice({ lines: [price!, invoiceLine(inputs, 'VAT 19 % (DE)', null), carried!] })
-  }
-
-  test.each([
-    [false, ['$49.30', 'VAT 19 % (DE) on $49.00', '$9.31', '$58.61']],
-    [true, ['$49.30', 'VAT 19 % (DE) on $41.18, included', '$7.82']],
-  ])('stands the tax among the sums, inclusive %s', (isInclusive, shown) => {
-    const { lines, sums, notes } = invoiceTexts(
-      { invoice: taxed({ isInclusive }), creditNotes: [], payments: [] },
-      'live',
-    )
-    expect(lines.map(({ description }) => description)).toEqual(['Pro', 'From earlier invoices'])
-    const texts = sums.slice(0, isInclusive ? 2 : 3).flat()
-    expect(texts.filter((text) => !['Subtotal', 'Total (USD)'].includes(text))).toEqual(shown)
-    expect(notes).toEqual([])
-  })
-
-  test.each([
-    [false, { base: 4_900, amount: 931, inclusive: false }],
-    [true, { base: 4_118, amount: 782, inclusive: true }],
-  ])('and in the answer of the API, inclusive %s', (isInclusive, amounts) => {
-    const lines = [
-      { line: 0, amountMinor: 420n },
-      { line: 1, amountMinor: 80n },
-    ]
-    const note = { ...sampleNote, lines }
-    const { taxes, creditNotes } = invoiceToHttp(
-      { invoice: taxed({ isInclusive }), creditNotes: [note], payments: [] },
-      'live',
-    )
-    expect(taxes).toEqual([{ treatment: 'standard', rate: 0.19, country: 'DE', ...amounts }])
-    expect(creditNotes).toMatchObject([{ total: 500, tax: 80 }])
-  })
-
-  test('stands who accounts for the tax instead, and who that is', () => {
-    const { seller } = sampleInvoice().parties!
-    const buyer = {
-      ...{ reference: 'cus_1', name: 'Ada GmbH', email: 'ada@example.com' },
-      ...{ country: 'DE', taxId: 'DE123456789' },
-    }
-    const untaxed = taxed({ treatment: 'reverse_charge', ratePerMille: '0' })
-    const invoice = { ...untaxed, parties: { seller, buyer } }
-    const texts = invoiceTexts({ invoice, creditNotes: [], payments: [] }, 'live')
-    expect(texts.notes).toEqual([expect.stringContaining('Reverse charge: VAT is to be accounted')])
-    expect(texts.buyer).toEqual([
-      'Ada GmbH',
-      'Germany',
-      'Tax ID DE123456789',
-      'ada@example.com',
-      'cus_1',
-    ])
-  })
-
-  test('the same invoice is the same bytes', async () => {
-    const printed = { invoice: sampleInvoice(), creditNotes: [sampleNote], payments: [] }
-    const [one, other] = await Promise.all([
-      renderInvoice(printed, 'live'),
-      renderInvoice(printed, 'live'),
-    ])
-    expect(one.equals(other)).toBe(true)
-    expect(pagesOf(one)).toBe(1)
-  })
-
-  test('many lines, long names and letters from anywhere have their room', async () => {
-    const [line] = sampleLines('JPY')
-    const lines = Array.from({ length: 90 }, (_, at) => ({
-      ...line!,
-      description: `${at} ${'Ж'.repeat(at * 6)} \u{1f600} 漢字 \u0007`,
-    }))
-    const invoice = sampleInvoice({ lines, currency: 'JPY' })
-    expect(
-      pagesOf(await renderInvoice({ invoice, creditNotes: [], payments: [] }, 'live')),
-    ).toBeGreaterThan(5)
+    const before = await textOf()
+    expect(before).toContain('Kungsgatan 12')
+    const change = { legalName: 'Other Inc.', address: 'Elsewhere 1', country: 'FI', taxId: 'X' }
+    await stack.call(tenant.sandboxKey, 'PATCH', '/v1/ui/merchant', change)
+    expect(await textOf()).toBe(before)
+    const { body } = await stack.call<InvoiceBody>(token, 'GET', path)
+    expect(body).toMatchObject({
+      productName: 'Weather API',
+      seller: { address: 'Kungsgatan 12\n111 43 Stockholm' },
+    })
   })
 })

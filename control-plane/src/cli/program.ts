@@ -57,6 +57,15 @@ function addProviderCommands(provider: Command, withParts: WithParts): void {
       await withParts((parts) => createProviderCommand(parts, options))
     })
   provider
+    .command('rename')
+    .description('Change the name that customers see in sandbox and live')
+    .argument('<providerId>')
+    .requiredOption('--name <name>', 'New name')
+    .action(async (providerId: string, options: { name: string }) => {
+      const { renameProviderCommand } = await load.provider()
+      await withParts((parts) => renameProviderCommand(parts, providerId, options))
+    })
+  provider
     .command('enable-live')
     .description('Accept live keys of a provider that was created for sandbox only')
     .argument('<providerId>')

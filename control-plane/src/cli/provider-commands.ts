@@ -1,9 +1,12 @@
 import { createProvider } from '@tollgate/domain/providers/create-provider'
 import { enableLive } from '@tollgate/domain/providers/enable-live'
+import { renameProvider } from '@tollgate/domain/providers/rename-provider'
 import { listProviders, type Provider } from '@tollgate/domain/providers/repository'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import { formatTable } from '@tollgate/platform/terminal/table'
 import { emailText } from '@tollgate/schemas/http/fields'
+import { isStorableText } from '@tollgate/schemas/json-object'
+import { nameCharsMax } from '@tollgate/schemas/limits'
 import type { CliParts } from './open-cli-parts.ts'
 
 export type ProviderCreateOptions = {
@@ -18,8 +21,7 @@ export async function createProviderCommand(
   parts: CliParts,
   options: ProviderCreateOptions,
 ): Promise<void> {
-  const name = options.name.trim()
-  if (name === '') throw new CliError('--name is empty. Give the name that customers see.')
+  const name = requireName(options.name)
   if (!/^[A-Za-z]{3}$/.test(options.currency)) {
     throw new CliError(
       `--currency ${options.currency} is not a three-letter ISO 4217 code. Use for example EUR.`,
@@ -64,6 +66,34 @@ function parseIsLive(environments: string): boolean {
   return names.includes('live')
 }
 
+export async function renameProviderCommand(
+  parts: CliParts,
+  providerId: string,
+  options: { readonly name: string },
+): Promise<void> {
+  const name = requireName(options.name)
+  const actor = parts.actorOf('provider rename')
+  const isThere = await renameProvider(parts.database, actor, providerId, name, parts.now())
+  if (!isThere) throw noProvider(providerId)
+  parts.output.show({
+    json: { providerId, name },
+    text: [`Renamed provider ${providerId} to ${name}.`],
+  })
+}
+
+function noProvider(providerId: string): CliError {
+  return new CliError(`There is no provider ${providerId}. See: tollgate provider list`)
+}
+
+function requireName(text: string): string {
+  const name = text.trim()
+  if (name === '') throw new CliError('--name is empty. Give the name that customers see.')
+  if (name.length > nameCharsMax || !isStorableText(name)) {
+    throw new CliError(`--name is not text of at most ${nameCharsMax} characters. Shorten it.`)
+  }
+  return name
+}
+
 export async function enableLiveCommand(parts: CliParts, providerId: string): Promise<void> {
   const isThere = await enableLive(
     parts.database,
@@ -71,8 +101,7 @@ export async function enableLiveCommand(parts: CliParts, providerId: string): Pr
     parts.actorOf('provider enable-live'),
     providerId,
   )
-  if (!isThere)
-    throw new CliError(`There is no provider ${providerId}. See: tollgate provider list`)
+  if (!isThere) throw noProvider(providerId)
   parts.output.show({
     json: { providerId, isLive: true },
     text: [`Provider ${providerId} accepts live keys.`],

@@ -264,6 +264,11 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'Get an invoice as a PDF',
     404,
   ),
+  'get /v1/ui/invoices/{invoiceRef}/credit-notes/{creditNoteRef}/pdf': operation(
+    'getCreditNotePdf',
+    'Get a credit note as a PDF',
+    404,
+  ),
   'get /v1/ui/usage': operation('getUsage', 'Get usage over time', 404),
   'get /v1/ui/usage/breakdown': operation(
     'getUsageBreakdown',

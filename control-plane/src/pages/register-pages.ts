@@ -6,6 +6,7 @@ import { TooManySessionsError } from '@tollgate/domain/sessions/too-many-session
 import type { ApiServer } from '../http/api-server.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import { statusOf } from '../http/plugins/error-handler.ts'
+import { registerAccentStylesheet } from './accent-stylesheet.ts'
 import { anonymousFrame, type PageParts } from './frame.ts'
 import { sendPage } from './page.tsx'
 import { registerCheckout } from './checkout/register-checkout.ts'
@@ -21,6 +22,7 @@ export async function registerPages(app: ApiServer, parts: AppParts): Promise<vo
   const basePath = basePathOf(parts.hostedUrl)
   const files = registerStaticFiles(app, basePath)
   registerReference(app, { hostedUrl: parts.hostedUrl, basePath, files })
+  registerAccentStylesheet(app)
   const pages: PageParts = { ...parts, basePath, files }
   await registerProviderPages(app, pages)
   await app.register(async (instance) => {

@@ -32,6 +32,7 @@ const expiresAt = '2027-01-31T12:00:00.000Z'
 export const outputShapes: Readonly<Record<string, OutputShape>> = {
   'provider create': { json: provider, quiet: 'the id of the provider' },
   'provider enable-live': { json: { providerId: 'prv_01J…', isLive: true } },
+  'provider rename': { json: { providerId: 'prv_01J…', name: 'Acme' } },
   'provider list': { json: [provider], quiet: 'one id per line' },
   'key create': { json: { ...key, secretKey }, quiet: 'the secret key' },
   'key rotate': {

@@ -58,6 +58,7 @@ export const sellingOperations: Readonly<Record<string, string>> = {
     'Returns invoices page by page, newest first, filtered by customer, status or time.',
   getInvoice:
     'Returns an invoice with its lines, its tax and its payments. Each line has the inputs that its amount was computed from.',
+  getCreditNotePdf: 'Returns a credit note of an invoice as a PDF.',
   getInvoicePdf: 'Returns an invoice as a PDF, which is the receipt once it is paid.',
   listBillingRuns: 'Returns what the scheduled billing jobs did, newest first.',
   listReconciliations:

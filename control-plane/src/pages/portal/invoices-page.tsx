@@ -1,10 +1,12 @@
 import type { ReactElement } from 'react'
-import type { Invoice } from '@tollgate/domain/invoices/invoice'
+import type { CreditNote } from '@tollgate/domain/invoices/credit-notes'
+import { documentNumberText, type Invoice } from '@tollgate/domain/invoices/invoice'
 import { worstDispute } from '@tollgate/domain/invoices/disputes'
 import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { dueMinor, type InvoiceStatus } from '@tollgate/domain/invoices/transitions'
 import type { Notice } from '../notice.tsx'
 import type { Portal } from './portal.ts'
+import { DownloadLink, invoicePath } from './download-link.tsx'
 import { PortalPage } from './portal-page.tsx'
 import { expiryText } from '../../invoices/card-expiry.ts'
 import { invoiceName } from '../invoice-name.ts'
@@ -15,6 +17,8 @@ type InvoicesPageProps = {
   readonly invoices: readonly Invoice[]
   /** By invoice. */
   readonly payments: ReadonlyMap<string, readonly InvoicePayment[]>
+  /** By invoice. */
+  readonly creditNotes: ReadonlyMap<string, readonly CreditNote[]>
   readonly notice: Notice | undefined
 }
 
@@ -37,6 +41,7 @@ export function InvoicesPage({
   portal,
   invoices,
   payments,
+  creditNotes,
   notice,
 }: InvoicesPageProps): ReactElement {
   return (
@@ -64,6 +69,7 @@ export function InvoicesPage({
                   portal={portal}
                   invoice={invoice}
                   payments={payments.get(invoice.reference) ?? []}
+                  creditNotes={creditNotes.get(invoice.reference) ?? []}
                 />
               ))}
             </tbody>
@@ -78,9 +84,10 @@ type InvoiceRowProps = {
   readonly portal: Portal
   readonly invoice: Invoice
   readonly payments: readonly InvoicePayment[]
+  readonly creditNotes: readonly CreditNote[]
 }
 
-function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElement {
+function InvoiceRow({ portal, invoice, payments, creditNotes }: InvoiceRowProps): ReactElement {
   const { issuedAt, status, currency, totalMinor } = invoice
   const { money, date } = portal.frame.formats
   const dispute = worstDispute(payments)
@@ -88,13 +95,11 @@ function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElemen
     dispute === null || dispute === 'won' ? statusWords[status] : disputeWords[dispute]
   const due = dueMinor(invoice)
   const text = invoiceName(portal, invoice)
+  const path = invoicePath(portal, invoice.reference)
   return (
     <tr>
       <td>
-        <a
-          className="whole"
-          href={`${portal.path}/invoices/${encodeURIComponent(invoice.reference)}`}
-        >
+        <a className="whole" href={path}>
           {text}
         </a>
         {issuedAt !== null && <div className="quiet whole">{date(issuedAt)}</div>}
@@ -112,6 +117,12 @@ function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElemen
             )}
           </div>
         ))}
+        {creditNotes.map((note) => (
+          <CreditNoteLine key={note.reference} portal={portal} note={note} />
+        ))}
+        <p className="actions">
+          <DownloadLink path={path} name={text} />
+        </p>
       </td>
       <td>
         <span className={`badge ${tone}`}>{label}</span>
@@ -119,5 +130,25 @@ function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElemen
       </td>
       <td className="number">{money(totalMinor, currency)}</td>
     </tr>
+  )
+}
+
+type CreditNoteLineProps = { readonly portal: Portal; readonly note: CreditNote }
+
+function CreditNoteLine({ portal, note }: CreditNoteLineProps): ReactElement {
+  const { money, date } = portal.frame.formats
+  const { reference, invoiceRef, number, createdAt, totalMinor, currency, voidedAt } = note
+  const name = documentNumberText('credit_note', number, portal.caller.environment)
+  const path = `${invoicePath(portal, invoiceRef)}/credit-notes/${encodeURIComponent(reference)}`
+  return (
+    <div className="quiet">
+      Credit note{' '}
+      <a className="whole" href={path}>
+        {name}
+      </a>
+      {`, ${money(totalMinor, currency)}, `}
+      <span className="whole">{date(createdAt)}</span>
+      {voidedAt !== null && ', void'}
+    </div>
   )
 }

@@ -10,6 +10,7 @@ export const resourceCodes = {
   plan_not_found: define(404, 'The provider has no such plan.', checkReference),
   purchase_not_found: define(404, 'The provider has no such purchase.', checkReference),
   invoice_not_found: define(404, 'The provider has no such invoice.', checkReference),
+  credit_note_not_found: define(404, 'The invoice has no such credit note.', checkReference),
   meter_not_found: define(404, 'The provider has no such meter.', checkReference),
   event_not_found: define(404, 'The provider has no such event.', checkReference),
   api_key_not_found: define(404, 'The provider has no such key.', checkReference),
