@@ -24,9 +24,9 @@ export type PageProps = {
 
 export function Page(props: PageProps): ReactElement {
   const { frame, title, navigation, narrow, scripts, children } = props
-  const { merchant, files, isSandbox } = frame
+  const { merchant, files, isSandbox, language } = frame
   return (
-    <html lang="en">
+    <html lang={language}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

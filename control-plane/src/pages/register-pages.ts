@@ -13,12 +13,15 @@ import { registerPortal } from './portal/register-portal.ts'
 import { ProblemError, ProblemPage, problems, type Problem } from './problem.tsx'
 import { noForeignOrigins, securityHeaders } from './security-headers.ts'
 import { registerStaticFiles } from './static-files.ts'
+import { catalogFaults } from './texts/faults.ts'
 
 /** The pages that customers see, under `/customer`. What goes wrong there is told as a page, too. */
 export async function registerPages(app: ApiServer, parts: AppParts): Promise<void> {
   const basePath = new URL(parts.hostedUrl).pathname.replace(/\/$/, '')
   const files = registerStaticFiles(app, basePath)
   const pages: PageParts = { ...parts, basePath, files }
+  const faults = catalogFaults()
+  if (faults.length > 0) parts.logger.warn({ faults }, 'some page texts are shown in English')
   await app.register(async (instance) => {
     const scope = instance.withTypeProvider<ZodTypeProvider>()
     await scope.register(cookie)

@@ -68,6 +68,7 @@ export function registerCreditPages(app: ApiServer, pages: PageParts): void {
         returnUrl: new URL(path, pages.hostedUrl).href,
         mayChangePlan: true,
         portalHandle: handleOf(session.sessionId),
+        locale: session.locale,
       }),
     )
     return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)

@@ -28,14 +28,14 @@ export function registerPortalOpening(app: ApiServer, pages: PageParts): void {
     if (parseCookie(request.cookies[portalCookie(handle)]) !== undefined) {
       return reply.redirect(`${pages.basePath}${portalPath}/${handle}`, 303)
     }
-    const frame = await frameOf(pages, request, found)
+    const frame = await frameOf(pages, request, found, found.session.locale)
     refuseUnlessActive(pages, found, frame)
     return sendPage(reply, 200, <OpeningPage frame={frame} sessionId={found.session.sessionId} />)
   })
 
   app.post(portalPath, { schema: { hide: true } }, async (request, reply) => {
     const found = await requireLink(pages, formFields(request)['id'])
-    const frame = await frameOf(pages, request, found)
+    const frame = await frameOf(pages, request, found, found.session.locale)
     refuseUnlessActive(pages, found, frame)
     const token = await useUp(pages, found)
     if (token === undefined) throw new ProblemError(problems.linkUsed, frame)

@@ -66,7 +66,7 @@ export async function requirePortal(
     throw new ProblemError(problems.signedOut)
   }
   const caller = { providerId: placed.providerId, environment }
-  const frame = await frameOf(pages, request, caller)
+  const frame = await frameOf(pages, request, caller, placed.session.locale)
   const customer = await customerOf(pages, caller, placed)
   if (customer === undefined) throw new ProblemError(problems.signedOut, frame)
   if (request.method === 'POST' && !isFormToken(token, formFields(request)['formToken'])) {

@@ -117,6 +117,7 @@ function registerPlanChoice(app: ApiServer, pages: PageParts): void {
         returnUrl: new URL(path, pages.hostedUrl).href,
         mayChangePlan: true,
         portalHandle: handleOf(session.sessionId),
+        locale: session.locale,
       }),
     )
     return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)

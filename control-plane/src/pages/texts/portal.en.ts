@@ -1,0 +1,3 @@
+export const portalEnglish = {
+  yourPlans: 'Your plans',
+} as const
