@@ -2,6 +2,12 @@
  * Every bound of the wire, by name and unit, with its reason. What is longer, larger or deeper is refused with 400.
  */
 
+/** Characters of a postal address, line feeds included. */
+export const addressCharsMax = 500
+
+/** Lines of a postal address. */
+export const addressLinesMax = 6
+
 /** References, meter names and idempotency keys: they become keys in the log, LMDB and ClickHouse, and LMDB keys end at 1978 bytes. */
 export const referenceCharsMax = 256
 

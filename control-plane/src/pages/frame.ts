@@ -13,6 +13,8 @@ import type { StaticFiles } from './static-files.ts'
 /** The provider as its customers see it. */
 export type ShownMerchant = {
   readonly name: string
+  /** `#rrggbb` in lower case; null: the default colour. */
+  readonly accentColor: string | null
   readonly legalName: string
   readonly supportEmail: string | null
   /** These three: null also where the provider's list of hosts does not allow them any more. */
@@ -84,9 +86,11 @@ async function merchantOf(pages: PageParts, caller: Caller): Promise<ShownMercha
     address !== null && leadsTo(address) ? address : null
   const pathOf = (sha256: string | undefined): string | null =>
     sha256 === undefined ? null : `${pages.basePath}${assetsPath}/${sha256}`
+  const name = merchant.displayName ?? provider.name
   return {
-    name: provider.name,
-    legalName: merchant.legalName ?? provider.name,
+    name,
+    accentColor: merchant.accentColor,
+    legalName: merchant.legalName ?? name,
     supportEmail: merchant.supportEmail ?? provider.email,
     supportUrl: allowed(merchant.supportUrl),
     termsUrl: allowed(merchant.termsUrl),

@@ -8,6 +8,7 @@ import { findCustomer } from '../customers/repository.ts'
 import { findMerchant } from '../merchants/repository.ts'
 import type { Period } from '../periods/periods.ts'
 import { together } from '../postgres/together.ts'
+import { findProduct } from '../products/repository.ts'
 import { recurringLines } from '../pricing/charges.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { findTaxDetails } from '../tax/tax-details-repository.ts'
@@ -30,7 +31,7 @@ export async function billRecurring(
   seller: Seller,
 ): Promise<RecurringBill> {
   const { sql, providerId } = work
-  const { reference, customerRef, currency, planSnapshot } = purchase
+  const { reference, customerRef, currency, planSnapshot, productRef } = purchase
   if (planSnapshot === null) throw new Error(`purchase ${reference} has no plan to charge for`)
   const request: InvoiceRequest = {
     customerRef,
@@ -42,7 +43,7 @@ export async function billRecurring(
   }
   const [made, parties] = await together([
     makeInvoice(work, request),
-    readParties(work, customerRef, seller),
+    readParties(work, customerRef, productRef, seller),
   ])
   if (made.kind === 'made') {
     return { invoice: await issueInvoice(work, made.invoice, parties), isNew: true }
@@ -57,13 +58,15 @@ export async function billRecurring(
 export async function readParties(
   { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,
   customerRef: string,
+  productRef: string | null,
   seller: Seller,
 ) {
-  const [customer, taxDetails, merchant] = await Promise.all([
+  const [customer, taxDetails, merchant, product] = await Promise.all([
     findCustomer(sql, providerId, customerRef),
     findTaxDetails(sql, providerId, customerRef),
     findMerchant(sql, providerId),
+    productRef === null ? undefined : findProduct(sql, providerId, productRef),
   ])
   if (customer === undefined) throw new Error(`there is no customer ${customerRef} to charge`)
-  return partiesOf(seller, merchant, customer, taxDetails)
+  return partiesOf(seller, merchant, customer, taxDetails, product)
 }

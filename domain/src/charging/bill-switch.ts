@@ -13,7 +13,7 @@ import { readParties, type Seller } from './bill-recurring.ts'
  */
 export async function billSwitch(
   work: UnitOfWork,
-  { reference, customerRef, planSnapshot }: Purchase,
+  { reference, customerRef, planSnapshot, productRef }: Purchase,
   { lines, currency }: PlanSwitch,
   seller: Seller,
 ): Promise<InvoiceWithLines | undefined> {
@@ -29,5 +29,6 @@ export async function billSwitch(
     claims: [],
   })
   if (made.kind === 'billed-already') throw new Error(`a change to ${reference} claims no period`)
-  return issueInvoice(work, made.invoice, await readParties(work, customerRef, seller))
+  const parties = await readParties(work, customerRef, productRef, seller)
+  return issueInvoice(work, made.invoice, parties)
 }

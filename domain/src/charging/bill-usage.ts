@@ -44,7 +44,7 @@ export async function billUsage(
   if ((await findCustomer(sql, providerId, purchase.customerRef)) === undefined) {
     return { kind: 'changed' }
   }
-  const { reference, customerRef, currency, planSnapshot } = purchase
+  const { reference, customerRef, currency, planSnapshot, productRef } = purchase
   if (planSnapshot === null) throw new Error(`purchase ${reference} has no plan to charge for`)
   await updateUsageBilling(sql, providerId, { reference, ...notes })
   const usage = linesOfUsage(purchase, planSnapshot, await conversionTo(work, currency), measured)
@@ -67,7 +67,7 @@ export async function billUsage(
   if (made.kind !== 'made')
     throw new Error(`a period of ${reference} is billed that is noted as due`)
   if (isDraft) return { kind: 'noted' }
-  const parties = await readParties(work, customerRef, seller)
+  const parties = await readParties(work, customerRef, productRef, seller)
   const invoice = await issueInvoice(work, made.invoice, parties)
   for (const line of usage) await tellOfUsage(work, purchase, invoice.reference, line)
   return { kind: 'invoiced', invoice }

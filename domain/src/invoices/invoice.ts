@@ -37,7 +37,7 @@ export type Invoice = InvoiceAmounts & {
 
 export type InvoiceWithLines = Invoice & { readonly lines: readonly InvoiceLine[] }
 
-/** Who sold and who bought, in the words of the day the invoice was issued. */
+/** Who sold what product to whom, in the words of the day the invoice was issued. */
 export type InvoiceParties = {
   readonly seller: {
     readonly name: string
@@ -45,6 +45,8 @@ export type InvoiceParties = {
     readonly companyNumber: string | null
     readonly taxId: string | null
     readonly supportEmail: string | null
+    /** Lines separated by line feeds, without the country; absent on invoices from before addresses were kept. */
+    readonly address?: string | null
   }
   readonly buyer: {
     readonly reference: string
@@ -53,7 +55,11 @@ export type InvoiceParties = {
     /** ISO 3166-1 alpha-2: as the customer told it for its taxes; missing: it never did. */
     readonly country?: string | null
     readonly taxId?: string | null
+    /** As the seller's. */
+    readonly address?: string | null
   }
+  /** Of what was bought; absent on invoices from before it was kept, and where credits were bought for no product. */
+  readonly productName?: string
 }
 
 const numberPrefixes: Readonly<Record<NumberedDocument, string>> = {

@@ -1,25 +1,29 @@
 import type { Customer } from '../customers/repository.ts'
 import type { Merchant } from '../merchants/repository.ts'
+import type { Product } from '../products/repository.ts'
 import type { TaxDetails } from '../tax/tax-details.ts'
 import type { InvoiceParties } from './invoice.ts'
 
-/** Who sells and who buys, as an invoice that is issued now says it for good. */
+/** Who sells what to whom, as an invoice that is issued now says it for good. */
 export function partiesOf(
   provider: { readonly name: string },
   merchant: Merchant,
   customer: Pick<Customer, 'reference' | 'name' | 'email'>,
   taxDetails: TaxDetails | undefined,
+  product: Pick<Product, 'name'> | undefined,
 ): InvoiceParties {
-  const { country, companyNumber, supportEmail } = merchant
+  const { country, companyNumber, supportEmail, address } = merchant
   return {
     seller: {
-      name: merchant.legalName ?? provider.name,
+      name: merchant.legalName ?? merchant.displayName ?? provider.name,
       country,
       companyNumber,
       taxId: merchant.vatNumber ?? merchant.taxId,
       supportEmail,
+      address,
     },
     buyer: buyerOf(customer, taxDetails),
+    ...(product === undefined ? {} : { productName: product.name }),
   }
 }
 
@@ -28,6 +32,6 @@ function buyerOf(
   told: TaxDetails | undefined,
 ): InvoiceParties['buyer'] {
   if (told === undefined) return { reference, name, email }
-  const { country, taxId, businessName, customerName } = told
-  return { reference, name: businessName ?? customerName ?? name, email, country, taxId }
+  const { country, taxId, businessName, customerName, address = null } = told
+  return { reference, name: businessName ?? customerName ?? name, email, country, taxId, address }
 }

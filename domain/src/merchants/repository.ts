@@ -3,11 +3,17 @@ import type { SuspendOnDispute } from '@tollgate/schemas/http/merchants'
 
 /** What customers are told about a provider; null: not told. */
 export type Merchant = {
+  /** The name shown to customers; null: the provider's own name. */
+  readonly displayName: string | null
   readonly legalName: string | null
   readonly supportEmail: string | null
   readonly supportUrl: string | null
   readonly termsUrl: string | null
   readonly privacyUrl: string | null
+  /** Colour of buttons and links, as `#rrggbb` in lower case; null: the default one. */
+  readonly accentColor: string | null
+  /** Postal address in lines separated by line feeds, without the country. */
+  readonly address: string | null
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null
   readonly companyNumber: string | null
@@ -27,11 +33,14 @@ export type Merchant = {
 }
 
 const unknownMerchant: Merchant = {
+  displayName: null,
   legalName: null,
   supportEmail: null,
   supportUrl: null,
   termsUrl: null,
   privacyUrl: null,
+  accentColor: null,
+  address: null,
   country: null,
   companyNumber: null,
   taxId: null,
@@ -45,11 +54,14 @@ const unknownMerchant: Merchant = {
 }
 
 type MerchantRow = {
+  display_name: string | null
   legal_name: string | null
   support_email: string | null
   support_url: string | null
   terms_url: string | null
   privacy_url: string | null
+  accent_color: string | null
+  address: string | null
   country: string | null
   company_number: string | null
   tax_id: string | null
@@ -65,11 +77,14 @@ type MerchantRow = {
 export type MerchantChange = { readonly [Field in keyof Merchant]?: Merchant[Field] | undefined }
 
 const columns = {
+  displayName: 'display_name',
   legalName: 'legal_name',
   supportEmail: 'support_email',
   supportUrl: 'support_url',
   termsUrl: 'terms_url',
   privacyUrl: 'privacy_url',
+  accentColor: 'accent_color',
+  address: 'address',
   country: 'country',
   companyNumber: 'company_number',
   taxId: 'tax_id',
@@ -103,11 +118,14 @@ export async function findMerchant(sql: Queryable, providerId: string): Promise<
   const [row] = await sql<MerchantRow[]>`select * from merchants where provider_id = ${providerId}`
   if (row === undefined) return unknownMerchant
   return {
+    displayName: row.display_name,
     legalName: row.legal_name,
     supportEmail: row.support_email,
     supportUrl: row.support_url,
     termsUrl: row.terms_url,
     privacyUrl: row.privacy_url,
+    accentColor: row.accent_color,
+    address: row.address,
     country: row.country,
     companyNumber: row.company_number,
     taxId: row.tax_id,

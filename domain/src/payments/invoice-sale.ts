@@ -48,7 +48,7 @@ export async function invoiceSale(
   intent: PaymentIntent,
   { purchaseRef, lines, claims }: Sale,
 ): Promise<string> {
-  const { reference, customerRef, currency, tax, planSnapshot, sellerName } = intent
+  const { reference, customerRef, currency, tax, planSnapshot, productRef, sellerName } = intent
   if (sellerName === null) throw new Error(`${reference} does not say who sells`)
   const made = await makeInvoice(work, {
     customerRef,
@@ -60,7 +60,7 @@ export async function invoiceSale(
     paidWith: tax === null ? 'no tax' : { rule: tax, isInclusive: tax.isInclusive },
   })
   if (made.kind !== 'made') throw new Error(`the first period of ${purchaseRef} is billed already`)
-  const parties = await readParties(work, customerRef, { name: sellerName })
+  const parties = await readParties(work, customerRef, productRef, { name: sellerName })
   const invoice = await issueInvoice(work, made.invoice, parties)
   const charge = { chargeRef: reference, amountMinor: intent.originalAmountMinor }
   await payInvoice(work, invoice, charge)

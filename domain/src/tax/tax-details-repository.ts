@@ -9,6 +9,7 @@ type TaxDetailsRow = {
   country: string | null
   tax_id: string | null
   tax_id_type: TaxIdType | null
+  address: string | null
 }
 
 /** In place of what the customer told before. */
@@ -26,6 +27,7 @@ export async function saveTaxDetails(
     country: details.country,
     tax_id: details.taxId,
     tax_id_type: details.taxIdType,
+    address: details.address ?? null,
     updated_at: now,
   }
   const key = { provider_id: providerId, customer_ref: customerRef }
@@ -50,6 +52,7 @@ export async function findTaxDetails(
     country: row.country,
     taxId: row.tax_id,
     taxIdType: row.tax_id_type,
+    address: row.address,
   }
 }
 

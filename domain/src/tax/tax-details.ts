@@ -10,6 +10,8 @@ export type TaxDetails = {
   /** Of a business, without spaces, in upper case. */
   readonly taxId: string | null
   readonly taxIdType: TaxIdType | null
+  /** Postal address in lines separated by line feeds, without the country; null or absent: not told. */
+  readonly address?: string | null
 }
 
 /** As a customer tells it; an empty text says the same as none. */
@@ -20,6 +22,8 @@ export type ToldTaxDetails = {
   readonly taxId?: string | undefined
   readonly customerCountry?: string | undefined
   readonly customerName?: string | undefined
+  /** Undefined: as before. */
+  readonly address?: string | undefined
 }
 
 export type TaxDetailsDecision =
@@ -30,22 +34,27 @@ export type TaxDetailsDecision =
       readonly reason: string
     }
 
-/** `known`: what the customer told before. Where it was and its name are taken from there when they are not told again. */
+/** `known` is what the customer told before: its country, name and address are taken from there if they are not told again. */
 export function decideTaxDetails(
   told: ToldTaxDetails,
   known: TaxDetails | undefined,
 ): TaxDetailsDecision {
   const customerName = textOf(told.customerName) ?? known?.customerName ?? null
-  if (told.isBusiness) return decideBusiness(told, customerName)
+  const address = addressOf(told.address, known)
+  if (told.isBusiness) return decideBusiness(told, customerName, address)
   const country = codeOf(told.customerCountry) ?? known?.country ?? null
   if (country !== null && findTaxCountry(country) === undefined) {
     return refuse('customerCountry', notSupported('customerCountry', country))
   }
   const noBusiness = { isBusiness: false, businessName: null, taxId: null, taxIdType: null }
-  return { kind: 'accept', details: { ...noBusiness, customerName, country } }
+  return { kind: 'accept', details: { ...noBusiness, customerName, country, address } }
 }
 
-function decideBusiness(told: ToldTaxDetails, customerName: string | null): TaxDetailsDecision {
+function decideBusiness(
+  told: ToldTaxDetails,
+  customerName: string | null,
+  address: string | null,
+): TaxDetailsDecision {
   const country = codeOf(told.country)
   if (country === undefined) {
     return refuse('country', 'country is required where isBusiness is true')
@@ -63,8 +72,14 @@ function decideBusiness(told: ToldTaxDetails, customerName: string | null): TaxD
     country,
     taxId: taxId ?? null,
     taxIdType: taxId === undefined ? null : taxIdTypes[taxCountry.area],
+    address,
   }
   return { kind: 'accept', details }
+}
+
+/** An address that is told empty is taken back. */
+function addressOf(told: string | undefined, known: TaxDetails | undefined): string | null {
+  return told === undefined ? (known?.address ?? null) : (textOf(told) ?? null)
 }
 
 function textOf(text: string | undefined): string | undefined {

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import type { JsonObject } from '../json-object.ts'
 import { faultOfJsonObject, isStorableText } from '../json-object.ts'
 import {
+  addressCharsMax,
+  addressLinesMax,
   amountMinorMax,
   emailCharsMax,
   nameCharsMax,
@@ -38,6 +40,16 @@ export const nameText = z.string().min(1).max(nameCharsMax).refine(isStorableTex
 })
 
 export const shortText = text(nameCharsMax)
+
+/** A postal address as it is printed: lines separated by line feeds, without the name and the country. */
+export const addressText = text(addressCharsMax).refine(isAddress, {
+  error: `Expected at most ${addressLinesMax} lines without control characters`,
+})
+
+function isAddress(value: string): boolean {
+  const lines = value.split(/\r?\n/)
+  return lines.length <= addressLinesMax && !lines.some((line) => /\p{Cc}/u.test(line))
+}
 
 export const longText = text(textCharsMax)
 

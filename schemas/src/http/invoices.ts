@@ -151,6 +151,8 @@ export const invoiceSchema = invoiceSummarySchema.extend({
       companyNumber: optionalText,
       taxId: optionalText,
       supportEmail: optionalText,
+      /** Lines separated by line feeds, without the country; missing on invoices from before addresses were kept. */
+      address: optionalText.optional(),
     })
     .optional(),
   buyer: z
@@ -160,8 +162,11 @@ export const invoiceSchema = invoiceSummarySchema.extend({
       email: z.string(),
       country: optionalText.optional(),
       taxId: optionalText.optional(),
+      address: optionalText.optional(),
     })
     .optional(),
+  /** Of what was bought, as it was called when the invoice was issued. */
+  productName: z.string().optional(),
 })
 
 export type InvoiceBody = z.infer<typeof invoiceSchema>

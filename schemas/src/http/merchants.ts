@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { currencyCode, emailText, shortText, webAddress } from './fields.ts'
+import { addressText, currencyCode, emailText, shortText, webAddress } from './fields.ts'
 import { grantCreditsMax, listItemsMax } from '../limits.ts'
 import { linkHosts } from './link-hosts.ts'
+import { strictBody } from './strict-body.ts'
 
 /* `GET /v1/sdk/merchant` and `PATCH /v1/ui/merchant`. */
 
@@ -25,6 +26,10 @@ export const merchantSchema = z.object({
   vatNumber: z.string().optional(),
   defaultCurrency: z.string(),
   supportedTopupCurrencies: z.array(z.string()),
+  /** Postal address that invoices print: lines separated by line feeds, without the country. */
+  address: z.string().optional(),
+  /** Colour of buttons and links on pages and invoices. Missing: the default one. */
+  accentColor: z.string().optional(),
   statementDescriptor: z.string().optional(),
   logoUrl: z.string().optional(),
   iconUrl: z.string().optional(),
@@ -37,8 +42,20 @@ export const merchantSchema = z.object({
 
 export type MerchantBody = z.infer<typeof merchantSchema>
 
-/** Only supplied fields change; null takes a value back. */
-export const merchantUpdateSchema = z.object({
+const displayName = shortText.refine((name) => name.trim() !== '', {
+  error: 'The name must not be empty',
+})
+
+const accentColor = z
+  .string()
+  .regex(/^#[0-9A-Fa-f]{6}$/, { error: 'Expected a colour as #rrggbb, such as #2f4fd0' })
+
+/** Only supplied fields change; null takes a value back. A field with another name is refused. */
+export const merchantUpdateSchema = strictBody({
+  /** The name shown to customers in this environment; null: the name that the provider was created with. */
+  name: displayName.nullish(),
+  /** The same as `name`. If both are given, they must be equal. */
+  displayName: displayName.nullish(),
   legalName: shortText.nullish(),
   supportEmail: emailText.nullish(),
   supportUrl: webAddress.nullish(),
@@ -48,6 +65,10 @@ export const merchantUpdateSchema = z.object({
     .string()
     .regex(/^[A-Za-z]{2}$/, { error: 'Expected an ISO 3166-1 alpha-2 code' })
     .nullish(),
+  /** Postal address that invoices print, without the country. Issued invoices keep theirs. */
+  address: addressText.nullish(),
+  /** `#rrggbb`; text and links in it stay readable in light and dark mode, whatever the colour. */
+  accentColor: accentColor.nullish(),
   companyNumber: shortText.nullish(),
   taxId: shortText.nullish(),
   vatNumber: shortText.nullish(),
@@ -61,7 +82,20 @@ export const merchantUpdateSchema = z.object({
   allowedLinkHosts: linkHosts.nullish(),
   /** Whether a period that costs nothing has an invoice, with a number; null: it has none. */
   issueZeroInvoices: z.boolean().nullish(),
+}).refine(hasOneName, {
+  error: '`name` and `displayName` differ. Send one of them',
+  path: ['displayName'],
 })
+
+function hasOneName({
+  name,
+  displayName,
+}: {
+  name?: string | null | undefined
+  displayName?: string | null | undefined
+}): boolean {
+  return name === undefined || displayName === undefined || name === displayName
+}
 
 /** `GET /v1/sdk/platform-config`: what browsers need and may know. */
 export const platformConfigSchema = z.object({ stripePublishableKey: z.string().optional() })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { idempotencyKeyCharsMax, topUpMinorMax, topUpMinorMin } from '../limits.ts'
 import { autoRechargeUpdateSchema } from './auto-recharge.ts'
 import {
+  addressText,
   currencyCode,
   optionalReference,
   pageQuery,
@@ -102,6 +103,8 @@ export const businessDetailsSchema = z.object({
   /** Where a customer is that is no business. Absent: where it was before. */
   customerCountry: countryText.optional(),
   customerName: shortText.max(100).optional(),
+  /** Postal address for invoices. Absent: as before; empty: none. */
+  address: addressText.optional(),
 })
 
 export const taxTreatments = ['standard', 'reverse_charge', 'none', 'not_collecting'] as const

@@ -32,7 +32,7 @@ export function registerMerchantRoutes(app: ApiServer, parts: AppParts): void {
     '/v1/ui/merchant',
     { schema: { tags, body: merchantUpdateSchema, response: { 200: merchantSchema } } },
     async (request) => {
-      const { supportedTopupCurrencies, country, lowBalanceCredits, ...change } = request.body
+      const { supportedTopupCurrencies, country, lowBalanceCredits, name, ...change } = request.body
       const { supportUrl, termsUrl, privacyUrl } = change
       const allowedLinkHosts = change.allowedLinkHosts?.map((host) => normalLinkHost(host)!)
       const links = { supportUrl, termsUrl, privacyUrl }
@@ -44,6 +44,9 @@ export function registerMerchantRoutes(app: ApiServer, parts: AppParts): void {
       }
       const changed = {
         ...change,
+        displayName: trimmed(name === undefined ? change.displayName : name),
+        accentColor: change.accentColor?.toLowerCase() ?? change.accentColor,
+        address: linesOf(change.address),
         allowedLinkHosts: allowedLinkHosts ?? change.allowedLinkHosts,
         country: country?.toUpperCase() ?? country,
         topupCurrencies: supportedTopupCurrencies?.map((code) => code.toUpperCase()),
@@ -65,6 +68,17 @@ export function registerMerchantRoutes(app: ApiServer, parts: AppParts): void {
       return stripePublishableKey === '' ? {} : { stripePublishableKey }
     },
   )
+}
+
+function trimmed(text: string | null | undefined): string | null | undefined {
+  return text?.trim() ?? text
+}
+
+/** Without the empty lines of a form; an address without lines is none. */
+function linesOf(address: string | null | undefined): string | null | undefined {
+  if (address === undefined || address === null) return address
+  const lines = address.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '').join('\n') || null
 }
 
 async function merchantOf(parts: AppParts, caller: Caller): Promise<MerchantBody> {

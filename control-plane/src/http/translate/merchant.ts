@@ -11,11 +11,12 @@ export function assetUrl(hostedUrl: string, sha256: string): string {
 }
 
 export function merchantToHttp(
-  { name, email, defaultCurrency }: Provider,
+  { name: providerName, email, defaultCurrency }: Provider,
   { topupCurrencies, lowBalanceCredits, allowedLinkHosts, ...merchant }: Merchant,
   assets: ReadonlyMap<AssetKind, string>,
   hostedUrl: string,
 ): MerchantBody {
+  const name = merchant.displayName ?? providerName
   const supportEmail = merchant.supportEmail ?? email
   const urlOf = (kind: AssetKind): string | undefined => {
     const sha256 = assets.get(kind)

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { nearestName } from '../nearest-name.ts'
+
+/** A body whose unknown fields are refused; the message names each of them and the known field closest to it. */
+export function strictBody<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const known = Object.keys(shape)
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? unknownFieldsText(issue.keys, known) : undefined,
+  })
+}
+
+/** Names of fields that a message quotes: a hostile one does not come back whole. */
+const nameCharsMax = 64
+const namesMax = 10
+
+function unknownFieldsText(names: readonly string[], known: readonly string[]): string {
+  return names
+    .slice(0, namesMax)
+    .map((name) => {
+      const nearest = nearestName(name, known)
+      const hint = nearest === undefined ? '' : `. Did you mean \`${nearest}\`?`
+      return `Unknown field \`${name.slice(0, nameCharsMax)}\`${hint}`
+    })
+    .join(' ')
+}
