@@ -10,6 +10,8 @@ export type Formats = {
   readonly count: (value: number | bigint) => string
   /** The same with its sign. */
   readonly change: (value: number | bigint) => string
+  /** An amount without its currency, as it is typed: with two decimals. */
+  readonly decimal: (major: number) => string
   /** A share of 1. */
   readonly percent: (share: number) => string
   /** A day: periods begin and end by UTC, so that is what is shown. */
@@ -23,6 +25,7 @@ export type Formats = {
 export function formatsFor(locale: string): Formats {
   const inUtc = { timeZone: 'UTC' } as const
   const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 6 })
+  const decimals = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, useGrouping: false })
   const changes = new Intl.NumberFormat(locale, {
     maximumFractionDigits: 6,
     signDisplay: 'exceptZero',
@@ -39,6 +42,7 @@ export function formatsFor(locale: string): Formats {
     locale,
     money: (amountMinor, currency) => formatMoney(amountMinor, currency, locale),
     count: (value) => counts.format(value),
+    decimal: (major) => decimals.format(major),
     change: (value) => changes.format(value),
     percent: (share) => percents.format(share),
     date: (instant) => dates.format(instant),

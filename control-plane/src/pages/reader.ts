@@ -10,12 +10,21 @@ export type Reader = {
   readonly formats: Formats
 }
 
+/** Building formats takes half a millisecond. Requests name any region they like, so the number of readers is limited. */
+const readers = new Map<string, Reader>()
+const readersMax = 64
+
 /** Returns the reader of a browser, or of a session that names a locale. The session's locale goes first. */
 export function readerOf(
   acceptLanguage: string | undefined,
   sessionLocale: string | null = null,
 ): Reader {
   const { language, locale } = readerLanguage(acceptLanguage, sessionLocale)
+  const known = readers.get(locale)
+  if (known !== undefined) return known
+  if (readers.size >= readersMax) readers.clear()
   const formats = formatsFor(locale)
-  return { language, t: textsFor(language, formats.count), formats }
+  const reader = { language, t: textsFor(language, formats.count), formats }
+  readers.set(locale, reader)
+  return reader
 }

@@ -8,9 +8,9 @@ import { readInvoice } from '../../invoices/read-invoice.ts'
 import { renderInvoice } from '../../invoices/render-invoice.ts'
 import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
-import type { Notice } from '../notice.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { InvoicesPage } from './invoices-page.tsx'
+import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
 import { portalOf, portalPath } from './portal.ts'
 
 const path = `${portalPath}/:handle/invoices`
@@ -19,7 +19,7 @@ const params = z.object({ handle: z.string(), invoiceRef: requiredReference })
 /** Invoices and receipts of one page: years of months. */
 const invoicesShownMax = 200
 
-const paid: Notice = { tone: 'good', text: 'Thank you. The invoice is paid.' }
+const notices: NoticeTable = { paid: { tone: 'good', text: 'portal:thanksPaid' } }
 
 /** What was issued to the customer, and each of it as a document to keep. Drafts are nobody's business yet. */
 export function registerInvoicePages(app: ApiServer, pages: PageParts): void {
@@ -34,8 +34,7 @@ export function registerInvoicePages(app: ApiServer, pages: PageParts): void {
       return { ...found, payments: await listPaymentsOf(sql, caller.providerId, references) }
     })
     const issued = invoices.filter(({ status }) => status !== 'draft')
-    const { done } = request.query as { readonly done?: unknown }
-    const notice = done === 'paid' ? paid : undefined
+    const notice = noticeOfDone(request, notices)
     return sendPage(reply, 200, InvoicesPage({ portal, invoices: issued, payments, notice }))
   })
 

@@ -7,7 +7,9 @@ import type { Notice } from '../notice.tsx'
 import type { Portal } from './portal.ts'
 import { PortalPage } from './portal-page.tsx'
 import { expiryText } from '../../invoices/card-expiry.ts'
+import { cardName } from '../card-name.ts'
 import { invoiceName } from '../invoice-name.ts'
+import type { PlainKey } from '../texts/texts.ts'
 import { UnpaidInvoices } from './unpaid-invoices.tsx'
 
 type InvoicesPageProps = {
@@ -18,19 +20,19 @@ type InvoicesPageProps = {
   readonly notice: Notice | undefined
 }
 
-const statusWords: Readonly<Record<InvoiceStatus, readonly [label: string, tone: string]>> = {
-  draft: ['In preparation', 'quiet'],
-  open: ['Open', 'warning'],
-  paid: ['Paid', 'good'],
-  void: ['Void', 'quiet'],
-  uncollectible: ['Unpaid', 'bad'],
-  partly_refunded: ['Partly paid back', 'quiet'],
-  refunded: ['Paid back', 'quiet'],
+const statusTexts: Readonly<Record<InvoiceStatus, readonly [label: PlainKey, tone: string]>> = {
+  draft: ['portal:invoiceDraft', 'quiet'],
+  open: ['portal:invoiceOpen', 'warning'],
+  paid: ['portal:invoicePaid', 'good'],
+  void: ['portal:invoiceVoid', 'quiet'],
+  uncollectible: ['portal:invoiceUnpaid', 'bad'],
+  partly_refunded: ['portal:invoicePartlyRefunded', 'quiet'],
+  refunded: ['portal:invoiceRefunded', 'quiet'],
 }
 
-const disputeWords: Readonly<Record<'open' | 'lost', readonly [label: string, tone: string]>> = {
-  open: ['Disputed', 'warning'],
-  lost: ['Taken back by the bank', 'bad'],
+const disputeTexts: Readonly<Record<'open' | 'lost', readonly [label: PlainKey, tone: string]>> = {
+  open: ['portal:disputeOpen', 'warning'],
+  lost: ['portal:disputeLost', 'bad'],
 }
 
 export function InvoicesPage({
@@ -39,21 +41,23 @@ export function InvoicesPage({
   payments,
   notice,
 }: InvoicesPageProps): ReactElement {
+  const { t } = portal.frame
+  const title = t('portal:navInvoices')
   return (
-    <PortalPage portal={portal} section="invoices" title="Invoices" notice={notice}>
-      <h1>Invoices</h1>
+    <PortalPage portal={portal} section="invoices" title={title} notice={notice}>
+      <h1>{title}</h1>
       <UnpaidInvoices portal={portal} invoices={invoices} />
       {invoices.length === 0 ? (
-        <p className="card quiet">There is no invoice yet.</p>
+        <p className="card quiet">{t('portal:noInvoices')}</p>
       ) : (
         <div className="card scroll">
           <table>
             <thead>
               <tr>
-                <th scope="col">Invoice</th>
-                <th scope="col">State</th>
+                <th scope="col">{t('portal:invoice')}</th>
+                <th scope="col">{t('portal:state')}</th>
                 <th scope="col" className="number">
-                  Amount
+                  {t('portal:amount')}
                 </th>
               </tr>
             </thead>
@@ -82,10 +86,11 @@ type InvoiceRowProps = {
 
 function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElement {
   const { issuedAt, status, currency, totalMinor } = invoice
-  const { money, date } = portal.frame.formats
+  const { t, formats } = portal.frame
+  const { money, date } = formats
   const dispute = worstDispute(payments)
   const [label, tone] =
-    dispute === null || dispute === 'won' ? statusWords[status] : disputeWords[dispute]
+    dispute === null || dispute === 'won' ? statusTexts[status] : disputeTexts[dispute]
   const due = dueMinor(invoice)
   const text = invoiceName(portal, invoice)
   return (
@@ -100,13 +105,11 @@ function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElemen
         {issuedAt !== null && <div className="quiet whole">{date(issuedAt)}</div>}
         {payments.map(({ reference, paidAt, paidWith }) => (
           <div key={reference} className="quiet">
-            <span className="whole">Paid {date(paidAt)}</span>
+            <span className="whole">{t('portal:paidOn', { date: date(paidAt) })}</span>
             {paidWith !== null && (
               <>
                 {', '}
-                <span className="whole">
-                  <span className="capital">{paidWith.brand}</span> ending in {paidWith.last4}
-                </span>
+                <span className="whole">{cardName(paidWith, { t })}</span>
                 {expiryText(paidWith) !== null && ` (${expiryText(paidWith)})`}
               </>
             )}
@@ -114,8 +117,11 @@ function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElemen
         ))}
       </td>
       <td>
-        <span className={`badge ${tone}`}>{label}</span>
-        {status === 'open' && due > 0n && due !== totalMinor && ` ${money(due, currency)} left`}
+        <span className={`badge ${tone}`}>{t(label)}</span>
+        {status === 'open' &&
+          due > 0n &&
+          due !== totalMinor &&
+          ` ${t('portal:amountLeft', { amount: money(due, currency) })}`}
       </td>
       <td className="number">{money(totalMinor, currency)}</td>
     </tr>

@@ -92,20 +92,24 @@ function letIn(
 
 function OpeningPage(props: { readonly frame: Frame; readonly sessionId: string }): ReactElement {
   const { frame, sessionId } = props
-  const name = frame.merchant?.name
+  const { t, merchant } = frame
   return (
-    <Page frame={frame} title="Your account" narrow scripts={[frame.files.script]}>
+    <Page frame={frame} title={t('shared:account')} narrow scripts={[frame.files.script]}>
       <form
         className="card centred"
         method="post"
         action={`${frame.basePath}${portalPath}`}
         data-send="at-once"
       >
-        <h1>{name === undefined ? 'Your account' : `Your account with ${name}`}</h1>
-        <p>Plans, usage, credits and payments.</p>
+        <h1>
+          {merchant === undefined
+            ? t('shared:account')
+            : t('shared:accountWith', { name: merchant.name })}
+        </h1>
+        <p>{t('portal:openingText')}</p>
         <input type="hidden" name="id" value={sessionId} />
         <button className="button main" type="submit">
-          Continue
+          {t('portal:continue')}
         </button>
       </form>
     </Page>

@@ -66,7 +66,13 @@ void library.init({
 /** `count` writes a number as the reader's locale does. */
 export function textsFor(language: PageLanguage, count: (value: number | bigint) => string): Texts {
   const translate = library.getFixedT(language)
-  const text = (key: TextKey, values: Readonly<Record<string, Value>> = {}): string => {
+  const plain = new Map<TextKey, string>()
+  const text = (key: TextKey, values?: Readonly<Record<string, Value>>): string => {
+    if (values === undefined) {
+      const known = plain.get(key) ?? translate(key as string, { nest: false })
+      plain.set(key, known)
+      return known
+    }
     const written = Object.entries(values).map(([name, value]) => [
       name,
       typeof value === 'string' ? value : count(value),
