@@ -130,7 +130,8 @@ function periodPrice({ type, terms }: Priced, price: string, t: Texts): string {
   const { billingCycle, billingCycleDays } = terms
   if (type === 'one-time' || billingCycle === undefined) return price
   if (billingCycle === 'custom') {
-    return t('shared:perDays', { price, count: billingCycleDays ?? customCycleDays })
+    const count = billingCycleDays ?? customCycleDays
+    return count === 1 ? t('shared:perDay', { price }) : t('shared:perDays', { price, count })
   }
   return t(priceKeys[billingCycle], { price })
 }

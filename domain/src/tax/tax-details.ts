@@ -44,10 +44,11 @@ export function decideTaxDetails(
   known: TaxDetails | undefined,
 ): TaxDetailsDecision {
   const customerName = textOf(told.customerName) ?? known?.customerName ?? null
+  const email = changedText(told.email, known?.email)
   const kept = {
     customerName,
     address: changedText(told.address, known?.address),
-    email: changedText(told.email, known?.email),
+    ...(email !== null && { email }),
   }
   if (told.isBusiness) return decideBusiness(told, kept)
   const country = codeOf(told.customerCountry) ?? known?.country ?? null

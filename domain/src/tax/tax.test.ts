@@ -98,6 +98,7 @@ describe('a tax id', () => {
         country: 'SE',
         taxId: 'SE556012579001',
         taxIdType: 'eu_vat',
+        address: null,
       },
     })
   })
@@ -146,8 +147,20 @@ describe('what a customer says', () => {
         country: null,
         taxId: null,
         taxIdType: null,
+        address: null,
       },
     })
+  })
+
+  test('before of its invoices holds until it is removed', () => {
+    const before = { ...known, address: 'Kungsgatan 1', email: 'bills@ada.example' }
+    const told = { isBusiness: true, country: 'SE' }
+    expect(decideTaxDetails(told, before)).toMatchObject({
+      details: { address: 'Kungsgatan 1', email: 'bills@ada.example' },
+    })
+    const removed = decideTaxDetails({ ...told, address: ' ', email: '' }, before)
+    expect(removed).toMatchObject({ details: { address: null } })
+    expect(removed).not.toHaveProperty('details.email')
   })
 
   test('before of where it is and its name still holds, of a tax id does not', () => {

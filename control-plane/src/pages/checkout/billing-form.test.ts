@@ -9,6 +9,7 @@ const known: TaxDetails = {
   country: 'DE',
   taxId: 'DE123456789',
   taxIdType: 'eu_vat',
+  address: null,
 }
 
 const nothing = { isBusiness: false, country: '', businessName: '', taxId: '' }
