@@ -202,6 +202,8 @@ export const refusals = {
   reconciliationNotFound: (reference: string) =>
     notFound(`Reconciliation with reference ${reference} not found`),
   invoiceNotFound: (reference: string) => notFound(`Invoice with reference ${reference} not found`),
+  creditNoteNotFound: (reference: string) =>
+    notFound(`Credit note with reference ${reference} not found`),
   webhookEndpointNotFound: (endpointId: string) =>
     notFound(`Webhook endpoint ${endpointId} not found`),
   webhookUrlRefused: (reason: string) => badRequest(`url ${reason}`),

@@ -3,6 +3,7 @@ import { apiKeyDocumentKey, metersDocumentKey } from '@tollgate/schemas/hot-stat
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
 import { CliError } from '../src/cli/cli-error.ts'
 import { createProgram } from '../src/cli/program.ts'
+import type { MerchantBody } from '@tollgate/schemas/http/merchants'
 import { startTestStack, type TestStack } from './test-stack.ts'
 
 let stack: TestStack
@@ -118,6 +119,36 @@ describe('providers', () => {
     expect((await stack.call(liveKey, 'GET', '/v1/sdk/merchant')).status).toBe(200)
     expect(JSON.parse((await published(liveKey))!)).not.toHaveProperty('isMisplaced')
     expect(await tollgate('provider', 'list')).toContain(`${newcomer}  USD  Newcomer`)
+  })
+
+  test('get the name that they are given last, in both environments', async () => {
+    const made = await tollgate('provider', 'create', '--name', 'Old')
+    const renamed = /prv_[A-Z0-9]+/.exec(made.join())![0]
+    const keyFor = async (environment: string) =>
+      keyIn(await tollgate('key', 'create', '--provider', renamed, '--environment', environment))
+        .secretKey
+    const keys = [await keyFor('sandbox'), await keyFor('live')]
+    const namesOf = () =>
+      Promise.all(
+        keys.map(async (key) => {
+          const { body } = await stack.call<MerchantBody>(key, 'GET', '/v1/sdk/merchant')
+          return [body.name, body.displayName, body.legalName].join()
+        }),
+      )
+    await stack.call(keys[0]!, 'PATCH', '/v1/ui/merchant', { name: 'Sandbox only' })
+    expect(await namesOf()).toEqual(['Sandbox only,Sandbox only,Sandbox only', 'Old,Old,Old'])
+    await tollgate('provider', 'rename', renamed, '--name', ' New ')
+    expect(await namesOf()).toEqual(['New,New,New', 'New,New,New'])
+    expect(await tollgate('provider', 'list')).toContain(`${renamed}  USD  New`)
+    for (const [provider, name] of [
+      [renamed, ' '],
+      [renamed, 'x'.repeat(513)],
+      ['prv_NOBODY', 'A'],
+    ] as const) {
+      await expect(tollgate('provider', 'rename', provider, '--name', name)).rejects.toThrow(
+        CliError,
+      )
+    }
   })
 
   test('are live or not, and nothing else', async () => {

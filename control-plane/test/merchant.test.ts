@@ -67,9 +67,48 @@ test('changes leave the rest alone, and null takes back', async () => {
   expect(body).not.toHaveProperty('supportEmail')
 })
 
+test('the brand and the address change in one environment alone', async () => {
+  const address = ' Kungsgatan 12 \n\n111 43 Stockholm'
+  const { status, body } = await change({ name: ' Acme Weather ', accentColor: '#0F766E', address })
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    name: 'Acme Weather',
+    displayName: 'Acme Weather',
+    accentColor: '#0f766e',
+    address: 'Kungsgatan 12\n111 43 Stockholm',
+  })
+  expect(await merchant(tenant.liveKey)).toMatchObject({ name: 'Acme' })
+  expect((await change({ displayName: 'Weather' })).body.name).toBe('Weather')
+  await change({ name: null, accentColor: null, address: null })
+  expect(await merchant()).toMatchObject({ name: 'Acme' })
+  expect(await merchant()).not.toHaveProperty('accentColor')
+  expect(await merchant()).not.toHaveProperty('address')
+})
+
+test('an unknown field is refused by its name, with the nearest known one', async () => {
+  const { status, body } = await change({ acentColor: '#0f766e', logo: 'x', termsUrl: null })
+  expect(status).toBe(400)
+  expect(body).toMatchObject({
+    message: 'Validation failed',
+    errors: [
+      {
+        code: 'unrecognized_keys',
+        message: 'Unknown field `acentColor`. Did you mean `accentColor`? Unknown field `logo`.',
+      },
+    ],
+  })
+  expect((await merchant()).termsUrl).toBe('https://acme.example/terms')
+})
+
 test.each([
   ['an address that is none', { termsUrl: 'acme.example' }],
   ['a script for an address', { privacyUrl: 'javascript:alert(1)' }],
+  ['a colour by name', { accentColor: 'teal' }],
+  ['a short colour', { accentColor: '#fff' }],
+  ['an empty name', { name: ' ' }],
+  ['two names', { name: 'Acme', displayName: 'Other' }],
+  ['an address of seven lines', { address: 'x\n'.repeat(6) }],
+  ['an address with a control character', { address: 'Main Street\u0007' }],
   ['a country by name', { country: 'Sweden' }],
   ['a long statement descriptor', { statementDescriptor: 'x'.repeat(23) }],
 ])('refuses %s', async (_, fields) => {

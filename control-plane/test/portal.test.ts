@@ -4,7 +4,8 @@ import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
-import { issueSample } from './printed-invoice.ts'
+import { creditSample, issueSample } from './printed-invoice.ts'
+import { readPdf } from './read-pdf.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /* Who is let into the portal, and what a page of it can be made to do. What it looks like is seen in a browser. */
@@ -86,7 +87,7 @@ describe('the link', () => {
     const answer = await post('/customer/manage', { id: await createLink(customerRef) })
     expect(answer.headers.get('location')).toMatch(/^\/billing\/customer\/manage\/[0-9a-f]{20}$/)
     expect(answer.headers.get('set-cookie')).toMatch(
-      /^portal_[0-9a-f]{20}=sandbox\.[\w-]{43}; Max-Age=1800; Path=\/billing\/customer\/manage; HttpOnly; Secure; SameSite=Lax$/,
+      /^portal_[0-9a-f]{20}=sandbox\.[\w-]{43}; Max-Age=88200; Path=\/billing\/customer\/manage; HttpOnly; Secure; SameSite=Lax$/,
     )
   })
 
@@ -109,6 +110,28 @@ describe('an open portal', () => {
     expect((await get(opened)).status).toBe(200)
     stack.clock.set('2026-03-01T00:30:00Z')
     expect((await get(opened)).status).toBe(401)
+  })
+
+  test('still shows whose it was after it has closed, and nothing to a made-up cookie', async () => {
+    await call('PATCH', '/v1/ui/merchant', { name: 'Weather & Co', accentColor: '#ffff00' })
+    const { customerRef } = await createCustomer()
+    const opened = await open(await createLink(customerRef))
+    stack.clock.set('2026-03-01T00:30:00Z')
+    const closed = await (await get(opened)).text()
+    expect(closed).toContain('You are signed out')
+    expect(closed).toContain('Weather &amp; Co')
+    expect(closed).toContain('/customer/files/accent/ffff00.css')
+    expect(closed).not.toContain('customer0')
+    expect(closed).not.toContain('@example.com')
+    const [name] = opened.cookie.split('=')
+    for (const cookie of [`${name}=sandbox.${'A'.repeat(43)}`, `${name}=live.x`, '']) {
+      const answer = await get({ ...opened, cookie })
+      const neutral = await answer.text()
+      expect(answer.status).toBe(401)
+      expect(neutral).not.toContain('Weather')
+      expect(neutral).not.toContain('/accent/')
+    }
+    await call('PATCH', '/v1/ui/merchant', { name: null, accentColor: null })
   })
 
   test('closes when its customer is deleted', async () => {
@@ -148,13 +171,19 @@ describe('an open portal', () => {
       200,
       'application/pdf',
     ])
-    expect(
-      Buffer.from(await document.arrayBuffer())
-        .subarray(0, 5)
-        .toString(),
-    ).toBe('%PDF-')
+    expect(document.headers.get('content-disposition')).toMatch(
+      /^inline; filename="TEST-INV-\d{6}\.pdf"$/,
+    )
+    expect((await readPdf(Buffer.from(await document.arrayBuffer()))).title).toContain('TEST-INV-')
+    const noteRef = await creditSample(stack, tenant.sandboxKey, reference)
+    const notePath = `/invoices/${reference}/credit-notes/${noteRef}`
+    expect(await (await get(opened, '/invoices')).text()).toContain(`${notePath}"`)
+    const note = await get(opened, notePath)
+    expect(note.headers.get('content-disposition')).toBe('inline; filename="TEST-CRN-000001.pdf"')
+    expect((await get(opened, `/invoices/${reference}/credit-notes/crn_NONE`)).status).toBe(404)
     const theirs = await open(await createLink(other.customerRef))
     expect((await get(theirs, `/invoices/${reference}`)).status).toBe(404)
+    expect((await get(theirs, notePath)).status).toBe(404)
     expect(await (await get(theirs, '/invoices')).text()).toContain('There is no invoice yet.')
   })
 
@@ -186,6 +215,16 @@ describe('an open portal', () => {
         "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; " +
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     })
+  })
+
+  test('has the colours of any accent in a stylesheet of its own', async () => {
+    const { status, headers } = await stack.fetch('/customer/files/accent/ffff00.css')
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8'])
+    expect(headers.get('cache-control')).toContain('immutable')
+    for (const file of ['FFFF00.css', 'fff.css', 'ffff00', 'ffff00;}.css']) {
+      const answer = await stack.fetch(`/customer/files/accent/${encodeURIComponent(file)}`)
+      expect(answer.status, file).toBe(400)
+    }
   })
 
   test('loads what does not change under the same address', async () => {

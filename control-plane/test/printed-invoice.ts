@@ -1,11 +1,14 @@
-import type { CreditNote } from '@tollgate/domain/invoices/credit-notes'
+import { creditInvoice, type CreditNote } from '@tollgate/domain/invoices/credit-notes'
 import { jobActor } from '@tollgate/domain/audit/actor'
 import type { InvoiceParties, InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
+import { listLines } from '@tollgate/domain/invoices/lines'
+import { lockInvoice } from '@tollgate/domain/invoices/repository'
 import { issueInvoice } from '@tollgate/domain/invoices/issue-invoice'
 import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { makeInvoice } from '@tollgate/domain/invoices/make-invoice'
 import { invoiceLine, totalOf, type InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import { ownKeyPath, type OwnKeyBody } from '@tollgate/schemas/http/own-key'
 import type { TestStack } from './test-stack.ts'
@@ -78,12 +81,14 @@ export function sampleInvoice(change: Partial<InvoiceWithLines> = {}): InvoiceWi
         companyNumber: '556677-8899',
         taxId: 'SE556677889901',
         supportEmail: 'billing@example.com',
+        address: 'Kungsgatan 12\n111 43 Stockholm',
       },
       buyer: {
         reference: 'cus_abcdefgh1234',
         name: 'Ada Lovelace, Αθήνα и Киев',
         email: 'ada@example.com',
       },
+      productName: 'Weather API',
     },
     issuedAt,
     paidAt: null,
@@ -118,6 +123,29 @@ export const sampleNote: CreditNote = {
   lines: [{ line: 1, amountMinor: 500n }],
 }
 
+async function operationOf(stack: TestStack, key: string): Promise<Operation> {
+  const { providerId, environment } = (await stack.call<OwnKeyBody>(key, 'GET', ownKeyPath)).body
+  const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
+  return { providerId, environment, now: new Date(stack.clock.now()), ...by }
+}
+
+/** Takes the set-up fee off the sample invoice. Returns the reference of the credit note. */
+export async function creditSample(
+  stack: TestStack,
+  key: string,
+  invoiceRef: string,
+): Promise<string> {
+  const operation = await operationOf(stack, key)
+  const { result } = await runUnitOfWork(stack.database, operation, async (work) => {
+    const invoice = await lockInvoice(work.sql, work.providerId, invoiceRef)
+    const lines = await listLines(work.sql, work.providerId, invoiceRef)
+    const fee = { lines: [{ line: 1, amountMinor: 500n }], reason: 'The set-up fee was waived' }
+    return creditInvoice(work, { ...invoice!, lines }, { ...fee, settles: 'invoice' })
+  })
+  if (result.kind !== 'credited') throw new Error(`refused: ${result.kind}`)
+  return result.note.reference
+}
+
 /** Issues one to a customer of the key's provider, in the key's environment. Its reference. */
 export async function issueSample(
   stack: TestStack,
@@ -126,9 +154,7 @@ export async function issueSample(
   lines: readonly InvoiceLine[] = sampleLines('USD').slice(0, 4),
   parties: InvoiceParties = sampleInvoice().parties!,
 ): Promise<string> {
-  const { providerId, environment } = (await stack.call<OwnKeyBody>(key, 'GET', ownKeyPath)).body
-  const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
-  const operation = { providerId, environment, now: new Date(stack.clock.now()), ...by }
+  const operation = await operationOf(stack, key)
   const charged = {
     customerRef,
     purchaseRef: null,

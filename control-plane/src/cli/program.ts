@@ -19,6 +19,7 @@ import {
   createProviderCommand,
   enableLiveCommand,
   listProvidersCommand,
+  renameProviderCommand,
   type ProviderCreateOptions,
 } from './provider-commands.ts'
 import { rotateSecretsCommand } from './secret-commands.ts'
@@ -62,6 +63,14 @@ function addProviderCommands(provider: Command, withParts: WithParts): void {
     .option('--environments <list>', 'sandbox, or sandbox,live', 'sandbox,live')
     .action((options: ProviderCreateOptions) =>
       withParts((parts) => createProviderCommand(parts, options)),
+    )
+  provider
+    .command('rename')
+    .description('Change the name that customers see in sandbox and live')
+    .argument('<providerId>')
+    .requiredOption('--name <name>', 'new name')
+    .action((providerId: string, options: { name: string }) =>
+      withParts((parts) => renameProviderCommand(parts, providerId, options)),
     )
   provider
     .command('enable-live')

@@ -1,6 +1,9 @@
 import { createProvider } from '@tollgate/domain/providers/create-provider'
 import { enableLive } from '@tollgate/domain/providers/enable-live'
+import { renameProvider } from '@tollgate/domain/providers/rename-provider'
 import { listProviders } from '@tollgate/domain/providers/repository'
+import { isStorableText } from '@tollgate/schemas/json-object'
+import { nameCharsMax } from '@tollgate/schemas/limits'
 import { CliError } from './cli-error.ts'
 import type { CliParts } from './open-cli-parts.ts'
 
@@ -16,8 +19,7 @@ export async function createProviderCommand(
   parts: CliParts,
   options: ProviderCreateOptions,
 ): Promise<void> {
-  const name = options.name.trim()
-  if (name === '') throw new CliError('--name must not be empty')
+  const name = requireName(options.name)
   if (!/^[A-Za-z]{3}$/.test(options.currency)) {
     throw new CliError(`--currency ${options.currency} is not a three-letter ISO 4217 code`)
   }
@@ -45,6 +47,27 @@ function parseIsLive(environments: string): boolean {
     throw new CliError('--environments must be sandbox, or sandbox,live')
   }
   return names.includes('live')
+}
+
+export async function renameProviderCommand(
+  parts: CliParts,
+  providerId: string,
+  options: { readonly name: string },
+): Promise<void> {
+  const name = requireName(options.name)
+  const actor = parts.actorOf('provider rename')
+  const isThere = await renameProvider(parts.database, actor, providerId, name, parts.now())
+  if (!isThere) throw new CliError(`there is no provider ${providerId}`)
+  parts.print(`provider ${providerId}  ${name}`)
+}
+
+function requireName(text: string): string {
+  const name = text.trim()
+  if (name === '') throw new CliError('--name must not be empty')
+  if (name.length > nameCharsMax || !isStorableText(name)) {
+    throw new CliError(`--name must be at most ${nameCharsMax} characters of well-formed text`)
+  }
+  return name
 }
 
 export async function enableLiveCommand(parts: CliParts, providerId: string): Promise<void> {

@@ -13,12 +13,15 @@ export const describedRequestBodies: Readonly<Record<string, object>> = {
 
 const described = { type: 'object', additionalProperties: true }
 
+const pdf = {
+  'application/pdf': { schema: { type: 'string', contentMediaType: 'application/pdf' } },
+}
+
 export const describedAnswers: Readonly<Record<string, object>> = {
-  'get /v1/ui/invoices/{invoiceRef}/pdf': {
-    description: 'Its pages',
-    content: {
-      'application/pdf': { schema: { type: 'string', contentMediaType: 'application/pdf' } },
-    },
+  'get /v1/ui/invoices/{invoiceRef}/pdf': { description: 'The invoice as PDF', content: pdf },
+  'get /v1/ui/invoices/{invoiceRef}/credit-notes/{creditNoteRef}/pdf': {
+    description: 'The credit note as PDF',
+    content: pdf,
   },
   'get /v1/files/public/provider-assets/{sha256}': {
     description: 'The picture. It never changes: another one has another address',

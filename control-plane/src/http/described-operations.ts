@@ -316,6 +316,11 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'Get an invoice to print or to send',
     404,
   ),
+  'get /v1/ui/invoices/{invoiceRef}/credit-notes/{creditNoteRef}/pdf': operation(
+    'getCreditNotePdf',
+    'Get a credit note to print or to send',
+    404,
+  ),
   'get /v1/ui/usage': operation('getUsage', 'Usage over time, in all or of one customer', 404),
   'get /v1/ui/usage/breakdown': operation(
     'getUsageBreakdown',

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { LateUsageCharge, UsageCharge } from '@tollgate/domain/pricing/line-inputs'
 import { priceLine } from '@tollgate/domain/pricing/price-line'
 import type { UsageTerms } from '@tollgate/domain/pricing/usage-terms'
-import { lateUsageTexts, usageTexts } from './usage-texts.ts'
+import { lateUsageTexts, usageTexts, type PriceTexts, type UsageTexts } from './usage-texts.ts'
 
 const reading = { meterName: 'requests', watermark: '2026-07-01T00:05:00.000Z', nextOffsets: {} }
 const flat: UsageTerms = {
@@ -25,6 +25,11 @@ function charge(terms: UsageTerms, usedUnits: string, more: Partial<UsageCharge>
 
 function late(terms: UsageTerms, usedUnits: string, lateUnits: string): LateUsageCharge {
   return { ...charge(terms, usedUnits), kind: 'late_usage', lateUnits }
+}
+
+/** The details, then each price as a product. */
+function linesOf({ details, prices }: UsageTexts): string[] {
+  return [...details, ...prices.map(({ quantity, unitPrice }) => `${quantity} × ${unitPrice}`)]
 }
 
 describe('usage says what it was priced at', () => {
@@ -53,26 +58,30 @@ describe('usage says what it was priced at', () => {
     [
       'another currency',
       charge(volume, '10', { conversion: { currency: 'EUR', unitsPerDollar: '0.9217' } }),
-      ['10 requests', '10 × €0.0027651', 'at 1 USD = 0.9217 EUR'],
+      ['10 requests', 'at 1 USD = 0.9217 EUR', '10 × €0.0027651'],
     ],
     [
       'a currency without smaller units',
       charge(volume, '10', { conversion: { currency: 'JPY', unitsPerDollar: '150' } }),
-      ['10 requests', '10 × ¥0.45', 'at 1 USD = 150 JPY'],
+      ['10 requests', 'at 1 USD = 150 JPY', '10 × ¥0.45'],
     ],
   ])('%s', (_, of, texts) => {
-    expect(usageTexts(of)).toEqual(texts)
+    expect(linesOf(usageTexts(of))).toEqual(texts)
   })
 
   test.each<[string, LateUsageCharge, string[]]>([
-    ['alone', late(flat, '10', '2.5'), ['2.5 requests beyond 10', '2.5 × $0.00005']],
+    [
+      'alone',
+      late(flat, '10', '2.5'),
+      ['2.5 requests recorded after the 10 that were billed', '2.5 × $0.00005'],
+    ],
     [
       'with what it changes of the rest',
       late(volume, '999', '2'),
-      ['2 requests beyond 999', '− 999 × $0.003 + 1,001 × $0.002'],
+      ['2 requests recorded after the 999 that were billed', '-999 × $0.003', '1,001 × $0.002'],
     ],
   ])('that came late, %s', (_, of, texts) => {
-    expect(lateUsageTexts(of)).toEqual(texts)
+    expect(linesOf(lateUsageTexts(of))).toEqual(texts)
   })
 })
 
@@ -89,19 +98,18 @@ test('what is written comes to what is charged', () => {
         ...(unitsPerPackage === undefined ? {} : { unitsPerPackage: String(unitsPerPackage) }),
       }
       for (const of of [charge(terms, String(used)), late(terms, String(used), String(more))]) {
-        const texts = of.kind === 'usage' ? usageTexts(of) : lateUsageTexts(of)
+        const { prices } = of.kind === 'usage' ? usageTexts(of) : lateUsageTexts(of)
         const { numerator, denominator } = priceLine(of).exact
-        expect(sumOf(texts.at(-1)!) * denominator).toBe(numerator * 100_000n)
+        expect(sumOf(prices) * denominator).toBe(numerator * 100_000n)
       }
     }),
   )
 })
 
-/** Of the products of a line such as `− 999 × $0.003 + 1,001 × $0.002`, in 10^-5 cents. 0 where it has none. */
-function sumOf(line: string): bigint {
-  const products = line.replaceAll(',', '').matchAll(/(− )?(\d+) × \$0\.(\d+)/g)
-  return [...products].reduce((sum, [, minus, units, decimals]) => {
-    const amount = BigInt(units!) * BigInt(decimals!.padEnd(7, '0'))
-    return minus === undefined ? sum + amount : sum - amount
+/** The sum of quantities such as `-999` at unit prices such as `$0.003`, in 10^-5 cents. */
+function sumOf(prices: readonly PriceTexts[]): bigint {
+  return prices.reduce((sum, { quantity, unitPrice }) => {
+    const decimals = unitPrice.replace('$0.', '').padEnd(7, '0')
+    return sum + BigInt(quantity.replaceAll(',', '')) * BigInt(decimals)
   }, 0n)
 }

@@ -13,29 +13,41 @@ import {
   type UnitsOfPeriod,
 } from '@tollgate/domain/pricing/price-usage'
 import { unitsOfCharge, unitsWithLate } from '@tollgate/domain/pricing/units-of-charge'
+import { say } from './document-words.ts'
 
-/* How a line of usage comes to its amount, so that whoever pays it can work it out. */
+/* How the amount of a usage line is computed, so that whoever pays the invoice can check it. */
 
-/** Lines of text: what was used, and what of it was priced how. */
-export function usageTexts(charge: UsageCharge): string[] {
+export type UsageTexts = {
+  /** What was used, and which part of it is charged; one line each. */
+  readonly details: readonly string[]
+  /** The units of each price. None where nothing is charged. */
+  readonly prices: readonly PriceTexts[]
+}
+
+export type PriceTexts = { readonly quantity: string; readonly unitPrice: string }
+
+export function usageTexts(charge: UsageCharge): UsageTexts {
   const { terms, usedUnits, usedBeforeUnits, carriedOverUnits, reading, conversion } = charge
   const units = unitsOfCharge(charge)
   const counted = countedMicros(terms, units)
   const parts = [
-    `${unitsText(usedUnits)} ${reading.meterName}`,
-    counted < units.usedMicros && `${microsText(counted)} of them counted`,
-    terms.freeUnits !== '0' && `${unitsText(terms.freeUnits)} free`,
-    terms.limit !== null && terms.overage !== undefined && `${unitsText(terms.limit)} included`,
-    carriedOverUnits !== '0' && `${unitsText(carriedOverUnits)} carried over`,
-    usedBeforeUnits !== undefined && `${unitsText(usedBeforeUnits)} used before the plan change`,
+    say('unitsOf', { units: unitsText(usedUnits), meter: reading.meterName }),
+    counted < units.usedMicros && say('unitsCounted', { units: microsText(counted) }),
+    terms.freeUnits !== '0' && say('unitsFree', { units: unitsText(terms.freeUnits) }),
+    terms.limit !== null &&
+      terms.overage !== undefined &&
+      say('unitsIncluded', { units: unitsText(terms.limit) }),
+    carriedOverUnits !== '0' && say('unitsCarriedOver', { units: unitsText(carriedOverUnits) }),
+    usedBeforeUnits !== undefined && say('unitsUsedBefore', { units: unitsText(usedBeforeUnits) }),
   ]
   const what = parts.filter((part) => part !== false).join(', ')
-  const priced = pricedUnits(terms, units)
-  return [what, ...packagesTexts(charge, units), ...pricesTexts(priced, conversion)]
+  const prices = pricesTexts(pricedUnits(terms, units), conversion)
+  const packages = packagesTexts(charge, units)
+  return { details: [what, ...packages, ...rateTexts(prices, conversion)], prices }
 }
 
-/** Lines of text: what came late, and what more it costs. */
-export function lateUsageTexts(charge: LateUsageCharge): string[] {
+/** What was recorded late, and what it costs more than was billed before. */
+export function lateUsageTexts(charge: LateUsageCharge): UsageTexts {
   const { terms, usedUnits, lateUnits, lateBeforeUnits, reading, conversion } = charge
   const before = pricedUnits(terms, unitsOfCharge(charge))
   const after = pricedUnits(terms, unitsWithLate(charge))
@@ -43,13 +55,18 @@ export function lateUsageTexts(charge: LateUsageCharge): string[] {
     micros: micros - before[at]!.micros,
     creditsPerUnit,
   }))
-  return [
-    `${unitsText(lateUnits)} ${reading.meterName} beyond ${unitsText(usedUnits)}`,
-    ...(lateBeforeUnits === undefined
-      ? []
-      : [`${unitsText(lateBeforeUnits)} more used before the plan change`]),
-    ...pricesTexts(more, conversion),
-  ]
+  const prices = pricesTexts(more, conversion)
+  const late = { units: unitsText(lateUnits), meter: reading.meterName }
+  return {
+    details: [
+      say('unitsLate', { ...late, before: unitsText(usedUnits) }),
+      ...(lateBeforeUnits === undefined
+        ? []
+        : [say('unitsLateBefore', { units: unitsText(lateBeforeUnits) })]),
+      ...rateTexts(prices, conversion),
+    ],
+    prices,
+  }
 }
 
 /** Of decimal text, as which no digit is lost: `5,250.5`. */
@@ -62,20 +79,26 @@ function packagesTexts({ terms }: UsageCharge, units: UnitsOfPeriod): string[] {
   const { unitsPerPackage } = terms
   const billable = billableMicros(terms, units)
   if (unitsPerPackage === undefined || billable === 0n) return []
-  return [`${microsText(billable)} in packages of ${unitsText(unitsPerPackage)}`]
+  return [say('packages', { units: microsText(billable), size: unitsText(unitsPerPackage) })]
 }
 
-/** `500 × $0.005 + 1,500 × $0.003`, and how dollars became the currency. None where nothing is priced. */
-function pricesTexts(priced: readonly PricedUnits[], conversion: CreditConversion): string[] {
-  const terms = priced.filter(({ micros }) => micros !== 0n)
-  if (terms.length === 0) return []
-  const prices = terms.map(({ micros, creditsPerUnit }, at) => {
-    const [units, sign] = micros < 0n ? [-micros, '− '] : [micros, at === 0 ? '' : '+ ']
-    return `${sign}${microsText(units)} × ${unitPriceText(creditsPerUnit, conversion)}`
-  })
-  const { currency, unitsPerDollar } = conversion
-  const rate = currency === 'USD' ? [] : [`at 1 USD = ${unitsPerDollar} ${currency}`]
-  return [prices.join(' '), ...rate]
+/** `500` at `$0.005`, then `1,500` at `$0.003`; fewer units than before are negative. */
+function pricesTexts(priced: readonly PricedUnits[], conversion: CreditConversion): PriceTexts[] {
+  return priced
+    .filter(({ micros }) => micros !== 0n)
+    .map(({ micros, creditsPerUnit }) => ({
+      quantity: microsText(micros),
+      unitPrice: unitPriceText(creditsPerUnit, conversion),
+    }))
+}
+
+/** How dollars became the currency of the invoice. */
+function rateTexts(
+  prices: readonly PriceTexts[],
+  { currency, unitsPerDollar }: CreditConversion,
+): string[] {
+  const isConverted = prices.length > 0 && currency !== 'USD'
+  return isConverted ? [say('rate', { rate: unitsPerDollar, currency })] : []
 }
 
 /** Of a credit, a ten-thousandth of a dollar, and of 10^-6 of one: so many decimals. */

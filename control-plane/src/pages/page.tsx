@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { ReactElement, ReactNode } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
+import { accentStylesheetPath } from './accent-stylesheet.ts'
 import type { Frame } from './frame.ts'
 
 /** Answers with a page. */
@@ -24,7 +25,7 @@ export type PageProps = {
 
 export function Page(props: PageProps): ReactElement {
   const { frame, title, navigation, narrow, scripts, children } = props
-  const { merchant, files, isSandbox, language, t } = frame
+  const { merchant, files, isSandbox, basePath, language, t } = frame
   return (
     <html lang={language}>
       <head>
@@ -33,6 +34,9 @@ export function Page(props: PageProps): ReactElement {
         <meta name="color-scheme" content="light dark" />
         <title>{merchant === undefined ? title : `${title} · ${merchant.name}`}</title>
         <link rel="stylesheet" href={files.stylesheet} />
+        {merchant?.accentColor && (
+          <link rel="stylesheet" href={accentStylesheetPath(basePath, merchant.accentColor)} />
+        )}
         <link rel="icon" href={merchant?.icon ?? files.icon} />
         {scripts?.map((source) => (
           <script key={source} src={source} defer />

@@ -6,6 +6,7 @@ import { TooManySessionsError } from '@tollgate/domain/sessions/too-many-session
 import type { ApiServer } from '../http/api-server.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import { statusOf } from '../http/plugins/error-handler.ts'
+import { registerAccentStylesheet } from './accent-stylesheet.ts'
 import { anonymousFrame, type PageParts } from './frame.ts'
 import { sendPage } from './page.tsx'
 import { registerCheckout } from './checkout/register-checkout.ts'
@@ -19,6 +20,7 @@ import { catalogFaults } from './texts/faults.ts'
 export async function registerPages(app: ApiServer, parts: AppParts): Promise<void> {
   const basePath = new URL(parts.hostedUrl).pathname.replace(/\/$/, '')
   const files = registerStaticFiles(app, basePath)
+  registerAccentStylesheet(app)
   const pages: PageParts = { ...parts, basePath, files }
   const faults = catalogFaults()
   if (faults.length > 0) parts.logger.warn({ faults }, 'some page texts are shown in English')

@@ -400,6 +400,16 @@ describe('the portal', () => {
     await expect(visitor.page.evaluate(width)).resolves.toBe(1)
   })
 
+  test.each(['#ffff00', '#000000'])('can be read with the accent colour %s', async (color) => {
+    await post('PATCH', '/v1/ui/merchant', { accentColor: color })
+    const { page } = visitor
+    await page.reload()
+    const accent = "getComputedStyle(document.body).getPropertyValue('--accent')"
+    await expect(page.evaluate(accent)).resolves.toBe(color)
+    await visitor.inspect(`portal-accent-${color.slice(1)}`)
+    await post('PATCH', '/v1/ui/merchant', { accentColor: null })
+  })
+
   test('ends with signing out', async () => {
     const { page } = visitor
     const address = page.url()
@@ -408,5 +418,6 @@ describe('the portal', () => {
     await visitor.inspect('portal-signed-out')
     await page.goto(address)
     await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
+    await page.getByRole('img', { name: 'Test', exact: true }).waitFor()
   })
 })

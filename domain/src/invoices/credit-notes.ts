@@ -142,13 +142,24 @@ export async function markNoteVoid(
     where provider_id = ${providerId} and reference = ${reference}`
 }
 
-/** Of one invoice, the oldest first; void ones too. */
+/** The notes of one invoice, the oldest first; void ones too. */
 export async function listCreditNotes(
   sql: Queryable,
   providerId: string,
   invoiceRef: string,
 ): Promise<CreditNote[]> {
+  const notes = await listCreditNotesOf(sql, providerId, [invoiceRef])
+  return notes.get(invoiceRef) ?? []
+}
+
+/** The notes of several invoices, by invoice; invoices without a note are absent. */
+export async function listCreditNotesOf(
+  sql: Queryable,
+  providerId: string,
+  invoiceRefs: readonly string[],
+): Promise<Map<string, CreditNote[]>> {
   type Row = {
+    invoice_ref: string
     reference: string
     number: bigint
     customer_ref: string
@@ -162,18 +173,18 @@ export async function listCreditNotes(
     lines: { line: number; amount: string }[]
   }
   const rows = await sql<Row[]>`
-    select reference, number, customer_ref, currency, total, settles, reason, refund_ref,
+    select invoice_ref, reference, number, customer_ref, currency, total, settles, reason, refund_ref,
       voided_at, created_at, (
       select json_agg(json_build_object('line', invoice_line, 'amount', amount::text) order by line)
       from credit_note_lines
       where credit_note_lines.provider_id = ${providerId} and credit_note_ref = reference
     ) as lines
-    from credit_notes where provider_id = ${providerId} and invoice_ref = ${invoiceRef}
+    from credit_notes where provider_id = ${providerId} and invoice_ref = any(${[...invoiceRefs]})
     order by number`
-  return rows.map((row) => ({
+  const notes = rows.map((row) => ({
     reference: row.reference,
     number: row.number,
-    invoiceRef,
+    invoiceRef: row.invoice_ref,
     customerRef: row.customer_ref,
     currency: row.currency,
     totalMinor: BigInt(row.total),
@@ -184,4 +195,9 @@ export async function listCreditNotes(
     createdAt: row.created_at,
     lines: row.lines.map(({ line, amount }) => ({ line, amountMinor: BigInt(amount) })),
   }))
+  const byInvoice = new Map<string, CreditNote[]>()
+  for (const note of notes) {
+    byInvoice.set(note.invoiceRef, [...(byInvoice.get(note.invoiceRef) ?? []), note])
+  }
+  return byInvoice
 }

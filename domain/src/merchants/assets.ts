@@ -51,6 +51,18 @@ export async function findAssetNames(
   return new Map(rows.map(({ kind, sha256 }) => [kind, sha256]))
 }
 
+/** The provider's own picture of that kind. */
+export async function findAssetOf(
+  sql: Queryable,
+  providerId: string,
+  kind: AssetKind,
+): Promise<Asset | undefined> {
+  const [row] = await sql<{ content_type: AssetType; bytes: Buffer }[]>`
+    select content_type, bytes from provider_assets
+    where provider_id = ${providerId} and kind = ${kind}`
+  return row && { contentType: row.content_type, bytes: row.bytes }
+}
+
 /** Whoever knows what the picture is may have it: it is shown to every customer. */
 export async function findAsset(sql: Queryable, sha256: string): Promise<Asset | undefined> {
   const [row] = await sql<{ content_type: AssetType; bytes: Buffer }[]>`

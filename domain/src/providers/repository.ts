@@ -31,6 +31,17 @@ export async function insertProvider(sql: Queryable, provider: Provider): Promis
       ${provider.cycleMode}, ${provider.isLive}, ${provider.createdAt})`
 }
 
+/** Returns false if there is no such provider. */
+export async function setProviderName(
+  sql: Queryable,
+  providerId: string,
+  name: string,
+): Promise<boolean> {
+  const rows = await sql`
+    update providers set name = ${name} where provider_id = ${providerId} returning 1`
+  return rows.length === 1
+}
+
 /** False when there is no such provider. */
 export async function setProviderLive(sql: Queryable, providerId: string): Promise<boolean> {
   const rows = await sql`

@@ -143,16 +143,20 @@ export async function placeCustomerSession(
   return row === undefined ? undefined : { providerId: row.provider_id, session: fromRow(row) }
 }
 
-/** The portal that a browser has open. Of any provider. */
-export async function findOpenPortal(
+/** A portal that was opened in a browser, of any provider. */
+export type PlacedPortal = PlacedCustomerSession & { readonly isOpen: boolean }
+
+/** The portal that the browser opened, also after its time was up, as long as the session is kept. */
+export async function findPortal(
   sql: Queryable,
   cookieToken: string,
   now: Date,
-): Promise<PlacedCustomerSession | undefined> {
-  const [row] = await sql<(CustomerSessionRow & { provider_id: string })[]>`
-    select * from customer_sessions
-    where cookie_sha256 = ${digestOf(cookieToken)} and open_until > ${now}`
-  return row === undefined ? undefined : { providerId: row.provider_id, session: fromRow(row) }
+): Promise<PlacedPortal | undefined> {
+  const [row] = await sql<(CustomerSessionRow & { provider_id: string; open_until: Date })[]>`
+    select * from customer_sessions where cookie_sha256 = ${digestOf(cookieToken)}`
+  if (row === undefined) return undefined
+  const isOpen = now.getTime() < row.open_until.getTime()
+  return { providerId: row.provider_id, session: fromRow(row), isOpen }
 }
 
 /**

@@ -19,8 +19,8 @@ function unknownFieldsText(names: readonly string[], known: readonly string[]): 
     .slice(0, namesMax)
     .map((name) => {
       const nearest = nearestName(name, known)
-      const hint = nearest === undefined ? '' : `. Did you mean \`${nearest}\`?`
-      return `Unknown field \`${name.slice(0, nameCharsMax)}\`${hint}`
+      const hint = nearest === undefined ? '' : ` Did you mean \`${nearest}\`?`
+      return `Unknown field \`${name.slice(0, nameCharsMax)}\`.${hint}`
     })
     .join(' ')
 }

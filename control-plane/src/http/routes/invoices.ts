@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { findCustomerReference } from '@tollgate/domain/customers/repository'
-import { documentNumberText } from '@tollgate/domain/invoices/invoice'
 import { listPaymentsOf, type InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
@@ -12,7 +11,9 @@ import {
 import { refusals } from '../../errors.ts'
 import type { PrintedInvoice } from '../../invoices/invoice-texts.ts'
 import { readInvoice } from '../../invoices/read-invoice.ts'
-import { renderInvoice } from '../../invoices/render-invoice.ts'
+import { readBrand } from '../../invoices/read-brand.ts'
+import { renderCreditNote, renderInvoice } from '../../invoices/render-invoice.ts'
+import { sendDocument } from '../../invoices/send-document.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { callerOf, type Caller } from '../plugins/authentication.ts'
@@ -70,28 +71,38 @@ export function registerInvoiceRoutes(app: ApiServer, parts: AppParts): void {
     },
   )
 
-  registerPdf(app, parts)
+  registerDocuments(app, parts)
 }
 
-function registerPdf(app: ApiServer, parts: AppParts): void {
+const noteParams = params.extend({ creditNoteRef: requiredReference })
+
+/** Invoices and credit notes as PDF files. */
+function registerDocuments(app: ApiServer, parts: AppParts): void {
   app.get(
     '/v1/ui/invoices/:invoiceRef/pdf',
     { schema: { tags: ['Invoices'], params } },
     async (request, reply) => {
       const caller = callerOf(request)
       const found = await requireInvoice(parts, caller, request.params.invoiceRef)
-      const { invoice } = found
-      const name =
-        invoice.number === null
-          ? invoice.reference
-          : documentNumberText('invoice', invoice.number, caller.environment)
-      const pdf = await renderInvoice(found, caller.environment)
-      return reply
-        .type('application/pdf')
-        .header('content-disposition', `inline; filename="${name}.pdf"`)
-        .header('cache-control', 'private, no-store')
-        .header('x-content-type-options', 'nosniff')
-        .send(pdf)
+      const brand = await readBrand(parts, caller)
+      return sendDocument(reply, await renderInvoice(found, brand, caller.environment))
+    },
+  )
+
+  app.get(
+    '/v1/ui/invoices/:invoiceRef/credit-notes/:creditNoteRef/pdf',
+    { schema: { tags: ['Invoices'], params: noteParams } },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const { invoiceRef, creditNoteRef } = request.params
+      const { invoice, creditNotes } = await requireInvoice(parts, caller, invoiceRef)
+      const note = creditNotes.find(({ reference }) => reference === creditNoteRef)
+      if (note === undefined) throw refusals.creditNoteNotFound(creditNoteRef)
+      const brand = await readBrand(parts, caller)
+      return sendDocument(
+        reply,
+        await renderCreditNote({ note, invoice }, brand, caller.environment),
+      )
     },
   )
 }

@@ -65,7 +65,13 @@ export function invoiceToHttp(
     taxes: invoice.lines.flatMap(taxToHttp),
     payments: payments.map(paymentToHttp),
     creditNotes: creditNotes.map((note) => creditNoteToHttp(note, invoice, environment)),
-    ...(parties === null ? {} : { seller: parties.seller, buyer: parties.buyer }),
+    ...(parties === null
+      ? {}
+      : {
+          seller: parties.seller,
+          buyer: parties.buyer,
+          ...present({ productName: parties.productName }),
+        }),
   }
 }
 

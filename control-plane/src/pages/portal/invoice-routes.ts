@@ -1,20 +1,25 @@
 import { z } from 'zod'
+import { listCreditNotesOf } from '@tollgate/domain/invoices/credit-notes'
 import { listPaymentsOf } from '@tollgate/domain/invoices/payments'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../http/api-server.ts'
 import { read } from '../../http/read.ts'
+import type { PrintedInvoice } from '../../invoices/invoice-texts.ts'
+import { readBrand } from '../../invoices/read-brand.ts'
 import { readInvoice } from '../../invoices/read-invoice.ts'
-import { renderInvoice } from '../../invoices/render-invoice.ts'
+import { renderCreditNote, renderInvoice } from '../../invoices/render-invoice.ts'
+import { sendDocument } from '../../invoices/send-document.ts'
 import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { InvoicesPage } from './invoices-page.tsx'
 import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
-import { portalOf, portalPath } from './portal.ts'
+import { portalOf, portalPath, type Portal } from './portal.ts'
 
 const path = `${portalPath}/:handle/invoices`
 const params = z.object({ handle: z.string(), invoiceRef: requiredReference })
+const noteParams = params.extend({ creditNoteRef: requiredReference })
 
 /** Invoices and receipts of one page: years of months. */
 const invoicesShownMax = 200
@@ -28,27 +33,56 @@ export function registerInvoicePages(app: ApiServer, pages: PageParts): void {
     const { caller, customer } = portal
     const filter = { customerRef: customer.reference }
     const page = { limit: invoicesShownMax, offset: 0 }
-    const { invoices, payments } = await read(pages, caller, async (sql) => {
+    const { invoices, payments, creditNotes } = await read(pages, caller, async (sql) => {
       const found = await listInvoices(sql, caller.providerId, filter, page)
       const references = found.invoices.map(({ reference }) => reference)
-      return { ...found, payments: await listPaymentsOf(sql, caller.providerId, references) }
+      return {
+        ...found,
+        payments: await listPaymentsOf(sql, caller.providerId, references),
+        creditNotes: await listCreditNotesOf(sql, caller.providerId, references),
+      }
     })
     const issued = invoices.filter(({ status }) => status !== 'draft')
     const notice = noticeOfDone(request, notices)
-    return sendPage(reply, 200, InvoicesPage({ portal, invoices: issued, payments, notice }))
+    const shown = { portal, invoices: issued, payments, creditNotes, notice }
+    return sendPage(reply, 200, InvoicesPage(shown))
   })
 
   app.get(`${path}/:invoiceRef`, { schema: { hide: true, params } }, async (request, reply) => {
-    const { caller, customer, frame } = portalOf(request)
-    const { invoiceRef } = request.params
-    const printed = await readInvoice(pages, caller, invoiceRef)
-    const isTheirs = printed?.invoice.customerRef === customer.reference
-    if (!isTheirs || printed.invoice.status === 'draft') {
-      throw new ProblemError(problems.notFound, frame)
-    }
-    return reply
-      .type('application/pdf')
-      .header('content-disposition', `inline; filename="${invoiceRef}.pdf"`)
-      .send(await renderInvoice(printed, caller.environment))
+    const { caller } = portalOf(request)
+    const printed = await requireIssued(pages, portalOf(request), request.params.invoiceRef)
+    const brand = await readBrand(pages, caller)
+    return sendDocument(reply, await renderInvoice(printed, brand, caller.environment))
   })
+
+  app.get(
+    `${path}/:invoiceRef/credit-notes/:creditNoteRef`,
+    { schema: { hide: true, params: noteParams } },
+    async (request, reply) => {
+      const { caller, frame } = portalOf(request)
+      const { invoiceRef, creditNoteRef } = request.params
+      const { invoice, creditNotes } = await requireIssued(pages, portalOf(request), invoiceRef)
+      const note = creditNotes.find(({ reference }) => reference === creditNoteRef)
+      if (note === undefined) throw new ProblemError(problems.notFound, frame)
+      const brand = await readBrand(pages, caller)
+      return sendDocument(
+        reply,
+        await renderCreditNote({ note, invoice }, brand, caller.environment),
+      )
+    },
+  )
+}
+
+/** The customer's own invoice; a draft is not shown to anyone yet. */
+async function requireIssued(
+  pages: PageParts,
+  { caller, customer, frame }: Portal,
+  invoiceRef: string,
+): Promise<PrintedInvoice> {
+  const printed = await readInvoice(pages, caller, invoiceRef)
+  const isTheirs = printed?.invoice.customerRef === customer.reference
+  if (!isTheirs || printed.invoice.status === 'draft') {
+    throw new ProblemError(problems.notFound, frame)
+  }
+  return printed
 }

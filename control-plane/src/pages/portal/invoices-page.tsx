@@ -1,10 +1,12 @@
 import type { ReactElement } from 'react'
-import type { Invoice } from '@tollgate/domain/invoices/invoice'
+import type { CreditNote } from '@tollgate/domain/invoices/credit-notes'
+import { documentNumberText, type Invoice } from '@tollgate/domain/invoices/invoice'
 import { worstDispute } from '@tollgate/domain/invoices/disputes'
 import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
 import { dueMinor, type InvoiceStatus } from '@tollgate/domain/invoices/transitions'
 import type { Notice } from '../notice.tsx'
 import type { Portal } from './portal.ts'
+import { DownloadLink, invoicePath } from './download-link.tsx'
 import { PortalPage } from './portal-page.tsx'
 import { expiryText } from '../../invoices/card-expiry.ts'
 import { cardName } from '../card-name.ts'
@@ -17,6 +19,8 @@ type InvoicesPageProps = {
   readonly invoices: readonly Invoice[]
   /** By invoice. */
   readonly payments: ReadonlyMap<string, readonly InvoicePayment[]>
+  /** By invoice. */
+  readonly creditNotes: ReadonlyMap<string, readonly CreditNote[]>
   readonly notice: Notice | undefined
 }
 
@@ -39,6 +43,7 @@ export function InvoicesPage({
   portal,
   invoices,
   payments,
+  creditNotes,
   notice,
 }: InvoicesPageProps): ReactElement {
   const { t } = portal.frame
@@ -59,6 +64,9 @@ export function InvoicesPage({
                 <th scope="col" className="number">
                   {t('portal:amount')}
                 </th>
+                <th scope="col">
+                  <span className="hidden">{t('portal:download')}</span>
+                </th>
               </tr>
             </thead>
             <tbody>
@@ -68,6 +76,7 @@ export function InvoicesPage({
                   portal={portal}
                   invoice={invoice}
                   payments={payments.get(invoice.reference) ?? []}
+                  creditNotes={creditNotes.get(invoice.reference) ?? []}
                 />
               ))}
             </tbody>
@@ -82,9 +91,10 @@ type InvoiceRowProps = {
   readonly portal: Portal
   readonly invoice: Invoice
   readonly payments: readonly InvoicePayment[]
+  readonly creditNotes: readonly CreditNote[]
 }
 
-function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElement {
+function InvoiceRow({ portal, invoice, payments, creditNotes }: InvoiceRowProps): ReactElement {
   const { issuedAt, status, currency, totalMinor } = invoice
   const { t, formats } = portal.frame
   const { money, date } = formats
@@ -93,13 +103,11 @@ function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElemen
     dispute === null || dispute === 'won' ? statusTexts[status] : disputeTexts[dispute]
   const due = dueMinor(invoice)
   const text = invoiceName(portal, invoice)
+  const path = invoicePath(portal, invoice.reference)
   return (
     <tr>
       <td>
-        <a
-          className="whole"
-          href={`${portal.path}/invoices/${encodeURIComponent(invoice.reference)}`}
-        >
+        <a className="whole" href={path}>
           {text}
         </a>
         {issuedAt !== null && <div className="quiet whole">{date(issuedAt)}</div>}
@@ -115,6 +123,9 @@ function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElemen
             )}
           </div>
         ))}
+        {creditNotes.map((note) => (
+          <CreditNoteLine key={note.reference} portal={portal} note={note} />
+        ))}
       </td>
       <td>
         <span className={`badge ${tone}`}>{t(label)}</span>
@@ -124,6 +135,32 @@ function InvoiceRow({ portal, invoice, payments }: InvoiceRowProps): ReactElemen
           ` ${t('portal:amountLeft', { amount: money(due, currency) })}`}
       </td>
       <td className="number">{money(totalMinor, currency)}</td>
+      <td className="number">
+        <DownloadLink path={path} name={text} t={t} />
+      </td>
     </tr>
+  )
+}
+
+type CreditNoteLineProps = { readonly portal: Portal; readonly note: CreditNote }
+
+function CreditNoteLine({ portal, note }: CreditNoteLineProps): ReactElement {
+  const { t, formats } = portal.frame
+  const { reference, invoiceRef, number, createdAt, totalMinor, currency, voidedAt } = note
+  const name = documentNumberText('credit_note', number, portal.caller.environment)
+  const path = `${invoicePath(portal, invoiceRef)}/credit-notes/${encodeURIComponent(reference)}`
+  const link = (
+    <a className="whole" href={path}>
+      {name}
+    </a>
+  )
+  const amount = formats.money(totalMinor, currency)
+  const date = <span className="whole">{formats.date(createdAt)}</span>
+  return (
+    <div className="quiet">
+      {voidedAt === null
+        ? t.rich('portal:creditNote', { number: link, amount, date })
+        : t.rich('portal:creditNoteVoid', { number: link, amount, date })}
+    </div>
   )
 }

@@ -43,6 +43,8 @@ export function registerPortalOpening(app: ApiServer, pages: PageParts): void {
   })
 }
 
+const dayMs = 86_400_000
+
 type FoundLink = PlacedCustomerSession & { readonly environment: Environment }
 
 async function requireLink(pages: PageParts, sessionId: unknown): Promise<FoundLink> {
@@ -85,7 +87,8 @@ function letIn(
   return reply
     .setCookie(portalCookie(handle), writeCookie(environment, token), {
       ...cookieOptions(path, isSecure),
-      maxAge: Math.floor(pages.limits.portalOpenMs / 1_000),
+      // Longer than the portal is open, so that the page that says so still shows whose portal it was.
+      maxAge: Math.floor((pages.limits.portalOpenMs + dayMs) / 1_000),
     })
     .redirect(`${path}/${handle}`, 303)
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
 import {
-  findOpenPortal,
+  findPortal,
   type CustomerSession,
   type PlacedCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
@@ -61,12 +61,14 @@ export async function requirePortal(
   if (cookie === undefined) throw new ProblemError(problems.signedOut)
   const { environment, token } = cookie
   const sql = pages.publisher.database.in(environment)
-  const placed = await findOpenPortal(sql, token, new Date(pages.clock.now()))
+  const placed = await findPortal(sql, token, new Date(pages.clock.now()))
   if (placed === undefined || handleOf(placed.session.sessionId) !== handle) {
     throw new ProblemError(problems.signedOut)
   }
   const caller = { providerId: placed.providerId, environment }
   const frame = await frameOf(pages, request, caller, placed.session.locale)
+  // Whoever has the cookie was let in before, and may still see whose page it was.
+  if (!placed.isOpen) throw new ProblemError(problems.signedOut, frame)
   const customer = await customerOf(pages, caller, placed)
   if (customer === undefined) throw new ProblemError(problems.signedOut, frame)
   if (request.method === 'POST' && !isFormToken(token, formFields(request)['formToken'])) {
@@ -92,8 +94,9 @@ export async function openPortalOf(
   for (const [, value] of open.slice(0, portalsMax)) {
     const cookie = parseCookie(value)
     if (cookie?.environment !== environment) continue
-    const placed = await findOpenPortal(sql, cookie.token, now)
-    if (placed?.providerId !== providerId || placed.session.customerRef !== customerRef) continue
+    const placed = await findPortal(sql, cookie.token, now)
+    if (!placed?.isOpen || placed.providerId !== providerId) continue
+    if (placed.session.customerRef !== customerRef) continue
     return { path: pathOf(pages, handleOf(placed.session.sessionId)) }
   }
   return undefined

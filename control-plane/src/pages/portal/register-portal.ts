@@ -2,7 +2,6 @@ import { closePortal } from '@tollgate/domain/sessions/customer-sessions'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ApiServer } from '../../http/api-server.ts'
-import { handleOf } from '../cookies.ts'
 import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemPage, problems } from '../problem.tsx'
@@ -11,7 +10,7 @@ import { registerCardPages } from './card-routes.tsx'
 import { registerCreditPages } from './credits-routes.ts'
 import { registerInvoicePages } from './invoice-routes.ts'
 import { registerPortalOpening } from './open-portal.tsx'
-import { portalCookie, portalOf, portalPath, requirePortal } from './portal.ts'
+import { portalOf, portalPath, requirePortal } from './portal.ts'
 import { registerPurchasePages } from './purchase-routes.ts'
 import { registerReturn } from './return-routes.tsx'
 import { registerUnpaidPages } from './unpaid-routes.tsx'
@@ -50,9 +49,7 @@ function registerSignOut(app: ApiServer, pages: PageParts): void {
       .of(providerId)
       .in(environment)
       .write((sql) => closePortal(sql, providerId, session.sessionId, now))
-    void reply.clearCookie(portalCookie(handleOf(session.sessionId)), {
-      path: pages.basePath + portalPath,
-    })
+    // The cookie stays: it lets nobody in any more, and says on the next visit whose portal it was.
     return sendPage(reply, 200, ProblemPage({ frame, problem: problems.closed }))
   })
 }

@@ -10,6 +10,7 @@ import type { Notice } from '../notice.tsx'
 import { PostForm } from '../post-form.tsx'
 import { invoiceName } from '../invoice-name.ts'
 import type { Portal } from './portal.ts'
+import { invoicePath } from './download-link.tsx'
 import { PortalPage } from './portal-page.tsx'
 
 type UnpaidPageProps = {
@@ -34,7 +35,9 @@ export function UnpaidPage(props: UnpaidPageProps): ReactElement {
       </p>
       <section className="card narrow" aria-label={t('portal:navPayment')}>
         <div>
-          <p className="quiet">{invoiceName(portal, invoice)}</p>
+          <p className="quiet">
+            <a href={invoicePath(portal, invoice.reference)}>{invoiceName(portal, invoice)}</a>
+          </p>
           <h1>{t('portal:payAmount', { amount })}</h1>
         </div>
         <Way {...props} amount={amount} />

@@ -60,27 +60,35 @@ export const sharedGerman: Translation<typeof sharedEnglish> = {
   enterCard: 'Karte eingeben',
   saveCard: 'Karte speichern',
   saveACard: 'Karte speichern',
-  cardNeedsScript: 'Für die Karteneingabe ist JavaScript erforderlich. Aktivieren Sie es für diese Seite.',
-  cardNotLoaded: 'Das Kartenformular konnte nicht geladen werden. Prüfen Sie Ihre Verbindung und laden Sie die Seite neu.',
+  cardNeedsScript:
+    'Für die Karteneingabe ist JavaScript erforderlich. Aktivieren Sie es für diese Seite.',
+  cardNotLoaded:
+    'Das Kartenformular konnte nicht geladen werden. Prüfen Sie Ihre Verbindung und laden Sie die Seite neu.',
   paymentsSimulated: 'Zahlungen werden hier simuliert: Die nächste Seite nimmt nur Testkarten an.',
   cardsSimulated: 'Karten werden hier simuliert: Die nächste Seite nimmt nur Testkarten an.',
-  cardNotAccepted: 'Die Karte wurde nicht akzeptiert, es wurde nichts geändert. Versuchen Sie es erneut oder verwenden Sie eine andere Karte.',
+  cardNotAccepted:
+    'Die Karte wurde nicht akzeptiert, es wurde nichts geändert. Versuchen Sie es erneut oder verwenden Sie eine andere Karte.',
   cardNotEntered: 'Es wurde keine Karte eingegeben. Es wurde nichts geändert.',
   cardPaysUnpaid: 'Offene Beträge werden dieser Karte innerhalb weniger Minuten belastet.',
   nothingChargedNow: 'Jetzt wird nichts abgebucht.',
-  bankWaitedFor: 'Ihre Bank hat noch nicht geantwortet. Sie müssen hier nicht warten: Der Vorgang läuft auch ohne Sie weiter.',
+  bankWaitedFor:
+    'Ihre Bank hat noch nicht geantwortet. Sie müssen hier nicht warten: Der Vorgang läuft auch ohne Sie weiter.',
   bankCheckAgain: 'Erneut prüfen',
   amountExample: 'Ein Betrag wie {{whole}} oder {{parts}}',
   noSuchLinkTitle: 'Dieser Link ist ungültig',
-  noSuchLinkText: 'Er ist möglicherweise unvollständig. Öffnen Sie ihn erneut dort, wo Sie ihn gefunden haben.',
+  noSuchLinkText:
+    'Er ist möglicherweise unvollständig. Öffnen Sie ihn erneut dort, wo Sie ihn gefunden haben.',
   linkUsedTitle: 'Dieser Link wurde bereits verwendet',
-  linkUsedText: 'Er lässt sich nur einmal öffnen. Fordern Sie dort, wo Sie ihn gefunden haben, einen neuen an.',
+  linkUsedText:
+    'Er lässt sich nur einmal öffnen. Fordern Sie dort, wo Sie ihn gefunden haben, einen neuen an.',
   linkExpiredTitle: 'Dieser Link ist abgelaufen',
-  linkExpiredText: 'Ein Link ist 15 Minuten gültig. Fordern Sie dort, wo Sie ihn gefunden haben, einen neuen an.',
+  linkExpiredText:
+    'Ein Link ist 15 Minuten gültig. Fordern Sie dort, wo Sie ihn gefunden haben, einen neuen an.',
   checkoutDoneTitle: 'Dieser Kauf ist bereits abgeschlossen',
   checkoutDoneText: 'Sie können dieses Fenster schließen.',
   signedOutTitle: 'Sie sind abgemeldet',
-  signedOutText: 'Zum Schutz Ihres Kontos wird diese Seite nach einiger Zeit geschlossen. Öffnen Sie sie erneut dort, wo Sie hergekommen sind.',
+  signedOutText:
+    'Zum Schutz Ihres Kontos wird diese Seite nach einiger Zeit geschlossen. Öffnen Sie sie erneut dort, wo Sie hergekommen sind.',
   closedTitle: 'Sie sind abgemeldet',
   closedText: 'Sie können dieses Fenster schließen.',
   notForSaleTitle: 'Dies wird nicht mehr angeboten',
@@ -88,13 +96,17 @@ export const sharedGerman: Translation<typeof sharedEnglish> = {
   noPaymentsTitle: 'Zahlungen sind hier noch nicht möglich',
   noPaymentsText: 'Es wurde nichts abgebucht. Kontaktieren Sie uns, um dies zu kaufen.',
   paymentEndedTitle: 'Diese Zahlung wurde beendet',
-  paymentEndedText: 'Es wurde nichts abgebucht. Öffnen Sie den Kauf erneut dort, wo Sie hergekommen sind.',
+  paymentEndedText:
+    'Es wurde nichts abgebucht. Öffnen Sie den Kauf erneut dort, wo Sie hergekommen sind.',
   paidBackTitle: 'Sie erhalten Ihr Geld zurück',
-  paidBackText: 'Die Zahlung war erfolgreich, aber es gab nichts mehr zu kaufen. Der Betrag wird Ihrer Karte erstattet.',
+  paidBackText:
+    'Die Zahlung war erfolgreich, aber es gab nichts mehr zu kaufen. Der Betrag wird Ihrer Karte erstattet.',
   tooManyCheckoutsTitle: 'Zu viele Käufe sind offen',
-  tooManyCheckoutsText: 'Es wurde nichts abgebucht. Schließen Sie einen davon ab oder versuchen Sie es in 15 Minuten erneut.',
+  tooManyCheckoutsText:
+    'Es wurde nichts abgebucht. Schließen Sie einen davon ab oder versuchen Sie es in 15 Minuten erneut.',
   staleFormTitle: 'Dieses Formular ist veraltet',
-  staleFormText: 'Es wurde nichts geändert. Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es erneut.',
+  staleFormText:
+    'Es wurde nichts geändert. Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es erneut.',
   notFoundTitle: 'Hier ist nichts',
   notFoundText: 'Die Seite wurde möglicherweise verschoben oder ihr Inhalt existiert nicht mehr.',
   unavailableTitle: 'Das funktioniert gerade nicht',

@@ -65,11 +65,13 @@ export const sharedEnglish = {
   cardNotLoaded: 'The card form could not be loaded. Check your connection and reload the page.',
   paymentsSimulated: 'Payments are simulated here: the next page takes test cards only.',
   cardsSimulated: 'Cards are simulated here: the next page takes test cards only.',
-  cardNotAccepted: 'The card was not accepted, and nothing was changed. Try again, or use another card.',
+  cardNotAccepted:
+    'The card was not accepted, and nothing was changed. Try again, or use another card.',
   cardNotEntered: 'No card was entered. Nothing was changed.',
   cardPaysUnpaid: 'What could not be charged is charged to this card within a few minutes.',
   nothingChargedNow: 'Nothing is charged now.',
-  bankWaitedFor: 'Your bank has not answered yet. You do not need to wait here: this continues without you.',
+  bankWaitedFor:
+    'Your bank has not answered yet. You do not need to wait here: this continues without you.',
   bankCheckAgain: 'Check again',
   // Amounts that people type.
   amountExample: 'An amount such as {{whole}} or {{parts}}',
@@ -83,7 +85,8 @@ export const sharedEnglish = {
   checkoutDoneTitle: 'This checkout is already complete',
   checkoutDoneText: 'You can close this window.',
   signedOutTitle: 'You are signed out',
-  signedOutText: 'To keep your account safe, this page closes after a while. Open it again from where you came.',
+  signedOutText:
+    'To keep your account safe, this page closes after a while. Open it again from where you came.',
   closedTitle: 'You are signed out',
   closedText: 'You can close this window.',
   notForSaleTitle: 'This is no longer for sale',
@@ -93,7 +96,8 @@ export const sharedEnglish = {
   paymentEndedTitle: 'This payment has ended',
   paymentEndedText: 'Nothing was charged. Open the checkout again from where you came.',
   paidBackTitle: 'You get your money back',
-  paidBackText: 'The payment succeeded, but there was nothing left to buy with it. It is refunded to your card.',
+  paidBackText:
+    'The payment succeeded, but there was nothing left to buy with it. It is refunded to your card.',
   tooManyCheckoutsTitle: 'Too many checkouts are open',
   tooManyCheckoutsText: 'Nothing was charged. Finish one of them, or try again in 15 minutes.',
   staleFormTitle: 'This form is out of date',

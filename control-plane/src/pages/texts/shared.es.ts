@@ -66,14 +66,19 @@ export const sharedSpanish: Translation<typeof sharedEnglish> = {
   saveCard: 'Guardar la tarjeta',
   saveACard: 'Guardar una tarjeta',
   cardNeedsScript: 'Para introducir una tarjeta se necesita JavaScript. Actívelo para esta página.',
-  cardNotLoaded: 'No se pudo cargar el formulario de la tarjeta. Compruebe su conexión y vuelva a cargar la página.',
-  paymentsSimulated: 'Aquí los pagos son simulados: la página siguiente solo acepta tarjetas de prueba.',
-  cardsSimulated: 'Aquí las tarjetas son simuladas: la página siguiente solo acepta tarjetas de prueba.',
-  cardNotAccepted: 'La tarjeta no fue aceptada y no se ha cambiado nada. Vuelva a intentarlo o use otra tarjeta.',
+  cardNotLoaded:
+    'No se pudo cargar el formulario de la tarjeta. Compruebe su conexión y vuelva a cargar la página.',
+  paymentsSimulated:
+    'Aquí los pagos son simulados: la página siguiente solo acepta tarjetas de prueba.',
+  cardsSimulated:
+    'Aquí las tarjetas son simuladas: la página siguiente solo acepta tarjetas de prueba.',
+  cardNotAccepted:
+    'La tarjeta no fue aceptada y no se ha cambiado nada. Vuelva a intentarlo o use otra tarjeta.',
   cardNotEntered: 'No se introdujo ninguna tarjeta. No se ha cambiado nada.',
   cardPaysUnpaid: 'Lo que no se pudo cobrar se cargará a esta tarjeta en unos minutos.',
   nothingChargedNow: 'Ahora no se cobra nada.',
-  bankWaitedFor: 'Su banco aún no ha respondido. No hace falta que espere aquí: el proceso continúa sin usted.',
+  bankWaitedFor:
+    'Su banco aún no ha respondido. No hace falta que espere aquí: el proceso continúa sin usted.',
   bankCheckAgain: 'Comprobar de nuevo',
   amountExample: 'Un importe como {{whole}} o {{parts}}',
   noSuchLinkTitle: 'Este enlace no es válido',
@@ -85,7 +90,8 @@ export const sharedSpanish: Translation<typeof sharedEnglish> = {
   checkoutDoneTitle: 'Esta compra ya se ha completado',
   checkoutDoneText: 'Puede cerrar esta ventana.',
   signedOutTitle: 'Ha salido de su cuenta',
-  signedOutText: 'Para proteger su cuenta, esta página se cierra al cabo de un tiempo. Ábrala de nuevo desde donde llegó.',
+  signedOutText:
+    'Para proteger su cuenta, esta página se cierra al cabo de un tiempo. Ábrala de nuevo desde donde llegó.',
   closedTitle: 'Ha salido de su cuenta',
   closedText: 'Puede cerrar esta ventana.',
   notForSaleTitle: 'Esto ya no está a la venta',
@@ -95,9 +101,11 @@ export const sharedSpanish: Translation<typeof sharedEnglish> = {
   paymentEndedTitle: 'Este pago ha finalizado',
   paymentEndedText: 'No se ha cobrado nada. Abra de nuevo la compra desde donde llegó.',
   paidBackTitle: 'Se le devuelve el dinero',
-  paidBackText: 'El pago se realizó, pero ya no quedaba nada que comprar. Se reembolsa a su tarjeta.',
+  paidBackText:
+    'El pago se realizó, pero ya no quedaba nada que comprar. Se reembolsa a su tarjeta.',
   tooManyCheckoutsTitle: 'Hay demasiadas compras abiertas',
-  tooManyCheckoutsText: 'No se ha cobrado nada. Termine una de ellas o vuelva a intentarlo en 15 minutos.',
+  tooManyCheckoutsText:
+    'No se ha cobrado nada. Termine una de ellas o vuelva a intentarlo en 15 minutos.',
   staleFormTitle: 'Este formulario está desactualizado',
   staleFormText: 'No se ha cambiado nada. Vuelva atrás, recargue la página e inténtelo de nuevo.',
   notFoundTitle: 'Aquí no hay nada',

@@ -66,26 +66,34 @@ export const sharedFrench: Translation<typeof sharedEnglish> = {
   saveCard: 'Enregistrer la carte',
   saveACard: 'Enregistrer une carte',
   cardNeedsScript: 'La saisie d’une carte nécessite JavaScript. Activez-le pour cette page.',
-  cardNotLoaded: 'Le formulaire de carte n’a pas pu être chargé. Vérifiez votre connexion et rechargez la page.',
-  paymentsSimulated: 'Les paiements sont simulés ici : la page suivante n’accepte que des cartes de test.',
-  cardsSimulated: 'Les cartes sont simulées ici : la page suivante n’accepte que des cartes de test.',
-  cardNotAccepted: 'La carte n’a pas été acceptée et rien n’a été modifié. Réessayez ou utilisez une autre carte.',
+  cardNotLoaded:
+    'Le formulaire de carte n’a pas pu être chargé. Vérifiez votre connexion et rechargez la page.',
+  paymentsSimulated:
+    'Les paiements sont simulés ici : la page suivante n’accepte que des cartes de test.',
+  cardsSimulated:
+    'Les cartes sont simulées ici : la page suivante n’accepte que des cartes de test.',
+  cardNotAccepted:
+    'La carte n’a pas été acceptée et rien n’a été modifié. Réessayez ou utilisez une autre carte.',
   cardNotEntered: 'Aucune carte n’a été saisie. Rien n’a été modifié.',
   cardPaysUnpaid: 'Ce qui n’a pas pu être débité sera débité de cette carte dans quelques minutes.',
   nothingChargedNow: 'Rien n’est débité maintenant.',
-  bankWaitedFor: 'Votre banque n’a pas encore répondu. Inutile d’attendre ici : l’opération se poursuit sans vous.',
+  bankWaitedFor:
+    'Votre banque n’a pas encore répondu. Inutile d’attendre ici : l’opération se poursuit sans vous.',
   bankCheckAgain: 'Vérifier à nouveau',
   amountExample: 'Un montant comme {{whole}} ou {{parts}}',
   noSuchLinkTitle: 'Ce lien n’est pas valide',
-  noSuchLinkText: 'Il est peut-être incomplet. Ouvrez-le à nouveau depuis l’endroit où vous l’avez trouvé.',
+  noSuchLinkText:
+    'Il est peut-être incomplet. Ouvrez-le à nouveau depuis l’endroit où vous l’avez trouvé.',
   linkUsedTitle: 'Ce lien a déjà été utilisé',
   linkUsedText: 'Il ne s’ouvre qu’une fois. Demandez-en un nouveau là où vous l’avez trouvé.',
   linkExpiredTitle: 'Ce lien a expiré',
-  linkExpiredText: 'Un lien est valable 15 minutes. Demandez-en un nouveau là où vous l’avez trouvé.',
+  linkExpiredText:
+    'Un lien est valable 15 minutes. Demandez-en un nouveau là où vous l’avez trouvé.',
   checkoutDoneTitle: 'Cette commande est déjà terminée',
   checkoutDoneText: 'Vous pouvez fermer cette fenêtre.',
   signedOutTitle: 'Vous êtes déconnecté',
-  signedOutText: 'Pour protéger votre compte, cette page se ferme après un certain temps. Ouvrez-la à nouveau depuis l’endroit d’où vous veniez.',
+  signedOutText:
+    'Pour protéger votre compte, cette page se ferme après un certain temps. Ouvrez-la à nouveau depuis l’endroit d’où vous veniez.',
   closedTitle: 'Vous êtes déconnecté',
   closedText: 'Vous pouvez fermer cette fenêtre.',
   notForSaleTitle: 'Ce n’est plus en vente',
@@ -95,7 +103,8 @@ export const sharedFrench: Translation<typeof sharedEnglish> = {
   paymentEndedTitle: 'Ce paiement est terminé',
   paymentEndedText: 'Rien n’a été débité. Rouvrez la commande depuis l’endroit d’où vous veniez.',
   paidBackTitle: 'Vous êtes remboursé',
-  paidBackText: 'Le paiement a réussi, mais il n’y avait plus rien à acheter. Il est remboursé sur votre carte.',
+  paidBackText:
+    'Le paiement a réussi, mais il n’y avait plus rien à acheter. Il est remboursé sur votre carte.',
   tooManyCheckoutsTitle: 'Trop de commandes sont ouvertes',
   tooManyCheckoutsText: 'Rien n’a été débité. Terminez l’une d’elles ou réessayez dans 15 minutes.',
   staleFormTitle: 'Ce formulaire n’est plus à jour',

@@ -56,14 +56,19 @@ export const sharedJapanese: Translation<typeof sharedEnglish> = {
   saveCard: 'カードを保存',
   saveACard: 'カードの保存',
   cardNeedsScript: 'カードの入力には JavaScript が必要です。このページで有効にしてください。',
-  cardNotLoaded: 'カード入力欄を読み込めませんでした。接続を確認し、ページを再読み込みしてください。',
-  paymentsSimulated: 'ここでのお支払いはシミュレーションです。次のページではテスト用カードのみ使えます。',
-  cardsSimulated: 'ここでのカードはシミュレーションです。次のページではテスト用カードのみ使えます。',
-  cardNotAccepted: 'カードが受け付けられなかったため、何も変更されていません。もう一度試すか、別のカードをお使いください。',
+  cardNotLoaded:
+    'カード入力欄を読み込めませんでした。接続を確認し、ページを再読み込みしてください。',
+  paymentsSimulated:
+    'ここでのお支払いはシミュレーションです。次のページではテスト用カードのみ使えます。',
+  cardsSimulated:
+    'ここでのカードはシミュレーションです。次のページではテスト用カードのみ使えます。',
+  cardNotAccepted:
+    'カードが受け付けられなかったため、何も変更されていません。もう一度試すか、別のカードをお使いください。',
   cardNotEntered: 'カードが入力されていません。何も変更されていません。',
   cardPaysUnpaid: '請求できなかった金額は、数分以内にこのカードに請求されます。',
   nothingChargedNow: '今回の請求はありません。',
-  bankWaitedFor: '銀行からの応答がまだありません。処理は自動的に続くため、このページでお待ちいただく必要はありません。',
+  bankWaitedFor:
+    '銀行からの応答がまだありません。処理は自動的に続くため、このページでお待ちいただく必要はありません。',
   bankCheckAgain: 'もう一度確認',
   amountExample: '{{whole}} や {{parts}} のような金額',
   noSuchLinkTitle: 'このリンクは無効です',
@@ -75,7 +80,8 @@ export const sharedJapanese: Translation<typeof sharedEnglish> = {
   checkoutDoneTitle: 'この購入手続きは完了しています',
   checkoutDoneText: 'このウィンドウを閉じて構いません。',
   signedOutTitle: 'サインアウトしました',
-  signedOutText: 'アカウント保護のため、このページは一定時間後に閉じられます。元の場所からもう一度開いてください。',
+  signedOutText:
+    'アカウント保護のため、このページは一定時間後に閉じられます。元の場所からもう一度開いてください。',
   closedTitle: 'サインアウトしました',
   closedText: 'このウィンドウを閉じて構いません。',
   notForSaleTitle: '現在は販売していません',
@@ -85,11 +91,14 @@ export const sharedJapanese: Translation<typeof sharedEnglish> = {
   paymentEndedTitle: 'このお支払いは終了しました',
   paymentEndedText: '請求は行われていません。元の場所から購入手続きを開き直してください。',
   paidBackTitle: 'お支払いを返金します',
-  paidBackText: 'お支払いは完了しましたが、購入できるものがありませんでした。カードに返金されます。',
+  paidBackText:
+    'お支払いは完了しましたが、購入できるものがありませんでした。カードに返金されます。',
   tooManyCheckoutsTitle: '開いている購入手続きが多すぎます',
-  tooManyCheckoutsText: '請求は行われていません。いずれかを完了するか、15 分後にもう一度お試しください。',
+  tooManyCheckoutsText:
+    '請求は行われていません。いずれかを完了するか、15 分後にもう一度お試しください。',
   staleFormTitle: 'フォームが古くなっています',
-  staleFormText: '何も変更されていません。前のページに戻り、再読み込みしてからもう一度お試しください。',
+  staleFormText:
+    '何も変更されていません。前のページに戻り、再読み込みしてからもう一度お試しください。',
   notFoundTitle: 'ページが見つかりません',
   notFoundText: 'ページが移動したか、内容が削除された可能性があります。',
   unavailableTitle: '現在ご利用いただけません',

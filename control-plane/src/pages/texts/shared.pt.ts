@@ -66,14 +66,18 @@ export const sharedPortuguese: Translation<typeof sharedEnglish> = {
   saveCard: 'Salvar cartão',
   saveACard: 'Salvar um cartão',
   cardNeedsScript: 'Para inserir um cartão é necessário JavaScript. Ative-o para esta página.',
-  cardNotLoaded: 'Não foi possível carregar o formulário do cartão. Verifique sua conexão e recarregue a página.',
-  paymentsSimulated: 'Os pagamentos são simulados aqui: a próxima página aceita apenas cartões de teste.',
+  cardNotLoaded:
+    'Não foi possível carregar o formulário do cartão. Verifique sua conexão e recarregue a página.',
+  paymentsSimulated:
+    'Os pagamentos são simulados aqui: a próxima página aceita apenas cartões de teste.',
   cardsSimulated: 'Os cartões são simulados aqui: a próxima página aceita apenas cartões de teste.',
-  cardNotAccepted: 'O cartão não foi aceito e nada foi alterado. Tente novamente ou use outro cartão.',
+  cardNotAccepted:
+    'O cartão não foi aceito e nada foi alterado. Tente novamente ou use outro cartão.',
   cardNotEntered: 'Nenhum cartão foi inserido. Nada foi alterado.',
   cardPaysUnpaid: 'O que não pôde ser cobrado será cobrado neste cartão em alguns minutos.',
   nothingChargedNow: 'Nada é cobrado agora.',
-  bankWaitedFor: 'Seu banco ainda não respondeu. Você não precisa esperar aqui: o processo continua sem você.',
+  bankWaitedFor:
+    'Seu banco ainda não respondeu. Você não precisa esperar aqui: o processo continua sem você.',
   bankCheckAgain: 'Verificar novamente',
   amountExample: 'Um valor como {{whole}} ou {{parts}}',
   noSuchLinkTitle: 'Este link não é válido',
@@ -85,7 +89,8 @@ export const sharedPortuguese: Translation<typeof sharedEnglish> = {
   checkoutDoneTitle: 'Esta compra já foi concluída',
   checkoutDoneText: 'Você pode fechar esta janela.',
   signedOutTitle: 'Você saiu da sua conta',
-  signedOutText: 'Para proteger sua conta, esta página fecha após algum tempo. Abra-a novamente de onde você veio.',
+  signedOutText:
+    'Para proteger sua conta, esta página fecha após algum tempo. Abra-a novamente de onde você veio.',
   closedTitle: 'Você saiu da sua conta',
   closedText: 'Você pode fechar esta janela.',
   notForSaleTitle: 'Isto não está mais à venda',
@@ -95,7 +100,8 @@ export const sharedPortuguese: Translation<typeof sharedEnglish> = {
   paymentEndedTitle: 'Este pagamento foi encerrado',
   paymentEndedText: 'Nada foi cobrado. Abra a compra novamente de onde você veio.',
   paidBackTitle: 'Você receberá seu dinheiro de volta',
-  paidBackText: 'O pagamento foi concluído, mas não havia mais nada a comprar. O valor será reembolsado no seu cartão.',
+  paidBackText:
+    'O pagamento foi concluído, mas não havia mais nada a comprar. O valor será reembolsado no seu cartão.',
   tooManyCheckoutsTitle: 'Há compras demais em aberto',
   tooManyCheckoutsText: 'Nada foi cobrado. Conclua uma delas ou tente novamente em 15 minutos.',
   staleFormTitle: 'Este formulário está desatualizado',

@@ -1,0 +1,34 @@
+import { expiryText } from './card-expiry.ts'
+import type { PaidWith } from '@tollgate/domain/payments/payment-intent'
+import type { ChargedPeriod } from '@tollgate/domain/pricing/invoice-line'
+import { say } from './document-words.ts'
+
+/* How documents write dates, periods, countries and cards. */
+
+const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+const countryNames = new Intl.DisplayNames('en', { type: 'region' })
+
+export function dateText(at: Date): string {
+  return dates.format(at)
+}
+
+/** The first and the last day: a period that ends at midnight does not include the day that begins then. */
+export function periodText({ start, end }: ChargedPeriod): string {
+  return say('period', { start: dateText(start), end: dateText(new Date(end.getTime() - 1)) })
+}
+
+export function countryText(code: string): string {
+  return countryNames.of(code) ?? code
+}
+
+/** `Visa ending in 4242` */
+export function cardText({ brand, last4 }: PaidWith): string {
+  const name = `${brand.slice(0, 1).toUpperCase()}${brand.slice(1)}`
+  return say('card', { brand: name, last4 })
+}
+
+/** `Visa ending in 4242 (12/2034)` */
+export function cardWithExpiryText(card: PaidWith): string {
+  const expiry = expiryText(card)
+  return expiry === null ? cardText(card) : say('cardWithExpiry', { card: cardText(card), expiry })
+}

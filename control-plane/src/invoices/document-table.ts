@@ -1,0 +1,148 @@
+import { drawLines, heightOf, heightOfAll, type Doc, type SetLine } from './text-layout.ts'
+
+/*
+ * Tables that break across pages: the head is repeated on each, and a row that is taller than what is left of a page
+ * goes on at the next one. Screen readers find the cells by the tags; what only decorates is marked as an artifact.
+ */
+
+export type Column = {
+  /** In points. */
+  readonly width: number
+  readonly align?: 'left' | 'right'
+}
+
+/** The lines of each cell. */
+export type Row = readonly (readonly SetLine[])[]
+
+export type Table = {
+  readonly x: number
+  readonly columns: readonly Column[]
+  /** Absent: no head, and the first cell of each row is its heading. */
+  readonly head?: Row
+  readonly rows: readonly Row[]
+  readonly rules: { readonly head: string; readonly row: string } | undefined
+  /** Above and below each row, in points. */
+  readonly padding: number
+}
+
+type Structure = ReturnType<Doc['struct']>
+
+export function drawTable(doc: Doc, parent: Structure, table: Table): void {
+  const structure = doc.struct('Table')
+  parent.add(structure)
+  const headHeight = table.head === undefined ? 0 : rowHeight(table.head, table)
+  const [first] = table.rows
+  keepRoom(doc, headHeight + (first === undefined ? 0 : Math.min(rowHeight(first, table), 120)))
+  drawHead(doc, table, structure)
+  for (const row of table.rows) drawRow(doc, table, structure, row)
+  structure.end()
+}
+
+/** Begins another page if so many points are not left on this one. */
+export function keepRoom(doc: Doc, height: number): boolean {
+  if (doc.y + height <= bottomOf(doc)) return false
+  doc.addPage()
+  doc.y = doc.page.margins.top
+  return true
+}
+
+/** What only decorates, for nobody to read. */
+export function drawArtifact(doc: Doc, draw: () => void): void {
+  const { y } = doc
+  doc.markContent('Artifact', { type: 'Layout' })
+  draw()
+  doc.endMarkedContent()
+  doc.y = y
+}
+
+function bottomOf(doc: Doc): number {
+  return doc.page.height - doc.page.margins.bottom
+}
+
+function rowHeight(row: Row, { padding }: Table): number {
+  return Math.max(0, ...row.map(heightOfAll)) + 2 * padding
+}
+
+/** The head is read once; where a page repeats it, it is decoration. */
+function drawHead(doc: Doc, table: Table, structure: Structure | undefined): void {
+  const { head, rules } = table
+  if (head === undefined) return
+  if (structure === undefined) drawArtifact(doc, () => drawCells(doc, table, head))
+  else drawTagged(doc, table, structure, head, 'head')
+  doc.y += rowHeight(head, table)
+  if (rules !== undefined) drawRule(doc, table, rules.head)
+}
+
+function drawRow(doc: Doc, table: Table, structure: Structure, row: Row): void {
+  const isTall = rowHeight(row, table) > usableHeight(doc, table)
+  let left: Row = row
+  if (!isTall && keepRoom(doc, rowHeight(row, table))) drawHead(doc, table, undefined)
+  while (left.some((cell) => cell.length > 0)) {
+    const room = bottomOf(doc) - doc.y - 2 * table.padding
+    const part = left.map((cell) => linesWithin(cell, room))
+    if (part.every((cell) => cell.length === 0)) {
+      doc.addPage()
+      doc.y = doc.page.margins.top
+      drawHead(doc, table, undefined)
+      continue
+    }
+    drawTagged(doc, table, structure, part, 'row')
+    doc.y += rowHeight(part, table)
+    left = left.map((cell, at) => cell.slice(part[at]!.length))
+  }
+  if (table.rules !== undefined) drawRule(doc, table, table.rules.row)
+}
+
+/** What a page has room for below a repeated head. */
+function usableHeight(doc: Doc, table: Table): number {
+  const headHeight = table.head === undefined ? 0 : rowHeight(table.head, table)
+  return bottomOf(doc) - doc.page.margins.top - headHeight
+}
+
+function linesWithin(cell: readonly SetLine[], room: number): readonly SetLine[] {
+  let height = 0
+  const end = cell.findIndex((line) => (height += heightOf(line)) > room)
+  return end === -1 ? cell : cell.slice(0, end)
+}
+
+function drawTagged(
+  doc: Doc,
+  table: Table,
+  structure: Structure,
+  row: Row,
+  kind: 'head' | 'row',
+): void {
+  const { y } = doc
+  const rowStructure = doc.struct('TR')
+  structure.add(rowStructure)
+  for (const [at, cell] of row.entries()) {
+    const scope =
+      kind === 'head' ? 'Column' : at === 0 && table.head === undefined ? 'Row' : undefined
+    const draw = (): void => drawCell(doc, table, at, cell, y)
+    rowStructure.add(
+      scope === undefined ? doc.struct('TD', draw) : doc.struct('TH', { scope } as object, draw),
+    )
+  }
+  rowStructure.end()
+  doc.y = y
+}
+
+function drawCells(doc: Doc, table: Table, row: Row): void {
+  const { y } = doc
+  for (const [at, cell] of row.entries()) drawCell(doc, table, at, cell, y)
+}
+
+function drawCell(doc: Doc, table: Table, at: number, cell: readonly SetLine[], y: number): void {
+  const { columns, padding } = table
+  const x = columns.slice(0, at).reduce((sum, { width }) => sum + width, table.x)
+  const { width, align = 'left' } = columns[at]!
+  drawLines(doc, cell, { x, y: y + padding, width, align })
+}
+
+function drawRule(doc: Doc, { x, columns }: Table, color: string): void {
+  const right = columns.reduce((sum, { width }) => sum + width, x)
+  const { y } = doc
+  drawArtifact(doc, () => {
+    doc.moveTo(x, y).lineTo(right, y).lineWidth(0.6).strokeColor(color).stroke()
+  })
+}

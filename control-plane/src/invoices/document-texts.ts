@@ -1,0 +1,128 @@
+import { formatMoney } from '@tollgate/domain/money/currencies'
+import type { InvoiceParties, InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
+import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
+import type { TaxCharge } from '@tollgate/domain/pricing/line-inputs'
+import { countryText, periodText } from './document-formats.ts'
+import { say } from './document-words.ts'
+
+/* What invoices and credit notes have in common. */
+
+export type NamedText = readonly [name: string, value: string]
+
+/** Everything that stands on the pages of an invoice or a credit note, as people read it. */
+export type DocumentTexts = {
+  readonly title: string
+  readonly seller: readonly string[]
+  readonly buyer: readonly string[]
+  readonly facts: readonly NamedText[]
+  readonly lines: readonly LineTexts[]
+  /** The last one is the amount that matters most. */
+  readonly sums: readonly NamedText[]
+  readonly taxes: readonly TaxTexts[]
+  readonly payments: readonly PaymentTexts[]
+  readonly notes: readonly string[]
+}
+
+export type LineTexts = {
+  readonly description: string
+  /** The period, and how usage was counted; one line each. */
+  readonly details: readonly string[]
+  /** Units and unit price, once for each price that the line has. */
+  readonly quantities: readonly string[]
+  readonly unitPrices: readonly string[]
+  readonly amount: string
+}
+
+export type TaxTexts = {
+  readonly tax: string
+  readonly rate: string
+  readonly base: string
+  readonly amount: string
+}
+
+export type PaymentTexts = {
+  readonly date: string
+  readonly method: string
+  readonly amount: string
+}
+
+export function titleText(name: 'invoice' | 'creditNote', environment: string): string {
+  return environment === 'live' ? say(name) : say('ofTestMode', { title: say(name) })
+}
+
+export function sellerLines({ seller }: InvoiceParties): string[] {
+  const { name, address = null, country, companyNumber, taxId, supportEmail } = seller
+  return withoutNone([
+    name,
+    ...addressLines(address),
+    country === null ? null : countryText(country),
+    companyNumber === null ? null : say('companyNumber', { number: companyNumber }),
+    taxId === null ? null : say('taxId', { number: taxId }),
+    supportEmail,
+  ])
+}
+
+export function buyerLines({ buyer }: InvoiceParties): string[] {
+  const { name, address = null, country = null, taxId = null, email, reference } = buyer
+  return withoutNone([
+    name,
+    ...addressLines(address),
+    country === null ? null : countryText(country),
+    taxId === null ? null : say('taxId', { number: taxId }),
+    email,
+    reference,
+  ])
+}
+
+function addressLines(address: string | null): string[] {
+  return address === null ? [] : address.split(/\r?\n/).map((line) => line.trim())
+}
+
+/** What was bought, by the names of the day the invoice was issued. */
+export function soldFacts({
+  parties,
+  planSnapshot,
+}: Pick<InvoiceWithLines, 'parties' | 'planSnapshot'>): NamedText[] {
+  const { productName } = parties ?? {}
+  return [
+    ...(productName === undefined ? [] : [[say('product'), productName] as const]),
+    ...(planSnapshot === null ? [] : [[say('plan'), planSnapshot.name] as const]),
+  ]
+}
+
+export function periodDetails({ period }: Pick<InvoiceLine, 'period'>): string[] {
+  return period === null ? [] : [periodText(period)]
+}
+
+export type TaxAmounts = {
+  readonly text: string
+  readonly ratePerMille: string
+  readonly amountMinor: bigint
+  /** Without the tax. */
+  readonly baseMinor: bigint
+}
+
+export function taxTexts(taxes: readonly TaxAmounts[], currency: string): TaxTexts[] {
+  return taxes.map(({ text, ratePerMille, amountMinor, baseMinor }) => ({
+    tax: text,
+    rate: say('percent', { percent: Number(ratePerMille) / 10 }),
+    base: formatMoney(baseMinor, currency),
+    amount: formatMoney(amountMinor, currency),
+  }))
+}
+
+/** What the law has an invoice without VAT state, by the VAT Directive, 2006/112/EC. */
+export function taxNotes(lines: readonly Pick<InvoiceLine, 'inputs'>[]): string[] {
+  const notes: Readonly<Record<TaxCharge['treatment'], string | null>> = {
+    standard: null,
+    reverse_charge: say('reverseChargeNote'),
+    none: say('noVatNote'),
+  }
+  return withoutNone(
+    lines.map(({ inputs }) => (inputs.kind === 'tax' ? notes[inputs.treatment] : null)),
+  )
+}
+
+export function withoutNone(texts: readonly (string | null)[]): string[] {
+  return texts.filter((text) => text !== null && text !== '') as string[]
+}

@@ -1,0 +1,36 @@
+import { formatMoney } from '@tollgate/domain/money/currencies'
+import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
+import { periodDetails, type LineTexts } from './document-texts.ts'
+import { say } from './document-words.ts'
+import { lateUsageTexts, unitsText, usageTexts, type UsageTexts } from './usage-texts.ts'
+
+/** A row of the table of an invoice: what was bought, how much of it, and at which price. */
+export function lineTexts(line: InvoiceLine, currency: string): LineTexts {
+  const { details, prices } = computationOf(line, currency)
+  return {
+    description: line.description,
+    details: [...periodDetails(line), ...details],
+    quantities: prices.map(({ quantity }) => quantity),
+    unitPrices: prices.map(({ unitPrice }) => unitPrice),
+    amount: formatMoney(line.amountMinor, currency),
+  }
+}
+
+function computationOf({ inputs, amountMinor }: InvoiceLine, currency: string): UsageTexts {
+  switch (inputs.kind) {
+    case 'usage':
+      return usageTexts(inputs)
+    case 'late_usage':
+      return lateUsageTexts(inputs)
+    case 'credits':
+      return { details: [say('credits', { credits: unitsText(inputs.credits) })], prices: [] }
+    // Amounts of earlier invoices are no quantity of anything.
+    case 'carried_in':
+      return { details: [], prices: [] }
+    default:
+      return {
+        details: [],
+        prices: [{ quantity: '1', unitPrice: formatMoney(amountMinor, currency) }],
+      }
+  }
+}

@@ -1,0 +1,304 @@
+import { buffer } from 'node:stream/consumers'
+import PdfDocument from 'pdfkit'
+import type { DocumentTexts, NamedText } from './document-texts.ts'
+import { drawArtifact, drawTable, keepRoom } from './document-table.ts'
+import { say } from './document-words.ts'
+import {
+  drawLines,
+  heightOf,
+  heightOfAll,
+  setText,
+  type Doc,
+  type SetLine,
+  type TextStyle,
+} from './text-layout.ts'
+
+/* Invoices and credit notes on pages of A4, with tags for screen readers. */
+
+/** How the provider looks to its customers. */
+export type Brand = {
+  /** `#rrggbb`; null: the default colour. */
+  readonly accentColor: string | null
+  /** A JPEG or PNG that was checked by `drawableLogo`; null: the seller's name is printed instead. */
+  readonly logo: Buffer | null
+}
+
+export type DocumentFile = {
+  /** As people call the document; it stands in the foot of each page. */
+  readonly name: string
+  /** Becomes the date of the file: the same document is the same bytes. */
+  readonly changedAt: Date
+  readonly texts: DocumentTexts
+  readonly brand: Brand
+}
+
+const margin = 50
+const defaultAccent = '#2f4fd0'
+const rule = '#d5d9e2'
+
+const ink: TextStyle = { size: 9, color: '#1a1f2b' }
+const strong: TextStyle = { ...ink, weight: 'bold' }
+const quiet: TextStyle = { size: 9, color: '#59626f' }
+const small: TextStyle = { size: 7.5, color: '#59626f' }
+
+export function renderDocument(file: DocumentFile): Promise<Buffer> {
+  const { name, changedAt, texts } = file
+  const doc = new PdfDocument({
+    size: 'A4',
+    margins: { top: margin, left: margin, right: margin, bottom: margin + 20 },
+    bufferPages: true,
+    lang: 'en',
+    displayTitle: true,
+    pdfVersion: '1.7',
+    tagged: true,
+    info: {
+      Title: `${texts.title} ${name}`,
+      Author: texts.seller[0] ?? '',
+      CreationDate: changedAt,
+      ModDate: changedAt,
+    },
+  })
+  const bytes = buffer(doc)
+  const root = doc.struct('Document')
+  doc.addStructure(root)
+  drawHead(doc, root, file)
+  drawParties(doc, root, texts)
+  drawLineTable(doc, root, file)
+  drawSums(doc, root, texts.sums)
+  drawTaxes(doc, root, texts)
+  drawPayments(doc, root, texts)
+  drawNotes(doc, root, texts.notes)
+  root.end()
+  drawFoot(doc, name)
+  doc.end()
+  return bytes
+}
+
+type Structure = ReturnType<Doc['struct']>
+
+const logoSize = { width: 180, height: 40 }
+
+function drawHead(doc: Doc, root: Structure, { texts, brand }: DocumentFile): void {
+  const accent = brand.accentColor ?? defaultAccent
+  drawArtifact(doc, () => doc.rect(0, 0, doc.page.width, 6).fill(accent))
+  const width = widthOf(doc)
+  const left = width * 0.55
+  const [seller = ''] = texts.seller
+  const title = setText(doc, texts.title, { ...strong, size: 20 }, width - left)
+  const at = { y: margin, width: width - left, align: 'right' } as const
+  root.add(doc.struct('H1', () => drawLines(doc, title, { ...at, x: margin + left })))
+  const logoBottom = drawLogo(doc, root, brand.logo, seller)
+  const name = setText(doc, seller, { ...strong, size: 13 }, left - 12)
+  if (logoBottom === undefined && seller !== '') {
+    root.add(doc.struct('P', () => drawLines(doc, name, { x: margin, y: margin, width: left })))
+  }
+  const nameBottom = margin + (seller === '' ? 0 : heightOfAll(name))
+  doc.y = Math.max(margin + heightOfAll(title), logoBottom ?? nameBottom) + 22
+}
+
+/** Returns where the picture ends; undefined if there is none that can be drawn. */
+function drawLogo(
+  doc: Doc,
+  root: Structure,
+  logo: Buffer | null,
+  seller: string,
+): number | undefined {
+  if (logo === null) return undefined
+  const image = openImage(doc, logo)
+  if (image === undefined) return undefined
+  const { width, height } = logoSize
+  const scale = Math.min(width / image.width, height / image.height, 1)
+  const bottom = margin + image.height * scale
+  const bbox = [margin, margin, margin + image.width * scale, bottom]
+  const draw = (): void => void doc.image(logo, margin, margin, { scale })
+  root.add(doc.struct('Figure', { alt: seller, bbox } as object, draw))
+  return bottom
+}
+
+function openImage(doc: Doc, logo: Buffer): { width: number; height: number } | undefined {
+  try {
+    return doc.openImage(logo)
+  } catch {
+    return undefined
+  }
+}
+
+function drawParties(doc: Doc, root: Structure, { seller, buyer, facts }: DocumentTexts): void {
+  const width = widthOf(doc)
+  const top = doc.y
+  const column = width / 3 - 10
+  const bottoms = [
+    drawParty(doc, root, say('from'), seller, { x: margin, y: top, width: column }),
+    drawParty(doc, root, say('billTo'), buyer, { x: margin + width / 3, y: top, width: column }),
+    drawFacts(doc, root, facts, { x: margin + (2 * width) / 3, y: top, width: width / 3 }),
+  ]
+  doc.y = Math.max(...bottoms) + 24
+}
+
+type Place = { readonly x: number; readonly y: number; readonly width: number }
+
+/** The first line is a name. Returns where the block ends. */
+function drawParty(
+  doc: Doc,
+  root: Structure,
+  heading: string,
+  [name, ...rest]: readonly string[],
+  place: Place,
+): number {
+  if (name === undefined) return place.y
+  const lines = [
+    ...setText(doc, name, strong, place.width),
+    ...rest.flatMap((line) => setText(doc, line, ink, place.width)),
+  ]
+  const head = setText(doc, heading, small, place.width)
+  const top = place.y + heightOfAll(head) + 2
+  root.add(doc.struct('H2', () => drawLines(doc, head, place)))
+  root.add(doc.struct('P', () => drawLines(doc, lines, { ...place, y: top })))
+  return top + heightOfAll(lines)
+}
+
+function drawFacts(doc: Doc, root: Structure, facts: readonly NamedText[], place: Place): number {
+  const nameWidth = place.width * 0.38
+  let { y } = place
+  for (const [name, value] of facts) {
+    const names = setText(doc, name, quiet, nameWidth - 6)
+    const values = setText(doc, value, ink, place.width - nameWidth)
+    const draw = (): void => {
+      drawLines(doc, names, { ...place, y, width: nameWidth })
+      const at = { x: place.x + nameWidth, y, width: place.width - nameWidth }
+      drawLines(doc, values, at)
+    }
+    root.add(doc.struct('P', draw))
+    y += Math.max(heightOfAll(names), heightOfAll(values)) + 1.5
+  }
+  return y
+}
+
+function drawLineTable(doc: Doc, root: Structure, { texts, brand }: DocumentFile): void {
+  const widths = shareOf(doc, [0.48, 0.17, 0.17, 0.18])
+  const [descriptionWidth, ...numberWidths] = widths as [number, ...number[]]
+  const heads = [say('description'), say('quantity'), say('unitPrice'), say('amount')]
+  const numbers = (values: readonly string[], at: number): SetLine[] =>
+    values.flatMap((value) => setText(doc, value, ink, numberWidths[at]! - 8))
+  drawTable(doc, root, {
+    x: margin,
+    columns: widths.map((width, at) => ({ width, align: at === 0 ? 'left' : 'right' })),
+    head: heads.map((head, at) => setText(doc, head, small, widths[at]!)),
+    rows: texts.lines.map(({ description, details, quantities, unitPrices, amount }) => [
+      [
+        ...setText(doc, description, ink, descriptionWidth - 12),
+        ...details.flatMap((detail) => setText(doc, detail, small, descriptionWidth - 12)),
+      ],
+      numbers(quantities, 0),
+      numbers(unitPrices, 1),
+      numbers([amount], 2),
+    ]),
+    rules: { head: brand.accentColor ?? defaultAccent, row: rule },
+    padding: 5,
+  })
+}
+
+/** The sums stay together, at the right below the amounts. */
+function drawSums(doc: Doc, root: Structure, sums: readonly NamedText[]): void {
+  const width = widthOf(doc) * 0.55
+  const columns = [{ width: width * 0.62 }, { width: width * 0.38, align: 'right' }] as const
+  const rows = sums.map(([name, amount], at) => {
+    const isLast = at === sums.length - 1
+    const [nameStyle, amountStyle] = isLast
+      ? [
+          { ...strong, size: 11 },
+          { ...strong, size: 11 },
+        ]
+      : [quiet, ink]
+    return [
+      setText(doc, name, nameStyle, columns[0].width - 8),
+      setText(doc, amount, amountStyle, columns[1].width),
+    ]
+  })
+  doc.y += 10
+  keepRoom(doc, rows.length * 20)
+  const x = margin + widthOf(doc) - width
+  drawTable(doc, root, { x, columns, rows, rules: undefined, padding: 2.5 })
+}
+
+function drawTaxes(doc: Doc, root: Structure, { taxes }: DocumentTexts): void {
+  if (taxes.length === 0) return
+  const heads = [say('tax'), say('taxRate'), say('taxBase'), say('taxAmount')]
+  const rows = taxes.map(({ tax, rate, base, amount }) => [tax, rate, base, amount])
+  const shares = [0.48, 0.12, 0.2, 0.2]
+  drawPlainTable(doc, root, { title: say('tax'), heads, rows, shares, firstNumber: 1 })
+}
+
+function drawPayments(doc: Doc, root: Structure, { payments }: DocumentTexts): void {
+  if (payments.length === 0) return
+  const heads = [say('paymentMethod'), say('paymentDate'), say('amount')]
+  const rows = payments.map(({ method, date, amount }) => [method, date, amount])
+  const shares = [0.56, 0.24, 0.2]
+  drawPlainTable(doc, root, { title: say('payments'), heads, rows, shares, firstNumber: 2 })
+}
+
+type PlainTable = {
+  readonly title: string
+  readonly heads: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+  readonly shares: readonly number[]
+  /** From this column on, cells are aligned to the right. */
+  readonly firstNumber: number
+}
+
+function drawPlainTable(doc: Doc, root: Structure, table: PlainTable): void {
+  const { title, heads, rows, shares, firstNumber } = table
+  const widths = shareOf(doc, shares)
+  const setRow = (cells: readonly string[], style: TextStyle): SetLine[][] =>
+    cells.map((cell, at) => setText(doc, cell, style, widths[at]! - 8))
+  const heading = setText(doc, title, strong, widthOf(doc))
+  doc.y += 16
+  keepRoom(doc, 80)
+  const place = { x: margin, y: doc.y, width: widthOf(doc) }
+  root.add(doc.struct('H2', () => drawLines(doc, heading, place)))
+  doc.y = place.y + heightOfAll(heading)
+  drawTable(doc, root, {
+    x: margin,
+    columns: widths.map((width, at) => ({ width, align: at < firstNumber ? 'left' : 'right' })),
+    head: setRow(heads, small),
+    rows: rows.map((cells) => setRow(cells, ink)),
+    rules: { head: rule, row: rule },
+    padding: 4,
+  })
+}
+
+function drawNotes(doc: Doc, root: Structure, notes: readonly string[]): void {
+  doc.y += 18
+  for (const note of notes) {
+    for (const line of setText(doc, note, small, widthOf(doc))) {
+      keepRoom(doc, heightOf(line))
+      const place = { x: margin, y: doc.y, width: widthOf(doc) }
+      root.add(doc.struct('P', () => drawLines(doc, [line], place)))
+      doc.y = place.y + heightOf(line)
+    }
+    doc.y += 3
+  }
+}
+
+/** In the margin at the bottom of each page. */
+function drawFoot(doc: Doc, name: string): void {
+  const { start, count } = doc.bufferedPageRange()
+  for (let at = 0; at < count; at += 1) {
+    doc.switchToPage(start + at)
+    doc.page.margins.bottom = 0
+    const place = { x: margin, y: doc.page.height - margin, width: widthOf(doc) }
+    const page = say('page', { page: at + 1, pages: count })
+    drawArtifact(doc, () => {
+      drawLines(doc, setText(doc, name, small, place.width), place)
+      drawLines(doc, setText(doc, page, small, place.width), { ...place, align: 'right' })
+    })
+  }
+}
+
+function widthOf(doc: Doc): number {
+  return doc.page.width - 2 * margin
+}
+
+function shareOf(doc: Doc, shares: readonly number[]): number[] {
+  return shares.map((share) => share * widthOf(doc))
+}

@@ -1,0 +1,134 @@
+import LineBreaker from 'linebreak'
+import type PdfDocument from 'pdfkit'
+import { runsOf, type Run, type Weight } from './fonts.ts'
+
+/*
+ * Breaks texts into lines and draws them. pdfkit does so for one font at a time; a name may need two.
+ */
+
+export type Doc = InstanceType<typeof PdfDocument>
+
+export type TextStyle = {
+  readonly size: number
+  readonly color: string
+  readonly weight?: Weight
+}
+
+export type SetLine = {
+  readonly runs: readonly Run[]
+  readonly width: number
+  readonly style: TextStyle
+}
+
+/** Heights of a line and of its baseline, in parts of the font size. */
+const lineHeight = 1.35
+const baseline = 1.02
+
+export function heightOf({ style }: SetLine): number {
+  return style.size * lineHeight
+}
+
+export function heightOfAll(lines: readonly SetLine[]): number {
+  return lines.reduce((sum, line) => sum + heightOf(line), 0)
+}
+
+/** The text in lines that are at most so wide, in points. */
+export function setText(doc: Doc, text: string, style: TextStyle, width: number): SetLine[] {
+  const lines: string[] = []
+  let line = ''
+  for (const part of partsOf(printable(text))) {
+    if (measure(doc, line + part.trimEnd(), style) <= width) {
+      line += part
+      continue
+    }
+    if (line !== '') lines.push(line)
+    line = ''
+    // A word that is wider than the line is broken where it does not fit.
+    for (const char of graphemesOf(part)) {
+      if (line !== '' && measure(doc, line + char, style) > width) {
+        lines.push(line)
+        line = ''
+      }
+      line += char
+    }
+  }
+  return [...lines, line].map((each) => setLine(doc, each.trimEnd(), style))
+}
+
+/** Draws the lines below each other and returns where the next one begins. */
+export function drawLines(
+  doc: Doc,
+  lines: readonly SetLine[],
+  {
+    x,
+    y,
+    width,
+    align = 'left',
+  }: { x: number; y: number; width: number; align?: 'left' | 'right' },
+): number {
+  let top = y
+  for (const line of lines) {
+    let left = align === 'left' ? x : x + width - line.width
+    const { size, color } = line.style
+    for (const { font, text, actual } of line.runs) {
+      use(doc, font, size).fillColor(color)
+      if (actual !== undefined) doc.markContent('Span', { actual })
+      doc.text(text, left, top + size * baseline, { lineBreak: false, baseline: 'alphabetic' })
+      if (actual !== undefined) doc.endMarkedContent()
+      left += doc.widthOfString(text)
+    }
+    top += heightOf(line)
+  }
+  return top
+}
+
+function setLine(doc: Doc, text: string, style: TextStyle): SetLine {
+  const runs = inVisualOrder(text).flatMap((part) => runsOf(part, style.weight ?? 'regular'))
+  return { runs, width: widthOf(doc, runs, style.size), style }
+}
+
+function measure(doc: Doc, text: string, { size, weight = 'regular' }: TextStyle): number {
+  return widthOf(doc, runsOf(text, weight), size)
+}
+
+function widthOf(doc: Doc, runs: readonly Run[], size: number): number {
+  return runs.reduce((sum, { font, text }) => sum + use(doc, font, size).widthOfString(text), 0)
+}
+
+/** pdfkit takes fonts that are parsed already; its types do not say so yet. */
+function use(doc: Doc, font: Run['font'], size: number): Doc {
+  return doc.font(font as unknown as Buffer, font.postscriptName).fontSize(size)
+}
+
+/** A control character has no shape, and would end the text for some readers. */
+function printable(text: string): string {
+  return text.replaceAll(/\s/gu, ' ').replaceAll(/[\p{Cc}\p{Cs}]/gu, '')
+}
+
+/** The parts between which a line may be broken. */
+function partsOf(text: string): string[] {
+  const breaker = new LineBreaker(text)
+  const parts: string[] = []
+  let from = 0
+  for (let next = breaker.nextBreak(); next !== null; next = breaker.nextBreak()) {
+    parts.push(text.slice(from, next.position))
+    from = next.position
+  }
+  return parts
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+function graphemesOf(text: string): string[] {
+  return [...graphemes.segment(text)].map(({ segment }) => segment)
+}
+
+const rightToLeft = '[\\p{Script=Arabic}\\p{Script=Hebrew}][^\\sA-Za-z0-9]*'
+const rightToLeftWords = new RegExp(`(${rightToLeft}(?:\\s+${rightToLeft})+)`, 'gu')
+
+/** The font places the letters of each word from right to left; the words are placed here. */
+function inVisualOrder(text: string): string[] {
+  return text
+    .split(rightToLeftWords)
+    .flatMap((part, at) => (at % 2 === 0 ? [part] : part.split(/(\s+)/).toReversed()))
+}

@@ -1,0 +1,78 @@
+/*
+ * A provider's accent colour on the hosted pages. Any colour can be chosen, so the colours of text and links are derived
+ * from it: contrast stays at least 4.5:1 (WCAG 2.2, 1.4.3) in light and in dark mode.
+ */
+
+/** `#rrggbb` in lower case. */
+export type HexColor = `#${string}`
+
+export type Tones = {
+  /** Links, focus rings, charts and borders: readable on every ground of the pages. */
+  readonly main: HexColor
+  /** The ground of buttons. */
+  readonly accent: HexColor
+  readonly accentHover: HexColor
+  /** The text on buttons: black or white. */
+  readonly onAccent: HexColor
+}
+
+export type ColorScheme = 'light' | 'dark'
+
+/** The grounds that links stand on, as `pages.css` sets them. */
+export const grounds: Readonly<Record<ColorScheme, readonly HexColor[]>> = {
+  light: ['#f6f7f9', '#ffffff', '#e2f4e9', '#fdf0d5', '#fdeaea'],
+  dark: ['#12151a', '#1b2027', '#163424', '#3a2c11', '#431c20'],
+}
+
+const contrastMin = 4.5
+const black: HexColor = '#000000'
+const white: HexColor = '#ffffff'
+
+export function tonesOf(accent: HexColor, scheme: ColorScheme): Tones {
+  const towards = scheme === 'light' ? black : white
+  const main = readableOn(accent, grounds[scheme], towards)
+  const onAccent = contrastOf(accent, black) >= contrastOf(accent, white) ? black : white
+  const opposite = onAccent === black ? white : black
+  return {
+    main,
+    accent,
+    accentHover: mix(accent, opposite, 0.15),
+    onAccent,
+  }
+}
+
+/** The colour itself, or as little of `towards` mixed in as makes it readable on all of the grounds. */
+function readableOn(color: HexColor, on: readonly HexColor[], towards: HexColor): HexColor {
+  const steps = 50
+  for (let step = 0; step < steps; step += 1) {
+    const candidate = mix(color, towards, step / steps)
+    if (on.every((ground) => contrastOf(candidate, ground) >= contrastMin)) return candidate
+  }
+  return towards
+}
+
+/** The contrast ratio of WCAG 2.2, from 1 to 21. */
+export function contrastOf(one: HexColor, other: HexColor): number {
+  const [lighter, darker] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => b - a)
+  return (lighter! + 0.05) / (darker! + 0.05)
+}
+
+function luminanceOf(color: HexColor): number {
+  const [red, green, blue] = channelsOf(color).map((value) => {
+    const part = value / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
+}
+
+function mix(color: HexColor, other: HexColor, part: number): HexColor {
+  const others = channelsOf(other)
+  const channels = channelsOf(color).map((value, at) =>
+    Math.round(value + (others[at]! - value) * part),
+  )
+  return `#${channels.map((value) => value.toString(16).padStart(2, '0')).join('')}`
+}
+
+function channelsOf(color: HexColor): number[] {
+  return [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16))
+}

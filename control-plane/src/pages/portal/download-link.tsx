@@ -1,0 +1,22 @@
+import type { ReactElement } from 'react'
+import type { Reader } from '../reader.ts'
+import type { Portal } from './portal.ts'
+
+/** Where the document of an invoice is. */
+export function invoicePath({ path }: Pick<Portal, 'path'>, invoiceRef: string): string {
+  return `${path}/invoices/${encodeURIComponent(invoiceRef)}`
+}
+
+/** Saves the document under the name that the server gives it, which is its number. */
+export function DownloadLink(props: {
+  readonly path: string
+  readonly name: string
+  readonly t: Reader['t']
+}): ReactElement {
+  const { path, name, t } = props
+  return (
+    <a className="button" href={path} download aria-label={t('portal:downloadNamed', { name })}>
+      {t('portal:download')}
+    </a>
+  )
+}

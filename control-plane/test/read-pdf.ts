@@ -1,0 +1,35 @@
+import { getDocumentProxy } from 'unpdf'
+
+export type ReadPdf = {
+  readonly title: string
+  readonly language: string
+  /** The text of each page in the order in which it is read, one line for each piece. */
+  readonly pages: readonly string[]
+  /** The names of the tags of all pages, such as `H1` or `TH`. */
+  readonly tags: readonly string[]
+}
+
+type Node = { readonly role?: string; readonly children?: readonly Node[] }
+
+/** Reads a PDF as a reader does. */
+export async function readPdf(pdf: Buffer): Promise<ReadPdf> {
+  const document = await getDocumentProxy(new Uint8Array(pdf))
+  const { info } = (await document.getMetadata()) as { info: Record<string, string> }
+  const pages: string[] = []
+  const tags: string[] = []
+  for (let number = 1; number <= document.numPages; number += 1) {
+    const page = await document.getPage(number)
+    const { items } = await page.getTextContent()
+    const texts = items.flatMap((item) =>
+      'str' in item && item.str.trim() !== '' ? [item.str] : [],
+    )
+    pages.push(texts.join('\n'))
+    tags.push(...rolesOf(await page.getStructTree()))
+  }
+  await document.destroy()
+  return { title: info['Title']!, language: info['Language']!, pages, tags }
+}
+
+function rolesOf({ role, children = [] }: Node): string[] {
+  return [...(role === undefined ? [] : [role]), ...children.flatMap(rolesOf)]
+}
