@@ -22,7 +22,7 @@ export type Formats = {
 }
 
 /** Returns the formats of a BCP 47 locale that is known to exist. */
-export function formatsFor(locale: string): Formats {
+export function formatsFor(locale = 'en-US'): Formats {
   const inUtc = { timeZone: 'UTC' } as const
   const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 6 })
   const decimals = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, useGrouping: false })

@@ -59,6 +59,11 @@ const kindTexts: Readonly<Record<WalletMovement['kind'], PlainKey>> = {
   give_back: 'portal:moveGiveBack',
 }
 
+/** The reasons of other movements are ours, in English. */
+function isNamedByProvider(kind: WalletMovement['kind']): boolean {
+  return kind === 'grant' || kind === 'adjustment'
+}
+
 type MovementsProps = {
   readonly portal: Portal
   readonly view: CreditsView
@@ -95,7 +100,7 @@ function Movements({ portal, view }: MovementsProps): ReactElement {
                 <td>
                   <time dateTime={createdAt.toISOString()}>{formats.dateTime(createdAt)}</time>
                 </td>
-                <td>{reason ?? t(kindTexts[kind])}</td>
+                <td>{(isNamedByProvider(kind) ? reason : null) ?? t(kindTexts[kind])}</td>
                 <td className="number">{formats.change(Number(amountMicros) / 1_000_000)}</td>
               </tr>
             ))}

@@ -90,7 +90,7 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   moveAdjustment: 'Anpassung',
   moveUsage: 'Nutzung',
   moveExpiry: 'Verfallen',
-  moveWriteOff: 'Konto geschlossen',
+  moveWriteOff: 'Negatives Guthaben ausgeglichen',
   moveTakeBack: 'Credits zurückgenommen',
   moveGiveBack: 'Credits zurückgegeben',
   pagesOfMovements: 'Seiten der Bewegungen',

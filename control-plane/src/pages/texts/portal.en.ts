@@ -88,7 +88,7 @@ export const portalEnglish = {
   moveAdjustment: 'Adjustment',
   moveUsage: 'Usage',
   moveExpiry: 'Expired',
-  moveWriteOff: 'Account closed',
+  moveWriteOff: 'Negative balance cleared',
   moveTakeBack: 'Credits taken back',
   moveGiveBack: 'Credits given back',
   pagesOfMovements: 'Pages of movements',

@@ -89,7 +89,7 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
   moveAdjustment: 'Ajuste',
   moveUsage: 'Uso',
   moveExpiry: 'Caducados',
-  moveWriteOff: 'Cuenta cerrada',
+  moveWriteOff: 'Saldo negativo regularizado',
   moveTakeBack: 'Créditos retirados',
   moveGiveBack: 'Créditos devueltos',
   pagesOfMovements: 'Páginas de movimientos',

@@ -91,7 +91,7 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   moveAdjustment: 'Ajustement',
   moveUsage: 'Utilisation',
   moveExpiry: 'Expirés',
-  moveWriteOff: 'Compte fermé',
+  moveWriteOff: 'Solde négatif remis à zéro',
   moveTakeBack: 'Crédits repris',
   moveGiveBack: 'Crédits rendus',
   pagesOfMovements: 'Pages des mouvements',

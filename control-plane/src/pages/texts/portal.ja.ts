@@ -86,7 +86,7 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   moveAdjustment: '調整',
   moveUsage: '使用',
   moveExpiry: '有効期限切れ',
-  moveWriteOff: 'アカウント終了',
+  moveWriteOff: 'マイナス残高の解消',
   moveTakeBack: 'クレジット取り消し',
   moveGiveBack: 'クレジット返還',
   pagesOfMovements: '履歴のページ',

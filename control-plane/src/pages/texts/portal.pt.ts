@@ -89,7 +89,7 @@ export const portalPortuguese: Translation<typeof portalEnglish> = {
   moveAdjustment: 'Ajuste',
   moveUsage: 'Uso',
   moveExpiry: 'Expirados',
-  moveWriteOff: 'Conta encerrada',
+  moveWriteOff: 'Saldo negativo zerado',
   moveTakeBack: 'Créditos retirados',
   moveGiveBack: 'Créditos devolvidos',
   pagesOfMovements: 'Páginas de movimentações',
