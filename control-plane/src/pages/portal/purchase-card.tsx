@@ -11,6 +11,7 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
 import { priceWords, purchaseWords } from '../purchase-words.ts'
+import type { Formats } from '../formats.ts'
 import { PostForm } from '../post-form.tsx'
 import type { Reader } from '../reader.ts'
 import type { PlainKey } from '../texts/texts.ts'
@@ -43,6 +44,12 @@ export function PurchaseCard({
   // A plan that is called Free does not need the price Free as well.
   const price =
     purchase.planSnapshot === null ? undefined : priceWords(purchase.planSnapshot, frame)
+  const facts: readonly (readonly [string, ReactElement | string])[] = [
+    ...(price === undefined || price === planName ? [] : [[t('portal:price'), price] as const]),
+    ...(words.date === undefined
+      ? []
+      : [[words.date.label, dayOf(words.date.on, formats)] as const]),
+  ]
   const changesAt = purchase.scheduledPlanAt ?? purchase.nextBillingDate
   return (
     <article className="card" aria-label={purchase.productName}>
@@ -53,22 +60,16 @@ export function PurchaseCard({
         </div>
         <span className={`badge ${words.tone}`}>{words.label}</span>
       </div>
-      <dl className="facts">
-        {price !== undefined && price !== planName && (
-          <div>
-            <dt>{t('portal:price')}</dt>
-            <dd>{price}</dd>
-          </div>
-        )}
-        {words.date !== undefined && (
-          <div>
-            <dt>{words.date.label}</dt>
-            <dd>
-              <time dateTime={words.date.on.toISOString()}>{formats.date(words.date.on)}</time>
-            </dd>
-          </div>
-        )}
-      </dl>
+      {facts.length > 0 && (
+        <dl className="facts">
+          {facts.map(([label, text]) => (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
       {purchase.scheduledPlan !== null && changesAt !== null && !isEnding(purchase) && (
         <p>
           {t('portal:takesOver', {
@@ -85,6 +86,10 @@ export function PurchaseCard({
       <PurchaseActions portal={portal} shown={shown} now={now} />
     </article>
   )
+}
+
+function dayOf(instant: Date, { date }: Formats): ReactElement {
+  return <time dateTime={instant.toISOString()}>{date(instant)}</time>
 }
 
 const pauseTexts: Readonly<Record<Pause, PlainKey>> = {
