@@ -135,7 +135,7 @@ describe('providers', () => {
           return [body.name, body.displayName, body.legalName].join()
         }),
       )
-    await stack.call(keys[0]!, 'PATCH', '/v1/ui/merchant', { name: 'Sandbox only' })
+    await stack.call(keys[0], 'PATCH', '/v1/ui/merchant', { name: 'Sandbox only' })
     expect(await namesOf()).toEqual(['Sandbox only,Sandbox only,Sandbox only', 'Old,Old,Old'])
     await tollgate('provider', 'rename', renamed, '--name', ' New ')
     expect(await namesOf()).toEqual(['New,New,New', 'New,New,New'])

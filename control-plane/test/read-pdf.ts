@@ -11,10 +11,21 @@ export type ReadPdf = {
 
 type Node = { readonly role?: string; readonly children?: readonly Node[] }
 
+/** The types of unpdf refer to those of pdfjs-dist, which is not installed. */
+const open = getDocumentProxy as unknown as (pdf: Uint8Array) => Promise<{
+  readonly numPages: number
+  getMetadata(): Promise<{ readonly info: Readonly<Record<string, string>> }>
+  getPage(number: number): Promise<{
+    getTextContent(): Promise<{ readonly items: readonly { readonly str?: string }[] }>
+    getStructTree(): Promise<Node>
+  }>
+  destroy(): Promise<void>
+}>
+
 /** Reads a PDF as a reader does. */
 export async function readPdf(pdf: Buffer): Promise<ReadPdf> {
-  const document = await getDocumentProxy(new Uint8Array(pdf))
-  const { info } = (await document.getMetadata()) as { info: Record<string, string> }
+  const document = await open(new Uint8Array(pdf))
+  const { info } = await document.getMetadata()
   const pages: string[] = []
   const tags: string[] = []
   for (let number = 1; number <= document.numPages; number += 1) {

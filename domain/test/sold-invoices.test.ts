@@ -136,7 +136,10 @@ function checkInvoice(invoice: InvoiceWithLines, sale: Bought, intent: PaymentIn
     paidMinor: paid,
     currency: sale.currency,
     nextChargeAt: null,
-    parties: { seller: { name: 'Acme' }, buyer: { reference: intent.customerRef } },
+    parties: {
+      seller: { name: 'Acme', address: null },
+      buyer: { reference: intent.customerRef },
+    },
   })
   const kinds = { credits: 'credits', month: 'recurring', 'for good': 'one_time' } as const
   const fee = sale.what === 'credits' || sale.setupFee === 0 ? [] : ['setup_fee']

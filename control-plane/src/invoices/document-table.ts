@@ -25,7 +25,19 @@ export type Table = {
   readonly padding: number
 }
 
-type Structure = ReturnType<Doc['struct']>
+export type Structure = ReturnType<Doc['struct']>
+
+/** Draws the content of a tag of that type, which screen readers announce. */
+export function addTag(
+  doc: Doc,
+  parent: Structure,
+  type: string,
+  draw: () => unknown,
+  // The types of pdfkit lack some of its options.
+  options: Readonly<Record<string, unknown>> = {},
+): void {
+  parent.add(doc.struct(type, options, [draw]))
+}
 
 export function drawTable(doc: Doc, parent: Structure, table: Table): void {
   const structure = doc.struct('Table')
@@ -119,9 +131,8 @@ function drawTagged(
     const scope =
       kind === 'head' ? 'Column' : at === 0 && table.head === undefined ? 'Row' : undefined
     const draw = (): void => drawCell(doc, table, at, cell, y)
-    rowStructure.add(
-      scope === undefined ? doc.struct('TD', draw) : doc.struct('TH', { scope } as object, draw),
-    )
+    if (scope === undefined) addTag(doc, rowStructure, 'TD', draw)
+    else addTag(doc, rowStructure, 'TH', draw, { scope })
   }
   rowStructure.end()
   doc.y = y

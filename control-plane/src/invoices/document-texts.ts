@@ -2,6 +2,7 @@ import { formatMoney } from '@tollgate/domain/money/currencies'
 import type { InvoiceParties, InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import type { TaxCharge } from '@tollgate/domain/pricing/line-inputs'
+import type { Environment } from '@tollgate/schemas/environment'
 import { countryText, periodText } from './document-formats.ts'
 import { say } from './document-words.ts'
 
@@ -46,7 +47,10 @@ export type PaymentTexts = {
   readonly amount: string
 }
 
-export function titleText(name: 'invoice' | 'creditNote', environment: string): string {
+export function titleText(
+  name: 'invoice' | 'receipt' | 'creditNote',
+  environment: Environment,
+): string {
   return environment === 'live' ? say(name) : say('ofTestMode', { title: say(name) })
 }
 

@@ -5,6 +5,7 @@
 
 export const documentWords = {
   invoice: 'Invoice',
+  receipt: 'Invoice and receipt',
   creditNote: 'Credit note',
   ofTestMode: '{{title}} (test)',
   from: 'From',

@@ -48,7 +48,8 @@ export function invoiceTexts(
     [say('reference'), reference],
   ]
   return {
-    title: titleText('invoice', environment),
+    // An invoice that says when and with what it was paid is a receipt.
+    title: titleText(invoice.paidMinor > 0n ? 'receipt' : 'invoice', environment),
     seller: parties === null ? [] : sellerLines(parties),
     buyer: parties === null ? [invoice.customerRef] : buyerLines(parties),
     facts: facts.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),

@@ -17,20 +17,21 @@ export function lineTexts(line: InvoiceLine, currency: string): LineTexts {
 }
 
 function computationOf({ inputs, amountMinor }: InvoiceLine, currency: string): UsageTexts {
+  const whole = { quantity: '1', unitPrice: formatMoney(amountMinor, currency) }
   switch (inputs.kind) {
     case 'usage':
       return usageTexts(inputs)
     case 'late_usage':
       return lateUsageTexts(inputs)
     case 'credits':
-      return { details: [say('credits', { credits: unitsText(inputs.credits) })], prices: [] }
+      return { details: [say('credits', { credits: unitsText(inputs.credits) })], prices: [whole] }
     // Amounts of earlier invoices are no quantity of anything.
     case 'carried_in':
       return { details: [], prices: [] }
     default:
       return {
         details: [],
-        prices: [{ quantity: '1', unitPrice: formatMoney(amountMinor, currency) }],
+        prices: [whole],
       }
   }
 }

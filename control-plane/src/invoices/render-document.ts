@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import PdfDocument from 'pdfkit'
 import type { DocumentTexts, NamedText } from './document-texts.ts'
-import { drawArtifact, drawTable, keepRoom } from './document-table.ts'
+import { addTag, drawArtifact, drawTable, keepRoom, type Structure } from './document-table.ts'
 import { say } from './document-words.ts'
 import {
   drawLines,
@@ -74,8 +74,6 @@ export function renderDocument(file: DocumentFile): Promise<Buffer> {
   return bytes
 }
 
-type Structure = ReturnType<Doc['struct']>
-
 const logoSize = { width: 180, height: 40 }
 
 function drawHead(doc: Doc, root: Structure, { texts, brand }: DocumentFile): void {
@@ -86,11 +84,11 @@ function drawHead(doc: Doc, root: Structure, { texts, brand }: DocumentFile): vo
   const [seller = ''] = texts.seller
   const title = setText(doc, texts.title, { ...strong, size: 20 }, width - left)
   const at = { y: margin, width: width - left, align: 'right' } as const
-  root.add(doc.struct('H1', () => drawLines(doc, title, { ...at, x: margin + left })))
+  addTag(doc, root, 'H1', () => drawLines(doc, title, { ...at, x: margin + left }))
   const logoBottom = drawLogo(doc, root, brand.logo, seller)
   const name = setText(doc, seller, { ...strong, size: 13 }, left - 12)
   if (logoBottom === undefined && seller !== '') {
-    root.add(doc.struct('P', () => drawLines(doc, name, { x: margin, y: margin, width: left })))
+    addTag(doc, root, 'P', () => drawLines(doc, name, { x: margin, y: margin, width: left }))
   }
   const nameBottom = margin + (seller === '' ? 0 : heightOfAll(name))
   doc.y = Math.max(margin + heightOfAll(title), logoBottom ?? nameBottom) + 22
@@ -111,13 +109,17 @@ function drawLogo(
   const bottom = margin + image.height * scale
   const bbox = [margin, margin, margin + image.width * scale, bottom]
   const draw = (): void => void doc.image(logo, margin, margin, { scale })
-  root.add(doc.struct('Figure', { alt: seller, bbox } as object, draw))
+  addTag(doc, root, 'Figure', draw, { alt: seller, bbox })
   return bottom
 }
 
-function openImage(doc: Doc, logo: Buffer): { width: number; height: number } | undefined {
+/** The types of pdfkit lack it. */
+type ImageOpener = { openImage(bytes: Buffer): { width: number; height: number } }
+
+/** Undefined if the picture is damaged. */
+function openImage(doc: Doc, logo: Buffer): ReturnType<ImageOpener['openImage']> | undefined {
   try {
-    return doc.openImage(logo)
+    return (doc as unknown as ImageOpener).openImage(logo)
   } catch {
     return undefined
   }
@@ -152,8 +154,8 @@ function drawParty(
   ]
   const head = setText(doc, heading, small, place.width)
   const top = place.y + heightOfAll(head) + 2
-  root.add(doc.struct('H2', () => drawLines(doc, head, place)))
-  root.add(doc.struct('P', () => drawLines(doc, lines, { ...place, y: top })))
+  addTag(doc, root, 'H2', () => drawLines(doc, head, place))
+  addTag(doc, root, 'P', () => drawLines(doc, lines, { ...place, y: top }))
   return top + heightOfAll(lines)
 }
 
@@ -168,7 +170,7 @@ function drawFacts(doc: Doc, root: Structure, facts: readonly NamedText[], place
       const at = { x: place.x + nameWidth, y, width: place.width - nameWidth }
       drawLines(doc, values, at)
     }
-    root.add(doc.struct('P', draw))
+    addTag(doc, root, 'P', draw)
     y += Math.max(heightOfAll(names), heightOfAll(values)) + 1.5
   }
   return y
@@ -255,7 +257,7 @@ function drawPlainTable(doc: Doc, root: Structure, table: PlainTable): void {
   doc.y += 16
   keepRoom(doc, 80)
   const place = { x: margin, y: doc.y, width: widthOf(doc) }
-  root.add(doc.struct('H2', () => drawLines(doc, heading, place)))
+  addTag(doc, root, 'H2', () => drawLines(doc, heading, place))
   doc.y = place.y + heightOfAll(heading)
   drawTable(doc, root, {
     x: margin,
@@ -273,7 +275,7 @@ function drawNotes(doc: Doc, root: Structure, notes: readonly string[]): void {
     for (const line of setText(doc, note, small, widthOf(doc))) {
       keepRoom(doc, heightOf(line))
       const place = { x: margin, y: doc.y, width: widthOf(doc) }
-      root.add(doc.struct('P', () => drawLines(doc, [line], place)))
+      addTag(doc, root, 'P', () => drawLines(doc, [line], place))
       doc.y = place.y + heightOf(line)
     }
     doc.y += 3

@@ -122,6 +122,7 @@ describe('what a customer says', () => {
     country: 'SE',
     taxId: 'SE556012579001',
     taxIdType: 'eu_vat',
+    address: 'Storgatan 1\n111 22 Stockholm',
   }
 
   test.each([
@@ -170,6 +171,17 @@ describe('what a customer says', () => {
     expect(decideTaxDetails({ isBusiness: true, country: 'SE' }, known)).toMatchObject({
       details: { customerName: 'Ada', taxId: null, taxIdType: null },
     })
+  })
+
+  test.each([
+    [undefined, known.address],
+    [' Nygatan 2 ', 'Nygatan 2'],
+    ['', null],
+  ])('of its address: %j becomes %j', (address, kept) => {
+    for (const isBusiness of [true, false]) {
+      const asked = { isBusiness, country: 'SE', ...(address === undefined ? {} : { address }) }
+      expect(decideTaxDetails(asked, known)).toMatchObject({ details: { address: kept } })
+    }
   })
 })
 

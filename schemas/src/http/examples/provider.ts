@@ -44,6 +44,8 @@ const merchant: MerchantBody = {
   termsUrl: 'https://acme.example/terms',
   privacyUrl: 'https://acme.example/privacy',
   country: 'GB',
+  address: '1 Canal Street\nLondon N1 9XY',
+  accentColor: '#0f766e',
   vatNumber: 'GB123456789',
   defaultCurrency: 'USD',
   supportedTopupCurrencies: ['USD', 'EUR'],
@@ -70,6 +72,11 @@ export const providerExamples = {
   updateMerchant: {
     body: examplesOf(merchantUpdateSchema, {
       'Where to ask': { supportEmail: 'help@acme.example', supportUrl: null },
+      'Name, colour and address': {
+        name: 'Acme',
+        accentColor: '#0f766e',
+        address: '1 Canal Street\nLondon N1 9XY',
+      },
       'Top-ups in euros too': { supportedTopupCurrencies: ['USD', 'EUR'] },
       'Links to own hosts only': { allowedLinkHosts: ['acme.example', '*.acme.example'] },
     }),
