@@ -6,8 +6,8 @@ import type {
   RechargeObstacle,
 } from '@tollgate/domain/auto-recharge/repository'
 import type { Card } from '@tollgate/domain/cards/repository'
-import { majorText } from '@tollgate/domain/money/currencies'
 import { expiryText } from '../../invoices/card-expiry.ts'
+import { amountText } from '../amount.ts'
 import { cardName } from '../card-name.ts'
 import { leastTopUpMinor, presetsMinor } from '../checkout/top-up-amounts.ts'
 import { PostForm } from '../post-form.tsx'
@@ -49,7 +49,7 @@ export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps)
     obstacle === null
       ? statusTexts[recharge?.status ?? 'disabled']
       : (['portal:autoTopUpPaused', 'warning'] as const)
-  const fields = typed ?? storedFields(view)
+  const fields = typed ?? storedFields(view, portal)
   const isWaiting = recharge?.status === 'pending_setup' || recharge?.status === 'failed'
   const isOn = recharge !== undefined && recharge.status !== 'disabled'
   return (
@@ -110,48 +110,50 @@ function Fields({ fields, view, portal }: FieldsProps): ReactElement {
   const least = formats.money(leastTopUpMinor(currency), currency)
   const { storedCredits } = view
   return (
-    <div className="fields top">
-      <div>
-        <label htmlFor="threshold">
-          {t('portal:whenBelow', { currency: view.displayRate.currency })}
-        </label>
-        <AmountInput name="threshold" value={fields.threshold} portal={portal} isRequired />
+    <>
+      <div className="fields">
+        <div>
+          <label htmlFor="threshold">
+            {t('portal:whenBelow', { currency: view.displayRate.currency })}
+          </label>
+          <AmountInput name="threshold" value={fields.threshold} portal={portal} isRequired />
+        </div>
+        <div>
+          <label htmlFor="topup">{t('portal:buyFor')}</label>
+          <AmountInput
+            name="topup"
+            value={fields.topup}
+            portal={portal}
+            suggestions={presetsMinor(currency).map((amountMinor) =>
+              amountText(amountMinor, currency, formats),
+            )}
+            describedBy="topup-terms"
+            isRequired
+          />
+        </div>
+        <div>
+          <label htmlFor="currency">{t('portal:currency')}</label>
+          <select id="currency" name="currency" defaultValue={currency}>
+            {view.currencies.map((code) => (
+              <option key={code} value={code}>
+                {code}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div>
+          <label htmlFor="monthlyMax">
+            {t('portal:monthlyMax')} <span className="quiet">{t('shared:optional')}</span>
+          </label>
+          <AmountInput name="monthlyMax" value={fields.monthlyMax} portal={portal} />
+        </div>
       </div>
-      <div>
-        <label htmlFor="topup">{t('portal:buyFor')}</label>
-        <AmountInput
-          name="topup"
-          value={fields.topup}
-          portal={portal}
-          suggestions={presetsMinor(currency).map((amountMinor) =>
-            majorText(amountMinor, currency),
-          )}
-          describedBy="topup-terms"
-          isRequired
-        />
-        <p id="topup-terms" className="quiet small">
-          {t('portal:atLeast', { amount: least })}
-          {storedCredits !== undefined &&
-            ` · ${t('portal:willReceive', { count: Number(storedCredits) })}`}
-        </p>
-      </div>
-      <div>
-        <label htmlFor="currency">{t('portal:currency')}</label>
-        <select id="currency" name="currency" defaultValue={currency}>
-          {view.currencies.map((code) => (
-            <option key={code} value={code}>
-              {code}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div>
-        <label htmlFor="monthlyMax">
-          {t('portal:monthlyMax')} <span className="quiet">{t('shared:optional')}</span>
-        </label>
-        <AmountInput name="monthlyMax" value={fields.monthlyMax} portal={portal} />
-      </div>
-    </div>
+      <p id="topup-terms" className="quiet small">
+        {t('portal:atLeast', { amount: least })}
+        {storedCredits !== undefined &&
+          ` · ${t('portal:willReceive', { count: Number(storedCredits) })}`}
+      </p>
+    </>
   )
 }
 
@@ -211,18 +213,23 @@ function Spent(props: { readonly portal: Portal; readonly recharge: AutoRecharge
   return <p className="quiet">{t('portal:lastTopUp', { date, amount })}</p>
 }
 
-function storedFields({ recharge, displayRate, currencies }: CreditsView): AutoRechargeFields {
+function storedFields(
+  { recharge, displayRate, currencies }: CreditsView,
+  portal: Portal,
+): AutoRechargeFields {
   if (recharge === undefined || recharge.topupMinor === 0n) {
     const currency = currencies[0] ?? displayRate.currency
     return { threshold: '', topup: '', currency, monthlyMax: '' }
   }
   const { topupCurrency, monthlySpendMaxMinor, thresholdMinor, thresholdCurrency } = recharge
+  const textOf = (minor: bigint, currency: string): string =>
+    amountText(minor, currency, portal.frame.formats)
   // The balance may be shown in another currency by now: then it is asked for anew.
   const isSame = thresholdCurrency === displayRate.currency
   return {
-    threshold: isSame ? majorText(thresholdMinor, thresholdCurrency) : '',
-    topup: majorText(recharge.topupMinor, topupCurrency),
+    threshold: isSame ? textOf(thresholdMinor, thresholdCurrency) : '',
+    topup: textOf(recharge.topupMinor, topupCurrency),
     currency: topupCurrency,
-    monthlyMax: monthlySpendMaxMinor === null ? '' : majorText(monthlySpendMaxMinor, topupCurrency),
+    monthlyMax: monthlySpendMaxMinor === null ? '' : textOf(monthlySpendMaxMinor, topupCurrency),
   }
 }
