@@ -64,9 +64,6 @@ export function InvoicesPage({
                 <th scope="col" className="number">
                   {t('portal:amount')}
                 </th>
-                <th scope="col">
-                  <span className="hidden">{t('portal:download')}</span>
-                </th>
               </tr>
             </thead>
             <tbody>
@@ -126,6 +123,7 @@ function InvoiceRow({ portal, invoice, payments, creditNotes }: InvoiceRowProps)
         {creditNotes.map((note) => (
           <CreditNoteLine key={note.reference} portal={portal} note={note} />
         ))}
+        <DownloadLink path={path} name={text} t={t} />
       </td>
       <td>
         <span className={`badge ${tone}`}>{t(label)}</span>
@@ -135,9 +133,6 @@ function InvoiceRow({ portal, invoice, payments, creditNotes }: InvoiceRowProps)
           ` ${t('portal:amountLeft', { amount: money(due, currency) })}`}
       </td>
       <td className="number">{money(totalMinor, currency)}</td>
-      <td className="number">
-        <DownloadLink path={path} name={text} t={t} />
-      </td>
     </tr>
   )
 }
