@@ -110,11 +110,10 @@ function InvoiceRow({ portal, invoice, payments, creditNotes }: InvoiceRowProps)
         {issuedAt !== null && <div className="quiet whole">{date(issuedAt)}</div>}
         {payments.map(({ reference, paidAt, paidWith }) => (
           <div key={reference} className="quiet">
-            <span className="whole">{t('portal:paidOn', { date: date(paidAt) })}</span>
+            {t.rich('portal:paidOn', { date: <span className="whole">{date(paidAt)}</span> })}
             {paidWith !== null && (
               <>
-                {', '}
-                <span className="whole">{cardName(paidWith, { t })}</span>
+                {`, ${cardName(paidWith, { t })}`}
                 {expiryText(paidWith) !== null && ` (${expiryText(paidWith)})`}
               </>
             )}
