@@ -367,25 +367,6 @@ describe('the portal', () => {
     await japanese.close()
   })
 
-  test('takes billing details', async () => {
-    const { page } = visitor
-    await page.getByRole('link', { name: 'Payment' }).click()
-    await page.getByRole('link', { name: 'Edit billing details' }).click()
-    await page.getByLabel('Country').selectOption('Germany')
-    await page.getByLabel('I am buying for a business').check()
-    await page.getByLabel('Company name').fill('Analytical Engines GmbH')
-    await page.getByLabel('VAT or tax ID').fill('123')
-    await page.getByLabel('Address').fill('Unter den Linden 1\n10117 Berlin')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('This is not a tax ID of the country.').waitFor()
-    await visitor.inspect('portal-billing-refused')
-    await page.getByLabel('VAT or tax ID').fill('DE 123456789')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Your billing details are saved.').waitFor()
-    await page.getByText('DE123456789').waitFor()
-    await visitor.inspect('portal-billing')
-  })
-
   test('shows the provider’s picture', async () => {
     const headers = { 'content-type': 'image/png', authorization: `Bearer ${secretKey}` }
     const answer = await fetch(`${stack.baseUrl}/v1/ui/merchant/logo`, {
