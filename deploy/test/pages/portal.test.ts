@@ -355,13 +355,9 @@ describe('the portal', () => {
     await german.close()
   })
 
-  test('is written in the language of its session, whatever the browser says', async () => {
+  test('is written in the language of its session, as is the checkout that it opens', async () => {
     const japanese = await createVisitor(browser)
     await openPortal(japanese, { locale: 'ja' }, 'ご利用中のプラン')
-    await expect(japanese.page.locator('html').getAttribute('lang')).resolves.toBe('ja')
-    await japanese.page.getByText('2026/04/09').first().waitFor()
-    await japanese.inspect('portal-plans-japanese')
-    // The checkout that the portal opens keeps it.
     await japanese.page.getByRole('button', { name: 'プランを変更' }).click()
     await expect(japanese.page.locator('html').getAttribute('lang')).resolves.toBe('ja')
     await japanese.close()
