@@ -1,7 +1,7 @@
 /* Stripe's element on a page where a card is entered. Card data goes to Stripe, and to nobody else. */
 
 const form = document.querySelector('form[data-client-secret]')
-const { act, clientSecret, publishableKey, returnUrl } = form.dataset
+const { act, clientSecret, publishableKey, returnUrl, notLoaded } = form.dataset
 const complaint = document.querySelector('#complaint')
 const button = form.querySelector('button')
 
@@ -9,7 +9,12 @@ if (window.Stripe === undefined) complain(undefined)
 else showElement(window.Stripe(publishableKey))
 
 function showElement(stripe) {
-  const elements = stripe.elements({ clientSecret, appearance: appearanceOf(document.body) })
+  const { lang: locale } = document.documentElement
+  const elements = stripe.elements({
+    clientSecret,
+    locale,
+    appearance: appearanceOf(document.body),
+  })
   const element = elements.create('payment')
   element.on('ready', () => (button.disabled = false))
   element.on('loaderror', ({ error }) => complain(error))
@@ -35,9 +40,7 @@ function setBusy(isBusy) {
 }
 
 function complain(error) {
-  complaint.textContent =
-    error?.message ??
-    'The card form could not be loaded. Check your connection and reload the page.'
+  complaint.textContent = error?.message ?? notLoaded
 }
 
 /** The element is in a frame, where our style does not reach: it is told of it. */

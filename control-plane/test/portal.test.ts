@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { readParties } from '@tollgate/domain/charging/bill-recurring'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
@@ -244,10 +245,75 @@ describe('an open portal', () => {
   })
 })
 
+describe('billing details', () => {
+  const valid = {
+    name: 'Ada Lovelace',
+    invoiceEmail: 'bills@example.com',
+    country: 'DE',
+    isBusiness: 'yes',
+    businessName: 'Analytical Engines GmbH',
+    taxId: 'de 123456789',
+    address: 'Unter den Linden 1\r\n\r\n10117 Berlin',
+  }
+
+  test('are what the next invoice says, and change none that is issued', async () => {
+    const { customerRef } = await createCustomer()
+    const issue = async (): Promise<string> => {
+      const { providerId } = tenant
+      const parties = await stack.database
+        .in('sandbox')
+        .begin((sql) => readParties({ sql, providerId }, customerRef, null, { name: 'Acme' }))
+      return issueSample(stack, tenant.sandboxKey, customerRef, undefined, parties)
+    }
+    const earlier = await issue()
+    const opened = await open(await createLink(customerRef))
+    const formToken = await formTokenOf(opened)
+    const billing = `${opened.path}/payment/billing`
+    const saved = await post(billing, { ...valid, formToken }, opened.cookie)
+    expect(saved.headers.get('location')).toMatch(/\/payment\?done=billing$/)
+    const buyers = await Promise.all([earlier, await issue()].map(buyerOf))
+    expect(buyers).toMatchObject([
+      { name: null, email: expect.stringMatching(/^customer/) as string },
+      {
+        name: 'Analytical Engines GmbH',
+        email: 'bills@example.com',
+        country: 'DE',
+        taxId: 'DE123456789',
+        address: 'Unter den Linden 1\n10117 Berlin',
+      },
+    ])
+  })
+
+  test.each([
+    ['taxId', 'FR12345678901', 'This is not a tax ID of the country.'],
+    ['country', '', 'Choose the country that you are in.'],
+    ['invoiceEmail', 'nobody', 'Enter an e-mail address'],
+    ['address', 'a\nb\nc\nd\ne\nf\ng', 'Enter at most 6 lines and 500 characters.'],
+  ])('are refused with %s %j, and shown again', async (field, typed, text) => {
+    const { customerRef } = await createCustomer()
+    const opened = await open(await createLink(customerRef))
+    const form = { ...valid, [field]: typed, formToken: await formTokenOf(opened) }
+    const refused = await post(`${opened.path}/payment/billing`, form, opened.cookie)
+    const [kept = ''] = refused.headers.get('set-cookie')?.split(';') ?? []
+    const location = (refused.headers.get('location') ?? '').replace(/^\/billing/, '')
+    const page = await stack.fetch(location, { headers: { cookie: `${opened.cookie}; ${kept}` } })
+    const shown = await page.text()
+    expect(shown).toContain(text)
+    expect(shown).toContain('Analytical Engines GmbH')
+    expect(await (await get(opened, '/payment')).text()).not.toContain('Analytical Engines GmbH')
+  })
+
+  async function buyerOf(reference: string): Promise<unknown> {
+    const [row] = await stack.database.in('sandbox')<{ parties: { buyer: unknown } }[]>`
+      select parties from invoices where reference = ${reference}`
+    return row?.parties.buyer
+  }
+})
+
 describe('automatic top-ups', () => {
   test.each([
-    ['monthly_cap_too_low', 'one top-up comes to more than the most of a month'],
-    ['exchange_rate_missing', 'credits are not sold in its currency at the moment'],
+    ['monthly_cap_too_low', 'one top-up exceeds the maximum for a month'],
+    ['exchange_rate_missing', 'credits are currently not sold in this currency'],
   ])('say why nothing is bought: %s', async (obstacle, words) => {
     const { customerRef } = await createCustomer()
     await call('PUT', '/v1/sdk/auto-recharge', {

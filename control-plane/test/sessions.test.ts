@@ -97,6 +97,40 @@ test('a checkout wants a product, unless credits are bought', async () => {
   expect((await call('POST', path, unknown)).status).toBe(404)
 })
 
+describe.each([customerSessions, '/v1/sdk/checkout-sessions'])('a session of %s', (path) => {
+  const open = (locale?: string) =>
+    call<Opened>('POST', path, { customerRef, productRef, ...(locale !== undefined && { locale }) })
+
+  test.each([
+    [undefined, 'fr'],
+    ['auto', 'fr'],
+    ['de', 'de'],
+    ['pt-BR', 'pt'],
+    ['es-419', 'es'],
+  ])('with the locale %j has its page in %s', async (locale, language) => {
+    const { body } = await open(locale)
+    expect(await languageOfPage(body.customerUrl ?? body.checkoutUrl)).toBe(language)
+  })
+
+  test.each(['da', 'de_DE', 'DE', 'German', ''])('refuses the locale %j', async (locale) => {
+    expect((await open(locale)).status).toBe(400)
+  })
+})
+
+/** What the page says to a browser that reads French. */
+async function languageOfPage(url: string): Promise<string | undefined> {
+  const { pathname, search } = new URL(url)
+  const headers = { 'accept-language': 'fr' }
+  const first = await stack.fetch(pathname + search, { headers, redirect: 'manual' })
+  const location = first.headers.get('location')
+  const [cookie = ''] = first.headers.getSetCookie()
+  const page =
+    location === null
+      ? first
+      : await stack.fetch(location, { headers: { ...headers, cookie: cookie.split(';')[0] ?? '' } })
+  return /<html lang="(.+?)"/.exec(await page.text())?.[1]
+}
+
 test('user info leads to the portal', async () => {
   const request = { customerRef, productRef }
   const { body } = await call<UserInfoResponse>('POST', '/v1/sdk/user-info', request)

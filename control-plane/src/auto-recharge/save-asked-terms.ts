@@ -3,6 +3,7 @@ import {
   type AutoRechargeContext,
   type AutoRechargeDecision,
   type AutoRechargeRequest,
+  type RechargeFault,
 } from '@tollgate/domain/auto-recharge/decide-terms'
 import {
   findAutoRecharge,
@@ -22,7 +23,7 @@ import { displayRateOf } from '../http/require.ts'
 
 export type AskedTerms =
   | { readonly kind: 'saved'; readonly recharge: AutoRecharge }
-  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly reason: string; readonly fault: RechargeFault }
 
 /** Keeps what the customer asks for, if it can be had. */
 export async function saveAskedTerms(
@@ -32,7 +33,10 @@ export async function saveAskedTerms(
   asked: AutoRechargeRequest,
 ): Promise<AskedTerms> {
   const decision = await decideAskedTerms(parts, operation, customerRef, asked)
-  if (decision.kind === 'refuse') return { kind: 'refused', reason: decision.reason }
+  if (decision.kind === 'refuse') {
+    const { reason, fault } = decision
+    return { kind: 'refused', reason, fault }
+  }
   const recharge = await commit(parts, operation, (work) =>
     saveAutoRecharge(work, customerRef, decision.terms),
   )

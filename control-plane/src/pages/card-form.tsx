@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react'
 import { stripeScript, type CardEntry } from './card-entry.ts'
+import type { Reader } from './reader.ts'
 import type { StaticFiles } from './static-files.ts'
 
 type CardFormProps = {
@@ -14,6 +15,7 @@ type CardFormProps = {
   readonly returnUrl: string
   /** Of the button. */
   readonly label: string
+  readonly t: Reader['t']
 }
 
 /** What a page with the form loads beside its own. */
@@ -36,7 +38,7 @@ export function CardForm(props: CardFormProps): ReactElement {
 
 type StripeFormProps = CardFormProps & { readonly publishableKey: string }
 
-function StripeForm({ act, clientSecret, publishableKey, returnUrl, label }: StripeFormProps) {
+function StripeForm({ act, clientSecret, publishableKey, returnUrl, label, t }: StripeFormProps) {
   return (
     <form
       data-act={act}
@@ -44,11 +46,12 @@ function StripeForm({ act, clientSecret, publishableKey, returnUrl, label }: Str
       data-publishable-key={publishableKey}
       data-return-url={returnUrl}
       data-sends-itself="yes"
+      data-not-loaded={t('shared:cardNotLoaded')}
     >
       <div id="card" />
       <p id="complaint" className="bad-text" role="alert" />
       <noscript>
-        <p>Entering a card takes JavaScript. Please turn it on for this page.</p>
+        <p>{t('shared:cardNeedsScript')}</p>
       </noscript>
       <button className="button main broad" type="submit" disabled>
         {label}
@@ -59,18 +62,16 @@ function StripeForm({ act, clientSecret, publishableKey, returnUrl, label }: Str
 
 type SimulatorFormProps = CardFormProps & { readonly origin: string }
 
-function SimulatorForm({ act, intentId, clientSecret, returnUrl, origin }: SimulatorFormProps) {
+function SimulatorForm({ act, intentId, clientSecret, returnUrl, origin, t }: SimulatorFormProps) {
   return (
     <form method="get" action={`${origin}/_simulator/card/${intentId}`}>
       <input type="hidden" name="client_secret" value={clientSecret} />
       <input type="hidden" name="return_url" value={returnUrl} />
       <p className="quiet">
-        {act === 'pay'
-          ? 'Payments are simulated here: the next page takes test cards only.'
-          : 'Cards are simulated here: the next page takes test cards only.'}
+        {act === 'pay' ? t('shared:paymentsSimulated') : t('shared:cardsSimulated')}
       </p>
       <button className="button main broad" type="submit">
-        Enter card
+        {t('shared:enterCard')}
       </button>
     </form>
   )

@@ -102,14 +102,11 @@ export async function sendCardForm(
 }
 
 /** Why the card is entered again, by the query of the page. */
-export function setupNotice({ query }: FastifyRequest): Notice | undefined {
+export function setupNotice(
+  { query }: FastifyRequest,
+  { t }: Pick<Frame, 't'>,
+): Notice | undefined {
   const { why } = query as { readonly why?: unknown }
-  return why === 'declined' ? declined : why === 'unfinished' ? unfinished : undefined
+  if (why === 'declined') return { tone: 'bad', text: t('shared:cardNotAccepted') }
+  return why === 'unfinished' ? { tone: 'bad', text: t('shared:cardNotEntered') } : undefined
 }
-
-const declined: Notice = {
-  tone: 'bad',
-  text: 'The card was not accepted, and nothing was changed. Please try again, or use another card.',
-}
-
-const unfinished: Notice = { tone: 'bad', text: 'No card was entered. Nothing was changed.' }

@@ -1,24 +1,34 @@
 import { expect, test } from 'vitest'
 import { formatsFor } from './formats.ts'
+import { readerOf } from './reader.ts'
 
 const plain = (text: string): string => text.replaceAll(/[\u00a0\u202f]/g, ' ')
 
 test.each([
-  [undefined, 'en-US', '$1,234.50', 'Jan 31, 2026'],
-  ['de-DE,de;q=0.9,en;q=0.5', 'de-DE', '1.234,50 $', '31.01.2026'],
-  ['en-GB', 'en-GB', 'US$1,234.50', '31 Jan 2026'],
-  ['fr;q=0.2, sv;q=0.9', 'sv', '1 234,50 US$', '31 jan. 2026'],
-])('a browser that sends %j reads %s', (header, locale, amount, day) => {
-  const formats = formatsFor(header)
-  expect(formats.locale).toBe(locale)
-  expect(plain(formats.money(123_450n, 'USD'))).toBe(amount)
-  expect(formats.date(new Date('2026-01-31T23:59:59Z'))).toBe(day)
+  [undefined, null, 'en', 'en-US', '$1,234.50', 'Jan 31, 2026'],
+  ['de-AT,de;q=0.9,en;q=0.5', null, 'de', 'de-AT', '$ 1.234,50', '31.01.2026'],
+  ['en-GB', null, 'en', 'en-GB', 'US$1,234.50', '31 Jan 2026'],
+  ['fr;q=0.2, ja', null, 'ja', 'ja-JP', '$1,234.50', '2026/01/31'],
+  ['pt', null, 'pt', 'pt-BR', 'US$ 1.234,50', '31 de jan. de 2026'],
+  // There are no Danish texts: an English page has English dates.
+  ['da', null, 'en', 'en-US', '$1,234.50', 'Jan 31, 2026'],
+  ['da, en-GB;q=0.5', null, 'en', 'en-GB', 'US$1,234.50', '31 Jan 2026'],
+  // The locale of the session goes before the browser, which only adds its region.
+  ['en-GB,en', 'de', 'de', 'de-DE', '1.234,50 $', '31.01.2026'],
+  ['de-AT', 'de', 'de', 'de-AT', '$ 1.234,50', '31.01.2026'],
+  ['pt-BR', 'pt-PT', 'pt', 'pt-PT', '1234,50 US$', '31/01/2026'],
+  ['fr', 'auto', 'fr', 'fr-FR', '1 234,50 $US', '31 janv. 2026'],
+])('a browser that sends %j with a session in %j', (header, session, ...expected) => {
+  const { language, formats } = readerOf(header, session)
+  const amount = plain(formats.money(123_450n, 'USD'))
+  const day = formats.date(new Date('2026-01-31T23:59:59Z'))
+  expect([language, formats.locale, amount, day]).toEqual(expected)
 })
 
-test.each(['*', '', ';;;', 'x-klingon', '!!, -', 'a'.repeat(5_000), 'de_DE@euro'])(
-  'the language %.20j is not known, and does no harm',
+test.each(['*', '', ';;;', 'x-klingon', '!!, -', 'a'.repeat(5_000), 'en_DE@euro'])(
+  'answers a language of %.20j in English',
   (header) => {
-    expect(formatsFor(header).locale).toBe('en-US')
+    expect(readerOf(header).formats.locale).toBe('en-US')
   },
 )
 

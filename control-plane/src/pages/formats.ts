@@ -1,7 +1,6 @@
-import Negotiator from 'negotiator'
 import { formatMoney } from '@tollgate/domain/money/currencies'
 
-/** How the visitor's language writes things. */
+/** How a locale writes things. */
 export type Formats = {
   /** BCP 47. */
   readonly locale: string
@@ -11,6 +10,10 @@ export type Formats = {
   readonly count: (value: number | bigint) => string
   /** The same with its sign. */
   readonly change: (value: number | bigint) => string
+  /** An amount without its currency, as it is typed: with two decimals. */
+  readonly decimal: (major: number) => string
+  /** A share of 1. */
+  readonly percent: (share: number) => string
   /** A day: periods begin and end by UTC, so that is what is shown. */
   readonly date: (instant: Date) => string
   /** The same without the year, for axes. */
@@ -18,17 +21,16 @@ export type Formats = {
   readonly dateTime: (instant: Date) => string
 }
 
-const fallbackLocale = 'en-US'
-
-/** Goes by the header in which browsers say what their user reads. */
-export function formatsFor(acceptLanguage: string | undefined): Formats {
-  const locale = localeOf(acceptLanguage)
+/** Returns the formats of a BCP 47 locale that is known to exist. */
+export function formatsFor(locale = 'en-US'): Formats {
   const inUtc = { timeZone: 'UTC' } as const
   const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 6 })
+  const decimals = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, useGrouping: false })
   const changes = new Intl.NumberFormat(locale, {
     maximumFractionDigits: 6,
     signDisplay: 'exceptZero',
   })
+  const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 })
   const dates = new Intl.DateTimeFormat(locale, { ...inUtc, dateStyle: 'medium' })
   const shortDates = new Intl.DateTimeFormat(locale, { ...inUtc, day: 'numeric', month: 'short' })
   const dateTimes = new Intl.DateTimeFormat(locale, {
@@ -40,24 +42,11 @@ export function formatsFor(acceptLanguage: string | undefined): Formats {
     locale,
     money: (amountMinor, currency) => formatMoney(amountMinor, currency, locale),
     count: (value) => counts.format(value),
+    decimal: (major) => decimals.format(major),
     change: (value) => changes.format(value),
+    percent: (share) => percents.format(share),
     date: (instant) => dates.format(instant),
     shortDate: (instant) => shortDates.format(instant),
     dateTime: (instant) => `${dateTimes.format(instant)} UTC`,
-  }
-}
-
-/** The first language that we can write in; headers come from anybody, so anything may be in them. */
-function localeOf(acceptLanguage: string | undefined): string {
-  if (acceptLanguage === undefined) return fallbackLocale
-  const wanted = new Negotiator({ headers: { 'accept-language': acceptLanguage } }).languages()
-  return wanted.find(isKnown) ?? fallbackLocale
-}
-
-function isKnown(tag: string): boolean {
-  try {
-    return Intl.NumberFormat.supportedLocalesOf(tag).length > 0
-  } catch {
-    return false
   }
 }

@@ -7,7 +7,7 @@ import type { Caller } from '../http/plugins/authentication.ts'
 import { read, readControl } from '../http/read.ts'
 import { mayLeadTo } from '../http/require-links.ts'
 import { assetsPath } from '../http/translate/merchant.ts'
-import { formatsFor, type Formats } from './formats.ts'
+import { readerOf, type Reader } from './reader.ts'
 import type { StaticFiles } from './static-files.ts'
 
 /** The provider as its customers see it. */
@@ -29,11 +29,10 @@ export type ShownMerchant = {
 }
 
 /** What surrounds every page. */
-export type Frame = {
+export type Frame = Reader & {
   /** What comes before our paths where the installation is not at the root of its address. */
   readonly basePath: string
   readonly files: StaticFiles
-  readonly formats: Formats
   /** Undefined while nobody knows whose page it is. */
   readonly merchant: ShownMerchant | undefined
   readonly isSandbox: boolean
@@ -45,11 +44,16 @@ export type PageParts = AppParts & {
   readonly files: StaticFiles
 }
 
-export function anonymousFrame(pages: PageParts, request: FastifyRequest): Frame {
+/** `locale`: that of the session whose page it is, if there is one. */
+export function anonymousFrame(
+  pages: PageParts,
+  request: FastifyRequest,
+  locale: string | null = null,
+): Frame {
   return {
+    ...readerOf(request.headers['accept-language'], locale),
     basePath: pages.basePath,
     files: pages.files,
-    formats: formatsFor(request.headers['accept-language']),
     merchant: undefined,
     isSandbox: false,
   }
@@ -59,9 +63,10 @@ export async function frameOf(
   pages: PageParts,
   request: FastifyRequest,
   caller: Caller,
+  locale: string | null = null,
 ): Promise<Frame> {
   return {
-    ...anonymousFrame(pages, request),
+    ...anonymousFrame(pages, request, locale),
     merchant: await merchantOf(pages, caller),
     isSandbox: caller.environment === 'sandbox',
   }

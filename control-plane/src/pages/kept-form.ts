@@ -23,7 +23,8 @@ type OpenPage = { readonly path: string; readonly formToken: string }
 const cookieName = 'form'
 const keptSeconds = 15 * 60
 
-/** A browser drops a cookie of more than 4 KiB; nothing that is typed in earnest is longer. */
+/** A browser drops a cookie of more than 4 KiB. These fields are longer than all others together. */
+const longFields: Readonly<Record<string, number>> = { address: 500, invoiceEmail: 254 }
 const lettersMax = 100
 
 /** Leads to `path`, which shows the form again. */
@@ -36,7 +37,7 @@ export function sendBack(
 ): FastifyReply {
   const mark = randomBytes(9).toString('base64url')
   const cut = Object.entries(fields).map(
-    ([name, typed]) => [name, typed.slice(0, lettersMax)] as const,
+    ([name, typed]) => [name, typed.slice(0, longFields[name] ?? lettersMax)] as const,
   )
   const kept: KeptForm = { fields: Object.fromEntries(cut), text }
   const json = Buffer.from(JSON.stringify(kept)).toString('base64url')

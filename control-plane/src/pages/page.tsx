@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { ReactElement, ReactNode } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { accentStylesheetPath } from './accent-stylesheet.ts'
-import type { Frame, ShownMerchant } from './frame.ts'
+import type { Frame } from './frame.ts'
 
 /** Answers with a page. */
 export function sendPage(reply: FastifyReply, status: number, page: ReactElement): FastifyReply {
@@ -25,9 +25,9 @@ export type PageProps = {
 
 export function Page(props: PageProps): ReactElement {
   const { frame, title, navigation, narrow, scripts, children } = props
-  const { merchant, files, isSandbox, basePath } = frame
+  const { merchant, files, isSandbox, basePath, language, t } = frame
   return (
-    <html lang="en">
+    <html lang={language}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -44,26 +44,28 @@ export function Page(props: PageProps): ReactElement {
       </head>
       <body>
         <a className="skip" href="#main">
-          Skip to the content
+          {t('shared:skipToContent')}
         </a>
         <header className="top">
-          {isSandbox && <p className="sandbox">Test mode: nothing here is charged</p>}
+          {isSandbox && <p className="sandbox">{t('shared:testMode')}</p>}
           <div className="wide row">
-            <Brand merchant={merchant} />
+            <Brand merchant={merchant} t={t} />
           </div>
           {navigation}
         </header>
         <main id="main" className={narrow ? 'narrow' : 'wide'} tabIndex={-1}>
           {children}
         </main>
-        <Footer merchant={merchant} />
+        <Footer merchant={merchant} t={t} />
       </body>
     </html>
   )
 }
 
-function Brand({ merchant }: { readonly merchant: ShownMerchant | undefined }): ReactElement {
-  if (merchant === undefined) return <span className="brand">Billing</span>
+type MerchantProps = Pick<Frame, 'merchant' | 't'>
+
+function Brand({ merchant, t }: MerchantProps): ReactElement {
+  if (merchant === undefined) return <span className="brand">{t('shared:billing')}</span>
   const { logo, icon, name } = merchant
   if (logo !== null) {
     return (
@@ -80,11 +82,7 @@ function Brand({ merchant }: { readonly merchant: ShownMerchant | undefined }): 
   )
 }
 
-function Footer({
-  merchant,
-}: {
-  readonly merchant: ShownMerchant | undefined
-}): ReactElement | null {
+function Footer({ merchant, t }: MerchantProps): ReactElement | null {
   if (merchant === undefined) return null
   const { legalName, supportEmail, supportUrl, termsUrl, privacyUrl } = merchant
   return (
@@ -97,9 +95,9 @@ function Footer({
               <a href={`mailto:${supportEmail}`}>{supportEmail}</a>
             </li>
           )}
-          <OutsideLink href={supportUrl} label="Support" />
-          <OutsideLink href={termsUrl} label="Terms" />
-          <OutsideLink href={privacyUrl} label="Privacy" />
+          <OutsideLink href={supportUrl} label={t('shared:support')} />
+          <OutsideLink href={termsUrl} label={t('shared:terms')} />
+          <OutsideLink href={privacyUrl} label={t('shared:privacy')} />
         </ul>
       </div>
     </footer>

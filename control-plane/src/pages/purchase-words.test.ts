@@ -1,13 +1,23 @@
 import { describe, expect, test } from 'vitest'
-import type { Purchase } from '@tollgate/domain/purchases/repository'
-import { formatsFor } from './formats.ts'
+import type { PlanSnapshot } from '@tollgate/domain/purchases/plan-snapshot'
 import { priceWords, purchaseWords, type Priced } from './purchase-words.ts'
+import { readerOf } from './reader.ts'
 
 const now = new Date('2026-03-10T00:00:00Z')
 const later = new Date('2026-04-01T00:00:00Z')
 const before = new Date('2026-03-01T00:00:00Z')
 
+const reader = readerOf('en-US')
+const german = readerOf('de')
+
 type Worded = Parameters<typeof purchaseWords>[0]
+
+function snapshot(priceMinor: number): PlanSnapshot {
+  return {
+    ...{ reference: 'pln_1', name: 'Pro', type: 'recurring', priceMinor, basePriceMinor: null },
+    ...{ setupFeeMinor: null, currency: 'USD', meterRef: null, terms: { billingCycle: 'monthly' } },
+  }
+}
 
 const purchase = (of: Partial<Worded>): Worded => ({
   status: 'active',
@@ -15,12 +25,19 @@ const purchase = (of: Partial<Worded>): Worded => ({
   endDate: null,
   nextBillingDate: null,
   endedAt: null,
+  planSnapshot: snapshot(1_000),
   ...of,
 })
 
 describe('the state of a purchase', () => {
-  test.each<[string, Partial<Purchase>, string, string | undefined]>([
+  test.each<[string, Partial<Worded>, string, string | undefined]>([
     ['renewing', { nextBillingDate: later }, 'Active', 'Renews'],
+    [
+      'renewing for nothing',
+      { nextBillingDate: later, planSnapshot: snapshot(0) },
+      'Active',
+      undefined,
+    ],
     ['ending by itself', { endDate: later }, 'Active', 'Ends'],
     ['without an end', {}, 'Active', undefined],
     ['cancelled, still running', { cancelledAt: now, endDate: later }, 'Cancelled', 'Yours until'],
@@ -38,7 +55,7 @@ describe('the state of a purchase', () => {
     ['cancelled for good', { status: 'cancelled', endedAt: before }, 'Ended', 'Ended'],
     ['refunded', { status: 'refunded', endedAt: before }, 'Refunded', 'Ended'],
   ])('%s', (_, of, label, dateLabel) => {
-    const words = purchaseWords(purchase(of), now)
+    const words = purchaseWords(purchase(of), now, reader.t)
     expect([words.label, words.date?.label]).toEqual([label, dateLabel])
   })
 })
@@ -84,6 +101,14 @@ describe('a price', () => {
       terms: {},
       ...of,
     }
-    expect(priceWords(plan, formatsFor('en-US'))).toBe(words)
+    expect(priceWords(plan, reader)).toBe(words)
+  })
+
+  test('is written in the language of its reader', () => {
+    const plan: Priced = {
+      ...{ type: 'recurring', priceMinor: 1_250, basePriceMinor: null, currency: 'EUR' },
+      terms: { billingCycle: 'custom', billingCycleDays: 10 },
+    }
+    expect(priceWords(plan, german)).toBe('12,50 € alle 10 Tage')
   })
 })

@@ -5,7 +5,8 @@ import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-ter
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import { isLapsed } from '@tollgate/domain/purchases/access'
-import type { Formats } from './formats.ts'
+import type { Reader } from './reader.ts'
+import type { PlainKey, TextKey, Texts } from './texts/texts.ts'
 
 /** What a purchase's state is to its customer. */
 export type PurchaseWords = {
@@ -15,90 +16,122 @@ export type PurchaseWords = {
   readonly date?: { readonly label: string; readonly on: Date }
 }
 
-type Worded = Pick<Purchase, 'status' | 'cancelledAt' | 'endDate' | 'nextBillingDate' | 'endedAt'>
+/** `planSnapshot`: a plan that costs nothing has no date on which it renews. */
+type Worded = Pick<
+  Purchase,
+  'status' | 'cancelledAt' | 'endDate' | 'nextBillingDate' | 'endedAt' | 'planSnapshot'
+>
 
-export function purchaseWords(purchase: Worded, now: Date): PurchaseWords {
-  if (isLapsed(purchase, now)) return { label: 'Ended', tone: 'quiet', ...ended(purchase) }
+export function purchaseWords(purchase: Worded, now: Date, t: Texts): PurchaseWords {
+  const past = (label: string): PurchaseWords => ({ label, tone: 'quiet', ...ended(purchase, t) })
+  if (isLapsed(purchase, now)) return past(t('shared:stateEnded'))
   switch (purchase.status) {
     case 'pending':
-      return { label: 'Waiting for payment', tone: 'warning' }
+      return { label: t('shared:statePending'), tone: 'warning' }
     case 'trialing':
-      return { label: 'Trial', tone: 'good', ...upcoming(purchase, 'Trial ends') }
+      return { label: t('shared:stateTrial'), tone: 'good', ...upcoming(purchase, t) }
     case 'active':
       return isEnding(purchase)
-        ? { label: 'Cancelled', tone: 'warning', ...dated('Yours until', purchase.endDate) }
-        : { label: 'Active', tone: 'good', ...upcoming(purchase, 'Renews') }
+        ? {
+            label: t('shared:stateCancelled'),
+            tone: 'warning',
+            ...dated(t('shared:dateUntil'), purchase.endDate),
+          }
+        : { label: t('shared:stateActive'), tone: 'good', ...upcoming(purchase, t) }
     case 'past_due':
-      return { label: 'Payment failed', tone: 'bad', ...missed(purchase, now) }
+      return { label: t('shared:statePastDue'), tone: 'bad', ...missed(purchase, now, t) }
     case 'suspended':
-      return { label: 'Paused', tone: 'bad' }
+      return { label: t('shared:stateSuspended'), tone: 'bad' }
     case 'refunded':
-      return { label: 'Refunded', tone: 'quiet', ...ended(purchase) }
+      return past(t('shared:stateRefunded'))
     case 'cancelled':
     case 'expired':
-      return { label: 'Ended', tone: 'quiet', ...ended(purchase) }
+      return past(t('shared:stateEnded'))
   }
 }
 
-function upcoming(purchase: Worded, label: string): Pick<PurchaseWords, 'date'> {
-  if (purchase.nextBillingDate !== null) return dated(label, purchase.nextBillingDate)
-  return dated('Ends', purchase.endDate)
+function upcoming(purchase: Worded, t: Texts): Pick<PurchaseWords, 'date'> {
+  const { nextBillingDate, endDate, status, planSnapshot } = purchase
+  if (nextBillingDate === null) return dated(t('shared:dateEnds'), endDate)
+  if (status === 'trialing') return dated(t('shared:dateTrialEnds'), nextBillingDate)
+  const isFree = planSnapshot !== null && costsNothing(planSnapshot)
+  return isFree ? {} : dated(t('shared:dateRenews'), nextBillingDate)
 }
 
 /** For usage of an ended period nothing was due at a day that the purchase knows. */
-function missed({ nextBillingDate }: Worded, now: Date): Pick<PurchaseWords, 'date'> {
-  return nextBillingDate !== null && nextBillingDate <= now ? dated('Was due', nextBillingDate) : {}
+function missed({ nextBillingDate }: Worded, now: Date, t: Texts): Pick<PurchaseWords, 'date'> {
+  const isMissed = nextBillingDate !== null && nextBillingDate <= now
+  return isMissed ? dated(t('shared:dateWasDue'), nextBillingDate) : {}
 }
 
-function ended({ endedAt, endDate }: Worded): Pick<PurchaseWords, 'date'> {
-  return dated('Ended', endedAt ?? endDate)
+function ended({ endedAt, endDate }: Worded, t: Texts): Pick<PurchaseWords, 'date'> {
+  return dated(t('shared:dateEnded'), endedAt ?? endDate)
 }
 
 function dated(label: string, on: Date | null): Pick<PurchaseWords, 'date'> {
   return on === null ? {} : { date: { label, on } }
 }
 
-const cycleWords: Readonly<Record<Exclude<BillingCycle, 'custom'>, string>> = {
-  weekly: 'week',
-  monthly: 'month',
-  quarterly: 'quarter',
-  yearly: 'year',
-}
-
 export type Priced = PlanCore & { readonly currency: string }
 
-/** How long one period is: `one month`. Undefined where there are none. */
-export function periodWords({ terms }: Pick<PlanCore, 'terms'>): string | undefined {
+type Cycle = Exclude<BillingCycle, 'custom'>
+
+const periodKeys = {
+  weekly: 'shared:periodWeek',
+  monthly: 'shared:periodMonth',
+  quarterly: 'shared:periodQuarter',
+  yearly: 'shared:periodYear',
+} as const satisfies Record<Cycle, PlainKey>
+
+const priceKeys = {
+  weekly: 'shared:perWeek',
+  monthly: 'shared:perMonth',
+  quarterly: 'shared:perQuarter',
+  yearly: 'shared:perYear',
+} as const satisfies Record<Cycle, TextKey>
+
+/** Returns how long one period is: `one month`. Undefined where there are none. */
+export function periodWords({ terms }: Pick<PlanCore, 'terms'>, t: Texts): string | undefined {
   const { billingCycle, billingCycleDays } = terms
   if (billingCycle === undefined) return undefined
   return billingCycle === 'custom'
-    ? `${billingCycleDays ?? customCycleDays} days`
-    : `one ${cycleWords[billingCycle]}`
+    ? t('shared:periodDays', { count: billingCycleDays ?? customCycleDays })
+    : t(periodKeys[billingCycle])
 }
 
-/** What a plan costs, in a few words. */
-export function priceWords(plan: Priced, { money, count }: Formats): string {
-  const { type, currency } = plan
-  const base = type === 'hybrid' ? (plan.basePriceMinor ?? plan.priceMinor) : plan.priceMinor
-  const price = base > 0 ? `${money(BigInt(base), currency)}${everyWords(plan)}` : ''
-  const usage = usageWords(plan, count)
-  if (price === '' && usage === billedUsage) return 'Pay for what you use'
-  return [price, usage].filter((text) => text !== '').join(' + ') || 'Free'
-}
-
-const billedUsage = 'usage'
-
-/** Credits are for who pays with them; what is billed afterwards is told of by its prices. */
-function usageWords(plan: Priced, count: Formats['count']): string {
+/** Returns what a plan costs, in a few words. */
+export function priceWords(plan: Priced, { t, formats }: Pick<Reader, 't' | 'formats'>): string {
+  const { currency } = plan
+  const base = baseMinor(plan)
+  const price = base > 0 ? periodPrice(plan, formats.money(BigInt(base), currency), t) : ''
   const billed = usageTermsOf(plan)
-  if (billed !== undefined) return costsSomething(billed) ? billedUsage : ''
+  if (billed !== undefined) {
+    if (!costsSomething(billed)) return price || t('shared:free')
+    return price === '' ? t('shared:payForUse') : t('shared:plusUsage', { price })
+  }
+  // Credits are for customers who pay with them.
   const each = plan.terms.creditsPerUnit ?? 0
-  return each > 0 ? `${count(each)} ${each === 1 ? 'credit' : 'credits'} per request` : ''
+  const usage = each > 0 ? t('shared:creditsPerRequest', { count: each }) : ''
+  return [price, usage].filter((text) => text !== '').join(' + ') || t('shared:free')
 }
 
-function everyWords({ type, terms }: Priced): string {
-  if (type === 'one-time' || terms.billingCycle === undefined) return ''
+/** Whether neither its periods nor its usage cost anything. */
+function costsNothing(plan: Priced): boolean {
+  const billed = usageTermsOf(plan)
+  if (billed !== undefined && costsSomething(billed)) return false
+  return baseMinor(plan) === 0
+}
+
+function baseMinor({ type, basePriceMinor, priceMinor }: Priced): number {
+  return type === 'hybrid' ? (basePriceMinor ?? priceMinor) : priceMinor
+}
+
+function periodPrice({ type, terms }: Priced, price: string, t: Texts): string {
   const { billingCycle, billingCycleDays } = terms
-  if (billingCycle === 'custom') return ` every ${billingCycleDays ?? customCycleDays} days`
-  return ` / ${cycleWords[billingCycle]}`
+  if (type === 'one-time' || billingCycle === undefined) return price
+  if (billingCycle === 'custom') {
+    const count = billingCycleDays ?? customCycleDays
+    return count === 1 ? t('shared:perDay', { price }) : t('shared:perDays', { price, count })
+  }
+  return t(priceKeys[billingCycle], { price })
 }

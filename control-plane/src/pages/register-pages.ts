@@ -16,6 +16,7 @@ import { ProblemError, ProblemPage, problems, type Problem } from './problem.tsx
 import { registerProviderPages } from './provider/register-provider-pages.ts'
 import { noForeignOrigins, securityHeaders } from './security-headers.ts'
 import { basePathOf, registerStaticFiles } from './static-files.ts'
+import { catalogFaults } from './texts/faults.ts'
 
 /** The pages for customers, under `/customer`, and those for providers. An error there is answered with a page, too. */
 export async function registerPages(app: ApiServer, parts: AppParts): Promise<void> {
@@ -25,6 +26,8 @@ export async function registerPages(app: ApiServer, parts: AppParts): Promise<vo
   registerAccentStylesheet(app)
   const pages: PageParts = { ...parts, basePath, files }
   await registerProviderPages(app, pages)
+  const faults = catalogFaults()
+  if (faults.length > 0) parts.logger.warn({ faults }, 'some page texts are shown in English')
   await app.register(async (instance) => {
     const scope = instance.withTypeProvider<ZodTypeProvider>()
     await scope.register(cookie)

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react'
 import type { CardEntry } from './card-entry.ts'
 import { CardForm } from './card-form.tsx'
+import type { Reader } from './reader.ts'
 
 /** A setup whose card is entered now. */
 export type OpenSetup = {
@@ -18,17 +19,16 @@ type SaveCardSectionProps = {
   /** Says what the card is used for once it is saved. */
   readonly uses: string
   readonly isNarrow?: boolean
+  readonly t: Reader['t']
 }
 
 /** Shows the form for a card that is saved without a payment. */
-export function SaveCardSection({ setup, uses, isNarrow }: SaveCardSectionProps): ReactElement {
+export function SaveCardSection({ setup, uses, isNarrow, t }: SaveCardSectionProps): ReactElement {
   const { entry, setupIntentId, clientSecret, returnUrl, hasUnpaid } = setup
-  const charged = hasUnpaid
-    ? 'What could not be charged is charged to this card within a few minutes.'
-    : 'Nothing is charged now.'
+  const charged = hasUnpaid ? t('shared:cardPaysUnpaid') : t('shared:nothingChargedNow')
   return (
-    <section className={isNarrow === true ? 'card narrow' : 'card'} aria-label="Card">
-      <h1>Save a card</h1>
+    <section className={isNarrow === true ? 'card narrow' : 'card'} aria-label={t('shared:card')}>
+      <h1>{t('shared:saveACard')}</h1>
       <p className="quiet">{`${charged} ${uses}`}</p>
       <CardForm
         entry={entry}
@@ -36,7 +36,8 @@ export function SaveCardSection({ setup, uses, isNarrow }: SaveCardSectionProps)
         intentId={setupIntentId}
         clientSecret={clientSecret}
         returnUrl={returnUrl}
-        label="Save card"
+        label={t('shared:saveCard')}
+        t={t}
       />
     </section>
   )

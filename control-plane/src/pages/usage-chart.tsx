@@ -1,6 +1,7 @@
 import { scaleBand, scaleLinear } from 'd3-scale'
 import type { ReactElement } from 'react'
 import type { Formats } from './formats.ts'
+import type { Reader } from './reader.ts'
 
 export type ChartBar = { readonly start: Date; readonly value: number }
 
@@ -19,11 +20,12 @@ type ChartProps = {
   readonly bars: readonly ChartBar[]
   /** What begins later is in the picture, which shows the whole period, and not in the table. */
   readonly now: Date
-  readonly formats: Formats
+  readonly reader: Pick<Reader, 't' | 'formats'>
 }
 
 /** Usage over time as a picture, and as a table for whoever cannot or will not look at it. */
-export function UsageChart({ title, bars, now, formats }: ChartProps): ReactElement {
+export function UsageChart({ title, bars, now, reader }: ChartProps): ReactElement {
+  const { t, formats } = reader
   const highest = Math.max(1, ...bars.map(({ value }) => value))
   const y = scaleLinear().domain([0, highest]).nice(gridLinesMax).range([bottom, top])
   const x = scaleBand<number>()
@@ -33,7 +35,7 @@ export function UsageChart({ title, bars, now, formats }: ChartProps): ReactElem
   return (
     <figure className="chart">
       <figcaption>{title}</figcaption>
-      <svg width="100%" height="220" role="img" aria-label={summaryOf(title, bars, formats)}>
+      <svg width="100%" height="220" role="img" aria-label={summaryOf(title, bars, reader)}>
         {y.ticks(gridLinesMax).map((tick) => (
           <g key={tick}>
             <line
@@ -64,24 +66,22 @@ export function UsageChart({ title, bars, now, formats }: ChartProps): ReactElem
             height={per(bottom - y(value))}
             rx="2"
           >
-            <title>{`${formats.date(start)}: ${formats.count(value)}`}</title>
+            <title>{t('shared:chartBar', { date: formats.date(start), value })}</title>
           </rect>
         ))}
         <DateLabels bars={bars} formats={formats} />
       </svg>
       <details>
-        <summary>Show as a table</summary>
-        <UsageTable
-          title={title}
-          bars={bars.filter(({ start }) => start <= now)}
-          formats={formats}
-        />
+        <summary>{t('shared:chartAsTable')}</summary>
+        <UsageTable title={title} bars={bars.filter(({ start }) => start <= now)} reader={reader} />
       </details>
     </figure>
   )
 }
 
-function DateLabels({ bars, formats }: Pick<ChartProps, 'bars' | 'formats'>): ReactElement {
+type DateLabelsProps = Pick<ChartProps, 'bars'> & { readonly formats: Formats }
+
+function DateLabels({ bars, formats }: DateLabelsProps): ReactElement {
   const [first, last] = [bars[0], bars.at(-1)]
   return (
     <>
@@ -99,15 +99,16 @@ function DateLabels({ bars, formats }: Pick<ChartProps, 'bars' | 'formats'>): Re
   )
 }
 
-function UsageTable({ title, bars, formats }: Omit<ChartProps, 'now'>): ReactElement {
+function UsageTable({ title, bars, reader }: Omit<ChartProps, 'now'>): ReactElement {
+  const { t, formats } = reader
   return (
     <table>
       <caption className="hidden">{title}</caption>
       <thead>
         <tr>
-          <th scope="col">From</th>
+          <th scope="col">{t('shared:chartFrom')}</th>
           <th scope="col" className="number">
-            Used
+            {t('shared:chartUsed')}
           </th>
         </tr>
       </thead>
@@ -123,9 +124,9 @@ function UsageTable({ title, bars, formats }: Omit<ChartProps, 'now'>): ReactEle
   )
 }
 
-function summaryOf(title: string, bars: readonly ChartBar[], { count }: Formats): string {
+function summaryOf(title: string, bars: readonly ChartBar[], { t }: ChartProps['reader']): string {
   const total = bars.reduce((sum, { value }) => sum + value, 0)
-  return `${title}: ${count(total)} in all`
+  return t('shared:chartTotal', { title, total })
 }
 
 function shortCount(value: number, { locale }: Formats): string {

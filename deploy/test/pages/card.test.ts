@@ -101,6 +101,28 @@ test('is what buying a plan leaves, and removing it says what will stop', async 
   await visitor.close()
 })
 
+test('billing details stand beside it, and are validated as at checkout', async () => {
+  const customerRef = await createCustomer(paying.client)
+  const visitor = await createVisitor(paying.browser)
+  const { page } = visitor
+  await openPayment(page, customerRef)
+  await page.getByRole('link', { name: 'Edit billing details' }).click()
+  await page.getByLabel('Country').selectOption('Germany')
+  await page.getByLabel('I am buying for a business').check()
+  await page.getByLabel('Company name').fill('Analytical Engines GmbH')
+  await page.getByLabel('VAT or tax ID').fill('123')
+  await page.getByLabel('Address').fill('Unter den Linden 1\n10117 Berlin')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('This is not a tax ID of the country.').waitFor()
+  await visitor.inspect('portal-billing-refused')
+  await page.getByLabel('VAT or tax ID').fill('DE 123456789')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Your billing details are saved.').waitFor()
+  await page.getByText('DE123456789').waitFor()
+  await visitor.inspect('portal-billing')
+  await visitor.close()
+})
+
 test('stays what it was where another one is turned down or not entered', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)

@@ -72,7 +72,7 @@ test('a suspended customer pays the open invoice on the checkout, and the purcha
   expect(refused).toMatchObject({ status: 'payment_required' })
   expect(refused['message']).toContain('unpaid invoices')
   await page.goto(await paying.portalLink(customerRef))
-  await page.getByText('An invoice is not paid. The plan goes on as soon as it is.').waitFor()
+  await page.getByText('An invoice is unpaid. The plan continues as soon as it is paid.').waitFor()
   await visitor.inspect('portal-paused')
 
   await page.goto(refused['checkoutUrl'] as string)

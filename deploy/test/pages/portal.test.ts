@@ -129,10 +129,10 @@ async function portalLink(of: Record<string, unknown> = {}): Promise<string> {
   return stack.baseUrl + pathname + search
 }
 
-async function openPortal(visitor: Visitor): Promise<string> {
-  const link = await portalLink()
+async function openPortal(visitor: Visitor, of = {}, title = 'Your plans'): Promise<string> {
+  const link = await portalLink(of)
   await visitor.page.goto(link)
-  await visitor.page.getByRole('heading', { name: 'Your plans' }).waitFor()
+  await visitor.page.getByRole('heading', { name: title }).waitFor()
   return link
 }
 
@@ -176,7 +176,7 @@ describe('the link', () => {
     const link = await openPortal(ada)
     expect(ada.page.url()).toMatch(/\/customer\/manage\/[0-9a-f]{20}$/)
     await eve.page.goto(link)
-    await eve.page.getByRole('heading', { name: 'This link was used already' }).waitFor()
+    await eve.page.getByRole('heading', { name: 'This link was already used' }).waitFor()
     await eve.inspect('portal-link-used')
     await eve.page.goto(ada.page.url())
     await eve.page.getByRole('heading', { name: 'You are signed out' }).waitFor()
@@ -226,7 +226,7 @@ test('a plan shows what was carried over, what its usage costs so far, and every
   // Seven days of the week before, and four of this one.
   await expect
     .poll(() => card.innerText(), { timeout: 30_000 })
-    .toMatch(/40 of 130 requests, 30 of them carried over, until Mar 23, 2026/)
+    .toMatch(/40 of 130 requests · 30 carried over · until Mar 23, 2026/)
   await expect(card.innerText()).resolves.toMatch(/costs \$0\.40 so far, without tax/)
   await page.getByRole('link', { name: 'Maps API' }).click()
   await page.getByRole('img', { name: 'Requests: 40 in all' }).waitFor()
@@ -262,9 +262,9 @@ describe('the portal', () => {
   test('lets a plan be cancelled, says what that means, and lets it be taken back', async () => {
     const { page } = visitor
     await page.getByRole('link', { name: 'Cancel plan' }).click()
-    await page.getByText('You can go on using it until Apr 9, 2026.').waitFor()
+    await page.getByText('You can use it until Apr 9, 2026.').waitFor()
     await visitor.inspect('portal-cancel')
-    await page.getByLabel('Why do you leave?').fill('Too <b>windy</b>')
+    await page.getByLabel('Why are you leaving?').fill('Too <b>windy</b>')
     await page.getByRole('button', { name: 'Cancel plan' }).click()
     await page.getByText('Your plan is cancelled.').waitFor()
     await page.getByText('Too <b>windy</b>').waitFor()
@@ -276,7 +276,7 @@ describe('the portal', () => {
       endDate: '2026-04-09T12:00:00.000Z',
     })
     await page.getByRole('button', { name: 'Keep this plan' }).click()
-    await page.getByText('Your plan goes on as before.').waitFor()
+    await page.getByText('Your plan continues as before.').waitFor()
     const again = await client.send('GET', `/v1/sdk/purchases/${purchaseRef}`)
     expect(again.body).not.toHaveProperty('cancelledAt')
   })
@@ -311,7 +311,7 @@ describe('the portal', () => {
     await page.getByRole('button', { name: 'Turn on' }).click()
     const alert = page.getByRole('alert')
     await expect(alert.innerText()).resolves.toMatch(
-      'The amount to buy credits for must not be less than the balance',
+      'The amount to buy for must not be less than the balance to watch.',
     )
     await visitor.inspect('portal-credits-refused')
     await expect(page.getByLabel('Buy credits for').inputValue()).resolves.toBe('10')
@@ -345,13 +345,22 @@ describe('the portal', () => {
     await visitor.inspect('portal-invoices')
   })
 
-  test('speaks of money and days as the visitor does', async () => {
+  test('is written in the language of the browser, with its numbers and days', async () => {
     const german = await createVisitor(browser, { locale: 'de-DE' })
-    await openPortal(german)
+    await openPortal(german, {}, 'Ihre Tarife')
     await german.page.getByText('09.04.2026').first().waitFor()
     await german.page.getByRole('link', { name: 'Credits' }).click()
-    await german.page.getByText('252.800 credits').waitFor()
+    await german.page.getByText('252.800 Credits').waitFor()
+    await german.inspect('portal-credits-german')
     await german.close()
+  })
+
+  test('is written in the language of its session, as is the checkout that it opens', async () => {
+    const japanese = await createVisitor(browser)
+    await openPortal(japanese, { locale: 'ja' }, 'ご利用中のプラン')
+    await japanese.page.getByRole('button', { name: 'プランを変更' }).click()
+    await expect(japanese.page.locator('html').getAttribute('lang')).resolves.toBe('ja')
+    await japanese.close()
   })
 
   test('shows the provider’s picture', async () => {

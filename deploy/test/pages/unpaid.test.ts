@@ -194,7 +194,7 @@ test('a trial that ended without a card leads to its plan, which is not to be tr
   await untilStatus(paying, customerRef, 'suspended')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByText('Paused').waitFor()
-  await page.getByText('The trial has ended. Choose a plan to go on.').waitFor()
+  await page.getByText('The trial has ended. Choose a plan to continue.').waitFor()
   await visitor.inspect('portal-paused')
   await page.getByRole('button', { name: 'Choose a plan' }).click()
   await page.getByRole('link', { name: 'Choose Trial' }).waitFor()

@@ -31,7 +31,22 @@ export type AutoRechargeContext = {
 
 export type AutoRechargeDecision =
   | { readonly kind: 'save'; readonly terms: AutoRechargeTerms }
-  | { readonly kind: 'refuse'; readonly reason: string }
+  | { readonly kind: 'refuse'; readonly reason: string; readonly fault: RechargeFault }
+
+/** Why terms are refused, for pages that say it in another language than the API. */
+export type RechargeFault =
+  | {
+      readonly code:
+        | 'currency'
+        | 'required'
+        | 'too-large'
+        | 'minor-units'
+        | 'threshold'
+        | 'too-small'
+        | 'below-threshold'
+    }
+  /** The maximum of a month has no room for one top-up: what it must allow at least, with tax. */
+  | { readonly code: 'cap'; readonly leastMinor: bigint }
 
 /** What is asked for, if it can be had. Switching off asks for nothing but that. */
 export function decideTerms(
@@ -55,7 +70,7 @@ export function decideTerms(
   }
   if (!context.supportedCurrencies.includes(currency) || context.topupRate === undefined) {
     const available = context.supportedCurrencies.join(', ')
-    return refuse(`Currency ${currency} is not supported. Available: ${available}`)
+    return refuse('currency', `Currency ${currency} is not supported. Available: ${available}`)
   }
   return decideEnabled(request, { ...context, topupRate: context.topupRate })
 }
@@ -67,28 +82,35 @@ function decideEnabled(
   const { currency, thresholdAmountMajor, topupAmountMajor, maxMonthlySpendMajor } = request
   const { displayRate, topupRate } = context
   if (thresholdAmountMajor === undefined || topupAmountMajor === undefined) {
-    return refuse('thresholdAmountMajor and topupAmountMajor are required')
+    return refuse('required', 'thresholdAmountMajor and topupAmountMajor are required')
   }
   if (thresholdAmountMajor > rechargeMajorMax || topupAmountMajor > rechargeMajorMax) {
-    return refuse(`thresholdAmountMajor and topupAmountMajor must not exceed ${rechargeMajorMax}`)
+    return refuse(
+      'too-large',
+      `thresholdAmountMajor and topupAmountMajor must not exceed ${rechargeMajorMax}`,
+    )
   }
   const thresholdMinor = toMinor(thresholdAmountMajor, displayRate.currency)
   const topupMinor = toMinor(topupAmountMajor, currency)
   const spendMaxMinor =
     maxMonthlySpendMajor === undefined ? null : toMinor(maxMonthlySpendMajor, currency)
   if (thresholdMinor === undefined || topupMinor === undefined || spendMaxMinor === undefined) {
-    return refuse('Amounts must be whole minor units of their currency')
+    return refuse('minor-units', 'Amounts must be whole minor units of their currency')
   }
-  if (thresholdMinor <= 0n) return refuse('thresholdAmountMajor must be greater than 0')
+  if (thresholdMinor <= 0n)
+    return refuse('threshold', 'thresholdAmountMajor must be greater than 0')
   const minimumMinor = processorMinimumOf(currency)
   if (topupMinor < minimumMinor) {
-    return refuse(`topupAmountMajor must be at least ${majorText(minimumMinor, currency)}`)
+    return refuse(
+      'too-small',
+      `topupAmountMajor must be at least ${majorText(minimumMinor, currency)}`,
+    )
   }
   if (shownMinor(topupMinor, topupRate, displayRate) < thresholdMinor) {
-    return refuse('topupAmountMajor must not be less than thresholdAmountMajor')
+    return refuse('below-threshold', 'topupAmountMajor must not be less than thresholdAmountMajor')
   }
   const refusal = refusalOfCap(spendMaxMinor, topupMinor, currency, context.taxTerms)
-  if (refusal !== undefined) return refuse(refusal)
+  if (refusal !== undefined) return refusal
   return {
     kind: 'save',
     terms: {
@@ -108,16 +130,18 @@ function refusalOfCap(
   topupMinor: bigint,
   currency: string,
   taxTerms: TaxTerms | undefined,
-): string | undefined {
+): Refusal | undefined {
   if (spendMaxMinor === null) return undefined
   if (spendMaxMinor < topupMinor) {
-    return 'maxMonthlySpendMajor must not be less than topupAmountMajor'
+    const reason = 'maxMonthlySpendMajor must not be less than topupAmountMajor'
+    return { kind: 'refuse', reason, fault: { code: 'cap', leastMinor: topupMinor } }
   }
   if (taxTerms === undefined) return undefined
   const { totalMinor } = breakDownTax(topupMinor, taxTerms.rule, taxTerms.isInclusive)
   if (spendMaxMinor >= totalMinor) return undefined
   const total = `${majorText(totalMinor, currency)} ${currency}`
-  return `maxMonthlySpendMajor must not be less than topupAmountMajor with its tax, ${total}`
+  const reason = `maxMonthlySpendMajor must not be less than topupAmountMajor with its tax, ${total}`
+  return { kind: 'refuse', reason, fault: { code: 'cap', leastMinor: totalMinor } }
 }
 
 /** An amount of one currency in minor units of another one, by way of the dollar. */
@@ -138,6 +162,8 @@ function toMinor(amountMajor: number, currency: string): bigint | undefined {
   return minor % denominator === 0n ? minor / denominator : undefined
 }
 
-function refuse(reason: string): AutoRechargeDecision {
-  return { kind: 'refuse', reason }
+type Refusal = Extract<AutoRechargeDecision, { kind: 'refuse' }>
+
+function refuse(code: Exclude<RechargeFault['code'], 'cap'>, reason: string): Refusal {
+  return { kind: 'refuse', reason, fault: { code } }
 }

@@ -33,5 +33,6 @@ function buyerOf(
 ): InvoiceParties['buyer'] {
   if (told === undefined) return { reference, name, email }
   const { country, taxId, businessName, customerName, address = null } = told
-  return { reference, name: businessName ?? customerName ?? name, email, country, taxId, address }
+  const parties = { name: businessName ?? customerName ?? name, email: told.email ?? email }
+  return { reference, ...parties, country, taxId, address }
 }

@@ -26,6 +26,8 @@ export type CheckoutSession = {
   readonly issuedBy: string | null
   /** The portal that it was opened in; null: it was issued with a key. */
   readonly portalHandle: string | null
+  /** A language with or without a region, such as `pt-BR`; null: that of the browser. */
+  readonly locale: string | null
   readonly status: 'active' | 'used' | 'expired'
   /** Minor units of `currency`; null while the customer has not chosen. */
   readonly amountMinor: number | null
@@ -46,6 +48,7 @@ type CheckoutSessionRow = {
   may_change_plan: boolean
   issued_by: string | null
   portal_handle: string | null
+  locale: string | null
   status: CheckoutSession['status']
   amount: bigint | null
   currency: string | null
@@ -66,6 +69,8 @@ export type CheckoutRequest = {
   readonly mayChangePlan: boolean
   /** The portal that it is opened in. Default: none. */
   readonly portalHandle?: string | null
+  /** Of the page. Default: that of the browser. */
+  readonly locale?: string | null
   /** Default: none. */
   readonly key?: CheckoutKey
 }
@@ -87,13 +92,14 @@ export async function openCheckoutSession(
 async function insertAndEmit(
   work: UnitOfWork,
   hostedUrl: string,
-  { plan, portalHandle = null, key, ...request }: CheckoutRequest,
+  { plan, portalHandle = null, locale = null, key, ...request }: CheckoutRequest,
 ): Promise<CheckoutSession> {
   const { now } = work
   const amountMinor = plan === undefined ? null : await firstChargeMinor(work, request, plan)
   const session: CheckoutSession = {
     ...request,
     portalHandle,
+    locale,
     issuedBy: work.actor.name,
     sessionId: drawSessionId(),
     reference: drawReference('checkoutSession'),
@@ -137,7 +143,7 @@ async function waitForRoomMs(
 export async function offerCheckoutSession(
   work: UnitOfWork,
   hosted: HostedParts,
-  request: Omit<CheckoutRequest, 'portalHandle' | 'key'>,
+  request: Omit<CheckoutRequest, 'portalHandle' | 'locale' | 'key'>,
 ): Promise<CheckoutSession | undefined> {
   const { sql, providerId, now, actor } = work
   const { customerRef, purpose, productRef, plan, returnUrl, mayChangePlan } = request
@@ -185,11 +191,11 @@ async function insertCheckoutSession(
   await sql`
     insert into checkout_sessions
       (provider_id, session_id, reference, customer_ref, purpose, product_ref, plan_ref, return_url,
-       may_change_plan, issued_by, portal_handle, status, amount, currency, expires_at, created_at,
+       may_change_plan, issued_by, portal_handle, locale, status, amount, currency, expires_at, created_at,
        updated_at, idempotency_key, input_sha256)
     values (${providerId}, ${session.sessionId}, ${session.reference}, ${session.customerRef},
       ${session.purpose}, ${session.productRef}, ${session.planRef}, ${session.returnUrl},
-      ${session.mayChangePlan}, ${session.issuedBy}, ${session.portalHandle},
+      ${session.mayChangePlan}, ${session.issuedBy}, ${session.portalHandle}, ${session.locale},
       ${session.status}, ${session.amountMinor}, ${session.currency}, ${session.expiresAt},
       ${session.createdAt}, ${session.updatedAt}, ${key?.text ?? null}, ${key?.inputSha256 ?? null})`
 }
@@ -328,6 +334,7 @@ function fromRow(row: CheckoutSessionRow): CheckoutSession {
     mayChangePlan: row.may_change_plan,
     issuedBy: row.issued_by,
     portalHandle: row.portal_handle,
+    locale: row.locale,
     status: row.status,
     amountMinor: row.amount === null ? null : Number(row.amount),
     currency: row.currency,

@@ -11,6 +11,8 @@ export type CustomerSession = {
   readonly productRef: string | null
   /** The actor who issued the link; null in rows of older versions. */
   readonly issuedBy: string | null
+  /** A language with or without a region, such as `pt-BR`; null: that of the browser. */
+  readonly locale: string | null
   readonly status: 'active' | 'used'
   readonly expiresAt: Date
   readonly createdAt: Date
@@ -22,6 +24,7 @@ type CustomerSessionRow = {
   customer_ref: string
   product_ref: string | null
   issued_by: string | null
+  locale: string | null
   status: 'active' | 'used'
   expires_at: Date
   created_at: Date
@@ -31,6 +34,8 @@ type CustomerSessionRow = {
 export type PortalRequest = {
   readonly customerRef: string
   readonly productRef: string | null
+  /** Of the pages. Default: that of the browser. */
+  readonly locale?: string | null
 }
 
 type PortalLimits = Pick<SessionLimits, 'openPortalLinksMax'>
@@ -66,6 +71,7 @@ async function issueIfRoom(
   const { sql, providerId, now, actor } = work
   const session: CustomerSession = {
     ...request,
+    locale: request.locale ?? null,
     sessionId: drawSessionId(),
     issuedBy: actor.name,
     status: 'active',
@@ -76,9 +82,10 @@ async function issueIfRoom(
   const unused = isUnused(work, session.customerRef)
   const issued = await sql`
     insert into customer_sessions
-      (provider_id, session_id, customer_ref, product_ref, issued_by, status, expires_at, created_at, updated_at)
+      (provider_id, session_id, customer_ref, product_ref, issued_by, locale, status, expires_at,
+       created_at, updated_at)
     select ${providerId}, ${session.sessionId}, ${session.customerRef}, ${session.productRef},
-      ${session.issuedBy}, ${session.status}, ${session.expiresAt}::timestamptz,
+      ${session.issuedBy}, ${session.locale}::text, ${session.status}, ${session.expiresAt}::timestamptz,
       ${session.createdAt}::timestamptz, ${session.updatedAt}::timestamptz
     where (select count(*) from customer_sessions where ${unused}) < ${openPortalLinksMax}`
   return issued.count === 1 ? session : undefined
@@ -234,6 +241,7 @@ function fromRow(row: CustomerSessionRow): CustomerSession {
     customerRef: row.customer_ref,
     productRef: row.product_ref,
     issuedBy: row.issued_by,
+    locale: row.locale,
     status: row.status,
     expiresAt: row.expires_at,
     createdAt: row.created_at,

@@ -10,6 +10,7 @@ type TaxDetailsRow = {
   tax_id: string | null
   tax_id_type: TaxIdType | null
   address: string | null
+  email: string | null
 }
 
 /** In place of what the customer told before. */
@@ -28,6 +29,7 @@ export async function saveTaxDetails(
     tax_id: details.taxId,
     tax_id_type: details.taxIdType,
     address: details.address ?? null,
+    email: details.email ?? null,
     updated_at: now,
   }
   const key = { provider_id: providerId, customer_ref: customerRef }
@@ -53,6 +55,7 @@ export async function findTaxDetails(
     taxId: row.tax_id,
     taxIdType: row.tax_id_type,
     address: row.address,
+    email: row.email,
   }
 }
 

@@ -12,6 +12,8 @@ export type TaxDetails = {
   readonly taxIdType: TaxIdType | null
   /** Postal address in lines separated by line feeds, without the country; null or absent: not told. */
   readonly address?: string | null
+  /** For invoices; null or absent: the customer's own address. */
+  readonly email?: string | null
 }
 
 /** As a customer tells it; an empty text says the same as none. */
@@ -24,6 +26,8 @@ export type ToldTaxDetails = {
   readonly customerName?: string | undefined
   /** Undefined: as before. */
   readonly address?: string | undefined
+  /** Undefined: as before. */
+  readonly email?: string | undefined
 }
 
 export type TaxDetailsDecision =
@@ -40,20 +44,24 @@ export function decideTaxDetails(
   known: TaxDetails | undefined,
 ): TaxDetailsDecision {
   const customerName = textOf(told.customerName) ?? known?.customerName ?? null
-  const address = addressOf(told.address, known)
-  if (told.isBusiness) return decideBusiness(told, customerName, address)
+  const email = changedText(told.email, known?.email)
+  const kept = {
+    customerName,
+    address: changedText(told.address, known?.address),
+    ...(email !== null && { email }),
+  }
+  if (told.isBusiness) return decideBusiness(told, kept)
   const country = codeOf(told.customerCountry) ?? known?.country ?? null
   if (country !== null && findTaxCountry(country) === undefined) {
     return refuse('customerCountry', notSupported('customerCountry', country))
   }
   const noBusiness = { isBusiness: false, businessName: null, taxId: null, taxIdType: null }
-  return { kind: 'accept', details: { ...noBusiness, customerName, country, address } }
+  return { kind: 'accept', details: { ...noBusiness, ...kept, country } }
 }
 
 function decideBusiness(
   told: ToldTaxDetails,
-  customerName: string | null,
-  address: string | null,
+  kept: Pick<TaxDetails, 'customerName' | 'address' | 'email'>,
 ): TaxDetailsDecision {
   const country = codeOf(told.country)
   if (country === undefined) {
@@ -68,18 +76,17 @@ function decideBusiness(
   const details: TaxDetails = {
     isBusiness: true,
     businessName: textOf(told.businessName) ?? null,
-    customerName,
+    ...kept,
     country,
     taxId: taxId ?? null,
     taxIdType: taxId === undefined ? null : taxIdTypes[taxCountry.area],
-    address,
   }
   return { kind: 'accept', details }
 }
 
-/** An address that is told empty is taken back. */
-function addressOf(told: string | undefined, known: TaxDetails | undefined): string | null {
-  return told === undefined ? (known?.address ?? null) : (textOf(told) ?? null)
+/** A text that is told empty is removed. */
+function changedText(told: string | undefined, known: string | null | undefined): string | null {
+  return told === undefined ? (known ?? null) : (textOf(told) ?? null)
 }
 
 function textOf(text: string | undefined): string | undefined {

@@ -153,6 +153,17 @@ describe('what a customer says', () => {
     })
   })
 
+  test('before of its invoices holds until it is removed', () => {
+    const before = { ...known, address: 'Kungsgatan 1', email: 'bills@ada.example' }
+    const told = { isBusiness: true, country: 'SE' }
+    expect(decideTaxDetails(told, before)).toMatchObject({
+      details: { address: 'Kungsgatan 1', email: 'bills@ada.example' },
+    })
+    const removed = decideTaxDetails({ ...told, address: ' ', email: '' }, before)
+    expect(removed).toMatchObject({ details: { address: null } })
+    expect(removed).not.toHaveProperty('details.email')
+  })
+
   test('before of where it is and its name still holds, of a tax id does not', () => {
     expect(decideTaxDetails({ isBusiness: false }, known)).toMatchObject({
       details: { country: 'SE', customerName: 'Ada', taxId: null },

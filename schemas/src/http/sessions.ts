@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { customerSchema } from './customers.ts'
 import { optionalReference, optionalWebAddress, requiredReference } from './fields.ts'
+import { pageLocale } from './page-locale.ts'
 
 /* `/v1/sdk/customers/customer-sessions` and `POST /v1/sdk/checkout-sessions`. */
 
 export const customerSessionCreateSchema = z.object({
   customerRef: requiredReference,
   productRef: optionalReference.optional(),
+  locale: pageLocale.optional(),
 })
 
 export const customerSessionCreatedSchema = z.object({
@@ -32,6 +34,7 @@ export const checkoutSessionCreateSchema = z.object({
   planRef: optionalReference.optional(),
   returnUrl: optionalWebAddress.optional(),
   purpose: z.enum(['product', 'credit_topup']).optional(),
+  locale: pageLocale.optional(),
 })
 
 export type CheckoutSessionCreate = z.infer<typeof checkoutSessionCreateSchema>

@@ -98,6 +98,7 @@ async function openCheckout(
     plan,
     returnUrl: returnUrl || null,
     mayChangePlan: true,
+    locale: localeOf(body),
   }
   return commit(parts, operation, async (work) =>
     key === undefined
@@ -109,11 +110,18 @@ async function openCheckout(
 function checkoutKey(
   { idempotencyKey }: Operation,
   customerRef: string,
-  { purpose, productRef, planRef, returnUrl }: CheckoutSessionCreate,
+  { purpose, productRef, planRef, returnUrl, locale }: CheckoutSessionCreate,
 ): CheckoutKey | undefined {
   if (idempotencyKey === null) return undefined
-  const input = [customerRef, purpose ?? 'product', productRef, planRef, returnUrl]
+  const terms = [customerRef, purpose ?? 'product', productRef, planRef, returnUrl]
+  // Without a locale, the digest is the one of requests from before there were locales.
+  const input = locale === undefined ? terms : [...terms, locale]
   return { text: idempotencyKey, inputSha256: sha256OfInput(input.map((each) => each || null)) }
+}
+
+/** Null: the browser decides. */
+function localeOf({ locale }: { readonly locale?: string | undefined }): string | null {
+  return locale === undefined || locale === 'auto' ? null : locale
 }
 
 function requireOpened(outcome: KeyedCheckoutOutcome): CheckoutSession {
@@ -137,7 +145,8 @@ function registerCustomerSessions(app: ApiServer, parts: AppParts): void {
       const customer = await requireCustomer(parts, operation, request.body.customerRef)
       const productRef = request.body.productRef || null
       if (productRef !== null) await requireProduct(parts, operation, productRef)
-      const opened = { customerRef: customer.reference, productRef }
+      const locale = localeOf(request.body)
+      const opened = { customerRef: customer.reference, productRef, locale }
       const { sessionId } = await commit(parts, operation, (work) =>
         openCustomerSession(work, parts.limits, opened),
       )

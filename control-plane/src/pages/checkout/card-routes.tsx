@@ -111,7 +111,7 @@ async function showEntry(
   const setup = await readOpenSetup(pages, checkout, setupIntentId, returnUrl)
   const back = stepPath(checkout, { plan: planRef })
   if (setup === undefined) return reply.redirect(back, 303)
-  const notice = setupNotice(request)
+  const notice = setupNotice(request, checkout.frame)
   return sendCardForm(reply, setup, SaveCardPage({ checkout, setup, back, notice }))
 }
 

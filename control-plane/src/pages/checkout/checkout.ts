@@ -77,7 +77,7 @@ export async function requireCheckout(
   if (placed?.session.reference !== reference) throw new ProblemError(problems.signedOut)
   const { providerId, session } = placed
   const caller = { providerId, environment }
-  const frame = await frameOf(pages, request, caller)
+  const frame = await frameOf(pages, request, caller, session.locale)
   const status = checkoutSessionStatus(session, new Date(pages.clock.now()))
   const { servesExpired = false } = request.routeOptions.config
   if (status === 'expired' && !servesExpired) throw new ProblemError(problems.linkExpired, frame)

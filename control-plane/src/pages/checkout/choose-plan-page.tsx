@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 import type { Plan } from '@tollgate/domain/plans/plan'
-import type { Formats } from '../formats.ts'
+import type { Reader } from '../reader.ts'
 import type { Notice } from '../notice.tsx'
 import { priceWords } from '../purchase-words.ts'
 import { stepPath, type Checkout } from './checkout.ts'
@@ -16,7 +16,7 @@ type ChoosePlanProps = {
 
 export function ChoosePlanPage({ checkout, choice, notice }: ChoosePlanProps): ReactElement {
   const { product, plans, triable, soldOut, held } = choice
-  const { formats } = checkout.frame
+  const { frame } = checkout
   return (
     <CheckoutPage checkout={checkout} title={`Plans of ${product.name}`} notice={notice}>
       <h1>{`Choose a plan for ${product.name}`}</h1>
@@ -28,7 +28,7 @@ export function ChoosePlanPage({ checkout, choice, notice }: ChoosePlanProps): R
         <PlanCard
           key={plan.reference}
           plan={plan}
-          formats={formats}
+          reader={frame}
           href={stepPath(checkout, { plan: plan.reference })}
           isTriable={triable.has(plan.reference)}
           isHeld={held?.planRef === plan.reference}
@@ -41,7 +41,7 @@ export function ChoosePlanPage({ checkout, choice, notice }: ChoosePlanProps): R
 
 type PlanCardProps = {
   readonly plan: Plan
-  readonly formats: Formats
+  readonly reader: Reader
   readonly href: string
   readonly isTriable: boolean
   readonly isHeld: boolean
@@ -49,8 +49,8 @@ type PlanCardProps = {
 }
 
 function PlanCard(props: PlanCardProps): ReactElement {
-  const { plan, formats, href, isTriable, isHeld, isSoldOut } = props
-  const facts = planFacts(plan, formats, isTriable)
+  const { plan, reader, href, isTriable, isHeld, isSoldOut } = props
+  const facts = planFacts(plan, reader.formats, isTriable)
   return (
     <article className="card" aria-label={plan.name}>
       <div className="row spread">
@@ -58,7 +58,7 @@ function PlanCard(props: PlanCardProps): ReactElement {
         {isHeld && <span className="badge good">Your plan</span>}
         {!isHeld && isSoldOut && <span className="badge quiet">Sold out</span>}
       </div>
-      <p className="price">{priceWords(plan, formats)}</p>
+      <p className="price">{priceWords(plan, reader)}</p>
       {plan.description !== null && <p className="quiet">{plan.description}</p>}
       {facts.length > 0 && (
         <ul>

@@ -25,7 +25,7 @@ export function registerCheckoutOpening(app: ApiServer, pages: PageParts): void 
       const { session, providerId } = placed
       const status = checkoutSessionStatus(session, new Date(pages.clock.now()))
       if (status !== 'active') {
-        const frame = await frameOf(pages, request, { providerId, environment })
+        const frame = await frameOf(pages, request, { providerId, environment }, session.locale)
         throw new ProblemError(
           status === 'used' ? problems.checkoutDone : problems.linkExpired,
           frame,

@@ -83,7 +83,7 @@ function linesOf({ plan, isFirstCharge, priced }: PayFormProps): SumLine[] {
 function renewalWords({ checkout, plan, priced: { currency } }: PayFormProps): string {
   const price = Number(pricesIn(plan, currency)?.priceMinor ?? 0n)
   const inCurrency = { priceMinor: price, basePriceMinor: price, currency }
-  return priceWords({ ...plan, ...inCurrency }, checkout.frame.formats)
+  return priceWords({ ...plan, ...inCurrency }, checkout.frame)
 }
 
 type CurrenciesProps = Pick<PayFormProps, 'checkout' | 'plan'> & { readonly currency: string }

@@ -57,6 +57,7 @@ export function CheckoutPaymentPage(props: PaymentPageProps): ReactElement {
           clientSecret={clientSecret}
           returnUrl={returnUrl}
           label={`Pay ${amount}`}
+          t={checkout.frame.t}
         />
       </section>
     </CheckoutPage>
@@ -74,7 +75,7 @@ export function WaitingPage({ checkout }: { readonly checkout: Checkout }): Reac
     <CheckoutPage checkout={checkout} title="Payment under way">
       <div className="card centred">
         <h1>Your payment is under way</h1>
-        <BankWaitedFor />
+        <BankWaitedFor t={checkout.frame.t} />
       </div>
     </CheckoutPage>
   )

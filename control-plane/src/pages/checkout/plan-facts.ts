@@ -4,6 +4,7 @@ import { isCreditBased, renews, type Plan } from '@tollgate/domain/plans/plan'
 import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
 import { usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
 import type { Formats } from '../formats.ts'
+import { readerOf } from '../reader.ts'
 import { periodWords } from '../purchase-words.ts'
 import { usagePrices } from './usage-prices.ts'
 
@@ -44,7 +45,7 @@ function exampleWords({ terms }: Plan, money: Formats['money']): string {
 
 /** Of a plan with periods that has one alone. */
 function endWords(plan: Plan): string | false {
-  const period = periodWords(plan)
+  const period = periodWords(plan, readerOf('en-US').t)
   if (plan.type === 'one-time' || period === undefined || renews(plan)) return false
   return `Ends after ${period}, and does not renew`
 }

@@ -41,7 +41,7 @@ export function ReviewPage(props: ReviewProps): ReactElement {
         <h1>{plan.name}</h1>
       </div>
       <section className="card" aria-label="What you get">
-        <p className="price">{priceWords(plan, formats)}</p>
+        <p className="price">{priceWords(plan, checkout.frame)}</p>
         {facts.length > 0 && (
           <ul>
             {facts.map((fact) => (

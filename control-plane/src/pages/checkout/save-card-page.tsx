@@ -23,6 +23,7 @@ export function SaveCardPage({ checkout, setup, back, notice }: SaveCardProps): 
       </p>
       <SaveCardSection
         setup={setup}
+        t={checkout.frame.t}
         uses="Your plan starts as soon as the card is saved. Plans that renew, usage that is billed and automatic top-up use this card from now on."
       />
     </CheckoutPage>

@@ -53,7 +53,7 @@ export async function showStep(
     return sendPage(reply, 200, <DonePage checkout={checkout} text="You have this plan already." />)
   }
   if (step.kind === 'invalid') {
-    throw new ProblemError({ ...problems.notForSale, text: `${step.reason}.` }, frame)
+    throw new ProblemError(problems.notForSale, frame)
   }
   const { product, held } = choice
   const start = step.kind === 'card-required' ? step.start : step

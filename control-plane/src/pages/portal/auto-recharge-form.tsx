@@ -5,8 +5,13 @@ import type {
   AutoRechargeStatus,
   RechargeObstacle,
 } from '@tollgate/domain/auto-recharge/repository'
-import { majorText } from '@tollgate/domain/money/currencies'
+import type { Card } from '@tollgate/domain/cards/repository'
+import { expiryText } from '../../invoices/card-expiry.ts'
+import { amountText } from '../amount.ts'
+import { cardName } from '../card-name.ts'
+import { leastTopUpMinor, presetsMinor } from '../checkout/top-up-amounts.ts'
 import { PostForm } from '../post-form.tsx'
+import type { PlainKey } from '../texts/texts.ts'
 import type { CreditsView } from './credits-view.ts'
 import type { Portal } from './portal.ts'
 
@@ -24,50 +29,49 @@ type AutoRechargeFormProps = {
   readonly typed: AutoRechargeFields | undefined
 }
 
-const statusWords: Readonly<Record<AutoRechargeStatus, readonly [string, string]>> = {
-  active: ['On', 'good'],
-  disabled: ['Off', 'quiet'],
-  failed: ['Stopped: payments failed', 'bad'],
-  pending_setup: ['Waiting for a card', 'warning'],
+const statusTexts: Readonly<Record<AutoRechargeStatus, readonly [PlainKey, string]>> = {
+  active: ['portal:autoTopUpOn', 'good'],
+  disabled: ['portal:autoTopUpOff', 'quiet'],
+  failed: ['portal:autoTopUpFailed', 'bad'],
+  pending_setup: ['portal:autoTopUpPending', 'warning'],
 }
 
-const obstacleWords: Readonly<Record<RechargeObstacle, string>> = {
-  monthly_cap_too_low:
-    'Nothing is bought: with its tax, one top-up comes to more than the most of a month. Allow more, or buy for less.',
-  exchange_rate_missing:
-    'Nothing is bought: credits are not sold in its currency at the moment. Choose another one.',
+const obstacleTexts: Readonly<Record<RechargeObstacle, PlainKey>> = {
+  monthly_cap_too_low: 'portal:obstacleCap',
+  exchange_rate_missing: 'portal:obstacleRate',
 }
 
 export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps): ReactElement {
-  const { recharge } = view
+  const { recharge, card } = view
+  const { t } = portal.frame
   const obstacle = recharge?.status === 'active' ? recharge.obstacle : null
   const [label, tone] =
     obstacle === null
-      ? statusWords[recharge?.status ?? 'disabled']
-      : (['Paused', 'warning'] as const)
-  const fields = typed ?? storedFields(view)
+      ? statusTexts[recharge?.status ?? 'disabled']
+      : (['portal:autoTopUpPaused', 'warning'] as const)
+  const fields = typed ?? storedFields(view, portal)
   const isWaiting = recharge?.status === 'pending_setup' || recharge?.status === 'failed'
   const isOn = recharge !== undefined && recharge.status !== 'disabled'
   return (
     <section className="card">
       <div className="row spread">
-        <h2>Automatic top-up</h2>
-        <span className={`badge ${tone}`}>{label}</span>
+        <h2>{t('portal:autoTopUp')}</h2>
+        <span className={`badge ${tone}`}>{t(label)}</span>
       </div>
       <p className="quiet">
-        Buys credits with your saved card whenever the balance falls below an amount, so that
-        nothing stops.
+        {t('portal:autoTopUpText')}
+        {card !== undefined && ` ${t('portal:autoTopUpCard', { card: validCard(card, portal) })}`}
       </p>
-      {obstacle !== null && <p>{obstacleWords[obstacle]}</p>}
+      {obstacle !== null && <p>{t(obstacleTexts[obstacle])}</p>}
       <PostForm page={portal} path="/credits/auto-recharge">
-        <Fields fields={fields} view={view} />
+        <Fields fields={fields} view={view} portal={portal} />
         <div className="actions">
           <button className="button main" type="submit" name="enabled" value="yes">
-            {isOn ? 'Save' : 'Turn on'}
+            {isOn ? t('portal:save') : t('portal:turnOn')}
           </button>
           {isOn && (
             <button className="button" type="submit" name="enabled" value="no" formNoValidate>
-              Turn off
+              {t('portal:turnOff')}
             </button>
           )}
         </div>
@@ -80,96 +84,152 @@ export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps)
 
 /** Nothing is bought before there is a card for it. */
 function CardWanted({ portal }: { readonly portal: Portal }): ReactElement {
+  const { t } = portal.frame
   return (
     <PostForm page={portal} path="/payment/card">
       <input type="hidden" name="attempt" value={randomUUID()} />
-      <p>Nothing is bought before you save a card for it.</p>
+      <p>{t('portal:cardWanted')}</p>
       <div className="actions">
         <button className="button main" type="submit">
-          Save a card
+          {t('shared:saveACard')}
         </button>
       </div>
     </PostForm>
   )
 }
 
-type FieldsProps = { readonly fields: AutoRechargeFields; readonly view: CreditsView }
+type FieldsProps = {
+  readonly fields: AutoRechargeFields
+  readonly view: CreditsView
+  readonly portal: Portal
+}
 
-function Fields({ fields, view }: FieldsProps): ReactElement {
+function Fields({ fields, view, portal }: FieldsProps): ReactElement {
+  const { t, formats } = portal.frame
+  const { currency } = fields
+  const least = formats.money(leastTopUpMinor(currency), currency)
+  const { storedCredits } = view
   return (
-    <div className="fields">
-      <div>
-        <label htmlFor="threshold">{`When the balance falls below (${view.displayRate.currency})`}</label>
-        <AmountInput name="threshold" value={fields.threshold} isRequired />
+    <>
+      <div className="fields">
+        <div>
+          <label htmlFor="threshold">
+            {t('portal:whenBelow', { currency: view.displayRate.currency })}
+          </label>
+          <AmountInput name="threshold" value={fields.threshold} portal={portal} isRequired />
+        </div>
+        <div>
+          <label htmlFor="topup">{t('portal:buyFor')}</label>
+          <AmountInput
+            name="topup"
+            value={fields.topup}
+            portal={portal}
+            suggestions={presetsMinor(currency).map((amountMinor) =>
+              amountText(amountMinor, currency, formats),
+            )}
+            describedBy="topup-terms"
+            isRequired
+          />
+        </div>
+        <div>
+          <label htmlFor="currency">{t('portal:currency')}</label>
+          <select id="currency" name="currency" defaultValue={currency}>
+            {view.currencies.map((code) => (
+              <option key={code} value={code}>
+                {code}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div>
+          <label htmlFor="monthlyMax">
+            {t('portal:monthlyMax')} <span className="quiet">{t('shared:optional')}</span>
+          </label>
+          <AmountInput name="monthlyMax" value={fields.monthlyMax} portal={portal} />
+        </div>
       </div>
-      <div>
-        <label htmlFor="topup">Buy credits for</label>
-        <AmountInput name="topup" value={fields.topup} isRequired />
-      </div>
-      <div>
-        <label htmlFor="currency">Currency</label>
-        <select id="currency" name="currency" defaultValue={fields.currency}>
-          {view.currencies.map((code) => (
-            <option key={code} value={code}>
-              {code}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div>
-        <label htmlFor="monthlyMax">
-          At most in a month, with tax <span className="quiet">(optional)</span>
-        </label>
-        <AmountInput name="monthlyMax" value={fields.monthlyMax} />
-      </div>
-    </div>
+      <p id="topup-terms" className="quiet small">
+        {t('portal:atLeast', { amount: least })}
+        {storedCredits !== undefined &&
+          ` · ${t('portal:willReceive', { count: Number(storedCredits) })}`}
+      </p>
+    </>
   )
 }
 
 type AmountInputProps = {
   readonly name: string
   readonly value: string
+  readonly portal: Portal
+  /** Amounts that the browser offers, as they are typed. */
+  readonly suggestions?: readonly string[]
+  readonly describedBy?: string
   readonly isRequired?: boolean
 }
 
-function AmountInput({ name, value, isRequired = false }: AmountInputProps): ReactElement {
+function AmountInput(props: AmountInputProps): ReactElement {
+  const { name, value, portal, suggestions = [], describedBy, isRequired = false } = props
+  const { t, formats } = portal.frame
+  const listId = suggestions.length === 0 ? undefined : `${name}-suggestions`
   return (
-    <input
-      id={name}
-      name={name}
-      defaultValue={value}
-      required={isRequired}
-      inputMode="decimal"
-      pattern="[0-9]+([.,][0-9]{1,2})?"
-      title="An amount such as 20 or 12.50"
-      maxLength={12}
-      autoComplete="off"
-    />
+    <>
+      <input
+        id={name}
+        name={name}
+        defaultValue={value}
+        required={isRequired}
+        inputMode="decimal"
+        pattern="[0-9]+([.,][0-9]{1,2})?"
+        title={t('shared:amountExample', { whole: 20, parts: formats.decimal(12.5) })}
+        maxLength={12}
+        autoComplete="off"
+        list={listId}
+        aria-describedby={describedBy}
+      />
+      {listId !== undefined && (
+        <datalist id={listId}>
+          {suggestions.map((amount) => (
+            <option key={amount} value={amount} />
+          ))}
+        </datalist>
+      )}
+    </>
   )
+}
+
+/** Returns the card and how long it is valid: `Visa ending in 4242, valid through 08/2034`. */
+function validCard(card: Card, { frame }: Portal): string {
+  const name = cardName(card, frame)
+  const expiry = expiryText(card)
+  return expiry === null ? name : frame.t('shared:cardValidThrough', { card: name, expiry })
 }
 
 function Spent(props: { readonly portal: Portal; readonly recharge: AutoRecharge | undefined }) {
   const { recharge, portal } = props
-  const { money, date } = portal.frame.formats
+  const { t, formats } = portal.frame
   if (recharge === undefined || recharge.lastChargeAt === null) return null
-  const spent = money(recharge.monthlySpendMinor, recharge.topupCurrency)
-  return (
-    <p className="quiet">{`Last used on ${date(recharge.lastChargeAt)}; ${spent} in that month.`}</p>
-  )
+  const amount = formats.money(recharge.monthlySpendMinor, recharge.topupCurrency)
+  const date = formats.date(recharge.lastChargeAt)
+  return <p className="quiet">{t('portal:lastTopUp', { date, amount })}</p>
 }
 
-function storedFields({ recharge, displayRate, currencies }: CreditsView): AutoRechargeFields {
+function storedFields(
+  { recharge, displayRate, currencies }: CreditsView,
+  portal: Portal,
+): AutoRechargeFields {
   if (recharge === undefined || recharge.topupMinor === 0n) {
     const currency = currencies[0] ?? displayRate.currency
     return { threshold: '', topup: '', currency, monthlyMax: '' }
   }
   const { topupCurrency, monthlySpendMaxMinor, thresholdMinor, thresholdCurrency } = recharge
+  const textOf = (minor: bigint, currency: string): string =>
+    amountText(minor, currency, portal.frame.formats)
   // The balance may be shown in another currency by now: then it is asked for anew.
   const isSame = thresholdCurrency === displayRate.currency
   return {
-    threshold: isSame ? majorText(thresholdMinor, thresholdCurrency) : '',
-    topup: majorText(recharge.topupMinor, topupCurrency),
+    threshold: isSame ? textOf(thresholdMinor, thresholdCurrency) : '',
+    topup: textOf(recharge.topupMinor, topupCurrency),
     currency: topupCurrency,
-    monthlyMax: monthlySpendMaxMinor === null ? '' : majorText(monthlySpendMaxMinor, topupCurrency),
+    monthlyMax: monthlySpendMaxMinor === null ? '' : textOf(monthlySpendMaxMinor, topupCurrency),
   }
 }

@@ -15,32 +15,34 @@ import {
   setupNotice,
 } from '../card-setup.ts'
 import type { PageParts } from '../frame.ts'
-import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
+import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
 import { EnterCardPage, PaymentPage, RemoveCardPage } from './payment-page.tsx'
 import { operationOfPortal, portalOf, portalPath, type Portal } from './portal.ts'
+import { readBillingDetails } from './billing-details.ts'
 import { readUsesOfCard } from './uses-of-card.ts'
 
 const schema = { hide: true }
 const params = z.object({ handle: z.string(), setupIntentId: requiredReference })
 const path = `${portalPath}/:handle/payment`
 
-const notices: Readonly<Record<string, Notice>> = {
-  saved: { tone: 'good', text: 'Your card is saved.' },
-  removed: { tone: 'good', text: 'Your card is removed.' },
+const notices: NoticeTable = {
+  saved: { tone: 'good', text: 'portal:cardSaved' },
+  removed: { tone: 'good', text: 'portal:cardRemoved' },
+  billing: { tone: 'good', text: 'portal:billingSaved' },
 }
 
 /** The saved card: shown, replaced by another one, removed. */
 export function registerCardPages(app: ApiServer, pages: PageParts): void {
   app.get(path, { schema }, async (request, reply) => {
     const portal = portalOf(request)
-    const { done } = request.query as { readonly done?: unknown }
-    const notice =
-      typeof done === 'string' && Object.hasOwn(notices, done) ? notices[done] : undefined
+    const notice = noticeOfDone(request, notices)
     const card = await cardOf(pages, portal)
     const uses = await readUsesOfCard(pages, portal)
     const isTaken = pages.cardEntries[portal.caller.environment].kind !== 'none'
-    return sendPage(reply, 200, PaymentPage({ portal, card, uses, isTaken, notice }))
+    const details = await readBillingDetails(pages, portal)
+    const shown = { portal, card, uses, isTaken, details, notice }
+    return sendPage(reply, 200, PaymentPage(shown))
   })
 
   registerEntry(app, pages)
@@ -108,7 +110,7 @@ async function showEntry(
   const returnUrl = `${pages.hostedUrl}${own}/payment/card/${setupIntentId}/done`
   const setup = await readOpenSetup(pages, portal, setupIntentId, returnUrl)
   if (setup === undefined) return reply.redirect(`${portal.path}/payment`, 303)
-  const notice = setupNotice(request)
+  const notice = setupNotice(request, portal.frame)
   return sendCardForm(reply, setup, EnterCardPage({ portal, setup, notice }))
 }
 

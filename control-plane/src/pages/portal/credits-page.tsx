@@ -3,8 +3,8 @@ import { displayMinor } from '@tollgate/domain/money/credits'
 import { toFraction } from '@tollgate/domain/money/exchange-rates'
 import type { WalletMovement } from '@tollgate/domain/wallet/list-movements'
 import { wholeCredits } from '@tollgate/domain/wallet/whole-credits'
-import type { Formats } from '../formats.ts'
 import { PostForm } from '../post-form.tsx'
+import type { PlainKey, Texts } from '../texts/texts.ts'
 import { movementsPerPage, type CreditsView } from './credits-view.ts'
 import { AutoRechargeForm, type AutoRechargeFields } from './auto-recharge-form.tsx'
 import type { Portal } from './portal.ts'
@@ -20,68 +20,77 @@ type CreditsPageProps = {
 }
 
 export function CreditsPage({ portal, view, typed, notice }: CreditsPageProps): ReactElement {
-  const { formats } = portal.frame
+  const { t, formats } = portal.frame
   const { leftMicros, displayRate } = view
   const credits = wholeCredits(leftMicros)
   const { currency } = displayRate
   const worthMinor = displayMinor(BigInt(credits), currency, toFraction(displayRate))
   return (
-    <PortalPage portal={portal} section="credits" title="Credits" notice={notice}>
-      <h1>Credits</h1>
-      <section className="card" aria-label="Balance">
-        <p className="figure">{`${formats.count(credits)} credits`}</p>
-        <p className="quiet">{`worth ${formats.money(worthMinor, currency)}`}</p>
+    <PortalPage portal={portal} section="credits" title={t('portal:navCredits')} notice={notice}>
+      <h1>{t('portal:navCredits')}</h1>
+      <section className="card" aria-label={t('portal:balance')}>
+        <p className="figure">{t('shared:credits', { count: credits })}</p>
+        <p className="quiet">
+          {t('portal:worth', { amount: formats.money(worthMinor, currency) })}
+        </p>
         <PostForm page={portal} path="/top-up">
           <div className="actions">
             <button className="button main" type="submit">
-              Buy credits
+              {t('portal:buyCredits')}
             </button>
           </div>
         </PostForm>
       </section>
       <AutoRechargeForm portal={portal} view={view} typed={typed} />
-      <Movements portal={portal} view={view} formats={formats} />
+      <Movements portal={portal} view={view} />
     </PortalPage>
   )
 }
 
 /** What the ledger calls a movement, for its customer. */
-const kindWords: Readonly<Partial<Record<WalletMovement['kind'], string>>> = {
-  grant: 'Credits added',
-  top_up: 'Credits bought',
-  adjustment: 'Adjustment',
-  usage: 'Usage',
-  expiry: 'Expired',
-  write_off: 'Account closed',
+const kindTexts: Readonly<Record<WalletMovement['kind'], PlainKey>> = {
+  grant: 'portal:moveGrant',
+  top_up: 'portal:moveTopUp',
+  adjustment: 'portal:moveAdjustment',
+  usage: 'portal:moveUsage',
+  expiry: 'portal:moveExpiry',
+  write_off: 'portal:moveWriteOff',
+  take_back: 'portal:moveTakeBack',
+  give_back: 'portal:moveGiveBack',
+}
+
+/** The reasons of other movements are ours, in English. */
+function isNamedByProvider(kind: WalletMovement['kind']): boolean {
+  return kind === 'grant' || kind === 'adjustment'
 }
 
 type MovementsProps = {
   readonly portal: Portal
   readonly view: CreditsView
-  readonly formats: Formats
 }
 
-function Movements({ portal, view, formats }: MovementsProps): ReactElement {
+function Movements({ portal, view }: MovementsProps): ReactElement {
+  const { t, formats } = portal.frame
   const { movements, total, pageNumber } = view
   if (movements.length === 0) {
     return (
       <section className="card">
-        <h2>Movements</h2>
-        <p className="quiet">Nothing has been added or used yet.</p>
+        <h2>{t('portal:movements')}</h2>
+        <p className="quiet">{t('portal:noMovements')}</p>
       </section>
     )
   }
   return (
     <section className="card">
-      <h2>Movements</h2>
+      <h2>{t('portal:movements')}</h2>
       <div className="scroll">
         <table>
           <thead>
             <tr>
-              <th scope="col">When</th>
-              <th scope="col">What</th>
+              <th scope="col">{t('portal:when')}</th>
+              <th scope="col">{t('portal:what')}</th>
               <th scope="col" className="number">
-                Credits
+                {t('portal:navCredits')}
               </th>
             </tr>
           </thead>
@@ -91,28 +100,41 @@ function Movements({ portal, view, formats }: MovementsProps): ReactElement {
                 <td>
                   <time dateTime={createdAt.toISOString()}>{formats.dateTime(createdAt)}</time>
                 </td>
-                <td>{reason ?? kindWords[kind] ?? kind.replaceAll('_', ' ')}</td>
+                <td>{(isNamedByProvider(kind) ? reason : null) ?? t(kindTexts[kind])}</td>
                 <td className="number">{formats.change(Number(amountMicros) / 1_000_000)}</td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
-      <Pages path={`${portal.path}/credits`} pageNumber={pageNumber} total={total} />
+      <Pages path={`${portal.path}/credits`} pageNumber={pageNumber} total={total} t={t} />
     </section>
   )
 }
 
-type PagesProps = { readonly path: string; readonly pageNumber: number; readonly total: number }
+type PagesProps = {
+  readonly path: string
+  readonly pageNumber: number
+  readonly total: number
+  readonly t: Texts
+}
 
-function Pages({ path, pageNumber, total }: PagesProps): ReactElement | null {
+function Pages({ path, pageNumber, total, t }: PagesProps): ReactElement | null {
   const last = Math.ceil(total / movementsPerPage)
   if (last <= 1) return null
   return (
-    <nav className="row spread" aria-label="Pages of movements">
-      {pageNumber > 1 ? <a href={`${path}?page=${pageNumber - 1}`}>← Newer</a> : <span />}
-      <span className="quiet">{`Page ${pageNumber} of ${last}`}</span>
-      {pageNumber < last ? <a href={`${path}?page=${pageNumber + 1}`}>Older →</a> : <span />}
+    <nav className="row spread" aria-label={t('portal:pagesOfMovements')}>
+      {pageNumber > 1 ? (
+        <a href={`${path}?page=${pageNumber - 1}`}>{t('portal:newer')}</a>
+      ) : (
+        <span />
+      )}
+      <span className="quiet">{t('portal:pageOf', { page: pageNumber, pages: last })}</span>
+      {pageNumber < last ? (
+        <a href={`${path}?page=${pageNumber + 1}`}>{t('portal:older')}</a>
+      ) : (
+        <span />
+      )}
     </nav>
   )
 }

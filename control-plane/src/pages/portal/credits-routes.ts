@@ -3,6 +3,10 @@ import { findAutoRecharge } from '@tollgate/domain/auto-recharge/repository'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { listMovements } from '@tollgate/domain/wallet/list-movements'
+import { findCard } from '@tollgate/domain/cards/repository'
+import type { AutoRechargeRequest } from '@tollgate/domain/auto-recharge/decide-terms'
+import { mintCredits } from '@tollgate/domain/money/credits'
+import { findExchangeRate, toFraction } from '@tollgate/domain/money/exchange-rates'
 import { saveAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
 import type { ApiServer } from '../../http/api-server.ts'
 import { commit } from '../../http/commit.ts'
@@ -16,23 +20,24 @@ import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
 import { sendPage } from '../page.tsx'
 import type { AutoRechargeFields } from './auto-recharge-form.tsx'
 import { CreditsPage } from './credits-page.tsx'
+import { faultBeforehand, faultText, type TermsFault } from './terms-fault.ts'
 import { movementsPerPage, type CreditsView } from './credits-view.ts'
-import type { Notice } from '../notice.tsx'
+import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 
 const schema = { hide: true }
 const creditsPath = `${portalPath}/:handle/credits`
 
-const saved: Notice = { tone: 'good', text: 'Automatic top-up is saved.' }
+const notices: NoticeTable = { saved: { tone: 'good', text: 'portal:autoTopUpSaved' } }
 
 export function registerCreditPages(app: ApiServer, pages: PageParts): void {
   app.get(creditsPath, { schema }, async (request, reply) => {
     const portal = portalOf(request)
-    const { page, done } = request.query as { readonly page?: unknown; readonly done?: unknown }
+    const { page } = request.query as { readonly page?: unknown }
     const view = await readCredits(pages, request, pageNumberOf(page))
     const kept = keptFormOf(request, portal)
     const typed = kept === undefined ? undefined : typedFields(kept.fields)
-    const notice = done === 'saved' ? saved : noticeOf(kept)
+    const notice = noticeOfDone(request, notices) ?? noticeOf(kept)
     return sendPage(reply, 200, CreditsPage({ portal, view, typed, notice }))
   })
 
@@ -40,20 +45,16 @@ export function registerCreditPages(app: ApiServer, pages: PageParts): void {
     const portal = portalOf(request)
     const form = formFields(request)
     const typed = typedFields(form)
-    const outcome = await saveAskedTerms(
-      pages,
-      operationOfPortal(pages, request),
-      portal.customer.reference,
-      {
-        enabled: form['enabled'] === 'yes',
-        currency: typed.currency,
-        thresholdAmountMajor: majorOf(typed.threshold),
-        topupAmountMajor: majorOf(typed.topup),
-        maxMonthlySpendMajor: majorOf(typed.monthlyMax),
-      },
-    )
-    if (outcome.kind === 'saved') return reply.redirect(`${portal.path}/credits?done=saved`, 303)
-    const kept = { fields: typed, text: wordsOf(outcome.reason) }
+    const asked = {
+      enabled: form['enabled'] === 'yes',
+      currency: typed.currency,
+      thresholdAmountMajor: majorOf(typed.threshold),
+      topupAmountMajor: majorOf(typed.topup),
+      maxMonthlySpendMajor: majorOf(typed.monthlyMax),
+    }
+    const fault = faultBeforehand(asked) ?? (await saveTerms(pages, request, asked))
+    if (fault === undefined) return reply.redirect(`${portal.path}/credits?done=saved`, 303)
+    const kept = { fields: typed, text: faultText(fault, typed.currency, portal.frame) }
     return sendBack(pages, reply, portal, `${portal.path}/credits`, kept)
   })
 
@@ -68,10 +69,23 @@ export function registerCreditPages(app: ApiServer, pages: PageParts): void {
         returnUrl: new URL(path, pages.hostedUrl).href,
         mayChangePlan: true,
         portalHandle: handleOf(session.sessionId),
+        locale: session.locale,
       }),
     )
     return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)
   })
+}
+
+/** Returns what is wrong with the terms; undefined once they are saved. */
+async function saveTerms(
+  pages: PageParts,
+  request: FastifyRequest,
+  asked: AutoRechargeRequest,
+): Promise<TermsFault | undefined> {
+  const operation = operationOfPortal(pages, request)
+  const { customer } = portalOf(request)
+  const outcome = await saveAskedTerms(pages, operation, customer.reference, asked)
+  return outcome.kind === 'saved' ? undefined : outcome.fault
 }
 
 async function readCredits(
@@ -86,13 +100,21 @@ async function readCredits(
   const displayRate = await displayRateOf(pages, caller)
   return read(pages, caller, async (sql) => {
     const { topupCurrencies } = await findMerchant(sql, providerId)
+    const recharge = await findAutoRecharge(sql, providerId, customerRef)
+    const rate = recharge && (await findExchangeRate(sql, providerId, recharge.topupCurrency))
+    const card = await findCard(sql, providerId, customerRef)
     const range = { limit: movementsPerPage, offset: (pageNumber - 1) * movementsPerPage }
     return {
       leftMicros,
       displayRate,
       ...(await listMovements(sql, providerId, customerRef, range)),
       pageNumber,
-      recharge: await findAutoRecharge(sql, providerId, customerRef),
+      recharge,
+      storedCredits:
+        recharge === undefined || rate === undefined || recharge.topupMinor === 0n
+          ? undefined
+          : mintCredits(recharge.topupMinor, recharge.topupCurrency, toFraction(rate)),
+      card: card?.reusable === true ? card : undefined,
       currencies: [...new Set([displayRate.currency, ...topupCurrencies])],
       isCardTaken: pages.cardEntries[caller.environment].kind !== 'none',
     }
@@ -112,16 +134,4 @@ function typedFields(form: Readonly<Record<string, string>>): AutoRechargeFields
     currency: textOf('currency').toUpperCase(),
     monthlyMax: textOf('monthlyMax'),
   }
-}
-
-/** The API names its fields; a form has labels. */
-const fieldWords: readonly (readonly [string, string])[] = [
-  ['thresholdAmountMajor', 'the balance below which credits are bought'],
-  ['topupAmountMajor', 'the amount to buy credits for'],
-  ['maxMonthlySpendMajor', 'the most of a month'],
-]
-
-function wordsOf(reason: string): string {
-  const text = fieldWords.reduce((sum, [field, words]) => sum.replaceAll(field, words), reason)
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }

@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react'
+import type { Reader } from '../reader.ts'
 import type { Portal } from './portal.ts'
 
 /** Where the document of an invoice is. */
@@ -10,11 +11,12 @@ export function invoicePath({ path }: Pick<Portal, 'path'>, invoiceRef: string):
 export function DownloadLink(props: {
   readonly path: string
   readonly name: string
+  readonly t: Reader['t']
 }): ReactElement {
-  const { path, name } = props
+  const { path, name, t } = props
   return (
-    <a className="button" href={path} download aria-label={`Download ${name}`}>
-      Download
+    <a className="button" href={path} download aria-label={t('portal:downloadNamed', { name })}>
+      {t('portal:download')}
     </a>
   )
 }

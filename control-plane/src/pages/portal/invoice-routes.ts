@@ -12,9 +12,9 @@ import { renderCreditNote, renderInvoice } from '../../invoices/render-invoice.t
 import { sendDocument } from '../../invoices/send-document.ts'
 import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
-import type { Notice } from '../notice.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { InvoicesPage } from './invoices-page.tsx'
+import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
 import { portalOf, portalPath, type Portal } from './portal.ts'
 
 const path = `${portalPath}/:handle/invoices`
@@ -24,7 +24,7 @@ const noteParams = params.extend({ creditNoteRef: requiredReference })
 /** Invoices and receipts of one page: years of months. */
 const invoicesShownMax = 200
 
-const paid: Notice = { tone: 'good', text: 'Thank you. The invoice is paid.' }
+const notices: NoticeTable = { paid: { tone: 'good', text: 'portal:thanksPaid' } }
 
 /** What was issued to the customer, and each of it as a document to keep. Drafts are nobody's business yet. */
 export function registerInvoicePages(app: ApiServer, pages: PageParts): void {
@@ -43,13 +43,9 @@ export function registerInvoicePages(app: ApiServer, pages: PageParts): void {
       }
     })
     const issued = invoices.filter(({ status }) => status !== 'draft')
-    const { done } = request.query as { readonly done?: unknown }
-    const notice = done === 'paid' ? paid : undefined
-    return sendPage(
-      reply,
-      200,
-      InvoicesPage({ portal, invoices: issued, payments, creditNotes, notice }),
-    )
+    const notice = noticeOfDone(request, notices)
+    const shown = { portal, invoices: issued, payments, creditNotes, notice }
+    return sendPage(reply, 200, InvoicesPage(shown))
   })
 
   app.get(`${path}/:invoiceRef`, { schema: { hide: true, params } }, async (request, reply) => {

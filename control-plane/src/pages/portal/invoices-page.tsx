@@ -9,7 +9,9 @@ import type { Portal } from './portal.ts'
 import { DownloadLink, invoicePath } from './download-link.tsx'
 import { PortalPage } from './portal-page.tsx'
 import { expiryText } from '../../invoices/card-expiry.ts'
+import { cardName } from '../card-name.ts'
 import { invoiceName } from '../invoice-name.ts'
+import type { PlainKey } from '../texts/texts.ts'
 import { UnpaidInvoices } from './unpaid-invoices.tsx'
 
 type InvoicesPageProps = {
@@ -22,19 +24,19 @@ type InvoicesPageProps = {
   readonly notice: Notice | undefined
 }
 
-const statusWords: Readonly<Record<InvoiceStatus, readonly [label: string, tone: string]>> = {
-  draft: ['In preparation', 'quiet'],
-  open: ['Open', 'warning'],
-  paid: ['Paid', 'good'],
-  void: ['Void', 'quiet'],
-  uncollectible: ['Unpaid', 'bad'],
-  partly_refunded: ['Partly paid back', 'quiet'],
-  refunded: ['Paid back', 'quiet'],
+const statusTexts: Readonly<Record<InvoiceStatus, readonly [label: PlainKey, tone: string]>> = {
+  draft: ['portal:invoiceDraft', 'quiet'],
+  open: ['portal:invoiceOpen', 'warning'],
+  paid: ['portal:invoicePaid', 'good'],
+  void: ['portal:invoiceVoid', 'quiet'],
+  uncollectible: ['portal:invoiceUnpaid', 'bad'],
+  partly_refunded: ['portal:invoicePartlyRefunded', 'quiet'],
+  refunded: ['portal:invoiceRefunded', 'quiet'],
 }
 
-const disputeWords: Readonly<Record<'open' | 'lost', readonly [label: string, tone: string]>> = {
-  open: ['Disputed', 'warning'],
-  lost: ['Taken back by the bank', 'bad'],
+const disputeTexts: Readonly<Record<'open' | 'lost', readonly [label: PlainKey, tone: string]>> = {
+  open: ['portal:disputeOpen', 'warning'],
+  lost: ['portal:disputeLost', 'bad'],
 }
 
 export function InvoicesPage({
@@ -44,21 +46,23 @@ export function InvoicesPage({
   creditNotes,
   notice,
 }: InvoicesPageProps): ReactElement {
+  const { t } = portal.frame
+  const title = t('portal:navInvoices')
   return (
-    <PortalPage portal={portal} section="invoices" title="Invoices" notice={notice}>
-      <h1>Invoices</h1>
+    <PortalPage portal={portal} section="invoices" title={title} notice={notice}>
+      <h1>{title}</h1>
       <UnpaidInvoices portal={portal} invoices={invoices} />
       {invoices.length === 0 ? (
-        <p className="card quiet">There is no invoice yet.</p>
+        <p className="card quiet">{t('portal:noInvoices')}</p>
       ) : (
         <div className="card scroll">
           <table>
             <thead>
               <tr>
-                <th scope="col">Invoice</th>
-                <th scope="col">State</th>
+                <th scope="col">{t('portal:invoice')}</th>
+                <th scope="col">{t('portal:state')}</th>
                 <th scope="col" className="number">
-                  Amount
+                  {t('portal:amount')}
                 </th>
               </tr>
             </thead>
@@ -89,10 +93,11 @@ type InvoiceRowProps = {
 
 function InvoiceRow({ portal, invoice, payments, creditNotes }: InvoiceRowProps): ReactElement {
   const { issuedAt, status, currency, totalMinor } = invoice
-  const { money, date } = portal.frame.formats
+  const { t, formats } = portal.frame
+  const { money, date } = formats
   const dispute = worstDispute(payments)
   const [label, tone] =
-    dispute === null || dispute === 'won' ? statusWords[status] : disputeWords[dispute]
+    dispute === null || dispute === 'won' ? statusTexts[status] : disputeTexts[dispute]
   const due = dueMinor(invoice)
   const text = invoiceName(portal, invoice)
   const path = invoicePath(portal, invoice.reference)
@@ -105,13 +110,10 @@ function InvoiceRow({ portal, invoice, payments, creditNotes }: InvoiceRowProps)
         {issuedAt !== null && <div className="quiet whole">{date(issuedAt)}</div>}
         {payments.map(({ reference, paidAt, paidWith }) => (
           <div key={reference} className="quiet">
-            <span className="whole">Paid {date(paidAt)}</span>
+            {t.rich('portal:paidOn', { date: <span className="whole">{date(paidAt)}</span> })}
             {paidWith !== null && (
               <>
-                {', '}
-                <span className="whole">
-                  <span className="capital">{paidWith.brand}</span> ending in {paidWith.last4}
-                </span>
+                {`, ${cardName(paidWith, { t })}`}
                 {expiryText(paidWith) !== null && ` (${expiryText(paidWith)})`}
               </>
             )}
@@ -120,13 +122,14 @@ function InvoiceRow({ portal, invoice, payments, creditNotes }: InvoiceRowProps)
         {creditNotes.map((note) => (
           <CreditNoteLine key={note.reference} portal={portal} note={note} />
         ))}
-        <p className="actions">
-          <DownloadLink path={path} name={text} />
-        </p>
+        <DownloadLink path={path} name={text} t={t} />
       </td>
       <td>
-        <span className={`badge ${tone}`}>{label}</span>
-        {status === 'open' && due > 0n && due !== totalMinor && ` ${money(due, currency)} left`}
+        <span className={`badge ${tone}`}>{t(label)}</span>
+        {status === 'open' &&
+          due > 0n &&
+          due !== totalMinor &&
+          ` ${t('portal:amountLeft', { amount: money(due, currency) })}`}
       </td>
       <td className="number">{money(totalMinor, currency)}</td>
     </tr>
@@ -136,19 +139,22 @@ function InvoiceRow({ portal, invoice, payments, creditNotes }: InvoiceRowProps)
 type CreditNoteLineProps = { readonly portal: Portal; readonly note: CreditNote }
 
 function CreditNoteLine({ portal, note }: CreditNoteLineProps): ReactElement {
-  const { money, date } = portal.frame.formats
+  const { t, formats } = portal.frame
   const { reference, invoiceRef, number, createdAt, totalMinor, currency, voidedAt } = note
   const name = documentNumberText('credit_note', number, portal.caller.environment)
   const path = `${invoicePath(portal, invoiceRef)}/credit-notes/${encodeURIComponent(reference)}`
+  const link = (
+    <a className="whole" href={path}>
+      {name}
+    </a>
+  )
+  const amount = formats.money(totalMinor, currency)
+  const date = <span className="whole">{formats.date(createdAt)}</span>
   return (
     <div className="quiet">
-      Credit note{' '}
-      <a className="whole" href={path}>
-        {name}
-      </a>
-      {`, ${money(totalMinor, currency)}, `}
-      <span className="whole">{date(createdAt)}</span>
-      {voidedAt !== null && ', void'}
+      {voidedAt === null
+        ? t.rich('portal:creditNote', { number: link, amount, date })
+        : t.rich('portal:creditNoteVoid', { number: link, amount, date })}
     </div>
   )
 }

@@ -28,14 +28,14 @@ export function registerPortalOpening(app: ApiServer, pages: PageParts): void {
     if (parseCookie(request.cookies[portalCookie(handle)]) !== undefined) {
       return reply.redirect(`${pages.basePath}${portalPath}/${handle}`, 303)
     }
-    const frame = await frameOf(pages, request, found)
+    const frame = await frameOf(pages, request, found, found.session.locale)
     refuseUnlessActive(pages, found, frame)
     return sendPage(reply, 200, <OpeningPage frame={frame} sessionId={found.session.sessionId} />)
   })
 
   app.post(portalPath, { schema: { hide: true } }, async (request, reply) => {
     const found = await requireLink(pages, formFields(request)['id'])
-    const frame = await frameOf(pages, request, found)
+    const frame = await frameOf(pages, request, found, found.session.locale)
     refuseUnlessActive(pages, found, frame)
     const token = await useUp(pages, found)
     if (token === undefined) throw new ProblemError(problems.linkUsed, frame)
@@ -95,20 +95,24 @@ function letIn(
 
 function OpeningPage(props: { readonly frame: Frame; readonly sessionId: string }): ReactElement {
   const { frame, sessionId } = props
-  const name = frame.merchant?.name
+  const { t, merchant } = frame
   return (
-    <Page frame={frame} title="Your account" narrow scripts={[frame.files.script]}>
+    <Page frame={frame} title={t('shared:account')} narrow scripts={[frame.files.script]}>
       <form
         className="card centred"
         method="post"
         action={`${frame.basePath}${portalPath}`}
         data-send="at-once"
       >
-        <h1>{name === undefined ? 'Your account' : `Your account with ${name}`}</h1>
-        <p>Plans, usage, credits and payments.</p>
+        <h1>
+          {merchant === undefined
+            ? t('shared:account')
+            : t('shared:accountWith', { name: merchant.name })}
+        </h1>
+        <p>{t('portal:openingText')}</p>
         <input type="hidden" name="id" value={sessionId} />
         <button className="button main" type="submit">
-          Continue
+          {t('portal:continue')}
         </button>
       </form>
     </Page>

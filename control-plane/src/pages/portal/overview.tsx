@@ -59,15 +59,17 @@ type OverviewPageProps = {
 
 export function OverviewPage({ portal, overview, now, notice }: OverviewPageProps): ReactElement {
   const { current, past, offered, unpaid, pauses } = overview
+  const { t } = portal.frame
+  const title = t('portal:yourPlans')
   return (
-    <PortalPage portal={portal} section="plans" title="Your plans" notice={notice}>
-      <h1>Your plans</h1>
+    <PortalPage portal={portal} section="plans" title={title} notice={notice}>
+      <h1>{title}</h1>
       <UnpaidInvoices portal={portal} invoices={unpaid} />
       {offered.map((product) => (
         <Offer key={product.reference} portal={portal} product={product} />
       ))}
       {current.length === 0 && offered.length === 0 && <NothingOffered portal={portal} />}
-      <section className="cards" aria-label="Current plans">
+      <section className="cards" aria-label={t('portal:currentPlans')}>
         {current.map((shown) => (
           <PurchaseCard
             key={shown.purchase.reference}
@@ -85,13 +87,15 @@ export function OverviewPage({ portal, overview, now, notice }: OverviewPageProp
 
 function Offer(props: { readonly portal: Portal; readonly product: OfferedProduct }): ReactElement {
   const { portal, product } = props
+  const { t } = portal.frame
+  const { name } = product
   return (
-    <section className="card call" aria-label={`Plans of ${product.name}`}>
-      <h2>{`Choose a plan for ${product.name}`}</h2>
-      <p className="quiet">{product.description ?? 'You need one before you can use it.'}</p>
+    <section className="card call" aria-label={t('portal:plansOf', { product: name })}>
+      <h2>{t('portal:choosePlanFor', { product: name })}</h2>
+      <p className="quiet">{product.description ?? t('portal:planNeeded')}</p>
       <PostForm page={portal} path={`/products/${encodeURIComponent(product.reference)}/plans`}>
         <button className="button main" type="submit">
-          See the plans
+          {t('portal:seePlans')}
         </button>
       </PostForm>
     </section>
@@ -100,18 +104,19 @@ function Offer(props: { readonly portal: Portal; readonly product: OfferedProduc
 
 /** Who could help is in the footer too, where few look for it. */
 function NothingOffered({ portal }: { readonly portal: Portal }): ReactElement {
-  const { merchant } = portal.frame
+  const { merchant, t } = portal.frame
+  const name = merchant?.name ?? t('portal:yourProvider')
+  const address = merchant?.supportEmail ?? null
   return (
-    <section className="card" aria-label="No plan">
-      <p>You have no plan at the moment, and there is none to choose here.</p>
+    <section className="card" aria-label={t('portal:noPlan')}>
+      <p>{t('portal:noPlanText')}</p>
       <p className="quiet">
-        {`${merchant?.name ?? 'Your provider'} can set one up for you.`}
-        {merchant?.supportEmail && (
-          <>
-            {' Write to '}
-            <a href={`mailto:${merchant.supportEmail}`}>{merchant.supportEmail}</a>.
-          </>
-        )}
+        {address === null
+          ? t('portal:providerCanHelp', { name })
+          : t.rich('portal:providerCanHelpWrite', {
+              name,
+              address: <a href={`mailto:${address}`}>{address}</a>,
+            })}
       </p>
     </section>
   )
@@ -122,21 +127,21 @@ type PastPlansProps = Pick<OverviewPageProps, 'portal' | 'now'> & {
 }
 
 function PastPlans({ portal, past, now }: PastPlansProps): ReactElement {
-  const { formats } = portal.frame
+  const { formats, t } = portal.frame
   return (
     <section>
-      <h2>Earlier plans</h2>
+      <h2>{t('portal:earlierPlans')}</h2>
       <div className="card scroll">
         <table>
           <thead>
             <tr>
-              <th scope="col">Plan</th>
-              <th scope="col">State</th>
+              <th scope="col">{t('portal:plan')}</th>
+              <th scope="col">{t('portal:state')}</th>
             </tr>
           </thead>
           <tbody>
             {past.map(({ purchase }) => {
-              const { label, date } = purchaseWords(purchase, now)
+              const { label, date } = purchaseWords(purchase, now, t)
               return (
                 <tr key={purchase.reference}>
                   <td>

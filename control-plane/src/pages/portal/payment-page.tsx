@@ -3,10 +3,14 @@ import type { ReactElement } from 'react'
 import type { Card } from '@tollgate/domain/cards/repository'
 import { expiryText } from '../../invoices/card-expiry.ts'
 import { cardScripts } from '../card-form.tsx'
+import { cardName } from '../card-name.ts'
 import type { Notice } from '../notice.tsx'
 import { PostForm } from '../post-form.tsx'
 import { priceWords } from '../purchase-words.ts'
 import { SaveCardSection, type OpenSetup } from '../save-card-section.tsx'
+import type { Texts } from '../texts/texts.ts'
+import type { BillingDetails } from './billing-details.ts'
+import { BillingSection } from './billing-page.tsx'
 import type { Portal } from './portal.ts'
 import { PortalPage } from './portal-page.tsx'
 import type { UsesOfCard } from './uses-of-card.ts'
@@ -17,6 +21,7 @@ type PaymentPageProps = {
   readonly uses: UsesOfCard
   /** Whether cards can be entered here. */
   readonly isTaken: boolean
+  readonly details: BillingDetails
   readonly notice: Notice | undefined
 }
 
@@ -25,64 +30,58 @@ export function PaymentPage({
   card,
   uses,
   isTaken,
+  details,
   notice,
 }: PaymentPageProps): ReactElement {
+  const { t } = portal.frame
+  const title = t('portal:navPayment')
   return (
-    <PortalPage portal={portal} section="payment" title="Payment" notice={notice}>
-      <h1>Payment</h1>
+    <PortalPage portal={portal} section="payment" title={title} notice={notice}>
+      <h1>{title}</h1>
       <section className="card">
-        <h2>Saved card</h2>
+        <h2>{t('portal:savedCard')}</h2>
         {card === undefined ? (
-          <p className="quiet">No card is saved.</p>
+          <p className="quiet">{t('portal:noCard')}</p>
         ) : (
-          <SavedCard card={card} />
+          <SavedCard card={card} t={t} />
         )}
         {isTaken && (
           <div className="actions">
             <PostForm page={portal} path="/payment/card">
               <input type="hidden" name="attempt" value={randomUUID()} />
               <button className={card === undefined ? 'button main' : 'button'} type="submit">
-                {card === undefined ? 'Add a card' : 'Use another card'}
+                {card === undefined ? t('portal:addCard') : t('portal:useAnotherCard')}
               </button>
             </PostForm>
             {card !== undefined && (
               <a className="button plain" href={`${portal.path}/payment/remove`}>
-                Remove
+                {t('portal:remove')}
               </a>
             )}
           </div>
         )}
       </section>
       {card !== undefined && card.reusable && <Uses portal={portal} uses={uses} />}
+      <BillingSection portal={portal} details={details} />
     </PortalPage>
   )
 }
 
-function SavedCard({ card }: { readonly card: Card }): ReactElement {
+function SavedCard({ card, t }: { readonly card: Card; readonly t: Texts }): ReactElement {
   const { reusable } = card
   return (
     <>
       <dl className="facts">
         <div>
-          <dt>Card</dt>
-          <dd>
-            <CardName card={card} />
-          </dd>
+          <dt>{t('shared:card')}</dt>
+          <dd>{cardName(card, { t })}</dd>
         </div>
         <div>
-          <dt>Valid through</dt>
+          <dt>{t('portal:validThrough')}</dt>
           <dd>{expiryText(card)}</dd>
         </div>
       </dl>
-      {!reusable && <p className="quiet">It is not used for payments without you.</p>}
-    </>
-  )
-}
-
-function CardName({ card: { brand, last4 } }: { readonly card: Card }): ReactElement {
-  return (
-    <>
-      <span className="capital">{brand}</span> ending in {last4}
+      {!reusable && <p className="quiet">{t('portal:cardOnlyWithYou')}</p>}
     </>
   )
 }
@@ -91,18 +90,22 @@ type UsesProps = { readonly portal: Portal; readonly uses: UsesOfCard }
 
 function Uses({ portal, uses: { renewing, hasAutoRecharge } }: UsesProps): ReactElement | null {
   if (renewing.length === 0 && !hasAutoRecharge) return null
-  const { formats } = portal.frame
+  const { t, formats } = portal.frame
   return (
     <section className="card">
-      <h2>What it pays</h2>
+      <h2>{t('portal:whatItPays')}</h2>
       <ul>
-        {renewing.map(({ reference, productName, planSnapshot, nextBillingDate }) => (
-          <li key={reference}>
-            {`${productName}: ${planSnapshot === null ? '' : priceWords(planSnapshot, formats)}`}
-            {nextBillingDate !== null && `, next on ${formats.date(nextBillingDate)}`}
-          </li>
-        ))}
-        {hasAutoRecharge && <li>Automatic top-up of your credits</li>}
+        {renewing.map(({ reference, productName: product, planSnapshot, nextBillingDate }) => {
+          const price = planSnapshot === null ? '' : priceWords(planSnapshot, portal.frame)
+          return (
+            <li key={reference}>
+              {nextBillingDate === null
+                ? t('portal:cardPays', { product, price })
+                : t('portal:cardPaysNext', { product, price, date: formats.date(nextBillingDate) })}
+            </li>
+          )
+        })}
+        {hasAutoRecharge && <li>{t('portal:cardPaysTopUp')}</li>}
       </ul>
     </section>
   )
@@ -111,34 +114,32 @@ function Uses({ portal, uses: { renewing, hasAutoRecharge } }: UsesProps): React
 type RemoveCardProps = UsesProps & { readonly card: Card }
 
 export function RemoveCardPage({ portal, card, uses }: RemoveCardProps): ReactElement {
-  const { formats } = portal.frame
+  const { t, formats } = portal.frame
   const { renewing, hasAutoRecharge } = uses
   return (
-    <PortalPage portal={portal} section="payment" title="Remove card">
+    <PortalPage portal={portal} section="payment" title={t('portal:removeCard')}>
       <div className="card narrow">
-        <h1>Remove your card?</h1>
-        <p>
-          <CardName card={card} /> is taken away from the payment processor as well.
-        </p>
+        <h1>{t('portal:removeQuestion')}</h1>
+        <p>{t('portal:removeText', { card: cardName(card, { t }) })}</p>
         {(renewing.length > 0 || hasAutoRecharge) && (
           <ul>
-            {renewing.map(({ reference, productName, nextBillingDate }) => (
+            {renewing.map(({ reference, productName: product, nextBillingDate }) => (
               <li key={reference}>
                 {nextBillingDate === null
-                  ? `${productName} cannot renew without a card.`
-                  : `${productName} cannot renew on ${formats.date(nextBillingDate)}, unless you add another card before.`}
+                  ? t('portal:cannotRenew', { product })
+                  : t('portal:cannotRenewOn', { product, date: formats.date(nextBillingDate) })}
               </li>
             ))}
-            {hasAutoRecharge && <li>Automatic top-up waits until there is another card.</li>}
+            {hasAutoRecharge && <li>{t('portal:topUpWaits')}</li>}
           </ul>
         )}
         <PostForm page={portal} path="/payment/remove">
           <div className="actions">
             <button className="button danger" type="submit">
-              Remove card
+              {t('portal:removeCard')}
             </button>
             <a className="button" href={`${portal.path}/payment`}>
-              Keep it
+              {t('portal:keepIt')}
             </a>
           </div>
         </PostForm>
@@ -154,22 +155,19 @@ type EnterCardProps = {
 }
 
 export function EnterCardPage({ portal, setup, notice }: EnterCardProps): ReactElement {
+  const { t } = portal.frame
   return (
     <PortalPage
       portal={portal}
       section="payment"
-      title="Save a card"
+      title={t('shared:saveACard')}
       notice={notice}
       scripts={cardScripts(setup.entry, portal.frame.files)}
     >
       <p>
-        <a href={`${portal.path}/payment`}>← Payment</a>
+        <a href={`${portal.path}/payment`}>{t('portal:backToPayment')}</a>
       </p>
-      <SaveCardSection
-        setup={setup}
-        uses="Plans that renew and automatic top-up use this card from now on."
-        isNarrow
-      />
+      <SaveCardSection setup={setup} uses={t('portal:usesOfCard')} t={t} isNarrow />
     </PortalPage>
   )
 }

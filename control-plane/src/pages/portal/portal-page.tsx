@@ -6,10 +6,10 @@ import type { Portal } from './portal.ts'
 
 /** The parts of the portal, in the order of their links. */
 const sections = [
-  { name: 'plans', label: 'Plans', path: '' },
-  { name: 'credits', label: 'Credits', path: '/credits' },
-  { name: 'invoices', label: 'Invoices', path: '/invoices' },
-  { name: 'payment', label: 'Payment', path: '/payment' },
+  { name: 'plans', label: 'portal:navPlans', path: '' },
+  { name: 'credits', label: 'portal:navCredits', path: '/credits' },
+  { name: 'invoices', label: 'portal:navInvoices', path: '/invoices' },
+  { name: 'payment', label: 'portal:navPayment', path: '/payment' },
 ] as const
 
 type SectionName = (typeof sections)[number]['name']
@@ -50,13 +50,14 @@ function Navigation(props: {
   readonly section: SectionName
 }): ReactElement {
   const { portal, section } = props
+  const { t } = portal.frame
   return (
-    <nav className="wide row tabs" aria-label="Your account">
+    <nav className="wide row tabs" aria-label={t('shared:account')}>
       <ul>
         {sections.map(({ name, label, path }) => (
           <li key={name}>
             <a href={portal.path + path} aria-current={name === section ? 'page' : undefined}>
-              {label}
+              {t(label)}
             </a>
           </li>
         ))}
@@ -65,9 +66,9 @@ function Navigation(props: {
         <button
           className="button plain"
           type="submit"
-          title={`Signed in as ${portal.customer.email}`}
+          title={t('portal:signedInAs', { email: portal.customer.email })}
         >
-          Sign out
+          {t('portal:signOut')}
         </button>
       </PostForm>
     </nav>

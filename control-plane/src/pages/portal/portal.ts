@@ -66,7 +66,7 @@ export async function requirePortal(
     throw new ProblemError(problems.signedOut)
   }
   const caller = { providerId: placed.providerId, environment }
-  const frame = await frameOf(pages, request, caller)
+  const frame = await frameOf(pages, request, caller, placed.session.locale)
   // Whoever has the cookie was let in before, and may still see whose page it was.
   if (!placed.isOpen) throw new ProblemError(problems.signedOut, frame)
   const customer = await customerOf(pages, caller, placed)

@@ -10,9 +10,11 @@ import { refusalOf } from '@tollgate/domain/purchases/reactivate-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
-import type { Formats } from '../formats.ts'
 import { priceWords, purchaseWords } from '../purchase-words.ts'
+import type { Formats } from '../formats.ts'
 import { PostForm } from '../post-form.tsx'
+import type { Reader } from '../reader.ts'
+import type { PlainKey } from '../texts/texts.ts'
 import type { Portal } from './portal.ts'
 import type { Pause } from './read-pauses.ts'
 
@@ -34,10 +36,20 @@ export function PurchaseCard({
   hasLink = true,
 }: PurchaseCardProps): ReactElement {
   const { purchase } = shown
-  const { formats } = portal.frame
-  const words = purchaseWords(purchase, now)
+  const { frame } = portal
+  const { formats, t } = frame
+  const words = purchaseWords(purchase, now, t)
   const path = purchasePath(portal, purchase.reference)
   const planName = purchase.planSnapshot?.name
+  // A plan that is called Free does not need the price Free as well.
+  const price =
+    purchase.planSnapshot === null ? undefined : priceWords(purchase.planSnapshot, frame)
+  const facts: readonly (readonly [string, ReactElement | string])[] = [
+    ...(price === undefined || price === planName ? [] : [[t('portal:price'), price] as const]),
+    ...(words.date === undefined
+      ? []
+      : [[words.date.label, dayOf(words.date.on, formats)] as const]),
+  ]
   const changesAt = purchase.scheduledPlanAt ?? purchase.nextBillingDate
   return (
     <article className="card" aria-label={purchase.productName}>
@@ -48,65 +60,70 @@ export function PurchaseCard({
         </div>
         <span className={`badge ${words.tone}`}>{words.label}</span>
       </div>
-      <dl className="facts">
-        {purchase.planSnapshot !== null && (
-          <div>
-            <dt>Price</dt>
-            <dd>{priceWords(purchase.planSnapshot, formats)}</dd>
-          </div>
-        )}
-        {words.date !== undefined && (
-          <div>
-            <dt>{words.date.label}</dt>
-            <dd>
-              <time dateTime={words.date.on.toISOString()}>{formats.date(words.date.on)}</time>
-            </dd>
-          </div>
-        )}
-      </dl>
+      {facts.length > 0 && (
+        <dl className="facts">
+          {facts.map(([label, text]) => (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
       {purchase.scheduledPlan !== null && changesAt !== null && !isEnding(purchase) && (
-        <p>{`${purchase.scheduledPlan.name} starts on ${formats.date(changesAt)} and takes its place.`}</p>
+        <p>
+          {t('portal:takesOver', {
+            plan: purchase.scheduledPlan.name,
+            date: formats.date(changesAt),
+          })}
+        </p>
       )}
       {isEnding(purchase) && purchase.nextBillingDate !== null && (
-        <p>{`It still renews on ${formats.date(purchase.nextBillingDate)}, because its notice had passed.`}</p>
+        <p>{t('portal:renewsOnceMore', { date: formats.date(purchase.nextBillingDate) })}</p>
       )}
-      {pause !== undefined && <p>{pauseWords[pause]}</p>}
-      <UsageMeter shown={shown} formats={formats} />
+      {pause !== undefined && <p>{t(pauseTexts[pause])}</p>}
+      <UsageMeter shown={shown} reader={frame} />
       <PurchaseActions portal={portal} shown={shown} now={now} />
     </article>
   )
 }
 
-const pauseWords: Readonly<Record<Pause, string>> = {
-  disputed:
-    'A payment for it was disputed at your bank. Save another card, then choose a plan to go on.',
-  unpaid: 'An invoice is not paid. The plan goes on as soon as it is.',
-  'trial-ended': 'The trial has ended. Choose a plan to go on.',
+function dayOf(instant: Date, { date }: Formats): ReactElement {
+  return <time dateTime={instant.toISOString()}>{date(instant)}</time>
+}
+
+const pauseTexts: Readonly<Record<Pause, PlainKey>> = {
+  disputed: 'portal:pausedDisputed',
+  unpaid: 'portal:pausedUnpaid',
+  'trial-ended': 'portal:pausedTrialEnded',
 }
 
 export function purchasePath({ path }: Portal, reference: string): string {
   return `${path}/purchases/${encodeURIComponent(reference)}`
 }
 
-function UsageMeter(props: { readonly shown: ShownPurchase; readonly formats: Formats }) {
-  const { purchase, usage } = props.shown
-  const { count, date } = props.formats
+type UsageProps = { readonly shown: ShownPurchase; readonly reader: Reader }
+
+function UsageMeter({ shown, reader }: UsageProps): ReactElement | null {
+  const { purchase, usage } = shown
+  const { t, formats } = reader
   if (usage === undefined || purchase.planSnapshot === null) return null
-  const { used, carriedOverUnits } = usage
-  const plan = planShown(purchase.planSnapshot, props.shown)
+  const { used, carriedOverUnits, periodEnd } = usage
+  const plan = planShown(purchase.planSnapshot, shown)
   const capMicros = effectiveCap(plan, micros(carriedOverUnits))
-  const resets = usage.periodEnd === undefined ? '' : `, until ${date(new Date(usage.periodEnd))}`
-  const carried = carriedOverUnits > 0 ? `, ${count(carriedOverUnits)} of them carried over` : ''
+  const until =
+    periodEnd === undefined ? [] : [t('portal:until', { date: formats.date(new Date(periodEnd)) })]
   const cost = (
     <>
-      <UsageCost shown={props.shown} formats={props.formats} />
-      <UnbilledLimit shown={props.shown} formats={props.formats} />
+      <UsageCost shown={shown} reader={reader} />
+      <UnbilledLimit shown={shown} reader={reader} />
     </>
   )
   if (capMicros === null) {
+    const words = [t('shared:requests', { count: used }), ...until]
     return (
       <>
-        <p className="quiet">{`${count(used)} requests${resets}`}</p>
+        <p className="quiet">{words.join(' · ')}</p>
         {cost}
       </>
     )
@@ -114,43 +131,38 @@ function UsageMeter(props: { readonly shown: ShownPurchase; readonly formats: Fo
   const cap = numberFromMicros(capMicros)
   const isFull = micros(used) >= capMicros
   const id = `usage-${purchase.reference}`
+  const carried =
+    carriedOverUnits > 0 ? [t('portal:ofThemCarriedOver', { units: carriedOverUnits })] : []
+  const words = [t('portal:usedOf', { used, count: cap }), ...carried, ...until]
   return (
     <div className="usage">
-      <label htmlFor={id}>{`${count(used)} of ${count(cap)} requests${carried}${resets}`}</label>
+      <label htmlFor={id}>{words.join(' · ')}</label>
       <progress id={id} className={isFull ? 'full' : ''} value={Math.min(used, cap)} max={cap} />
-      {isFull && <p className="bad-text">The limit of this period is reached.</p>}
+      {isFull && <p className="bad-text">{t('portal:limitReached')}</p>}
       {cost}
     </div>
   )
 }
 
 /** What will be billed beside the price of the plan. */
-function UsageCost(props: { readonly shown: ShownPurchase; readonly formats: Formats }) {
-  const { purchase, usage } = props.shown
+function UsageCost({ shown: { purchase, usage }, reader }: UsageProps): ReactElement | null {
+  const { t, formats } = reader
   if (usage === undefined || usage.overageCost === 0) return null
-  const cost = props.formats.money(BigInt(usage.overageCost), purchase.currency)
-  return <p className="quiet">{`Usage of this period costs ${cost} so far, without tax.`}</p>
+  const amount = formats.money(BigInt(usage.overageCost), purchase.currency)
+  return <p className="quiet">{t('portal:usageCost', { amount })}</p>
 }
 
 /** Shown when it is reached. The usage of a trial is not billed, and so has no such limit. */
-function UnbilledLimit({
-  shown: { purchase, usage },
-  formats,
-}: Pick<PurchaseCardProps, 'shown'> & {
-  readonly formats: Formats
-}) {
+function UnbilledLimit({ shown, reader }: UsageProps): ReactElement | null {
+  const { purchase, usage } = shown
   const plan = purchase.planSnapshot
-  const cap = plan === null ? null : unbilledCap(planShown(plan, { purchase, usage }))
+  const cap = plan === null ? null : unbilledCap(planShown(plan, shown))
   if (plan === null || cap === null || usage === undefined) return null
   if (purchase.status === 'trialing') return null
   const carried = cap.isWidened ? micros(usage.carriedOverUnits) : 0n
   if (micros(usage.used) < cap.units + carried) return null
-  const most = formats.money(BigInt(plan.terms.maxUnbilledMinor ?? 0), plan.currency)
-  return (
-    <p className="bad-text">
-      {`Usage that is not billed yet has reached ${most}, the most that this plan allows.`}
-    </p>
-  )
+  const amount = reader.formats.money(BigInt(plan.terms.maxUnbilledMinor ?? 0), plan.currency)
+  return <p className="bad-text">{reader.t('portal:unbilledReached', { amount })}</p>
 }
 
 /** The plan as it holds in the period whose usage is shown. */
@@ -167,6 +179,7 @@ function PurchaseActions({
   shown: { purchase },
   now,
 }: Pick<PurchaseCardProps, 'portal' | 'shown' | 'now'>) {
+  const { t } = portal.frame
   const path = `/purchases/${encodeURIComponent(purchase.reference)}`
   const decision = decideCancel(purchase, now)
   const isCancellable = decision.kind === 'schedule' || decision.kind === 'end-now'
@@ -178,27 +191,27 @@ function PurchaseActions({
       {isReactivable && (
         <PostForm page={portal} path={`${path}/reactivate`}>
           <button className="button main" type="submit">
-            Keep this plan
+            {t('portal:keepThisPlan')}
           </button>
         </PostForm>
       )}
       {purchase.scheduledPlan !== null && purchase.endedAt === null && (
         <PostForm page={portal} path={`${path}/keep`}>
           <button className="button" type="submit">
-            {`Do not change to ${purchase.scheduledPlan.name}`}
+            {t('portal:doNotChangeTo', { plan: purchase.scheduledPlan.name })}
           </button>
         </PostForm>
       )}
       {plans !== undefined && (
         <PostForm page={portal} path={`/products/${encodeURIComponent(purchase.productRef)}/plans`}>
           <button className="button" type="submit">
-            {plans}
+            {t(plans)}
           </button>
         </PostForm>
       )}
       {isCancellable && (
         <a className="button plain" href={`${portal.path}${path}/cancel`}>
-          Cancel plan
+          {t('portal:cancelPlan')}
         </a>
       )}
     </div>
@@ -206,7 +219,7 @@ function PurchaseActions({
 }
 
 /** What the plans of its product are looked at for; undefined where something else comes first. */
-function planChoice(purchase: Purchase, now: Date): string | undefined {
+function planChoice(purchase: Purchase, now: Date): PlainKey | undefined {
   if (purchase.status === 'pending' || purchase.status === 'past_due') return undefined
-  return givesAccess(purchase, now) ? 'Change plan' : 'Choose a plan'
+  return givesAccess(purchase, now) ? 'portal:changePlan' : 'portal:choosePlan'
 }

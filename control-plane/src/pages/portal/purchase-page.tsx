@@ -5,6 +5,8 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { CancelDecision } from '@tollgate/domain/purchases/decide-cancel'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
 import type { Formats } from '../formats.ts'
+import type { Reader } from '../reader.ts'
+import type { PlainKey } from '../texts/texts.ts'
 import { UsageChart } from '../usage-chart.tsx'
 import { PostForm } from '../post-form.tsx'
 import type { MeterChart } from './purchase-usage-charts.ts'
@@ -33,60 +35,64 @@ export function PurchasePage({
   notice,
 }: PurchasePageProps): ReactElement {
   const { purchase } = shown
+  const { frame } = portal
+  const { t } = frame
   return (
     <PortalPage portal={portal} section="plans" title={purchase.productName} notice={notice}>
       <p>
-        <a href={portal.path}>← All plans</a>
+        <a href={portal.path}>{t('portal:allPlans')}</a>
       </p>
       <h1>{purchase.productName}</h1>
       <PurchaseCard portal={portal} shown={shown} pause={pause} now={now} hasLink={false} />
       <section className="card">
-        <h2>Usage</h2>
+        <h2>{t('portal:usage')}</h2>
         {charts === undefined ? (
-          <p className="quiet">Usage over time cannot be shown at the moment.</p>
+          <p className="quiet">{t('portal:usageUnavailable')}</p>
         ) : (
           charts.map(({ meterName, title, bars }) => (
             <UsageChart
               key={meterName}
-              title={title}
+              title={title ?? t('portal:meterRequests')}
               bars={bars}
               now={now}
-              formats={portal.frame.formats}
+              reader={frame}
             />
           ))
         )}
       </section>
-      <PurchaseFacts purchase={purchase} formats={portal.frame.formats} />
+      <PurchaseFacts purchase={purchase} reader={frame} />
     </PortalPage>
   )
 }
 
 function PurchaseFacts(props: {
   readonly purchase: Purchase
-  readonly formats: Formats
+  readonly reader: Reader
 }): ReactElement {
-  const { purchase, formats } = props
+  const { purchase, reader } = props
+  const { t, formats } = reader
   const { planSnapshot } = purchase
   const { freeUnits, limit, creditsPerUnit, overagePolicy } = planSnapshot?.terms ?? {}
   const isCredited = planSnapshot !== null && isCreditBased(planSnapshot)
-  const limitLabel = overagePolicy?.allowOverage === true ? 'Included requests' : 'Limit'
-  const facts: readonly (readonly [string, string | undefined])[] = [
-    ['Reference', purchase.reference],
-    ['Started', formats.date(purchase.startDate)],
-    ['Last paid', purchase.paidAt === null ? undefined : formats.date(purchase.paidAt)],
-    ['Free requests', positive(freeUnits, formats)],
+  const limitLabel =
+    overagePolicy?.allowOverage === true ? 'portal:factIncluded' : 'portal:factLimit'
+  const facts: readonly (readonly [PlainKey, string | undefined])[] = [
+    ['portal:factReference', purchase.reference],
+    ['portal:factStarted', formats.date(purchase.startDate)],
+    ['portal:factLastPaid', purchase.paidAt === null ? undefined : formats.date(purchase.paidAt)],
+    ['portal:factFreeRequests', positive(freeUnits, formats)],
     [limitLabel, positive(limit, formats)],
-    ['Credits per request', isCredited ? positive(creditsPerUnit, formats) : undefined],
-    ['Reason given', purchase.cancellationReason ?? undefined],
+    ['portal:factCreditsPerRequest', isCredited ? positive(creditsPerUnit, formats) : undefined],
+    ['portal:factReason', purchase.cancellationReason ?? undefined],
   ]
   return (
     <section className="card">
-      <h2>Details</h2>
+      <h2>{t('portal:details')}</h2>
       <dl className="facts">
         {facts.map(([label, text]) =>
           text === undefined ? null : (
             <div key={label}>
-              <dt>{label}</dt>
+              <dt>{t(label)}</dt>
               <dd>{text}</dd>
             </div>
           ),
@@ -108,27 +114,28 @@ type CancelPageProps = {
 
 export function CancelPage({ portal, purchase, decision }: CancelPageProps): ReactElement {
   const path = `/purchases/${encodeURIComponent(purchase.reference)}/cancel`
-  const name = purchase.planSnapshot?.name ?? purchase.productName
+  const plan = purchase.planSnapshot?.name ?? purchase.productName
+  const { t } = portal.frame
   return (
-    <PortalPage portal={portal} section="plans" title="Cancel plan">
+    <PortalPage portal={portal} section="plans" title={t('portal:cancelPlan')}>
       <div className="card narrow">
-        <h1>{`Cancel ${name}?`}</h1>
+        <h1>{t('portal:cancelQuestion', { plan })}</h1>
         <Consequences
           decision={decision}
           hasBilledUsage={hasBilledUsage(purchase)}
-          formats={portal.frame.formats}
+          reader={portal.frame}
         />
         <PostForm page={portal} path={path}>
           <label htmlFor="reason">
-            Why do you leave? <span className="quiet">(optional)</span>
+            {t('portal:whyLeaving')} <span className="quiet">{t('shared:optional')}</span>
           </label>
           <textarea id="reason" name="reason" rows={3} maxLength={500} />
           <div className="actions">
             <button className="button danger" type="submit">
-              Cancel plan
+              {t('portal:cancelPlan')}
             </button>
             <a className="button" href={purchasePath(portal, purchase.reference)}>
-              Keep it
+              {t('portal:keepIt')}
             </a>
           </div>
         </PostForm>
@@ -145,31 +152,26 @@ function hasBilledUsage({ planSnapshot }: Purchase): boolean {
 function Consequences(props: {
   readonly decision: CancelPageProps['decision']
   readonly hasBilledUsage: boolean
-  readonly formats: Formats
+  readonly reader: Reader
 }): ReactElement {
-  const { decision, hasBilledUsage: isBilled, formats } = props
+  const { decision, hasBilledUsage: isBilled, reader } = props
+  const { t, formats } = reader
   if (decision.kind === 'end-now') {
     return (
       <p>
-        <strong>It ends at once.</strong> You cannot use it any more from that moment on, and this
-        cannot be taken back.{isBilled && ' What you used until then is billed.'}
+        <strong>{t('portal:endsNow')}</strong>{' '}
+        {isBilled ? t('portal:endsNowBilled') : t('portal:endsNowText')}
       </p>
     )
   }
-  const day = formats.date(decision.endDate)
+  const date = formats.date(decision.endDate)
   const { renewsAt } = decision
   return (
     <ul>
-      {renewsAt !== null && (
-        <li>{`The notice for the running period has passed. It still renews on ${formats.date(renewsAt)}, and is charged then.`}</li>
-      )}
-      <li>{`You can go on using it until ${day}.`}</li>
-      <li>
-        {isBilled
-          ? 'It does not renew after that. What you use until then is still billed.'
-          : 'It does not renew after that, and nothing more is charged for it.'}
-      </li>
-      <li>{`Until ${day} you can change your mind.`}</li>
+      {renewsAt !== null && <li>{t('portal:noticePassed', { date: formats.date(renewsAt) })}</li>}
+      <li>{t('portal:usableUntil', { date })}</li>
+      <li>{isBilled ? t('portal:noRenewalBilled') : t('portal:noRenewal')}</li>
+      <li>{t('portal:canChangeMind', { date })}</li>
     </ul>
   )
 }

@@ -17,7 +17,7 @@ import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { OverviewPage, readOverview } from './overview.tsx'
-import type { Notice } from '../notice.tsx'
+import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 import { purchasePath } from './purchase-card.tsx'
 import { CancelPage, PurchasePage } from './purchase-page.tsx'
@@ -29,11 +29,11 @@ const schema = { hide: true, params }
 const purchasesPath = `${portalPath}/:handle/purchases/:purchaseRef`
 
 /** What a page says after it was changed, by the `done` of its address. */
-const notices: Readonly<Record<string, Notice>> = {
-  cancelled: { tone: 'good', text: 'Your plan is cancelled.' },
-  reactivated: { tone: 'good', text: 'Your plan goes on as before.' },
-  kept: { tone: 'good', text: 'You keep your plan.' },
-  refused: { tone: 'bad', text: 'That is not possible any more: the plan has changed meanwhile.' },
+const notices: NoticeTable = {
+  cancelled: { tone: 'good', text: 'portal:doneCancelled' },
+  reactivated: { tone: 'good', text: 'portal:doneReactivated' },
+  kept: { tone: 'good', text: 'portal:doneKept' },
+  refused: { tone: 'bad', text: 'portal:doneRefused' },
 }
 
 export function registerPurchasePages(app: ApiServer, pages: PageParts): void {
@@ -41,7 +41,11 @@ export function registerPurchasePages(app: ApiServer, pages: PageParts): void {
     const portal = portalOf(request)
     const now = new Date(pages.clock.now())
     const overview = await readOverview(pages, portal, now)
-    return sendPage(reply, 200, OverviewPage({ portal, overview, now, notice: noticeOf(request) }))
+    return sendPage(
+      reply,
+      200,
+      OverviewPage({ portal, overview, now, notice: noticeOfDone(request, notices) }),
+    )
   })
 
   app.get(purchasesPath, { schema }, async (request, reply) => {
@@ -51,7 +55,7 @@ export function registerPurchasePages(app: ApiServer, pages: PageParts): void {
     const now = new Date(pages.clock.now())
     const { purchase } = shown
     const pause = (await readPauses(pages, portal, [purchase])).get(purchase.reference)
-    const notice = noticeOf(request)
+    const notice = noticeOfDone(request, notices)
     return sendPage(reply, 200, PurchasePage({ portal, shown, pause, charts, now, notice }))
   })
 
@@ -117,6 +121,7 @@ function registerPlanChoice(app: ApiServer, pages: PageParts): void {
         returnUrl: new URL(path, pages.hostedUrl).href,
         mayChangePlan: true,
         portalHandle: handleOf(session.sessionId),
+        locale: session.locale,
       }),
     )
     return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)
@@ -143,9 +148,4 @@ function redirectTo(
   done: string,
 ): FastifyReply {
   return reply.redirect(`${purchasePath(portalOf(request), purchaseRef)}?done=${done}`, 303)
-}
-
-function noticeOf({ query }: FastifyRequest): Notice | undefined {
-  const { done } = query as { readonly done?: unknown }
-  return typeof done === 'string' && Object.hasOwn(notices, done) ? notices[done] : undefined
 }

@@ -25,7 +25,8 @@ const chartsMax = 8
 
 export type MeterChart = {
   readonly meterName: string
-  readonly title: string
+  /** Undefined: requests. */
+  readonly title: string | undefined
   readonly bars: readonly ChartBar[]
 }
 
@@ -77,8 +78,8 @@ export async function purchaseUsageCharts(
   }
 }
 
-function titleOf(meterName: string, meters: readonly Meter[]): string {
-  if (meterName === requestsMeterName) return 'Requests'
+function titleOf(meterName: string, meters: readonly Meter[]): string | undefined {
+  if (meterName === requestsMeterName) return undefined
   return meters.find(({ name }) => name === meterName)?.displayName ?? meterName
 }
 

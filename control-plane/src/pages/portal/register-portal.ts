@@ -5,6 +5,7 @@ import type { ApiServer } from '../../http/api-server.ts'
 import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemPage, problems } from '../problem.tsx'
+import { registerBillingPages } from './billing-routes.ts'
 import { registerCardPages } from './card-routes.tsx'
 import { registerCreditPages } from './credits-routes.ts'
 import { registerInvoicePages } from './invoice-routes.ts'
@@ -32,6 +33,7 @@ export function registerPortal(app: ApiServer, pages: PageParts): void {
     registerCreditPages(portal, pages)
     registerInvoicePages(portal, pages)
     registerCardPages(portal, pages)
+    registerBillingPages(portal, pages)
     registerUnpaidPages(portal, pages)
     registerSignOut(portal, pages)
     done()

@@ -3,12 +3,15 @@ import type { PresentPayment } from '@tollgate/domain/charging/pay-present'
 import { BankWaitedFor } from '../bank-waited-for.tsx'
 import type { Frame } from '../frame.ts'
 import { Page } from '../page.tsx'
+import type { PlainKey } from '../texts/texts.ts'
 
 type ReturnedProps = { readonly frame: Frame; readonly payment: PresentPayment }
 
 /** What became of a payment, for somebody of whom no more is known than that they were sent to the bank for it. */
 export function ReturnedPage({ frame, payment }: ReturnedProps): ReactElement {
-  const { title, text } = wordsOf(payment)
+  const { t } = frame
+  const [titleKey, text] = textsOf(payment)
+  const title = t(titleKey)
   const isPaid = payment.kind === 'paid'
   return (
     <Page frame={frame} title={title} narrow scripts={[frame.files.script]}>
@@ -19,31 +22,29 @@ export function ReturnedPage({ frame, payment }: ReturnedProps): ReactElement {
           </span>
         )}
         <h1>{title}</h1>
-        {payment.kind === 'processing' ? <BankWaitedFor /> : <p>{text}</p>}
+        {payment.kind === 'processing' ? <BankWaitedFor t={t} /> : <p>{t(text)}</p>}
         <p className="quiet">{accountWords(frame, isPaid)}</p>
       </div>
     </Page>
   )
 }
 
-function wordsOf({ kind }: PresentPayment): { readonly title: string; readonly text: string } {
+function textsOf({ kind }: PresentPayment): readonly [title: PlainKey, text: PlainKey] {
   switch (kind) {
     case 'paid':
-      return { title: 'Your payment went through', text: 'Thank you. The invoice is paid.' }
+      return ['portal:returnedPaid', 'portal:thanksPaid']
     case 'processing':
-      return { title: 'Your payment is under way', text: '' }
+      return ['portal:returnedProcessing', 'shared:bankWaitedFor']
     case 'nothing':
-      return { title: 'There is nothing to pay', text: 'The invoice was settled in another way.' }
+      return ['portal:returnedNothing', 'portal:returnedNothingText']
     case 'asked':
     case 'unpaid':
-      return { title: 'Your payment did not go through', text: 'Nothing was charged.' }
+      return ['portal:returnedFailed', 'portal:nothingCharged']
   }
 }
 
 /** Only the provider knows its customers well enough to let them in. */
-function accountWords({ merchant }: Frame, isPaid: boolean): string {
-  const where = merchant === undefined ? 'where you came from' : merchant.name
-  return isPaid
-    ? `You are signed out here. To see your account, open it again from ${where}.`
-    : `You are signed out here. To try again, or with another card, open your account again from ${where}.`
+function accountWords({ merchant, t }: Frame, isPaid: boolean): string {
+  const name = merchant?.name ?? t('portal:yourProvider')
+  return isPaid ? t('portal:openAccountAgain', { name }) : t('portal:openAccountToRetry', { name })
 }

@@ -32,23 +32,24 @@ type UnpaidProps = { readonly portal: Portal; readonly invoices: readonly Invoic
 
 /** Of those invoices, what could not be charged. */
 export function UnpaidInvoices({ portal, invoices }: UnpaidProps): ReactElement | null {
-  const { money } = portal.frame.formats
+  const { t, formats } = portal.frame
   const unpaid = invoices.filter(isUnpaid)
   if (unpaid.length === 0) return null
   return (
-    <section className="card call bad" aria-label="To be paid">
-      <h2>A payment did not go through</h2>
+    <section className="card call bad" aria-label={t('portal:toBePaid')}>
+      <h2>{t('portal:paymentFailed')}</h2>
       {unpaid.map((invoice) => {
         const name = invoiceName(portal, invoice)
+        const amount = formats.money(dueMinor(invoice), invoice.currency)
         return (
           <div key={invoice.reference} className="row spread wrap">
-            <p>{`${name}: ${money(dueMinor(invoice), invoice.currency)}`}</p>
+            <p>{t('portal:invoiceAmount', { invoice: name, amount })}</p>
             <a
               className="button main"
               href={unpaidPath(portal, invoice.reference)}
-              aria-label={`Pay now: ${name}`}
+              aria-label={t('portal:payNowInvoice', { invoice: name })}
             >
-              Pay now
+              {t('portal:payNow')}
             </a>
           </div>
         )

@@ -5,6 +5,7 @@ import type { PresentPayment } from '@tollgate/domain/charging/pay-present'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { BankWaitedFor } from '../bank-waited-for.tsx'
+import { cardName } from '../card-name.ts'
 import type { Notice } from '../notice.tsx'
 import { PostForm } from '../post-form.tsx'
 import { invoiceName } from '../invoice-name.ts'
@@ -25,18 +26,19 @@ type UnpaidPageProps = {
 /** An invoice that the saved card could not be charged for, in front of its customer. */
 export function UnpaidPage(props: UnpaidPageProps): ReactElement {
   const { portal, invoice, notice } = props
-  const amount = portal.frame.formats.money(dueMinor(invoice), invoice.currency)
+  const { t, formats } = portal.frame
+  const amount = formats.money(dueMinor(invoice), invoice.currency)
   return (
-    <PortalPage portal={portal} section="invoices" title="Pay an invoice" notice={notice}>
+    <PortalPage portal={portal} section="invoices" title={t('portal:payInvoice')} notice={notice}>
       <p>
-        <a href={`${portal.path}/invoices`}>← Invoices</a>
+        <a href={`${portal.path}/invoices`}>{t('portal:backToInvoices')}</a>
       </p>
-      <section className="card narrow" aria-label="Payment">
+      <section className="card narrow" aria-label={t('portal:navPayment')}>
         <div>
           <p className="quiet">
             <a href={invoicePath(portal, invoice.reference)}>{invoiceName(portal, invoice)}</a>
           </p>
-          <h1>{`Pay ${amount}`}</h1>
+          <h1>{t('portal:payAmount', { amount })}</h1>
         </div>
         <Way {...props} amount={amount} />
       </section>
@@ -46,15 +48,16 @@ export function UnpaidPage(props: UnpaidPageProps): ReactElement {
 
 function Way(props: UnpaidPageProps & { readonly amount: string }): ReactElement {
   const { portal, invoice, payment, card, amount } = props
+  const { t } = portal.frame
   switch (payment.kind) {
     case 'processing':
-      return <BankWaitedFor />
+      return <BankWaitedFor t={t} />
     case 'asked':
       return (
         <>
-          <p>Your bank wants to make sure that it is you who pays.</p>
+          <p>{t('portal:bankAsks')}</p>
           <a className="button main broad" href={payment.url} rel="noreferrer">
-            Continue to your bank
+            {t('portal:continueToBank')}
           </a>
           <OtherCard portal={portal} />
         </>
@@ -63,21 +66,17 @@ function Way(props: UnpaidPageProps & { readonly amount: string }): ReactElement
       if (card === undefined) {
         return (
           <>
-            <p>There is no saved card. Add one, and it is charged within a few minutes.</p>
+            <p>{t('portal:noCardToCharge')}</p>
             <OtherCard portal={portal} isFirst />
           </>
         )
       }
       return (
         <>
-          <p>
-            The saved card could not be charged. Your bank may only want to hear from you; otherwise
-            another card helps, which is charged within a few minutes.
-          </p>
+          <p>{t('portal:cardCouldNotPay')}</p>
           <PostForm page={portal} path={`/invoices/${encodeURIComponent(invoice.reference)}/pay`}>
             <button className="button main broad" type="submit">
-              {`Pay ${amount} with `}
-              <span className="capital">{card.brand}</span> {card.last4}
+              {t('portal:payAmountWith', { amount, card: cardName(card, { t }) })}
             </button>
           </PostForm>
           <OtherCard portal={portal} />
@@ -88,11 +87,12 @@ function Way(props: UnpaidPageProps & { readonly amount: string }): ReactElement
 
 function OtherCard(props: { readonly portal: Portal; readonly isFirst?: boolean }): ReactElement {
   const { portal, isFirst = false } = props
+  const { t } = portal.frame
   return (
     <PostForm page={portal} path="/payment/card">
       <input type="hidden" name="attempt" value={randomUUID()} />
       <button className={isFirst ? 'button main broad' : 'button broad'} type="submit">
-        {isFirst ? 'Add a card' : 'Use another card'}
+        {isFirst ? t('portal:addCard') : t('portal:useAnotherCard')}
       </button>
     </PostForm>
   )

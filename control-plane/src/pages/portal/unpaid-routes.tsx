@@ -24,11 +24,6 @@ const params = z.object({ handle: z.string(), invoiceRef: requiredReference })
 const schema = { hide: true, params }
 const path = `${portalPath}/:handle/invoices/:invoiceRef/pay`
 
-const declined: Notice = {
-  tone: 'bad',
-  text: 'The payment did not go through, and nothing was charged. Please try again, or use another card.',
-}
-
 /** Paying what the saved card could not be charged for: the bank asks its customer, or there is another card. */
 export function registerUnpaidPages(app: ApiServer, pages: PageParts): void {
   app.get(path, { schema }, async (request, reply) => {
@@ -37,6 +32,8 @@ export function registerUnpaidPages(app: ApiServer, pages: PageParts): void {
     await requireInvoice(pages, request, invoiceRef)
     const operation = operationOfPortal(pages, request)
     const payment = await lookAtUnpaid(pages.payments, operation, invoiceRef)
+    const { t } = portalOf(request).frame
+    const declined: Notice = { tone: 'bad', text: t('portal:paymentDeclined') }
     const notice = tried === 'yes' && payment.kind === 'unpaid' ? declined : undefined
     return showPayment(pages, request, reply, payment, notice)
   })

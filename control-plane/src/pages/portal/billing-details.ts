@@ -1,0 +1,91 @@
+import type { Customer } from '@tollgate/domain/customers/repository'
+import { findMerchant } from '@tollgate/domain/merchants/repository'
+import type { TaxDetails, ToldTaxDetails } from '@tollgate/domain/tax/tax-details'
+import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
+import { collectsTax } from '@tollgate/domain/tax/tax-rule'
+import { addressText, emailText } from '@tollgate/schemas/http/fields'
+import { addressCharsMax } from '@tollgate/schemas/limits'
+import { read } from '../../http/read.ts'
+import {
+  decideBilling,
+  storedBilling,
+  toldBilling,
+  typedBilling,
+  type BillingField,
+  type BillingForm,
+} from '../checkout/billing-form.ts'
+import type { PageParts } from '../frame.ts'
+import type { Portal } from './portal.ts'
+
+/** What the form of billing details holds, as text: that of the checkout and what only invoices show. */
+export type DetailsForm = BillingForm & {
+  readonly name: string
+  readonly invoiceEmail: string
+  /** Lines separated by line feeds. */
+  readonly address: string
+}
+
+export type DetailsField = BillingField | 'invoiceEmail' | 'address'
+
+export type BillingDetails = {
+  /** As the next invoice uses them. */
+  readonly stored: DetailsForm
+  readonly known: TaxDetails | undefined
+  /** Whether the provider collects taxes, so that the country must be told. */
+  readonly isNeeded: boolean
+}
+
+export async function readBillingDetails(
+  pages: PageParts,
+  { caller, customer }: Portal,
+): Promise<BillingDetails> {
+  const { providerId } = caller
+  return read(pages, caller, async (sql) => {
+    const known = await findTaxDetails(sql, providerId, customer.reference)
+    const stored = {
+      ...storedBilling(known),
+      name: known?.customerName ?? customer.name ?? '',
+      invoiceEmail: known?.email ?? customer.email,
+      address: known?.address ?? '',
+    }
+    return { stored, known, isNeeded: collectsTax(await findMerchant(sql, providerId)) }
+  })
+}
+
+export function typedDetails(form: Readonly<Record<string, string>>): DetailsForm {
+  return {
+    ...typedBilling(form),
+    name: form['name']?.trim().slice(0, 100) ?? '',
+    invoiceEmail: form['invoiceEmail']?.trim().slice(0, 254) ?? '',
+    // One more than allowed, so that a longer address is refused and not cut.
+    address: linesOf(form['address'] ?? '').slice(0, addressCharsMax + 1),
+  }
+}
+
+/** Browsers send line breaks as CRLF. */
+function linesOf(text: string): string {
+  const lines = text.split(/\r?\n/).map((line) => line.trim())
+  return lines.filter((line) => line !== '').join('\n')
+}
+
+/** The customer's own e-mail address is not stored a second time: invoices follow it when it changes. */
+export function toldDetails(
+  form: DetailsForm,
+  { email: own }: Pick<Customer, 'email'>,
+): ToldTaxDetails {
+  const { name, address, invoiceEmail } = form
+  const email = invoiceEmail === own ? '' : invoiceEmail
+  return { ...toldBilling(form), customerName: name, address, email }
+}
+
+/** Returns the first field that cannot be right. What the checkout has too is judged as there. */
+export function wrongField(
+  form: DetailsForm,
+  { known, isNeeded }: Pick<BillingDetails, 'known' | 'isNeeded'>,
+): DetailsField | undefined {
+  const { invoiceEmail, address } = form
+  if (invoiceEmail !== '' && !emailText.safeParse(invoiceEmail).success) return 'invoiceEmail'
+  const decision = decideBilling(form, known, isNeeded)
+  if (decision.kind === 'refuse') return decision.field
+  return addressText.safeParse(address).success ? undefined : 'address'
+}

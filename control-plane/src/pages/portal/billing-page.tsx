@@ -1,0 +1,239 @@
+import type { ReactElement, ReactNode } from 'react'
+import { taxCountryCodes } from '@tollgate/domain/tax/tax-countries'
+import { addressCharsMax, addressLinesMax } from '@tollgate/schemas/limits'
+import { elsewhere } from '../checkout/billing-form.ts'
+import type { Notice } from '../notice.tsx'
+import { PostForm } from '../post-form.tsx'
+import type { Reader } from '../reader.ts'
+import type { PlainKey } from '../texts/texts.ts'
+import type { BillingDetails, DetailsField, DetailsForm } from './billing-details.ts'
+import type { Portal } from './portal.ts'
+import { PortalPage } from './portal-page.tsx'
+
+type SectionProps = { readonly portal: Portal; readonly details: BillingDetails }
+
+/** What the next invoice says of its buyer. */
+export function BillingSection({ portal, details }: SectionProps): ReactElement {
+  const { t } = portal.frame
+  const { name, invoiceEmail, country, isBusiness, businessName, taxId, address } = details.stored
+  const facts: readonly (readonly [PlainKey, string])[] = [
+    ['portal:company', isBusiness ? businessName : ''],
+    ['portal:name', name],
+    ['portal:address', address],
+    ['portal:country', countryName(country, portal.frame)],
+    ['portal:taxId', isBusiness ? taxId : ''],
+    ['portal:invoiceEmail', invoiceEmail],
+  ]
+  return (
+    <section className="card" aria-label={t('portal:billingDetails')}>
+      <h2>{t('portal:billingDetails')}</h2>
+      <dl className="facts">
+        {facts
+          .filter(([, text]) => text !== '')
+          .map(([label, text]) => (
+            <div key={label}>
+              <dt>{t(label)}</dt>
+              <dd className="lines">{text}</dd>
+            </div>
+          ))}
+      </dl>
+      <div className="actions">
+        <a
+          className="button"
+          href={`${portal.path}/payment/billing`}
+          aria-label={t('portal:editBilling')}
+        >
+          {t('portal:edit')}
+        </a>
+      </div>
+    </section>
+  )
+}
+
+type BillingPageProps = SectionProps & {
+  readonly form: DetailsForm
+  readonly wrong: DetailsField | undefined
+  readonly notice: Notice | undefined
+}
+
+export function BillingPage(props: BillingPageProps): ReactElement {
+  const { portal, form, wrong, notice } = props
+  const { t } = portal.frame
+  const title = t('portal:billingDetails')
+  const field = { form, wrong, reader: portal.frame }
+  return (
+    <PortalPage portal={portal} section="payment" title={title} notice={notice}>
+      <p>
+        <a href={`${portal.path}/payment`}>{t('portal:backToPayment')}</a>
+      </p>
+      <section className="card narrow" aria-label={title}>
+        <h1>{title}</h1>
+        <p className="quiet">{t('portal:billingExplained')}</p>
+        <PostForm page={portal} path="/payment/billing">
+          <div className="stack">
+            <TextField {...field} name="name" label="portal:name" autoComplete="name" />
+            <TextField
+              {...field}
+              name="invoiceEmail"
+              label="portal:invoiceEmail"
+              autoComplete="email"
+            />
+            <CountryField {...props} />
+            <label className="check">
+              <input
+                type="checkbox"
+                name="isBusiness"
+                value="yes"
+                defaultChecked={form.isBusiness}
+              />
+              {t('portal:isBusiness')}
+            </label>
+            <div className="stack of-business">
+              <TextField
+                {...field}
+                name="businessName"
+                label="portal:company"
+                autoComplete="organization"
+              />
+              <TextField {...field} name="taxId" label="portal:taxId" autoComplete="off" />
+            </div>
+            <AddressField {...field} />
+          </div>
+          <div className="actions">
+            <button className="button main" type="submit">
+              {t('portal:save')}
+            </button>
+            <a className="button" href={`${portal.path}/payment`}>
+              {t('portal:cancelEdit')}
+            </a>
+          </div>
+        </PostForm>
+      </section>
+    </PortalPage>
+  )
+}
+
+type FieldProps = {
+  readonly form: DetailsForm
+  readonly wrong: DetailsField | undefined
+  readonly reader: Reader
+}
+
+type TextFieldProps = FieldProps & {
+  readonly name: 'name' | 'invoiceEmail' | 'businessName' | 'taxId'
+  readonly label: PlainKey
+  readonly autoComplete: string
+}
+
+function TextField({ form, wrong, reader, name, label, autoComplete }: TextFieldProps) {
+  const isWrong = wrong === name
+  return (
+    <div>
+      <label htmlFor={name}>
+        {reader.t(label)} <span className="quiet">{reader.t('shared:optional')}</span>
+      </label>
+      <input
+        id={name}
+        name={name}
+        inputMode={name === 'invoiceEmail' ? 'email' : undefined}
+        defaultValue={form[name]}
+        maxLength={name === 'invoiceEmail' ? 254 : 100}
+        autoComplete={autoComplete}
+        spellCheck={false}
+        aria-invalid={isWrong}
+        aria-describedby={isWrong ? `${name}-complaint` : undefined}
+      />
+      <Complaint field={name} isShown={isWrong}>
+        {name === 'taxId' ? reader.t('portal:taxIdWrong') : reader.t('portal:emailWrong')}
+      </Complaint>
+    </div>
+  )
+}
+
+function CountryField({ portal, details, form, wrong }: BillingPageProps): ReactElement {
+  const { frame } = portal
+  const { t } = frame
+  const isWrong = wrong === 'country'
+  const isKnown = details.known !== undefined && details.known.country !== null
+  return (
+    <div>
+      <label htmlFor="country">{t('portal:country')}</label>
+      <select
+        id="country"
+        name="country"
+        defaultValue={form.country}
+        required={details.isNeeded}
+        autoComplete="country"
+        aria-invalid={isWrong}
+        aria-describedby={isWrong ? 'country-complaint' : undefined}
+      >
+        <option value="">{t('portal:chooseCountry')}</option>
+        {countriesIn(frame).map(({ code, name }) => (
+          <option key={code} value={code}>
+            {name}
+          </option>
+        ))}
+        {!isKnown && <option value={elsewhere}>{t('portal:anotherCountry')}</option>}
+      </select>
+      <Complaint field="country" isShown={isWrong}>
+        {t('portal:countryWrong')}
+      </Complaint>
+    </div>
+  )
+}
+
+function AddressField({ form, wrong, reader: { t } }: FieldProps): ReactElement {
+  const isWrong = wrong === 'address'
+  const limits = { lines: addressLinesMax, characters: addressCharsMax }
+  return (
+    <div>
+      <label htmlFor="address">
+        {t('portal:address')} <span className="quiet">{t('shared:optional')}</span>
+      </label>
+      <textarea
+        id="address"
+        name="address"
+        rows={4}
+        maxLength={addressCharsMax}
+        defaultValue={form.address}
+        autoComplete="street-address"
+        spellCheck={false}
+        aria-invalid={isWrong}
+        aria-describedby={isWrong ? 'address-hint address-complaint' : 'address-hint'}
+      />
+      <p id="address-hint" className="quiet small">
+        {t('portal:addressHint')}
+      </p>
+      <Complaint field="address" isShown={isWrong}>
+        {t('portal:addressWrong', limits)}
+      </Complaint>
+    </div>
+  )
+}
+
+type ComplaintProps = {
+  readonly field: string
+  readonly isShown: boolean
+  readonly children: ReactNode
+}
+
+function Complaint({ field, isShown, children }: ComplaintProps): ReactElement | null {
+  if (!isShown) return null
+  return (
+    <p id={`${field}-complaint`} className="complaint">
+      {children}
+    </p>
+  )
+}
+
+function countryName(code: string, { t, formats }: Reader): string {
+  if (code === elsewhere) return t('portal:anotherCountry')
+  if (code === '') return ''
+  return new Intl.DisplayNames(formats.locale, { type: 'region' }).of(code) ?? code
+}
+
+function countriesIn(reader: Reader): readonly { readonly code: string; readonly name: string }[] {
+  return taxCountryCodes
+    .map((code) => ({ code, name: countryName(code, reader) }))
+    .sort((one, other) => one.name.localeCompare(other.name, reader.formats.locale))
+}

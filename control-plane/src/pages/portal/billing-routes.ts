@@ -1,0 +1,44 @@
+import { changeTaxDetails } from '@tollgate/domain/tax/change-tax-details'
+import type { ApiServer } from '../../http/api-server.ts'
+import { commit } from '../../http/commit.ts'
+import { formFields } from '../form-fields.ts'
+import type { PageParts } from '../frame.ts'
+import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
+import { sendPage } from '../page.tsx'
+import { readBillingDetails, toldDetails, typedDetails, wrongField } from './billing-details.ts'
+import { BillingPage } from './billing-page.tsx'
+import { operationOfPortal, portalOf, portalPath } from './portal.ts'
+
+const schema = { hide: true }
+const path = `${portalPath}/:handle/payment/billing`
+
+/** What invoices say of their buyer: shown, and changed for the next ones. */
+export function registerBillingPages(app: ApiServer, pages: PageParts): void {
+  app.get(path, { schema }, async (request, reply) => {
+    const portal = portalOf(request)
+    const details = await readBillingDetails(pages, portal)
+    const kept = keptFormOf(request, portal)
+    const form = kept === undefined ? details.stored : typedDetails(kept.fields)
+    const wrong = kept === undefined ? undefined : wrongField(form, details)
+    const shown = { portal, details, form, wrong, notice: noticeOf(kept) }
+    return sendPage(reply, 200, BillingPage(shown))
+  })
+
+  app.post(path, { schema }, async (request, reply) => {
+    const portal = portalOf(request)
+    const { t } = portal.frame
+    const typed = typedDetails(formFields(request))
+    const details = await readBillingDetails(pages, portal)
+    const isWrong = wrongField(typed, details) !== undefined
+    const isSaved =
+      !isWrong &&
+      (await commit(pages, operationOfPortal(pages, request), async (work) => {
+        const told = toldDetails(typed, portal.customer)
+        return (await changeTaxDetails(work, portal.customer.reference, told)).kind === 'accept'
+      }))
+    if (isSaved) return reply.redirect(`${portal.path}/payment?done=billing`, 303)
+    const fields = { ...typed, isBusiness: typed.isBusiness ? 'yes' : '' }
+    const kept = { fields, text: t('portal:checkBilling') }
+    return sendBack(pages, reply, portal, `${portal.path}/payment/billing`, kept)
+  })
+}

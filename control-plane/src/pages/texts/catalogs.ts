@@ -1,0 +1,34 @@
+import type { PageLanguage } from '@tollgate/schemas/http/page-locale'
+import type { Catalog } from './catalog.ts'
+import { checkoutGerman } from './checkout.de.ts'
+import { checkoutEnglish } from './checkout.en.ts'
+import { checkoutSpanish } from './checkout.es.ts'
+import { checkoutFrench } from './checkout.fr.ts'
+import { checkoutJapanese } from './checkout.ja.ts'
+import { checkoutPortuguese } from './checkout.pt.ts'
+import { portalGerman } from './portal.de.ts'
+import { portalEnglish } from './portal.en.ts'
+import { portalSpanish } from './portal.es.ts'
+import { portalFrench } from './portal.fr.ts'
+import { portalJapanese } from './portal.ja.ts'
+import { portalPortuguese } from './portal.pt.ts'
+import { sharedGerman } from './shared.de.ts'
+import { sharedEnglish } from './shared.en.ts'
+import { sharedSpanish } from './shared.es.ts'
+import { sharedFrench } from './shared.fr.ts'
+import { sharedJapanese } from './shared.ja.ts'
+import { sharedPortuguese } from './shared.pt.ts'
+
+const english = { shared: sharedEnglish, checkout: checkoutEnglish, portal: portalEnglish }
+
+export type English = typeof english
+
+/** Every text: by language, area and key. */
+export const catalogs = {
+  en: english,
+  de: { shared: sharedGerman, checkout: checkoutGerman, portal: portalGerman },
+  fr: { shared: sharedFrench, checkout: checkoutFrench, portal: portalFrench },
+  es: { shared: sharedSpanish, checkout: checkoutSpanish, portal: portalSpanish },
+  pt: { shared: sharedPortuguese, checkout: checkoutPortuguese, portal: portalPortuguese },
+  ja: { shared: sharedJapanese, checkout: checkoutJapanese, portal: portalJapanese },
+} satisfies Record<PageLanguage, Record<keyof English, Catalog | object>>

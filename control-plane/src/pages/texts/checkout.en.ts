@@ -1,0 +1,3 @@
+export const checkoutEnglish = {
+  selectPlan: 'Select a plan',
+} as const

@@ -1,0 +1,21 @@
+import { lockCustomer } from '../customers/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { decideTaxDetails, type TaxDetailsDecision, type ToldTaxDetails } from './tax-details.ts'
+import { findTaxDetails, saveTaxDetails } from './tax-details-repository.ts'
+
+/**
+ * Replaces what a customer told of itself, if it is valid. Invoices that are issued from now on use it; those that are
+ * issued keep what they say.
+ */
+export async function changeTaxDetails(
+  { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
+  customerRef: string,
+  told: ToldTaxDetails,
+): Promise<TaxDetailsDecision> {
+  await lockCustomer(sql, providerId, customerRef)
+  const decision = decideTaxDetails(told, await findTaxDetails(sql, providerId, customerRef))
+  if (decision.kind === 'accept') {
+    await saveTaxDetails(sql, providerId, customerRef, decision.details, now)
+  }
+  return decision
+}
