@@ -20,6 +20,25 @@ addEventListener('pageshow', () => {
   }
 })
 
+// A link that suggests a value fills it in where a script can, and keeps the rest of the form.
+document.addEventListener('click', (event) => {
+  const link = event.target.closest?.('a[data-fills]')
+  if (!link) return
+  event.preventDefault()
+  const field = document.getElementById(link.dataset.fills)
+  field.value = link.dataset.value
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+  field.dispatchEvent(new Event('change', { bubbles: true }))
+})
+
+document.addEventListener('input', ({ target: { id, value } }) => {
+  for (const link of document.querySelectorAll('a[data-fills]')) {
+    if (link.dataset.fills !== id) continue
+    if (link.dataset.value === value) link.setAttribute('aria-current', 'true')
+    else link.removeAttribute('aria-current')
+  }
+})
+
 // What follows from the fields of a form, such as the total, is asked for as soon as they change.
 for (const form of document.querySelectorAll('form[data-updated]')) {
   let last

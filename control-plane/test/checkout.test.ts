@@ -204,7 +204,72 @@ describe('a checkout that was issued with a key for ingest alone', () => {
     expect(await pageOf(bound.path, bound.cookie)).toContain('aria-label="Choose free"')
     expect(await take(bound, 'activate', plans['free'])).toBe(303)
     expect(await purchasesOf(customerRef)).toHaveLength(1)
+    expect(await pageOf(bound.path, bound.cookie)).not.toContain(accountForm)
+    expect(await take(bound, 'account', undefined)).toBe(410)
   })
+})
+
+const accountForm = '/account"'
+
+describe('from a completed checkout to the portal', () => {
+  async function complete(): Promise<Opened> {
+    const opened = await open(await createCustomer())
+    expect(await take(opened, 'activate', plans['free'])).toBe(303)
+    return opened
+  }
+
+  test('lets one browser in, once', async () => {
+    const opened = await complete()
+    expect(await pageOf(opened.path, opened.cookie)).toContain(accountForm)
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => answerTo(opened, 'account', undefined)),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 410, 410, 410])
+    const letIn = answers.find(({ status }) => status === 303)
+    const [cookie = ''] = letIn?.headers.get('set-cookie')?.split(';') ?? []
+    const portal = letIn?.headers.get('location') ?? ''
+    expect(portal).toMatch(/^\/customer\/manage\/[0-9a-f]{20}$/)
+    expect(await pageOf(portal, cookie)).toContain('free')
+    // Another browser with the checkout's cookie is not offered the way; this one is led to its open portal.
+    const other = await pageOf(opened.path, opened.cookie)
+    expect(other).not.toContain(accountForm)
+    expect(other).not.toContain(portal)
+    expect(await pageOf(opened.path, opened.cookie, cookie)).toContain(`href="${portal}"`)
+  })
+
+  test('does not lead there before it is completed, or later than a link would', async () => {
+    const unused = await open(await createCustomer())
+    expect(await take(unused, 'account', undefined)).toBe(410)
+    const opened = await complete()
+    expect(await take({ ...opened, formToken: 'x' }, 'account', undefined)).toBe(403)
+    stack.clock.set('2026-03-01T00:15:00Z')
+    expect(await pageOf(opened.path, opened.cookie)).not.toContain(accountForm)
+    expect(await take(opened, 'account', undefined)).toBe(410)
+  })
+
+  test('names the checkout and its customer in the audit log', async () => {
+    const opened = await complete()
+    expect(await take(opened, 'account', undefined)).toBe(303)
+    const reference = opened.path.split('/').at(-1) ?? ''
+    const sql = stack.database.in('sandbox')
+    const [session] = await sql`
+      select customer_ref, issued_by, status from customer_sessions
+      where issued_by = ${`checkout:${reference}`}`
+    expect(session).toMatchObject({ status: 'used' })
+    const customerRef = session?.['customer_ref'] as string
+    const entries = await sql`
+      select actor from audit_log where kind = 'customer_sessions' and reference = ${customerRef}`
+    expect(entries).toEqual([{ actor: `customer:${customerRef}` }])
+  })
+})
+
+test('a completed checkout leads to one that sells credits', async () => {
+  const opened = await open(await createCustomer())
+  expect(await take(opened, 'activate', plans['free'])).toBe(303)
+  const answer = await answerTo(opened, 'credits', undefined)
+  const link = new URL(answer.headers.get('location') ?? '', 'http://localhost')
+  const next = await openLink(link.searchParams.get('id') ?? '')
+  expect(await pageOf(next.path, next.cookie)).toContain('<h1>Buy credits</h1>')
 })
 
 test('a checkout for credits takes no plan, whatever product it names', async () => {
@@ -220,6 +285,19 @@ test('a checkout for credits takes no plan, whatever product it names', async ()
     expect((await answerTo(opened, how, plans[name])).headers.get('location')).toBe(opened.path)
   }
   expect(await purchasesOf(customerRef)).toEqual([])
+})
+
+test('shows prices in a currency that is sold, whatever the address asks for', async () => {
+  const customerRef = await createCustomer()
+  const asked = { customerRef, purpose: 'credit_topup' }
+  const path = '/v1/sdk/checkout-sessions'
+  const { sessionId } = await call<{ sessionId: string }>('POST', path, asked)
+  const credits = await openLink(sessionId)
+  const page = await pageOf(`${credits.path}?amount=25&currency=%3Cb`, credits.cookie)
+  expect(page).toContain('You will receive 250,000 credits.')
+  const plansPage = await open(customerRef)
+  const choice = await pageOf(`${plansPage.path}?currency=%3Cb`, plansPage.cookie)
+  expect(choice).toContain('aria-label="Choose free"')
 })
 
 test('nobody else puts words on a page', async () => {
@@ -245,7 +323,7 @@ test('nobody else puts words on a page', async () => {
   expect(await pageOf(foreign, opened.cookie, theirs.kept)).not.toContain(refusedText)
 })
 
-const refusedText = 'That plan cannot be started like this any more.'
+const refusedText = 'This plan can no longer be started in this way.'
 
 test('a plan is tried once', async () => {
   const customerRef = await createCustomer()

@@ -124,7 +124,7 @@ test('is tried only with a saved card', async () => {
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
   await page.goto(checkoutUrl as string)
-  await page.getByText('it is charged to your saved card').waitFor()
+  await page.getByText('It is charged to the card that you save next.').waitFor()
   await visitor.inspect('checkout-card-trial')
   await page.getByRole('button', { name: 'Continue to your card' }).click()
   await enterCard(page, '4242424242424242')

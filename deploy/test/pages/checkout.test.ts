@@ -116,8 +116,19 @@ describe('choosing a plan', () => {
     const names = await page.getByRole('heading', { level: 2 }).allInnerTexts()
     expect(names).toEqual(['Free', 'Pay as you go', 'Professional', 'Team'])
     const professional = page.getByRole('article', { name: 'Professional' })
+    // The price comes first, right below the name, and no plan repeats its name as its price.
+    await expect(professional.innerText()).resolves.toMatch(/^Professional\s+\$49\.00 \/ month/)
+    const free = await page.getByRole('article', { name: 'Free' }).innerText()
+    expect(free).toMatch(/^Free\s+\$0\.00/)
+    expect(free).not.toContain('Renews')
+    await expect(page.getByText('Also in').count()).resolves.toBe(0)
+    const heights = await page.evaluate<number[]>(heightsOfPlans)
+    expect(new Set(heights).size).toBe(1)
+    await page.getByRole('link', { name: 'EUR' }).click()
+    await expect(professional.innerText()).resolves.toMatch(/€45\.00[^]*Setup fee €9\.00 \(once\)/)
+    await page.getByRole('link', { name: 'USD' }).click()
     await expect(professional.innerText()).resolves.toMatch(
-      /\$49\.00 \/ month[^]*Up to 50,000 requests[^]*\$10\.00 once for the set-up[^]*Also in EUR/,
+      /\$49\.00 \/ month[^]*Up to 50,000 requests[^]*Setup fee \$10\.00 \(once\)/,
     )
     await visitor.inspect('checkout-plans')
   })
@@ -128,7 +139,9 @@ describe('choosing a plan', () => {
     await page.getByRole('heading', { name: 'Free' }).waitFor()
     await visitor.inspect('checkout-free')
     await page.getByRole('button', { name: 'Start now' }).click()
-    await page.getByRole('heading', { name: 'Done' }).waitFor()
+    await page.getByRole('heading', { name: 'Free is active' }).waitFor()
+    await page.getByText('You can use Weather API right away.').waitFor()
+    await expect(page.getByText('Next charge').count()).resolves.toBe(0)
     await visitor.inspect('checkout-done')
     const link = page.getByRole('link', { name: 'Back to Test' })
     await expect(link.getAttribute('href')).resolves.toBe('https://app.example/back')
@@ -145,15 +158,20 @@ describe('choosing a plan', () => {
     await page.goto(await checkoutLink({ customerRef, productRef }))
     await page.getByText('Your plan', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'Choose Pay as you go' }).click()
-    await page.getByText('It takes the place of Free, which ends at that moment.').waitFor()
+    await page.getByText('This replaces Free today.').waitFor()
     await page.getByText('paid from your credits').waitFor()
     await visitor.inspect('checkout-switch')
     await page.getByRole('button', { name: 'Start now' }).click()
-    await page.getByText('You can close this window.').waitFor()
+    await page.getByRole('heading', { name: 'Add credits to start' }).waitFor()
+    await page.getByRole('button', { name: 'Add credits' }).waitFor()
+    await visitor.inspect('checkout-done-without-credits')
     const purchases = await purchasesOf(customerRef)
     expect(purchases.map(({ status }) => status).sort()).toEqual(['active', 'expired'])
   })
 })
+
+const heightsOfPlans = `[...document.querySelectorAll('.plan-grid > article')]
+  .map((plan) => Math.round(plan.getBoundingClientRect().height))`
 
 describe('the link', () => {
   test('may be opened again and again until the checkout is completed or its time is up', async () => {
@@ -171,7 +189,7 @@ describe('the link', () => {
     }
     const late = await createVisitor(browser)
     await late.page.goto(link)
-    await late.page.getByRole('heading', { name: 'This is done already' }).waitFor()
+    await late.page.getByRole('heading', { name: /^This .*already/ }).waitFor()
     const other = await checkoutLink({ customerRef: await createCustomer(client), productRef })
     await late.page.goto(other)
     await late.page.getByRole('link', { name: 'Choose Free' }).waitFor()
@@ -203,7 +221,9 @@ test('a plan is tried once, without a card', async () => {
   await page.getByText('Nothing is charged today. $99.00 is due on Apr 3, 2026').waitFor()
   await visitor.inspect('checkout-trial')
   await page.getByRole('button', { name: 'Start the free trial' }).click()
-  await page.getByRole('heading', { name: 'Done' }).waitFor()
+  await page.getByRole('heading', { name: 'Your trial of Team has started' }).waitFor()
+  await page.getByText('$99.00 on Apr 3, 2026').waitFor()
+  await visitor.inspect('checkout-done-trial')
   expect(await purchasesOf(customerRef)).toMatchObject([
     { status: 'trialing', amount: 0, nextBillingDate: '2026-04-03T12:00:00.000Z' },
   ])

@@ -76,7 +76,7 @@ test('a suspended customer pays the open invoice on the checkout, and the purcha
   await visitor.inspect('portal-paused')
 
   await page.goto(refused['checkoutUrl'] as string)
-  await page.getByRole('heading', { name: 'Please pay what is open first' }).waitFor()
+  await page.getByRole('heading', { name: 'Please pay your unpaid invoices first' }).waitFor()
   await expect(page.getByRole('button', { name: /Start|Continue/ }).count()).resolves.toBe(0)
   await visitor.inspect('checkout-debts')
   const debts = page.url()
@@ -96,7 +96,11 @@ test('a suspended customer pays the open invoice on the checkout, and the purcha
   await page.getByLabel('Card number').fill('4000002500003155')
   await page.getByRole('button', { name: /Pay/ }).click()
   await page.getByRole('button', { name: 'Yes, it is me' }).click()
-  await page.getByRole('heading', { name: 'Done' }).waitFor()
+  await page.getByRole('heading', { name: 'Your invoice is paid' }).waitFor()
+  await page.getByText('Professional is active').waitFor()
+  const paid = await page.getByRole('main').innerText()
+  expect(paid).toMatch(/Paid today\s+\$49\.00[^]*Visa ending in 3155[^]*Next charge\s+\$49\.00 on /)
+  await page.getByRole('link', { name: /^TEST-INV-/ }).waitFor()
   await visitor.inspect('checkout-debts-paid')
 
   expect(await paying.purchasesOf(customerRef)).toMatchObject([{ status: 'active' }])

@@ -123,7 +123,7 @@ export async function untilStatus(
 
 /** On the page from which the simulator's form is reached. */
 export async function enterCard(page: Page, number: string): Promise<void> {
-  await page.getByRole('button', { name: 'Enter card' }).click()
+  await page.locator('form[action*="/_simulator/card/"] button').click()
   await page.getByLabel('Card number').fill(number)
   await page.getByRole('button', { name: /Pay|Save/ }).click()
 }

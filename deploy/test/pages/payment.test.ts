@@ -45,7 +45,18 @@ describe('a plan', () => {
     await page.getByRole('heading', { name: 'Pay $59.00' }).waitFor()
     await visitor.inspect('checkout-payment')
     await enterCard(page, '4242424242424242')
-    await page.getByRole('heading', { name: 'Done' }).waitFor()
+    await page.getByRole('heading', { name: 'Professional is active' }).waitFor()
+    const done = await page.getByRole('main').innerText()
+    expect(done).toMatch(/Paid today\s+\$59\.00[^]*Next charge\s+\$49\.00 on /)
+    expect(done).toContain('Visa ending in 4242')
+    await visitor.inspect('checkout-done-paid')
+    const invoice = page.getByRole('link', { name: /^TEST-INV-/ })
+    const pdf = await page.request.get(
+      new URL((await invoice.getAttribute('href'))!, page.url()).href,
+    )
+    expect([pdf.status(), pdf.headers()['content-type']]).toEqual([200, 'application/pdf'])
+    await page.getByRole('button', { name: 'Open your account' }).click()
+    await page.getByRole('article', { name: 'Weather API' }).getByText('Professional').waitFor()
     expect(await paying.purchasesOf(customerRef)).toMatchObject([
       { status: 'active', amount: 5_900, originalAmount: 5_900, currency: 'USD' },
     ])
@@ -59,9 +70,10 @@ describe('a plan', () => {
     await page.goto(await paying.checkoutLink({ customerRef, productRef, planRef }))
     await page.getByRole('link', { name: 'EUR' }).click()
     await page.getByText('54,00 €').waitFor()
-    await page.getByRole('button', { name: 'Continue to payment' }).click()
+    await page.getByRole('button', { name: 'Weiter zur Zahlung' }).click()
     await enterCard(page, '5555555555554444')
-    await page.getByRole('heading', { name: 'Done' }).waitFor()
+    await page.getByRole('heading', { name: 'Professional ist aktiv' }).waitFor()
+    await page.getByText('Mastercard mit Endziffern 4444').waitFor()
     expect(await paying.purchasesOf(customerRef)).toMatchObject([
       { originalAmount: 5_400, currency: 'EUR', status: 'active' },
     ])
@@ -153,9 +165,13 @@ test('credits are bought from the portal, and lead back to it', async () => {
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('link', { name: 'Credits' }).click()
   await page.getByRole('button', { name: 'Buy credits' }).click()
+  await page.getByText('At least $1.00').waitFor()
+  await page.getByRole('link', { name: '$25.00' }).click()
+  await page.getByText('You will receive 250,000 credits.').waitFor()
+  await visitor.inspect('checkout-credits-preset')
   await page.getByLabel('Amount').fill('0,10')
   await page.getByRole('button', { name: 'Continue to payment' }).click()
-  await page.getByRole('alert').getByText('must be at least').waitFor()
+  await page.getByRole('alert').getByText('must be at least $1.00').waitFor()
   await visitor.inspect('checkout-credits')
   // The answer is a page of its own: loading it anew sends nothing, and it is what a screen reader begins with.
   await page.reload()
@@ -164,7 +180,7 @@ test('credits are bought from the portal, and lead back to it', async () => {
   const refused = page.url()
   await page.getByLabel('Amount').fill('100000,01')
   await page.getByRole('button', { name: 'Continue to payment' }).click()
-  await page.getByRole('alert').getByText('must not exceed 100000.00 USD').waitFor()
+  await page.getByRole('alert').getByText('must not exceed $100,000.00').waitFor()
   await page.getByLabel('Amount').fill('12,50')
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await page.getByRole('heading', { name: 'Pay $12.50' }).waitFor()
@@ -176,6 +192,8 @@ test('credits are bought from the portal, and lead back to it', async () => {
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await page.getByRole('heading', { name: 'Pay $12.50' }).waitFor()
   await enterCard(page, '4242424242424242')
+  await page.getByRole('heading', { name: '125,000 credits added' }).waitFor()
+  await visitor.inspect('checkout-done-credits')
   await page.getByRole('link', { name: 'Back to Test' }).click()
   await page.getByRole('link', { name: 'Credits' }).click()
   await page.getByText('125,000 credits').waitFor()
@@ -228,7 +246,7 @@ test('a plan that does not renew says so, before and after it is bought', async 
   const { page } = visitor
   const of = { customerRef, productRef, planRef: once.reference }
   await page.goto(await paying.checkoutLink(of))
-  await page.getByText('Ends after one month, and does not renew').waitFor()
+  await page.getByText('Ends after one month and does not renew').waitFor()
   await page.getByText('It does not renew: nothing more is charged for it.').waitFor()
   await expect(page.getByText('Renews').count()).resolves.toBe(0)
   await visitor.inspect('checkout-once')
@@ -241,6 +259,82 @@ test('a plan that does not renew says so, before and after it is bought', async 
   await expect(card.getByText('Renews').count()).resolves.toBe(0)
   await visitor.close()
 })
+
+test('a plan that replaces another one takes off what that is worth', async () => {
+  const team = { name: 'Team', type: 'recurring', billingCycle: 'monthly', price: 9_900 }
+  const { reference: teamRef } = await paying.client.createPlan(productRef, team)
+  const customerRef = await createCustomer(paying.client)
+  const visitor = await createVisitor(paying.browser)
+  const { page } = visitor
+  await page.goto(await paying.checkoutLink({ customerRef, productRef, planRef }))
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await enterCard(page, '4242424242424242')
+  await page.getByRole('heading', { name: 'Professional is active' }).waitFor()
+  await page.goto(await paying.checkoutLink({ customerRef, productRef, planRef: teamRef }))
+  await page
+    .getByText('This replaces Professional today. Its unused time, worth $49.00, is credited')
+    .waitFor()
+  const due = await page.getByRole('region', { name: 'What is due' }).innerText()
+  expect(due).toMatch(
+    /Team until [^]*\$99\.00[^]*Unused time on Professional\s+-\$49\.00[^]*Due today\s+\$50\.00[^]*Next charge\s+\$99\.00 on /,
+  )
+  expect(due).toContain('replaces Visa ending in 4242')
+  await visitor.inspect('checkout-replaces')
+  await page.getByRole('button', { name: 'Continue to payment' }).click()
+  await page.getByRole('heading', { name: 'Pay $50.00' }).waitFor()
+  await visitor.close()
+})
+
+test('the whole checkout is done by keyboard alone, the card included', async () => {
+  const customerRef = await createCustomer(paying.client)
+  const visitor = await createVisitor(paying.browser)
+  const { page } = visitor
+  await page.goto(await paying.checkoutLink({ customerRef, productRef }))
+  await pressAt(page, 'Choose Professional', 'Enter')
+  await page.getByRole('heading', { name: 'Professional' }).waitFor()
+  await pressAt(page, 'I am buying for a business', 'Space', 'Buying for a business?')
+  await pressAt(page, 'Continue to payment', 'Enter')
+  await page.getByText('Please check your billing details.').waitFor()
+  await pressAt(page, 'I am buying for a business', 'Space')
+  await pressAt(page, 'Continue to payment', 'Space')
+  await page.getByRole('heading', { name: 'Pay $59.00' }).waitFor()
+  await pressAt(page, 'Enter card', 'Enter')
+  await page.getByLabel('Card number').waitFor()
+  await tabTo(page, 'Card number')
+  await page.keyboard.type('4242424242424242')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Professional is active' }).waitFor()
+  await pressAt(page, 'Open your account', 'Enter')
+  await page.getByRole('article', { name: 'Weather API' }).waitFor()
+  await visitor.close()
+})
+
+/** Presses a key on a control that is reached with Tab, after opening what it is folded into. */
+async function pressAt(page: Page, name: string, key: 'Enter' | 'Space', folded?: string) {
+  if (folded !== undefined) {
+    await tabTo(page, folded)
+    await page.keyboard.press('Enter')
+  }
+  await tabTo(page, name)
+  await page.keyboard.press(key)
+}
+
+/** More than any page of the checkout has. */
+const controlsMax = 60
+
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let pressed = 0; pressed < controlsMax; pressed += 1) {
+    await page.keyboard.press('Tab')
+    if ((await page.evaluate<string>(focusedName)) === name) return
+  }
+  throw new Error(`${name} is not reached with Tab on ${page.url()}`)
+}
+
+const focusedName = `(() => {
+  const focused = document.activeElement
+  const label = focused.getAttribute('aria-label') ?? focused.labels?.[0]?.innerText
+  return (label ?? focused.innerText ?? '').trim()
+})()`
 
 test('a payment of somebody else is not shown', async () => {
   const visitor = await createVisitor(paying.browser)

@@ -183,6 +183,20 @@ export async function listIntents(
   return rows.map(fromRow)
 }
 
+/** Returns the payment that completed the customer's checkout; undefined if nothing was paid on it. */
+export async function findPaidOnCheckout(
+  sql: Queryable,
+  providerId: string,
+  { customerRef, sessionId }: { readonly customerRef: string; readonly sessionId: string },
+): Promise<PaymentIntent | undefined> {
+  const [row] = await sql<IntentRow[]>`
+    select * from payment_intents
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and checkout_session_id = ${sessionId} and status = 'succeeded' and not refund_wanted
+    order by succeeded_at limit 1`
+  return row === undefined ? undefined : fromRow(row)
+}
+
 /** Every other payment of the same product that the customer could still make. */
 export async function withdrawOtherIntents(
   sql: Queryable,

@@ -36,6 +36,9 @@ export type ActivationInput = {
 /** What each way to a plan answers whose last one is sold. */
 export const soldOut = 'The plan is sold out'
 
+/** Why a free plan is not given twice in one period. */
+export const heldAlready = 'The free plan was held in this period already'
+
 /** The plan starts without a payment, now or with the next renewal. */
 type Start =
   | {
@@ -86,7 +89,7 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
   const needsPayment = change === undefined ? !startsUnpaid(plan, input) : !needsNoPayment(change)
   if (needsPayment) return { kind: 'payment-required', plan, hasDebts, change }
   if (isFree && lastOfPlan !== undefined && givesTwice(plan, lastOfPlan, now)) {
-    return { kind: 'invalid', reason: 'The free plan was held in this period already' }
+    return { kind: 'invalid', reason: heldAlready }
   }
   return withCard({ kind: 'activate', plan, change }, hasCard)
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { SessionLimits } from './hosted-parts.ts'
 import { TooManySessionsError } from './too-many-sessions-error.ts'
@@ -177,6 +178,54 @@ export async function openPortal(
     where provider_id = ${providerId} and session_id = ${sessionId} and status = 'active'
       and expires_at > ${now}`
   return opened.count === 1 ? cookieToken : undefined
+}
+
+/** The portal as a checkout opens it, and the token of its cookie. */
+export type OpenedPortal = { readonly session: CustomerSession; readonly token: string }
+
+/**
+ * Opens the portal for the browser in which a checkout was completed, without a link of its own. Returns undefined if the
+ * checkout has opened it before: each opens it once. Locks the customer, so that of requests that arrive together one is
+ * let in.
+ */
+export async function openPortalOfCheckout(
+  { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
+  { reference, ...request }: PortalRequest & { readonly reference: string },
+  openUntil: Date,
+): Promise<OpenedPortal | undefined> {
+  const { customerRef, productRef, locale = null } = request
+  await lockCustomer(sql, providerId, customerRef)
+  if (await hasOpenedPortal(sql, providerId, { customerRef, reference })) return undefined
+  const issuedBy = issuedByCheckout(reference)
+  const token = drawCookieToken()
+  const session: CustomerSession = {
+    ...{ sessionId: drawSessionId(), customerRef, productRef, issuedBy, locale, status: 'used' },
+    ...{ expiresAt: new Date(now.getTime() + sessionMs), createdAt: now, updatedAt: now },
+  }
+  await sql`
+    insert into customer_sessions
+      (provider_id, session_id, customer_ref, product_ref, issued_by, locale, status, expires_at,
+       created_at, updated_at, cookie_sha256, open_until)
+    values (${providerId}, ${session.sessionId}, ${customerRef}, ${productRef}, ${issuedBy},
+      ${locale}, ${session.status}, ${session.expiresAt}, ${now}, ${now}, ${digestOf(token)}, ${openUntil})`
+  return { session, token }
+}
+
+/** Whether the checkout has let a browser into its customer's portal. */
+export async function hasOpenedPortal(
+  sql: Queryable,
+  providerId: string,
+  { customerRef, reference }: Pick<PortalRequest, 'customerRef'> & { readonly reference: string },
+): Promise<boolean> {
+  const opened = await sql`
+    select from customer_sessions
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and issued_by = ${issuedByCheckout(reference)}`
+  return opened.length > 0
+}
+
+function issuedByCheckout(reference: string): string {
+  return `checkout:${reference}`
 }
 
 /** The customer is done, on this device. */

@@ -3,6 +3,7 @@ import { createPayment, type CreateOutcome } from '@tollgate/domain/payments/cre
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { sellsPlan } from '@tollgate/domain/sessions/sells-plan'
 import { taxPayment } from '@tollgate/domain/payments/tax-payment'
+import { soldOut } from '@tollgate/domain/purchases/decide-activation'
 import { commit } from '../../http/commit.ts'
 import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
@@ -10,10 +11,11 @@ import { sendBack } from '../kept-form.ts'
 import { ProblemError, problems } from '../problem.tsx'
 import { askedOf, choiceFields } from './asked.ts'
 import { saysSomething, toldBilling, typedBilling, type BillingForm } from './billing-form.ts'
-import { checkoutOf, operationOfCheckout, stepPath } from './checkout.ts'
-import { requestOf } from './payment-request-of.ts'
+import { checkoutOf, operationOfCheckout, stepPath, type Checkout } from './checkout.ts'
+import { faultOfAmount, requestOf } from './payment-request-of.ts'
 import { readBilling } from './read-billing.ts'
 import { showStep } from './show-step.tsx'
+import { leastTopUpMinor, mostTopUpMinor } from './top-up-amounts.ts'
 
 /** Makes the payment of what was chosen, with its tax; or leads back to the choice, with what is wrong about it. */
 export async function beginPayment(
@@ -37,16 +39,19 @@ export async function beginPayment(
   if (form['step'] === 'total') return back(null)
   const typed = typedBilling(form)
   const billing = await readBilling(pages, checkout, { form: typed, isComplete: true })
-  if (billing.wrong !== undefined) return back('Please check your billing details.')
+  const { t } = checkout.frame
+  if (billing.wrong !== undefined) return back(t('checkout:checkBilling'))
   const wanted = requestOf(checkout, form)
+  const fault = wanted.purpose === 'credit_topup' ? amountText(checkout, form) : undefined
+  if (fault !== undefined) return back(fault)
   const operation = operationOfCheckout(pages, request)
   const { planRef } = wanted
   const isSold =
     planRef === undefined ||
     (await commit(pages, operation, (work) => sellsPlan(work, checkout.session, planRef)))
-  if (!isSold) return back('That plan is not offered any more.')
+  if (!isSold) return back(t('checkout:notOffered'))
   const outcome = await createPayment(pages.payments, operation, wanted)
-  if (outcome.kind !== 'created') return back(refusalText(outcome))
+  if (outcome.kind !== 'created') return back(refusalText(checkout, outcome))
   const { intent } = outcome
   const refused = await taxAsTold(pages, request, intent, typed)
   if (refused !== undefined) return back(refused)
@@ -70,19 +75,42 @@ async function taxAsTold(
     case 'not-open':
       return undefined
     case 'refused':
-      return `${taxed.reason}.`
+      return checkoutOf(request).frame.t('checkout:taxRefused')
     case 'unknown':
       throw new ProblemError(problems.unavailable, checkoutOf(request).frame)
   }
 }
 
-function refusalText(outcome: Exclude<CreateOutcome, { kind: 'created' }>): string {
+/** What is wrong with the amount of credits; undefined: nothing. */
+function amountText(
+  { frame }: Checkout,
+  { amount, currency = '' }: Readonly<Record<string, string>>,
+): string | undefined {
+  const { t, formats } = frame
+  const code = currency.toUpperCase()
+  if (!/^[A-Z]{3}$/.test(code)) return t('checkout:amountUnreadable')
+  switch (faultOfAmount(amount, code)) {
+    case undefined:
+      return undefined
+    case 'unreadable':
+      return t('checkout:amountUnreadable')
+    case 'too-small':
+      return t('checkout:amountTooSmall', { amount: formats.money(leastTopUpMinor(code), code) })
+    case 'too-large':
+      return t('checkout:amountTooLarge', { amount: formats.money(mostTopUpMinor, code) })
+  }
+}
+
+function refusalText(
+  { frame: { t } }: Checkout,
+  outcome: Exclude<CreateOutcome, { kind: 'created' }>,
+): string {
   switch (outcome.kind) {
     case 'refused':
-      return `${outcome.reason}.`
+      return outcome.reason === soldOut ? t('checkout:planSoldOut') : t('checkout:cannotBePaid')
     case 'product-not-found':
     case 'plan-not-found':
-      return 'That plan is not offered any more.'
+      return t('checkout:notOffered')
     case 'key-reused':
     case 'unknown':
       throw new ProblemError(problems.unavailable)

@@ -1,42 +1,47 @@
 import type { ReactElement } from 'react'
 import { taxCountryCodes } from '@tollgate/domain/tax/tax-countries'
+import type { Reader } from '../reader.ts'
 import { elsewhere, type BillingField } from './billing-form.ts'
 import type { Billing } from './read-billing.ts'
 
 /** Where a customer is, and as what it buys: asked for where the tax depends on it, offered where it does not. */
-export function BillingFields({ billing }: { readonly billing: Billing }): ReactElement {
+export function BillingFields(props: FieldsProps): ReactElement {
+  const { billing, reader } = props
+  const { t } = reader
   if (billing.isNeeded) {
     return (
       <fieldset>
-        <legend>Billing details</legend>
-        <Fields billing={billing} />
+        <legend>{t('checkout:billingDetails')}</legend>
+        <Fields {...props} />
       </fieldset>
     )
   }
   const { isBusiness } = billing.form
   return (
     <details open={isBusiness || billing.wrong !== undefined}>
-      <summary>Buying for a business?</summary>
-      <Fields billing={billing} />
+      <summary>{t('checkout:forBusiness')}</summary>
+      <Fields {...props} />
     </details>
   )
 }
 
-type FieldsProps = { readonly billing: Billing }
+type FieldsProps = { readonly billing: Billing; readonly reader: Reader }
 
-function Fields({ billing }: FieldsProps): ReactElement {
+function Fields(props: FieldsProps): ReactElement {
+  const { billing, reader } = props
+  const { t } = reader
   const { form } = billing
   return (
     <div className="stack">
-      <CountryField billing={billing} />
+      <CountryField {...props} />
       <label className="check">
-        <input type="checkbox" name="isBusiness" value="yes" defaultChecked={form.isBusiness} />I am
-        buying for a business
+        <input type="checkbox" name="isBusiness" value="yes" defaultChecked={form.isBusiness} />
+        {t('checkout:iAmBusiness')}
       </label>
       <div className="stack of-business">
         <div>
           <label htmlFor="businessName">
-            Company name <span className="quiet">(optional)</span>
+            {t('checkout:companyName')} <span className="quiet">{t('checkout:optional')}</span>
           </label>
           <input
             id="businessName"
@@ -46,17 +51,19 @@ function Fields({ billing }: FieldsProps): ReactElement {
             autoComplete="organization"
           />
         </div>
-        <TaxIdField billing={billing} />
+        <TaxIdField {...props} />
       </div>
     </div>
   )
 }
 
-function CountryField({ billing: { form, known, isNeeded, wrong } }: FieldsProps): ReactElement {
+function CountryField({ billing, reader }: FieldsProps): ReactElement {
+  const { form, known, isNeeded, wrong } = billing
+  const { t } = reader
   const isKnown = known !== undefined && known.country !== null
   return (
     <div>
-      <label htmlFor="country">Country</label>
+      <label htmlFor="country">{t('checkout:country')}</label>
       <select
         id="country"
         name="country"
@@ -66,24 +73,26 @@ function CountryField({ billing: { form, known, isNeeded, wrong } }: FieldsProps
         aria-describedby="country-complaint"
         aria-invalid={wrong === 'country'}
       >
-        <option value="">Choose a country</option>
-        {countries.map(({ code, name }) => (
+        <option value="">{t('checkout:chooseCountry')}</option>
+        {countriesIn(reader).map(({ code, name }) => (
           <option key={code} value={code}>
             {name}
           </option>
         ))}
-        {!isKnown && <option value={elsewhere}>Another country</option>}
+        {!isKnown && <option value={elsewhere}>{t('checkout:anotherCountry')}</option>}
       </select>
-      <Complaint field="country" wrong={wrong} text="Choose the country that you are in." />
+      <Complaint field="country" wrong={wrong} text={t('checkout:chooseYourCountry')} />
     </div>
   )
 }
 
-function TaxIdField({ billing: { form, wrong } }: FieldsProps): ReactElement {
+function TaxIdField({ billing, reader }: FieldsProps): ReactElement {
+  const { form, wrong } = billing
+  const { t } = reader
   return (
     <div>
       <label htmlFor="taxId">
-        VAT or tax ID <span className="quiet">(optional)</span>
+        {t('checkout:taxId')} <span className="quiet">{t('checkout:optional')}</span>
       </label>
       <input
         id="taxId"
@@ -95,11 +104,7 @@ function TaxIdField({ billing: { form, wrong } }: FieldsProps): ReactElement {
         aria-describedby="taxId-complaint"
         aria-invalid={wrong === 'taxId'}
       />
-      <Complaint
-        field="taxId"
-        wrong={wrong}
-        text={`That is not a tax ID of ${nameOf(form.country)}. Write it as on your invoices, with the letters of the country.`}
-      />
+      <Complaint field="taxId" wrong={wrong} text={taxIdFault(form.country, reader)} />
     </div>
   )
 }
@@ -124,12 +129,19 @@ function Complaint({ field, wrong, text }: ComplaintProps): ReactElement {
   )
 }
 
-const names = new Intl.DisplayNames('en', { type: 'region' })
-
-function nameOf(code: string): string {
-  return taxCountryCodes.includes(code) ? (names.of(code) ?? code) : 'that country'
+function taxIdFault(code: string, reader: Reader): string {
+  const { t } = reader
+  if (!taxCountryCodes.includes(code)) return t('checkout:taxIdWrong')
+  return t('checkout:taxIdWrongFor', { country: nameOf(code, reader) })
 }
 
-const countries = taxCountryCodes
-  .map((code) => ({ code, name: nameOf(code) }))
-  .sort((one, other) => one.name.localeCompare(other.name, 'en'))
+function nameOf(code: string, { formats }: Reader): string {
+  return new Intl.DisplayNames(formats.locale, { type: 'region' }).of(code) ?? code
+}
+
+function countriesIn(reader: Reader): readonly { readonly code: string; readonly name: string }[] {
+  const names = new Intl.DisplayNames(reader.formats.locale, { type: 'region' })
+  return taxCountryCodes
+    .map((code) => ({ code, name: names.of(code) ?? code }))
+    .sort((one, other) => one.name.localeCompare(other.name, reader.formats.locale))
+}

@@ -9,17 +9,19 @@ type CheckoutPageProps = {
   readonly title: string
   readonly notice?: Notice | undefined
   readonly scripts?: readonly string[]
+  /** Whether things stand side by side. */
+  readonly isWide?: boolean
   readonly children: ReactNode
 }
 
 export function CheckoutPage(props: CheckoutPageProps): ReactElement {
-  const { checkout, title, notice, scripts = [], children } = props
+  const { checkout, title, notice, scripts = [], isWide = false, children } = props
   const { frame, customer } = checkout
   return (
-    <Page frame={frame} title={title} narrow scripts={[frame.files.script, ...scripts]}>
+    <Page frame={frame} title={title} narrow={!isWide} scripts={[frame.files.script, ...scripts]}>
       <NoticeLine notice={notice} />
       {children}
-      <p className="quiet small">{`For ${customer.email}`}</p>
+      <p className="quiet small">{frame.t('checkout:forCustomer', { email: customer.email })}</p>
     </Page>
   )
 }

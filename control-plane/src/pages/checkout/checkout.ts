@@ -50,10 +50,14 @@ export function operationOfCheckout(pages: PageParts, request: FastifyRequest): 
   return operationOfCustomer(pages, request, checkoutOf(request))
 }
 
-/** Where a plan, and the currency that it is paid in, are chosen; nothing chosen: the first step. */
+/** Where a plan, an amount and a currency are chosen; nothing chosen: the first step. */
 export function stepPath(
   { path }: Pick<Checkout, 'path'>,
-  chosen: { readonly plan?: string | undefined; readonly currency?: string | undefined },
+  chosen: {
+    readonly plan?: string | undefined
+    readonly amount?: string | undefined
+    readonly currency?: string | undefined
+  },
 ): string {
   const given = Object.entries(chosen).filter(([, value]) => value !== undefined && value !== '')
   const query = new URLSearchParams(given as [string, string][]).toString()

@@ -1,40 +1,61 @@
 import type { ReactElement } from 'react'
 import type { Plan } from '@tollgate/domain/plans/plan'
-import type { Reader } from '../reader.ts'
+import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
 import type { Notice } from '../notice.tsx'
-import { priceWords } from '../purchase-words.ts'
+import type { Reader } from '../reader.ts'
 import { stepPath, type Checkout } from './checkout.ts'
 import { CheckoutPage } from './checkout-page.tsx'
+import { CurrencyChoice } from './currency-choice.tsx'
 import { planFacts } from './plan-facts.ts'
+import { planPriceBesideName } from './plan-price.ts'
 import type { Choice } from './read-choice.ts'
 
 type ChoosePlanProps = {
   readonly checkout: Checkout
   readonly choice: Choice
+  /** As the customer asked for it; undefined, or one that no plan is sold in: each plan shows its own. */
+  readonly currency: string | undefined
   readonly notice: Notice | undefined
 }
 
-export function ChoosePlanPage({ checkout, choice, notice }: ChoosePlanProps): ReactElement {
+export function ChoosePlanPage(props: ChoosePlanProps): ReactElement {
+  const { checkout, choice, notice } = props
   const { product, plans, triable, soldOut, held } = choice
-  const { frame } = checkout
+  const { t } = checkout.frame
+  const title = t('checkout:choosePlanOf', { product: product.name })
+  const currencies = [...new Set(plans.flatMap(currenciesOf))]
+  const currency = currencies.find((code) => code === props.currency)
+  const owned = new Set(plans.map((plan) => plan.currency))
+  const [shared] = owned.size === 1 ? owned : []
   return (
-    <CheckoutPage checkout={checkout} title={`Plans of ${product.name}`} notice={notice}>
-      <h1>{`Choose a plan for ${product.name}`}</h1>
+    <CheckoutPage checkout={checkout} title={title} notice={notice} isWide>
+      <h1>{title}</h1>
       {product.description !== null && <p className="quiet">{product.description}</p>}
-      {plans.length === 0 && (
-        <p className="card quiet">There is no plan to choose at the moment.</p>
-      )}
-      {plans.map((plan) => (
-        <PlanCard
-          key={plan.reference}
-          plan={plan}
-          reader={frame}
-          href={stepPath(checkout, { plan: plan.reference })}
-          isTriable={triable.has(plan.reference)}
-          isHeld={held?.planRef === plan.reference}
-          isSoldOut={soldOut.has(plan.reference)}
-        />
-      ))}
+      <CurrencyChoice
+        reader={checkout.frame}
+        currencies={currencies}
+        current={currency ?? shared}
+        pathOf={(code) => stepPath(checkout, { currency: code })}
+      />
+      {plans.length === 0 && <p className="card quiet">{t('checkout:noPlans')}</p>}
+      <div className="plan-grid">
+        {plans.map((plan) => {
+          const shown = currenciesOf(plan).find((code) => code === currency)
+          return (
+            <PlanCard
+              key={plan.reference}
+              plan={plan}
+              reader={checkout.frame}
+              currency={shown ?? plan.currency}
+              chosenCurrency={currency}
+              href={stepPath(checkout, { plan: plan.reference, currency: shown })}
+              isTriable={triable.has(plan.reference)}
+              isHeld={held?.planRef === plan.reference}
+              isSoldOut={soldOut.has(plan.reference)}
+            />
+          )
+        })}
+      </div>
     </CheckoutPage>
   )
 }
@@ -42,6 +63,8 @@ export function ChoosePlanPage({ checkout, choice, notice }: ChoosePlanProps): R
 type PlanCardProps = {
   readonly plan: Plan
   readonly reader: Reader
+  readonly currency: string
+  readonly chosenCurrency: string | undefined
   readonly href: string
   readonly isTriable: boolean
   readonly isHeld: boolean
@@ -49,16 +72,17 @@ type PlanCardProps = {
 }
 
 function PlanCard(props: PlanCardProps): ReactElement {
-  const { plan, reader, href, isTriable, isHeld, isSoldOut } = props
-  const facts = planFacts(plan, reader.formats, isTriable)
+  const { plan, reader, currency, chosenCurrency, href, isTriable, isHeld, isSoldOut } = props
+  const { t } = reader
+  const facts = planFacts(plan, { currency, isTriable }, reader)
   return (
     <article className="card" aria-label={plan.name}>
       <div className="row spread">
         <h2>{plan.name}</h2>
-        {isHeld && <span className="badge good">Your plan</span>}
-        {!isHeld && isSoldOut && <span className="badge quiet">Sold out</span>}
+        {isHeld && <span className="badge good">{t('checkout:yourPlan')}</span>}
+        {!isHeld && isSoldOut && <span className="badge quiet">{t('checkout:soldOut')}</span>}
       </div>
-      <p className="price">{priceWords(plan, reader)}</p>
+      <p className="price">{planPriceBesideName(plan, currency, reader, chosenCurrency)}</p>
       {plan.description !== null && <p className="quiet">{plan.description}</p>}
       {facts.length > 0 && (
         <ul>
@@ -69,8 +93,12 @@ function PlanCard(props: PlanCardProps): ReactElement {
       )}
       {!isHeld && !isSoldOut && (
         <div className="actions">
-          <a className="button main" href={href} aria-label={`Choose ${plan.name}`}>
-            Choose
+          <a
+            className="button main broad"
+            href={href}
+            aria-label={t('checkout:choosePlanNamed', { plan: plan.name })}
+          >
+            {t('checkout:choose')}
           </a>
         </div>
       )}

@@ -35,7 +35,7 @@ export function registerDebtPayment(app: ApiServer, pages: PageParts): void {
       case 'nothing':
         return reply.redirect(checkout.path, 303)
       case 'busy': {
-        const text = 'Another payment of this invoice is still under way. Try again in a minute.'
+        const text = frame.t('checkout:paymentBusy')
         return sendBack(pages, reply, checkout, checkout.path, { fields: {}, text })
       }
     }

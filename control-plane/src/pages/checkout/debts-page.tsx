@@ -15,13 +15,11 @@ type DebtsPageProps = {
 
 /** Unpaid invoices for the product, each with a button that leads to its payment. */
 export function DebtsPage({ checkout, invoices, notice }: DebtsPageProps): ReactElement {
+  const { t } = checkout.frame
   return (
-    <CheckoutPage checkout={checkout} title="Unpaid invoices" notice={notice}>
-      <h1>Please pay what is open first</h1>
-      <p className="quiet">
-        A plan that was paused for an unpaid invoice continues as soon as the invoice is paid. After
-        that you can choose another plan.
-      </p>
+    <CheckoutPage checkout={checkout} title={t('checkout:unpaidInvoices')} notice={notice}>
+      <h1>{t('checkout:payInvoicesFirst')}</h1>
+      <p className="quiet">{t('checkout:unpaidExplained')}</p>
       {invoices.map((invoice) => (
         <Debt key={invoice.reference} checkout={checkout} invoice={invoice} />
       ))}
@@ -33,7 +31,8 @@ function Debt(props: { readonly checkout: Checkout; readonly invoice: Invoice })
   const { checkout, invoice } = props
   const { reference, isHeld, currency } = invoice
   const name = invoiceName(checkout, invoice)
-  const amount = checkout.frame.formats.money(dueMinor(invoice), currency)
+  const { t, formats } = checkout.frame
+  const amount = formats.money(dueMinor(invoice), currency)
   return (
     <section className="card" aria-label={name}>
       <p className="row spread">
@@ -41,13 +40,15 @@ function Debt(props: { readonly checkout: Checkout; readonly invoice: Invoice })
         <strong>{amount}</strong>
       </p>
       {isHeld ? (
-        <p className="quiet">
-          This invoice is too large to be paid by card here. Please get in touch to pay it.
-        </p>
+        <p className="quiet">{t('checkout:tooLargeForCard')}</p>
       ) : (
         <PostForm page={checkout} path={debtPath(reference)}>
-          <button className="button main broad" type="submit" aria-label={`Pay ${amount}: ${name}`}>
-            {`Pay ${amount}`}
+          <button
+            className="button main broad"
+            type="submit"
+            aria-label={t('checkout:payInvoice', { amount, invoice: name })}
+          >
+            {t('checkout:payAmount', { amount })}
           </button>
         </PostForm>
       )}

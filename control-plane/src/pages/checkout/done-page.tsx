@@ -1,46 +1,82 @@
 import type { ReactElement } from 'react'
-import { isWebAddress } from '../page.tsx'
+import { PostForm } from '../post-form.tsx'
+import type { Reader } from '../reader.ts'
+import type { WayToAccount } from './account-routes.ts'
 import type { Checkout } from './checkout.ts'
-import { CheckoutPage } from './checkout-page.tsx'
+import { DoneCard } from './done-card.tsx'
+import { doneRows } from './done-rows.tsx'
+import type { Done, Given } from './read-done.ts'
 
 type DonePageProps = {
   readonly checkout: Checkout
-  /** What the customer has now. */
-  readonly text: string
+  readonly done: Done
+  readonly account: WayToAccount | undefined
 }
 
-/**
- * A link leads on, and no redirect: a policy that lets forms lead to this installation alone would stop it, and the
- * customer should see what came of it.
- */
-export function DonePage({ checkout, text }: DonePageProps): ReactElement {
+/** What a completed checkout has given its customer, what comes next, and where the customer goes from here. */
+export function DonePage({ checkout, done, account }: DonePageProps): ReactElement {
+  const { given } = done
+  const rows = doneRows(checkout, done)
+  const shown = { checkout, account, rows, ...givenWords(given, checkout.frame) }
+  if (given.kind !== 'plan' || !given.needsCredits) return <DoneCard {...shown} />
+  const isOpen = freeUnitsOf(given) === 0
   return (
-    <CheckoutPage checkout={checkout} title="Done">
-      <div className="card centred">
-        <span className="tick" aria-hidden="true">
-          ✓
-        </span>
-        <h1>Done</h1>
-        <p>{text}</p>
-        <WayBack checkout={checkout} />
-      </div>
-    </CheckoutPage>
+    <DoneCard {...shown} isOpen={isOpen}>
+      <PostForm page={checkout} path="/credits">
+        <button className="button main" type="submit">
+          {checkout.frame.t('checkout:addCredits')}
+        </button>
+      </PostForm>
+    </DoneCard>
   )
 }
 
-function WayBack({ checkout }: Pick<DonePageProps, 'checkout'>): ReactElement {
-  const { returnUrl } = checkout.session
-  const { merchant } = checkout.frame
-  if (returnUrl === null || !isWebAddress(returnUrl)) {
-    return <p className="quiet">You can close this window.</p>
+type Words = { readonly title: string; readonly text?: string }
+
+function givenWords(given: Given, { t, formats }: Reader): Words {
+  switch (given.kind) {
+    case 'plan':
+      return planWords(given, { t, formats })
+    case 'scheduled': {
+      const { plan, from, at } = given
+      const names = { plan: plan.name, date: formats.date(at) }
+      const held = from.planSnapshot?.name ?? from.productName
+      return {
+        title: t('checkout:planStartsOn', names),
+        text: t('checkout:heldUntilThen', { plan: held }),
+      }
+    }
+    case 'credits':
+      return {
+        title: t('checkout:creditsAdded', { count: Number(given.credits) }),
+        text: t('checkout:creditsUsable'),
+      }
+    case 'nothing':
+      return { title: t('checkout:checkoutComplete') }
   }
-  if (merchant !== undefined && !merchant.mayLeadTo(returnUrl)) {
-    const text = `The way back leads to ${new URL(returnUrl).host}, which ${merchant.name} does not allow any more. You can close this window.`
-    return <p className="quiet">{text}</p>
+}
+
+type GivenPlan = Extract<Given, { kind: 'plan' }>
+
+function planWords(given: GivenPlan, { t }: Pick<Reader, 't' | 'formats'>): Words {
+  const { purchase, plan, isRunning, needsCredits } = given
+  const { productName: product } = purchase
+  if (!isRunning) return { title: t('checkout:checkoutComplete') }
+  if (purchase.status === 'trialing') {
+    const title = t('checkout:trialStarted', { plan: plan.name })
+    return { title, text: t('checkout:startUsing', { product }) }
   }
-  return (
-    <a className="button main" href={returnUrl} rel="noreferrer">
-      {`Back to ${merchant?.name ?? ''}`}
-    </a>
-  )
+  const title = t('checkout:planActive', { plan: plan.name })
+  if (!needsCredits) return { title, text: t('checkout:startUsing', { product }) }
+  const count = freeUnitsOf(given)
+  return count > 0
+    ? { title, text: t('checkout:addCreditsAfterFree', { count }) }
+    : {
+        title: t('checkout:addCreditsToStart'),
+        text: t('checkout:noCreditsYet', { plan: plan.name }),
+      }
+}
+
+function freeUnitsOf({ plan }: GivenPlan): number {
+  return plan.terms.freeUnits ?? 0
 }

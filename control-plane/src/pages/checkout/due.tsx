@@ -1,5 +1,5 @@
 import type { ReactElement, ReactNode } from 'react'
-import type { Formats } from '../formats.ts'
+import type { Reader } from '../reader.ts'
 import type { Billing, PricedChoice } from './read-billing.ts'
 import { Sums, type SumLine } from './sums.tsx'
 
@@ -7,30 +7,31 @@ type DueProps = {
   readonly lines: readonly SumLine[]
   readonly priced: Extract<PricedChoice, { kind: 'priced' }> | undefined
   readonly billing: Billing
-  readonly formats: Formats
+  readonly reader: Reader
   readonly children?: ReactNode
 }
 
 /** What is to be paid: the part of a form that follows from its fields. */
-export function Due({ lines, priced, billing, formats, children }: DueProps): ReactElement {
+export function Due({ lines, priced, billing, reader, children }: DueProps): ReactElement {
+  const { t } = reader
   return (
     <div className="stack" data-part="due" aria-live="polite">
       {priced !== undefined && (
-        <Sums {...priced} lines={lines} totalLabel="Due today" formats={formats} />
+        <Sums {...priced} lines={lines} totalLabel={t('checkout:dueToday')} reader={reader} />
       )}
       {billing.isNeeded && billing.details === undefined && (
-        <p className="quiet small">Taxes depend on the country that you are in.</p>
+        <p className="quiet small">{t('checkout:taxesDepend')}</p>
       )}
       {children}
     </div>
   )
 }
 
-export function PayButtons(): ReactElement {
+export function PayButtons({ reader: { t } }: { readonly reader: Reader }): ReactElement {
   return (
     <>
       <button className="button main broad" type="submit">
-        Continue to payment
+        {t('checkout:continueToPayment')}
       </button>
       <noscript>
         <button
@@ -40,7 +41,7 @@ export function PayButtons(): ReactElement {
           value="total"
           formNoValidate={true}
         >
-          Update the total
+          {t('checkout:updateTotal')}
         </button>
       </noscript>
     </>

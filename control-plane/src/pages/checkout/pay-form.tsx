@@ -2,43 +2,53 @@ import type { ReactElement } from 'react'
 import { renews, type Plan } from '@tollgate/domain/plans/plan'
 import { currenciesOf, pricesIn } from '@tollgate/domain/pricing/plan-prices'
 import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
+import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
 import { PostForm } from '../post-form.tsx'
-import { priceWords } from '../purchase-words.ts'
 import { BillingFields } from './billing-fields.tsx'
+import { cardName, type NamedCard } from '../card-name.ts'
 import { stepPath, type Checkout } from './checkout.ts'
+import { CurrencyChoice } from './currency-choice.tsx'
 import { Due, PayButtons } from './due.tsx'
+import type { NextCharge } from './next-charge.ts'
+import { changeLines, NextChargeLine } from './order-summary.tsx'
+import { planPrice } from './plan-price.ts'
 import type { Billing, PricedChoice } from './read-billing.ts'
 import type { SumLine } from './sums.tsx'
 
-type PayFormProps = {
+export type PayFormProps = {
   readonly checkout: Checkout
   readonly plan: Plan
   /** Whether the set-up fee is due. */
   readonly isFirstCharge: boolean
   readonly billing: Billing
   readonly priced: Extract<PricedChoice, { kind: 'priced' }>
+  /** Undefined: it pays a period of its own. */
+  readonly change: PlanSwitch | undefined
+  readonly next: NextCharge | undefined
+  readonly savedCard: NamedCard | undefined
 }
 
 /** For a plan that is paid first: what is due now, and what comes after it. */
 export function PayForm(props: PayFormProps): ReactElement {
   const { checkout, plan, billing, priced } = props
   const { currency } = priced
+  const { frame } = checkout
   return (
-    <section className="card" aria-label="What is due">
-      <Currencies checkout={checkout} plan={plan} currency={currency} />
+    <section className="card" aria-label={frame.t('checkout:whatIsDue')}>
+      <CurrencyChoice
+        reader={frame}
+        currencies={currenciesOf(plan)}
+        current={currency}
+        pathOf={(code) => stepPath(checkout, { plan: plan.reference, currency: code })}
+      />
       <PostForm page={checkout} path="/pay" isUpdated>
         <input type="hidden" name="plan" value={plan.reference} />
         <input type="hidden" name="currency" value={currency} />
-        <BillingFields billing={billing} />
-        <Due
-          lines={linesOf(props)}
-          priced={priced}
-          billing={billing}
-          formats={checkout.frame.formats}
-        >
+        <BillingFields billing={billing} reader={frame} />
+        <Due lines={linesOf(props)} priced={priced} billing={billing} reader={frame}>
           <Afterwards {...props} />
         </Due>
-        <PayButtons />
+        <PayButtons reader={frame} />
       </PostForm>
     </section>
   )
@@ -46,63 +56,43 @@ export function PayForm(props: PayFormProps): ReactElement {
 
 /** What is charged later, and what for the card is kept. */
 function Afterwards(props: PayFormProps): ReactElement {
-  const { plan, priced } = props
+  const { checkout, priced, next, savedCard } = props
+  const { frame } = checkout
+  const { t } = frame
+  const { tax } = priced
+  const isPlusTax = tax?.treatment === 'standard' && !tax.isInclusive
+  return (
+    <>
+      <NextChargeLine next={next} reader={frame} isPlusTax={isPlusTax} />
+      <p className="quiet">{laterWords(props, isPlusTax)}</p>
+      {savedCard !== undefined && (
+        <p className="quiet">
+          {t('checkout:replacesSavedCard', { card: cardName(savedCard, frame) })}
+        </p>
+      )}
+    </>
+  )
+}
+
+function laterWords({ checkout, plan, priced }: PayFormProps, isPlusTax: boolean): string {
+  const { t } = checkout.frame
   if (renews(plan)) {
-    const { tax } = priced
-    const isPlusTax = tax?.treatment === 'standard' && !tax.isInclusive
-    return (
-      <p className="quiet">
-        {`Renews at ${renewalWords(props)}${isPlusTax ? ' plus VAT' : ''} until you cancel. Your card is kept for that.`}
-      </p>
-    )
+    const price = planPrice(plan, priced.currency, checkout.frame)
+    return t(isPlusTax ? 'checkout:renewsPlusTax' : 'checkout:renews', { price })
   }
   const billed = usageTermsOf(plan)
-  const isBilled = billed !== undefined && costsSomething(billed)
-  return (
-    <p className="quiet">
-      {isBilled
-        ? 'It does not renew. What you use is billed when it has ended; your card is kept for that.'
-        : `${plan.type === 'one-time' ? 'Paid once' : 'It does not renew'}: nothing more is charged for it. Your card is kept in your account, where you can remove it.`}
-    </p>
-  )
+  if (billed !== undefined && costsSomething(billed)) return t('checkout:billedWhenEnded')
+  return t(plan.type === 'one-time' ? 'checkout:paidOnce' : 'checkout:endsByItself')
 }
 
-function linesOf({ plan, isFirstCharge, priced }: PayFormProps): SumLine[] {
+function linesOf({ checkout, plan, isFirstCharge, priced, change }: PayFormProps): SumLine[] {
+  const { t } = checkout.frame
+  if (change !== undefined) return changeLines(plan.name, change, checkout.frame)
   const { priceMinor, currency } = priced
   const prices = pricesIn(plan, currency)
-  const planMinor = prices?.priceMinor ?? 0n
   const setupMinor = isFirstCharge ? (prices?.setupFeeMinor ?? 0n) : 0n
-  const otherMinor = priceMinor - planMinor - setupMinor
   return [
-    { label: plan.name, amountMinor: planMinor },
-    ...(setupMinor > 0n ? [{ label: 'Set-up, once', amountMinor: setupMinor }] : []),
-    ...(otherMinor === 0n ? [] : [{ label: 'For the plan you have', amountMinor: otherMinor }]),
+    { label: plan.name, amountMinor: priceMinor - setupMinor },
+    ...(setupMinor > 0n ? [{ label: t('checkout:setupFee'), amountMinor: setupMinor }] : []),
   ]
-}
-
-function renewalWords({ checkout, plan, priced: { currency } }: PayFormProps): string {
-  const price = Number(pricesIn(plan, currency)?.priceMinor ?? 0n)
-  const inCurrency = { priceMinor: price, basePriceMinor: price, currency }
-  return priceWords({ ...plan, ...inCurrency }, checkout.frame)
-}
-
-type CurrenciesProps = Pick<PayFormProps, 'checkout' | 'plan'> & { readonly currency: string }
-
-function Currencies({ checkout, plan, currency }: CurrenciesProps): ReactElement | null {
-  const currencies = currenciesOf(plan)
-  if (currencies.length === 1) return null
-  return (
-    <nav className="row" aria-label="Currency">
-      <span className="quiet">Pay in</span>
-      {currencies.map((code) => (
-        <a
-          key={code}
-          href={stepPath(checkout, { plan: plan.reference, currency: code })}
-          aria-current={code === currency ? 'true' : undefined}
-        >
-          {code}
-        </a>
-      ))}
-    </nav>
-  )
 }

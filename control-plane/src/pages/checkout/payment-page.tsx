@@ -22,42 +22,47 @@ type PaymentPageProps = {
 
 export function CheckoutPaymentPage(props: PaymentPageProps): ReactElement {
   const { checkout, intent, clientSecret, entry, returnUrl, notice } = props
-  const { formats, files } = checkout.frame
+  const { formats, files, t } = checkout.frame
   const amount = formats.money(intent.originalAmountMinor, intent.currency)
   const scripts = cardScripts(entry, files)
-  const name = intent.planSnapshot?.name ?? 'Credits'
+  const name = intent.planSnapshot?.name ?? t('checkout:creditsLine')
   const { tax } = intent
   const priceMinor = tax === null ? intent.originalAmountMinor : priceOfBreakdown(tax)
   return (
-    <CheckoutPage checkout={checkout} title="Payment" notice={notice} scripts={scripts}>
+    <CheckoutPage
+      checkout={checkout}
+      title={t('checkout:payment')}
+      notice={notice}
+      scripts={scripts}
+    >
       <p>
-        <a href={choicePath(props)}>← Back</a>
+        <a href={choicePath(props)}>{`← ${t('checkout:back')}`}</a>
       </p>
       <div>
         <p className="quiet">{name}</p>
-        <h1>{`Pay ${amount}`}</h1>
+        <h1>{t('checkout:payAmount', { amount })}</h1>
       </div>
       {tax !== null && tax.treatment !== 'not_collecting' && (
-        <section className="card" aria-label="What is paid">
+        <section className="card" aria-label={t('checkout:whatIsPaid')}>
           <Sums
             lines={[{ label: name, amountMinor: priceMinor }]}
             priceMinor={priceMinor}
             currency={intent.currency}
             tax={tax}
-            totalLabel="Total"
-            formats={formats}
+            totalLabel={t('checkout:total')}
+            reader={checkout.frame}
           />
         </section>
       )}
-      <section className="card" aria-label="Card">
+      <section className="card" aria-label={t('checkout:card')}>
         <CardForm
           entry={entry}
           act="pay"
           intentId={intent.processorPaymentId ?? ''}
           clientSecret={clientSecret}
           returnUrl={returnUrl}
-          label={`Pay ${amount}`}
-          t={checkout.frame.t}
+          label={t('checkout:payAmount', { amount })}
+          t={t}
         />
       </section>
     </CheckoutPage>
@@ -71,10 +76,11 @@ function choicePath({ checkout, intent }: PaymentPageProps): string {
 }
 
 export function WaitingPage({ checkout }: { readonly checkout: Checkout }): ReactElement {
+  const title = checkout.frame.t('checkout:paymentUnderWay')
   return (
-    <CheckoutPage checkout={checkout} title="Payment under way">
+    <CheckoutPage checkout={checkout} title={title}>
       <div className="card centred">
-        <h1>Your payment is under way</h1>
+        <h1>{title}</h1>
         <BankWaitedFor t={checkout.frame.t} />
       </div>
     </CheckoutPage>

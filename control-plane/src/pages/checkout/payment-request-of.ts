@@ -2,6 +2,7 @@ import { minorPerMajor } from '@tollgate/domain/money/currencies'
 import type { PaymentRequest } from '@tollgate/domain/payments/payment-request'
 import { majorOf } from '../amount.ts'
 import type { Checkout } from './checkout.ts'
+import { leastTopUpMinor, mostTopUpMinor } from './top-up-amounts.ts'
 
 /** What the customer wants to pay, as its form says it. */
 export function requestOf(
@@ -26,6 +27,19 @@ export function requestOf(
     // The same choice made again on the same checkout is the same payment.
     idempotencyKey: `checkout:${session.reference}:${planRef ?? amountMinor ?? ''}:${currency ?? ''}`,
   }
+}
+
+/** What is wrong with the amount of a top-up as it was typed. Undefined: it can be charged. */
+export type AmountFault = 'unreadable' | 'too-small' | 'too-large'
+
+export function faultOfAmount(
+  text: string | undefined,
+  currency: string | undefined,
+): AmountFault | undefined {
+  const amountMinor = typedMinor(text, currency)
+  if (amountMinor === undefined || currency === undefined) return 'unreadable'
+  if (amountMinor < leastTopUpMinor(currency)) return 'too-small'
+  return amountMinor > mostTopUpMinor ? 'too-large' : undefined
 }
 
 /** Exactly: a typed amount has two decimals at most. Undefined where there is none, or it has no minor unit that small. */

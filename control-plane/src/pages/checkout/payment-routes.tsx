@@ -1,14 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findIntent } from '@tollgate/domain/payments/intents-repository'
 import { lookAtPayment } from '@tollgate/domain/payments/look-at-payment'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { processorOf } from '@tollgate/domain/payments/payment-parts'
 import { settlePayment } from '@tollgate/domain/payments/settle-payment'
-import type { CheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../http/api-server.ts'
-import { read } from '../../http/read.ts'
 import { originsFor } from '../card-entry.ts'
 import type { PageParts } from '../frame.ts'
 import type { Notice } from '../notice.tsx'
@@ -16,7 +13,10 @@ import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { securityHeaders } from '../security-headers.ts'
 import { beginPayment } from './begin-payment.ts'
-import { checkoutOf, checkoutPath, operationOfCheckout } from './checkout.ts'
+import { checkoutOf, checkoutPath, operationOfCheckout, type Checkout } from './checkout.ts'
+import { debtPaidPage } from './debt-paid-page.tsx'
+import { sendReceipt } from './send-receipt.ts'
+import { paysDebt, requireIntent } from './payable-intent.ts'
 import { CheckoutPaymentPage, WaitingPage } from './payment-page.tsx'
 
 const params = z.object({ reference: z.string(), intentRef: requiredReference })
@@ -31,13 +31,17 @@ export function registerPaymentPages(app: ApiServer, pages: PageParts): void {
   app.get(`${path}/pay/:intentRef`, { schema: { hide: true, params } }, async (request, reply) => {
     const { declined } = request.query as { readonly declined?: unknown }
     const intent = await requireIntent(pages, request, request.params.intentRef)
-    if (intent.status === 'succeeded') return reply.redirect(checkoutOf(request).path, 303)
+    const { path: checkoutPage } = checkoutOf(request)
+    if (intent.status === 'succeeded') {
+      const done = paysDebt(intent) ? `${checkoutPage}/paid/${intent.reference}` : checkoutPage
+      return reply.redirect(done, 303)
+    }
     return showPayment(
       pages,
       request,
       reply,
       intent,
-      declined === 'yes' ? declinedNotice : undefined,
+      declined === 'yes' ? declinedNotice(checkoutOf(request)) : undefined,
     )
   })
 
@@ -59,6 +63,9 @@ export function registerPaymentPages(app: ApiServer, pages: PageParts): void {
         case 'succeeded':
           // Paid for nothing that could be given: it is being paid back.
           if (settled.intent.refundWanted) throw new ProblemError(problems.paidBack, checkout.frame)
+          if (paysDebt(settled.intent)) {
+            return sendPage(reply, 200, await debtPaidPage(pages, request, settled.intent))
+          }
           return reply.redirect(checkout.path, 303)
         case 'processing':
         case 'late':
@@ -71,34 +78,16 @@ export function registerPaymentPages(app: ApiServer, pages: PageParts): void {
       }
     },
   )
+
+  app.get(
+    `${path}/paid/:intentRef/invoice`,
+    { schema: { hide: true, params }, config: { servesExpired: true } },
+    (request, reply) => sendReceipt(pages, request, reply, request.params.intentRef),
+  )
 }
 
-const declinedNotice: Notice = {
-  tone: 'bad',
-  text: 'The payment did not go through, and nothing was charged. Please try again, or use another card.',
-}
-
-/** A payment that was made on the checkout, or the payment of an invoice for the checkout's product. */
-function isPayableOn(session: CheckoutSession, intent: PaymentIntent): boolean {
-  if (intent.invoiceRef === null || intent.purpose !== 'usage_billing') {
-    return intent.checkoutSessionId === session.sessionId
-  }
-  const { customerRef, productRef } = session
-  return intent.customerRef === customerRef && intent.productRef === productRef
-}
-
-/** Refuses payments that this checkout may not show exactly as unknown ones. */
-async function requireIntent(
-  pages: PageParts,
-  request: FastifyRequest,
-  reference: string,
-): Promise<PaymentIntent> {
-  const { caller, session, frame } = checkoutOf(request)
-  const intent = await read(pages, caller, (sql) => findIntent(sql, caller.providerId, reference))
-  if (intent === undefined || !isPayableOn(session, intent)) {
-    throw new ProblemError(problems.notFound, frame)
-  }
-  return intent
+function declinedNotice({ frame }: Checkout): Notice {
+  return { tone: 'bad', text: frame.t('checkout:paymentDeclined') }
 }
 
 async function showPayment(

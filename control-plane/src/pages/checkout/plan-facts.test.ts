@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Plan, PlanTerms } from '@tollgate/domain/plans/plan'
-import { formatsFor } from '../formats.ts'
+import { readerOf } from '../reader.ts'
 import { planFacts } from './plan-facts.ts'
 
 const postPaid = { billingModel: 'post-paid', billingCycle: 'monthly' } as const
@@ -10,6 +10,9 @@ const tiers = [
   { minUsage: 2_001, creditsPerUnit: 10 },
 ]
 
+const reader = readerOf('en-US')
+const shown = { currency: 'USD', isTriable: false }
+
 test.each<[string, Plan['type'], PlanTerms, string[]]>([
   ['pre-paid', 'usage-based', { creditsPerUnit: 100 }, ['1,000 requests cost $10.00']],
   ['free of charge', 'usage-based', postPaid, []],
@@ -18,9 +21,9 @@ test.each<[string, Plan['type'], PlanTerms, string[]]>([
     'usage-based',
     { ...postPaid, creditsPerUnit: 100, freeUnits: 100, limit: 10_000 },
     [
-      '100 requests free in each period',
+      '100 free requests in each period',
       'Up to 10,000 requests in each period',
-      'Beyond what is free, 1,000 requests cost $10.00',
+      'Beyond the free requests, 1,000 requests cost $10.00',
       'Billed when the period has ended',
     ],
   ],
@@ -47,33 +50,56 @@ test.each<[string, Plan['type'], PlanTerms, string[]]>([
       unitsPerPackage: 100,
     },
     [
-      '1,000,000 requests, all at the price of the last one: $2.00 up to 5,000, $1.25 above',
+      '1,000,000 requests, all at the price of the last tier that is reached: $2.00 up to 5,000, $1.25 above',
       'Counted in packages of 100',
       'Billed when the period has ended',
     ],
   ],
 ])('what usage costs is said beforehand: %s', (_, type, terms, facts) => {
-  expect(planFacts(aPlan({ type, terms }), formatsFor('en-US'), false)).toEqual(facts)
+  expect(planFacts(aPlan({ type, terms }), shown, reader)).toEqual(facts)
+})
+
+test('says the set-up fee in the currency that prices are shown in', () => {
+  const pricingOptions = [
+    { currency: 'USD', price: 4_900, setupFee: 1_000 },
+    { currency: 'EUR', price: 4_500, setupFee: 900 },
+  ]
+  const plan = aPlan({ priceMinor: 4_900, setupFeeMinor: 1_000, terms: { pricingOptions } })
+  expect(planFacts(plan, shown, reader)).toEqual(['Setup fee $10.00 (once)'])
+  expect(planFacts(plan, { ...shown, currency: 'EUR' }, reader)).toEqual(['Setup fee €9.00 (once)'])
+})
+
+test('writes counts of one as one', () => {
+  const terms = {
+    freeUnits: 1,
+    limit: 1,
+    cancellationNoticeDays: 1,
+    billingCycle: 'monthly',
+  } as const
+  expect(planFacts(aPlan({ terms }), shown, reader)).toEqual([
+    'Cancel at least 1 day before a period ends',
+    '1 free request in each period',
+    'Up to 1 request in each period',
+  ])
 })
 
 test('a trial that was had is offered no more', () => {
   const plan = aPlan({ type: 'recurring', priceMinor: 2_900, terms: { trialDays: 14 } })
-  const formats = formatsFor('en-US')
-  expect(planFacts(plan, formats, true)).toEqual(['14 days free to try'])
-  expect(planFacts(plan, formats, false)).toEqual([])
+  expect(planFacts(plan, { ...shown, isTriable: true }, reader)).toEqual(['14-day free trial'])
+  expect(planFacts(plan, shown, reader)).toEqual([])
 })
 
 test.each<[PlanTerms, string[]]>([
-  [{ billingCycle: 'monthly', autoRenew: false }, ['Ends after one month, and does not renew']],
+  [{ billingCycle: 'monthly', autoRenew: false }, ['Ends after one month and does not renew']],
   [
     { billingCycle: 'custom', billingCycleDays: 10, autoRenew: false },
-    ['Ends after 10 days, and does not renew'],
+    ['Ends after 10 days and does not renew'],
   ],
   [{ billingCycle: 'monthly', autoRenew: true }, []],
   [{ billingCycle: 'monthly' }, []],
   [{ autoRenew: false }, []],
 ])('a plan that ends by itself says so: %j', (terms, facts) => {
-  expect(planFacts(aPlan({ terms }), formatsFor('en-US'), false)).toEqual(facts)
+  expect(planFacts(aPlan({ terms }), shown, reader)).toEqual(facts)
 })
 
 function aPlan(of: Partial<Plan>): Plan {

@@ -1,36 +1,40 @@
 import { displayMinor } from '@tollgate/domain/money/credits'
 import { dollarRate, toFraction } from '@tollgate/domain/money/exchange-rates'
 import { isCreditBased, renews, type Plan } from '@tollgate/domain/plans/plan'
-import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
+import { pricesIn } from '@tollgate/domain/pricing/plan-prices'
 import { usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
-import type { Formats } from '../formats.ts'
-import { readerOf } from '../reader.ts'
-import { periodWords } from '../purchase-words.ts'
+import { customCycleDays } from '@tollgate/domain/periods/periods'
+import type { Reader } from '../reader.ts'
 import { usagePrices } from './usage-prices.ts'
 
-/** What a customer should know before choosing, beside the price. `isTriable`: it can be had without paying first. */
-export function planFacts(plan: Plan, formats: Formats, isTriable: boolean): string[] {
-  const { count, money } = formats
+type Shown = {
+  readonly currency: string
+  /** Whether the plan can be had without paying first. */
+  readonly isTriable: boolean
+}
+
+/** What a customer should know before choosing, beside the price. */
+export function planFacts(plan: Plan, { currency, isTriable }: Shown, reader: Reader): string[] {
+  const { t, formats } = reader
   const usageTerms = usageTermsOf(plan)
-  const { terms, setupFeeMinor, currency } = plan
-  const { trialDays = 0, freeUnits = 0, limit = 0, accessExpiryDays = 0 } = terms
-  const { maxUnbilledMinor = 0 } = terms
-  const others = currenciesOf(plan).slice(1)
+  const { trialDays = 0, freeUnits = 0, accessExpiryDays = 0, maxUnbilledMinor = 0 } = plan.terms
+  const setupMinor = pricesIn(plan, currency)?.setupFeeMinor ?? 0n
   const facts: readonly (string | false)[] = [
-    isCreditBased(plan) && `${count(exampleUnits)} requests cost ${exampleWords(plan, money)}`,
-    isTriable && `${count(trialDays)} ${trialDays === 1 ? 'day' : 'days'} free to try`,
-    endWords(plan),
-    noticeWords(plan, formats),
-    freeUnits > 0 && `${count(freeUnits)} requests free in each period`,
-    limit > 0 && `${limitWords(plan)} ${count(limit)} requests in each period`,
-    ...(usageTerms === undefined ? [] : usagePrices(usageTerms, formats)),
+    isCreditBased(plan) &&
+      t('checkout:requestsCost', { units: exampleUnits, price: examplePrice(plan, formats.money) }),
+    isTriable && t('checkout:trialDays', { count: trialDays }),
+    endWords(plan, reader),
+    noticeWords(plan, reader),
+    freeUnits > 0 && t('checkout:freeUnits', { count: freeUnits }),
+    limitWords(plan, reader),
+    ...(usageTerms === undefined ? [] : usagePrices(usageTerms, reader)),
     maxUnbilledMinor > 0 &&
-      `Usage up to ${money(BigInt(maxUnbilledMinor), currency)} in each period before it is billed`,
-    (setupFeeMinor ?? 0) > 0 &&
-      `${money(BigInt(setupFeeMinor ?? 0), currency)} once for the set-up`,
-    terms.requiresPaymentMethod === true && 'Starts with a saved card',
-    accessExpiryDays > 0 && plan.type === 'one-time' && `Yours for ${count(accessExpiryDays)} days`,
-    others.length > 0 && `Also in ${others.join(', ')}`,
+      t('checkout:unbilledMax', { amount: formats.money(BigInt(maxUnbilledMinor), plan.currency) }),
+    setupMinor > 0n && t('checkout:setupFeeOf', { amount: formats.money(setupMinor, currency) }),
+    plan.terms.requiresPaymentMethod === true && t('checkout:startsWithCard'),
+    accessExpiryDays > 0 &&
+      plan.type === 'one-time' &&
+      t('checkout:accessDays', { count: accessExpiryDays }),
   ]
   return facts.filter((fact) => fact !== false)
 }
@@ -38,26 +42,32 @@ export function planFacts(plan: Plan, formats: Formats, isTriable: boolean): str
 /** What a request costs is mostly far below a cent. */
 const exampleUnits = 1_000
 
-function exampleWords({ terms }: Plan, money: Formats['money']): string {
+function examplePrice({ terms }: Plan, money: Reader['formats']['money']): string {
   const credits = BigInt(terms.creditsPerUnit ?? 0) * BigInt(exampleUnits)
   return money(displayMinor(credits, 'USD', toFraction(dollarRate)), 'USD')
 }
 
 /** Of a plan with periods that has one alone. */
-function endWords(plan: Plan): string | false {
-  const period = periodWords(plan, readerOf('en-US').t)
-  if (plan.type === 'one-time' || period === undefined || renews(plan)) return false
-  return `Ends after ${period}, and does not renew`
+function endWords(plan: Plan, { t }: Reader): string | false {
+  const { billingCycle, billingCycleDays: count = customCycleDays } = plan.terms
+  if (plan.type === 'one-time' || billingCycle === undefined || renews(plan)) return false
+  return billingCycle === 'custom'
+    ? t('checkout:endsAfterDays', { count })
+    : t(`checkout:endsAfter.${billingCycle}`)
 }
 
 /** False for plans that do not renew, and for those without a notice. */
-function noticeWords(plan: Plan, { count }: Formats): string | false {
-  const { cancellationNoticeDays: days = 0 } = plan.terms
-  if (days === 0 || plan.type !== 'recurring' || !renews(plan)) return false
-  return `Cancel at least ${count(days)} ${days === 1 ? 'day' : 'days'} before a period ends`
+function noticeWords(plan: Plan, { t }: Reader): string | false {
+  const { cancellationNoticeDays: count = 0 } = plan.terms
+  if (count === 0 || plan.type !== 'recurring' || !renews(plan)) return false
+  return t('checkout:cancelBefore', { count })
 }
 
-/** With overage the limit is what the price includes; else it is where the plan ends. */
-function limitWords({ terms }: Plan): string {
-  return terms.overagePolicy?.allowOverage === true ? 'Includes' : 'Up to'
+/** With overage the limit is what the price includes; otherwise it is where the plan ends. */
+function limitWords({ terms }: Plan, { t }: Reader): string | false {
+  const { limit: count = 0, overagePolicy } = terms
+  if (count <= 0) return false
+  return overagePolicy?.allowOverage === true
+    ? t('checkout:includesUnits', { count })
+    : t('checkout:upToUnits', { count })
 }

@@ -68,6 +68,8 @@ export type PricedChoice =
       readonly currency: string
       /** Null while it is not known where the customer is. */
       readonly tax: TaxBreakdown | null
+      /** Whole credits that it buys; null: none. */
+      readonly credits: bigint | null
     }
   | { readonly kind: 'refused'; readonly reason: string }
 
@@ -80,15 +82,16 @@ export async function priceChoice(
 ): Promise<PricedChoice> {
   const outcome = await priceRequest(pages.payments, operation, request)
   if (outcome.kind === 'refused') return outcome
-  if (outcome.kind !== 'priced') return { kind: 'refused', reason: 'It is not offered any more' }
+  if (outcome.kind !== 'priced') return { kind: 'refused', reason: outcome.kind }
   const { plan, terms } = outcome
-  const { originalAmountMinor: priceMinor, currency } = terms
-  if (details === undefined) return { kind: 'priced', priceMinor, currency, tax: null }
+  const { originalAmountMinor: priceMinor, currency, credits } = terms
+  const priced = { kind: 'priced', priceMinor, currency, credits } as const
+  if (details === undefined) return { ...priced, tax: null }
   const { providerId, now } = operation
   const productRef = request.purpose === 'credit_topup' ? null : (request.productRef ?? null)
   const sale = { productRef, plan: plan ?? null, currency }
   const { rule, isInclusive } = await read(pages, operation, (sql) =>
     readTaxTerms(sql, providerId, sale, details, now),
   )
-  return { kind: 'priced', priceMinor, currency, tax: breakDownTax(priceMinor, rule, isInclusive) }
+  return { ...priced, tax: breakDownTax(priceMinor, rule, isInclusive) }
 }

@@ -5,6 +5,7 @@ import type { ApiServer } from '../../http/api-server.ts'
 import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
 import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
+import { registerAccountForms } from './account-routes.ts'
 import { askedOf } from './asked.ts'
 import { registerCardSaving } from './card-routes.tsx'
 import { checkoutOf, checkoutPath, requireCheckout, stepPath } from './checkout.ts'
@@ -38,15 +39,17 @@ export function registerCheckout(app: ApiServer, pages: PageParts): void {
     registerCardSaving(checkout, pages)
     registerPaymentPages(checkout, pages)
     registerDebtPayment(checkout, pages)
+    registerAccountForms(checkout, pages)
     done()
   })
 }
 
 /** What a link on a page has chosen. */
 function queryFields({ query }: FastifyRequest): Readonly<Record<string, string>> {
-  const { plan, currency } = query as Readonly<Record<string, unknown>>
+  const { plan, amount, currency } = query as Readonly<Record<string, unknown>>
   return {
     ...(typeof plan === 'string' && { plan }),
+    ...(typeof amount === 'string' && { amount: amount.slice(0, 12) }),
     ...(typeof currency === 'string' && { currency }),
   }
 }
@@ -58,7 +61,7 @@ function registerActivation(app: ApiServer, pages: PageParts): void {
       const { plan: planRef = '' } = formFields(request)
       if (await takePlan(pages, request, planRef, start)) return reply.redirect(checkout.path, 303)
       // It is not what it was when the page was shown: the page of now says so.
-      const text = 'That plan cannot be started like this any more.'
+      const text = checkout.frame.t('checkout:startChanged')
       return sendBack(pages, reply, checkout, stepPath(checkout, { plan: planRef }), {
         fields: { plan: planRef },
         text,

@@ -1,23 +1,22 @@
 import type { ReactElement, ReactNode } from 'react'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import type { Product } from '@tollgate/domain/products/repository'
-import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Notice } from '../notice.tsx'
-import { priceWords } from '../purchase-words.ts'
-import type { Checkout } from './checkout.ts'
+import { stepPath, type Checkout } from './checkout.ts'
 import { CheckoutPage } from './checkout-page.tsx'
 import { planFacts } from './plan-facts.ts'
+import { planPriceBesideName } from './plan-price.ts'
 
 type ReviewProps = {
   readonly checkout: Checkout
   readonly product: Product
   readonly plan: Plan
+  /** In which the prices are shown. */
+  readonly currency: string
   /** Whether it is tried before it is paid. */
   readonly isTriable: boolean
-  /** Of the product; ends when the chosen one begins. */
-  readonly held: Purchase | undefined
-  /** When the plan starts; undefined: now. */
-  readonly startsAt: Date | undefined
+  /** Says which plan ends when the chosen one begins; undefined: none does. */
+  readonly replaced: string | undefined
   readonly notice: Notice | undefined
   /** How the plan is taken. */
   readonly children: ReactNode
@@ -25,23 +24,26 @@ type ReviewProps = {
 
 /** The chosen plan, before it is taken. */
 export function ReviewPage(props: ReviewProps): ReactElement {
-  const { checkout, product, plan, isTriable, held, startsAt, notice, children } = props
-  const { formats } = checkout.frame
-  const facts = planFacts(plan, formats, isTriable)
-  const replaced = held?.planSnapshot?.name
+  const { checkout, product, plan, currency, isTriable, replaced, notice, children } = props
+  const { frame, session } = checkout
+  const facts = planFacts(plan, { currency, isTriable }, frame)
   return (
     <CheckoutPage checkout={checkout} title={plan.name} notice={notice}>
-      {checkout.session.planRef === null && (
+      {session.planRef === null && (
         <p>
-          <a href={checkout.path}>← All plans</a>
+          <a href={stepPath(checkout, { currency: frameCurrency(props) })}>
+            {`← ${frame.t('checkout:allPlans')}`}
+          </a>
         </p>
       )}
       <div>
         <p className="quiet">{product.name}</p>
         <h1>{plan.name}</h1>
+        {product.description !== null && <p className="quiet">{product.description}</p>}
       </div>
-      <section className="card" aria-label="What you get">
-        <p className="price">{priceWords(plan, checkout.frame)}</p>
+      <section className="card" aria-label={frame.t('checkout:whatYouGet')}>
+        <p className="price">{planPriceBesideName(plan, currency, frame)}</p>
+        {plan.description !== null && <p className="quiet">{plan.description}</p>}
         {facts.length > 0 && (
           <ul>
             {facts.map((fact) => (
@@ -49,15 +51,14 @@ export function ReviewPage(props: ReviewProps): ReactElement {
             ))}
           </ul>
         )}
-        {replaced !== undefined && (
-          <p>
-            {startsAt === undefined
-              ? `It takes the place of ${replaced}, which ends at that moment.`
-              : `It takes the place of ${replaced} on ${formats.date(startsAt)}.`}
-          </p>
-        )}
+        {replaced !== undefined && <p>{replaced}</p>}
       </section>
       {children}
     </CheckoutPage>
   )
+}
+
+/** The currency that was chosen; undefined: the plan's own. */
+function frameCurrency({ plan, currency }: ReviewProps): string | undefined {
+  return currency === plan.currency ? undefined : currency
 }

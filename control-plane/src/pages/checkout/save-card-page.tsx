@@ -15,17 +15,19 @@ type SaveCardProps = {
 
 /** The page on which a customer enters the card that a plan needs before it starts. */
 export function SaveCardPage({ checkout, setup, back, notice }: SaveCardProps): ReactElement {
+  const { t } = checkout.frame
   const scripts = cardScripts(setup.entry, checkout.frame.files)
   return (
-    <CheckoutPage checkout={checkout} title="Save a card" notice={notice} scripts={scripts}>
+    <CheckoutPage
+      checkout={checkout}
+      title={t('checkout:saveCard')}
+      notice={notice}
+      scripts={scripts}
+    >
       <p>
-        <a href={back}>← Back</a>
+        <a href={back}>{`← ${t('checkout:back')}`}</a>
       </p>
-      <SaveCardSection
-        setup={setup}
-        t={checkout.frame.t}
-        uses="Your plan starts as soon as the card is saved. Plans that renew, usage that is billed and automatic top-up use this card from now on."
-      />
+      <SaveCardSection setup={setup} t={t} uses={t('checkout:usesOfCard')} />
     </CheckoutPage>
   )
 }

@@ -1,7 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ReactElement } from 'react'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
-import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
 import { read } from '../../http/read.ts'
 import { requireProvider } from '../../http/require.ts'
 import { requireCardEntry } from '../card-setup.ts'
@@ -9,19 +7,21 @@ import type { PageParts } from '../frame.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
+import { completedAtOf, readWayToAccount } from './account-routes.ts'
+import { AlreadyActivePage } from './already-active-page.tsx'
 import type { Asked } from './asked.ts'
-import { checkoutOf, operationOfCheckout, type Checkout } from './checkout.ts'
+import { checkoutOf, operationOfCheckout } from './checkout.ts'
 import { ChoosePlanPage } from './choose-plan-page.tsx'
 import { DebtsPage } from './debts-page.tsx'
 import { DonePage } from './done-page.tsx'
-import { PayForm } from './pay-form.tsx'
+import { NotSoldPage } from './not-sold-page.tsx'
 import { priceChoice, readBilling } from './read-billing.ts'
-import { changeWords, scheduleWords } from '../../purchases/change-words.ts'
-import { readChoice, readStep, type Step } from './read-choice.ts'
+import { readChoice, readStep } from './read-choice.ts'
 import { readDebts } from './read-debts.ts'
+import { readDone } from './read-done.ts'
+import { refusedStepText } from './refused-step.ts'
 import { requestOf } from './payment-request-of.ts'
-import { ReviewPage } from './review-page.tsx'
-import { ActivateForm, SaveCardForm, TrialForm, trialWords } from './start-forms.tsx'
+import { showReview } from './show-review.tsx'
 import { TopUpPage } from './top-up-page.tsx'
 
 /** Where the customer is: done, choosing, or looking at what was chosen. */
@@ -34,8 +34,7 @@ export async function showStep(
 ): Promise<FastifyReply> {
   const checkout = checkoutOf(request)
   const { session, frame, status } = checkout
-  if (status === 'used')
-    return sendPage(reply, 200, <DonePage checkout={checkout} text={doneText} />)
+  if (status === 'used') return showDone(pages, request, reply)
   if (session.purpose === 'credit_topup') return showTopUp(pages, request, reply, asked, notice)
   const invoices = await readDebts(pages, checkout)
   if (invoices.length > 0) return sendPage(reply, 200, DebtsPage({ checkout, invoices, notice }))
@@ -45,75 +44,31 @@ export async function showStep(
   const plan = choice.plans.find(({ reference }) => reference === planRef)
   if (planRef === undefined || plan === undefined) {
     if (session.planRef !== null) throw new ProblemError(problems.notForSale, frame)
-    const page = <ChoosePlanPage checkout={checkout} choice={choice} notice={notice} />
-    return sendPage(reply, 200, page)
+    const { currency } = asked
+    return sendPage(reply, 200, <ChoosePlanPage {...{ checkout, choice, currency, notice }} />)
   }
   const step = await readStep(pages, checkout, choice, planRef)
   if (step.kind === 'already-active') {
-    return sendPage(reply, 200, <DonePage checkout={checkout} text="You have this plan already." />)
+    const account = await readWayToAccount(pages, request, undefined)
+    const { purchase } = step
+    return sendPage(reply, 200, <AlreadyActivePage {...{ checkout, purchase, account }} />)
   }
   if (step.kind === 'invalid') {
-    throw new ProblemError(problems.notForSale, frame)
+    const text = refusedStepText(checkout, choice, plan, step.reason, new Date(pages.clock.now()))
+    return sendPage(reply, 410, <NotSoldPage checkout={checkout} text={text} />)
   }
-  const { product, held } = choice
-  const start = step.kind === 'card-required' ? step.start : step
-  const startsAt = start.kind === 'schedule' ? start.change.at : undefined
-  const shown = { checkout, product, plan, isTriable: step.kind === 'try', held, startsAt, notice }
-  const form = await formOf(pages, request, step, asked)
-  return sendPage(reply, 200, <ReviewPage {...shown}>{form}</ReviewPage>)
+  return showReview(pages, request, reply, { choice, step, asked, notice })
 }
 
-type Takeable = Exclude<Step, { kind: 'already-active' | 'invalid' }>
-
-/** How the plan is taken. */
-async function formOf(
+async function showDone(
   pages: PageParts,
   request: FastifyRequest,
-  step: Takeable,
-  asked: Asked,
-): Promise<ReactElement> {
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const checkout = checkoutOf(request)
-  const { plan } = step
-  switch (step.kind) {
-    case 'activate':
-    case 'schedule':
-      return <ActivateForm checkout={checkout} plan={plan} words={startWords(checkout, step)} />
-    case 'card-required': {
-      requireCardEntry(pages, checkout)
-      const words = startWords(checkout, step.start)
-      return <SaveCardForm {...{ checkout, plan }} start="activate" words={words} />
-    }
-    case 'try': {
-      const now = new Date(pages.clock.now())
-      if (!step.needsCard) return <TrialForm checkout={checkout} plan={plan} now={now} />
-      requireCardEntry(pages, checkout)
-      const words = trialWords(checkout, plan, now)
-      return <SaveCardForm {...{ checkout, plan }} start="trial" words={words} />
-    }
-    case 'payment-required': {
-      requireCardEntry(pages, checkout)
-      const currency = currenciesOf(plan).find((code) => code === asked.currency) ?? plan.currency
-      const billing = await readBilling(pages, checkout, asked.billing)
-      const wanted = requestOf(checkout, { plan: plan.reference, currency })
-      const operation = operationOfCheckout(pages, request)
-      const priced = await priceChoice(pages, operation, wanted, billing.details)
-      if (priced.kind === 'refused') {
-        const problem = { ...problems.notForSale, text: `${priced.reason}.` }
-        throw new ProblemError(problem, checkout.frame)
-      }
-      return <PayForm {...{ checkout, plan, isFirstCharge: step.isFirstCharge, billing, priced }} />
-    }
-  }
-}
-
-/** Says what a change of plan charges or credits, and when. Returns undefined where no plan is changed. */
-function startWords(
-  { frame }: Checkout,
-  start: Extract<Step, { kind: 'activate' | 'schedule' }>,
-): string | undefined {
-  return start.kind === 'activate'
-    ? changeWords(start.change)
-    : scheduleWords(start.plan.name, start.change.from, start.change.at, frame.formats.date)
+  const done = await readDone(pages, checkout)
+  const account = await readWayToAccount(pages, request, completedAtOf(request))
+  return sendPage(reply, 200, <DonePage {...{ checkout, done, account }} />)
 }
 
 async function showTopUp(
@@ -131,7 +86,8 @@ async function showTopUp(
     findMerchant(sql, caller.providerId),
   )
   const currencies = [...new Set([defaultCurrency, ...topupCurrencies])]
-  const { amount = '', currency = defaultCurrency } = asked
+  const { amount = '' } = asked
+  const currency = currencies.find((code) => code === asked.currency) ?? defaultCurrency
   const billing = await readBilling(pages, checkout, asked.billing)
   const operation = operationOfCheckout(pages, request)
   const wanted = requestOf(checkout, { amount, currency })
@@ -140,5 +96,3 @@ async function showTopUp(
   const shown = { checkout, currencies, typed: { amount, currency }, billing, priced, notice }
   return sendPage(reply, 200, <TopUpPage {...shown} />)
 }
-
-const doneText = 'Everything is set up. You can start using it right away.'

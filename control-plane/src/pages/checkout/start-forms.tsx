@@ -1,95 +1,141 @@
 import { randomUUID } from 'node:crypto'
-import type { ReactElement } from 'react'
+import type { ReactElement, ReactNode } from 'react'
 import { isCreditBased, type Plan } from '@tollgate/domain/plans/plan'
-import { pricesIn } from '@tollgate/domain/pricing/plan-prices'
 import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
-import { trialEnd } from '@tollgate/domain/pricing/trial'
+import type { PlanSwitch, ScheduledChange } from '@tollgate/domain/purchases/decide-switch'
 import { requiresCard } from '@tollgate/domain/purchases/decide-activation'
 import { PostForm } from '../post-form.tsx'
+import { cardName, type NamedCard } from '../card-name.ts'
 import type { Checkout } from './checkout.ts'
+import type { NextCharge } from './next-charge.ts'
+import { OrderSummary } from './order-summary.tsx'
 import type { Start } from './take-plan.ts'
 
-type StartProps = {
+/** What a plan costs that starts without a payment. */
+export type StartOrder = {
+  /** Undefined: no plan is changed within its period. */
+  readonly change: PlanSwitch | undefined
+  /** Undefined: the plan starts now. */
+  readonly scheduled: ScheduledChange | undefined
+  /** When the trial ends; undefined: the plan starts without one. */
+  readonly trialEndsAt: Date | undefined
+  readonly next: NextCharge | undefined
+  readonly currency: string
+  readonly savedCard: NamedCard | undefined
+}
+
+type StartFormProps = {
   readonly checkout: Checkout
   readonly plan: Plan
-  /** Says what is charged or credited, and when. Where it is undefined, the form says what later usage costs. */
-  readonly words: string | undefined
+  readonly order: StartOrder
 }
 
 /** For a plan that nothing is paid for beforehand. */
-export function ActivateForm({ checkout, plan, words }: StartProps): ReactElement {
+export function ActivateForm(props: StartFormProps): ReactElement {
+  const { checkout, plan, order } = props
+  const { t } = checkout.frame
+  const isChange = order.change !== undefined || order.scheduled !== undefined
   return (
-    <PostForm page={checkout} path="/activate">
-      <input type="hidden" name="plan" value={plan.reference} />
-      <Words plan={plan} words={words} />
-      <button className="button main broad" type="submit">
-        {words === undefined ? 'Start now' : 'Change plan'}
-      </button>
-    </PostForm>
+    <StartSection {...props}>
+      <PostForm page={checkout} path="/activate">
+        <input type="hidden" name="plan" value={plan.reference} />
+        <button className="button main broad" type="submit">
+          {t(isChange ? 'checkout:changePlan' : 'checkout:startNow')}
+        </button>
+      </PostForm>
+    </StartSection>
+  )
+}
+
+/** For a plan that is tried before it is paid. */
+export function TrialForm(props: StartFormProps): ReactElement {
+  const { checkout, plan } = props
+  return (
+    <StartSection {...props}>
+      <PostForm page={checkout} path="/trial">
+        <input type="hidden" name="plan" value={plan.reference} />
+        <button className="button main broad" type="submit">
+          {checkout.frame.t('checkout:startTrial')}
+        </button>
+      </PostForm>
+    </StartSection>
   )
 }
 
 /** For a plan that starts as soon as the customer has saved a card. */
-export function SaveCardForm(props: StartProps & { readonly start: Start }): ReactElement {
-  const { checkout, plan, words, start } = props
+export function SaveCardForm(props: StartFormProps & { readonly start: Start }): ReactElement {
+  const { checkout, plan, start } = props
+  const { t } = checkout.frame
   return (
-    <PostForm page={checkout} path="/card">
-      <input type="hidden" name="plan" value={plan.reference} />
-      <input type="hidden" name="start" value={start} />
-      <input type="hidden" name="attempt" value={randomUUID()} />
-      <Words plan={plan} words={words} />
-      <p className="quiet">You save a card next, and the plan starts with it.</p>
-      <button className="button main broad" type="submit">
-        Continue to your card
-      </button>
-    </PostForm>
+    <StartSection {...props}>
+      <PostForm page={checkout} path="/card">
+        <input type="hidden" name="plan" value={plan.reference} />
+        <input type="hidden" name="start" value={start} />
+        <input type="hidden" name="attempt" value={randomUUID()} />
+        <p className="quiet">{t('checkout:cardComesNext')}</p>
+        <button className="button main broad" type="submit">
+          {t('checkout:continueToCard')}
+        </button>
+      </PostForm>
+    </StartSection>
   )
 }
 
-function Words({ plan, words }: Omit<StartProps, 'checkout'>): ReactElement | null {
-  if (words !== undefined) return <p className="quiet">{words}</p>
-  const billed = usageTermsOf(plan)
-  if (isCreditBased(plan)) {
-    return <p className="quiet">Nothing is charged now. What you use is paid from your credits.</p>
+function StartSection(props: StartFormProps & { readonly children: ReactNode }): ReactElement {
+  const { checkout, plan, order, children } = props
+  const { frame } = checkout
+  const { currency, change, next } = order
+  return (
+    <section className="card" aria-label={frame.t('checkout:whatIsDue')}>
+      <OrderSummary reader={frame} planName={plan.name} {...{ currency, change, next }} />
+      {notesOf(props).map((note) => (
+        <p key={note} className="quiet">
+          {note}
+        </p>
+      ))}
+      {children}
+    </section>
+  )
+}
+
+/** What a customer should know about the charges before the plan starts. */
+function notesOf({ checkout, plan, order }: StartFormProps): string[] {
+  const { t, formats } = checkout.frame
+  const { trialEndsAt, scheduled, next } = order
+  if (trialEndsAt !== undefined) {
+    const date = formats.date(trialEndsAt)
+    if (next === undefined) return [t('checkout:trialIsFree', { date })]
+    const amount = formats.money(next.priceMinor, next.currency)
+    return [t('checkout:trialThenDue', { amount, date }), cardNote(checkout, plan, order)]
   }
-  if (billed === undefined || !costsSomething(billed)) return null
-  const card = requiresCard(plan) ? 'your saved card' : 'the card that you save in your account'
-  return (
-    <p className="quiet">
-      {`Nothing is charged now. What you use is billed at the end of each period, to ${card}.`}
-    </p>
-  )
+  const start = scheduled === undefined ? [] : [scheduleNote(checkout, plan, scheduled)]
+  if (isCreditBased(plan)) return [...start, t('checkout:paidFromCredits')]
+  const billed = usageTermsOf(plan)
+  if (billed === undefined || !costsSomething(billed)) return start
+  return [...start, t('checkout:usageBilled', { card: laterCard(checkout, plan, order) })]
 }
 
-type TrialFormProps = {
-  readonly checkout: Checkout
-  readonly plan: Plan
-  readonly now: Date
+function cardNote(checkout: Checkout, plan: Plan, order: StartOrder): string {
+  const { t } = checkout.frame
+  if (order.savedCard === undefined && !requiresCard(plan)) return t('checkout:pausesWithoutCard')
+  return t('checkout:chargedTo', { card: laterCard(checkout, plan, order) })
 }
 
-/** For a plan that is tried before it is paid. */
-export function TrialForm({ checkout, plan, now }: TrialFormProps): ReactElement {
-  const words = trialWords(checkout, plan, now)
-  return (
-    <PostForm page={checkout} path="/trial">
-      <input type="hidden" name="plan" value={plan.reference} />
-      {words !== undefined && <p className="quiet">{words}</p>}
-      <button className="button main broad" type="submit">
-        Start the free trial
-      </button>
-    </PostForm>
-  )
+function laterCard({ frame }: Checkout, plan: Plan, { savedCard }: StartOrder): string {
+  if (savedCard !== undefined) return cardName(savedCard, frame)
+  return frame.t(requiresCard(plan) ? 'checkout:cardSavedNext' : 'checkout:cardInAccount')
 }
 
-/** Says what the plan costs once its trial is over. Returns undefined for a plan without a trial. */
-export function trialWords({ frame }: Checkout, plan: Plan, now: Date): string | undefined {
-  const { date, money } = frame.formats
-  const prices = pricesIn(plan, plan.currency)
-  const ends = trialEnd(plan.terms.trialDays, now)
-  if (ends === undefined) return undefined
-  const firstMinor = (prices?.priceMinor ?? 0n) + (prices?.setupFeeMinor ?? 0n)
-  const due = `${money(firstMinor, plan.currency)} is due on ${date(ends)}, unless you cancel before`
-  return requiresCard(plan)
-    ? `Nothing is charged today. ${due}; it is charged to your saved card.`
-    : `Nothing is charged today. ${due}; without a card on file the plan pauses then.`
+/** When a plan starts that was chosen for a renewal, and whether the plan before renews once more. */
+function scheduleNote({ frame }: Checkout, { name: plan }: Plan, change: ScheduledChange): string {
+  const { t, formats } = frame
+  const { from, at } = change
+  const date = formats.date(at)
+  const { nextBillingDate } = from
+  if (nextBillingDate === null || nextBillingDate >= at) {
+    return t('checkout:startsWithRenewal', { plan, date })
+  }
+  const held = from.planSnapshot?.name ?? from.productName
+  const renewal = formats.date(nextBillingDate)
+  return t('checkout:startsAfterNotice', { plan, date, held, renewal })
 }

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 import type { TaxBreakdown } from '@tollgate/domain/tax/tax-breakdown'
-import type { Formats } from '../formats.ts'
+import type { Reader } from '../reader.ts'
 
 export type SumLine = { readonly label: string; readonly amountMinor: bigint }
 
@@ -12,12 +12,12 @@ type SumsProps = {
   /** Null where it is not known, or nobody asked. */
   readonly tax: TaxBreakdown | null
   readonly totalLabel: string
-  readonly formats: Formats
+  readonly reader: Reader
 }
 
 /** What is paid, line by line. */
-export function Sums({ lines, priceMinor, currency, tax, totalLabel, formats }: SumsProps) {
-  const { money } = formats
+export function Sums({ lines, priceMinor, currency, tax, totalLabel, reader }: SumsProps) {
+  const { money } = reader.formats
   const isAdded = tax?.treatment === 'standard' && !tax.isInclusive
   return (
     <>
@@ -25,37 +25,42 @@ export function Sums({ lines, priceMinor, currency, tax, totalLabel, formats }: 
         {lines.map(({ label, amountMinor }) => (
           <div key={label}>
             <dt>{label}</dt>
-            <dd>{money(amountMinor, currency)}</dd>
+            <dd className="whole">{money(amountMinor, currency)}</dd>
           </div>
         ))}
         {isAdded && (
           <div>
-            <dt>{taxWords(tax, formats)}</dt>
-            <dd>{money(tax.taxMinor, currency)}</dd>
+            <dt>{taxWords(tax, reader)}</dt>
+            <dd className="whole">{money(tax.taxMinor, currency)}</dd>
           </div>
         )}
         <div className="total">
           <dt>{totalLabel}</dt>
-          <dd>{money(tax?.totalMinor ?? priceMinor, currency)}</dd>
+          <dd className="whole">{money(tax?.totalMinor ?? priceMinor, currency)}</dd>
         </div>
       </dl>
-      <TaxNote tax={tax} currency={currency} formats={formats} />
+      <TaxNote tax={tax} currency={currency} reader={reader} />
     </>
   )
 }
 
-type TaxNoteProps = Pick<SumsProps, 'tax' | 'currency' | 'formats'>
+type TaxNoteProps = Pick<SumsProps, 'tax' | 'currency' | 'reader'>
 
-function TaxNote({ tax, currency, formats }: TaxNoteProps): ReactElement | null {
+function TaxNote({ tax, currency, reader }: TaxNoteProps): ReactElement | null {
+  const { t, formats } = reader
   if (tax?.treatment === 'reverse_charge') {
-    return <p className="quiet small">Reverse charge: your business accounts for the VAT itself.</p>
+    return <p className="quiet small">{t('checkout:reverseCharge')}</p>
   }
   if (tax?.treatment !== 'standard' || !tax.isInclusive) return null
   const amount = formats.money(tax.taxMinor, currency)
-  return <p className="quiet small">{`Includes ${taxWords(tax, formats)}: ${amount}`}</p>
+  return (
+    <p className="quiet small">
+      {t('checkout:includesTax', { tax: taxWords(tax, reader), amount })}
+    </p>
+  )
 }
 
-function taxWords({ ratePerMille, country }: TaxBreakdown, { count }: Formats): string {
-  const place = country === null ? '' : ` (${country})`
-  return `VAT ${count(Number(ratePerMille) / 10)}%${place}`
+function taxWords({ ratePerMille, country }: TaxBreakdown, { t, formats }: Reader): string {
+  const rate = formats.percent(Number(ratePerMille) / 1_000)
+  return country === null ? t('checkout:tax', { rate }) : t('checkout:taxIn', { rate, country })
 }

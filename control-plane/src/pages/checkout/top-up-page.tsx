@@ -1,11 +1,13 @@
 import type { ReactElement } from 'react'
+import { majorText } from '@tollgate/domain/money/currencies'
 import type { Notice } from '../notice.tsx'
 import { PostForm } from '../post-form.tsx'
 import { BillingFields } from './billing-fields.tsx'
-import type { Checkout } from './checkout.ts'
+import { stepPath, type Checkout } from './checkout.ts'
 import { CheckoutPage } from './checkout-page.tsx'
 import { Due, PayButtons } from './due.tsx'
 import type { Billing, PricedChoice } from './read-billing.ts'
+import { leastTopUpMinor, presetsMinor } from './top-up-amounts.ts'
 
 type TopUpFields = { readonly amount: string; readonly currency: string }
 
@@ -21,45 +23,87 @@ type TopUpPageProps = {
 }
 
 export function TopUpPage(props: TopUpPageProps): ReactElement {
-  const { checkout, currencies, typed, billing, priced, notice } = props
-  const lines = priced === undefined ? [] : [{ label: 'Credits', amountMinor: priced.priceMinor }]
+  const { checkout, billing, priced, notice } = props
+  const { frame } = checkout
+  const { t } = frame
+  const title = t('checkout:buyCredits')
+  const lines =
+    priced === undefined
+      ? []
+      : [{ label: t('checkout:creditsLine'), amountMinor: priced.priceMinor }]
   return (
-    <CheckoutPage checkout={checkout} title="Buy credits" notice={notice}>
-      <h1>Buy credits</h1>
-      <section className="card" aria-label="How much">
-        <p className="quiet">Credits pay for what you use. They are yours as soon as you paid.</p>
+    <CheckoutPage checkout={checkout} title={title} notice={notice}>
+      <h1>{title}</h1>
+      <section className="card" aria-label={t('checkout:howMuch')}>
+        <p className="quiet">{t('checkout:creditsExplained')}</p>
         <PostForm page={checkout} path="/pay" isUpdated>
-          <div className="fields">
-            <div>
-              <label htmlFor="amount">Amount</label>
-              <input
-                id="amount"
-                name="amount"
-                defaultValue={typed.amount}
-                required
-                inputMode="decimal"
-                pattern="[0-9]+([.,][0-9]{1,2})?"
-                title="An amount such as 20 or 12.50"
-                maxLength={12}
-                autoComplete="off"
-              />
-            </div>
-            <div>
-              <label htmlFor="currency">Currency</label>
-              <select id="currency" name="currency" defaultValue={typed.currency}>
-                {currencies.map((code) => (
-                  <option key={code} value={code}>
-                    {code}
-                  </option>
-                ))}
-              </select>
-            </div>
-          </div>
-          <BillingFields billing={billing} />
-          <Due lines={lines} priced={priced} billing={billing} formats={checkout.frame.formats} />
-          <PayButtons />
+          <AmountFields {...props} />
+          <BillingFields billing={billing} reader={frame} />
+          <Due lines={lines} priced={priced} billing={billing} reader={frame}>
+            {priced !== undefined && priced.credits !== null && (
+              <p>{t('checkout:youReceive', { count: Number(priced.credits) })}</p>
+            )}
+          </Due>
+          <PayButtons reader={frame} />
         </PostForm>
       </section>
     </CheckoutPage>
+  )
+}
+
+function AmountFields({ checkout, currencies, typed }: TopUpPageProps): ReactElement {
+  const { t, formats } = checkout.frame
+  const { currency } = typed
+  const least = formats.money(leastTopUpMinor(currency), currency)
+  return (
+    <>
+      <nav className="presets" data-part="presets" aria-label={t('checkout:suggestions')}>
+        {presetsMinor(currency).map((amountMinor) => {
+          const amount = majorText(amountMinor, currency).replace(/\.00$/, '')
+          return (
+            <a
+              key={amount}
+              className="button"
+              href={stepPath(checkout, { amount, currency })}
+              data-fills="amount"
+              data-value={amount}
+              aria-current={amount === typed.amount ? 'true' : undefined}
+            >
+              {formats.money(amountMinor, currency)}
+            </a>
+          )
+        })}
+      </nav>
+      <div className="fields top">
+        <div>
+          <label htmlFor="amount">{t('checkout:amount')}</label>
+          <input
+            id="amount"
+            name="amount"
+            defaultValue={typed.amount}
+            required
+            inputMode="decimal"
+            pattern="[0-9]+([.,][0-9]{1,2})?"
+            title={t('checkout:amountExample')}
+            maxLength={12}
+            autoComplete="off"
+            aria-describedby="least"
+          />
+          <p id="least" className="quiet small" data-part="least">
+            {t('checkout:leastAmount', { amount: least })}
+          </p>
+        </div>
+        <div>
+          <label htmlFor="currency">{t('checkout:currency')}</label>
+          <select id="currency" name="currency" defaultValue={currency}>
+            {currencies.map((code) => (
+              <option key={code} value={code}>
+                {code}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
+    </>
   )
 }

@@ -2,43 +2,73 @@ import { displayMinor } from '@tollgate/domain/money/credits'
 import { microsOfDecimal } from '@tollgate/domain/money/decimal'
 import { dollarRate, toFraction } from '@tollgate/domain/money/exchange-rates'
 import { costsSomething, type Rate, type UsageTerms } from '@tollgate/domain/pricing/usage-terms'
-import type { Formats } from '../formats.ts'
+import type { Reader } from '../reader.ts'
 
 /** What usage costs that is billed when its period has ended. Empty where it costs nothing. */
-export function usagePrices(terms: UsageTerms, formats: Formats): string[] {
+export function usagePrices(terms: UsageTerms, { t, formats }: Reader): string[] {
   if (!costsSomething(terms)) return []
-  const price = priceWords(terms.rate, formats)
-  const { unitsPerPackage } = terms
-  const packages = `Counted in packages of ${formats.count(Number(unitsPerPackage))}`
-  return [
-    `${beyondWords(terms)}${price}`,
-    ...(unitsPerPackage === undefined ? [] : [packages]),
-    'Billed when the period has ended',
-  ]
-}
-
-function beyondWords({ overage, freeUnits }: UsageTerms): string {
-  if (overage !== undefined) return 'Beyond what is included, '
-  return freeUnits === '0' ? '' : 'Beyond what is free, '
-}
-
-function priceWords(rate: Rate, formats: Formats): string {
+  const { unitsPerPackage, rate } = terms
   const units = exampleUnits(rate)
-  const example = formats.count(units)
   const priceOf = (creditsPerUnit: string): string => {
     const credits = (microsOfDecimal(creditsPerUnit) * units) / microsPerCredit
     return formats.money(displayMinor(credits, 'USD', toFraction(dollarRate)), 'USD')
   }
-  if (rate.kind === 'flat') return `${example} requests cost ${priceOf(rate.creditsPerUnit)}`
-  const isVolume = rate.kind === 'volume'
-  const parts = rate.tiers.map(({ upTo, creditsPerUnit }, index) => {
+  const price =
+    rate.kind === 'flat'
+      ? t(flatKeys[beyondOf(terms)], { units, price: priceOf(rate.creditsPerUnit) })
+      : t((rate.kind === 'volume' ? volumeKeys : tieredKeys)[beyondOf(terms)], {
+          units,
+          tiers: tierWords(rate, priceOf, t),
+        })
+  return [
+    price,
+    ...(unitsPerPackage === undefined
+      ? []
+      : [t('checkout:packages', { count: Number(unitsPerPackage) })]),
+    t('checkout:billedAtEnd'),
+  ]
+}
+
+type Beyond = 'nothing' | 'included' | 'free'
+
+/** What usage is billed beyond. */
+function beyondOf({ overage, freeUnits }: UsageTerms): Beyond {
+  if (overage !== undefined) return 'included'
+  return freeUnits === '0' ? 'nothing' : 'free'
+}
+
+const flatKeys = {
+  nothing: 'checkout:requestsCost',
+  included: 'checkout:beyondIncludedCost',
+  free: 'checkout:beyondFreeCost',
+} as const
+
+const tieredKeys = {
+  nothing: 'checkout:tiers',
+  included: 'checkout:beyondIncludedTiers',
+  free: 'checkout:beyondFreeTiers',
+} as const
+
+const volumeKeys = {
+  nothing: 'checkout:volume',
+  included: 'checkout:beyondIncludedVolume',
+  free: 'checkout:beyondFreeVolume',
+} as const
+
+function tierWords(
+  { tiers }: Exclude<Rate, { kind: 'flat' }>,
+  priceOf: (creditsPerUnit: string) => string,
+  t: Reader['t'],
+): string {
+  const words = tiers.map(({ upTo, creditsPerUnit }, index) => {
+    const price = priceOf(creditsPerUnit)
     // Of the last one no end counts.
-    const end = index === rate.tiers.length - 1 ? null : upTo
-    const which = end === null ? 'above' : `up to ${formats.count(Number(end))}`
-    return `${priceOf(creditsPerUnit)} ${which}`
+    const end = index === tiers.length - 1 ? null : upTo
+    return end === null
+      ? t('checkout:tierAbove', { price })
+      : t('checkout:tierUpTo', { price, limit: Number(end) })
   })
-  const counted = isVolume ? 'requests, all at the price of the last one' : 'requests'
-  return `${example} ${counted}: ${parts.join(', ')}`
+  return words.join(t('checkout:tierSeparator'))
 }
 
 /** What a request costs is mostly far below a cent. So many that their price is one of whole cents, where it can be. */

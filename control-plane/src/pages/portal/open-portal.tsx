@@ -73,7 +73,7 @@ function useUp(pages: PageParts, found: FoundLink): Promise<string | undefined> 
     .write((sql) => openPortal(sql, providerId, session.sessionId, openUntil, now))
 }
 
-function letIn(
+export function letIn(
   pages: PageParts,
   request: FastifyRequest,
   reply: FastifyReply,

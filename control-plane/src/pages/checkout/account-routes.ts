@@ -1,0 +1,104 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
+import { hasOpenedPortal, openPortalOfCheckout } from '@tollgate/domain/sessions/customer-sessions'
+import { sessionMs } from '@tollgate/domain/sessions/hosted-pages'
+import type { ApiServer } from '../../http/api-server.ts'
+import { commit } from '../../http/commit.ts'
+import { read } from '../../http/read.ts'
+import { formFields } from '../form-fields.ts'
+import type { PageParts } from '../frame.ts'
+import { letIn } from '../portal/open-portal.tsx'
+import { openPortalOf } from '../portal/portal.ts'
+import { ProblemError, problems } from '../problem.tsx'
+import { checkoutOf, checkoutPath, operationOfCheckout } from './checkout.ts'
+import { requireIntent } from './payable-intent.ts'
+
+/** How a customer gets from a completed checkout to the portal. */
+export type WayToAccount =
+  /** This browser has it open. */
+  | { readonly kind: 'open'; readonly path: string }
+  /** A form of the checkout opens it. */
+  | { readonly kind: 'form' }
+
+/**
+ * Returns the way to the portal; undefined if there is none. A checkout that was issued without the right to change plans
+ * never leads there, and others only for as long after they were completed as a link to the portal would be good for, and
+ * once. `completedAt` is undefined if nothing was completed.
+ */
+export async function readWayToAccount(
+  pages: PageParts,
+  request: FastifyRequest,
+  completedAt: Date | undefined,
+): Promise<WayToAccount | undefined> {
+  const { caller, session } = checkoutOf(request)
+  const { customerRef } = session
+  const portal = await openPortalOf(pages, request, caller, customerRef)
+  if (portal !== undefined) return { kind: 'open', path: portal.path }
+  if (!session.mayChangePlan || !isRecent(pages, completedAt)) return undefined
+  const isOpened = await read(pages, caller, (sql) =>
+    hasOpenedPortal(sql, caller.providerId, session),
+  )
+  return isOpened ? undefined : { kind: 'form' }
+}
+
+/** Returns when the customer was done with the checkout; undefined if that has not happened. */
+export function completedAtOf(request: FastifyRequest): Date | undefined {
+  const { session, status } = checkoutOf(request)
+  return status === 'used' ? session.updatedAt : undefined
+}
+
+function isRecent({ clock }: PageParts, at: Date | undefined): boolean {
+  return at !== undefined && clock.now() - at.getTime() < sessionMs
+}
+
+/** What a customer goes on to from a completed checkout: the portal, or buying credits. */
+export function registerAccountForms(app: ApiServer, pages: PageParts): void {
+  const config = { servesExpired: true }
+  const schema = { hide: true }
+  app.post(`${checkoutPath}/:reference/account`, { schema, config }, (request, reply) =>
+    openAccount(pages, request, reply),
+  )
+  app.post(`${checkoutPath}/:reference/credits`, { schema, config }, (request, reply) =>
+    beginTopUp(pages, request, reply),
+  )
+}
+
+async function openAccount(
+  pages: PageParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { caller, session, frame } = checkoutOf(request)
+  const { payment } = formFields(request)
+  // Paying an earlier invoice does not use the checkout up.
+  const paid = payment === undefined ? undefined : await requireIntent(pages, request, payment)
+  const completedAt = completedAtOf(request) ?? paid?.succeededAt ?? undefined
+  const way = await readWayToAccount(pages, request, completedAt)
+  if (way?.kind === 'open') return reply.redirect(way.path, 303)
+  if (way === undefined) throw new ProblemError(problems.linkUsed, frame)
+  const openUntil = new Date(pages.clock.now() + pages.limits.portalOpenMs)
+  const opened = await commit(pages, operationOfCheckout(pages, request), (work) =>
+    openPortalOfCheckout(work, session, openUntil),
+  )
+  if (opened === undefined) throw new ProblemError(problems.linkUsed, frame)
+  return letIn(pages, request, reply, { ...caller, session: opened.session }, opened.token)
+}
+
+/** Leads to a checkout of its own that sells credits and may do no more than this one. */
+async function beginTopUp(
+  pages: PageParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { session, status, path } = checkoutOf(request)
+  if (status !== 'used') return reply.redirect(path, 303)
+  const { customerRef, returnUrl, portalHandle, locale } = session
+  const mayChangePlan = session.mayChangePlan && isRecent(pages, session.updatedAt)
+  const { sessionId } = await commit(pages, operationOfCheckout(pages, request), (work) =>
+    openCheckoutSession(work, pages, {
+      ...{ customerRef, returnUrl, mayChangePlan, portalHandle, locale },
+      ...{ purpose: 'credit_topup', productRef: null, plan: undefined },
+    }),
+  )
+  return reply.redirect(`${pages.basePath}${checkoutPath}?id=${sessionId}`, 303)
+}

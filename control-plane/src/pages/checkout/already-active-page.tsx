@@ -1,0 +1,38 @@
+import type { ReactElement } from 'react'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { WayToAccount } from './account-routes.ts'
+import type { Checkout } from './checkout.ts'
+import { DoneCard } from './done-card.tsx'
+import { nextChargeOfPurchase } from './done-rows.tsx'
+import { chargeWords } from './next-charge.ts'
+
+type AlreadyActiveProps = {
+  readonly checkout: Checkout
+  readonly purchase: Purchase
+  readonly account: WayToAccount | undefined
+}
+
+/** For a customer who has the plan that the checkout sells. */
+export function AlreadyActivePage({
+  checkout,
+  purchase,
+  account,
+}: AlreadyActiveProps): ReactElement {
+  const { t } = checkout.frame
+  const { planSnapshot: plan, productName } = purchase
+  const next = plan === null ? undefined : nextChargeOfPurchase(purchase, plan)
+  return (
+    <DoneCard
+      checkout={checkout}
+      title={t('checkout:alreadyActive')}
+      account={account}
+      rows={[
+        { label: t('checkout:product'), value: productName },
+        { label: t('checkout:plan'), value: plan?.name ?? '' },
+        ...(next === undefined
+          ? []
+          : [{ label: t('checkout:nextCharge'), value: chargeWords(next, checkout.frame) }]),
+      ]}
+    />
+  )
+}

@@ -1,0 +1,71 @@
+import type { FastifyRequest } from 'fastify'
+import type { ReactElement } from 'react'
+import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
+import { givesAccess } from '@tollgate/domain/purchases/access'
+import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
+import { read } from '../../http/read.ts'
+import type { PageParts } from '../frame.ts'
+import { readWayToAccount } from './account-routes.ts'
+import { cardName } from '../card-name.ts'
+import { checkoutOf } from './checkout.ts'
+import { DoneCard } from './done-card.tsx'
+import { invoiceRows, nextChargeOfPurchase, paidRow } from './done-rows.tsx'
+import { chargeWords } from './next-charge.ts'
+import { readDebts } from './read-debts.ts'
+import { readReceipt } from './read-done.ts'
+
+/** After an earlier invoice was paid on a checkout: what was paid, what runs again, and what is left to do. */
+export async function debtPaidPage(
+  pages: PageParts,
+  request: FastifyRequest,
+  intent: PaymentIntent,
+): Promise<ReactElement> {
+  const checkout = checkoutOf(request)
+  const { caller, session, status, frame } = checkout
+  const { t } = frame
+  const { customerRef, productRef } = session
+  const { receipt, held } = await read(pages, caller, async (sql) => ({
+    receipt: await readReceipt(sql, caller.providerId, intent),
+    held:
+      productRef === null
+        ? undefined
+        : await findDecidingPurchase(sql, caller.providerId, customerRef, productRef),
+  }))
+  const left = (await readDebts(pages, checkout)).length
+  const plan = held?.planSnapshot ?? null
+  const isRunning = held !== undefined && givesAccess(held, new Date(pages.clock.now()))
+  const runs = isRunning && plan !== null ? { purchase: held, plan } : undefined
+  const next = runs && nextChargeOfPurchase(runs.purchase, runs.plan)
+  const paidWith = intent.paidWith
+  const isChosen = session.planRef !== null && runs?.plan.reference === session.planRef
+  const goesOn = status === 'active' && !isChosen
+  return (
+    <DoneCard
+      checkout={checkout}
+      title={t('checkout:invoicePaid')}
+      text={
+        left > 0
+          ? t('checkout:invoicesLeft', { count: left })
+          : runs && t('checkout:planRuns', { plan: runs.plan.name })
+      }
+      rows={[
+        paidRow(checkout, receipt),
+        ...(paidWith === null
+          ? []
+          : [{ label: t('checkout:card'), value: cardName(paidWith, frame) }]),
+        ...invoiceRows(checkout, receipt),
+        ...(next === undefined
+          ? []
+          : [{ label: t('checkout:nextCharge'), value: chargeWords(next, frame) }]),
+      ]}
+      account={await readWayToAccount(pages, request, intent.succeededAt ?? undefined)}
+      payment={intent.reference}
+    >
+      {goesOn && (
+        <a className="button main" href={checkout.path}>
+          {t(left > 0 ? 'checkout:payNext' : 'checkout:choosePlan')}
+        </a>
+      )}
+    </DoneCard>
+  )
+}

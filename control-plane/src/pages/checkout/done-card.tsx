@@ -1,0 +1,112 @@
+import type { ReactElement, ReactNode } from 'react'
+import { isWebAddress } from '../page.tsx'
+import { PostForm } from '../post-form.tsx'
+import type { WayToAccount } from './account-routes.ts'
+import type { Checkout } from './checkout.ts'
+import { CheckoutPage } from './checkout-page.tsx'
+
+export type DoneRow = { readonly label: string; readonly value: ReactNode }
+
+type DoneCardProps = {
+  readonly checkout: Checkout
+  readonly title: string
+  readonly text?: string | undefined
+  /** Whether the customer has something left to do, which is among the children. */
+  readonly isOpen?: boolean
+  readonly rows: readonly DoneRow[]
+  readonly account: WayToAccount | undefined
+  /** Reference of the payment that the page is about, if it did not complete the checkout. */
+  readonly payment?: string
+  readonly children?: ReactNode
+}
+
+/**
+ * The page after something was done. A link leads on, and no redirect: a policy that lets forms lead to this installation
+ * alone would stop it, and the customer should see what came of it.
+ */
+export function DoneCard(props: DoneCardProps): ReactElement {
+  const { checkout, title, text, isOpen = false, rows, account, payment, children } = props
+  const { t } = checkout.frame
+  return (
+    <CheckoutPage checkout={checkout} title={title}>
+      <div className="card centred">
+        <h1 className="outcome">
+          {!isOpen && (
+            <span className="tick" role="img" aria-label={t('checkout:done')}>
+              ✓
+            </span>
+          )}{' '}
+          {title}
+        </h1>
+        {text !== undefined && <p>{text}</p>}
+        {children}
+        {rows.length > 0 && (
+          <dl className="sums broad">
+            {rows.map(({ label, value }) => (
+              <div key={label}>
+                <dt>{label}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
+        <WayBack checkout={checkout} isMain={children === undefined || children === false} />
+        {account !== undefined && (
+          <Account checkout={checkout} account={account} payment={payment} />
+        )}
+        {!leadsBack(checkout) && !isOpen && <p className="quiet">{t('checkout:closeWindow')}</p>}
+      </div>
+    </CheckoutPage>
+  )
+}
+
+function leadsBack({ session: { returnUrl }, frame: { merchant } }: Checkout): boolean {
+  if (returnUrl === null || !isWebAddress(returnUrl)) return false
+  return merchant === undefined || merchant.mayLeadTo(returnUrl)
+}
+
+type WayBackProps = { readonly checkout: Checkout; readonly isMain: boolean }
+
+function WayBack({ checkout, isMain }: WayBackProps): ReactElement | null {
+  const { returnUrl } = checkout.session
+  const { merchant, t } = checkout.frame
+  if (returnUrl === null || !isWebAddress(returnUrl)) return null
+  const name = merchant?.name ?? ''
+  if (!leadsBack(checkout)) {
+    const host = new URL(returnUrl).host
+    return <p className="quiet">{t('checkout:wayBackRefused', { host, name })}</p>
+  }
+  return (
+    <a className={isMain ? 'button main' : 'button'} href={returnUrl} rel="noreferrer">
+      {t('checkout:backTo', { name })}
+    </a>
+  )
+}
+
+type AccountProps = {
+  readonly checkout: Checkout
+  readonly account: WayToAccount
+  readonly payment: string | undefined
+}
+
+function Account({ checkout, account, payment }: AccountProps): ReactElement | null {
+  const { t } = checkout.frame
+  const label = t('checkout:openAccount')
+  if (account.kind === 'open') {
+    // The checkout was opened in the portal, so its way back is the same.
+    if (checkout.session.returnUrl?.endsWith(account.path) === true) return null
+    return (
+      <a className="button" href={account.path}>
+        {label}
+      </a>
+    )
+  }
+  return (
+    <PostForm page={checkout} path="/account">
+      {payment !== undefined && <input type="hidden" name="payment" value={payment} />}
+      <button className="button" type="submit">
+        {label}
+      </button>
+    </PostForm>
+  )
+}

@@ -1,0 +1,24 @@
+import type { ReactElement } from 'react'
+import type { Checkout } from './checkout.ts'
+import { CheckoutPage } from './checkout-page.tsx'
+
+type NotSoldProps = { readonly checkout: Checkout; readonly text: string }
+
+/** For a plan that cannot be taken now: says why, and leads to the other plans. */
+export function NotSoldPage({ checkout, text }: NotSoldProps): ReactElement {
+  const { t } = checkout.frame
+  const title = t('checkout:notPossibleNow')
+  return (
+    <CheckoutPage checkout={checkout} title={title}>
+      <div className="card centred">
+        <h1>{title}</h1>
+        <p>{text}</p>
+        {checkout.session.planRef === null && (
+          <a className="button main" href={checkout.path}>
+            {t('checkout:allPlans')}
+          </a>
+        )}
+      </div>
+    </CheckoutPage>
+  )
+}

@@ -1,0 +1,82 @@
+import type { ReactElement } from 'react'
+import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
+import type { Reader } from '../reader.ts'
+import { chargeWords, type NextCharge } from './next-charge.ts'
+import { sharesOf } from './plan-change.ts'
+import { Sums, type SumLine } from './sums.tsx'
+
+/** The lines of a change of plan within a period. */
+export function changeLines(
+  planName: string,
+  change: PlanSwitch,
+  { t, formats }: Pick<Reader, 't' | 'formats'>,
+): SumLine[] {
+  const { restMinor, unusedMinor, setupMinor } = sharesOf(change)
+  const date = formats.date(change.period.end)
+  const replaced = change.from.planSnapshot?.name ?? change.from.productName
+  const lines = [
+    { label: t('checkout:planUntil', { plan: planName, date }), amountMinor: restMinor },
+    { label: t('checkout:unusedTime', { plan: replaced }), amountMinor: -unusedMinor },
+    { label: t('checkout:setupFee'), amountMinor: setupMinor },
+  ]
+  return lines.filter(({ amountMinor }) => amountMinor !== 0n)
+}
+
+type OrderSummaryProps = {
+  readonly reader: Reader
+  readonly currency: string
+  readonly planName: string
+  readonly change: PlanSwitch | undefined
+  readonly next: NextCharge | undefined
+}
+
+/** What a plan costs that starts without a payment: nothing today, and what comes after it. */
+export function OrderSummary(props: OrderSummaryProps): ReactElement {
+  const { reader, currency, planName, change, next } = props
+  const { t } = reader
+  const lines = change === undefined ? [] : changeLines(planName, change, reader)
+  const totalMinor = change === undefined ? 0n : sharesOf(change).totalMinor
+  const carried =
+    totalMinor === 0n
+      ? []
+      : [
+          {
+            label: t(totalMinor < 0n ? 'checkout:creditedNext' : 'checkout:chargedNext'),
+            amountMinor: totalMinor < 0n ? -totalMinor : totalMinor,
+          },
+        ]
+  return (
+    <div className="stack">
+      <Sums
+        {...{ currency, reader }}
+        lines={[...lines, ...carried]}
+        priceMinor={0n}
+        tax={null}
+        totalLabel={t('checkout:dueToday')}
+      />
+      <NextChargeLine next={next} reader={reader} />
+    </div>
+  )
+}
+
+type NextChargeLineProps = {
+  readonly next: NextCharge | undefined
+  readonly reader: Reader
+  readonly isPlusTax?: boolean
+}
+
+export function NextChargeLine({
+  next,
+  reader,
+  isPlusTax,
+}: NextChargeLineProps): ReactElement | null {
+  if (next === undefined) return null
+  return (
+    <dl className="sums">
+      <div>
+        <dt>{reader.t('checkout:nextCharge')}</dt>
+        <dd>{chargeWords(next, reader, isPlusTax)}</dd>
+      </div>
+    </dl>
+  )
+}

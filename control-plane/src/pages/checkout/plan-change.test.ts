@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { prorationLines, setupFeeLines } from '@tollgate/domain/pricing/charges'
+import { totalOf } from '@tollgate/domain/pricing/invoice-line'
+import type { PlanSnapshot } from '@tollgate/domain/purchases/plan-snapshot'
+import { sharesOf } from './plan-change.ts'
+
+const period = { start: new Date('2026-03-01T00:00:00Z'), end: new Date('2026-04-01T00:00:00Z') }
+
+function aPlan(priceMinor: number, setupFeeMinor = 0): PlanSnapshot {
+  return {
+    ...{ reference: 'pln_ONE', name: 'One', type: 'recurring', priceMinor, basePriceMinor: null },
+    ...{ setupFeeMinor, currency: 'USD', meterRef: null, terms: { billingCycle: 'monthly' } },
+  }
+}
+
+test('shows what the rest of the period costs and what is given back for the plan before', () => {
+  const after = aPlan(9_900, 500)
+  const changedAt = new Date('2026-03-16T12:00:00Z')
+  const lines = [
+    ...prorationLines(aPlan(4_900), after, 'USD', period, changedAt),
+    ...setupFeeLines(after, 'USD'),
+  ]
+  expect(sharesOf({ lines })).toEqual({
+    ...{ restMinor: 4_950n, unusedMinor: 2_450n, setupMinor: 500n, totalMinor: 3_000n },
+  })
+})
+
+test('the shares come to what is charged, to the cent', () => {
+  const price = fc.integer({ min: 0, max: 1_000_000 })
+  const second = fc.integer({ min: 0, max: 31 * 86_400 - 1 })
+  fc.assert(
+    fc.property(price, price, price, second, (before, after, fee, seconds) => {
+      const changedAt = new Date(period.start.getTime() + seconds * 1_000)
+      const lines = [
+        ...prorationLines(aPlan(before), aPlan(after), 'USD', period, changedAt),
+        ...setupFeeLines(aPlan(after, fee), 'USD'),
+      ]
+      const { restMinor, unusedMinor, setupMinor, totalMinor } = sharesOf({ lines })
+      expect(restMinor - unusedMinor + setupMinor).toBe(totalMinor)
+      expect(totalMinor).toBe(totalOf(lines))
+      expect(unusedMinor >= 0n && restMinor >= 0n && setupMinor === BigInt(fee)).toBe(true)
+    }),
+  )
+})

@@ -1,0 +1,122 @@
+import { findCard, type Card } from '@tollgate/domain/cards/repository'
+import type { Invoice } from '@tollgate/domain/invoices/invoice'
+import { findInvoice } from '@tollgate/domain/invoices/repository'
+import { findPaidOnCheckout } from '@tollgate/domain/payments/intents-repository'
+import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
+import { isCreditBased } from '@tollgate/domain/plans/plan'
+import { givesAccess } from '@tollgate/domain/purchases/access'
+import type { PlanSnapshot } from '@tollgate/domain/purchases/plan-snapshot'
+import {
+  findDecidingPurchase,
+  findLastOfPlan,
+  type Purchase,
+} from '@tollgate/domain/purchases/repository'
+import { wholeCredits } from '@tollgate/domain/wallet/whole-credits'
+import type { Queryable } from '@tollgate/platform/database/database'
+import { read } from '../../http/read.ts'
+import type { PageParts } from '../frame.ts'
+import type { NamedCard } from '../card-name.ts'
+import type { Checkout } from './checkout.ts'
+
+/** A payment that succeeded, with its invoice. */
+export type Receipt = { readonly intent: PaymentIntent; readonly invoice: Invoice | undefined }
+
+/** What a completed checkout has given its customer. */
+export type Done = {
+  /** Undefined if nothing was paid. */
+  readonly receipt: Receipt | undefined
+  /** The saved card that is charged for what comes next. */
+  readonly savedCard: NamedCard | undefined
+  readonly given: Given
+}
+
+export type Given =
+  | {
+      readonly kind: 'plan'
+      readonly purchase: Purchase
+      readonly plan: PlanSnapshot
+      /** Whether the plan gives access now. */
+      readonly isRunning: boolean
+      /** Whether usage is paid from credits, and the customer has none. */
+      readonly needsCredits: boolean
+    }
+  /** The plan takes the place of `from` at a renewal. */
+  | {
+      readonly kind: 'scheduled'
+      readonly from: Purchase
+      readonly plan: PlanSnapshot
+      readonly at: Date
+    }
+  | { readonly kind: 'credits'; readonly credits: bigint }
+  /** What was bought is gone since. */
+  | { readonly kind: 'nothing' }
+
+export async function readDone(pages: PageParts, checkout: Checkout): Promise<Done> {
+  const { caller, session } = checkout
+  const { receipt, card, given } = await read(pages, caller, async (sql) => {
+    const receipt = await readReceipt(
+      sql,
+      caller.providerId,
+      await findPaidOnCheckout(sql, caller.providerId, session),
+    )
+    const card = await findCard(sql, caller.providerId, session.customerRef)
+    return { receipt, card, given: await readGiven(sql, checkout, receipt?.intent) }
+  })
+  const now = new Date(pages.clock.now())
+  const savedCard = chargeable(card)
+  if (given.kind !== 'plan') return { receipt, savedCard, given }
+  const isRunning = givesAccess(given.purchase, now)
+  const needsCredits =
+    isRunning && isCreditBased(given.plan) && !(await hasCredits(pages, checkout))
+  return { receipt, savedCard, given: { ...given, isRunning, needsCredits } }
+}
+
+/** The saved card, if it may be charged without the customer. */
+export function chargeable(card: Card | undefined): NamedCard | undefined {
+  return card?.reusable === true ? card : undefined
+}
+
+export async function readReceipt(
+  sql: Queryable,
+  providerId: string,
+  intent: PaymentIntent | undefined,
+): Promise<Receipt | undefined> {
+  if (intent === undefined) return undefined
+  const { invoiceRef } = intent
+  const invoice = invoiceRef === null ? undefined : await findInvoice(sql, providerId, invoiceRef)
+  return { intent, invoice }
+}
+
+type Found =
+  | Exclude<Given, { kind: 'plan' }>
+  | Pick<Extract<Given, { kind: 'plan' }>, 'kind' | 'purchase' | 'plan'>
+
+async function readGiven(
+  sql: Queryable,
+  { caller, session }: Checkout,
+  paid: PaymentIntent | undefined,
+): Promise<Found> {
+  const { customerRef, productRef, planRef } = session
+  if (session.purpose === 'credit_topup') {
+    const credits = paid?.credits ?? null
+    return credits === null ? { kind: 'nothing' } : { kind: 'credits', credits }
+  }
+  if (productRef === null || planRef === null) return { kind: 'nothing' }
+  const held = await findDecidingPurchase(sql, caller.providerId, customerRef, productRef)
+  const next = held?.scheduledPlan ?? null
+  if (held !== undefined && next?.reference === planRef) {
+    const at = held.scheduledPlanAt ?? held.nextBillingDate
+    if (at !== null) return { kind: 'scheduled', from: held, plan: next, at }
+  }
+  const of = { customerRef, productRef, planRef }
+  const purchase = await findLastOfPlan(sql, caller.providerId, of)
+  const plan = purchase?.planSnapshot ?? null
+  return purchase === undefined || plan === null
+    ? { kind: 'nothing' }
+    : { kind: 'plan', purchase, plan }
+}
+
+async function hasCredits(pages: PageParts, { caller, session }: Checkout): Promise<boolean> {
+  const { customerRef } = session
+  return wholeCredits(await pages.wallets.read({ ...caller, customerRef })) > 0
+}

@@ -1,0 +1,27 @@
+import type { Plan } from '@tollgate/domain/plans/plan'
+import { heldAlready, soldOut } from '@tollgate/domain/purchases/decide-activation'
+import { decideChange } from '@tollgate/domain/purchases/decide-switch'
+import { isEnding } from '@tollgate/domain/purchases/transitions'
+import type { Checkout } from './checkout.ts'
+import type { Choice } from './read-choice.ts'
+
+/** Says why a plan cannot be taken now, and what the customer can do. `reason` is that of the decision. */
+export function refusedStepText(
+  { frame }: Checkout,
+  { held }: Choice,
+  plan: Plan,
+  reason: string,
+  now: Date,
+): string {
+  const { t, formats } = frame
+  if (reason === soldOut) return t('checkout:planSoldOut')
+  if (reason === heldAlready) return t('checkout:freePlanHeld')
+  const asked = { held, plan, isFirstCharge: false, currency: undefined, at: now }
+  const decision = decideChange(asked)
+  if (decision.kind !== 'too-early') return t('checkout:notOffered')
+  const { from, until } = decision
+  const values = { plan: from.planSnapshot?.name ?? from.productName, date: formats.date(until) }
+  return from.autoRenew && !isEnding(from)
+    ? t('checkout:cancelFirst', values)
+    : t('checkout:heldUntil', values)
+}

@@ -1,0 +1,161 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ReactElement } from 'react'
+import { findCard } from '@tollgate/domain/cards/repository'
+import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
+import { trialEnd } from '@tollgate/domain/pricing/trial'
+import { decideSwitch } from '@tollgate/domain/purchases/decide-switch'
+import { read } from '../../http/read.ts'
+import { requireProvider } from '../../http/require.ts'
+import { requireCardEntry } from '../card-setup.ts'
+import type { PageParts } from '../frame.ts'
+import type { Notice } from '../notice.tsx'
+import { sendPage } from '../page.tsx'
+import type { Asked } from './asked.ts'
+import type { NamedCard } from '../card-name.ts'
+import { checkoutOf, operationOfCheckout, type Checkout } from './checkout.ts'
+import { chargeAfterTrial, firstPeriodEnd, nextChargeOf } from './next-charge.ts'
+import { NotSoldPage } from './not-sold-page.tsx'
+import { PayForm, type PayFormProps } from './pay-form.tsx'
+import { requestOf } from './payment-request-of.ts'
+import { replacedWords } from './plan-change.ts'
+import { priceChoice, readBilling } from './read-billing.ts'
+import type { Choice, Step } from './read-choice.ts'
+import { chargeable } from './read-done.ts'
+import { ReviewPage } from './review-page.tsx'
+import { ActivateForm, SaveCardForm, TrialForm, type StartOrder } from './start-forms.tsx'
+
+/** A step at which a plan is taken. */
+type Takeable = Exclude<Step, { kind: 'already-active' | 'invalid' }>
+
+type ReviewRequest = {
+  readonly choice: Choice
+  readonly step: Takeable
+  readonly asked: Asked
+  readonly notice: Notice | undefined
+}
+
+/** Shows the chosen plan, what it costs now and later, and the form that takes it. */
+export async function showReview(
+  pages: PageParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { choice, step, asked, notice }: ReviewRequest,
+): Promise<FastifyReply> {
+  const checkout = checkoutOf(request)
+  const { product, held } = choice
+  const { plan } = step
+  const shown = { checkout, product, plan, isTriable: step.kind === 'try', notice }
+  const now = new Date(pages.clock.now())
+  if (step.kind !== 'payment-required') {
+    const order = await readOrder(pages, checkout, step, now)
+    const { scheduled, change, currency } = order
+    const replaced =
+      held === undefined || scheduled !== undefined
+        ? undefined
+        : replacedWords(held, change, now, checkout.frame)
+    const form = startForm(pages, checkout, step, order)
+    return sendPage(
+      reply,
+      200,
+      <ReviewPage {...{ ...shown, currency, replaced }}>{form}</ReviewPage>,
+    )
+  }
+  const pay = await readPayForm(pages, request, { step, choice, asked })
+  if (pay === undefined) {
+    const text = checkout.frame.t('checkout:cannotBePaid')
+    return sendPage(reply, 410, <NotSoldPage checkout={checkout} text={text} />)
+  }
+  const { currency } = pay.priced
+  const replaced = held && replacedWords(held, pay.change, now, checkout.frame)
+  return sendPage(
+    reply,
+    200,
+    <ReviewPage {...{ ...shown, currency, replaced }}>
+      <PayForm {...pay} />
+    </ReviewPage>,
+  )
+}
+
+type Unpaid = Exclude<Takeable, { kind: 'payment-required' }>
+
+function startForm(
+  pages: PageParts,
+  checkout: Checkout,
+  step: Unpaid,
+  order: StartOrder,
+): ReactElement {
+  const { plan } = step
+  const shown = { checkout, plan, order }
+  if (step.kind === 'try' && !step.needsCard) return <TrialForm {...shown} />
+  if (step.kind === 'activate' || step.kind === 'schedule') return <ActivateForm {...shown} />
+  requireCardEntry(pages, checkout)
+  return <SaveCardForm {...shown} start={step.kind === 'try' ? 'trial' : 'activate'} />
+}
+
+/** What a plan costs that starts without a payment, and when. */
+async function readOrder(
+  pages: PageParts,
+  checkout: Checkout,
+  step: Unpaid,
+  now: Date,
+): Promise<StartOrder> {
+  const { plan } = step
+  const savedCard = await readSavedCard(pages, checkout)
+  const { cycleMode } = await requireProvider(pages, checkout.caller)
+  const { currency } = plan
+  const nothing = { change: undefined, scheduled: undefined, trialEndsAt: undefined, savedCard }
+  if (step.kind === 'try') {
+    const trialEndsAt = trialEnd(plan.terms.trialDays, now)
+    const next = trialEndsAt && chargeAfterTrial(plan, currency, trialEndsAt)
+    return { ...nothing, currency, trialEndsAt, next }
+  }
+  const start = step.kind === 'card-required' ? step.start : step
+  if (start.kind === 'schedule') {
+    const { from, at } = start.change
+    const next = nextChargeOf(plan, from.currency, at)
+    return { ...nothing, currency: from.currency, scheduled: start.change, next }
+  }
+  const { change } = start
+  const endsAt = change?.period.end ?? firstPeriodEnd(plan, cycleMode, now)
+  const shownIn = change?.currency ?? currency
+  return { ...nothing, currency: shownIn, change, next: nextChargeOf(plan, shownIn, endsAt) }
+}
+
+type Paying = {
+  readonly step: Extract<Step, { kind: 'payment-required' }>
+  readonly choice: Choice
+  readonly asked: Asked
+}
+
+/** Returns undefined for a plan that cannot be paid now. */
+async function readPayForm(
+  pages: PageParts,
+  request: FastifyRequest,
+  { step, choice, asked }: Paying,
+): Promise<PayFormProps | undefined> {
+  const checkout = checkoutOf(request)
+  requireCardEntry(pages, checkout)
+  const { plan, isFirstCharge } = step
+  const currency = currenciesOf(plan).find((code) => code === asked.currency) ?? plan.currency
+  const billing = await readBilling(pages, checkout, asked.billing)
+  const wanted = requestOf(checkout, { plan: plan.reference, currency })
+  const operation = operationOfCheckout(pages, request)
+  const priced = await priceChoice(pages, operation, wanted, billing.details)
+  if (priced.kind === 'refused') return undefined
+  const { now } = operation
+  const { cycleMode } = await requireProvider(pages, checkout.caller)
+  const change = decideSwitch({ held: choice.held, plan, isFirstCharge, currency, at: now })
+  const endsAt = change?.period.end ?? firstPeriodEnd(plan, cycleMode, now)
+  const next = nextChargeOf(plan, currency, endsAt)
+  const savedCard = await readSavedCard(pages, checkout)
+  return { checkout, plan, isFirstCharge, billing, priced, change, next, savedCard }
+}
+
+function readSavedCard(
+  pages: PageParts,
+  { caller, customer }: Checkout,
+): Promise<NamedCard | undefined> {
+  return read(pages, caller, async (sql) =>
+    chargeable(await findCard(sql, caller.providerId, customer.reference)),
+  )
+}
