@@ -66,6 +66,15 @@ function describeBodies(under: () => FrontUnderTest): void {
     expect(body).toEqual({ authorization: 'Bearer k', idempotencyKey: 'i' })
   })
 
+  it.each([
+    ['/accents', '{"größe":"à ÿ"}'],
+    ['/wide', '{"größe":"漢字"}'],
+  ])('answers in UTF-8 (%s)', async (target, body) => {
+    const connection = await under().connect()
+    await connection.write(requestText({ target }, '{}'))
+    expect((await connection.answer())?.body).toBe(body)
+  })
+
   it('takes an absent body and absent headers for empty ones', async () => {
     const connection = await under().connect()
     await connection.write(headText({ target: '/echo' }))
