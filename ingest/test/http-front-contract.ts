@@ -402,6 +402,19 @@ function describeClosing(
     await vi.waitUntil(() => calls.includes('/gated'), { timeout: 20_000, interval: 5 })
   }
 
+  it('does not wait for a connection that never sent a request', async () => {
+    const { front } = under()
+    const silent = await under().connect()
+    // Once a later connection is served, the silent one is accepted too.
+    const asking = await under().connect()
+    await asking.write(requestText({ target: '/echo' }, ''))
+    await asking.answer()
+    const startedMs = performance.now()
+    await front.close(20_000)
+    expect(performance.now() - startedMs).toBeLessThan(10_000)
+    await silent.closed()
+  })
+
   it('says that a port is taken', async () => {
     const other = new FrontUnderTest(await create())
     await expect(other.front.listen('127.0.0.1', under().port)).rejects.toThrow(/in use/)
