@@ -1,5 +1,5 @@
 /*
- * What every command of this repository needs before it can run, on a machine that has only Node 20: the packages of
+ * What every command of this repository needs before it can run, on a machine that has only Node: the packages of
  * the lock file and the built code. Plain JavaScript without imports of packages, because it runs before they exist.
  *
  * As a command: `node deploy/prepare.mjs`. Quick when there is nothing to do.
@@ -8,6 +8,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isSupported, unsupportedText } from './node-versions.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -23,11 +24,8 @@ export function prepare() {
 }
 
 function requireNode(version) {
-  const [major, minor] = version.split('.').map(Number)
-  if (major === 20 && minor >= 19) return
-  console.error(
-    `Tollgate needs Node.js 20 (20.19 or later); this is ${version}. Install that version and try again.`,
-  )
+  if (isSupported(version)) return
+  console.error(unsupportedText(version))
   process.exit(1)
 }
 
