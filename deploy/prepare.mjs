@@ -49,7 +49,7 @@ function hasBuild() {
 }
 
 /** The npm beside this node, so that a version manager's choice of node is kept. */
-function npmCommand() {
+export function npmCommand() {
   return process.platform === 'win32' ? 'npm.cmd' : 'npm'
 }
 
