@@ -62,9 +62,7 @@ export function supervise(
         await pause(noticeMs, givingUp.signal)
         const isWorthIt = launches < firstLaunchesMax && interruptions.explains(error, launches)
         if (isStopping || !isWorthIt) throw error
-        report(
-          `${part.name} was interrupted while it started; starting it again. Log: ${part.logPath}`,
-        )
+        report(interruptedText(part))
         await relaunchDelay()
       }
     }
@@ -117,6 +115,10 @@ export function supervise(
       await running?.end()
     },
   }
+}
+
+function interruptedText({ name, logPath }: Part): string {
+  return `${name} was interrupted while it started; starting it again. Log: ${logPath}`
 }
 
 /** Ends early when it is aborted. */
