@@ -13,7 +13,7 @@ export const supportedLines = engines.node.split('||').map((range) => {
 })
 
 /** The line that the image runs on and that the docs recommend. */
-export const recommendedMajor = 24
+const recommendedMajor = 24
 
 /** `version` is the text of `process.versions.node`. */
 export function isSupported(version) {
