@@ -14,12 +14,12 @@
 # inside it, so it runs with a read-only root file system.
 
 # Debian 13, because upstream's builds of uWebSockets.js need glibc 2.38.
-ARG NODE_IMAGE=node:20.20.2-trixie-slim
+ARG NODE_IMAGE=node:24.21.0-trixie-slim
 
 # Where the native listener comes from:
 #   npm       the package of the lock file, whose digest is in ingest/src/http/uws-binary.ts
 #   upstream  a tagged release of the project itself. Look at it first, then name the file you looked at:
-#             --build-arg UWS=upstream --build-arg UWS_VERSION=v20.57.0 --build-arg UWS_SHA256=<of uws_linux_…_115.node>
+#             --build-arg UWS=upstream --build-arg UWS_VERSION=v20.57.0 --build-arg UWS_SHA256=<of uws_linux_…_137.node>
 ARG UWS=npm
 ARG UWS_SHA256
 

@@ -1,5 +1,5 @@
 /*
- * What every command of this repository needs before it can run, on a machine that has only Node 20: the packages of
+ * What every command of this repository needs before it can run, on a machine that has only Node: the packages of
  * the lock file and the built code. Plain JavaScript without imports of packages, because it runs before they exist.
  *
  * As a command: `node deploy/prepare.mjs`, with what the tests and checks need. Quick when there is nothing to do.
@@ -9,6 +9,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { clearInterval, setInterval } from 'node:timers'
 import { fileURLToPath } from 'node:url'
+import { isSupported, unsupportedText } from './node-versions.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const modules = join(root, 'node_modules')
@@ -31,11 +32,8 @@ export async function prepare({ development }) {
 }
 
 function requireNode(version) {
-  const [major, minor] = version.split('.').map(Number)
-  if (major === 20 && minor >= 19) return
-  console.error(
-    `Tollgate needs Node.js 20 (20.19 or later); this is ${version}. Install that version and try again.`,
-  )
+  if (isSupported(version)) return
+  console.error(unsupportedText(version))
   process.exit(1)
 }
 
@@ -107,7 +105,7 @@ function hasBuild() {
 }
 
 /** The npm beside this node, so that a version manager's choice of node is kept. */
-function npmCommand() {
+export function npmCommand() {
   return process.platform === 'win32' ? 'npm.cmd' : 'npm'
 }
 

@@ -52,7 +52,7 @@ describe('the Dockerfile', () => {
 
   it('runs on the Node the packages ask for, on a system that upstream binaries load on', () => {
     const [, major, system] = /^ARG NODE_IMAGE=node:(\d+)\.\d+\.\d+-(\w+)-slim$/m.exec(dockerfile)!
-    expect(engines.node).toMatch(new RegExp(`<${Number(major) + 1}$`))
+    expect(engines.node.split(' || ').at(-1)).toBe(`^${major}.0.0`)
     expect(system).toBe('trixie')
   })
 

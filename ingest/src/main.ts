@@ -12,6 +12,7 @@ try {
     port: ingest.port,
     adminPort: ingest.adminPort,
     front: ingest.front,
+    notice: ingest.notice,
   }))
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error

@@ -34,6 +34,8 @@ export type Ingest = Service & {
   readonly port: number
   readonly adminPort: number
   readonly front: HttpFront['kind'] | undefined
+  /** One line for whoever starts it, where there is one to say. */
+  readonly notice: string | undefined
 }
 
 /**
@@ -51,6 +53,9 @@ export function createIngest(config: IngestConfig, overrides: IngestOverrides = 
     },
     get front() {
       return running?.front
+    },
+    get notice() {
+      return running?.notice
     },
     start: async () => {
       const parts = await openParts(config, overrides)
@@ -73,6 +78,7 @@ type Running = {
   readonly port: number
   readonly adminPort: () => number
   readonly front: HttpFront['kind']
+  readonly notice: string | undefined
   readonly stop: () => Promise<void>
 }
 
@@ -91,7 +97,9 @@ async function run(
   const elsewhere = { askForKey: createAskForKey(proxy), askControlPlane: proxy.post }
   const opened = await openDataPlane(config, parts, metrics, counts, elsewhere)
   const dataPlane = tracing === undefined ? opened : traceDataPlane(tracing, opened)
-  const createFront = givenFront ?? (await chooseFront(config, logger))
+  const { createFront, notice } = givenFront
+    ? { createFront: givenFront, notice: undefined }
+    : await chooseFront(config)
   const answerFailure = createAnswerFailure(logger)
   const routes = hotRoutes({
     ...dataPlane,
@@ -132,6 +140,7 @@ async function run(
     port,
     adminPort: () => admin.port,
     front: front.kind,
+    notice,
     // The front first: what it still answers needs all the others.
     stop: async () => {
       await front.close(config.shutdownGraceMs)

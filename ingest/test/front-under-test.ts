@@ -10,8 +10,17 @@ import type {
 } from '../src/http/http-front.ts'
 import { NodeFront } from '../src/http/node-front.ts'
 import { UwsFront } from '../src/http/uws-front.ts'
-import { loadUws } from '../src/http/uws-load.ts'
+import { loadUws, UwsNotLoadableError } from '../src/http/uws-load.ts'
 import { RawConnection } from './raw-connection.ts'
+
+/**
+ * True where the C library is too old for the native binary of this Node: there is no native front to test. Any other
+ * reason not to load fails the tests.
+ */
+export const lacksGlibcOfUws: boolean = await loadUws('pinned').then(
+  () => false,
+  (error: unknown) => error instanceof UwsNotLoadableError && error.neededGlibc !== undefined,
+)
 
 export async function createUwsFront(): Promise<CreateHttpFront> {
   const uws = await loadUws('pinned')
@@ -104,6 +113,8 @@ export class FrontUnderTest {
         status: 200,
         body: JSON.stringify({ authorization, idempotencyKey }),
       })),
+      route('/accents', () => ({ status: 200, body: '{"größe":"à ÿ"}' })),
+      route('/wide', () => ({ status: 200, body: '{"größe":"漢字"}' })),
       route('/created', () => ({ status: 201, body: '{}', headers: [['x-more', 'yes']] })),
       route('/throws', () => {
         throw new Error('thrown')

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CreateHttpFront } from '../src/http/http-front.ts'
+import { describeClosing } from './http-front-closing-contract.ts'
 import { echoFallback, FrontUnderTest, sha256Of, testLimits } from './front-under-test.ts'
 import { describeRequestIds, describeTraceHeaders } from './head-contract.ts'
 import { headText, requestText, type RawConnection } from './raw-connection.ts'
@@ -48,6 +49,15 @@ function describeBodies(under: () => FrontUnderTest): void {
     await connection.write(requestText({ target: '/keys', headers }, '{}'))
     const body: unknown = JSON.parse((await connection.answer())!.body)
     expect(body).toEqual({ authorization: 'Bearer k', idempotencyKey: 'i' })
+  })
+
+  it.each([
+    ['/accents', '{"größe":"à ÿ"}'],
+    ['/wide', '{"größe":"漢字"}'],
+  ])('answers in UTF-8 (%s)', async (target, body) => {
+    const connection = await under().connect()
+    await connection.write(requestText({ target }, '{}'))
+    expect((await connection.answer())?.body).toBe(body)
   })
 
   it('takes an absent body and absent headers for empty ones', async () => {
@@ -343,47 +353,5 @@ function describeAborts(under: () => FrontUnderTest): void {
     const connection = await under().connect()
     await connection.write(request)
     expect((await connection.answer())?.status).toBe(200)
-  })
-}
-
-function describeClosing(
-  under: () => FrontUnderTest,
-  create: () => Promise<CreateHttpFront>,
-): void {
-  it('answers what is in flight, then ends its connections', async () => {
-    const busy = await under().connect()
-    const idle = await under().connect()
-    await busy.write(requestText({ target: '/gated' }, 'x'))
-    await isAsked(under())
-    const closed = under().front.close(5_000)
-    await sleep(20)
-    under().openGate()
-    const answer = await busy.answer()
-    expect(answer?.body).toBe('{"gated":true}')
-    expect(answer?.headers.get('connection')).toBe('close')
-    await closed
-    await idle.closed()
-    await expect(under().connect()).rejects.toThrow('ECONNREFUSED')
-  })
-
-  it('does not wait longer than it is told', async () => {
-    const connection = await under().connect()
-    await connection.write(requestText({ target: '/gated' }, 'x'))
-    await isAsked(under())
-    const startedMs = performance.now()
-    await under().front.close(50)
-    expect(performance.now() - startedMs).toBeLessThan(2_000)
-    expect(await connection.answer()).toBeUndefined()
-    under().openGate()
-  })
-
-  /** A request that was not read yet is not in flight: closing may end its connection at once. */
-  async function isAsked({ calls }: FrontUnderTest): Promise<void> {
-    await vi.waitUntil(() => calls.includes('/gated'), { timeout: 20_000, interval: 5 })
-  }
-
-  it('says that a port is taken', async () => {
-    const other = new FrontUnderTest(await create())
-    await expect(other.front.listen('127.0.0.1', under().port)).rejects.toThrow(/in use/)
   })
 }

@@ -1,8 +1,11 @@
-import { createNodeFront, createUwsFront } from './front-under-test.ts'
+import { describe } from 'vitest'
+import { createNodeFront, createUwsFront, lacksGlibcOfUws } from './front-under-test.ts'
 import { describeHotRoutes } from './http-front-contract.ts'
 import { describeFallback } from './http-front-fallback-contract.ts'
 
-describeHotRoutes('uWebSockets.js', createUwsFront)
+describe.skipIf(lacksGlibcOfUws)('native', () => {
+  describeHotRoutes('uWebSockets.js', createUwsFront)
+  describeFallback('uWebSockets.js', createUwsFront)
+})
 describeHotRoutes('node:http', createNodeFront)
-describeFallback('uWebSockets.js', createUwsFront)
 describeFallback('node:http', createNodeFront)

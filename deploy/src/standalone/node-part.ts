@@ -39,7 +39,7 @@ export function nodePart(options: NodePartOptions): Part {
     const gone = untilGone(child)
     const kill = (): void => void child.kill('SIGKILL')
     giveUp.addEventListener('abort', kill)
-    const problem = await untilReady(child, gone)
+    const { problem, notice } = await untilReady(child, gone)
     giveUp.removeEventListener('abort', kill)
     if (problem !== undefined) {
       const wasKilled = child.signalCode !== null && !giveUp.aborted
@@ -55,6 +55,7 @@ export function nodePart(options: NodePartOptions): Part {
     void gone.then(() => watched.abort())
     return {
       pid: child.pid,
+      notice,
       gone,
       end: async () => {
         watched.abort()
@@ -76,19 +77,30 @@ export function nodePart(options: NodePartOptions): Part {
   return { name: options.name, logPath: options.logPath, launch }
 }
 
-/** What went wrong instead, if anything. */
-async function untilReady(child: ChildProcess, gone: Promise<string>): Promise<string | undefined> {
+type Readiness = {
+  /** Why the process did not get ready. */
+  readonly problem?: string
+  /** What its ready message asks to be shown to the operator. */
+  readonly notice?: string | undefined
+}
+
+async function untilReady(child: ChildProcess, gone: Promise<string>): Promise<Readiness> {
   const patience = new AbortController()
-  const late = sleep(startTimeoutMs, `not ready within ${startTimeoutMs} ms.`, patience).catch(
-    () => undefined,
+  const late = sleep(startTimeoutMs, undefined, patience).then(
+    () => ({ problem: `not ready within ${startTimeoutMs} ms.` }),
+    () => ({}),
   )
-  const ready = new Promise<undefined>((resolve) => {
-    // Every service says what it is ready with; the first word is enough.
-    child.once('message', () => resolve(undefined))
+  const ready = new Promise<Readiness>((resolve) => {
+    // A service sends its first message when it is ready.
+    child.once('message', (message) => {
+      const { notice } = message as { readonly notice?: string }
+      resolve({ notice })
+    })
   })
-  const problem = await Promise.race([ready, gone, late])
+  const ended = gone.then((problem) => ({ problem }))
+  const readiness = await Promise.race([ready, ended, late])
   patience.abort()
-  return problem
+  return readiness
 }
 
 function untilGone(child: ChildProcess): Promise<string> {

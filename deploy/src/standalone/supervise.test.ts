@@ -17,6 +17,7 @@ function controlledPart(launches: Controlled[], failures: number): Part {
       const gone = new Promise<string>((resolve) => (goneWith = resolve))
       const launched: Controlled = {
         pid: 1_000 + launches.length,
+        notice: 'It is slow here.',
         gone,
         end: async () => {
           hasEnded = true
@@ -31,7 +32,7 @@ function controlledPart(launches: Controlled[], failures: number): Part {
   }
 }
 
-test('launches a part again that ended by itself, and says so', async () => {
+test('reports the notice of the first launch, launches a part again that ended by itself, and says so', async () => {
   const launches: Controlled[] = []
   const lines: string[] = []
   const pids: (number | undefined)[] = []
@@ -44,8 +45,12 @@ test('launches a part again that ended by itself, and says so', async () => {
   launches[0]?.crash('SIGKILL')
   await vi.waitFor(() => expect(launches).toHaveLength(2), { timeout: 5_000 })
   await vi.waitFor(() => expect(pids).toEqual([1_000, 1_001]))
-  expect(lines[0]).toBe('part ended (SIGKILL); starting it again. Log: /log')
-  expect(lines[1]).toContain('not yet')
+  expect(lines.slice(0, 2)).toEqual([
+    'It is slow here.',
+    'part ended (SIGKILL); starting it again. Log: /log',
+  ])
+  expect(lines.slice(2).join()).not.toContain('It is slow here.')
+  expect(lines[2]).toContain('not yet')
   expect(lines.at(-1)).toBe('part runs again')
   await part.stop()
   expect(launches[1]?.ended()).toBe(true)

@@ -4,6 +4,8 @@ import { Interruptions } from './interruptions.ts'
 /** One launched process of a part. */
 export type RunningPart = {
   readonly pid: number | undefined
+  /** One line that it wants its operator to read. */
+  readonly notice?: string | undefined
   /** Resolves with how it ended, whether it was asked to or not. */
   readonly gone: Promise<string>
   /** Asks it to finish, and kills it when it does not in time. */
@@ -53,14 +55,14 @@ export function supervise(
   async function launchFirst(): Promise<void> {
     for (let launches = 1; ; launches += 1) {
       try {
-        return await launch()
+        await launch()
+        if (running?.notice !== undefined) report(running.notice)
+        return
       } catch (error) {
         await pause(noticeMs, givingUp.signal)
         const isWorthIt = launches < firstLaunchesMax && interruptions.explains(error, launches)
         if (isStopping || !isWorthIt) throw error
-        report(
-          `${part.name} was interrupted while it started; starting it again. Log: ${part.logPath}`,
-        )
+        report(interruptedText(part))
         await relaunchDelay()
       }
     }
@@ -113,6 +115,10 @@ export function supervise(
       await running?.end()
     },
   }
+}
+
+function interruptedText({ name, logPath }: Part): string {
+  return `${name} was interrupted while it started; starting it again. Log: ${logPath}`
 }
 
 /** Ends early when it is aborted. */

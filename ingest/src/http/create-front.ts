@@ -1,4 +1,3 @@
-import type { Logger } from '@tollgate/platform/observability/logger'
 import type { CreateHttpFront } from './http-front.ts'
 import { NodeFront } from './node-front.ts'
 import type { AcceptedBinary } from './uws-binary.ts'
@@ -10,23 +9,35 @@ export type FrontChoice = {
   readonly uwsBinary: AcceptedBinary
 }
 
+export type ChosenFront = {
+  readonly createFront: CreateHttpFront
+  /** One line for the operator, where the front is not the one that this installation could have. */
+  readonly notice: string | undefined
+}
+
 /**
- * The listener that is asked for. With 'auto' a platform without a native binary gets the plain one; a binary that is
- * there but not the accepted one stops the start whatever is asked for, since that is no matter of platform.
+ * Chooses the configured listener. With 'auto' a platform on which the native binary does not load gets the node:http
+ * one, with a notice; a binary that is not the accepted one stops the start whatever is configured, since that is not a
+ * matter of platform.
  */
-export async function chooseFront(choice: FrontChoice, logger: Logger): Promise<CreateHttpFront> {
-  if (choice.front === 'node') return createNodeFront
+export async function chooseFront(choice: FrontChoice): Promise<ChosenFront> {
+  if (choice.front === 'node') return { createFront: createNodeFront, notice: undefined }
   try {
     const uws = await loadUws(choice.uwsBinary)
-    return (options) => new UwsFront(uws, options)
+    return { createFront: (options) => new UwsFront(uws, options), notice: undefined }
   } catch (error) {
     if (choice.front === 'uws' || !(error instanceof UwsNotLoadableError)) throw error
-    logger.warn(
-      { err: error },
-      'uWebSockets.js is not available here; listening with node:http, at a fraction of the speed',
-    )
-    return createNodeFront
+    return { createFront: createNodeFront, notice: nodeFrontNotice(error) }
   }
+}
+
+/** The cost is measured in docs/decisions/0078. */
+export function nodeFrontNotice({ message, neededGlibc }: UwsNotLoadableError): string {
+  const remedy =
+    neededGlibc === undefined
+      ? 'run on Linux with glibc, macOS or Windows, on a processor that uWebSockets.js has a binary for'
+      : `run on a system with glibc ${neededGlibc} (Debian 13, Ubuntu 24.04, the image of the Dockerfile) or on Node 20`
+  return `HTTP is served by node:http, because ${message}. A usage call costs ingest about three times the processor time. For the native front, ${remedy}.`
 }
 
 const createNodeFront: CreateHttpFront = (options) => new NodeFront(options)

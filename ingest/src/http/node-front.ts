@@ -22,6 +22,8 @@ export class NodeFront implements HttpFront {
   readonly #server: Server
   /** Holds the head of the request that arrives now, and of no other. */
   readonly #head = new RequestHead()
+  /** All that are open. */
+  readonly #connections = new Set<Socket>()
   /** Connections on which nothing more is executed. */
   readonly #ended = new WeakSet<Socket>()
   #isClosing = false
@@ -36,6 +38,10 @@ export class NodeFront implements HttpFront {
       connectionsCheckingInterval: connectionsCheckedEveryMs,
       // We refuse these ourselves: node:http answers 400 and executes what follows.
       requireHostHeader: false,
+    })
+    this.#server.on('connection', (socket: Socket) => {
+      this.#connections.add(socket)
+      socket.once('close', () => this.#connections.delete(socket))
     })
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
       this.#serve(request, response)
@@ -60,7 +66,9 @@ export class NodeFront implements HttpFront {
   async close(graceMs: number): Promise<void> {
     if (this.#isClosing) return
     this.#isClosing = true
+    // This closes connections that are idle after a request, but would wait the whole grace for one that never sent a byte.
     const closed = new Promise((resolve) => this.#server.close(resolve))
+    for (const socket of this.#connections) if (socket.bytesRead === 0) socket.destroy()
     const timer = setTimeout(() => this.#server.closeAllConnections(), graceMs)
     await closed
     clearTimeout(timer)

@@ -21,9 +21,17 @@ export function sendAnswer(response: HttpResponse, answer: Answer, options: Send
   response.cork(() => {
     writeHead(response, answer.status, answer.headers, options.requestId)
     response.writeHeader('content-type', 'application/json; charset=utf-8')
-    if (options.hasBody) response.end(body, options.closesConnection)
+    if (options.hasBody) response.end(utf8(body), options.closesConnection)
     else response.endWithoutBody(Buffer.byteLength(body), options.closesConnection)
   })
+}
+
+/**
+ * Returns what uWebSockets.js sends as UTF-8. Its binary for Node 24 sends a string as Latin-1 when no character is above
+ * U+00FF; bytes are sent as they are. Plain ASCII, nearly every answer, is the same in both and is not copied.
+ */
+export function utf8(text: string): string | Buffer {
+  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text)
 }
 
 export function writeHead(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   assertAcceptedBinary,
@@ -9,6 +9,9 @@ import {
   UwsBinaryRefusedError,
   uwsBinaryPath,
 } from './uws-binary.ts'
+
+/** Of Node 20, 22 and 24. */
+const abis = [115, 127, 137]
 
 let folder: string
 let path: string
@@ -25,6 +28,16 @@ afterAll(() => rm(folder, { recursive: true }))
 it('takes the binary that npm installed', () => {
   expect(uwsBinaryPath()).toBeDefined()
   assertAcceptedBinary(uwsBinaryPath()!, 'pinned')
+})
+
+it('has pinned what the package holds for every Node that we run on', async () => {
+  const packageFolder = dirname(uwsBinaryPath()!)
+  const files = await readdir(packageFolder)
+  for (const abi of abis) {
+    const ofAbi = files.filter((file) => file.endsWith(`_${abi}.node`))
+    expect(ofAbi).toContain(`uws_linux_x64_${abi}.node`)
+    for (const file of ofAbi) assertAcceptedBinary(join(packageFolder, file), 'pinned')
+  }
 })
 
 it('refuses any other under the same name, and any name it does not know', async () => {

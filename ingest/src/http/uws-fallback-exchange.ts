@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { BodyCollector } from './body-collector.ts'
 import type { Answer, FallbackAnswer, FallbackRequest } from './http-front.ts'
-import { sendAnswer, writeHead } from './uws-answer.ts'
+import { sendAnswer, utf8, writeHead } from './uws-answer.ts'
 import type { UwsContext } from './uws-context.ts'
 import { queryOf, readHeadWithMethod } from './uws-head.ts'
 import { refuseAndClose } from './uws-refusal.ts'
@@ -105,7 +105,7 @@ class FallbackExchange {
     response.cork(() => {
       writeHead(response, answer.status, answer.headers, this.#head.requestId)
       const closes = this.#context.isClosing
-      if (body !== undefined) response.end(body, closes)
+      if (body !== undefined) response.end(typeof body === 'string' ? utf8(body) : body, closes)
       else if (answer.reportedLength !== undefined) {
         response.endWithoutBody(answer.reportedLength, closes)
       } else {

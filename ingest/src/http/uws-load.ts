@@ -3,14 +3,21 @@ import { assertAcceptedBinary, uwsBinaryPath, type AcceptedBinary } from './uws-
 
 export type UwsModule = typeof uws
 
-/** Why this platform runs without the native listener. */
+/** Why this platform runs without the native listener: the message is one line, without a full stop. */
 export class UwsNotLoadableError extends Error {
   override readonly name = 'UwsNotLoadableError'
+  /** The C library that the binary needs, where a newer one than the system's is all that is missing. */
+  readonly neededGlibc: string | undefined
+
+  constructor(message: string, options?: ErrorOptions & { readonly neededGlibc?: string }) {
+    super(message, options)
+    this.neededGlibc = options?.neededGlibc
+  }
 }
 
 /**
- * Loads the native module after looking at its file. Throws UwsNotLoadableError where there is no binary that fits
- * this platform, and UwsBinaryRefusedError where there is one that is not accepted.
+ * Loads the native module after comparing its file with the accepted one. Throws UwsNotLoadableError where no binary
+ * fits this platform, and UwsBinaryRefusedError where the binary is not accepted.
  */
 export async function loadUws(accepted: AcceptedBinary): Promise<UwsModule> {
   const path = uwsBinaryPath()
@@ -25,6 +32,21 @@ export async function loadUws(accepted: AcceptedBinary): Promise<UwsModule> {
     const loaded = (await import('uWebSockets.js')) as unknown as { default: UwsModule }
     return loaded.default
   } catch (cause) {
-    throw new UwsNotLoadableError('uWebSockets.js did not load', { cause })
+    throw explainLoadError(cause)
   }
+}
+
+/** The package wraps the loader's error in a text of several lines whose last one is the loader's. */
+export function explainLoadError(cause: unknown): UwsNotLoadableError {
+  const text = String(cause).trim()
+  const neededGlibc = /`GLIBC_([\d.]+)' not found/.exec(text)?.[1]
+  if (neededGlibc === undefined) {
+    const reason = text.slice(text.lastIndexOf('\n') + 1)
+    return new UwsNotLoadableError(`uWebSockets.js did not load (${reason})`, { cause })
+  }
+  const major = process.versions.node.split('.')[0]
+  return new UwsNotLoadableError(
+    `the uWebSockets.js binary for Node ${major} needs glibc ${neededGlibc} or later`,
+    { cause, neededGlibc },
+  )
 }

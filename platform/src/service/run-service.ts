@@ -2,6 +2,12 @@ import type { Observability } from '../observability/open-observability.ts'
 import { createPrivateFiles } from './private-files.ts'
 import type { Service } from './service.ts'
 
+/** What a service tells when it is ready, to its parent process and to its log. */
+export type ReadyMessage = Readonly<Record<string, unknown>> & {
+  /** One line for the operator: something that works less well than it could. Logged as a warning. */
+  readonly notice?: string | undefined
+}
+
 /**
  * Runs a service as this process: starts it, stops it on SIGINT, SIGTERM, or when the parent that holds the other end
  * of an IPC channel goes away, so that no orphan keeps a data folder open. Tells that parent once it is ready. Traces of
@@ -10,7 +16,7 @@ import type { Service } from './service.ts'
 export async function runService(
   service: Service,
   { logger, tracing }: Observability,
-  readyMessage: () => Record<string, unknown> = () => ({}),
+  readyMessage: () => ReadyMessage = () => ({}),
 ): Promise<void> {
   createPrivateFiles()
   let isStopping = false
@@ -39,6 +45,9 @@ export async function runService(
     logger.fatal({ err: error }, 'could not start')
     process.exit(1)
   }
-  process.send?.({ ready: true, ...readyMessage() })
-  logger.info(readyMessage(), 'ready')
+  const message = readyMessage()
+  process.send?.({ ready: true, ...message })
+  const { notice, ...ready } = message
+  if (notice !== undefined) logger.warn(notice)
+  logger.info(ready, 'ready')
 }

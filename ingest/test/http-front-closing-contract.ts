@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it, vi } from 'vitest'
+import type { CreateHttpFront } from '../src/http/http-front.ts'
+import { FrontUnderTest } from './front-under-test.ts'
+import { requestText } from './raw-connection.ts'
+
+/** How every HttpFront ends, and what it says when it cannot begin. */
+export function describeClosing(
+  under: () => FrontUnderTest,
+  create: () => Promise<CreateHttpFront>,
+): void {
+  it('answers what is in flight, then ends its connections', async () => {
+    const busy = await under().connect()
+    const idle = await under().connect()
+    await busy.write(requestText({ target: '/gated' }, 'x'))
+    await isAsked(under())
+    const closed = under().front.close(5_000)
+    await sleep(20)
+    under().openGate()
+    const answer = await busy.answer()
+    expect(answer?.body).toBe('{"gated":true}')
+    expect(answer?.headers.get('connection')).toBe('close')
+    await closed
+    await idle.closed()
+    await expect(under().connect()).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('does not wait longer than it is told', async () => {
+    const connection = await under().connect()
+    await connection.write(requestText({ target: '/gated' }, 'x'))
+    await isAsked(under())
+    const startedMs = performance.now()
+    await under().front.close(50)
+    expect(performance.now() - startedMs).toBeLessThan(2_000)
+    expect(await connection.answer()).toBeUndefined()
+    under().openGate()
+  })
+
+  /** A request that was not read yet is not in flight: closing may end its connection at once. */
+  async function isAsked({ calls }: FrontUnderTest): Promise<void> {
+    await vi.waitUntil(() => calls.includes('/gated'), { timeout: 20_000, interval: 5 })
+  }
+
+  it('does not wait for a connection that never sent a request', async () => {
+    const { front } = under()
+    const silent = await under().connect()
+    // Once a later connection is served, the silent one is accepted too.
+    const asking = await under().connect()
+    await asking.write(requestText({ target: '/echo' }, ''))
+    await asking.answer()
+    const startedMs = performance.now()
+    await front.close(20_000)
+    expect(performance.now() - startedMs).toBeLessThan(10_000)
+    await silent.closed()
+  })
+
+  it('says that a port is taken', async () => {
+    const other = new FrontUnderTest(await create())
+    await expect(other.front.listen('127.0.0.1', under().port)).rejects.toThrow(/in use/)
+  })
+}
