@@ -96,6 +96,7 @@ export default tseslint.config(
       globals: {
         AbortController: 'readonly',
         DOMParser: 'readonly',
+        Event: 'readonly',
         FormData: 'readonly',
         URLSearchParams: 'readonly',
         addEventListener: 'readonly',

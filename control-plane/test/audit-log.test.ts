@@ -375,19 +375,14 @@ describe('a sealed log', () => {
   test('is verified and exported by command', async () => {
     const lines: string[] = []
     const { database } = mcp.stack
-    const output = createOutput(
-      () => 'text',
-      (line) => lines.push(line),
-    )
-    const parts = { database, output }
+    const parts = { database, output: createOutput(() => 'text', lines.push.bind(lines)) }
     const { providerId } = mcp.tenant
     await sealEntries(database.in('sandbox'), 0n, new Date())
     await verifyAuditCommand(parts, { provider: providerId })
     const head = /sandbox {2}whole .* ([0-9a-f]{64})$/m.exec(lines.join('\n'))?.[1]
     await verifyAuditCommand(parts, { head: head! })
-    await expect(verifyAuditCommand(parts, { head: '0'.repeat(64) })).rejects.toThrow(
-      'the seal 000',
-    )
+    const unknown = verifyAuditCommand(parts, { head: '0'.repeat(64) })
+    await expect(unknown).rejects.toThrow('the seal 000')
     lines.length = 0
     await exportAuditCommand(parts, { provider: providerId })
     const exported = lines.map((line) => JSON.parse(line) as { type: string; sha256?: string })

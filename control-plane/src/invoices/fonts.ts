@@ -15,12 +15,12 @@ const require = createRequire(import.meta.url)
 
 const files: Readonly<Record<Weight, readonly string[]>> = {
   regular: [
-    'dejavu-fonts-ttf/ttf/DejaVuSans.ttf',
-    '@expo-google-fonts/biz-udpgothic/400Regular/BIZUDPGothic_400Regular.ttf',
+    require.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
+    require.resolve('@expo-google-fonts/biz-udpgothic/400Regular/BIZUDPGothic_400Regular.ttf'),
   ],
   bold: [
-    'dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf',
-    '@expo-google-fonts/biz-udpgothic/700Bold/BIZUDPGothic_700Bold.ttf',
+    require.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'),
+    require.resolve('@expo-google-fonts/biz-udpgothic/700Bold/BIZUDPGothic_700Bold.ttf'),
   ],
 }
 
@@ -30,7 +30,7 @@ const opened = new Map<string, Font>()
 function fontOf(file: string): Font {
   const found = opened.get(file)
   if (found !== undefined) return found
-  const font = create(readFileSync(require.resolve(file)))
+  const font = create(readFileSync(file))
   if (!('hasGlyphForCodePoint' in font)) throw new Error(`${file} holds several fonts`)
   opened.set(file, font)
   return font

@@ -57,7 +57,12 @@ export async function repairLog(
     const copies = await dropSegments(folder.log, plan.upTo, plan.damaged, aside)
     const first = plan.upTo + 1
     output.show({
-      json: { isWhole: true, firstSegment: first, dropped: plan.damaged.map(({ number }) => number), copies },
+      json: {
+        isWhole: true,
+        firstSegment: first,
+        dropped: plan.damaged.map(({ number }) => number),
+        copies,
+      },
       text: [
         `The log begins at segment ${first}. Everything before it is stored in ClickHouse.`,
         ...copies.map((copy) => `A copy of the damaged file is in ${copy}.`),
