@@ -8,7 +8,7 @@ import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { keepReports } from '@tollgate/domain/reconciliation/reports-repository'
-import { issueSample } from './printed-invoice.ts'
+import { creditSample, issueSample } from './printed-invoice.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /*
@@ -30,6 +30,7 @@ const names = [
   'eventId',
   'keyId',
   'invoiceRef',
+  'creditNoteRef',
   'paymentIntentRef',
   'reconciliationRef',
   'endpointId',
@@ -89,6 +90,7 @@ async function furnish(key: string, word: string): Promise<Refs> {
   const eventsPath = '/v1/ui/events'
   const events = await stack.call<{ events: { id: string }[] }>(key, 'GET', eventsPath)
   const paymentIntentRef = await keepPaymentIntent(key, customerRef)
+  const invoiceRef = await issueSample(stack, key, customerRef)
   const deliveriesPath = '/v1/ui/webhook-deliveries'
   const told = await stack.call<{ deliveries: { id: string }[] }>(key, 'GET', deliveriesPath)
   const again = { endpointId: endpoint.id, onlyFailed: true }
@@ -103,7 +105,8 @@ async function furnish(key: string, word: string): Promise<Refs> {
     sessionId: session.sessionId,
     eventId: events.body.events[0]!.id,
     keyId: (await make<{ keyId: string }>('/v1/ui/api-keys', { name: word })).keyId,
-    invoiceRef: await issueSample(stack, key, customerRef),
+    invoiceRef,
+    creditNoteRef: await creditSample(stack, key, invoiceRef),
     paymentIntentRef,
     reconciliationRef: await keepReconciliation(key, customerRef),
     endpointId: endpoint.id,
@@ -153,6 +156,7 @@ const unknown: Refs = {
   eventId: 'evt_NOBODYS00000',
   keyId: 'key_NOBODYS00000',
   invoiceRef: 'inv_NOBODYS00000',
+  creditNoteRef: 'crn_NOBODYS00000',
   paymentIntentRef: 'txn_NOBODYS00000',
   reconciliationRef: 'rec_NOBODYS00000',
   endpointId: 'we_NOBODYS00000',

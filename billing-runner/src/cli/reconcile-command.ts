@@ -53,12 +53,12 @@ export async function reconcileNow(
   })
   const standing = compared.flatMap(standingOf).length
   const gaps = compared.flatMap(({ outcome }) => outcome.reports.flatMap((each) => each.gaps))
-  if (standing > 0)
-    throw new CliError(
-      `${standing} ${standing === 1 ? 'finding differs' : 'findings differ'}. See docs/operations.md, Reconciliation.`,
-    )
-  if (gaps.length > 0)
-    throw new CliError('Not everything could be compared. Run the command again later.')
+  const problems = [
+    standing > 0 && `${standing} ${standing === 1 ? 'finding differs' : 'findings differ'}.`,
+    gaps.length > 0 && 'Not everything could be compared: run the command again later.',
+  ].filter((problem) => problem !== false)
+  if (problems.length === 0) return
+  throw new CliError(`${problems.join(' ')} See docs/operations.md, Reconciliation.`)
 }
 
 /** Partitions whose counts differ from the records, also those of which nothing would be repaired. */

@@ -218,7 +218,7 @@ test('what was bought has its invoices in the portal, which say how it was paid'
   await visitor.inspect('portal-invoices-paid')
   await page.setViewportSize({ width: 390, height: 844 })
   await expect(page.evaluate(brokenDates)).resolves.toEqual([])
-  const link = await row.getByRole('link').getAttribute('href')
+  const link = await row.getByRole('link', { name: /^Download/ }).getAttribute('href')
   const pdf = await page.request.get(new URL(link!, page.url()).href)
   expect(pdf.headers()['content-type']).toBe('application/pdf')
   expect((await pdf.body()).subarray(0, 5).toString()).toBe('%PDF-')

@@ -317,7 +317,7 @@ test('what the ledger has otherwise than the processor and the wallet is found',
 test('a processor that is away leaves a gap, and the rest is compared', async () => {
   await payments.simulator.simulator.stop()
   const { lines, failure } = await reconcile()
-  expect(failure).toMatch(/^Not everything/)
+  expect(failure).toContain('Not everything could be compared')
   expect(lines).toContainEqual(
     expect.stringContaining('refund not compared: the payment processor did not answer'),
   )
