@@ -1,0 +1,120 @@
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export type Outcome = {
+  readonly status: number | null
+  readonly output: string
+  readonly seconds: number
+}
+
+/** A person who has a clone, an empty home folder and one version of Node, and nothing else. */
+export type Newcomer = {
+  readonly home: string
+  readonly clone: string
+  /** Runs a script of bash, by default in the clone. Output is standard output and standard error together. */
+  run(script: string, options?: RunOptions): Promise<Outcome>
+  /** Starts a script that goes on. */
+  start(script: string, folder?: string): Running
+  remove(): void
+}
+
+export type RunOptions = {
+  readonly folder?: string
+  readonly timeoutMs?: number
+}
+
+export type Running = {
+  output(): string
+  /** Resolves with the output once it matches; throws if the script ends before, or the time is over. */
+  until(pattern: RegExp, timeoutMs: number): Promise<string>
+  /** Ctrl-C. Resolves with the exit code. */
+  interrupt(): Promise<number | null>
+}
+
+const user = 'newcomer'
+
+/** Makes the account (root is needed), and clones the repository at its last commit. */
+export function createNewcomer(repository: string, nodeFolder: string): Newcomer {
+  const home = mkdtempSync(join(tmpdir(), 'tollgate-newcomer-'))
+  execFileSync('useradd', ['--home-dir', home, '--shell', '/bin/bash', user])
+  execFileSync('chown', [user, home])
+  execFileSync('chmod', ['755', home])
+  const clone = join(home, 'tollgate')
+  execFileSync('git', ['clone', '--quiet', '--no-hardlinks', repository, clone])
+  execFileSync('chown', ['-R', `${user}:`, clone])
+  // Where packages come from is a fact of the machine, not of the person.
+  const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()
+  const variables = [
+    `HOME=${home}`,
+    `PATH=${nodeFolder}:/usr/local/bin:/usr/bin:/bin`,
+    `npm_config_registry=${registry}`,
+    'LANG=C.UTF-8',
+  ]
+  const begin = (script: string, folder: string): ChildProcess =>
+    spawn('runuser', ['-u', user, '--', 'env', '-i', ...variables, 'bash', '-c', script], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    })
+  return {
+    home,
+    clone,
+    run: (script, { folder = clone, timeoutMs = 120_000 } = {}) =>
+      untilEnd(begin(script, folder), timeoutMs),
+    start: (script, folder = clone) => follow(begin(script, folder)),
+    remove: () => {
+      spawnSync('userdel', [user])
+      execFileSync('rm', ['-rf', home])
+    },
+  }
+}
+
+function gather(child: ChildProcess): () => string {
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  }
+  return () => text
+}
+
+async function untilEnd(child: ChildProcess, timeoutMs: number): Promise<Outcome> {
+  const startedAtMs = Date.now()
+  const output = gather(child)
+  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), timeoutMs)
+  const status = await gone(child)
+  clearTimeout(timer)
+  return { status, output: output(), seconds: (Date.now() - startedAtMs) / 1_000 }
+}
+
+function follow(child: ChildProcess): Running {
+  const output = gather(child)
+  const ended = gone(child)
+  let isOver = false
+  void ended.then(() => (isOver = true))
+  return {
+    output,
+    until: async (pattern, timeoutMs) => {
+      for (const deadline = Date.now() + timeoutMs; !pattern.test(output());) {
+        if (isOver) throw new Error(`ended before ${String(pattern)}:\n${output()}`)
+        if (Date.now() > deadline) throw new Error(`no ${String(pattern)} in time:\n${output()}`)
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+      return output()
+    },
+    interrupt: async () => {
+      signalGroup(child, 'SIGINT')
+      return ended
+    },
+  }
+}
+
+/** As a terminal does it: the signal reaches every process of the command. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid !== undefined) process.kill(-child.pid, signal)
+}
+
+function gone(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => child.once('close', (status) => resolve(status)))
+}
