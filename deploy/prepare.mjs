@@ -66,7 +66,10 @@ function hasTestPackages() {
 
 async function install({ development }) {
   const wanted = wantedPackages({ development }).length
-  const parameters = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
+  // `npm ci` begins by deleting all packages, also from under an installation that runs: what is missing is added instead.
+  const isAddition = development && hasPackages({ development: false })
+  const command = isAddition ? ['install', '--no-save', '--include=dev'] : ['ci']
+  const parameters = [...command, '--no-audit', '--no-fund', '--loglevel=error']
   if (!development) parameters.push('--omit=dev')
   const detail = () => `, ${countPackages()} of about ${wanted}`
   await run(npmCommand(), parameters, { text: 'Installing packages', detail })

@@ -53,7 +53,7 @@ test.each([
 ])('%j is refused whole', async (body, code) => {
   const answer = await mcp.bootstrap(body)
   expect([answer.status, answer.body.code]).toEqual([400, code])
-  expect(Object.keys(answer.body).sort()).toEqual(['code', 'message', 'statusCode'])
+  expect(Object.keys(answer.body).sort()).toEqual(['code', 'message', 'requestId', 'statusCode'])
   expect(await mcp.eventTypes()).toEqual([])
   const list = await mcp.call<{ total: number }>('GET', '/v1/sdk/products')
   expect(list.body.total).toBe(0)

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runToEnd } from '../src/instance/instance.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/instance/temporary-folder.ts'
 import { lockFolder } from '../src/standalone/folder-lock.ts'
-import { host } from '../src/standalone/ports.ts'
+import { findFreePort, host } from '../src/standalone/ports.ts'
 
 /* Starts that cannot succeed: each ends with an exit code other than 0 and lines that say what to do. */
 
@@ -140,6 +140,21 @@ describe('npm start refuses', () => {
     expect(code).toBe(1)
     expect(output.trim().split('\n').slice(1)).toEqual([
       `Port ${port} on ${host} is in use. Stop what listens there, or choose another port with TOLLGATE_PORT.`,
+    ])
+  })
+
+  test('one port for the service and for ClickHouse', async () => {
+    const port = await findFreePort(new Set())
+    const { code, output } = await runToEnd({
+      dataDir: join(folder.path, 'one-port'),
+      port,
+      environment: { ...process.env, TOLLGATE_CLICKHOUSE_PORT: String(port) },
+    })
+    expect([code, output.trim().split('\n').slice(1)]).toEqual([
+      1,
+      [
+        `TOLLGATE_PORT and TOLLGATE_CLICKHOUSE_PORT are both ${port}. Choose another port for one of them.`,
+      ],
     ])
   })
 

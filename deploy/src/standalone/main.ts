@@ -25,10 +25,10 @@ const report = (line: string): void => console.error(`[${new Date().toISOString(
 /** Asked to stop while still starting: the start comes to its end first, so that nothing is left half up. */
 let opening: Promise<Installation> | undefined
 let openedFolder: DataFolder | undefined
-let isStopping = false
+let stoppingSinceMs: number | undefined
 async function stop(): Promise<void> {
-  if (isStopping) return
-  isStopping = true
+  if (stoppingSinceMs !== undefined) return
+  stoppingSinceMs = performance.now()
   say('\nStopping ... (Ctrl-C again ends it at once)')
   const installation = await opening?.catch(() => undefined)
   await installation?.close()
@@ -44,9 +44,15 @@ async function stopAtOnce(signal: keyof typeof exitCodes): Promise<void> {
   process.exit(exitCodes[signal])
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => void (isStopping ? stopAtOnce(signal) : stop()))
+/** One Ctrl-C may arrive twice: the terminal sends it to every process, and npm passes it on. */
+const sameSignalMs = 500
+function onSignal(signal: keyof typeof exitCodes): Promise<void> | undefined {
+  if (stoppingSinceMs === undefined) return stop()
+  const isSame = performance.now() - stoppingSinceMs < sameSignalMs
+  return isSame ? undefined : stopAtOnce(signal)
 }
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void onSignal(signal))
 process.on('disconnect', () => void stop())
 
 try {
@@ -63,7 +69,7 @@ try {
   const hasDemoPage = demoPage === 'yes'
   opening = openInstallation({ folder, port, hungAfterSeconds, hasDemoPage, environment, report })
   const { credentials, steps } = await opening
-  if (!isStopping) {
+  if (stoppingSinceMs === undefined) {
     const inside = relative(process.cwd(), folder.root)
     const dataDirShown = inside === '' || inside.startsWith('..') ? folder.root : inside
     const startedInMs = Date.now() - startedAtMs

@@ -2,6 +2,9 @@ import { nearestName } from '@tollgate/schemas/nearest-name'
 import { settingsSections } from '../settings/settings-sections.ts'
 import { StartRefusedError } from './start-refused.ts'
 
+/** Read by `deploy/compose.yaml`, whose `.env` file a shell may have read too. */
+const composeVariables = ['TOLLGATE_VERSION']
+
 /** Variables that only tests read. */
 const testPrefix = 'TOLLGATE_TEST_'
 
@@ -19,7 +22,7 @@ export function requireKnownSettings(
 
 function knownVariables(): ReadonlySet<string> {
   const settings = settingsSections.flatMap((section) => Object.values(section.settings))
-  return new Set(settings.map(({ variable }) => variable))
+  return new Set([...settings.map(({ variable }) => variable), ...composeVariables])
 }
 
 function unknownLine(name: string, known: ReadonlySet<string>): string {

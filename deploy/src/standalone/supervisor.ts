@@ -18,6 +18,7 @@ import {
   type Shared,
 } from './services.ts'
 import { standaloneSettings } from './settings.ts'
+import { StartRefusedError } from './start-refused.ts'
 import { ownStores, simulatesStripe } from './stores.ts'
 import { supervise, type Part, type SupervisedPart } from './supervise.ts'
 
@@ -130,6 +131,11 @@ async function chooseFreeAddresses({ port, environment }: SupervisorOptions): Pr
     environment,
   )
   if (clickhousePort !== 0 && ownStores(environment).clickhouse) {
+    if (clickhousePort === port) {
+      throw new StartRefusedError(
+        `TOLLGATE_PORT and TOLLGATE_CLICKHOUSE_PORT are both ${port}. Choose another port for one of them.`,
+      )
+    }
     await requireFreePort(clickhousePort, 'TOLLGATE_CLICKHOUSE_PORT')
   }
   return await chooseAddresses(port, clickhousePort)

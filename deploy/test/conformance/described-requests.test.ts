@@ -120,16 +120,22 @@ function withUnknownFields(value: unknown): unknown {
   return { ...Object.fromEntries(fields), unheardOf: { deep: [1, null, 'x'] }, planIdea: 'pln_1' }
 }
 
+/** Operations whose body is refused for a field that they do not know: a misspelled one would change nothing. */
+const strictOperations: ReadonlySet<string> = new Set(['updateMerchant'])
+
 test('every example of a body passes its operation’s schema, with fields that nobody knows too', async () => {
   const refused: string[] = []
   for (const described of operations) {
-    const { content } = described.operation.requestBody ?? {}
+    const { operationId, requestBody } = described.operation
+    const isStrict = strictOperations.has(operationId)
+    const content = requestBody?.content
     for (const [what, { value }] of Object.entries(content?.['application/json']?.examples ?? {})) {
       for (const sent of [value, withUnknownFields(value)]) {
         const body = JSON.stringify(sent)
         const answer = await ask(described.method, addressOf(described), { body, headers: json })
         const isRefused = answer.status >= 500 || answer.text.includes('Validation failed')
-        if (isRefused) refused.push(`${described.operation.operationId}, ${what}: ${answer.text}`)
+        const isWanted = isStrict && sent !== value
+        if (isRefused !== isWanted) refused.push(`${operationId}, ${what}: ${answer.text}`)
       }
     }
   }

@@ -176,9 +176,9 @@ test('the pages say when it ends, and what is charged until then', async () => {
   })
   const { path, get } = await openLink(session.body.customerUrl)
   const own = `${path}/purchases/${purchase.reference}`
-  expect(await get(`${own}/cancel`)).toContain('It still renews on')
+  expect(await get(`${own}/cancel`)).toContain('The plan still renews on')
   await change('cancel', '2026-01-28T12:00:00Z')
-  expect(await get(own)).toContain('because its notice had passed')
+  expect(await get(own)).toContain('because the notice period had passed')
   const asked = { customerRef: await shop.payments.createCustomer(), productRef, planRef }
   const checkout = await shop.payments.call<{ checkoutUrl: string }>(
     'POST',

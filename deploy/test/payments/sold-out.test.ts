@@ -204,6 +204,6 @@ test('the checkout shows a plan that is sold out, and does not offer it', async 
   expect(list).toContain('Sold out')
   expect(list).not.toContain('Choose Last piece')
   expect(await (await get(`${path}?plan=${planRef}`, cookie)).text()).toContain(
-    'The plan is sold out.',
+    'This plan is sold out.',
   )
 })
