@@ -73,7 +73,7 @@ async function openCheckout(checkoutUrl = '') {
 /** Pays the first unpaid invoice that the checkout shows. */
 async function payDebt(checkoutUrl: string | undefined, card = 'pm_card_visa'): Promise<void> {
   const { path, page, get, post } = await openCheckout(checkoutUrl)
-  expect(page).toContain('Please pay what is open first')
+  expect(page).toContain('Please pay your unpaid invoices first')
   const form = /action="([^"]+\/debts\/[^"]+)"/.exec(page)?.[1] ?? ''
   const payment = (await post(form)).headers.get('location') ?? ''
   expect(await (await get(payment)).text()).toContain('Pay $19.00')
@@ -99,7 +99,7 @@ describe('while the invoice is unpaid', () => {
       message: expect.stringContaining('unpaid invoices') as string,
     })
     const { path, page, post } = await openCheckout(answer.checkoutUrl)
-    expect(page).toContain('Please pay what is open first')
+    expect(page).toContain('Please pay your unpaid invoices first')
     for (const act of ['activate', 'trial', 'pay']) await post(`${path}/${act}`)
     expect(await stack.purchasesOf(purchase.customerRef)).toHaveLength(1)
     expect(await check()).toMatchObject({ withinLimits: false, remaining: 0, plan: '' })
