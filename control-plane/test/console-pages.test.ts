@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
 import { join } from 'node:path'
@@ -144,6 +145,19 @@ describe('signing in', () => {
     const answer = await browser.submit('/console/sign-in', fields, page)
     expect(answer.headers.get('location')).toBe('/console')
   })
+})
+
+test('a kept form that its reader made up is left out', async () => {
+  const browser = openBrowser()
+  const page = await browser.load('/console/sign-in')
+  const [, formToken = ''] = /name="formToken" value="([^"]+)"/.exec(page.text) ?? []
+  for (const made of ['null', '{"fields":{"email":{}},"text":null}', '{']) {
+    const json = Buffer.from(made).toString('base64url')
+    const signature = createHmac('sha256', formToken).update(`kept x ${json}`).digest('base64url')
+    browser.cookies.set('form', `x.${json}.${signature}`)
+    const answer = await browser.load('/console/sign-in?kept=x')
+    expect([answer.status, answer.text.includes('Your password is set.')]).toEqual([200, false])
+  }
 })
 
 describe('setting a password', () => {
