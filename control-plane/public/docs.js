@@ -15,12 +15,16 @@ for (const block of document.querySelectorAll('.code')) {
   const button = document.createElement('button')
   button.type = 'button'
   button.className = 'button copy'
-  button.textContent = 'Copy'
-  button.setAttribute('aria-label', `Copy: ${block.dataset.name}`)
+  // People who speak to their computer say what they see: the label begins with it.
+  const show = (text) => {
+    button.textContent = text
+    button.setAttribute('aria-label', `${text}: ${block.dataset.name}`)
+  }
+  show('Copy')
   button.addEventListener('click', async () => {
     await copy(block.querySelector('pre').textContent)
-    button.textContent = 'Copied'
-    setTimeout(() => (button.textContent = 'Copy'), 2_000)
+    show('Copied')
+    setTimeout(() => show('Copy'), 2_000)
   })
   block.append(button)
 }

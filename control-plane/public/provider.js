@@ -28,12 +28,16 @@ for (const command of document.querySelectorAll('[data-command]')) {
   const button = document.createElement('button')
   button.type = 'button'
   button.className = 'button copy'
-  button.textContent = 'Copy'
-  button.setAttribute('aria-label', `Copy: ${command.dataset.command}`)
+  // People who speak to their computer say what they see: the label begins with it.
+  const show = (text) => {
+    button.textContent = text
+    button.setAttribute('aria-label', `${text}: ${command.dataset.command}`)
+  }
+  show('Copy')
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(command.querySelector('code').textContent)
-    button.textContent = 'Copied'
-    setTimeout(() => (button.textContent = 'Copy'), 2_000)
+    show('Copied')
+    setTimeout(() => show('Copy'), 2_000)
   })
   command.append(button)
 }

@@ -1,3 +1,8 @@
+import { createHmac } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { get } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
 import { createUser, inviteByOperator, password, quickPasswords } from './console-user.ts'
@@ -142,6 +147,19 @@ describe('signing in', () => {
   })
 })
 
+test('a kept form that its reader made up is left out', async () => {
+  const browser = openBrowser()
+  const page = await browser.load('/console/sign-in')
+  const [, formToken = ''] = /name="formToken" value="([^"]+)"/.exec(page.text) ?? []
+  for (const made of ['null', '{"fields":{"email":{}},"text":null}', '{']) {
+    const json = Buffer.from(made).toString('base64url')
+    const signature = createHmac('sha256', formToken).update(`kept x ${json}`).digest('base64url')
+    browser.cookies.set('form', `x.${json}.${signature}`)
+    const answer = await browser.load('/console/sign-in?kept=x')
+    expect([answer.status, answer.text.includes('Your password is set.')]).toEqual([200, false])
+  }
+})
+
 describe('setting a password', () => {
   test('takes the link that was pasted, once, and asks again for what is wrong', async () => {
     const email = `invited${(count += 1)}@example.com`
@@ -217,6 +235,21 @@ describe('approving a CLI session', () => {
     ])
   })
 
+  test('answers an address that is no session with 404, and a forged form the same', async () => {
+    const browser = await signedIn()
+    const home = await browser.load('/console')
+    for (const sessionId of ['%00', '%ED%A0%80', 'x', 'A'.repeat(32)]) {
+      const path = `/console/cli/${sessionId}`
+      const answers = [
+        await browser.load(path),
+        await browser.submit(`${path}/approve`, { environment: 'sandbox' }, home),
+        await browser.submit(`${path}/decline`, {}, home),
+      ]
+      const expected = sessionId.startsWith('%ED') ? 400 : 404
+      expect(answers.map(({ status }) => status)).toEqual([expected, expected, expected])
+    }
+  })
+
   test('is not for members', async () => {
     const browser = await signedIn('member')
     const { sessionId } = await openCliSession()
@@ -254,10 +287,87 @@ describe('the start page and unknown paths', () => {
       ['POST', '/demo/portal', html],
     ] as const) {
       const answer = await browser.load(path, { method, headers })
-      expect(answer.text).toBe(
-        `{"statusCode":404,"error":"Not Found","message":"Cannot ${method} ${path}"}`,
-      )
+      expect(JSON.parse(answer.text)).toEqual({
+        statusCode: 404,
+        error: 'Not Found',
+        message: `Cannot ${method} ${path}`,
+        code: 'route_not_found',
+        requestId: answer.headers.get('x-request-id'),
+      })
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
     }
+  })
+})
+
+describe('the demo on the start page', () => {
+  /** A service with a demo file of that content; null: with none. `read` returns what `/` shows a local browser. */
+  const openDemo = async (
+    content: string | null,
+    demoFile = join(stack.folder, `demo${(count += 1)}.json`),
+  ) => {
+    if (content !== null) await writeFile(demoFile, content)
+    const service = stack.createService({ TOLLGATE_DEMO_FILE: demoFile })
+    await service.start()
+    const read = (headers: Record<string, string> = {}) =>
+      new Promise<{ status: number | undefined; html: string }>((resolve, reject) => {
+        const url = `http://127.0.0.1:${service.port}/`
+        get(url, { agent: false, headers: { accept: 'text/html', ...headers } }, (response) => {
+          const { statusCode: status } = response
+          text(response).then((html) => resolve({ status, html }), reject)
+        }).on('error', reject)
+      })
+    return { read, stop: () => service.stop() }
+  }
+
+  const demoOf = (sandboxKey: string): string =>
+    JSON.stringify({
+      sandboxKey,
+      productRef: 'prd_1',
+      meterRef: 'requests',
+      customer: { name: 'Ada', reference: 'cus_1' },
+      healthUrls: {},
+    })
+
+  test('shows the key under a loopback name only, whatever host a request forwards, until it expires', async () => {
+    const { sandboxKey, providerId } = tenant
+    const { read, stop } = await openDemo(demoOf(sandboxKey))
+    const shows = async (headers?: Record<string, string>): Promise<boolean> =>
+      (await read(headers)).html.includes(sandboxKey)
+    expect(await shows()).toBe(true)
+    expect(await shows({ host: 'localhost:8787' })).toBe(true)
+    expect(await shows({ host: '[::1]:8787' })).toBe(true)
+    // Ingest passes on what its client asked for.
+    expect(await shows({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': 'localhost' })).toBe(
+      true,
+    )
+    expect(await shows({ 'x-forwarded-host': 'rebound.example' })).toBe(false)
+    const rebound = { host: 'rebound.example', 'x-forwarded-host': 'localhost' }
+    expect(await shows(rebound)).toBe(false)
+    await stack.database.control`
+      update api_keys set expires_at = ${new Date('2026-03-01T00:00:01Z')}
+      where provider_id = ${providerId} and environment = 'sandbox'`
+    expect(await shows()).toBe(true)
+    stack.clock.set('2026-03-01T00:00:01Z')
+    expect(await shows()).toBe(false)
+    await stop()
+  })
+
+  test.each([
+    ['cut off', '{"sandboxKey":'],
+    ['incomplete', '{}'],
+    ['missing', null],
+  ])('is left out if its file is %s', async (_, content) => {
+    const { read, stop } = await openDemo(content)
+    const { status, html } = await read()
+    expect(status).toBe(200)
+    expect(html).toContain('First steps')
+    await stop()
+  })
+
+  test('is left out if its file cannot be read', async () => {
+    // A folder fails for every user, root included.
+    const { read, stop } = await openDemo(null, stack.folder)
+    expect((await read()).status).toBe(200)
+    await stop()
   })
 })

@@ -6,6 +6,7 @@ import type { TaxCharge } from '@tollgate/domain/pricing/line-inputs'
 import { invoiceToHttp } from '../src/http/translate/invoice.ts'
 import { creditNoteTexts } from '../src/invoices/credit-note-texts.ts'
 import { invoiceTexts } from '../src/invoices/invoice-texts.ts'
+import { cardText } from '../src/invoices/document-formats.ts'
 import { drawableLogo } from '../src/invoices/logo.ts'
 import type { Brand } from '../src/invoices/render-document.ts'
 import { renderCreditNote, renderInvoice } from '../src/invoices/render-invoice.ts'
@@ -90,6 +91,16 @@ describe('on paper', () => {
     expect(texts.notes).toEqual(note === undefined ? [] : [note])
     const taken = texts.sums.filter(([name]) => name === 'Taken back by the bank')
     expect(taken).toEqual(status === 'lost' ? [['Taken back by the bank', '$56.00']] : [])
+  })
+
+  test.each([
+    ['visa', 'Visa'],
+    ['amex', 'American Express'],
+    ['jcb', 'JCB'],
+    ['unionpay', 'UnionPay'],
+  ])('a card of %s reads %s, as on the pages', (brand, name) => {
+    const paidWith = { ...samplePayment.paidWith!, brand }
+    expect(cardText(paidWith)).toBe(`${name} ending in 4242`)
   })
 
   test('stand credits that were bought, and a credit note that is void', () => {

@@ -4,6 +4,7 @@ import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
+import { accentStylesheetPath } from '../src/pages/accent-stylesheet.ts'
 import { creditSample, issueSample } from './printed-invoice.ts'
 import { readPdf } from './read-pdf.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
@@ -120,7 +121,7 @@ describe('an open portal', () => {
     const closed = await (await get(opened)).text()
     expect(closed).toContain('You are signed out')
     expect(closed).toContain('Weather &amp; Co')
-    expect(closed).toContain('/customer/files/accent/ffff00.css')
+    expect(closed).toMatch(/\/customer\/files\/accent\/ffff00-[0-9a-f]{12}\.css/)
     expect(closed).not.toContain('customer0')
     expect(closed).not.toContain('@example.com')
     const [name] = opened.cookie.split('=')
@@ -218,10 +219,14 @@ describe('an open portal', () => {
   })
 
   test('has the colours of any accent in a stylesheet of its own', async () => {
-    const { status, headers } = await stack.fetch('/customer/files/accent/ffff00.css')
+    const path = accentStylesheetPath('', '#ffff00')
+    const { status, headers } = await stack.fetch(path)
     expect([status, headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8'])
     expect(headers.get('cache-control')).toContain('immutable')
-    for (const file of ['FFFF00.css', 'fff.css', 'ffff00', 'ffff00;}.css']) {
+    // An address of another version is answered, but the answer is not kept.
+    const other = await stack.fetch(path.replace(/-\w+/, '-000000000000'))
+    expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store'])
+    for (const file of ['FFFF00-000000000000.css', 'ffff00.css', 'ffff00', 'ffff00;}.css']) {
       const answer = await stack.fetch(`/customer/files/accent/${encodeURIComponent(file)}`)
       expect(answer.status, file).toBe(400)
     }

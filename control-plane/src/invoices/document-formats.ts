@@ -1,4 +1,5 @@
 import { expiryText } from './card-expiry.ts'
+import { brandName } from '@tollgate/domain/payments/card-brand'
 import type { PaidWith } from '@tollgate/domain/payments/payment-intent'
 import type { ChargedPeriod } from '@tollgate/domain/pricing/invoice-line'
 import { say } from './document-words.ts'
@@ -23,8 +24,7 @@ export function countryText(code: string): string {
 
 /** `Visa ending in 4242` */
 export function cardText({ brand, last4 }: PaidWith): string {
-  const name = `${brand.slice(0, 1).toUpperCase()}${brand.slice(1)}`
-  return say('card', { brand: name, last4 })
+  return say('card', { brand: brandName(brand), last4 })
 }
 
 /** `Visa ending in 4242 (12/2034)` */

@@ -5,13 +5,14 @@ import type { Asset } from '@tollgate/domain/merchants/assets'
 const pixelsMax = 1_000_000
 
 /**
- * Returns the logo's bytes if a PDF can hold them, which are a JPEG or a PNG that is not interlaced. The PNG is read
- * whole first: pdfkit decodes it later, where a damaged one would end the process.
+ * Returns the logo's bytes if a PDF can hold them, which are a JPEG or a PNG that is not interlaced. The PNG is read whole
+ * and built anew from the chunks that were checked: pdfkit decodes it later, in a callback whose error ends the process, and
+ * takes the last of several headers.
  */
 export function drawableLogo(asset: Asset | undefined): Buffer | null {
   if (asset === undefined) return null
   if (asset.contentType === 'image/jpeg') return asset.bytes
-  return asset.contentType === 'image/png' && isWholePng(asset.bytes) ? asset.bytes : null
+  return asset.contentType === 'image/png' ? checkedPng(asset.bytes) : null
 }
 
 /** Samples of each pixel, and the bits that a sample may have, by colour type. */
@@ -22,20 +23,44 @@ const pngColors = new Map<number, { readonly samples: number; readonly bits: rea
   [4, { samples: 2, bits: [8, 16] }],
   [6, { samples: 4, bits: [8, 16] }],
 ])
+const palette = 3
 
-function isWholePng(png: Buffer): boolean {
+function checkedPng(png: Buffer): Buffer | null {
   const chunks = chunksOf(png)
-  const header = chunks?.find(({ type }) => type === 'IHDR')?.data
-  if (chunks === undefined || header?.length !== 13) return false
-  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)]
-  const [bits, colorType, , , interlace] = header.subarray(8)
+  const header = chunks?.[0]
+  if (chunks === undefined || header?.type !== 'IHDR' || header.data.length !== 13) return null
+  const [width, height] = [header.data.readUInt32BE(0), header.data.readUInt32BE(4)]
+  const [bits, colorType, compression, filter, interlace] = header.data.subarray(8)
   const color = pngColors.get(colorType!)
-  if (color === undefined || !color.bits.includes(bits!) || interlace !== 0) return false
-  if (width === 0 || height === 0 || width * height > pixelsMax) return false
-  if (colorType === 3 && !chunks.some(({ type }) => type === 'PLTE')) return false
+  if (color === undefined || !color.bits.includes(bits!)) return null
+  if (compression !== 0 || filter !== 0 || interlace !== 0) return null
+  if (width === 0 || height === 0 || width * height > pixelsMax) return null
+  if (!areInOrder(chunks) || (colorType === palette && !hasPalette(chunks))) return null
   const rowBytes = 1 + Math.ceil((width * bits! * color.samples) / 8)
   const pixels = chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data)
-  return hasRows(Buffer.concat(pixels), rowBytes, height)
+  if (!hasRows(Buffer.concat(pixels), rowBytes, height)) return null
+  // pdfkit reads a palette as the colours of the picture, and transparency right only where a byte is a pixel's colour.
+  const drawn = ['IHDR', 'IDAT', 'IEND']
+  if (colorType === palette) drawn.push('PLTE', ...(bits === 8 ? ['tRNS'] : []))
+  const kept = chunks.filter(({ type }) => drawn.includes(type))
+  return Buffer.concat([png.subarray(0, 8), ...kept.map(({ whole }) => whole)])
+}
+
+/** Whether there is one header and one end, and at most one palette and transparency, before the pixels. */
+function areInOrder(chunks: readonly Chunk[]): boolean {
+  const types = chunks.map(({ type }) => type)
+  const isOnce = (type: string): boolean => types.indexOf(type) === types.lastIndexOf(type)
+  return (
+    ['IHDR', 'PLTE', 'tRNS'].every(isOnce) &&
+    Math.max(types.indexOf('PLTE'), types.indexOf('tRNS')) < types.indexOf('IDAT')
+  )
+}
+
+/** Whether the palette has whole colours, and the transparency no more of them. */
+function hasPalette(chunks: readonly Chunk[]): boolean {
+  const bytesOf = (of: string): number => chunks.find(({ type }) => type === of)?.data.length ?? 0
+  const colors = bytesOf('PLTE') / 3
+  return Number.isInteger(colors) && colors > 0 && colors <= 256 && bytesOf('tRNS') <= colors
 }
 
 /** Whether the data inflates to that many rows, each with one of the five filters. */
@@ -51,9 +76,14 @@ function hasRows(deflated: Buffer, rowBytes: number, rows: number): boolean {
   }
 }
 
-type Chunk = { readonly type: string; readonly data: Buffer }
+type Chunk = {
+  readonly type: string
+  readonly data: Buffer
+  /** With its length, type and checksum. */
+  readonly whole: Buffer
+}
 
-/** Undefined if the chunks do not end where the file says. */
+/** Returns the chunks up to the end of the picture; undefined if they do not end where the file says. */
 function chunksOf(png: Buffer): Chunk[] | undefined {
   const chunks: Chunk[] = []
   for (let at = 8; at + 12 <= png.length;) {
@@ -61,7 +91,7 @@ function chunksOf(png: Buffer): Chunk[] | undefined {
     const end = at + 12 + length
     const type = png.toString('latin1', at + 4, at + 8)
     if (end > png.length) return undefined
-    chunks.push({ type, data: png.subarray(at + 8, at + 8 + length) })
+    chunks.push({ type, data: png.subarray(at + 8, end - 4), whole: png.subarray(at, end) })
     if (type === 'IEND') return chunks
     at = end
   }

@@ -119,7 +119,8 @@ type ImageOpener = { openImage(bytes: Buffer): { width: number; height: number }
 /** Undefined if the picture is damaged. */
 function openImage(doc: Doc, logo: Buffer): ReturnType<ImageOpener['openImage']> | undefined {
   try {
-    return (doc as unknown as ImageOpener).openImage(logo)
+    const image = (doc as unknown as ImageOpener).openImage(logo)
+    return image.width > 0 && image.height > 0 ? image : undefined
   } catch {
     return undefined
   }

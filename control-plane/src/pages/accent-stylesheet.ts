@@ -1,27 +1,38 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { ApiServer } from '../http/api-server.ts'
 import { tonesOf, type HexColor, type Tones } from './accent.ts'
 
 const path = '/customer/files/accent'
 
-/** The colour is all that the stylesheet depends on. */
+/** The address names the colour and what the stylesheet makes of it, so it changes with both. */
 const cacheControl = 'public, max-age=31536000, immutable'
 
-const params = z.object({ file: z.string().regex(/^[0-9a-f]{6}\.css$/) })
+const params = z.object({ file: z.string().regex(/^[0-9a-f]{6}-[0-9a-f]{12}\.css$/) })
 
 /** Serves the colours of any accent: the policy of the pages allows no style inside them. */
 export function registerAccentStylesheet(app: ApiServer): void {
-  app.get(`${path}/:file`, { schema: { hide: true, params } }, (request, reply) =>
-    reply
+  app.get(`${path}/:file`, { schema: { hide: true, params } }, (request, reply) => {
+    const { file } = request.params
+    const accent: HexColor = `#${file.slice(0, 6)}`
+    // While a version replaces another one, pages of either may ask here. This answer is not kept under the other's address.
+    const isCurrent = file === fileOf(accent)
+    return reply
       .type('text/css; charset=utf-8')
-      .header('cache-control', cacheControl)
+      .header('cache-control', isCurrent ? cacheControl : 'no-store')
       .header('x-content-type-options', 'nosniff')
-      .send(stylesheetOf(`#${request.params.file.slice(0, 6)}`)),
-  )
+      .send(stylesheetOf(accent))
+  })
 }
 
+/** `accent`: `#rrggbb` in lower case. */
 export function accentStylesheetPath(basePath: string, accent: string): string {
-  return `${basePath}${path}/${accent.slice(1)}.css`
+  return `${basePath}${path}/${fileOf(`#${accent.slice(1)}`)}`
+}
+
+function fileOf(accent: HexColor): string {
+  const digest = createHash('sha256').update(stylesheetOf(accent)).digest('hex').slice(0, 12)
+  return `${accent.slice(1)}-${digest}.css`
 }
 
 function stylesheetOf(accent: HexColor): string {

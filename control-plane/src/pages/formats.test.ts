@@ -17,6 +17,10 @@ test.each([
   ['en-GB,en', 'de', 'de', 'de-DE', '1.234,50 $', '31.01.2026'],
   ['de-AT', 'de', 'de', 'de-AT', '$ 1.234,50', '31.01.2026'],
   ['pt-BR', 'pt-PT', 'pt', 'pt-PT', '1234,50 US$', '31/01/2026'],
+  // What else a tag says, such as other digits, is left out: forms do not read them.
+  ['en-u-nu-arab', null, 'en', 'en-US', '$1,234.50', 'Jan 31, 2026'],
+  ['en-u-nu-arab, en-GB-u-ca-buddhist', null, 'en', 'en-GB', 'US$1,234.50', '31 Jan 2026'],
+  ['de-AT-1996', null, 'de', 'de-AT', '$ 1.234,50', '31.01.2026'],
   ['fr', 'auto', 'fr', 'fr-FR', '1 234,50 $US', '31 janv. 2026'],
 ])('a browser that sends %j with a session in %j', (header, session, ...expected) => {
   const { language, formats } = readerOf(header, session)

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { cookieOptions } from './cookies.ts'
 import type { PageParts } from './frame.ts'
 import type { Notice } from './notice.tsx'
@@ -10,12 +11,14 @@ import type { Notice } from './notice.tsx'
  * that is in the page's address. Signed by what the page's forms carry: nobody else puts words on the page.
  */
 
-export type KeptForm = {
+const keptFormSchema = z.object({
   /** Each field as it was typed. */
-  readonly fields: Readonly<Record<string, string>>
+  fields: z.record(z.string(), z.string()).readonly(),
   /** Why it was refused; null: only to show what it comes to so far. */
-  readonly text: string | null
-}
+  text: z.string().nullable(),
+})
+
+export type KeptForm = Readonly<z.infer<typeof keptFormSchema>>
 
 /** An open page: its cookies are bound to where it is. */
 type OpenPage = { readonly path: string; readonly formToken: string }
@@ -58,7 +61,16 @@ export function keptFormOf(request: FastifyRequest, page: OpenPage): KeptForm | 
   if (mark === undefined || mark !== kept) return undefined
   if (json === undefined || signature === undefined) return undefined
   if (!isSame(signature, signatureOf(page, mark, json))) return undefined
-  return JSON.parse(Buffer.from(json, 'base64url').toString()) as KeptForm
+  return keptFormIn(json)
+}
+
+/** Who reads the page can sign anything: undefined if it is no form. */
+function keptFormIn(json: string): KeptForm | undefined {
+  try {
+    return keptFormSchema.parse(JSON.parse(Buffer.from(json, 'base64url').toString()))
+  } catch {
+    return undefined
+  }
 }
 
 export function noticeOf(kept: KeptForm | undefined): Notice | undefined {

@@ -1,16 +1,17 @@
-import { z } from 'zod'
+import { shortText } from './fields.ts'
 
 /** Languages that the hosted pages are written in. */
 export const pageLanguages = ['en', 'de', 'fr', 'es', 'pt', 'ja'] as const
 
 export type PageLanguage = (typeof pageLanguages)[number]
 
-const pattern = new RegExp(`^(auto|(${pageLanguages.join('|')})(-([A-Z]{2}|[0-9]{3}))?)$`)
-
 /**
- * The language of a session's pages, with a region for dates and amounts if needed: `de`, `pt-BR`. `auto`, or no value:
- * the language of the browser.
+ * The language of a session's pages, with a region for dates and amounts if needed: `de`, `pt-BR`. Without a value, with
+ * `auto`, and for a language that the pages are not written in: the language of the browser. No text is refused, because
+ * clients send the field that once was ignored.
  */
-export const pageLocale = z.string().regex(pattern, {
-  error: `Expected auto or one of ${pageLanguages.join(', ')}, with or without a region, such as pt-BR`,
+export const pageLocale = shortText.nullable().meta({
+  description:
+    `Language of the pages, with or without a region: \`de\`, \`pt-BR\`. They are written in ${pageLanguages.join(', ')}. ` +
+    'With another language, `auto`, null or no value, the browser decides.',
 })

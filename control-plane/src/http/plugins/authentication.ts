@@ -203,7 +203,8 @@ function scopeOfMethod(method: string): KeyScope {
   return method === 'GET' || method === 'HEAD' ? 'read' : 'manage'
 }
 
-function isUsable(key: ApiKey, nowMs: number): boolean {
+/** Whether the key opens anything: it is neither revoked nor expired. */
+export function isUsable(key: ApiKey, nowMs: number): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt.getTime() > nowMs)
 }
 

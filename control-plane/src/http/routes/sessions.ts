@@ -32,6 +32,7 @@ import {
   type CheckoutSessionCreate,
 } from '@tollgate/schemas/http/sessions'
 import { refusals } from '../../errors.ts'
+import { knownLocale } from '../../pages/texts/languages.ts'
 import { briefPurchasesOf } from '../../purchases/present-purchases.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
@@ -98,7 +99,7 @@ async function openCheckout(
     plan,
     returnUrl: returnUrl || null,
     mayChangePlan: true,
-    locale: localeOf(body),
+    locale: knownLocale(body.locale),
   }
   return commit(parts, operation, async (work) =>
     key === undefined
@@ -115,13 +116,9 @@ function checkoutKey(
   if (idempotencyKey === null) return undefined
   const terms = [customerRef, purpose ?? 'product', productRef, planRef, returnUrl]
   // Without a locale, the digest is the one of requests from before there were locales.
-  const input = locale === undefined ? terms : [...terms, locale]
+  const known = knownLocale(locale)
+  const input = known === null ? terms : [...terms, known]
   return { text: idempotencyKey, inputSha256: sha256OfInput(input.map((each) => each || null)) }
-}
-
-/** Null: the browser decides. */
-function localeOf({ locale }: { readonly locale?: string | undefined }): string | null {
-  return locale === undefined || locale === 'auto' ? null : locale
 }
 
 function requireOpened(outcome: KeyedCheckoutOutcome): CheckoutSession {
@@ -145,7 +142,7 @@ function registerCustomerSessions(app: ApiServer, parts: AppParts): void {
       const customer = await requireCustomer(parts, operation, request.body.customerRef)
       const productRef = request.body.productRef || null
       if (productRef !== null) await requireProduct(parts, operation, productRef)
-      const locale = localeOf(request.body)
+      const locale = knownLocale(request.body.locale)
       const opened = { customerRef: customer.reference, productRef, locale }
       const { sessionId } = await commit(parts, operation, (work) =>
         openCustomerSession(work, parts.limits, opened),

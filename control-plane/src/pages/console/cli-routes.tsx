@@ -27,10 +27,7 @@ const path = `${cliPagePath}/:sessionId`
 /** Where a user of the console lets a command line have a secret key. */
 export function registerCliPages(app: ApiServer, pages: PageParts): void {
   app.get(path, { schema }, async (request, reply) => {
-    const { sessionId } = request.params
-    if (!/^[0-9a-f]{32}$/.test(sessionId)) {
-      throw new ProviderProblemError(providerProblems.noCliSession)
-    }
+    const sessionId = requireSessionId(request.params)
     const visitor = await findVisitor(pages, request)
     if (visitor === undefined) {
       return seeOther(reply, `${pages.basePath}${signInPath}?cli=${sessionId}`)
@@ -53,7 +50,7 @@ export function registerCliPages(app: ApiServer, pages: PageParts): void {
     }
     const outcome = await completeCliSession(
       cliParts(pages),
-      request.params.sessionId,
+      requireSessionId(request.params),
       session,
       originOf(request),
       asked.data.environment,
@@ -66,10 +63,16 @@ export function registerCliPages(app: ApiServer, pages: PageParts): void {
   app.post(`${path}/decline`, { schema }, async (request, reply) => {
     const { session } = await requireManagerForm(pages, request)
     const now = new Date(pages.clock.now())
-    const { sessionId } = request.params
+    const sessionId = requireSessionId(request.params)
     const outcome = await cancelCliSession(cliParts(pages), sessionId, session, now)
     return answer(pages, reply, outcome, false)
   })
+}
+
+/** The address may hold anything, also what PostgreSQL takes for no text. */
+function requireSessionId({ sessionId }: z.infer<typeof params>): string {
+  if (/^[0-9a-f]{32}$/.test(sessionId)) return sessionId
+  throw new ProviderProblemError(providerProblems.noCliSession)
 }
 
 async function requireManagerForm(

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { findApiKeyBySha256 } from '@tollgate/domain/api-keys/repository'
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
 import { forwardedIgnoredHeader } from '@tollgate/schemas/http/forwarded'
-import type { Caller } from '../../http/plugins/authentication.ts'
+import { isUsable, type Caller } from '../../http/plugins/authentication.ts'
 import type { PageParts } from '../frame.ts'
 import { demoFileSchema, type DemoFile } from './demo-file.ts'
 
@@ -14,37 +14,58 @@ export type Demo = DemoFile & { readonly caller: Caller }
 /**
  * Returns the demo provider if this installation has one and the browser runs on the same machine; otherwise undefined. A
  * proxy in front of the installation names another client, and a foreign page that had its name lead here names another
- * host: neither is shown a key. Neither is anyone once the key is revoked.
+ * host: neither is shown a key. Neither is anyone once the key is revoked or expired.
  */
 export async function readDemo(
   pages: PageParts,
   request: FastifyRequest,
 ): Promise<Demo | undefined> {
   if (pages.demoFile === '' || !isOfThisMachine(request)) return undefined
-  const file = await readDemoFile(pages.demoFile)
+  const file = await readDemoFile(pages)
   if (file === undefined) return undefined
   const { control } = pages.publisher.database
   const key = await findApiKeyBySha256(control, sha256OfSecretKey(file.sandboxKey))
-  if (key?.environment !== 'sandbox' || key.revokedAt !== null) return undefined
+  if (key?.environment !== 'sandbox' || !isUsable(key, pages.clock.now())) return undefined
   return { ...file, caller: { providerId: key.providerId, environment: 'sandbox' } }
 }
 
-/** Undefined until the first start has written it. */
-async function readDemoFile(path: string): Promise<DemoFile | undefined> {
+/** Files that the log has a warning of. */
+const warnedOf = new Set<string>()
+
+/** Returns undefined until the first start has written the file, and, with one warning, if it cannot be read. */
+async function readDemoFile({
+  demoFile: path,
+  logger,
+}: Pick<PageParts, 'demoFile' | 'logger'>): Promise<DemoFile | undefined> {
   try {
-    return demoFileSchema.parse(JSON.parse(await readFile(path, 'utf8')))
+    const file = demoFileSchema.parse(JSON.parse(await readFile(path, 'utf8')))
+    warnedOf.delete(path)
+    return file
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || warnedOf.has(path)) return undefined
+    warnedOf.add(path)
+    // The error itself may quote the file, which holds a key.
+    const reason = (error as NodeJS.ErrnoException).code ?? 'not the demo that `npm start` writes'
+    logger.warn({ file: path, reason }, 'the demo file could not be read; / shows no demo')
+    return undefined
   }
 }
 
 /** What a proxy in front of ingest leaves behind, whether or not it is a trusted one. */
 const proxyHeaders = [forwardedIgnoredHeader, 'forwarded', 'via', 'x-real-ip']
 
+/**
+ * Ingest names the host of its client, and is reached under a loopback name itself. A foreign page whose name leads to this
+ * process can send any header but that one.
+ */
 function isOfThisMachine({ ip, hostname, headers }: FastifyRequest): boolean {
   if (proxyHeaders.some((name) => headers[name] !== undefined)) return false
-  return isLoopbackAddress(ip) && (hostname === 'localhost' || isLoopbackAddress(hostname))
+  const receivedBy = (headers.host ?? '').replace(/:\d*$/, '')
+  return isLoopbackAddress(ip) && [hostname, receivedBy].every(isLoopbackName)
+}
+
+function isLoopbackName(name: string): boolean {
+  return name === 'localhost' || isLoopbackAddress(name)
 }
 
 function isLoopbackAddress(text: string): boolean {

@@ -29,9 +29,19 @@ export function readerLanguage(
   const wanted = new Negotiator({ headers: { 'accept-language': acceptLanguage } })
   const language = languageOf(sessionLocale ?? '') ?? firstOf(wanted.languages([...pageLanguages]))
   const tags = sessionLocale?.includes('-') ? [sessionLocale] : wanted.languages()
-  const regional = tags.find((tag) => tag.includes('-') && languageOf(tag) === language)
-  const isKnown = regional !== undefined && isKnownTag(regional)
-  return { language, locale: isKnown ? regional : defaultLocales[language] }
+  const regional = tags
+    .map(regionalOf)
+    .find((tag) => tag?.includes('-') && languageOf(tag) === language)
+  return { language, locale: regional ?? defaultLocales[language] }
+}
+
+/**
+ * Returns the locale that a session keeps: one of a language that there are texts in. `de_DE` and `de-de` are `de-DE`. Null:
+ * the browser decides.
+ */
+export function knownLocale(given: string | null | undefined): string | null {
+  const locale = regionalOf((given ?? '').trim().replaceAll('_', '-'))
+  return locale === undefined || languageOf(locale) === undefined ? null : locale
 }
 
 function firstOf(tags: readonly string[]): PageLanguage {
@@ -43,11 +53,16 @@ function languageOf(tag: string): PageLanguage | undefined {
   return pageLanguages.find((language) => language === name)
 }
 
-/** Headers come from anyone, so anything may be in them. */
-function isKnownTag(tag: string): boolean {
+/**
+ * Returns the language, script and region of a tag; undefined if there is no such locale. Headers come from anyone, so anything
+ * may be in them. An extension would write amounts in digits that the forms do not read.
+ */
+function regionalOf(tag: string): string | undefined {
   try {
-    return Intl.NumberFormat.supportedLocalesOf(tag).length > 0
+    const { language, script, region } = new Intl.Locale(tag)
+    const regional = [language, script, region].filter((part) => part !== undefined).join('-')
+    return Intl.NumberFormat.supportedLocalesOf(regional).length > 0 ? regional : undefined
   } catch {
-    return false
+    return undefined
   }
 }
