@@ -59,7 +59,7 @@ test('names the card that paid a renewal, as for the first sale', async () => {
   await stack.runJob('renewals', renewalAt)
   expect(await cardsOf(purchase.customerRef)).toEqual([[mastercard], [mastercard]])
   const page = await openPortal(purchase.customerRef)
-  expect(page.match(/mastercard ending in 4444 \(12\/2034\)/g)).toHaveLength(2)
+  expect(page.match(/Mastercard ending in 4444 \(12\/2034\)/g)).toHaveLength(2)
 })
 
 test('names the card that paid for usage', async () => {
