@@ -1,114 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { CustomerBody } from '@tollgate/schemas/http/customers'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
-import type { PlanBody } from '@tollgate/schemas/http/plans'
-import type { ProductBody } from '@tollgate/schemas/http/products'
-import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
-import { formTokenOf } from '../src/pages/cookies.ts'
-import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+import {
+  stack,
+  tenant,
+  productRef,
+  plans,
+  call,
+  createCustomer,
+  purchasesOf,
+  open,
+  openLink,
+  take,
+  answerTo,
+  refuse,
+  pageOf,
+  accountForm,
+  type Opened,
+} from './checkout-pages.ts'
 
 /* What a checkout can be made to do, once and many times at once. What it looks like is seen in a browser. */
-
-let stack: TestStack
-let tenant: Tenant
-let productRef: string
-const plans: Record<string, string> = {}
-
-beforeAll(async () => {
-  // Cards could be entered; nothing answers there, and no payment of these tests comes that far.
-  stack = await startTestStack({ settings: { TOLLGATE_STRIPE_SANDBOX_URL: 'http://127.0.0.1:9' } })
-  tenant = await stack.createTenant()
-  productRef = (await call<ProductBody>('POST', '/v1/sdk/products', { name: 'API' })).reference
-  for (const plan of [
-    { name: 'free', type: 'recurring', price: 0 },
-    { name: 'untaken', type: 'recurring', price: 0 },
-    { name: 'trial', type: 'recurring', billingCycle: 'monthly', price: 500, trialDays: 7 },
-    { name: 'paid', type: 'recurring', price: 500 },
-    {
-      name: 'capped',
-      type: 'recurring',
-      billingCycle: 'monthly',
-      price: 700,
-      trialDays: 7,
-      limit: 1,
-    },
-    { name: 'hidden', type: 'recurring', price: 0, hidden: true },
-  ]) {
-    const path = `/v1/sdk/products/${productRef}/plans`
-    plans[plan.name] = (await call<PlanBody>('POST', path, plan)).reference
-  }
-})
-afterAll(() => stack.stop())
-beforeEach(() => stack.clock.set('2026-03-01T00:00:00Z'))
-
-async function call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
-  const answer = await stack.call<Body>(tenant.sandboxKey, method, path, body)
-  expect(answer.status).toBeLessThan(300)
-  return answer.body
-}
-
-let customers = 0
-
-async function createCustomer(): Promise<string> {
-  const email = `customer${customers++}@example.com`
-  return (await call<CustomerBody>('POST', '/v1/sdk/customers', { email })).reference
-}
-
-async function purchasesOf(customerRef: string): Promise<PurchaseBody[]> {
-  const path = `/v1/sdk/purchases/customer/${customerRef}`
-  return (await call<{ purchases: PurchaseBody[] }>('GET', path)).purchases
-}
-
-type Opened = { readonly path: string; readonly cookie: string; readonly formToken: string }
-
-async function open(customerRef: string): Promise<Opened> {
-  const asked = { customerRef, productRef }
-  const path = '/v1/sdk/checkout-sessions'
-  const { sessionId } = await call<{ sessionId: string }>('POST', path, asked)
-  const link = `/customer/checkout?id=${sessionId}`
-  const answer = await stack.fetch(link, { redirect: 'manual' })
-  expect(answer.status).toBe(303)
-  const [cookie = ''] = answer.headers.get('set-cookie')?.split(';') ?? []
-  const at = answer.headers.get('location') ?? ''
-  const page = await stack.fetch(`${at}?plan=${plans['untaken']}`, { headers: { cookie } })
-  const formToken = /name="formToken" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''
-  return { path: at, cookie, formToken }
-}
-
-/** Opens the link, without a look at its page. */
-async function openLink(sessionId: string): Promise<Opened> {
-  const answer = await stack.fetch(`/customer/checkout?id=${sessionId}`, { redirect: 'manual' })
-  expect(answer.status).toBe(303)
-  const [cookie = ''] = answer.headers.get('set-cookie')?.split(';') ?? []
-  const path = answer.headers.get('location') ?? ''
-  return { path, cookie, formToken: formTokenOf(sessionId) }
-}
-
-async function take(opened: Opened, how: string, plan: string | undefined): Promise<number> {
-  return (await answerTo(opened, how, plan)).status
-}
-
-async function answerTo(opened: Opened, how: string, plan: string | undefined): Promise<Response> {
-  const { path, cookie, formToken } = opened
-  const body = new URLSearchParams({ formToken, plan: plan ?? '' })
-  const init = { method: 'POST', body, headers: { cookie }, redirect: 'manual' } as const
-  return stack.fetch(`${path}/${how}`, init)
-}
-
-/** Where a refused form leads to, and what its page is to show. */
-async function refuse(opened: Opened, how: string, plan: string): Promise<Refused> {
-  const answer = await answerTo(opened, how, plans[plan])
-  expect(answer.status).toBe(303)
-  const [kept = ''] = answer.headers.get('set-cookie')?.split(';') ?? []
-  return { path: answer.headers.get('location') ?? '', kept }
-}
-
-type Refused = { readonly path: string; readonly kept: string }
-
-async function pageOf(path: string, ...cookies: readonly string[]): Promise<string> {
-  const headers = { cookie: cookies.join('; ') }
-  return (await stack.fetch(path, { headers, redirect: 'manual' })).text()
-}
 
 test.each([
   ['activate', 'free', 'active'],
@@ -207,69 +117,6 @@ describe('a checkout that was issued with a key for ingest alone', () => {
     expect(await pageOf(bound.path, bound.cookie)).not.toContain(accountForm)
     expect(await take(bound, 'account', undefined)).toBe(410)
   })
-})
-
-const accountForm = '/account"'
-
-describe('from a completed checkout to the portal', () => {
-  async function complete(): Promise<Opened> {
-    const opened = await open(await createCustomer())
-    expect(await take(opened, 'activate', plans['free'])).toBe(303)
-    return opened
-  }
-
-  test('lets one browser in, once', async () => {
-    const opened = await complete()
-    expect(await pageOf(opened.path, opened.cookie)).toContain(accountForm)
-    const answers = await Promise.all(
-      Array.from({ length: 4 }, () => answerTo(opened, 'account', undefined)),
-    )
-    expect(answers.map(({ status }) => status).sort()).toEqual([303, 410, 410, 410])
-    const letIn = answers.find(({ status }) => status === 303)
-    const [cookie = ''] = letIn?.headers.get('set-cookie')?.split(';') ?? []
-    const portal = letIn?.headers.get('location') ?? ''
-    expect(portal).toMatch(/^\/customer\/manage\/[0-9a-f]{20}$/)
-    expect(await pageOf(portal, cookie)).toContain('free')
-    // Another browser with the checkout's cookie is not offered the way; this one is led to its open portal.
-    const other = await pageOf(opened.path, opened.cookie)
-    expect(other).not.toContain(accountForm)
-    expect(other).not.toContain(portal)
-    expect(await pageOf(opened.path, opened.cookie, cookie)).toContain(`href="${portal}"`)
-  })
-
-  test('does not lead there before it is completed, or later than a link would', async () => {
-    const unused = await open(await createCustomer())
-    expect(await take(unused, 'account', undefined)).toBe(410)
-    const opened = await complete()
-    expect(await take({ ...opened, formToken: 'x' }, 'account', undefined)).toBe(403)
-    stack.clock.set('2026-03-01T00:15:00Z')
-    expect(await pageOf(opened.path, opened.cookie)).not.toContain(accountForm)
-    expect(await take(opened, 'account', undefined)).toBe(410)
-  })
-
-  test('names the checkout and its customer in the audit log', async () => {
-    const opened = await complete()
-    expect(await take(opened, 'account', undefined)).toBe(303)
-    const reference = opened.path.split('/').at(-1) ?? ''
-    const sql = stack.database.in('sandbox')
-    const [session] = await sql`
-      select customer_ref, issued_by, status from customer_sessions
-      where issued_by = ${`checkout:${reference}`}`
-    expect(session).toMatchObject({ status: 'used' })
-    const customerRef = session?.['customer_ref'] as string
-    const entries = await sql`
-      select actor from audit_log where kind = 'customer_sessions' and reference = ${customerRef}`
-    expect(entries).toEqual([{ actor: `customer:${customerRef}` }])
-  })
-})
-
-test('a completed checkout leads to one that sells credits', async () => {
-  const opened = await open(await createCustomer())
-  expect(await take(opened, 'activate', plans['free'])).toBe(303)
-  const answer = await answerTo(opened, 'credits', undefined)
-  const link = new URL(answer.headers.get('location') ?? '', 'http://localhost')
-  const next = await openLink(link.searchParams.get('id') ?? '')
-  expect(await pageOf(next.path, next.cookie)).toContain('<h1>Buy credits</h1>')
 })
 
 test('a checkout for credits takes no plan, whatever product it names', async () => {

@@ -308,6 +308,23 @@ describe('billing details', () => {
     expect(await (await get(opened, '/payment')).text()).not.toContain('Analytical Engines GmbH')
   })
 
+  test('keep no copy of the customer’s own name, and no name that was cleared', async () => {
+    const { customerRef } = await createCustomer()
+    await call('PATCH', `/v1/sdk/customers/${customerRef}`, { name: 'Ada' })
+    const opened = await open(await createLink(customerRef))
+    const formToken = await formTokenOf(opened)
+    for (const [name, kept] of [
+      ['Ada', null],
+      ['Lovelace', 'Lovelace'],
+      ['', null],
+    ] as const) {
+      await post(`${opened.path}/payment/billing`, { ...valid, name, formToken }, opened.cookie)
+      const [row] = await stack.database.in('sandbox')`
+        select customer_name from customer_tax_details where customer_ref = ${customerRef}`
+      expect(row?.['customer_name']).toBe(kept)
+    }
+  })
+
   async function buyerOf(reference: string): Promise<unknown> {
     const [row] = await stack.database.in('sandbox')<{ parties: { buyer: unknown } }[]>`
       select parties from invoices where reference = ${reference}`
@@ -316,6 +333,28 @@ describe('billing details', () => {
 })
 
 describe('automatic top-ups', () => {
+  const terms = { enabled: 'yes', currency: 'USD', threshold: '5', topup: '20', monthlyMax: '50' }
+
+  test.each([
+    ['monthlyMax', '1.000,50', 'Enter the maximum for a month as an amount such as 1000.50'],
+    ['currency', 'x$', 'Credits are not sold in this currency.'],
+    ['currency', '\0', 'Credits are not sold in this currency.'],
+  ])('are refused with %s %j, and shown again', async (field, typed, text) => {
+    const { customerRef } = await createCustomer()
+    const opened = await open(await createLink(customerRef))
+    const form = { ...terms, [field]: typed, formToken: await formTokenOf(opened) }
+    const refused = await post(`${opened.path}/credits/auto-recharge`, form, opened.cookie)
+    expect(refused.status).toBe(303)
+    const [kept = ''] = refused.headers.get('set-cookie')?.split(';') ?? []
+    const location = (refused.headers.get('location') ?? '').replace(/^\/billing/, '')
+    const page = await stack.fetch(location, { headers: { cookie: `${opened.cookie}; ${kept}` } })
+    expect(page.status).toBe(200)
+    expect(await page.text()).toContain(text)
+    const saved = await stack.database.in('sandbox')`
+      select from auto_recharges where customer_ref = ${customerRef}`
+    expect(saved).toEqual([])
+  })
+
   test.each([
     ['monthly_cap_too_low', 'one top-up exceeds the maximum for a month'],
     ['exchange_rate_missing', 'credits are currently not sold in this currency'],

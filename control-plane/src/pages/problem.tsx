@@ -34,6 +34,8 @@ export const problems = {
   staleForm: { status: 403, name: 'staleForm' },
   notFound: { status: 404, name: 'notFound' },
   unavailable: { status: 503, name: 'unavailable' },
+  /** The same for a page that changes nothing. */
+  unreadable: { status: 503, name: 'unreadable' },
   broken: { status: 500, name: 'broken' },
 } as const
 

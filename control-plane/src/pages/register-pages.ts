@@ -45,7 +45,7 @@ export async function registerPages(app: ApiServer, parts: AppParts): Promise<vo
 
 function installProblemPages(app: ApiServer, pages: PageParts): void {
   const send = (request: FastifyRequest, reply: FastifyReply, error: Error): FastifyReply => {
-    const { problem, frame } = asProblem(error)
+    const { problem, frame } = asProblem(error, request.method)
     if (problem.status >= 500) request.log.error({ err: error }, 'a page failed')
     if (problem.status === 503) void reply.header('retry-after', 5)
     if (error instanceof TooManySessionsError) {
@@ -67,17 +67,20 @@ function retryPathOf({ method }: FastifyRequest, path: string | undefined): stri
   return method === 'GET' ? '' : path
 }
 
-function asProblem(error: Error): Pick<ProblemError, 'problem' | 'frame'> {
+function asProblem(error: Error, method: string): Pick<ProblemError, 'problem' | 'frame'> {
   if (error instanceof ProblemError) return error
   if (error instanceof TooManySessionsError) {
     return { problem: problems.tooManyCheckouts, frame: undefined }
   }
-  return { problem: problemOfStatus(statusOf(error)), frame: undefined }
+  return { problem: problemOfStatus(statusOf(error), method), frame: undefined }
 }
 
-function problemOfStatus(status: number): Problem {
+function problemOfStatus(status: number, method: string): Problem {
   if (status < 500) return { ...problems.notFound, status }
   // Ours, or the payment processor's.
-  if (status === 503 || status === 502) return problems.unavailable
+  // A page that is loaded may follow a payment: it does not say that nothing was changed.
+  if (status === 503 || status === 502) {
+    return method === 'GET' ? problems.unreadable : problems.unavailable
+  }
   return problems.broken
 }

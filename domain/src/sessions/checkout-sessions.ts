@@ -28,6 +28,8 @@ export type CheckoutSession = {
   readonly portalHandle: string | null
   /** A language with or without a region, such as `pt-BR`; null: that of the browser. */
   readonly locale: string | null
+  /** The digest of the cookie of the only browser that sent a form of it; see `claimCheckout` for what else it holds. */
+  readonly browserSha256: string | null
   readonly status: 'active' | 'used' | 'expired'
   /** Minor units of `currency`; null while the customer has not chosen. */
   readonly amountMinor: number | null
@@ -49,6 +51,7 @@ type CheckoutSessionRow = {
   issued_by: string | null
   portal_handle: string | null
   locale: string | null
+  browser_sha256: string | null
   status: CheckoutSession['status']
   amount: bigint | null
   currency: string | null
@@ -100,6 +103,7 @@ async function insertAndEmit(
     ...request,
     portalHandle,
     locale,
+    browserSha256: null,
     issuedBy: work.actor.name,
     sessionId: drawSessionId(),
     reference: drawReference('checkoutSession'),
@@ -258,6 +262,41 @@ export async function expireCheckoutSession(
   return true
 }
 
+/**
+ * Notes that a browser has sent a form that may complete the checkout. `browserSha256` is the digest of the browser's cookie.
+ * After forms of two browsers the checkout belongs to neither: whoever has the link can send one while the customer pays in
+ * another browser.
+ */
+export async function claimCheckout(
+  sql: Queryable,
+  providerId: string,
+  sessionId: string,
+  browserSha256: string,
+): Promise<void> {
+  await sql`
+    update checkout_sessions
+    set browser_sha256 = case when browser_sha256 is null then ${browserSha256} else ${severalBrowsers} end
+    where provider_id = ${providerId} and session_id = ${sessionId} and status <> 'used'
+      and (browser_sha256 is null or browser_sha256 not in (${browserSha256}, ${openedPortal}))`
+}
+
+/** Notes that the browser opens the portal. Returns false if it did so before, or is not the one that has sent a form. */
+export async function useCheckoutBrowser(
+  sql: Queryable,
+  providerId: string,
+  { reference, browserSha256 }: Pick<CheckoutSession, 'reference' | 'browserSha256'>,
+): Promise<boolean> {
+  const used = await sql`
+    update checkout_sessions set browser_sha256 = ${openedPortal}
+    where provider_id = ${providerId} and reference = ${reference}
+      and browser_sha256 = ${browserSha256}`
+  return used.count === 1
+}
+
+/* Neither is the digest of a cookie. */
+const severalBrowsers = 'several'
+const openedPortal = 'opened'
+
 /** What was paid on it: minor units of the currency, and the plan that the customer has chosen. */
 export type CheckoutResult = Pick<CheckoutSession, 'planRef' | 'amountMinor' | 'currency'>
 
@@ -335,6 +374,7 @@ function fromRow(row: CheckoutSessionRow): CheckoutSession {
     issuedBy: row.issued_by,
     portalHandle: row.portal_handle,
     locale: row.locale,
+    browserSha256: row.browser_sha256,
     status: row.status,
     amountMinor: row.amount === null ? null : Number(row.amount),
     currency: row.currency,

@@ -2,6 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { SessionLimits } from './hosted-parts.ts'
+import { useCheckoutBrowser, type CheckoutSession } from './checkout-sessions.ts'
 import { TooManySessionsError } from './too-many-sessions-error.ts'
 import { digestOf, drawCookieToken, drawSessionId, sessionMs } from './hosted-pages.ts'
 
@@ -185,18 +186,18 @@ export type OpenedPortal = { readonly session: CustomerSession; readonly token: 
 
 /**
  * Opens the portal for the browser in which a checkout was completed, without a link of its own. Returns undefined if the
- * checkout has opened it before: each opens it once. Locks the customer, so that of requests that arrive together one is
- * let in.
+ * checkout has opened it before: each opens it once, and of requests that arrive together one is let in.
  */
 export async function openPortalOfCheckout(
   { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
-  { reference, ...request }: PortalRequest & { readonly reference: string },
+  checkout: PortalRequest & Pick<CheckoutSession, 'reference' | 'browserSha256'>,
   openUntil: Date,
 ): Promise<OpenedPortal | undefined> {
-  const { customerRef, productRef, locale = null } = request
+  const { customerRef, productRef, locale = null } = checkout
+  // A customer who is being deleted gets no session.
   await lockCustomer(sql, providerId, customerRef)
-  if (await hasOpenedPortal(sql, providerId, { customerRef, reference })) return undefined
-  const issuedBy = issuedByCheckout(reference)
+  if (!(await useCheckoutBrowser(sql, providerId, checkout))) return undefined
+  const issuedBy = `checkout:${checkout.reference}`
   const token = drawCookieToken()
   const session: CustomerSession = {
     ...{ sessionId: drawSessionId(), customerRef, productRef, issuedBy, locale, status: 'used' },
@@ -209,23 +210,6 @@ export async function openPortalOfCheckout(
     values (${providerId}, ${session.sessionId}, ${customerRef}, ${productRef}, ${issuedBy},
       ${locale}, ${session.status}, ${session.expiresAt}, ${now}, ${now}, ${digestOf(token)}, ${openUntil})`
   return { session, token }
-}
-
-/** Whether the checkout has let a browser into its customer's portal. */
-export async function hasOpenedPortal(
-  sql: Queryable,
-  providerId: string,
-  { customerRef, reference }: Pick<PortalRequest, 'customerRef'> & { readonly reference: string },
-): Promise<boolean> {
-  const opened = await sql`
-    select from customer_sessions
-    where provider_id = ${providerId} and customer_ref = ${customerRef}
-      and issued_by = ${issuedByCheckout(reference)}`
-  return opened.length > 0
-}
-
-function issuedByCheckout(reference: string): string {
-  return `checkout:${reference}`
 }
 
 /** The customer is done, on this device. */

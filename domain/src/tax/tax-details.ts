@@ -23,6 +23,7 @@ export type ToldTaxDetails = {
   readonly country?: string | undefined
   readonly taxId?: string | undefined
   readonly customerCountry?: string | undefined
+  /** Undefined: as before. */
   readonly customerName?: string | undefined
   /** Undefined: as before. */
   readonly address?: string | undefined
@@ -43,7 +44,7 @@ export function decideTaxDetails(
   told: ToldTaxDetails,
   known: TaxDetails | undefined,
 ): TaxDetailsDecision {
-  const customerName = textOf(told.customerName) ?? known?.customerName ?? null
+  const customerName = changedText(told.customerName, known?.customerName)
   const email = changedText(told.email, known?.email)
   const kept = {
     customerName,

@@ -157,10 +157,10 @@ describe('what a customer says', () => {
     const before = { ...known, address: 'Kungsgatan 1', email: 'bills@ada.example' }
     const told = { isBusiness: true, country: 'SE' }
     expect(decideTaxDetails(told, before)).toMatchObject({
-      details: { address: 'Kungsgatan 1', email: 'bills@ada.example' },
+      details: { customerName: 'Ada', address: 'Kungsgatan 1', email: 'bills@ada.example' },
     })
-    const removed = decideTaxDetails({ ...told, address: ' ', email: '' }, before)
-    expect(removed).toMatchObject({ details: { address: null } })
+    const removed = decideTaxDetails({ ...told, customerName: '', address: ' ', email: '' }, before)
+    expect(removed).toMatchObject({ details: { customerName: null, address: null } })
     expect(removed).not.toHaveProperty('details.email')
   })
 

@@ -1,44 +1,49 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
-import { hasOpenedPortal, openPortalOfCheckout } from '@tollgate/domain/sessions/customer-sessions'
-import { sessionMs } from '@tollgate/domain/sessions/hosted-pages'
+import { openPortalOfCheckout } from '@tollgate/domain/sessions/customer-sessions'
+import { digestOf, sessionMs } from '@tollgate/domain/sessions/hosted-pages'
+import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../http/api-server.ts'
 import { commit } from '../../http/commit.ts'
-import { read } from '../../http/read.ts'
 import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
 import { letIn } from '../portal/open-portal.tsx'
-import { openPortalOf } from '../portal/portal.ts'
+import { portalPath } from '../portal/portal.ts'
 import { ProblemError, problems } from '../problem.tsx'
-import { checkoutOf, checkoutPath, operationOfCheckout } from './checkout.ts'
+import { browserCookie, checkoutOf, checkoutPath, operationOfCheckout } from './checkout.ts'
 import { requireIntent } from './payable-intent.ts'
 
 /** How a customer gets from a completed checkout to the portal. */
 export type WayToAccount =
-  /** This browser has it open. */
-  | { readonly kind: 'open'; readonly path: string }
+  /** The checkout was opened in it. */
+  | { readonly kind: 'portal'; readonly path: string }
   /** A form of the checkout opens it. */
   | { readonly kind: 'form' }
 
 /**
  * Returns the way to the portal; undefined if there is none. A checkout that was issued without the right to change plans
- * never leads there, and others only for as long after they were completed as a link to the portal would be good for, and
- * once. `completedAt` is undefined if nothing was completed.
+ * never leads there, and others only in the browser that has completed them, for as long afterwards as a link to the portal
+ * would be good for, and once. `completedAt` is undefined if nothing was completed.
  */
-export async function readWayToAccount(
+export function wayToAccount(
   pages: PageParts,
   request: FastifyRequest,
   completedAt: Date | undefined,
-): Promise<WayToAccount | undefined> {
-  const { caller, session } = checkoutOf(request)
-  const { customerRef } = session
-  const portal = await openPortalOf(pages, request, caller, customerRef)
-  if (portal !== undefined) return { kind: 'open', path: portal.path }
-  if (!session.mayChangePlan || !isRecent(pages, completedAt)) return undefined
-  const isOpened = await read(pages, caller, (sql) =>
-    hasOpenedPortal(sql, caller.providerId, session),
-  )
-  return isOpened ? undefined : { kind: 'form' }
+): WayToAccount | undefined {
+  const { portalHandle, mayChangePlan } = checkoutOf(request).session
+  if (portalHandle !== null) {
+    return { kind: 'portal', path: `${pages.basePath}${portalPath}/${portalHandle}` }
+  }
+  if (!mayChangePlan || !isRecent(pages, completedAt)) return undefined
+  return isCompletingBrowser(request) ? { kind: 'form' } : undefined
+}
+
+/** Every browser that has opened the link can show the pages. Only one of them has sent the forms. */
+function isCompletingBrowser(request: FastifyRequest): boolean {
+  const { reference, browserSha256 } = checkoutOf(request).session
+  const cookie = request.cookies[browserCookie(reference)]
+  return cookie !== undefined && digestOf(cookie) === browserSha256
 }
 
 /** Returns when the customer was done with the checkout; undefined if that has not happened. */
@@ -71,10 +76,10 @@ async function openAccount(
   const { caller, session, frame } = checkoutOf(request)
   const { payment } = formFields(request)
   // Paying an earlier invoice does not use the checkout up.
-  const paid = payment === undefined ? undefined : await requireIntent(pages, request, payment)
+  const paid = payment === undefined ? undefined : await requirePaid(pages, request, payment)
   const completedAt = completedAtOf(request) ?? paid?.succeededAt ?? undefined
-  const way = await readWayToAccount(pages, request, completedAt)
-  if (way?.kind === 'open') return reply.redirect(way.path, 303)
+  const way = wayToAccount(pages, request, completedAt)
+  if (way?.kind === 'portal') return reply.redirect(way.path, 303)
   if (way === undefined) throw new ProblemError(problems.linkUsed, frame)
   const openUntil = new Date(pages.clock.now() + pages.limits.portalOpenMs)
   const opened = await commit(pages, operationOfCheckout(pages, request), (work) =>
@@ -82,6 +87,16 @@ async function openAccount(
   )
   if (opened === undefined) throw new ProblemError(problems.linkUsed, frame)
   return letIn(pages, request, reply, { ...caller, session: opened.session }, opened.token)
+}
+
+function requirePaid(
+  pages: PageParts,
+  request: FastifyRequest,
+  payment: string,
+): Promise<PaymentIntent> {
+  const reference = requiredReference.safeParse(payment)
+  if (!reference.success) throw new ProblemError(problems.notFound, checkoutOf(request).frame)
+  return requireIntent(pages, request, reference.data)
 }
 
 /** Leads to a checkout of its own that sells credits and may do no more than this one. */
@@ -93,7 +108,8 @@ async function beginTopUp(
   const { session, status, path } = checkoutOf(request)
   if (status !== 'used') return reply.redirect(path, 303)
   const { customerRef, returnUrl, portalHandle, locale } = session
-  const mayChangePlan = session.mayChangePlan && isRecent(pages, session.updatedAt)
+  const isOwn = isCompletingBrowser(request) && isRecent(pages, session.updatedAt)
+  const mayChangePlan = session.mayChangePlan && isOwn
   const { sessionId } = await commit(pages, operationOfCheckout(pages, request), (work) =>
     openCheckoutSession(work, pages, {
       ...{ customerRef, returnUrl, mayChangePlan, portalHandle, locale },

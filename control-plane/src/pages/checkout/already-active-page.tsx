@@ -3,12 +3,12 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { WayToAccount } from './account-routes.ts'
 import type { Checkout } from './checkout.ts'
 import { DoneCard } from './done-card.tsx'
-import { nextChargeOfPurchase } from './done-rows.tsx'
-import { chargeWords } from './next-charge.ts'
+import { chargeWords, type NextCharge } from './next-charge.ts'
 
 type AlreadyActiveProps = {
   readonly checkout: Checkout
   readonly purchase: Purchase
+  readonly next: NextCharge | undefined
   readonly account: WayToAccount | undefined
 }
 
@@ -16,11 +16,11 @@ type AlreadyActiveProps = {
 export function AlreadyActivePage({
   checkout,
   purchase,
+  next,
   account,
 }: AlreadyActiveProps): ReactElement {
   const { t } = checkout.frame
   const { planSnapshot: plan, productName } = purchase
-  const next = plan === null ? undefined : nextChargeOfPurchase(purchase, plan)
   return (
     <DoneCard
       checkout={checkout}

@@ -34,7 +34,10 @@ const setupPath = `${path}/:setupIntentId/:start/:planRef`
  * transaction of its own: after a crash in between the checkout offers to start the plan, as the card is there.
  */
 export function registerCardSaving(app: ApiServer, pages: PageParts): void {
-  app.post(path, { schema: { hide: true } }, (request, reply) => beginSetup(pages, request, reply))
+  const config = { completesCheckout: true }
+  app.post(path, { schema: { hide: true }, config }, (request, reply) =>
+    beginSetup(pages, request, reply),
+  )
 
   app.get(setupPath, { schema: { hide: true, params } }, (request, reply) =>
     showEntry(pages, request, reply, request.params),

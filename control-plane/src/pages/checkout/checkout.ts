@@ -34,6 +34,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the page is shown of a checkout whose time is up. */
     servesExpired?: boolean
+    /** Whether the form may complete the checkout, or pays an invoice on it. */
+    completesCheckout?: boolean
   }
   interface FastifyRequest {
     /** Set by the checkout's hook. Read it through `checkoutOf`. */
@@ -66,6 +68,11 @@ export function stepPath(
 
 export function checkoutCookie(reference: string): string {
   return `checkout_${reference}`
+}
+
+/** Tells the browsers apart that have opened the same link. */
+export function browserCookie(reference: string): string {
+  return `browser_${reference}`
 }
 
 /** As the portal does it: by the cookie, and by what forms carry. */

@@ -5,14 +5,15 @@ import { givesAccess } from '@tollgate/domain/purchases/access'
 import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
 import { read } from '../../http/read.ts'
 import type { PageParts } from '../frame.ts'
-import { readWayToAccount } from './account-routes.ts'
+import { wayToAccount } from './account-routes.ts'
 import { cardName } from '../card-name.ts'
 import { checkoutOf } from './checkout.ts'
 import { DoneCard } from './done-card.tsx'
-import { invoiceRows, nextChargeOfPurchase, paidRow } from './done-rows.tsx'
-import { chargeWords } from './next-charge.ts'
+import { invoiceRows, paidRow } from './done-rows.tsx'
+import { chargeWords, nextChargeOfPurchase } from './next-charge.ts'
 import { readDebts } from './read-debts.ts'
 import { readReceipt } from './read-done.ts'
+import { taxedCharge } from './taxed-charge.ts'
 
 /** After an earlier invoice was paid on a checkout: what was paid, what runs again, and what is left to do. */
 export async function debtPaidPage(
@@ -35,7 +36,7 @@ export async function debtPaidPage(
   const plan = held?.planSnapshot ?? null
   const isRunning = held !== undefined && givesAccess(held, new Date(pages.clock.now()))
   const runs = isRunning && plan !== null ? { purchase: held, plan } : undefined
-  const next = runs && nextChargeOfPurchase(runs.purchase, runs.plan)
+  const next = await taxedCharge(pages, checkout, runs && nextChargeOfPurchase(runs.purchase))
   const paidWith = intent.paidWith
   const isChosen = session.planRef !== null && runs?.plan.reference === session.planRef
   const goesOn = status === 'active' && !isChosen
@@ -58,7 +59,7 @@ export async function debtPaidPage(
           ? []
           : [{ label: t('checkout:nextCharge'), value: chargeWords(next, frame) }]),
       ]}
-      account={await readWayToAccount(pages, request, intent.succeededAt ?? undefined)}
+      account={wayToAccount(pages, request, intent.succeededAt ?? undefined)}
       payment={intent.reference}
     >
       {goesOn && (

@@ -13,7 +13,8 @@ const path = `${checkoutPath}/:reference/debts/:invoiceRef`
 
 /** Opens the payment of an unpaid invoice and leads to the page where the customer enters a card for it. */
 export function registerDebtPayment(app: ApiServer, pages: PageParts): void {
-  app.post(path, { schema: { hide: true, params } }, async (request, reply) => {
+  const config = { completesCheckout: true }
+  app.post(path, { schema: { hide: true, params }, config }, async (request, reply) => {
     const checkout = checkoutOf(request)
     const { caller, customer, frame } = checkout
     if (pages.cardEntries[caller.environment].kind === 'none') {

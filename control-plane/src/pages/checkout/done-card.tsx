@@ -92,9 +92,10 @@ type AccountProps = {
 function Account({ checkout, account, payment }: AccountProps): ReactElement | null {
   const { t } = checkout.frame
   const label = t('checkout:openAccount')
-  if (account.kind === 'open') {
-    // The checkout was opened in the portal, so its way back is the same.
-    if (checkout.session.returnUrl?.endsWith(account.path) === true) return null
+  if (account.kind === 'portal') {
+    // The way back of a checkout that was opened in the portal is the same.
+    if (leadsBack(checkout) && checkout.session.returnUrl?.endsWith(account.path) === true)
+      return null
     return (
       <a className="button" href={account.path}>
         {label}

@@ -18,7 +18,7 @@ export function DonePage({ checkout, done, account }: DonePageProps): ReactEleme
   const { given } = done
   const rows = doneRows(checkout, done)
   const shown = { checkout, account, rows, ...givenWords(given, checkout.frame) }
-  if (given.kind !== 'plan' || !given.needsCredits) return <DoneCard {...shown} />
+  if (given.kind !== 'plan' || given.needsCredits !== true) return <DoneCard {...shown} />
   const isOpen = freeUnitsOf(given) === 0
   return (
     <DoneCard {...shown} isOpen={isOpen}>
@@ -67,13 +67,15 @@ function planWords(given: GivenPlan, { t }: Pick<Reader, 't' | 'formats'>): Word
     return { title, text: t('checkout:startUsing', { product }) }
   }
   const title = t('checkout:planActive', { plan: plan.name })
+  // Nobody is told to start while it is not known whether there are credits.
+  if (needsCredits === undefined) return { title }
   if (!needsCredits) return { title, text: t('checkout:startUsing', { product }) }
   const count = freeUnitsOf(given)
   return count > 0
     ? { title, text: t('checkout:addCreditsAfterFree', { count }) }
     : {
         title: t('checkout:addCreditsToStart'),
-        text: t('checkout:noCreditsYet', { plan: plan.name }),
+        text: t('checkout:tooFewCredits', { plan: plan.name }),
       }
 }
 

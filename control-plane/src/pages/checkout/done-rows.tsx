@@ -1,19 +1,13 @@
-import { farFuture } from '@tollgate/domain/entitlements/compile-entitlement'
-import type { PlanSnapshot } from '@tollgate/domain/purchases/plan-snapshot'
-import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { invoiceName } from '../invoice-name.ts'
 import { cardName } from '../card-name.ts'
 import type { Checkout } from './checkout.ts'
 import type { DoneRow } from './done-card.tsx'
-import { chargeAfterTrial, chargeWords, nextChargeOf, type NextCharge } from './next-charge.ts'
+import { chargeWords } from './next-charge.ts'
 import type { Done, Receipt } from './read-done.ts'
 
 /** What was bought, what was paid and with which card, what comes next, and the invoice. */
-export function doneRows(checkout: Checkout, { given, receipt, savedCard }: Done): DoneRow[] {
+export function doneRows(checkout: Checkout, { given, receipt, savedCard, next }: Done): DoneRow[] {
   const { t, formats } = checkout.frame
-  const next = nextOf({ given })
-  const tax = receipt?.intent.tax ?? null
-  const isPlusTax = tax?.treatment === 'standard' && !tax.isInclusive
   const name = given.kind === 'plan' ? given.purchase.productName : undefined
   const plan = given.kind === 'plan' || given.kind === 'scheduled' ? given.plan : undefined
   const paidWith = receipt?.intent.paidWith ?? undefined
@@ -35,7 +29,14 @@ export function doneRows(checkout: Checkout, { given, receipt, savedCard }: Done
       : [
           {
             label: t('checkout:nextCharge'),
-            value: chargeWords(next, checkout.frame, isPlusTax),
+            value: (
+              <>
+                {chargeWords(next, checkout.frame)}
+                {trialEnds !== null && savedCard === undefined && (
+                  <span className="quiet"> · {t('checkout:pausesWithoutCard')}</span>
+                )}
+              </>
+            ),
           },
         ]),
     ...(ends === null ? [] : [{ label: t('checkout:ends'), value: formats.date(ends) }]),
@@ -61,22 +62,4 @@ export function invoiceRows(checkout: Checkout, receipt: Receipt | undefined): D
   const href = `${checkout.path}/paid/${intent.reference}/invoice`
   const value = <a href={href}>{invoiceName(checkout, invoice)}</a>
   return [{ label: checkout.frame.t('checkout:invoice'), value }]
-}
-
-function nextOf({ given }: Pick<Done, 'given'>): NextCharge | undefined {
-  if (given.kind === 'scheduled') return nextChargeOf(given.plan, given.from.currency, given.at)
-  if (given.kind !== 'plan' || !given.isRunning) return undefined
-  return nextChargeOfPurchase(given.purchase, given.plan)
-}
-
-/** What the purchase is charged next. */
-export function nextChargeOfPurchase(
-  { status, currency, nextBillingDate, nextUsageBillAt }: Purchase,
-  plan: PlanSnapshot,
-): NextCharge | undefined {
-  if (status === 'trialing') {
-    return nextBillingDate === null ? undefined : chargeAfterTrial(plan, currency, nextBillingDate)
-  }
-  const billed = nextUsageBillAt !== null && nextUsageBillAt < farFuture ? nextUsageBillAt : null
-  return nextChargeOf(plan, currency, nextBillingDate ?? billed ?? undefined)
 }

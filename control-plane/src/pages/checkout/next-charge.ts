@@ -2,7 +2,12 @@ import { periodOf, wholeSecond, type CycleMode } from '@tollgate/domain/periods/
 import { pricesIn } from '@tollgate/domain/pricing/plan-prices'
 import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
 import { renews } from '@tollgate/domain/plans/plan'
+import { farFuture } from '@tollgate/domain/entitlements/compile-entitlement'
+import { scheduledPlanFor } from '@tollgate/domain/purchases/decide-renewal'
+import type { ScheduledChange } from '@tollgate/domain/purchases/decide-switch'
 import type { PlanSnapshot } from '@tollgate/domain/purchases/plan-snapshot'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { Reader } from '../reader.ts'
 
 /** What is charged when a period ends. */
@@ -13,6 +18,10 @@ export type NextCharge = {
   readonly currency: string
   /** Whether usage of the period that has ended is billed too. */
   readonly hasUsage: boolean
+  /** The plan that is charged. */
+  readonly plan: PlanSnapshot
+  /** Whether a tax is added. Default: false. */
+  readonly isPlusTax?: boolean
 }
 
 /** Returns what a plan charges at the end of its period; undefined if that is nothing. `at` is undefined without periods. */
@@ -22,10 +31,58 @@ export function nextChargeOf(
   at: Date | undefined,
 ): NextCharge | undefined {
   if (at === undefined) return undefined
-  const billed = usageTermsOf(plan)
-  const hasUsage = billed !== undefined && costsSomething(billed)
   const priceMinor = renews(plan) ? (pricesIn(plan, currency)?.priceMinor ?? 0n) : 0n
-  return priceMinor === 0n && !hasUsage ? undefined : { at, priceMinor, currency, hasUsage }
+  return charge({ at, priceMinor, currency, hasUsage: billsUsage(plan), plan })
+}
+
+/**
+ * Returns the next charge of a purchase whose plan changes at a renewal: that of the renewal before the change, if there is
+ * one, otherwise the new plan's price and set-up fee with the usage of the plan before.
+ */
+export function chargeOfChange({ from, plan, at }: ScheduledChange): NextCharge | undefined {
+  const { currency, nextBillingDate, planSnapshot: held } = from
+  const before =
+    held !== null && nextBillingDate !== null && nextBillingDate < at
+      ? nextChargeOf(held, currency, nextBillingDate)
+      : undefined
+  if (before !== undefined) return before
+  const priceMinor = firstPriceMinor(plan, currency)
+  return charge({ at, priceMinor, currency, hasUsage: held !== null && billsUsage(held), plan })
+}
+
+function charge(next: NextCharge): NextCharge | undefined {
+  return next.priceMinor === 0n && !next.hasUsage ? undefined : next
+}
+
+function billsUsage(plan: PlanSnapshot): boolean {
+  const billed = usageTermsOf(plan)
+  return billed !== undefined && costsSomething(billed)
+}
+
+function firstPriceMinor(plan: PlanSnapshot, currency: string): bigint {
+  const { priceMinor = 0n, setupFeeMinor = 0n } = pricesIn(plan, currency) ?? {}
+  return priceMinor + setupFeeMinor
+}
+
+/** Returns what the purchase is charged next; undefined: nothing, or its plan is not known. */
+export function nextChargeOfPurchase(purchase: Purchase): NextCharge | undefined {
+  const { status, currency, planSnapshot: plan, autoRenew, nextBillingDate } = purchase
+  if (plan === null) return undefined
+  if (status === 'trialing') {
+    if (nextBillingDate === null || isEnding(purchase)) return undefined
+    return chargeAfterTrial(plan, currency, nextBillingDate)
+  }
+  if (autoRenew && nextBillingDate !== null) {
+    const change = scheduledPlanFor(purchase, nextBillingDate)
+    return change === undefined
+      ? nextChargeOf(plan, currency, nextBillingDate)
+      : chargeOfChange({ from: purchase, plan: change, at: nextBillingDate })
+  }
+  // Usage of the last period is billed when the period has ended.
+  const { nextUsageBillAt } = purchase
+  if (nextUsageBillAt === null || nextUsageBillAt >= farFuture) return undefined
+  const hasUsage = billsUsage(plan)
+  return charge({ at: nextUsageBillAt, priceMinor: 0n, currency, hasUsage, plan })
 }
 
 /** Returns what a plan charges when its trial ends, the set-up fee included; undefined if that is nothing. */
@@ -34,9 +91,13 @@ export function chargeAfterTrial(
   currency: string,
   at: Date,
 ): NextCharge | undefined {
-  const { priceMinor = 0n, setupFeeMinor = 0n } = pricesIn(plan, currency) ?? {}
-  const firstMinor = priceMinor + setupFeeMinor
-  return firstMinor === 0n ? undefined : { at, priceMinor: firstMinor, currency, hasUsage: false }
+  return charge({
+    at,
+    priceMinor: firstPriceMinor(plan, currency),
+    currency,
+    hasUsage: false,
+    plan,
+  })
 }
 
 /** Returns the end of the first period of a plan that starts now; undefined for a plan without periods. */
@@ -50,15 +111,19 @@ export function firstPeriodEnd(
   return periodOf({ anchor: wholeSecond(now), billingCycle, mode, customDays }, 0).end
 }
 
-/** Returns the charge in words: `$49.00 on Apr 20, 2026`. `isPlusTax`: a tax is added to the price. */
+/** Returns the charge in words: `$49.00 on Apr 20, 2026`. */
 export function chargeWords(
-  { at, priceMinor, currency, hasUsage }: NextCharge,
+  { at, priceMinor, currency, hasUsage, isPlusTax = false }: NextCharge,
   { t, formats }: Pick<Reader, 't' | 'formats'>,
-  isPlusTax = false,
 ): string {
   const date = formats.date(at)
-  if (priceMinor === 0n) return t('checkout:chargeOfUsage', { date })
+  if (priceMinor === 0n) {
+    return t(isPlusTax ? 'checkout:chargeOfUsagePlusTax' : 'checkout:chargeOfUsage', { date })
+  }
   const amount = formats.money(priceMinor, currency)
-  if (hasUsage) return t('checkout:chargeWithUsage', { amount, date })
+  if (hasUsage) {
+    const key = isPlusTax ? 'checkout:chargeWithUsagePlusTax' : 'checkout:chargeWithUsage'
+    return t(key, { amount, date })
+  }
   return t(isPlusTax ? 'checkout:chargePlusTax' : 'checkout:charge', { amount, date })
 }

@@ -2,18 +2,20 @@ import {
   checkoutSessionStatus,
   placeCheckoutSession,
 } from '@tollgate/domain/sessions/checkout-sessions'
+import { drawCookieToken } from '@tollgate/domain/sessions/hosted-pages'
 import { environments } from '@tollgate/schemas/environment'
 import type { ApiServer } from '../../http/api-server.ts'
 import { cookieOptions, writeCookie } from '../cookies.ts'
 import { frameOf, type PageParts } from '../frame.ts'
 import { ProblemError, problems } from '../problem.tsx'
-import { checkoutCookie, checkoutPath } from './checkout.ts'
+import { browserCookie, checkoutCookie, checkoutPath } from './checkout.ts'
 
 const dayMs = 86_400_000
 
 /**
- * The link may be opened as often as its owner likes until the checkout is completed: it lets its customer buy something,
- * and see nothing else. It is exchanged for a cookie all the same, and in no address any more.
+ * The link may be opened in several browsers until the checkout is completed. It is exchanged for a cookie, so that later
+ * addresses do not contain it. A second cookie differs in each browser: only the browser that completes the checkout may
+ * open the portal afterwards.
  */
 export function registerCheckoutOpening(app: ApiServer, pages: PageParts): void {
   app.get(checkoutPath, { schema: { hide: true } }, async (request, reply) => {
@@ -33,12 +35,12 @@ export function registerCheckoutOpening(app: ApiServer, pages: PageParts): void 
       }
       const path = pages.basePath + checkoutPath
       const isSecure = new URL(pages.hostedUrl).protocol === 'https:'
+      // Longer than the checkout itself: whoever comes back from a bank is told what came of it.
+      const options = { ...cookieOptions(path, isSecure), maxAge: dayMs / 1_000 }
+      const browser = browserCookie(session.reference)
       return reply
-        .setCookie(checkoutCookie(session.reference), writeCookie(environment, id), {
-          ...cookieOptions(path, isSecure),
-          // Longer than the checkout itself: whoever comes back from a bank is told what came of it.
-          maxAge: dayMs / 1_000,
-        })
+        .setCookie(checkoutCookie(session.reference), writeCookie(environment, id), options)
+        .setCookie(browser, request.cookies[browser] ?? drawCookieToken(), options)
         .redirect(`${path}/${session.reference}`, 303)
     }
     throw new ProblemError(problems.noSuchLink)

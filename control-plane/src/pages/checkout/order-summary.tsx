@@ -62,20 +62,15 @@ export function OrderSummary(props: OrderSummaryProps): ReactElement {
 type NextChargeLineProps = {
   readonly next: NextCharge | undefined
   readonly reader: Reader
-  readonly isPlusTax?: boolean
 }
 
-export function NextChargeLine({
-  next,
-  reader,
-  isPlusTax,
-}: NextChargeLineProps): ReactElement | null {
+export function NextChargeLine({ next, reader }: NextChargeLineProps): ReactElement | null {
   if (next === undefined) return null
   return (
     <dl className="sums">
       <div>
         <dt>{reader.t('checkout:nextCharge')}</dt>
-        <dd>{chargeWords(next, reader, isPlusTax)}</dd>
+        <dd>{chargeWords(next, reader)}</dd>
       </div>
     </dl>
   )

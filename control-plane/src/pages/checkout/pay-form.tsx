@@ -63,7 +63,7 @@ function Afterwards(props: PayFormProps): ReactElement {
   const isPlusTax = tax?.treatment === 'standard' && !tax.isInclusive
   return (
     <>
-      <NextChargeLine next={next} reader={frame} isPlusTax={isPlusTax} />
+      <NextChargeLine next={next && { ...next, isPlusTax }} reader={frame} />
       <p className="quiet">{laterWords(props, isPlusTax)}</p>
       {savedCard !== undefined && (
         <p className="quiet">

@@ -24,7 +24,8 @@ const path = `${checkoutPath}/:reference`
 
 /** Paying on a checkout: the payment is made, its card entered elsewhere, and what came of it shown. */
 export function registerPaymentPages(app: ApiServer, pages: PageParts): void {
-  app.post(`${path}/pay`, { schema: { hide: true } }, (request, reply) =>
+  const config = { completesCheckout: true }
+  app.post(`${path}/pay`, { schema: { hide: true }, config }, (request, reply) =>
     beginPayment(pages, request, reply),
   )
 

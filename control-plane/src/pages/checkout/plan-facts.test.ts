@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Plan, PlanTerms } from '@tollgate/domain/plans/plan'
 import { readerOf } from '../reader.ts'
 import { planFacts } from './plan-facts.ts'
+import { planPriceBesideName } from './plan-price.ts'
 
 const postPaid = { billingModel: 'post-paid', billingCycle: 'monthly' } as const
 const tiers = [
@@ -81,6 +82,13 @@ test('writes counts of one as one', () => {
     '1 free request in each period',
     'Up to 1 request in each period',
   ])
+})
+
+test('only a free plan that is called like its price shows an amount instead', () => {
+  const metered = { type: 'usage-based', terms: { ...postPaid, creditsPerUnit: 100 } } as const
+  const words = (plan: Partial<Plan>) => planPriceBesideName(aPlan(plan), 'USD', reader)
+  expect(words({ name: 'Free' })).toBe('$0.00')
+  expect(words({ name: 'pay for what you use', ...metered })).toBe('Pay for what you use')
 })
 
 test('a trial that was had is offered no more', () => {

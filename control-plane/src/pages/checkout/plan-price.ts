@@ -25,6 +25,7 @@ export function planPriceBesideName(
   shownIn = currency,
 ): string {
   const words = planPrice(plan, currency, reader)
+  const isFree = words === reader.t('shared:free')
   const isRepeated = words.toLowerCase() === plan.name.trim().toLowerCase()
-  return isRepeated ? reader.formats.money(0n, shownIn) : words
+  return isFree && isRepeated ? reader.formats.money(0n, shownIn) : words
 }

@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify'
 import { findCard, type Card } from '@tollgate/domain/cards/repository'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
@@ -11,12 +12,14 @@ import {
   findLastOfPlan,
   type Purchase,
 } from '@tollgate/domain/purchases/repository'
-import { wholeCredits } from '@tollgate/domain/wallet/whole-credits'
+import { paidUnits } from '@tollgate/domain/wallet/whole-credits'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { read } from '../../http/read.ts'
 import type { PageParts } from '../frame.ts'
 import type { NamedCard } from '../card-name.ts'
 import type { Checkout } from './checkout.ts'
+import { chargeOfChange, nextChargeOfPurchase, type NextCharge } from './next-charge.ts'
+import { taxedCharge } from './taxed-charge.ts'
 
 /** A payment that succeeded, with its invoice. */
 export type Receipt = { readonly intent: PaymentIntent; readonly invoice: Invoice | undefined }
@@ -27,6 +30,8 @@ export type Done = {
   readonly receipt: Receipt | undefined
   /** The saved card that is charged for what comes next. */
   readonly savedCard: NamedCard | undefined
+  /** What is charged next for what was given; undefined: nothing. */
+  readonly next: NextCharge | undefined
   readonly given: Given
 }
 
@@ -37,8 +42,8 @@ export type Given =
       readonly plan: PlanSnapshot
       /** Whether the plan gives access now. */
       readonly isRunning: boolean
-      /** Whether usage is paid from credits, and the customer has none. */
-      readonly needsCredits: boolean
+      /** Whether usage is paid from credits, and they pay for no request; undefined: the balance cannot be read now. */
+      readonly needsCredits: boolean | undefined
     }
   /** The plan takes the place of `from` at a renewal. */
   | {
@@ -51,7 +56,11 @@ export type Given =
   /** What was bought is gone since. */
   | { readonly kind: 'nothing' }
 
-export async function readDone(pages: PageParts, checkout: Checkout): Promise<Done> {
+export async function readDone(
+  pages: PageParts,
+  checkout: Checkout,
+  log: FastifyBaseLogger,
+): Promise<Done> {
   const { caller, session } = checkout
   const { receipt, card, given } = await read(pages, caller, async (sql) => {
     const receipt = await readReceipt(
@@ -64,11 +73,18 @@ export async function readDone(pages: PageParts, checkout: Checkout): Promise<Do
   })
   const now = new Date(pages.clock.now())
   const savedCard = chargeable(card)
-  if (given.kind !== 'plan') return { receipt, savedCard, given }
-  const isRunning = givesAccess(given.purchase, now)
+  const isRunning = given.kind === 'plan' && givesAccess(given.purchase, now)
+  const next = await taxedCharge(pages, checkout, nextOf(given, isRunning))
+  const done = { receipt, savedCard, next }
+  if (given.kind !== 'plan') return { ...done, given }
   const needsCredits =
-    isRunning && isCreditBased(given.plan) && !(await hasCredits(pages, checkout))
-  return { receipt, savedCard, given: { ...given, isRunning, needsCredits } }
+    isRunning && isCreditBased(given.plan) && (await lacksCredits(pages, checkout, given.plan, log))
+  return { ...done, given: { ...given, isRunning, needsCredits } }
+}
+
+function nextOf(given: Found, isRunning: boolean): NextCharge | undefined {
+  if (given.kind === 'scheduled') return chargeOfChange(given)
+  return given.kind === 'plan' && isRunning ? nextChargeOfPurchase(given.purchase) : undefined
 }
 
 /** The saved card, if it may be charged without the customer. */
@@ -116,7 +132,19 @@ async function readGiven(
     : { kind: 'plan', purchase, plan }
 }
 
-async function hasCredits(pages: PageParts, { caller, session }: Checkout): Promise<boolean> {
+/** Returns undefined while the balance cannot be read: the checkout is complete all the same. */
+async function lacksCredits(
+  pages: PageParts,
+  { caller, session }: Checkout,
+  { terms }: PlanSnapshot,
+  log: FastifyBaseLogger,
+): Promise<boolean | undefined> {
   const { customerRef } = session
-  return wholeCredits(await pages.wallets.read({ ...caller, customerRef })) > 0
+  try {
+    const micros = await pages.wallets.read({ ...caller, customerRef })
+    return paidUnits(micros, terms.creditsPerUnit ?? 0) <= 0
+  } catch (error) {
+    log.error({ err: error }, 'the credits of a completed checkout could not be read')
+    return undefined
+  }
 }

@@ -8,6 +8,7 @@ import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
 import { registerAccountForms } from './account-routes.ts'
 import { askedOf } from './asked.ts'
 import { registerCardSaving } from './card-routes.tsx'
+import { noteBrowser } from './note-browser.ts'
 import { checkoutOf, checkoutPath, requireCheckout, stepPath } from './checkout.ts'
 import { registerDebtPayment } from './debt-routes.ts'
 import { registerCheckoutOpening } from './open-checkout.ts'
@@ -28,6 +29,7 @@ export function registerCheckout(app: ApiServer, pages: PageParts): void {
     checkout.addHook('preHandler', async (request) => {
       const { reference } = params.parse(request.params)
       request.checkout = await requireCheckout(pages, request, reference)
+      await noteBrowser(pages, request)
     })
     checkout.get(path, { schema }, async (request, reply) => {
       const kept = keptFormOf(request, checkoutOf(request))
@@ -55,8 +57,9 @@ function queryFields({ query }: FastifyRequest): Readonly<Record<string, string>
 }
 
 function registerActivation(app: ApiServer, pages: PageParts): void {
+  const config = { completesCheckout: true }
   for (const start of ['activate', 'trial'] as const) {
-    app.post(`${path}/${start}`, { schema }, async (request, reply) => {
+    app.post(`${path}/${start}`, { schema, config }, async (request, reply) => {
       const checkout = checkoutOf(request)
       const { plan: planRef = '' } = formFields(request)
       if (await takePlan(pages, request, planRef, start)) return reply.redirect(checkout.path, 303)

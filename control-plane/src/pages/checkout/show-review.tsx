@@ -13,7 +13,7 @@ import { sendPage } from '../page.tsx'
 import type { Asked } from './asked.ts'
 import type { NamedCard } from '../card-name.ts'
 import { checkoutOf, operationOfCheckout, type Checkout } from './checkout.ts'
-import { chargeAfterTrial, firstPeriodEnd, nextChargeOf } from './next-charge.ts'
+import { chargeAfterTrial, chargeOfChange, firstPeriodEnd, nextChargeOf } from './next-charge.ts'
 import { NotSoldPage } from './not-sold-page.tsx'
 import { PayForm, type PayFormProps } from './pay-form.tsx'
 import { requestOf } from './payment-request-of.ts'
@@ -22,6 +22,7 @@ import { priceChoice, readBilling } from './read-billing.ts'
 import type { Choice, Step } from './read-choice.ts'
 import { chargeable } from './read-done.ts'
 import { ReviewPage } from './review-page.tsx'
+import { taxedCharge } from './taxed-charge.ts'
 import { ActivateForm, SaveCardForm, TrialForm, type StartOrder } from './start-forms.tsx'
 
 /** A step at which a plan is taken. */
@@ -47,7 +48,8 @@ export async function showReview(
   const shown = { checkout, product, plan, isTriable: step.kind === 'try', notice }
   const now = new Date(pages.clock.now())
   if (step.kind !== 'payment-required') {
-    const order = await readOrder(pages, checkout, step, now)
+    const untaxed = await readOrder(pages, checkout, step, now)
+    const order = { ...untaxed, next: await taxedCharge(pages, checkout, untaxed.next) }
     const { scheduled, change, currency } = order
     const replaced =
       held === undefined || scheduled !== undefined
@@ -111,8 +113,8 @@ async function readOrder(
   }
   const start = step.kind === 'card-required' ? step.start : step
   if (start.kind === 'schedule') {
-    const { from, at } = start.change
-    const next = nextChargeOf(plan, from.currency, at)
+    const { from } = start.change
+    const next = chargeOfChange(start.change)
     return { ...nothing, currency: from.currency, scheduled: start.change, next }
   }
   const { change } = start

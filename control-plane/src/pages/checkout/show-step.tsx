@@ -7,13 +7,14 @@ import type { PageParts } from '../frame.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
-import { completedAtOf, readWayToAccount } from './account-routes.ts'
+import { completedAtOf, wayToAccount } from './account-routes.ts'
 import { AlreadyActivePage } from './already-active-page.tsx'
 import type { Asked } from './asked.ts'
 import { checkoutOf, operationOfCheckout } from './checkout.ts'
 import { ChoosePlanPage } from './choose-plan-page.tsx'
 import { DebtsPage } from './debts-page.tsx'
 import { DonePage } from './done-page.tsx'
+import { nextChargeOfPurchase } from './next-charge.ts'
 import { NotSoldPage } from './not-sold-page.tsx'
 import { priceChoice, readBilling } from './read-billing.ts'
 import { readChoice, readStep } from './read-choice.ts'
@@ -22,6 +23,7 @@ import { readDone } from './read-done.ts'
 import { refusedStepText } from './refused-step.ts'
 import { requestOf } from './payment-request-of.ts'
 import { showReview } from './show-review.tsx'
+import { taxedCharge } from './taxed-charge.ts'
 import { TopUpPage } from './top-up-page.tsx'
 
 /** Where the customer is: done, choosing, or looking at what was chosen. */
@@ -49,9 +51,10 @@ export async function showStep(
   }
   const step = await readStep(pages, checkout, choice, planRef)
   if (step.kind === 'already-active') {
-    const account = await readWayToAccount(pages, request, undefined)
+    const account = wayToAccount(pages, request, undefined)
     const { purchase } = step
-    return sendPage(reply, 200, <AlreadyActivePage {...{ checkout, purchase, account }} />)
+    const next = await taxedCharge(pages, checkout, nextChargeOfPurchase(purchase))
+    return sendPage(reply, 200, <AlreadyActivePage {...{ checkout, purchase, next, account }} />)
   }
   if (step.kind === 'invalid') {
     const text = refusedStepText(checkout, choice, plan, step.reason, new Date(pages.clock.now()))
@@ -66,8 +69,8 @@ async function showDone(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const checkout = checkoutOf(request)
-  const done = await readDone(pages, checkout)
-  const account = await readWayToAccount(pages, request, completedAtOf(request))
+  const done = await readDone(pages, checkout, request.log)
+  const account = wayToAccount(pages, request, completedAtOf(request))
   return sendPage(reply, 200, <DonePage {...{ checkout, done, account }} />)
 }
 

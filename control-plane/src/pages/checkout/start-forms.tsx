@@ -106,7 +106,8 @@ function notesOf({ checkout, plan, order }: StartFormProps): string[] {
     const date = formats.date(trialEndsAt)
     if (next === undefined) return [t('checkout:trialIsFree', { date })]
     const amount = formats.money(next.priceMinor, next.currency)
-    return [t('checkout:trialThenDue', { amount, date }), cardNote(checkout, plan, order)]
+    const due = next.isPlusTax === true ? 'checkout:trialThenDuePlusTax' : 'checkout:trialThenDue'
+    return [t(due, { amount, date }), cardNote(checkout, plan, order)]
   }
   const start = scheduled === undefined ? [] : [scheduleNote(checkout, plan, scheduled)]
   if (isCreditBased(plan)) return [...start, t('checkout:paidFromCredits')]

@@ -49,7 +49,11 @@ export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps)
     obstacle === null
       ? statusTexts[recharge?.status ?? 'disabled']
       : (['portal:autoTopUpPaused', 'warning'] as const)
-  const fields = typed ?? storedFields(view, portal)
+  const stored = storedFields(view, portal)
+  // A currency that the form does not offer is not shown again: it may be no currency at all.
+  const isOffered = typed !== undefined && view.currencies.includes(typed.currency)
+  const currency = isOffered ? typed.currency : stored.currency
+  const fields = { ...(typed ?? stored), currency }
   const isWaiting = recharge?.status === 'pending_setup' || recharge?.status === 'failed'
   const isOn = recharge !== undefined && recharge.status !== 'disabled'
   return (

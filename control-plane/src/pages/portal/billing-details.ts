@@ -68,14 +68,15 @@ function linesOf(text: string): string {
   return lines.filter((line) => line !== '').join('\n')
 }
 
-/** The customer's own e-mail address is not stored a second time: invoices follow it when it changes. */
+/** The customer's own name and e-mail address are not stored a second time: invoices follow them when they change. */
 export function toldDetails(
   form: DetailsForm,
-  { email: own }: Pick<Customer, 'email'>,
+  own: Pick<Customer, 'name' | 'email'>,
 ): ToldTaxDetails {
   const { name, address, invoiceEmail } = form
-  const email = invoiceEmail === own ? '' : invoiceEmail
-  return { ...toldBilling(form), customerName: name, address, email }
+  const email = invoiceEmail === own.email ? '' : invoiceEmail
+  const customerName = name === own.name?.trim() ? '' : name
+  return { ...toldBilling(form), customerName, address, email }
 }
 
 /** Returns the first field that cannot be right. What the checkout has too is judged as there. */

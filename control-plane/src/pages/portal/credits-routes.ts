@@ -52,7 +52,8 @@ export function registerCreditPages(app: ApiServer, pages: PageParts): void {
       topupAmountMajor: majorOf(typed.topup),
       maxMonthlySpendMajor: majorOf(typed.monthlyMax),
     }
-    const fault = faultBeforehand(asked) ?? (await saveTerms(pages, request, asked))
+    const fault =
+      faultBeforehand(asked, typed.monthlyMax) ?? (await saveTerms(pages, request, asked))
     if (fault === undefined) return reply.redirect(`${portal.path}/credits?done=saved`, 303)
     const kept = { fields: typed, text: faultText(fault, typed.currency, portal.frame) }
     return sendBack(pages, reply, portal, `${portal.path}/credits`, kept)

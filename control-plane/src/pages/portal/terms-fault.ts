@@ -8,15 +8,20 @@ import { leastTopUpMinor } from '../checkout/top-up-amounts.ts'
 import type { Reader } from '../reader.ts'
 
 /** What is wrong with the terms of automatic top-up. */
-export type TermsFault = RechargeFault
+export type TermsFault = RechargeFault | { readonly code: 'cap-unreadable' }
 
-/** Returns a fault by the minimum that the checkout for credits has: the pages name one minimum, not two. */
-export function faultBeforehand({
-  enabled,
-  currency,
-  topupAmountMajor,
-}: AutoRechargeRequest): TermsFault | undefined {
-  if (!enabled || topupAmountMajor === undefined || !/^[A-Z]{3}$/.test(currency)) return undefined
+/**
+ * Returns a fault of what was typed, or by the minimum that the checkout for credits has: the pages name one minimum, not
+ * two. `typedMax` is the monthly maximum as it was typed: one that cannot be read is not saved as none.
+ */
+export function faultBeforehand(
+  { enabled, currency, topupAmountMajor, maxMonthlySpendMajor }: AutoRechargeRequest,
+  typedMax: string,
+): TermsFault | undefined {
+  if (!/^[A-Z]{3}$/.test(currency)) return { code: 'currency' }
+  if (!enabled) return undefined
+  if (typedMax !== '' && maxMonthlySpendMajor === undefined) return { code: 'cap-unreadable' }
+  if (topupAmountMajor === undefined) return undefined
   const topupMinor = topupAmountMajor * Number(minorPerMajor(currency))
   return topupMinor < Number(leastTopUpMinor(currency)) ? { code: 'too-small' } : undefined
 }
@@ -27,14 +32,15 @@ export function faultText(
   currency: string,
   { t, formats }: Pick<Reader, 't' | 'formats'>,
 ): string {
-  const most = BigInt(rechargeMajorMax) * minorPerMajor(currency)
   switch (fault.code) {
     case 'currency':
       return t('portal:faultCurrency')
     case 'required':
       return t('portal:faultRequired')
-    case 'too-large':
+    case 'too-large': {
+      const most = BigInt(rechargeMajorMax) * minorPerMajor(currency)
       return t('portal:faultTooLarge', { amount: formats.money(most, currency) })
+    }
     case 'minor-units':
       return t('portal:faultMinorUnits')
     case 'threshold':
@@ -43,6 +49,8 @@ export function faultText(
       return t('portal:faultTooSmall', {
         amount: formats.money(leastTopUpMinor(currency), currency),
       })
+    case 'cap-unreadable':
+      return t('portal:faultCapUnreadable', { example: formats.decimal(1000.5) })
     case 'below-threshold':
       return t('portal:faultBelowThreshold')
     case 'cap':

@@ -69,7 +69,9 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   charge: '{{amount}} am {{date}}',
   chargePlusTax: '{{amount}} zzgl. USt. am {{date}}',
   chargeWithUsage: '{{amount}} zzgl. Nutzung am {{date}}',
+  chargeWithUsagePlusTax: '{{amount}} zzgl. Nutzung und USt. am {{date}}',
   chargeOfUsage: 'Ihre Nutzung, am {{date}}',
+  chargeOfUsagePlusTax: 'Ihre Nutzung zzgl. USt., am {{date}}',
   renews: 'Verlängert sich zu {{price}}, bis Sie kündigen. Ihre Karte wird dafür gespeichert.',
   renewsPlusTax:
     'Verlängert sich zu {{price}} zzgl. USt., bis Sie kündigen. Ihre Karte wird dafür gespeichert.',
@@ -92,6 +94,8 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   trialIsFree: 'Heute wird nichts berechnet. Der Testzeitraum endet am {{date}}.',
   trialThenDue:
     'Heute wird nichts berechnet. {{amount}} sind am {{date}} fällig, sofern Sie nicht vorher kündigen.',
+  trialThenDuePlusTax:
+    'Heute wird nichts berechnet. {{amount}} zzgl. USt. sind am {{date}} fällig, sofern Sie nicht vorher kündigen.',
   chargedTo: 'Zahlungsmittel: {{card}}.',
   pausesWithoutCard: 'Ohne gespeicherte Karte wird der Tarif dann pausiert.',
   startsWithRenewal:
@@ -186,7 +190,7 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   heldUntilThen: '{{plan}} bleibt bis dahin aktiv.',
   startUsing: 'Sie können {{product}} sofort nutzen.',
   addCreditsToStart: 'Laden Sie Guthaben auf, um zu starten',
-  noCreditsYet: '{{plan}} wird aus Guthaben bezahlt, und Sie haben noch keines.',
+  tooFewCredits: '{{plan}} wird aus Guthaben bezahlt, und Ihr Guthaben reicht für keine Anfrage.',
   addCreditsAfterFree_one:
     '{{count}} Anfrage pro Zeitraum ist kostenlos. Laden Sie für alles Weitere Guthaben auf.',
   addCreditsAfterFree_other:

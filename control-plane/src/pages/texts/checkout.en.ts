@@ -68,7 +68,9 @@ export const checkoutEnglish = {
   charge: '{{amount}} on {{date}}',
   chargePlusTax: '{{amount}} plus VAT on {{date}}',
   chargeWithUsage: '{{amount}} plus usage on {{date}}',
+  chargeWithUsagePlusTax: '{{amount}} plus usage and VAT on {{date}}',
   chargeOfUsage: 'Your usage, on {{date}}',
+  chargeOfUsagePlusTax: 'Your usage plus VAT, on {{date}}',
   renews: 'Renews at {{price}} until you cancel. Your card is saved for this.',
   renewsPlusTax: 'Renews at {{price}} plus VAT until you cancel. Your card is saved for this.',
   billedWhenEnded:
@@ -90,6 +92,8 @@ export const checkoutEnglish = {
   trialIsFree: 'Nothing is charged today. The trial ends on {{date}}.',
   trialThenDue:
     'Nothing is charged today. {{amount}} is due on {{date}}, unless you cancel before then.',
+  trialThenDuePlusTax:
+    'Nothing is charged today. {{amount}} plus VAT is due on {{date}}, unless you cancel before then.',
   chargedTo: 'It is charged to {{card}}.',
   pausesWithoutCard: 'Without a saved card the plan pauses then.',
   startsWithRenewal:
@@ -185,7 +189,7 @@ export const checkoutEnglish = {
   heldUntilThen: '{{plan}} stays active until then.',
   startUsing: 'You can use {{product}} right away.',
   addCreditsToStart: 'Add credits to start',
-  noCreditsYet: '{{plan}} is paid from credits, and you have none yet.',
+  tooFewCredits: '{{plan}} is paid from credits, and your balance does not cover a request.',
   addCreditsAfterFree_one:
     '{{count}} request is free in each period. Add credits to continue after that.',
   addCreditsAfterFree_other:

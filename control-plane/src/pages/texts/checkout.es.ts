@@ -77,7 +77,9 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   charge: '{{amount}} el {{date}}',
   chargePlusTax: '{{amount}} más IVA el {{date}}',
   chargeWithUsage: '{{amount}} más el uso el {{date}}',
+  chargeWithUsagePlusTax: '{{amount}} más el uso e IVA el {{date}}',
   chargeOfUsage: 'Su uso, el {{date}}',
+  chargeOfUsagePlusTax: 'Su uso más IVA, el {{date}}',
   renews: 'Se renueva a {{price}} hasta que lo cancele. Su tarjeta se guarda para ello.',
   renewsPlusTax:
     'Se renueva a {{price}} más IVA hasta que lo cancele. Su tarjeta se guarda para ello.',
@@ -100,6 +102,8 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   trialIsFree: 'Hoy no se cobra nada. La prueba termina el {{date}}.',
   trialThenDue:
     'Hoy no se cobra nada. El {{date}} se cobrarán {{amount}}, salvo que cancele antes.',
+  trialThenDuePlusTax:
+    'Hoy no se cobra nada. El {{date}} se cobrarán {{amount}} más IVA, salvo que cancele antes.',
   chargedTo: 'Forma de pago: {{card}}.',
   pausesWithoutCard: 'Sin una tarjeta guardada, el plan se pausará entonces.',
   startsWithRenewal:
@@ -191,7 +195,7 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   heldUntilThen: '{{plan}} sigue activo hasta entonces.',
   startUsing: 'Puede usar {{product}} ahora mismo.',
   addCreditsToStart: 'Añada créditos para empezar',
-  noCreditsYet: '{{plan}} se paga con créditos y todavía no tiene ninguno.',
+  tooFewCredits: '{{plan}} se paga con créditos y su saldo no cubre ninguna solicitud.',
   addCreditsAfterFree_one:
     '{{count}} solicitud por período es gratuita. Añada créditos para continuar después.',
   addCreditsAfterFree_many:

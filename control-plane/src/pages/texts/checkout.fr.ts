@@ -77,7 +77,9 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   charge: '{{amount}} le {{date}}',
   chargePlusTax: '{{amount}} plus TVA le {{date}}',
   chargeWithUsage: '{{amount}} plus l’utilisation le {{date}}',
+  chargeWithUsagePlusTax: '{{amount}} plus l’utilisation et la TVA le {{date}}',
   chargeOfUsage: 'Votre utilisation, le {{date}}',
+  chargeOfUsagePlusTax: 'Votre utilisation plus TVA, le {{date}}',
   renews:
     'Se renouvelle à {{price}} jusqu’à votre résiliation. Votre carte est enregistrée à cet effet.',
   renewsPlusTax:
@@ -102,6 +104,8 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   trialIsFree: 'Rien n’est prélevé aujourd’hui. L’essai se termine le {{date}}.',
   trialThenDue:
     'Rien n’est prélevé aujourd’hui. {{amount}} seront dus le {{date}}, sauf résiliation avant cette date.',
+  trialThenDuePlusTax:
+    'Rien n’est prélevé aujourd’hui. {{amount}} plus TVA seront dus le {{date}}, sauf résiliation avant cette date.',
   chargedTo: 'Moyen de paiement : {{card}}.',
   pausesWithoutCard: 'Sans carte enregistrée, l’offre sera alors suspendue.',
   startsWithRenewal:
@@ -195,7 +199,7 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   heldUntilThen: '{{plan}} reste en vigueur jusque-là.',
   startUsing: 'Vous pouvez utiliser {{product}} dès maintenant.',
   addCreditsToStart: 'Ajoutez des crédits pour commencer',
-  noCreditsYet: '{{plan}} se paie avec des crédits, et vous n’en avez pas encore.',
+  tooFewCredits: '{{plan}} se paie avec des crédits, et votre solde ne couvre aucune requête.',
   addCreditsAfterFree_one:
     '{{count}} requête est gratuite par période. Ajoutez des crédits pour continuer ensuite.',
   addCreditsAfterFree_many:

@@ -61,7 +61,9 @@ export const checkoutJapanese: Translation<typeof checkoutEnglish> = {
   charge: '{{date}} に {{amount}}',
   chargePlusTax: '{{date}} に {{amount}} (税別)',
   chargeWithUsage: '{{date}} に {{amount}} と利用料',
+  chargeWithUsagePlusTax: '{{date}} に {{amount}} と利用料 (税別)',
   chargeOfUsage: '{{date}} に利用料',
+  chargeOfUsagePlusTax: '{{date}} に利用料 (税別)',
   renews: '解約されるまで {{price}} で更新されます。カードはそのために登録されます。',
   renewsPlusTax: '解約されるまで {{price}} (税別) で更新されます。カードはそのために登録されます。',
   billedWhenEnded: '更新されません。利用料は終了後に請求されます。カードはそのために登録されます。',
@@ -82,6 +84,8 @@ export const checkoutJapanese: Translation<typeof checkoutEnglish> = {
   trialIsFree: '本日のお支払いはありません。トライアルは {{date}} に終了します。',
   trialThenDue:
     '本日のお支払いはありません。それまでに解約されない場合、{{date}} に {{amount}} が請求されます。',
+  trialThenDuePlusTax:
+    '本日のお支払いはありません。それまでに解約されない場合、{{date}} に {{amount}} (税別) が請求されます。',
   chargedTo: 'お支払い方法: {{card}}',
   pausesWithoutCard: 'カードが登録されていない場合、その時点でプランは一時停止します。',
   startsWithRenewal: '本日のお支払いはありません。{{plan}} は次回の更新日 {{date}} に開始します。',
@@ -169,7 +173,8 @@ export const checkoutJapanese: Translation<typeof checkoutEnglish> = {
   heldUntilThen: 'それまでは {{plan}} をご利用いただけます。',
   startUsing: '{{product}} をすぐにご利用いただけます。',
   addCreditsToStart: 'クレジットを追加して利用を開始',
-  noCreditsYet: '{{plan}} はクレジットで支払うプランです。クレジットの残高がまだありません。',
+  tooFewCredits:
+    '{{plan}} はクレジットで支払うプランです。現在の残高ではリクエストを送信できません。',
   addCreditsAfterFree_other:
     '期間ごとに {{count}} リクエストまで無料です。それ以降も利用するには、クレジットを追加してください。',
   addCredits: 'クレジットを追加',

@@ -77,7 +77,9 @@ export const checkoutPortuguese: Translation<typeof checkoutEnglish> = {
   charge: '{{amount}} em {{date}}',
   chargePlusTax: '{{amount}} mais impostos em {{date}}',
   chargeWithUsage: '{{amount}} mais o uso em {{date}}',
+  chargeWithUsagePlusTax: '{{amount}} mais o uso e impostos em {{date}}',
   chargeOfUsage: 'Seu uso, em {{date}}',
+  chargeOfUsagePlusTax: 'Seu uso mais impostos, em {{date}}',
   renews: 'É renovado por {{price}} até você cancelar. Seu cartão é salvo para isso.',
   renewsPlusTax:
     'É renovado por {{price}} mais impostos até você cancelar. Seu cartão é salvo para isso.',
@@ -100,6 +102,8 @@ export const checkoutPortuguese: Translation<typeof checkoutEnglish> = {
   trialIsFree: 'Nada é cobrado hoje. O teste termina em {{date}}.',
   trialThenDue:
     'Nada é cobrado hoje. {{amount}} serão cobrados em {{date}}, a menos que você cancele antes.',
+  trialThenDuePlusTax:
+    'Nada é cobrado hoje. {{amount}} mais impostos serão cobrados em {{date}}, a menos que você cancele antes.',
   chargedTo: 'Forma de pagamento: {{card}}.',
   pausesWithoutCard: 'Sem um cartão salvo, o plano será pausado nessa data.',
   startsWithRenewal: 'Nada é cobrado hoje. {{plan}} começa em {{date}}, na próxima renovação.',
@@ -191,7 +195,7 @@ export const checkoutPortuguese: Translation<typeof checkoutEnglish> = {
   heldUntilThen: '{{plan}} continua ativo até lá.',
   startUsing: 'Você já pode usar {{product}}.',
   addCreditsToStart: 'Adicione créditos para começar',
-  noCreditsYet: '{{plan}} é pago com créditos, e você ainda não tem nenhum.',
+  tooFewCredits: '{{plan}} é pago com créditos, e seu saldo não cobre nenhuma solicitação.',
   addCreditsAfterFree_one:
     '{{count}} solicitação por período é gratuita. Adicione créditos para continuar depois disso.',
   addCreditsAfterFree_many:

@@ -133,6 +133,8 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   faultBelowThreshold: 'Der Kaufbetrag darf nicht kleiner sein als das zu überwachende Guthaben.',
   faultCap:
     'Der monatliche Höchstbetrag darf nicht kleiner sein als {{amount}}, eine Aufladung mit Steuern.',
+  faultCapUnreadable:
+    'Geben Sie den Höchstbetrag pro Monat als Betrag wie {{example}} an, oder lassen Sie das Feld leer.',
   noInvoices: 'Es gibt noch keine Rechnung.',
   invoice: 'Rechnung',
   amount: 'Betrag',

@@ -129,6 +129,8 @@ export const portalEnglish = {
   faultTooSmall: 'The amount to buy for must be at least {{amount}}.',
   faultBelowThreshold: 'The amount to buy for must not be less than the balance to watch.',
   faultCap: 'The maximum for a month must not be less than {{amount}}, one top-up with its tax.',
+  faultCapUnreadable:
+    'Enter the maximum for a month as an amount such as {{example}}, or leave it empty.',
   // Invoices.
   noInvoices: 'There is no invoice yet.',
   invoice: 'Invoice',

@@ -129,6 +129,8 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
   faultTooSmall: 'El importe de compra debe ser de al menos {{amount}}.',
   faultBelowThreshold: 'El importe de compra no debe ser menor que el saldo que se vigila.',
   faultCap: 'El máximo mensual no debe ser menor que {{amount}}, una recarga con impuestos.',
+  faultCapUnreadable:
+    'Indique el máximo mensual como un importe, por ejemplo {{example}}, o deje el campo vacío.',
   noInvoices: 'Todavía no hay ninguna factura.',
   invoice: 'Factura',
   amount: 'Importe',

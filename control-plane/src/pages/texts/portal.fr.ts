@@ -133,6 +133,8 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   faultBelowThreshold: 'Le montant d’achat ne doit pas être inférieur au solde à surveiller.',
   faultCap:
     'Le maximum mensuel ne doit pas être inférieur à {{amount}}, soit une recharge taxes comprises.',
+  faultCapUnreadable:
+    'Saisissez le maximum mensuel sous la forme d’un montant tel que {{example}}, ou laissez le champ vide.',
   noInvoices: 'Il n’y a pas encore de facture.',
   invoice: 'Facture',
   amount: 'Montant',

@@ -125,6 +125,7 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   faultTooSmall: '購入額は {{amount}} 以上にしてください。',
   faultBelowThreshold: '購入額は残高の基準額以上にしてください。',
   faultCap: '月間上限は、1 回のチャージ額 (税込) の {{amount}} 以上にしてください。',
+  faultCapUnreadable: '月間上限は {{example}} のような金額で入力するか、空欄にしてください。',
   noInvoices: '請求書はまだありません。',
   invoice: '請求書',
   amount: '金額',

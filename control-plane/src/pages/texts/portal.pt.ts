@@ -129,6 +129,8 @@ export const portalPortuguese: Translation<typeof portalEnglish> = {
   faultTooSmall: 'O valor da compra deve ser de no mínimo {{amount}}.',
   faultBelowThreshold: 'O valor da compra não pode ser menor que o saldo a acompanhar.',
   faultCap: 'O máximo mensal não pode ser menor que {{amount}}, uma recarga com impostos.',
+  faultCapUnreadable:
+    'Informe o máximo mensal como um valor, por exemplo {{example}}, ou deixe o campo vazio.',
   noInvoices: 'Ainda não há nenhuma fatura.',
   invoice: 'Fatura',
   amount: 'Valor',

@@ -111,6 +111,8 @@ export const sharedGerman: Translation<typeof sharedEnglish> = {
   notFoundText: 'Die Seite wurde möglicherweise verschoben oder ihr Inhalt existiert nicht mehr.',
   unavailableTitle: 'Das funktioniert gerade nicht',
   unavailableText: 'Es wurde nichts geändert. Versuchen Sie es in einer Minute erneut.',
+  unreadableTitle: 'Das funktioniert gerade nicht',
+  unreadableText: 'Versuchen Sie es in einer Minute erneut.',
   brokenTitle: 'Bei uns ist ein Fehler aufgetreten',
   brokenText: 'Wir haben den Fehler erfasst. Versuchen Sie es in einer Minute erneut.',
 }

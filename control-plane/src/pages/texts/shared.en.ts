@@ -106,6 +106,8 @@ export const sharedEnglish = {
   notFoundText: 'The page may have moved, or its content is gone.',
   unavailableTitle: 'This does not work right now',
   unavailableText: 'Nothing was changed. Try again in a minute.',
+  unreadableTitle: 'This does not work right now',
+  unreadableText: 'Try again in a minute.',
   brokenTitle: 'Something went wrong on our side',
   brokenText: 'We recorded the error. Try again in a minute.',
 } as const

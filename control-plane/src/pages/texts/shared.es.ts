@@ -112,6 +112,8 @@ export const sharedSpanish: Translation<typeof sharedEnglish> = {
   notFoundText: 'Puede que la página se haya movido o que su contenido ya no exista.',
   unavailableTitle: 'Esto no funciona en este momento',
   unavailableText: 'No se ha cambiado nada. Vuelva a intentarlo en un minuto.',
+  unreadableTitle: 'Esto no funciona en este momento',
+  unreadableText: 'Vuelva a intentarlo en un minuto.',
   brokenTitle: 'Se ha producido un error por nuestra parte',
   brokenText: 'Hemos registrado el error. Vuelva a intentarlo en un minuto.',
 }

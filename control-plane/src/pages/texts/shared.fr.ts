@@ -113,6 +113,8 @@ export const sharedFrench: Translation<typeof sharedEnglish> = {
   notFoundText: 'La page a peut-être été déplacée ou son contenu n’existe plus.',
   unavailableTitle: 'Cela ne fonctionne pas pour le moment',
   unavailableText: 'Rien n’a été modifié. Réessayez dans une minute.',
+  unreadableTitle: 'Cela ne fonctionne pas pour le moment',
+  unreadableText: 'Réessayez dans une minute.',
   brokenTitle: 'Une erreur s’est produite de notre côté',
   brokenText: 'Nous avons enregistré l’erreur. Réessayez dans une minute.',
 }

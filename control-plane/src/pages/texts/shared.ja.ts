@@ -103,6 +103,8 @@ export const sharedJapanese: Translation<typeof sharedEnglish> = {
   notFoundText: 'ページが移動したか、内容が削除された可能性があります。',
   unavailableTitle: '現在ご利用いただけません',
   unavailableText: '何も変更されていません。しばらくしてからもう一度お試しください。',
+  unreadableTitle: '現在ご利用いただけません',
+  unreadableText: 'しばらくしてからもう一度お試しください。',
   brokenTitle: 'エラーが発生しました',
   brokenText: 'エラーを記録しました。しばらくしてからもう一度お試しください。',
 }

@@ -110,6 +110,8 @@ export const sharedPortuguese: Translation<typeof sharedEnglish> = {
   notFoundText: 'A página pode ter mudado de lugar ou seu conteúdo não existe mais.',
   unavailableTitle: 'Isto não está funcionando no momento',
   unavailableText: 'Nada foi alterado. Tente novamente em um minuto.',
+  unreadableTitle: 'Isto não está funcionando no momento',
+  unreadableText: 'Tente novamente em um minuto.',
   brokenTitle: 'Ocorreu um erro do nosso lado',
   brokenText: 'Registramos o erro. Tente novamente em um minuto.',
 }

@@ -1,0 +1,24 @@
+import type { FastifyRequest } from 'fastify'
+import { claimCheckout } from '@tollgate/domain/sessions/checkout-sessions'
+import { digestOf, drawCookieToken } from '@tollgate/domain/sessions/hosted-pages'
+import { formFields } from '../form-fields.ts'
+import type { PageParts } from '../frame.ts'
+import { browserCookie, checkoutOf } from './checkout.ts'
+
+/** Notes which browser sends a form that may complete the checkout. A form that only updates the total is not one. */
+export async function noteBrowser(pages: PageParts, request: FastifyRequest): Promise<void> {
+  const { completesCheckout = false } = request.routeOptions.config
+  const isUpdate = formFields(request)['step'] !== undefined
+  if (request.method !== 'POST' || !completesCheckout || isUpdate) return
+  const { caller, session, status } = checkoutOf(request)
+  // A browser without the cookie is another one than any that was noted.
+  const browserSha256 = digestOf(
+    request.cookies[browserCookie(session.reference)] ?? drawCookieToken(),
+  )
+  if (status === 'used' || session.browserSha256 === browserSha256) return
+  const { providerId, environment } = caller
+  await pages.database
+    .of(providerId)
+    .in(environment)
+    .write((sql) => claimCheckout(sql, providerId, session.sessionId, browserSha256))
+}
