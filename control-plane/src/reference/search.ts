@@ -2,7 +2,7 @@ import { errorCodes } from '@tollgate/schemas/http/error-codes'
 import type { Operation, PlacedOperation, Schema } from './description-document.ts'
 import { sectionPath, type DocsFrame } from './docs-page.tsx'
 
-export type SearchHit = {
+type SearchHit = {
   readonly path: string
   readonly title: string
   /** Where it belongs, as in `POST /v1/sdk/limits`. */
