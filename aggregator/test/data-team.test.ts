@@ -201,6 +201,12 @@ describe('the read-only user of the embedded store', () => {
     ['SHOW TABLES', '', undefined],
     ['DESCRIBE live.usage_records', '', undefined],
     ['EXPLAIN SELECT 1', '', undefined],
+    ['SELECT 1 EXCEPT SELECT 2', '', '1\n'],
+    ['(SELECT 1) INTERSECT (SELECT 1)', '', '1\n'],
+    ['EXPLAIN SELECT 1 EXCEPT SELECT 2', '', undefined],
+    ['EXISTS live.usage_records', '', '1\n'],
+    ['EXISTS DATABASE live', '', '1\n'],
+    ['SHOW INDEX FROM usage_records', '', undefined],
     ['SELECT 1', '?max_execution_time=10&output_format_json_quote_decimals=1&readonly=2', '1\n'],
   ])('reads: %s %s', async (query, address, text) => {
     const answered = await ask(query, address)
@@ -263,6 +269,14 @@ describe('the read-only user of the embedded store', () => {
     ['SHOW PROCESSLIST', '', 164],
     ['SHOW CREATE TABLE default.hidden', '', 497],
     ['EXISTS default.hidden', '', 497],
+    ['SHOW INDEX FROM default.hidden', '', 497],
+    ['SHOW COLUMNS FROM hidden IN `default`', '', 497],
+    ['SELECT 1 EXCEPT SELECT a FROM default.hidden', '', 497],
+    [`SELECT joinGet('default.hidden', 'a', 1)`, '', 497],
+    [`SELECT joinGetOrNull('default.hidden', 'a', 1)`, '', 497],
+    [`SELECT hasColumnInTable('default', 'hidden', 'a')`, '', 497],
+    [`SELECT dictGet('default.hidden', 'a', 1)`, '', 497],
+    [`SELECT dictHas('default.hidden', 1)`, '', 497],
     ['SELECT 1\0; DROP TABLE live.usage_records', '', 62],
     ['', '?query=', 62],
   ])('refuses: %s %s', async (query, address, code) => {

@@ -289,6 +289,17 @@ describe('the documentation', () => {
     expect(await found('validation_failed')).toContain('/docs/errors#validation_failed')
     expect(await found('<b>nothing has this</b>')).toContain('0 results')
     expect(await found('<b>x</b>')).not.toContain('<b>x')
+    const { headers } = await stack.fetch('/docs/search?q=a')
+    expect(headers.get('content-encoding')).toBeNull()
+  })
+
+  test('has links in the guide that work here', async () => {
+    const html = await (await stack.fetch('/docs/')).text()
+    const main = linksOf(html.split('<main')[1]!)
+    expect(main).toEqual(expect.arrayContaining(['/docs/reference/limits', '/v1/openapi.json']))
+    for (const link of main.filter((each) => each.startsWith('/'))) {
+      expect([link, (await stack.fetch(link)).status]).toEqual([link, 200])
+    }
   })
 
   test('answers an unknown page with 404 and a way back', async () => {
@@ -329,7 +340,7 @@ describe('the documentation', () => {
     const code = samplesIn('curl').find((each) =>
       each.includes("POST '" + stack.baseUrl + "/v1/sdk/products'"),
     )
-    const env = { ...process.env, TOLLGATE_KEY: sandboxKey }
+    const env = { ...process.env, SECRET_KEY: sandboxKey }
     const child = spawn('bash', ['-c', `${code} -sS`], { env })
     const chunks: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -85,6 +85,15 @@ describe('bodies', () => {
     expect([answer.status, answer.body.error]).toEqual([415, 'Unsupported Media Type'])
   })
 
+  test.each<[string, string | Buffer]>([
+    ['a text', '{"name":"a"}'],
+    ['bytes', Buffer.from('{"name":"a"}')],
+  ])('of no type are JSON: %s', async (_, body) => {
+    const headers = { authorization: `Bearer ${tenant.sandboxKey}` }
+    const answer = await stack.fetch('/v1/sdk/products', { method: 'POST', headers, body })
+    expect([answer.status, await answer.json()]).toMatchObject([201, { name: 'a' }])
+  })
+
   test('duplicate keys: the last one counts', async () => {
     const answer = await post({ body: '{"name":"first","name":"second"}' })
     expect(answer.body).toMatchObject({ name: 'second' })

@@ -8,7 +8,7 @@ import { requestText } from './raw-connection.ts'
 export function describeRequestIds(under: () => FrontUnderTest): void {
   it.each([
     ['mine-1', /^mine-1$/],
-    ['a b', /^req_/],
+    ['a b', /^req_[0-9a-f]{24}$/],
     ['a'.repeat(129), /^req_/],
   ])('names a request %s, and tells whom it passes it on to', async (given, expected) => {
     let passedOn: string | undefined

@@ -220,14 +220,19 @@ describe('the gateway at its edges', () => {
     expect(await post('/play', { key: password })).toMatchObject({ status: 404 })
   })
 
-  it('changes nothing on GET, as ClickHouse does', async () => {
-    const get = async (query: string): Promise<number> => {
-      const url = `${gateway.url}/?user=default&password=${encodeURIComponent(password)}&query=`
-      return (await fetch(url + encodeURIComponent(query))).status
+  it('changes nothing on any method but POST, as ClickHouse does', async () => {
+    const get = async (query: string, more = '', method = 'GET'): Promise<number> => {
+      const url = `${gateway.url}/?user=default&password=${encodeURIComponent(password)}${more}&query=`
+      return (await fetch(url + encodeURIComponent(query), { method })).status
     }
     expect(await get('SELECT 1')).toBe(200)
     expect(await get('CREATE TABLE by_link (a UInt8) ORDER BY a')).toBe(403)
     expect(await get('SET readonly = 0; CREATE TABLE by_link (a UInt8) ORDER BY a')).toBe(403)
+    for (const method of ['GET', 'HEAD', 'PUT', 'OPTIONS']) {
+      const create = 'CREATE TABLE by_link (a UInt8) ORDER BY a'
+      expect([method, await get(create, '&readonly=0', method)]).not.toContain(200)
+    }
+    expect(await get('SELECT 1', '&readonly=1')).toBe(200)
     expect(await valueOf(`SELECT count() FROM system.tables WHERE name = 'by_link'`)).toBe(0)
   })
 

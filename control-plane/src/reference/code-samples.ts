@@ -7,10 +7,11 @@ const sentParameters: Readonly<Record<string, readonly string[]>> = {
   findCustomer: ['externalRef'],
 }
 
+/** None begins with TOLLGATE_: `npm start` refuses settings that it does not know. */
 const variables: Readonly<Record<string, string>> = {
-  secretKey: 'TOLLGATE_KEY',
-  accessToken: 'TOLLGATE_ACCESS_TOKEN',
-  pollToken: 'TOLLGATE_POLL_TOKEN',
+  secretKey: 'SECRET_KEY',
+  accessToken: 'ACCESS_TOKEN',
+  pollToken: 'POLL_TOKEN',
 }
 
 /** What one request sends, with example values. */
@@ -102,7 +103,7 @@ function curlSample({
   savedAs,
 }: SampleRequest): string {
   const parts = [
-    `curl ${method === 'GET' ? '' : `-X ${method} `}${shellQuoted(url)}`,
+    `curl ${savedAs === undefined ? '' : '-f '}${method === 'GET' ? '' : `-X ${method} `}${shellQuoted(url)}`,
     ...(variable === undefined ? [] : [`-H "Authorization: Bearer $${variable}"`]),
     ...Object.entries(headers).map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
     ...(json === undefined ? [] : [`-d ${shellQuoted(JSON.stringify(json, null, 2))}`]),
@@ -143,9 +144,12 @@ function typescriptSample(request: SampleRequest): string {
     ...(lines.length === 0 ? [] : ['  headers: {', ...lines.map((line) => `    ${line}`), '  },']),
     ...body,
     '})',
-    savedAs === undefined
-      ? 'console.log(response.status, await response.json())'
-      : `await writeFile(${quoted(savedAs)}, new Uint8Array(await response.arrayBuffer()))`,
+    ...(savedAs === undefined
+      ? ['console.log(response.status, await response.json())']
+      : [
+          'if (!response.ok) throw new Error(await response.text())',
+          `await writeFile(${quoted(savedAs)}, new Uint8Array(await response.arrayBuffer()))`,
+        ]),
   ].join('\n')
 }
 
@@ -169,9 +173,12 @@ function pythonSample(request: SampleRequest): string {
     ...(json === undefined ? [] : [`    json=${indented(pythonLiteral(json, ''), '    ')},`]),
     ...(file === undefined ? [] : [`    data=open(${JSON.stringify(file)}, "rb"),`]),
     ')',
-    savedAs === undefined
-      ? 'print(response.status_code, response.json())'
-      : `open(${JSON.stringify(savedAs)}, "wb").write(response.content)`,
+    ...(savedAs === undefined
+      ? ['print(response.status_code, response.json())']
+      : [
+          'response.raise_for_status()',
+          `open(${JSON.stringify(savedAs)}, "wb").write(response.content)`,
+        ]),
   ].join('\n')
 }
 

@@ -4,7 +4,7 @@ import type { ApiDescription, Section } from './description-document.ts'
 import { DocsPage, type DocsFrame } from './docs-page.tsx'
 import { InlineMarkdown, Markdown } from './markdown.tsx'
 import { OperationSection } from './operation-section.tsx'
-import type { SearchHit } from './search.ts'
+import { hitsMax, queryCharsMin, type SearchHits } from './search.ts'
 
 /** The address that the guide in `docs` uses, which is replaced by that of the installation. */
 const writtenAddress = 'http://127.0.0.1:8787'
@@ -18,8 +18,11 @@ export function GuidePage({
   readonly text: string
   readonly address: string
 }): ReactElement {
-  // Links of the repository's own copy lead to `/docs` of a running service.
-  const here = text.replaceAll(writtenAddress, address).replaceAll('](/docs', `](${frame.docsPath}`)
+  // A browser may have come by another address than the public one: links stay where they are.
+  const here = text
+    .replaceAll(`](${writtenAddress}/docs`, `](${frame.docsPath}`)
+    .replaceAll(`](${writtenAddress}/v1/openapi.json`, `](${frame.apiDescriptionPath}`)
+    .replaceAll(writtenAddress, address)
   return (
     <DocsPage frame={frame} title="Getting started" current="guide">
       <Markdown text={here} />
@@ -84,16 +87,16 @@ export function SearchPage({
   frame,
   query,
   hits,
-}: {
-  readonly frame: DocsFrame
-  readonly query: string
-  readonly hits: readonly SearchHit[]
-}): ReactElement {
+  total,
+}: SearchHits & { readonly frame: DocsFrame; readonly query: string }): ReactElement {
+  const count = total === 1 ? '1 result' : `${total} results`
   return (
     <DocsPage frame={frame} title="Search" current="search" query={query}>
       <h1>Search</h1>
       <p role="status">
-        {hits.length === 1 ? '1 result' : `${hits.length} results`} for “{query}”
+        {count} for “{query}”
+        {total > hitsMax && `. These are the first ${hitsMax}: add a word to see fewer.`}
+        {query.length < queryCharsMin && `. Search for at least ${queryCharsMin} characters.`}
       </p>
       <ul className="fields-list">
         {hits.map(({ path, title, place, words }) => (

@@ -10,7 +10,7 @@ import type { StaticFiles } from '../pages/static-files.ts'
 import { ErrorsPage, GuidePage, MissingPage, SearchPage, SectionPage } from './content-pages.tsx'
 import { sectionsOf, type ApiDescription } from './description-document.ts'
 import type { DocsFrame } from './docs-page.tsx'
-import { createSearch, type SearchHit } from './search.ts'
+import { createSearch, type Search } from './search.ts'
 
 type ReferenceOptions = {
   /** Public address of the installation: what the examples use. */
@@ -24,12 +24,15 @@ type RenderedPage = { readonly status: number; readonly html: Compressed }
 type Reference = {
   /** Undefined where there is no such page. */
   readonly render: (slug: string) => ReactElement | undefined
-  readonly search: (query: string) => readonly SearchHit[]
+  readonly search: Search
   readonly frame: DocsFrame
 }
 
 /** Pages change when the process does, so a browser may show them for a while without asking. */
 const cacheControl = 'public, max-age=60'
+
+/** Slug of the page that says that there is no such page. */
+const missing = 'missing'
 
 const searchQuery = z.object({ q: z.string().max(200).default('') })
 
@@ -45,22 +48,28 @@ export function registerReference(app: ApiServer, options: ReferenceOptions): vo
     if (known !== undefined) return known
     const { frame, render } = open()
     const element = render(slug)
-    if (element === undefined) return renderedPage(404, MissingPage({ frame }))
-    const made = renderedPage(200, element)
+    // Any address may be asked for: all that have no page share one.
+    if (element === undefined && slug !== missing) return page(missing)
+    const made = {
+      status: element === undefined ? 404 : 200,
+      html: compressed(htmlOf(element ?? MissingPage({ frame }))),
+    }
     rendered.set(slug, made)
     return made
   }
   const headers = { ...securityHeaders(noForeignOrigins), 'cache-control': cacheControl }
+  const prepare = (reply: FastifyReply, status: number): FastifyReply =>
+    reply.code(status).headers(headers).type('text/html; charset=utf-8')
   const send = (
     request: FastifyRequest,
     reply: FastifyReply,
-    shown: RenderedPage,
-  ): FastifyReply => {
-    void reply.code(shown.status).headers(headers).type('text/html; charset=utf-8')
-    return sendCompressed(request, reply, shown.html)
-  }
+    { status, html }: RenderedPage,
+  ): FastifyReply => sendCompressed(request, prepare(reply, status), html)
   const schema = { hide: true }
   app.get('/docs', { schema }, (request, reply) => send(request, reply, page('guide')))
+  app.get('/docs/', { schema }, (_request, reply) =>
+    reply.redirect(`${options.basePath}/docs`, 301),
+  )
   app.get('/docs/errors', { schema }, (request, reply) => send(request, reply, page('errors')))
   app.get(
     '/docs/reference/:slug',
@@ -70,10 +79,10 @@ export function registerReference(app: ApiServer, options: ReferenceOptions): vo
   app.get('/docs/search', { schema: { ...schema, querystring: searchQuery } }, (request, reply) => {
     const { frame, search } = open()
     const query = request.query.q.trim()
-    const element = SearchPage({ frame, query, hits: search(query) })
-    return send(request, reply, renderedPage(200, element))
+    // Compression costs more than the page, which is sent once.
+    return prepare(reply, 200).send(htmlOf(SearchPage({ frame, query, ...search(query) })))
   })
-  app.get('/docs/*', { schema }, (request, reply) => send(request, reply, page('missing')))
+  app.get('/docs/*', { schema }, (request, reply) => send(request, reply, page(missing)))
 }
 
 function createReference(description: ApiDescription, options: ReferenceOptions): Reference {
@@ -99,6 +108,6 @@ function createReference(description: ApiDescription, options: ReferenceOptions)
   }
 }
 
-function renderedPage(status: number, element: ReactElement): RenderedPage {
-  return { status, html: compressed(`<!doctype html>${renderToStaticMarkup(element)}`) }
+function htmlOf(element: ReactElement): string {
+  return `<!doctype html>${renderToStaticMarkup(element)}`
 }

@@ -2,7 +2,7 @@ import { errorCodes } from '@tollgate/schemas/http/error-codes'
 import type { Operation, PlacedOperation, Schema } from './description-document.ts'
 import { sectionPath, type DocsFrame } from './docs-page.tsx'
 
-export type SearchHit = {
+type SearchHit = {
   readonly path: string
   readonly title: string
   /** Where it belongs, as in `POST /v1/sdk/limits`. */
@@ -10,13 +10,19 @@ export type SearchHit = {
   readonly words: string
 }
 
+/** The first hits, and how many there are in all. */
+export type SearchHits = { readonly hits: readonly SearchHit[]; readonly total: number }
+
+export type Search = (query: string) => SearchHits
+
+/** One letter is in nearly every text. */
+export const queryCharsMin = 2
+export const hitsMax = 30
+
 type Entry = SearchHit & { readonly text: string }
 
 /** Returns a function that finds what has all words of a query: those with the words in their title first. */
-export function createSearch(
-  frame: DocsFrame,
-  guide: string,
-): (query: string) => readonly SearchHit[] {
+export function createSearch(frame: DocsFrame, guide: string): Search {
   const entries = [
     ...guideEntries(frame, guide),
     ...operationEntries(frame),
@@ -27,11 +33,12 @@ export function createSearch(
       .toLowerCase()
       .split(/\s+/)
       .filter((word) => word !== '')
-    if (words.length === 0) return []
+    if (words.every((word) => word.length < queryCharsMin)) return { hits: [], total: 0 }
     const has = (text: string): boolean => words.every((word) => text.includes(word))
     const found = entries.filter(({ text }) => has(text))
     const isTitled = ({ title }: Entry): boolean => has(title.toLowerCase())
-    return [...found.filter(isTitled), ...found.filter((entry) => !isTitled(entry))]
+    const sorted = [...found.filter(isTitled), ...found.filter((entry) => !isTitled(entry))]
+    return { hits: sorted.slice(0, hitsMax), total: found.length }
   }
 }
 

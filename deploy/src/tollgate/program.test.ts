@@ -1,4 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { pathOf, withDescendants } from '@tollgate/platform/cli/command-line'
 import { CommanderError } from 'commander'
 import { expect, test } from 'vitest'
@@ -9,9 +13,12 @@ import { createTollgateProgram } from './program.ts'
 type Ending = { readonly code: number; readonly out: string; readonly error: string }
 
 /** Parses the words as the process would, and catches where it would end. */
-async function run(words: string): Promise<Ending> {
+async function run(
+  words: string,
+  environment: Readonly<Record<string, string>> = { TOLLGATE_DATA_DIR: '/nowhere' },
+): Promise<Ending> {
   let [out, error] = ['', '']
-  const { program } = createTollgateProgram({ TOLLGATE_DATA_DIR: '/nowhere' })
+  const { program } = createTollgateProgram(environment)
   for (const command of withDescendants(program)) {
     command.exitOverride().configureOutput({
       writeOut: (text) => (out += text),
@@ -85,6 +92,26 @@ test.each([
   ['log verify', 'There is no event log in /nowhere. Name its folder with TOLLGATE_DATA_DIR.'],
 ])('%s: %s', async (words, line) => {
   expect(await run(words)).toEqual({ code: 1, out: '', error: `${line}\n` })
+})
+
+test('clickhouse asks the server that the environment names, whatever runs on the data folder', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-program-'))
+  const local = { TOLLGATE_CLICKHOUSE_READER_PASSWORD: 'local' }
+  await writeFile(join(folder, 'run.json'), JSON.stringify({ environment: local }))
+  const named = { TOLLGATE_DATA_DIR: folder, TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:1' }
+  expect((await run('clickhouse --query SELECT', named)).error).toContain(
+    'READER_PASSWORD is not set',
+  )
+  await rm(folder, { recursive: true })
+})
+
+test('a command ends well when the reader of its output goes away', () => {
+  const main = fileURLToPath(new URL('./main.ts', import.meta.url))
+  const command = `"${process.execPath}" --conditions=source --import tsx "${main}" completion bash | true`
+  const { status, stderr } = spawnSync('bash', ['-o', 'pipefail', '-c', command], {
+    encoding: 'utf8',
+  })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })
 
 test.each([

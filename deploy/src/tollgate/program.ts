@@ -44,7 +44,10 @@ export function createTollgateProgram(
   program.commandsGroup('Usage data:')
   addClickHouseCommand(program, async (options) => {
     const { runClickHouse } = await import('./clickhouse/run-clickhouse.ts')
-    await runClickHouse(await installation('TOLLGATE_CLICKHOUSE_URL')(), options, output)
+    const named = 'TOLLGATE_CLICKHOUSE_URL'
+    // Whoever names a store wants that one, whatever runs here.
+    const isNamed = environment[named] !== undefined
+    await runClickHouse(isNamed ? environment : await installation(named)(), options, output)
   })
   addLogCommands(program, environment, output)
   program.commandsGroup('Installation:')

@@ -73,7 +73,7 @@ function type<Answer>(part: string): Answer {
     encoding: 'utf8',
   })
   expect(status, stderr).toBe(0)
-  return command!.startsWith('tollgate ') ? (JSON.parse(stdout) as Answer) : (stdout as Answer)
+  return command!.startsWith('api ') ? (JSON.parse(stdout) as Answer) : (stdout as Answer)
 }
 
 async function startReceiver(part: string): Promise<void> {

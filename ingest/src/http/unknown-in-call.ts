@@ -1,6 +1,7 @@
 import { knownNamesOf, type BodySchema, type KnownNames } from '@tollgate/schemas/http/known-names'
 import {
   findUnknownNames,
+  unknownNamesMax,
   warningsHeader,
   warningsText,
   type UnknownName,
@@ -24,7 +25,8 @@ export function createFindUnknown(schema: BodySchema<unknown>): FindUnknown {
   return ({ query }, body) => {
     const fields = known === undefined ? none : findUnknownNames('field', known, body)
     if (query === '') return fields
-    return [...fields, ...findUnknownNames('parameter', noParameters, parseQuery(query))]
+    const parameters = findUnknownNames('parameter', noParameters, parseQuery(query))
+    return [...fields, ...parameters].slice(0, unknownNamesMax)
   }
 }
 

@@ -44,7 +44,7 @@ export async function readStatement(
     throw new GatewayException(48, 'NOT_IMPLEMENTED', 'sessions over several requests')
   }
   // As in ClickHouse: what a link or an address bar can send changes nothing.
-  if (request.method === 'GET' && !settings.has('readonly')) settings.set('readonly', '2')
+  if (request.method !== 'POST' && settings.get('readonly') !== '1') settings.set('readonly', '2')
   const body = await readBody(request, share)
   const query = address.searchParams.get('query') ?? ''
   if (query === '' && body.length === 0) {

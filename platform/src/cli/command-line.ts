@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { styleText } from 'node:util'
 import { Command, Help, Option } from 'commander'
-import { createOutput, printToStandardOutput, type Output } from './output.ts'
+import { createOutput, ignoreClosedPipe, printToStandardOutput, type Output } from './output.ts'
 
 export type CommandLine = { readonly program: Command; readonly output: Output }
 
@@ -101,6 +101,7 @@ export async function runCommandLine(
   explain: (error: unknown) => string | undefined,
   parameters: readonly string[] = process.argv.slice(2),
 ): Promise<void> {
+  ignoreClosedPipe()
   try {
     if (parameters.length === 0) program.outputHelp()
     else await program.parseAsync([...parameters], { from: 'user' })

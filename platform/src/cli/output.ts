@@ -1,3 +1,5 @@
+import type { Writable } from 'node:stream'
+
 export type OutputMode = 'text' | 'json' | 'quiet'
 
 /** What a command found or did, in the three forms in which it can be printed. */
@@ -32,6 +34,16 @@ export function createOutput(mode: () => OutputMode, print: (line: string) => vo
       if (mode() === 'text') print(line)
     },
   }
+}
+
+/**
+ * Lets a command go on when the reader of its output goes away, as `head` does: what the command does is not left half
+ * done, and it ends as it would. Other errors of the stream are thrown as before.
+ */
+export function ignoreClosedPipe(stream: Writable = process.stdout): void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
 }
 
 export function printToStandardOutput(line: string): void {

@@ -1,8 +1,22 @@
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 
-/** Returns a source of names for requests that have none. Random once per process: a request costs no system call. */
+const idBytes = 12
+const poolIds = 512
+
+/**
+ * Returns a source of names for requests that have none. All of a name is random: a counter would show a client how many
+ * requests others send. Random bytes are drawn for many names at once, since a system call per request is too much.
+ */
 export function createRequestIds(): () => string {
-  const prefix = `req_${randomBytes(8).toString('hex')}_`
-  let count = 0
-  return () => prefix + (count++).toString(36)
+  const pool = Buffer.alloc(idBytes * poolIds)
+  let next = pool.length
+  return () => {
+    if (next === pool.length) {
+      randomFillSync(pool)
+      next = 0
+    }
+    const id = pool.toString('hex', next, next + idBytes)
+    next += idBytes
+    return `req_${id}`
+  }
 }

@@ -1,24 +1,37 @@
 import { z } from 'zod'
 import { currencyCode, emailText, requiredReference, shortText } from './fields.ts'
+import { ignoring } from './known-names.ts'
 
 /* `/v1/sdk/auto-recharge`, `GET /v1/sdk/payment-method` and `/v1/ui/exchange-rates`. */
 
 export const autoRechargeQuerySchema = z.object({ customerRef: requiredReference })
 
-export const autoRechargeUpdateSchema = z.object({
-  customerRef: requiredReference,
-  enabled: z.boolean(),
-  triggerType: z.literal('balance'),
-  /** Of the top-up. */
-  currency: currencyCode,
-  /** Of the currency that the balance is shown in. */
-  thresholdAmountMajor: z.number().min(0).optional(),
-  topupAmountMajor: z.number().min(0).optional(),
-  maxMonthlySpendMajor: z.number().min(0).max(1_000_000_000).optional(),
-  deferSetupIntent: z.boolean().optional(),
-  customerEmail: emailText.optional(),
-  customerName: shortText.optional(),
-})
+/** Older releases limited the number of charges, not their sum. */
+const ignoredFields = ['maxRecharges', 'rechargeCount']
+
+export const autoRechargeUpdateSchema = ignoring(
+  z.object({
+    customerRef: requiredReference,
+    enabled: z.boolean(),
+    triggerType: z.literal('balance'),
+    /** Of the top-up. */
+    currency: currencyCode,
+    /** Of the currency that the balance is shown in. */
+    thresholdAmountMajor: z.number().min(0).optional(),
+    topupAmountMajor: z.number().min(0).optional(),
+    maxMonthlySpendMajor: z.number().min(0).max(1_000_000_000).optional(),
+    deferSetupIntent: z.boolean().optional(),
+    customerEmail: emailText.optional(),
+    customerName: shortText.optional(),
+  }),
+  ...ignoredFields,
+)
+
+/** The same as a part of a payment intent, which names the customer. */
+export const autoRechargeOfIntentSchema = ignoring(
+  autoRechargeUpdateSchema.omit({ customerRef: true }),
+  ...ignoredFields,
+)
 
 export type AutoRechargeUpdate = z.infer<typeof autoRechargeUpdateSchema>
 

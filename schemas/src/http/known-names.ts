@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { bulkRecordsMax } from '../limits.ts'
 
 /** A schema of a body that is read as `Input`. */
 export type BodySchema<Input> = z.ZodType<Input>
@@ -14,6 +15,17 @@ export type KnownNames =
 
 type KnownFields = ReadonlyMap<string, KnownNames | null>
 
+const ignoredNames = z.registry<{ readonly names: readonly string[] }>()
+
+/**
+ * Names fields that published clients send to an operation that has no use for them. They get no warning. The schema
+ * still leaves them out of what it reads.
+ */
+export function ignoring<Schema extends z.ZodObject>(schema: Schema, ...names: string[]): Schema {
+  ignoredNames.add(schema, { names })
+  return schema
+}
+
 /** Returns the names that `schema` knows; undefined if it accepts any. Call once per schema. */
 export function knownNamesOf(schema: z.ZodType): KnownNames | undefined {
   if (schema instanceof z.ZodObject) return knownFieldsOf(schema)
@@ -22,9 +34,12 @@ export function knownNamesOf(schema: z.ZodType): KnownNames | undefined {
     return items && { kind: 'list', items }
   }
   if (schema instanceof z.ZodUnion) {
-    const options = schema.options.map((option) => knownNamesOf(option as z.ZodType))
+    const objects = (schema.options as z.ZodType[]).filter((option) => !isNameless(option))
+    const options = objects.map(knownNamesOf)
     const named = options.filter((option) => option !== undefined)
-    return named.length === 0 ? undefined : { kind: 'choice', options: named }
+    // An option that accepts any name makes every name known.
+    const isOpen = named.length < options.length || named.length === 0
+    return isOpen ? undefined : { kind: 'choice', options: named }
   }
   if (schema instanceof z.ZodPipe) return knownNamesOf(schema.in as z.ZodType)
   const inner = innerOf(schema)
@@ -37,7 +52,27 @@ function knownFieldsOf(schema: z.ZodObject): KnownNames | undefined {
   const fields = Object.entries(schema.shape).map(([name, field]) => {
     return [name, knownNamesOf(field as z.ZodType) ?? null] as const
   })
-  return { kind: 'object', fields: new Map(fields) }
+  const ignored = (ignoredNames.get(schema)?.names ?? []).map((name) => [name, null] as const)
+  return { kind: 'object', fields: new Map([...ignored, ...fields]) }
+}
+
+const namelessTypes: ReadonlySet<string> = new Set([
+  'bigint',
+  'boolean',
+  'enum',
+  'literal',
+  'null',
+  'number',
+  'string',
+  'undefined',
+])
+
+/** Returns whether the schema accepts no object, and so no names. */
+function isNameless(schema: z.ZodType): boolean {
+  if (schema instanceof z.ZodArray) return isNameless(schema.element as z.ZodType)
+  if (schema instanceof z.ZodPipe) return isNameless(schema.in as z.ZodType)
+  const inner = innerOf(schema)
+  return inner === undefined ? namelessTypes.has(schema.def.type) : isNameless(inner)
 }
 
 function innerOf(schema: z.ZodType): z.ZodType | undefined {
@@ -53,6 +88,9 @@ function innerOf(schema: z.ZodType): z.ZodType | undefined {
   }
   return undefined
 }
+
+/** Items of a list that are searched. A schema refuses a longer list, so the rest of the list is never used. */
+const listItemsSearched = bulkRecordsMax
 
 /**
  * Returns whether the schema knows every name in `value`. On the path of every usage call: allocates nothing, and looks at
@@ -73,7 +111,9 @@ export function hasOnlyKnownNames(known: KnownNames, value: unknown): boolean {
     }
     case 'list':
       if (!Array.isArray(value)) return true
-      for (const item of value) if (!hasOnlyKnownNames(known.items, item)) return false
+      for (let index = 0; index < value.length && index < listItemsSearched; index++) {
+        if (!hasOnlyKnownNames(known.items, value[index])) return false
+      }
       return true
     case 'choice':
       return known.options.some((option) => hasOnlyKnownNames(option, value))
@@ -84,7 +124,10 @@ type Fields = Readonly<Record<string, unknown>>
 
 type Path = readonly (string | number)[]
 
-/** `fields` has the names that are known in the same place. */
+/**
+ * `fields` has the names that are known in the same place: the same map for each item of a list, and for no other place.
+ * `path` changes after the call.
+ */
 type Report = (path: Path, name: string, fields: KnownFields) => boolean
 
 /** Calls `report` with each unknown name, until it returns false. Returns whether it never did. */
@@ -92,7 +135,7 @@ export function visitUnknownNames(
   known: KnownNames,
   value: unknown,
   report: Report,
-  path: Path = [],
+  path: (string | number)[] = [],
 ): boolean {
   if (typeof value !== 'object' || value === null) return true
   switch (known.kind) {
@@ -100,25 +143,44 @@ export function visitUnknownNames(
       return Array.isArray(value) || visitFields(known.fields, value, report, path)
     case 'list': {
       if (!Array.isArray(value)) return true
-      return value.every((item, index) =>
-        visitUnknownNames(known.items, item, report, [...path, index]),
-      )
+      for (let index = 0; index < value.length && index < listItemsSearched; index++) {
+        path.push(index)
+        const goesOn = visitUnknownNames(known.items, value[index], report, path)
+        path.pop()
+        if (!goesOn) return false
+      }
+      return true
     }
-    case 'choice': {
-      if (hasOnlyKnownNames(known, value)) return true
-      return visitUnknownNames(known.options[0]!, value, report, path)
-    }
+    case 'choice':
+      return visitUnknownNames(closestOption(known.options, value), value, report, path)
   }
 }
 
-function visitFields(fields: KnownFields, value: object, report: Report, path: Path): boolean {
+/** Returns the option with the fewest unknown names: the one that the client most likely means. */
+function closestOption(options: readonly KnownNames[], value: unknown): KnownNames {
+  const counts = options.map((option) => {
+    let count = 0
+    visitUnknownNames(option, value, () => ++count > 0)
+    return count
+  })
+  return options[counts.indexOf(Math.min(...counts))]!
+}
+
+function visitFields(
+  fields: KnownFields,
+  value: object,
+  report: Report,
+  path: (string | number)[],
+): boolean {
   for (const name in value) {
     const inner = fields.get(name)
     if (inner === undefined) {
       if (!report(path, name, fields)) return false
     } else if (inner !== null) {
-      const given = (value as Fields)[name]
-      if (!visitUnknownNames(inner, given, report, [...path, name])) return false
+      path.push(name)
+      const goesOn = visitUnknownNames(inner, (value as Fields)[name], report, path)
+      path.pop()
+      if (!goesOn) return false
     }
   }
   return true

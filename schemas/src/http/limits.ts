@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { reservationSecondsMax } from '../limits.ts'
 import { optionalReference, positiveQuantity, requiredReference } from './fields.ts'
+import { ignoring } from './known-names.ts'
 
 /* `POST /v1/sdk/limits`. */
 
@@ -10,19 +11,23 @@ export const reserveSchema = z.object({
   ttlSeconds: z.int().min(1).max(reservationSecondsMax),
 })
 
-export const limitsRequestSchema = z.object({
-  customerRef: requiredReference,
-  productRef: requiredReference,
-  /** Any name is answered with `requests`: only that meter limits plans. */
-  meterName: optionalReference.optional(),
-  /** The older name of meterName. */
-  usageType: optionalReference.optional(),
-  includeCheckoutSession: z.boolean().default(false),
-  /** Holds units for a call that is about to be made: within limits is then who has them left beside all others'. */
-  reserve: reserveSchema.optional(),
-  /** Names the reservation, so that a repeated request is told of the first one. */
-  idempotencyKey: optionalReference.optional(),
-})
+/** A client may name the plan that it expects; the answer does not depend on it. */
+export const limitsRequestSchema = ignoring(
+  z.object({
+    customerRef: requiredReference,
+    productRef: requiredReference,
+    /** Any name is answered with `requests`: only that meter limits plans. */
+    meterName: optionalReference.optional(),
+    /** The older name of meterName. */
+    usageType: optionalReference.optional(),
+    includeCheckoutSession: z.boolean().default(false),
+    /** Holds units for a call that is about to be made: within limits is then who has them left beside all others'. */
+    reserve: reserveSchema.optional(),
+    /** Names the reservation, so that a repeated request is told of the first one. */
+    idempotencyKey: optionalReference.optional(),
+  }),
+  'planRef',
+)
 
 export type LimitsRequest = z.infer<typeof limitsRequestSchema>
 

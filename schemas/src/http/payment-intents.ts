@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { idempotencyKeyCharsMax, topUpMinorMax, topUpMinorMin } from '../limits.ts'
-import { autoRechargeUpdateSchema } from './auto-recharge.ts'
+import { autoRechargeOfIntentSchema } from './auto-recharge.ts'
 import {
   addressText,
   currencyCode,
@@ -25,7 +25,7 @@ export const paymentIntentCreateSchema = z.object({
   amount: z.int().min(topUpMinorMin).max(topUpMinorMax).optional(),
   currency: currencyCode.optional(),
   description: shortText.max(500).optional(),
-  autoRecharge: autoRechargeUpdateSchema.omit({ customerRef: true }).optional(),
+  autoRecharge: autoRechargeOfIntentSchema.optional(),
 })
 
 export type PaymentIntentCreate = z.infer<typeof paymentIntentCreateSchema>

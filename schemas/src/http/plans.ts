@@ -1,20 +1,32 @@
 import { z } from 'zod'
 import { pageQuery, shortText } from './fields.ts'
+import { ignoring } from './known-names.ts'
 import { planFields, planName, planStatuses, planTypes } from './plan-terms.ts'
 
 /* `/v1/sdk/products/{productRef}/plans`. */
 
-export const planCreateSchema = z.object({
-  /** An old client leaves it out; the plan is then called after its type. */
-  name: planName.optional(),
-  /** Missing or unknown: recurring. */
-  type: shortText.optional(),
-  ...planFields,
-})
+/** The path names the product, and the terms decide whether a plan requires payment. */
+const ignoredFields = ['productRef', 'requiresPayment']
+
+export const planCreateSchema = ignoring(
+  z.object({
+    /** An old client leaves it out; the plan is then called after its type. */
+    name: planName.optional(),
+    /** Missing or unknown: recurring. */
+    type: shortText.optional(),
+    ...planFields,
+  }),
+  ...ignoredFields,
+)
 
 export type PlanCreateInput = z.infer<typeof planCreateSchema>
 
-export const planUpdateSchema = z.object({ name: planName.optional(), ...planFields })
+/** A plan keeps the type that it was created with. */
+export const planUpdateSchema = ignoring(
+  z.object({ name: planName.optional(), ...planFields }),
+  'type',
+  ...ignoredFields,
+)
 
 export type PlanUpdateInput = z.infer<typeof planUpdateSchema>
 

@@ -10,6 +10,7 @@ import {
   requireJsonObject,
   shortText,
 } from './fields.ts'
+import { ignoring } from './known-names.ts'
 import { planSchema } from './plans.ts'
 import { taxBehaviors } from './plan-terms.ts'
 
@@ -39,20 +40,28 @@ const productFields = {
   taxBehavior: z.enum(taxBehaviors).optional(),
 }
 
-export const productCreateSchema = z.object({
-  name: nameText,
-  isMcpPay: z.boolean().optional(),
-  ...productFields,
-})
+const ignoredFields = ['categories', 'capabilities']
+
+export const productCreateSchema = ignoring(
+  z.object({
+    name: nameText,
+    isMcpPay: z.boolean().optional(),
+    ...productFields,
+  }),
+  ...ignoredFields,
+)
 
 export type ProductCreateInput = z.infer<typeof productCreateSchema>
 
 /** Only supplied fields change. */
-export const productUpdateSchema = z.object({
-  name: nameText.optional(),
-  status: z.enum(productStatuses).optional(),
-  ...productFields,
-})
+export const productUpdateSchema = ignoring(
+  z.object({
+    name: nameText.optional(),
+    status: z.enum(productStatuses).optional(),
+    ...productFields,
+  }),
+  ...ignoredFields,
+)
 
 export type ProductUpdateInput = z.infer<typeof productUpdateSchema>
 

@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { bulkRecordsMax } from '../limits.ts'
 import { apiKeyRotateSchema } from './api-keys.ts'
+import { autoRechargeUpdateSchema } from './auto-recharge.ts'
 import { hasOnlyKnownNames, knownNamesOf, type KnownNames } from './known-names.ts'
 import { limitsRequestSchema } from './limits.ts'
-import { productCreateSchema } from './products.ts'
+import { paymentIntentCreateSchema } from './payment-intents.ts'
+import { planCreateSchema, planUpdateSchema } from './plans.ts'
+import { productCreateSchema, productUpdateSchema } from './products.ts'
 import { findUnknownNames, unknownNamesMax, warningsText } from './unknown-names.ts'
 import { usageSchema, usagesBulkSchema } from './usages.ts'
 
@@ -39,10 +43,53 @@ describe('unknown names', () => {
     expect(warnings(schema, value)).toBe(expected)
   })
 
+  it.each<[z.ZodType, object]>([
+    [limitsRequestSchema, { planRef: 'pln_1' }],
+    [usageSchema, { planRef: 'pln_1' }],
+    [usagesBulkSchema, { events: [{ planRef: 'pln_1' }] }],
+    [productCreateSchema, { categories: [], capabilities: [{ any: 1 }] }],
+    [productUpdateSchema, { categories: [], capabilities: {} }],
+    [planCreateSchema, { productRef: 'prd_1', requiresPayment: true }],
+    [planUpdateSchema, { productRef: 'prd_1', requiresPayment: true, type: 'recurring' }],
+    [autoRechargeUpdateSchema, { maxRecharges: 1, rechargeCount: 0 }],
+    [paymentIntentCreateSchema, { autoRecharge: { maxRecharges: 1, rechargeCount: 0 } }],
+  ])(
+    '%# are not what published clients send without use, and that is left out',
+    (schema, value) => {
+      expect(warnings(schema, value)).toBe('')
+      if (schema instanceof z.ZodObject && !('autoRecharge' in value || 'events' in value)) {
+        expect(schema.partial().parse(value)).not.toHaveProperty(Object.keys(value)[0]!)
+      }
+    },
+  )
+
   it('accepts what any option of a choice accepts', () => {
     const choice = z.union([z.object({ a: z.int() }), z.object({ b: z.int() })])
     expect(warnings(choice, { b: 1 })).toBe('')
     expect(warnings(choice, { c: 1 })).toBe('unknown_field;name="c"')
+  })
+
+  it('are judged by the option of a choice that has the fewest', () => {
+    const choice = z.union([z.string(), z.object({ a: z.int() }), z.object({ b: z.int() })])
+    expect(warnings(choice, { b: 1, c: 1 })).toBe('unknown_field;name="c"')
+    expect(knownNamesOf(z.union([z.object({ a: z.int() }), z.record(z.string(), z.int())]))).toBe(
+      undefined,
+    )
+  })
+
+  it('are looked for in as many items as a list may have', () => {
+    const items: object[] = Array.from({ length: bulkRecordsMax }, () => ({}))
+    expect(warnings(usagesBulkSchema, { events: [...items, { zz: 1 }] })).toBe('')
+    expect(warnings(usagesBulkSchema, { events: [{ a: 1 }, ...items, { zz: 1 }] })).toBe(
+      'unknown_field;name="events[].a"',
+    )
+  })
+
+  it('are cut between two characters', () => {
+    const text = warnings(usageSchema, { ['\u{1F600}'.repeat(30)]: 1 })
+    const [, name = ''] = /name="([^"]*)"/.exec(text)!
+    expect(decodeURIComponent(name)).toBe('\u{1F600}'.repeat(10))
+    expect(decodeURIComponent(warnings(usageSchema, { ['a' + 'é'.repeat(60)]: 1 }))).toContain('éé')
   })
 
   it('stay few and short, and safe in a header, whatever the names', () => {
@@ -54,6 +101,7 @@ describe('unknown names', () => {
         expect(names.length).toBeLessThanOrEqual(unknownNamesMax)
         expect(new Set(names.map(({ name }) => name)).size).toBe(names.length)
         expect(text).toMatch(/^[\x20-\x7e]{0,1000}$/)
+        expect(() => decodeURIComponent(text)).not.toThrow()
         expect(names.length === 0).toBe(hasOnlyKnownNames(known(usagesBulkSchema), { events }))
       }),
     )

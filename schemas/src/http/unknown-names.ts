@@ -30,8 +30,14 @@ export function findUnknownNames(
 ): readonly UnknownName[] {
   if (hasOnlyKnownNames(known, value)) return none
   const found = new Map<string, UnknownName>()
+  const seen = new Map<Known, Set<string>>()
   visitUnknownNames(known, value, (place, given, fields) => {
     const shown = given.slice(0, nameCharsMax)
+    let names = seen.get(fields)
+    if (names === undefined) seen.set(fields, (names = new Set()))
+    // Each item of a list repeats the names of the others.
+    if (names.has(shown)) return true
+    names.add(shown)
     const path = [...place, shown]
     const name = nameOf(path)
     if (!found.has(name))
@@ -69,7 +75,8 @@ function nearestKnown(given: string, known: Known): string | undefined {
 
 /**
  * Returns the value of the Tollgate-Warnings header, a list as in RFC 9651:
- * `unknown_field;name="unit";nearest="units"`. At most about 1,000 ASCII characters: names come from strangers.
+ * `unknown_field;name="unit";nearest="units"`. At most about 1,000 ASCII characters: names come from strangers, so `names`
+ * has at most `unknownNamesMax`.
  */
 export function warningsText(names: readonly UnknownName[]): string {
   return names.map(warningOf).join(', ')
@@ -101,8 +108,19 @@ function headerText(text: string): string {
     .replaceAll(/[^A-Za-z0-9_.[\]$:@/-]+/gu, encodeURIComponent)
     .replaceAll(/['()*!~]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
   if (encoded.length <= headerCharsMax) return encoded
-  // Half an escape would not decode.
-  return encoded.slice(0, headerCharsMax).replace(/%[0-9A-F]?$/, '')
+  // Neither half an escape nor a part of a character would decode.
+  let cut = encoded.slice(0, headerCharsMax).replace(/%[0-9A-F]?$/, '')
+  while (!isDecodable(cut)) cut = cut.slice(0, cut.lastIndexOf('%'))
+  return cut
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Returns what the body of a strict request's refusal lists. */

@@ -9,6 +9,7 @@ import {
   optionalReference,
   requiredReference,
 } from './fields.ts'
+import { ignoring } from './known-names.ts'
 
 /* `POST /v1/sdk/usages` and `/v1/sdk/usages/bulk`. */
 
@@ -21,22 +22,25 @@ export const actionTypes = [
   'custom',
 ] as const
 
-export const usageSchema = z.object({
-  customerRef: requiredReference,
-  actionType: z.enum(actionTypes).default('api_call'),
-  units: z.int().min(0).max(usageUnitsMax).default(1),
-  outcome: z.enum(outcomes).default('success'),
-  productRef: optionalReference.optional(),
-  purchaseRef: optionalReference.optional(),
-  description: longText.optional(),
-  errorMessage: longText.optional(),
-  metadata: jsonObject.optional(),
-  duration: z.number().min(0).optional(),
-  timestamp: instantText.optional(),
-  idempotencyKey: optionalReference.optional(),
-  /** The reservation that the units were reserved with; it ends with this call, whatever the outcome. */
-  reservationId: optionalReference.optional(),
-})
+export const usageSchema = ignoring(
+  z.object({
+    customerRef: requiredReference,
+    actionType: z.enum(actionTypes).default('api_call'),
+    units: z.int().min(0).max(usageUnitsMax).default(1),
+    outcome: z.enum(outcomes).default('success'),
+    productRef: optionalReference.optional(),
+    purchaseRef: optionalReference.optional(),
+    description: longText.optional(),
+    errorMessage: longText.optional(),
+    metadata: jsonObject.optional(),
+    duration: z.number().min(0).optional(),
+    timestamp: instantText.optional(),
+    idempotencyKey: optionalReference.optional(),
+    /** The reservation that the units were reserved with; it ends with this call, whatever the outcome. */
+    reservationId: optionalReference.optional(),
+  }),
+  'planRef',
+)
 
 export type UsageInput = z.infer<typeof usageSchema>
 

@@ -7,6 +7,7 @@ import {
   strictHeader,
   unknownCodeOf,
   unknownNameIssues,
+  unknownNamesMax,
   warningsHeader,
   warningsText,
   type UnknownName,
@@ -53,7 +54,8 @@ function unknownNamesIn({ routeOptions, query, body }: FastifyRequest): readonly
   const fields = parts.body === undefined ? none : findUnknownNames('field', parts.body, body)
   const parameters =
     parts.query === undefined ? none : findUnknownNames('parameter', parts.query, query)
-  return parameters.length === 0 ? fields : [...fields, ...parameters]
+  if (parameters.length === 0) return fields
+  return [...fields, ...parameters].slice(0, unknownNamesMax)
 }
 
 type KnownParts = { readonly body: KnownNames | undefined; readonly query: KnownNames | undefined }

@@ -76,13 +76,13 @@ function dayOf(ms: number): string {
 
 /** The same for an installation whose keys nobody may read here: the reader fills in what is theirs. */
 export function generalSteps(baseUrl: string): readonly Step[] {
-  const key = `-H "Authorization: Bearer $TOLLGATE_KEY"`
+  const key = `-H "Authorization: Bearer $SECRET_KEY"`
   const body = `-H 'Content-Type: application/json' -d '{"customerRef":"user_1","productRef":"prd_…"`
   return [
     {
       title: 'Get a secret key of your provider',
       note: 'An owner of the provider or the operator of this installation issues it.',
-      command: 'export TOLLGATE_KEY=sk_sandbox_…',
+      command: 'export SECRET_KEY=sk_sandbox_…',
     },
     {
       title: 'List your products',

@@ -8,8 +8,8 @@ import { takeStatements } from './take-statements.ts'
 export type PromptOptions = {
   readonly input: Readable
   readonly output: Writable
-  /** Where lines are kept from one prompt to the next. */
-  readonly historyFile: string
+  /** Where lines are kept from one prompt to the next. Undefined: nowhere. */
+  readonly historyFile: string | undefined
   readonly run: (statement: string, signal: AbortSignal) => Promise<void>
 }
 
@@ -28,14 +28,14 @@ export async function openPrompt(options: PromptOptions): Promise<void> {
     terminal: true,
     historySize: historyMax,
     removeHistoryDuplicates: true,
-    history: await readHistory(historyFile),
+    history: historyFile === undefined ? [] : await readHistory(historyFile),
   })
   let history: string[] = []
   lines.on('history', (all: string[]) => (history = [...all]))
   output.write(help)
   await readStatements(lines, options)
   lines.close()
-  if (history.length > 0) await writeHistory(historyFile, history)
+  if (historyFile !== undefined && history.length > 0) await writeHistory(historyFile, history)
 }
 
 async function readStatements(lines: Interface, { output, run }: PromptOptions): Promise<void> {

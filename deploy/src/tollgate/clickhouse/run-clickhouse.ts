@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
 import { CliError } from '@tollgate/platform/cli/cli-error'
@@ -38,7 +39,7 @@ export async function runClickHouse(
     await openPrompt({
       input: process.stdin,
       output: process.stdout,
-      historyFile: join(environment['TOLLGATE_DATA_DIR'] ?? '.tollgate', 'data-team', 'history'),
+      historyFile: historyFileIn(environment['TOLLGATE_DATA_DIR'] ?? '.tollgate'),
       run: async (statement, signal) => {
         const shown = format ?? 'PrettyCompactMonoBlock'
         if ((await runner.run(statement, shown, write, signal)) === 0) console.log('No rows.')
@@ -47,6 +48,11 @@ export async function runClickHouse(
   } finally {
     await runner.close()
   }
+}
+
+/** Returns undefined where there is no data folder: a command does not begin one. */
+function historyFileIn(dataDir: string): string | undefined {
+  return existsSync(dataDir) ? join(dataDir, 'data-team', 'history') : undefined
 }
 
 async function runAll(runner: StatementRunner, text: string, format: string): Promise<void> {
@@ -61,6 +67,9 @@ async function runAll(runner: StatementRunner, text: string, format: string): Pr
   }
 }
 
+/** Ends the process if the reader of the output goes away: the rest of a large result would be read in vain. */
 function write(chunk: Buffer): void {
-  process.stdout.write(chunk)
+  process.stdout.write(chunk, (error) => {
+    if ((error as NodeJS.ErrnoException | null | undefined)?.code === 'EPIPE') process.exit(0)
+  })
 }

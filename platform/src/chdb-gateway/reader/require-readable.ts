@@ -20,11 +20,13 @@ const harmlessTableFunctions = new Set([
   'zeros_mt',
 ])
 
-/** Functions that reach outside of the engine, beside table functions. */
-const outsideFunctions = /^(ai[_a-z]+|catboostevaluate|python)$/
+/** Functions that reach outside of the engine, or that read a table whose name is a text, beside table functions. */
+const outsideFunctions =
+  /^(ai[_a-z]+|catboostevaluate|python|joinget(ornull)?|hascolumnintable|dict\w+)$/
 
+/** The engine writes a SELECT that is a part of INTERSECT or EXCEPT in parentheses. */
 const readingStatements =
-  /^(SELECT|WITH|DESCRIBE TABLE|EXISTS TABLE|SHOW (TABLES|DATABASES|COLUMNS|CREATE TABLE)|EXPLAIN( [A-Z]+)?( [a-z_]+ = \d,?)* (SELECT|WITH))\b/
+  /^(\(*(SELECT|WITH)|DESCRIBE TABLE|EXISTS (TABLE|DATABASE)|SHOW (TABLES|DATABASES|COLUMNS|INDEXES|CREATE TABLE)|EXPLAIN( [A-Z]+)?( [a-z_]+ = \d,?)* \(*(SELECT|WITH))\b/
 
 /** Names of the engine: what exists decides how a name in a statement is read. */
 export type EngineNames = {
@@ -53,6 +55,11 @@ export function requireReadable(text: string, names: EngineNames): void {
       throw denied('INTO OUTFILE')
     }
     if (next?.text === '(') refuseFunction(token.text, names)
+    const [from, table] = [tokens[at - 2], tokens[at - 1]]
+    // SHOW COLUMNS and SHOW INDEXES name the database after the table: FROM table FROM database.
+    if (from !== undefined && isKeyword(from, 'FROM') && isKeyword(token, 'FROM')) {
+      refuseDatabase(next?.text ?? '', table?.text, names)
+    }
     const isFirst = tokens[at - 1]?.text !== '.'
     if (isFirst && next?.text === '.') refuseDatabase(token.text, tokens[at + 2]?.text, names)
   })
