@@ -7,6 +7,7 @@ import { createJobMetrics, registerOverdueEvents } from '@tollgate/billing-runne
 import { UsageLag } from '@tollgate/control-plane/jobs/usage-lag'
 import {
   createPeriodUsageAnswers,
+  createUnknownNames,
   createRequestSeconds,
   registerUsageLag,
 } from '@tollgate/control-plane/metrics'
@@ -58,6 +59,7 @@ async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
   createProjectionMetrics(registry)
   createRequestSeconds(registry)
   createPeriodUsageAnswers(registry)
+  createUnknownNames(registry)
   registerUsageLag(registry, new UsageLag(none))
   createJobMetrics(registry)
   registerOverdueEvents(registry, async () => 0)

@@ -352,6 +352,8 @@ test('a second Ctrl-C ends everything at once, and the next start has the data',
   const { supervisorPid, processes } = await instance.runFile()
   const pids = Object.values(processes)
   expect(await livingProcesses(pids)).toHaveLength(pids.length)
+  // A part that hangs would be waited for.
+  process.kill(processes['ingest']!, 'SIGSTOP')
   const stopped = instance.stop()
   await expect.poll(() => instance.output()).toContain('Ctrl-C again')
   // npm may pass on the signal that the terminal has sent already: that is one Ctrl-C.

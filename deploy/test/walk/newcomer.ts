@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-export type Outcome = {
+type Outcome = {
   readonly status: number | null
   readonly output: string
   readonly seconds: number
@@ -20,7 +20,7 @@ export type Newcomer = {
   remove(): void
 }
 
-export type RunOptions = {
+type RunOptions = {
   readonly folder?: string
   readonly timeoutMs?: number
 }
