@@ -15,7 +15,8 @@ export default defineConfig({
   // Where vitest runs its own files: the global set-up.
   environments: { __vitest__: { resolve: source } },
   test: {
-    testTimeout: 30_000,
+    // One look at a page is four pictures of it, in a browser that shares the machine with all other tests.
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     // Once, on a machine that may be busier than a test allows for; the closing lines name each. What was found by chance
     // says its seed, and counts at once: the next try would look elsewhere.

@@ -3,13 +3,12 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 
 const screenshots = fileURLToPath(new URL('../../screenshots', import.meta.url))
 
-/** Browsers share the machine with everything else that is tested, and one look at a page is four pictures of it. */
+/** Browsers share the machine with everything else that is tested. */
 const patienceMs = 30_000
-vi.setConfig({ testTimeout: 8 * patienceMs })
 
 const phone = { width: 375, height: 740 }
 const desk = { width: 1280, height: 800 }
