@@ -4,7 +4,7 @@ import { launchChromium } from '../pages/chromium.ts'
 
 const address = 'http://127.0.0.1:8787'
 
-/** Opens the pages that a newcomer finds, buys credits with a test card, and signs in. Returns what each showed. */
+/** Opens the pages that a newcomer finds, buys a plan with a test card, and signs in. Returns what each showed. */
 export async function walkInBrowser(pictures: string, passwordLink: string): Promise<string> {
   const browser = await launchChromium()
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, locale: 'en-US' })
@@ -24,7 +24,7 @@ export async function walkInBrowser(pictures: string, passwordLink: string): Pro
     await page.goto(address)
     await page.getByRole('button', { name: 'Open the portal of Ada' }).click()
     await look('4-portal')
-    await buyCredits(page, look)
+    await buyPlan(page, look)
     await page.goto(passwordLink)
     const password = 'correct horse battery'
     await page.getByLabel('New password').fill(password)
@@ -39,12 +39,11 @@ export async function walkInBrowser(pictures: string, passwordLink: string): Pro
   return lines.join('\n')
 }
 
-async function buyCredits(page: Page, look: (name: string) => Promise<void>): Promise<void> {
+async function buyPlan(page: Page, look: (name: string) => Promise<void>): Promise<void> {
   await page.goto(address)
   await page.getByRole('button', { name: 'Open a checkout for Ada' }).click()
   await look('5-checkout')
-  const choose = page.getByRole('button', { name: 'Choose' })
-  if ((await choose.count()) > 0) await choose.first().click()
+  await page.getByRole('button', { name: 'Choose Pro' }).click()
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await page.getByRole('button', { name: 'Enter card' }).click()
   await look('6-card')
