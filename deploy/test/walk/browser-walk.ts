@@ -43,7 +43,7 @@ async function buyPlan(page: Page, look: (name: string) => Promise<void>): Promi
   await page.goto(address)
   await page.getByRole('button', { name: 'Open a checkout for Ada' }).click()
   await look('5-checkout')
-  await page.getByRole('button', { name: 'Choose Pro' }).click()
+  await page.getByRole('link', { name: 'Choose Pro' }).click()
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await page.getByRole('button', { name: 'Enter card' }).click()
   await look('6-card')
