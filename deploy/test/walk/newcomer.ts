@@ -51,6 +51,9 @@ export function createNewcomer(repository: string, nodeFolder: string): Newcomer
     `PATH=${nodeFolder}:/usr/local/bin:/usr/bin:/bin`,
     `npm_config_registry=${registry}`,
     'LANG=C.UTF-8',
+    ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].flatMap((name) =>
+      process.env[name] === undefined ? [] : [`${name}=${process.env[name]}`],
+    ),
   ]
   const begin = (script: string, folder: string): ChildProcess =>
     spawn('runuser', ['-u', user, '--', 'env', '-i', ...variables, 'bash', '-c', script], {
@@ -104,7 +107,7 @@ function follow(child: ChildProcess): Running {
       return output()
     },
     interrupt: async () => {
-      signalGroup(child, 'SIGINT')
+      if (!isOver) signalGroup(child, 'SIGINT')
       return ended
     },
   }
