@@ -28,7 +28,7 @@ const queries = new Map(
 )
 
 let clickhouse: SharedUsageStore
-/** What people of the data team have: every query of the page runs as that user. */
+/** The read-only user of data teams, as which every query of the page runs. */
 let reader: UsageStore
 
 beforeAll(async () => {

@@ -129,7 +129,7 @@ export const refusals = {
     refuse('unsafe_json', 'The body has a key that could change a prototype. Rename the key'),
   bodyTooLarge: (bytesMax: number) => refuse('body_too_large', bodyTooLargeMessage(bytesMax)),
   unsupportedMediaType: () => refuse('unsupported_media_type', unsupportedMediaTypeMessage),
-  /** What the server refuses before or without a route, with its own words. */
+  /** A refusal by Fastify itself, before or without a route. It keeps the message of Fastify. */
   malformedRequest: (statusCode: number, message: string) =>
     new RefusalError(statusCode, {
       error: phraseOf(statusCode),

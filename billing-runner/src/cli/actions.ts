@@ -6,7 +6,7 @@ import type { RunSurroundings } from './run-jobs.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What the commands do in a process of their own: their code is loaded, and settings are read, when one of them runs. */
+/** Actions of the billing commands. Each loads its code and reads settings when its command runs. */
 export function billingActions(
   output: Output,
   readEnvironment: () => Promise<Environment>,

@@ -156,7 +156,7 @@ function showIssued(
   })
 }
 
-/** What scripts read of a key; the secret is not kept. */
+/** Returns the JSON shape of a key. It never holds the secret, of which only a hash is stored. */
 function shape(key: ApiKey, now: Date) {
   const { keyId, providerId, environment, name, last4, scopes, isStrict } = key
   const { expiresAt, revokedAt } = key

@@ -58,7 +58,7 @@ export function keepRoom(doc: Doc, height: number): boolean {
   return true
 }
 
-/** What only decorates, for nobody to read. */
+/** Marks lines and colours as decoration, which screen readers skip. */
 export function drawArtifact(doc: Doc, draw: () => void): void {
   const { y } = doc
   doc.markContent('Artifact', { type: 'Layout' })
@@ -105,7 +105,7 @@ function drawRow(doc: Doc, table: Table, structure: Structure, row: Row): void {
   if (table.rules !== undefined) drawRule(doc, table, table.rules.row)
 }
 
-/** What a page has room for below a repeated head. */
+/** Returns the height that rows have on a page below a repeated head, in points. */
 function usableHeight(doc: Doc, table: Table): number {
   const headHeight = table.head === undefined ? 0 : rowHeight(table.head, table)
   return bottomOf(doc) - doc.page.margins.top - headHeight

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 
-/** What `fetch` sends with a text whose type the client does not name. */
+/** The content type that `fetch` sends for a text if its client names none. */
 const plainText = 'text/plain'
 
 /**

@@ -24,7 +24,7 @@ declare module 'fastify' {
   }
 }
 
-/** What a request is answered that no route takes. */
+/** Decides the answer to a request that no route takes. */
 type Unrouted = {
   readonly allowedMethods: AllowedMethods
   /** Answers browsers with a page; returns undefined for other clients. */

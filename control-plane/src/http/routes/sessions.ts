@@ -115,7 +115,7 @@ function checkoutKey(
 ): CheckoutKey | undefined {
   if (idempotencyKey === null) return undefined
   const terms = [customerRef, purpose ?? 'product', productRef, planRef, returnUrl]
-  // Without a locale, the digest is the one of requests from before there were locales.
+  // Without a locale the digest is unchanged, so a retry that crosses the upgrade finds its session.
   const known = knownLocale(locale)
   const input = known === null ? terms : [...terms, known]
   return { text: idempotencyKey, inputSha256: sha256OfInput(input.map((each) => each || null)) }
