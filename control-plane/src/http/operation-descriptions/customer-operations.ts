@@ -11,7 +11,7 @@ export const customerOperations: Readonly<Record<string, string>> = {
   checkLimit:
     'Answers whether the customer may make a call now, and how many units remain. It sees every record that was answered before the check began. With `reserve` it holds units for a call in progress. With `includeCheckoutSession` a refusal carries a link to pay.',
   releaseReservation:
-    'Gives back the units of a reservation whose call did not take place. A reservation that nobody releases ends by itself when its time is over.',
+    'Gives back the units of a reservation whose call did not take place. A reservation that is not released expires by itself.',
   findCustomer:
     'Returns the customer with the given `reference`, `externalRef` or `email`. Send exactly one of the three.',
   createCustomer:

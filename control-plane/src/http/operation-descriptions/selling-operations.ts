@@ -5,7 +5,7 @@ export const sellingOperations: Readonly<Record<string, string>> = {
   getProduct: 'Returns a product with its plans.',
   updateProduct: 'Changes the fields that the request holds and keeps the others.',
   deleteProduct:
-    'Deletes a product that was never bought. A product with purchases is deactivated instead: nobody can buy it any more, and the purchases continue.',
+    'Deletes a product that was never bought. A product with purchases is deactivated instead: it can no longer be bought, and the purchases continue.',
   cloneProduct: 'Creates a copy of a product and of its plans under a new reference.',
   listPlans: 'Returns the plans of a product page by page.',
   createPlan:
@@ -14,7 +14,7 @@ export const sellingOperations: Readonly<Record<string, string>> = {
   updatePlan:
     'Changes the fields that the request holds. Purchases keep the terms of the plan at the time of purchase; only new purchases get the change.',
   deletePlan:
-    'Deletes a plan that nobody holds. A plan with purchases is archived instead: it is no longer offered, and the purchases continue.',
+    'Deletes a plan without purchases. A plan with purchases is archived instead: it is no longer offered, and the purchases continue.',
   activatePlan:
     'Starts a plan for a customer at once if it needs no payment and no card. Otherwise the answer has a `checkoutUrl` where the customer pays or saves a card.',
   listPurchases: 'Returns all purchases that match the filters, newest first.',
