@@ -9,9 +9,10 @@ export type StaticFiles = {
   readonly script: string
   /** For Stripe's element. */
   readonly payment: string
-  /** For the documentation, beside the stylesheet of all pages. */
+  /** For the documentation, on top of the common one. */
   readonly docsStylesheet: string
-  readonly docsScript: string
+  /** Adds the buttons that copy code. */
+  readonly copyScript: string
   /** Of the tab, where the provider has none. */
   readonly icon: string
   /** On top of the common one, for the pages for providers. */
@@ -35,7 +36,7 @@ const files = {
   script: fileOf('pages.js', types.js),
   payment: fileOf('payment.js', types.js),
   docsStylesheet: fileOf('docs.css', types.css),
-  docsScript: fileOf('docs.js', types.js),
+  copyScript: fileOf('copy.js', types.js),
   icon: fileOf('icon.svg', types.svg),
   providerStylesheet: fileOf('provider.css', types.css),
   providerScript: fileOf('provider.js', types.js),
@@ -58,7 +59,7 @@ export function staticFilesOf(basePath: string): StaticFiles {
     script: basePath + files.script.path,
     payment: basePath + files.payment.path,
     docsStylesheet: basePath + files.docsStylesheet.path,
-    docsScript: basePath + files.docsScript.path,
+    copyScript: basePath + files.copyScript.path,
     icon: basePath + files.icon.path,
     providerStylesheet: basePath + files.providerStylesheet.path,
     providerScript: basePath + files.providerScript.path,

@@ -10,7 +10,7 @@ export function CodeBlock({
   readonly code: string
 }): ReactElement {
   return (
-    <div className="code" data-name={name}>
+    <div className="code" data-copied-as={name}>
       <pre tabIndex={0}>
         <code>{code}</code>
       </pre>

@@ -33,7 +33,7 @@ export function DocsPage({ frame, title, current, query, children }: DocsPagePro
         <link rel="stylesheet" href={files.stylesheet} />
         <link rel="stylesheet" href={files.docsStylesheet} />
         <link rel="icon" href={files.icon} />
-        <script src={files.docsScript} defer />
+        <script src={files.copyScript} defer />
       </head>
       <body>
         <a className="skip" href="#main">

@@ -172,7 +172,7 @@ test('every command of the page was typed here', () => {
 async function commandsOfGuide(): Promise<string> {
   const html = await (await fetch(`${instance.credentials.baseUrl}/docs`)).text()
   const names: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&', '#x27': "'" }
-  return [...html.matchAll(/data-name="sh"><pre[^>]*><code>([^]*?)<\/code>/g)]
+  return [...html.matchAll(/data-copied-as="sh"><pre[^>]*><code>([^]*?)<\/code>/g)]
     .map(([, text]) => text!.replaceAll(/&(#?\w+);/g, (_, name: string) => names[name]!))
     .join('\n')
 }

@@ -67,7 +67,7 @@ function StepText({ step }: { readonly step: Step }): ReactElement {
     <div className="stack">
       <h3>{title}</h3>
       <p className="quiet">{note}</p>
-      <div className="command" data-command={title}>
+      <div className="command" data-copied-as={title}>
         <code>{command}</code>
       </div>
     </div>

@@ -38,6 +38,8 @@ export function ProviderPage(props: ProviderPageProps): ReactElement {
         <link rel="stylesheet" href={files.stylesheet} />
         <link rel="stylesheet" href={files.providerStylesheet} />
         <link rel="icon" href={files.icon} />
+        <script src={files.script} defer />
+        <script src={files.copyScript} defer />
         <script src={files.providerScript} defer />
       </head>
       <body>
