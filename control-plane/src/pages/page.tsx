@@ -1,15 +1,12 @@
 import type { FastifyReply } from 'fastify'
 import type { ReactElement, ReactNode } from 'react'
-import { renderToStaticMarkup } from 'react-dom/server'
 import { accentStylesheetPath } from './accent-stylesheet.ts'
 import type { Frame } from './frame.ts'
+import { documentText, HtmlDocument } from './html-document.tsx'
 
 /** Answers with a page. */
 export function sendPage(reply: FastifyReply, status: number, page: ReactElement): FastifyReply {
-  return reply
-    .code(status)
-    .type('text/html; charset=utf-8')
-    .send(`<!doctype html>${renderToStaticMarkup(page)}`)
+  return reply.code(status).type('text/html; charset=utf-8').send(documentText(page))
 }
 
 export type PageProps = {
@@ -26,39 +23,31 @@ export type PageProps = {
 export function Page(props: PageProps): ReactElement {
   const { frame, title, navigation, narrow, scripts, children } = props
   const { merchant, files, isSandbox, basePath, language, t } = frame
+  const accent = merchant?.accentColor ?? null
   return (
-    <html lang={language}>
-      <head>
-        <meta charSet="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{merchant === undefined ? title : `${title} · ${merchant.name}`}</title>
-        <link rel="stylesheet" href={files.stylesheet} />
-        {merchant?.accentColor && (
-          <link rel="stylesheet" href={accentStylesheetPath(basePath, merchant.accentColor)} />
-        )}
-        <link rel="icon" href={merchant?.icon ?? files.icon} />
-        {scripts?.map((source) => (
-          <script key={source} src={source} defer />
-        ))}
-      </head>
-      <body>
-        <a className="skip" href="#main">
-          {t('shared:skipToContent')}
-        </a>
-        <header className="top">
-          {isSandbox && <p className="sandbox">{t('shared:testMode')}</p>}
-          <div className="wide row">
-            <Brand merchant={merchant} t={t} />
-          </div>
-          {navigation}
-        </header>
-        <main id="main" className={narrow ? 'narrow' : 'wide'} tabIndex={-1}>
-          {children}
-        </main>
-        <Footer merchant={merchant} t={t} />
-      </body>
-    </html>
+    <HtmlDocument
+      language={language}
+      title={merchant === undefined ? title : `${title} · ${merchant.name}`}
+      stylesheets={[
+        files.stylesheet,
+        ...(accent === null ? [] : [accentStylesheetPath(basePath, accent)]),
+      ]}
+      icon={merchant?.icon ?? files.icon}
+      scripts={scripts ?? []}
+      skipText={t('shared:skipToContent')}
+    >
+      <header className="top">
+        {isSandbox && <p className="sandbox">{t('shared:testMode')}</p>}
+        <div className="wide row">
+          <Brand merchant={merchant} t={t} />
+        </div>
+        {navigation}
+      </header>
+      <main id="main" className={narrow ? 'narrow' : 'wide'} tabIndex={-1}>
+        {children}
+      </main>
+      <Footer merchant={merchant} t={t} />
+    </HtmlDocument>
   )
 }
 

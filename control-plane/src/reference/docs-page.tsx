@@ -1,4 +1,5 @@
 import type { ReactElement, ReactNode } from 'react'
+import { HtmlDocument } from '../pages/html-document.tsx'
 import type { StaticFiles } from '../pages/static-files.ts'
 import type { Section } from './description-document.ts'
 
@@ -24,64 +25,56 @@ type DocsPageProps = {
 export function DocsPage({ frame, title, current, query, children }: DocsPageProps): ReactElement {
   const { docsPath, apiDescriptionPath, files, sections } = frame
   return (
-    <html lang="en">
-      <head>
-        <meta charSet="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{`${title} · Tollgate API`}</title>
-        <link rel="stylesheet" href={files.stylesheet} />
-        <link rel="stylesheet" href={files.docsStylesheet} />
-        <link rel="icon" href={files.icon} />
-        <script src={files.copyScript} defer />
-      </head>
-      <body>
-        <a className="skip" href="#main">
-          Skip to the content
-        </a>
-        <header className="top">
-          <div className="docs-width row wrap spread">
-            <a className="brand" href={docsPath}>
-              <img className="icon" src={files.icon} alt="" />
-              Tollgate API
-            </a>
-            <form className="search" role="search" action={`${docsPath}/search`}>
-              <label className="hidden" htmlFor="search">
-                Search the documentation
-              </label>
-              <input
-                id="search"
-                type="search"
-                name="q"
-                defaultValue={query}
-                placeholder="Search"
-                required
-              />
-              <button className="button" type="submit">
-                Search
-              </button>
-            </form>
-          </div>
-        </header>
-        <div className="docs-width docs">
-          <div className="beside">
-            <Sections docsPath={docsPath} sections={sections} current={current} />
-          </div>
-          <details className="folded">
-            <summary>Sections</summary>
-            <Sections docsPath={docsPath} sections={sections} current={current} />
-          </details>
-          <main id="main" tabIndex={-1}>
-            {children}
-          </main>
+    <HtmlDocument
+      language="en"
+      title={`${title} · Tollgate API`}
+      stylesheets={[files.stylesheet, files.docsStylesheet]}
+      icon={files.icon}
+      scripts={[files.copyScript]}
+      skipText="Skip to the content"
+    >
+      <header className="top">
+        <div className="docs-width row wrap spread">
+          <a className="brand" href={docsPath}>
+            <img className="icon" src={files.icon} alt="" />
+            Tollgate API
+          </a>
+          <form className="search" role="search" action={`${docsPath}/search`}>
+            <label className="hidden" htmlFor="search">
+              Search the documentation
+            </label>
+            <input
+              id="search"
+              type="search"
+              name="q"
+              defaultValue={query}
+              placeholder="Search"
+              required
+            />
+            <button className="button" type="submit">
+              Search
+            </button>
+          </form>
         </div>
-        <footer className="bottom">
-          <div className="docs-width row">
-            <a href={apiDescriptionPath}>OpenAPI description</a>
-          </div>
-        </footer>
-      </body>
-    </html>
+      </header>
+      <div className="docs-width docs">
+        <div className="beside">
+          <Sections docsPath={docsPath} sections={sections} current={current} />
+        </div>
+        <details className="folded">
+          <summary>Sections</summary>
+          <Sections docsPath={docsPath} sections={sections} current={current} />
+        </details>
+        <main id="main" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      <footer className="bottom">
+        <div className="docs-width row">
+          <a href={apiDescriptionPath}>OpenAPI description</a>
+        </div>
+      </footer>
+    </HtmlDocument>
   )
 }
 

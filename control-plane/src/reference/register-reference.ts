@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReactElement } from 'react'
-import { renderToStaticMarkup } from 'react-dom/server'
 import { z } from 'zod'
 import type { ApiServer } from '../http/api-server.ts'
 import { compressed, sendCompressed, type Compressed } from '../pages/compressed.ts'
 import { noForeignOrigins, securityHeaders } from '../pages/security-headers.ts'
+import { documentText } from '../pages/html-document.tsx'
 import type { StaticFiles } from '../pages/static-files.ts'
 import { ErrorsPage, GuidePage, MissingPage, SearchPage, SectionPage } from './content-pages.tsx'
 import { sectionsOf, type ApiDescription } from './description-document.ts'
@@ -52,7 +52,7 @@ export function registerReference(app: ApiServer, options: ReferenceOptions): vo
     if (element === undefined && slug !== missing) return page(missing)
     const made = {
       status: element === undefined ? 404 : 200,
-      html: compressed(htmlOf(element ?? MissingPage({ frame }))),
+      html: compressed(documentText(element ?? MissingPage({ frame }))),
     }
     rendered.set(slug, made)
     return made
@@ -80,7 +80,7 @@ export function registerReference(app: ApiServer, options: ReferenceOptions): vo
     const { frame, search } = open()
     const query = request.query.q.trim()
     // Compression costs more than the page, which is sent once.
-    return prepare(reply, 200).send(htmlOf(SearchPage({ frame, query, ...search(query) })))
+    return prepare(reply, 200).send(documentText(SearchPage({ frame, query, ...search(query) })))
   })
   app.get('/docs/*', { schema }, (request, reply) => send(request, reply, page(missing)))
 }
@@ -106,8 +106,4 @@ function createReference(description: ApiDescription, options: ReferenceOptions)
       return section && SectionPage({ frame, section, description, address })
     },
   }
-}
-
-function htmlOf(element: ReactElement): string {
-  return `<!doctype html>${renderToStaticMarkup(element)}`
 }

@@ -1,7 +1,9 @@
 import type { ReactElement } from 'react'
 import { taxCountryCodes } from '@tollgate/domain/tax/tax-countries'
+import { countryName } from '../countries.ts'
+import { CountrySelect } from '../country-select.tsx'
 import type { Reader } from '../reader.ts'
-import { elsewhere, type BillingField } from './billing-form.ts'
+import type { BillingField } from './billing-form.ts'
 import type { Billing } from './read-billing.ts'
 
 /** Where a customer is, and as what it buys: asked for where the tax depends on it, offered where it does not. */
@@ -60,27 +62,16 @@ function Fields(props: FieldsProps): ReactElement {
 function CountryField({ billing, reader }: FieldsProps): ReactElement {
   const { form, known, isNeeded, wrong } = billing
   const { t } = reader
-  const isKnown = known !== undefined && known.country !== null
   return (
     <div>
-      <label htmlFor="country">{t('checkout:country')}</label>
-      <select
-        id="country"
-        name="country"
-        defaultValue={form.country}
-        required={isNeeded}
-        autoComplete="country"
-        aria-describedby="country-complaint"
-        aria-invalid={wrong === 'country'}
-      >
-        <option value="">{t('checkout:chooseCountry')}</option>
-        {countriesIn(reader).map(({ code, name }) => (
-          <option key={code} value={code}>
-            {name}
-          </option>
-        ))}
-        {!isKnown && <option value={elsewhere}>{t('checkout:anotherCountry')}</option>}
-      </select>
+      <CountrySelect
+        reader={reader}
+        value={form.country}
+        isRequired={isNeeded}
+        isKnown={known !== undefined && known.country !== null}
+        isWrong={wrong === 'country'}
+        describedBy="country-complaint"
+      />
       <Complaint field="country" wrong={wrong} text={t('checkout:chooseYourCountry')} />
     </div>
   )
@@ -132,16 +123,5 @@ function Complaint({ field, wrong, text }: ComplaintProps): ReactElement {
 function taxIdFault(code: string, reader: Reader): string {
   const { t } = reader
   if (!taxCountryCodes.includes(code)) return t('checkout:taxIdWrong')
-  return t('checkout:taxIdWrongFor', { country: nameOf(code, reader) })
-}
-
-function nameOf(code: string, { formats }: Reader): string {
-  return new Intl.DisplayNames(formats.locale, { type: 'region' }).of(code) ?? code
-}
-
-function countriesIn(reader: Reader): readonly { readonly code: string; readonly name: string }[] {
-  const names = new Intl.DisplayNames(reader.formats.locale, { type: 'region' })
-  return taxCountryCodes
-    .map((code) => ({ code, name: names.of(code) ?? code }))
-    .sort((one, other) => one.name.localeCompare(other.name, reader.formats.locale))
+  return t('checkout:taxIdWrongFor', { country: countryName(code, reader) })
 }

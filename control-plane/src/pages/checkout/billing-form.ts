@@ -3,6 +3,7 @@ import {
   type TaxDetails,
   type ToldTaxDetails,
 } from '@tollgate/domain/tax/tax-details'
+import { elsewhere } from '../countries.ts'
 
 /** What the form of business details holds, as text. */
 export type BillingForm = {
@@ -18,9 +19,6 @@ export type BillingField = 'country' | 'taxId'
 export type BillingDecision =
   | { readonly kind: 'accept'; readonly details: TaxDetails }
   | { readonly kind: 'refuse'; readonly field: BillingField }
-
-/** A customer who is in none of the countries that can be told. */
-export const elsewhere = 'elsewhere'
 
 export function typedBilling(form: Readonly<Record<string, string>>): BillingForm {
   const textOf = (name: string): string => form[name]?.trim().slice(0, 100) ?? ''

@@ -1,7 +1,7 @@
 import type { ReactElement, ReactNode } from 'react'
-import { taxCountryCodes } from '@tollgate/domain/tax/tax-countries'
 import { addressCharsMax, addressLinesMax } from '@tollgate/schemas/limits'
-import { elsewhere } from '../checkout/billing-form.ts'
+import { countryName, elsewhere } from '../countries.ts'
+import { CountrySelect } from '../country-select.tsx'
 import type { Notice } from '../notice.tsx'
 import { PostForm } from '../post-form.tsx'
 import type { Reader } from '../reader.ts'
@@ -20,7 +20,7 @@ export function BillingSection({ portal, details }: SectionProps): ReactElement 
     ['portal:company', isBusiness ? businessName : ''],
     ['portal:name', name],
     ['portal:address', address],
-    ['portal:country', countryName(country, portal.frame)],
+    ['shared:country', shownCountry(country, portal.frame)],
     ['portal:taxId', isBusiness ? taxId : ''],
     ['portal:invoiceEmail', invoiceEmail],
   ]
@@ -154,27 +154,16 @@ function CountryField({ portal, details, form, wrong }: BillingPageProps): React
   const { frame } = portal
   const { t } = frame
   const isWrong = wrong === 'country'
-  const isKnown = details.known !== undefined && details.known.country !== null
   return (
     <div>
-      <label htmlFor="country">{t('portal:country')}</label>
-      <select
-        id="country"
-        name="country"
-        defaultValue={form.country}
-        required={details.isNeeded}
-        autoComplete="country"
-        aria-invalid={isWrong}
-        aria-describedby={isWrong ? 'country-complaint' : undefined}
-      >
-        <option value="">{t('portal:chooseCountry')}</option>
-        {countriesIn(frame).map(({ code, name }) => (
-          <option key={code} value={code}>
-            {name}
-          </option>
-        ))}
-        {!isKnown && <option value={elsewhere}>{t('portal:anotherCountry')}</option>}
-      </select>
+      <CountrySelect
+        reader={frame}
+        value={form.country}
+        isRequired={details.isNeeded}
+        isKnown={details.known !== undefined && details.known.country !== null}
+        isWrong={isWrong}
+        describedBy={isWrong ? 'country-complaint' : undefined}
+      />
       <Complaint field="country" isShown={isWrong}>
         {t('portal:countryWrong')}
       </Complaint>
@@ -226,14 +215,7 @@ function Complaint({ field, isShown, children }: ComplaintProps): ReactElement |
   )
 }
 
-function countryName(code: string, { t, formats }: Reader): string {
-  if (code === elsewhere) return t('portal:anotherCountry')
-  if (code === '') return ''
-  return new Intl.DisplayNames(formats.locale, { type: 'region' }).of(code) ?? code
-}
-
-function countriesIn(reader: Reader): readonly { readonly code: string; readonly name: string }[] {
-  return taxCountryCodes
-    .map((code) => ({ code, name: countryName(code, reader) }))
-    .sort((one, other) => one.name.localeCompare(other.name, reader.formats.locale))
+function shownCountry(code: string, reader: Reader): string {
+  if (code === elsewhere) return reader.t('shared:anotherCountry')
+  return code === '' ? '' : countryName(code, reader)
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReactElement, ReactNode } from 'react'
-import { renderToStaticMarkup } from 'react-dom/server'
+import { documentText, HtmlDocument } from '../html-document.tsx'
 import { noForeignOrigins, securityHeaders } from '../security-headers.ts'
 import type { StaticFiles } from '../static-files.ts'
 
@@ -29,35 +29,25 @@ export function ProviderPage(props: ProviderPageProps): ReactElement {
   const { frame, title, narrow = false, children } = props
   const { basePath, files } = frame
   return (
-    <html lang="en">
-      <head>
-        <meta charSet="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{`${title} · Tollgate`}</title>
-        <link rel="stylesheet" href={files.stylesheet} />
-        <link rel="stylesheet" href={files.providerStylesheet} />
-        <link rel="icon" href={files.icon} />
-        <script src={files.script} defer />
-        <script src={files.copyScript} defer />
-        <script src={files.providerScript} defer />
-      </head>
-      <body>
-        <a className="skip" href="#main">
-          Skip to the content
-        </a>
-        <header className="top">
-          <div className="wide row">
-            <a className="brand" href={`${basePath}/`}>
-              Tollgate
-            </a>
-          </div>
-        </header>
-        <main id="main" className={narrow ? 'narrow' : 'wide'} tabIndex={-1}>
-          {children}
-        </main>
-      </body>
-    </html>
+    <HtmlDocument
+      language="en"
+      title={`${title} · Tollgate`}
+      stylesheets={[files.stylesheet, files.providerStylesheet]}
+      icon={files.icon}
+      scripts={[files.script, files.copyScript, files.providerScript]}
+      skipText="Skip to the content"
+    >
+      <header className="top">
+        <div className="wide row">
+          <a className="brand" href={`${basePath}/`}>
+            Tollgate
+          </a>
+        </div>
+      </header>
+      <main id="main" className={narrow ? 'narrow' : 'wide'} tabIndex={-1}>
+        {children}
+      </main>
+    </HtmlDocument>
   )
 }
 
@@ -73,7 +63,7 @@ export function sendProviderPage(
     .code(status)
     .headers(headers)
     .type('text/html; charset=utf-8')
-    .send(`<!doctype html>${renderToStaticMarkup(page)}`)
+    .send(documentText(page))
 }
 
 /** Leads the browser on, with a GET. `path` is one of ours, never text of the request. */

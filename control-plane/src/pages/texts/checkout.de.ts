@@ -109,9 +109,6 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   companyName: 'Firmenname',
   taxId: 'USt-IdNr. oder Steuernummer',
   optional: '(optional)',
-  country: 'Land',
-  chooseCountry: 'Land auswählen',
-  anotherCountry: 'Anderes Land',
   chooseYourCountry: 'Wählen Sie Ihr Land aus.',
   taxIdWrong:
     'Dies ist keine gültige Steuernummer. Geben Sie sie wie auf Ihren Rechnungen ein, mit dem Länderkürzel.',

@@ -108,9 +108,6 @@ export const checkoutEnglish = {
   companyName: 'Company name',
   taxId: 'VAT or tax ID',
   optional: '(optional)',
-  country: 'Country',
-  chooseCountry: 'Choose a country',
-  anotherCountry: 'Another country',
   chooseYourCountry: 'Choose the country that you are in.',
   taxIdWrong: 'This is not a valid tax ID. Enter it as on your invoices, with its country letters.',
   taxIdWrongFor:

@@ -117,9 +117,6 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   companyName: 'Nombre de la empresa',
   taxId: 'NIF-IVA o identificación fiscal',
   optional: '(opcional)',
-  country: 'País',
-  chooseCountry: 'Elija un país',
-  anotherCountry: 'Otro país',
   chooseYourCountry: 'Elija el país en el que se encuentra.',
   taxIdWrong:
     'Esta identificación fiscal no es válida. Escríbala como en sus facturas, con las letras del país.',

@@ -119,9 +119,6 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   companyName: 'Nom de l’entreprise',
   taxId: 'Numéro de TVA ou fiscal',
   optional: '(facultatif)',
-  country: 'Pays',
-  chooseCountry: 'Choisissez un pays',
-  anotherCountry: 'Autre pays',
   chooseYourCountry: 'Choisissez le pays où vous vous trouvez.',
   taxIdWrong:
     'Ce numéro fiscal n’est pas valide. Saisissez-le comme sur vos factures, avec les lettres du pays.',

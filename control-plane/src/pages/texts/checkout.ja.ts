@@ -98,9 +98,6 @@ export const checkoutJapanese: Translation<typeof checkoutEnglish> = {
   companyName: '会社名',
   taxId: 'VAT 番号または税務番号',
   optional: '(任意)',
-  country: '国',
-  chooseCountry: '国を選択',
-  anotherCountry: 'その他の国',
   chooseYourCountry: 'お住まいの国を選択してください。',
   taxIdWrong:
     'この税務番号は有効ではありません。国コードを含め、請求書の記載どおりに入力してください。',

@@ -116,9 +116,6 @@ export const checkoutPortuguese: Translation<typeof checkoutEnglish> = {
   companyName: 'Nome da empresa',
   taxId: 'IVA ou identificação fiscal',
   optional: '(opcional)',
-  country: 'País',
-  chooseCountry: 'Escolha um país',
-  anotherCountry: 'Outro país',
   chooseYourCountry: 'Escolha o país em que você está.',
   taxIdWrong:
     'Esta identificação fiscal não é válida. Informe-a como nas suas faturas, com as letras do país.',

@@ -115,4 +115,7 @@ export const sharedGerman: Translation<typeof sharedEnglish> = {
   unreadableText: 'Versuchen Sie es in einer Minute erneut.',
   brokenTitle: 'Bei uns ist ein Fehler aufgetreten',
   brokenText: 'Wir haben den Fehler erfasst. Versuchen Sie es in einer Minute erneut.',
+  country: 'Land',
+  chooseCountry: 'Land auswählen',
+  anotherCountry: 'Anderes Land',
 }

@@ -110,4 +110,7 @@ export const sharedEnglish = {
   unreadableText: 'Try again in a minute.',
   brokenTitle: 'Something went wrong on our side',
   brokenText: 'We recorded the error. Try again in a minute.',
+  country: 'Country',
+  chooseCountry: 'Choose a country',
+  anotherCountry: 'Another country',
 } as const

@@ -116,4 +116,7 @@ export const sharedSpanish: Translation<typeof sharedEnglish> = {
   unreadableText: 'Vuelva a intentarlo en un minuto.',
   brokenTitle: 'Se ha producido un error por nuestra parte',
   brokenText: 'Hemos registrado el error. Vuelva a intentarlo en un minuto.',
+  country: 'País',
+  chooseCountry: 'Elija un país',
+  anotherCountry: 'Otro país',
 }

@@ -117,4 +117,7 @@ export const sharedFrench: Translation<typeof sharedEnglish> = {
   unreadableText: 'Réessayez dans une minute.',
   brokenTitle: 'Une erreur s’est produite de notre côté',
   brokenText: 'Nous avons enregistré l’erreur. Réessayez dans une minute.',
+  country: 'Pays',
+  chooseCountry: 'Choisissez un pays',
+  anotherCountry: 'Autre pays',
 }

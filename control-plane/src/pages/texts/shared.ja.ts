@@ -107,4 +107,7 @@ export const sharedJapanese: Translation<typeof sharedEnglish> = {
   unreadableText: 'しばらくしてからもう一度お試しください。',
   brokenTitle: 'エラーが発生しました',
   brokenText: 'エラーを記録しました。しばらくしてからもう一度お試しください。',
+  country: '国',
+  chooseCountry: '国を選択',
+  anotherCountry: 'その他の国',
 }

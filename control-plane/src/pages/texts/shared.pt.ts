@@ -114,4 +114,7 @@ export const sharedPortuguese: Translation<typeof sharedEnglish> = {
   unreadableText: 'Tente novamente em um minuto.',
   brokenTitle: 'Ocorreu um erro do nosso lado',
   brokenText: 'Registramos o erro. Tente novamente em um minuto.',
+  country: 'País',
+  chooseCountry: 'Escolha um país',
+  anotherCountry: 'Outro país',
 }

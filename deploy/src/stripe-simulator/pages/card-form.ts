@@ -22,25 +22,25 @@ export type CardFormContent = {
 export function cardForm(content: CardFormContent): string {
   const { purpose, submit, complaint, context, isJustChosen } = content
   const wrong =
-    complaint === undefined ? '' : `<p class="wrong" role="alert">${escapeHtml(complaint)}</p>`
+    complaint === undefined ? '' : `<p class="notice bad" role="alert">${escapeHtml(complaint)}</p>`
   const input = (label: string, name: string, value: string): string =>
     `<label>${label}<input name="${name}" inputmode="numeric" autocomplete="off" value="${escapeHtml(value)}" required></label>`
   return `<p>${escapeHtml(purpose)}</p>
 <div class="columns">
-<form class="panel" method="post">${hidden(context)}
+<form class="card" method="post">${hidden(context)}
 ${wrong}
 ${input('Card number', 'number', content.number)}
-<div class="fields">
+<div class="card-fields">
 ${input('Month', 'exp_month', content.month)}
 ${input('Year', 'exp_year', content.year)}
 ${input('Security code', 'cvc', content.securityCode)}
 </div>
-<button class="main"${isJustChosen ? ' autofocus' : ''}>${escapeHtml(submit)}</button>
+<button class="button main"${isJustChosen ? ' autofocus' : ''}>${escapeHtml(submit)}</button>
 </form>
-<nav class="panel" aria-labelledby="cards">
+<nav class="card" aria-labelledby="cards">
 <h2 id="cards">Test cards</h2>
 <p class="quiet">Choose a card to fill the form.</p>
-<ul>
+<ul class="offered">
 ${offeredCards.map((card) => offeredCard(card, content)).join('\n')}
 </ul>
 </nav>

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** The stylesheet of all pages; its address changes with its content. */
-export const stylesheet = readFileSync(
-  new URL('../../../public/simulator.css', import.meta.url),
-  'utf8',
-)
+const readPublic = (path: string): string =>
+  readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+
+/** The stylesheet of all pages: that of the hosted pages, and on top of it what only these have. Its address changes with it. */
+export const stylesheet = `${readPublic('../control-plane/public/pages.css')}
+${readPublic('public/simulator.css')}`
 const digest = createHash('sha256').update(stylesheet).digest('hex').slice(0, 16)
 
 /** Returns the text escaped for HTML content and attribute values. */
@@ -28,8 +29,8 @@ export function page(title: string, content: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
 <link rel="stylesheet" href="/_simulator/pages.css?${digest}">
-<header class="banner">Stripe simulator. No money moves.</header>
-<main>
+<header class="sandbox">Stripe simulator. No money moves.</header>
+<main class="wide">
 <h1>${escapeHtml(title)}</h1>
 ${content}
 </main>

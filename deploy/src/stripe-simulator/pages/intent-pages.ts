@@ -32,11 +32,11 @@ export function showAuthentication(parts: PageParts, id: string, fields: Fields)
   return shown(
     page(
       'Your bank asks',
-      `<form class="panel narrow" method="post">${secret}
+      `<form class="card narrow" method="post">${secret}
 <p>${escapeHtml(question(intent))}</p>
 <p>Are you the cardholder?</p>
-<div class="actions"><button class="main" name="answer" value="accept">Yes, it is me</button>
-<button name="answer" value="refuse">No</button></div></form>`,
+<div class="actions"><button class="button main" name="answer" value="accept">Yes, it is me</button>
+<button class="button" name="answer" value="refuse">No</button></div></form>`,
     ),
   )
 }

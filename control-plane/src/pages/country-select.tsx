@@ -1,0 +1,42 @@
+import type { ReactElement } from 'react'
+import { countriesIn, elsewhere } from './countries.ts'
+import type { Reader } from './reader.ts'
+
+type CountrySelectProps = {
+  readonly reader: Reader
+  readonly value: string
+  readonly isRequired: boolean
+  /** A known country can be changed but not taken back. */
+  readonly isKnown: boolean
+  readonly isWrong: boolean
+  /** Id of the complaint about it. */
+  readonly describedBy: string | undefined
+}
+
+/** The label and the choice of the country that a customer is in. */
+export function CountrySelect(props: CountrySelectProps): ReactElement {
+  const { reader, value, isRequired, isKnown, isWrong, describedBy } = props
+  const { t } = reader
+  return (
+    <>
+      <label htmlFor="country">{t('shared:country')}</label>
+      <select
+        id="country"
+        name="country"
+        defaultValue={value}
+        required={isRequired}
+        autoComplete="country"
+        aria-invalid={isWrong}
+        aria-describedby={describedBy}
+      >
+        <option value="">{t('shared:chooseCountry')}</option>
+        {countriesIn(reader).map(({ code, name }) => (
+          <option key={code} value={code}>
+            {name}
+          </option>
+        ))}
+        {!isKnown && <option value={elsewhere}>{t('shared:anotherCountry')}</option>}
+      </select>
+    </>
+  )
+}
