@@ -74,6 +74,22 @@ export default tseslint.config(
     rules: { 'max-lines-per-function': 'off' },
   },
   {
+    // Files of one worker share their modules, which run once.
+    files: ['**/test/**/*.ts', '**/testing/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'Program > ExpressionStatement > CallExpression[callee.name=/^(before|after)(All|Each)$/]',
+          message:
+            'Only the first test file that loads this would have the hook. Export a function that sets it.',
+        },
+      ],
+    },
+  },
+  {
     files: ['**/*.mjs', '**/*.cjs'],
     languageOptions: {
       globals: {

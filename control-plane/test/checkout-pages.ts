@@ -6,14 +6,21 @@ import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { formTokenOf } from '../src/pages/cookies.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* A stack with plans to take, and the forms of a checkout. For test files: it starts and stops with them. */
+/* A stack with plans to take, and the forms of a checkout. */
 
 export let stack: TestStack
 export let tenant: Tenant
 export let productRef: string
 export const plans: Record<string, string> = {}
 
-beforeAll(async () => {
+/** For the tests of the calling file. Each file calls it: a hook of this module would belong to one file of its worker. */
+export function useCheckoutPages(): void {
+  beforeAll(startShop)
+  afterAll(() => stack.stop())
+  beforeEach(() => stack.clock.set('2026-03-01T00:00:00Z'))
+}
+
+async function startShop(): Promise<void> {
   // Cards could be entered; nothing answers there, and no payment of these tests comes that far.
   stack = await startTestStack({ settings: { TOLLGATE_STRIPE_SANDBOX_URL: 'http://127.0.0.1:9' } })
   tenant = await stack.createTenant()
@@ -37,9 +44,7 @@ beforeAll(async () => {
     const path = `/v1/sdk/products/${productRef}/plans`
     plans[plan.name] = (await call<PlanBody>('POST', path, plan)).reference
   }
-})
-afterAll(() => stack.stop())
-beforeEach(() => stack.clock.set('2026-03-01T00:00:00Z'))
+}
 
 export async function call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
   const answer = await stack.call<Body>(tenant.sandboxKey, method, path, body)

@@ -15,10 +15,13 @@ import {
   refuse,
   pageOf,
   accountForm,
+  useCheckoutPages,
   type Opened,
 } from './checkout-pages.ts'
 
 /* What a checkout can be made to do, once and many times at once. What it looks like is seen in a browser. */
+
+useCheckoutPages()
 
 test.each([
   ['activate', 'free', 'active'],

@@ -17,10 +17,13 @@ import {
   refuse,
   pageOf,
   accountForm,
+  useCheckoutPages,
   type Opened,
 } from './checkout-pages.ts'
 
 /* The last page of a checkout, and where it leads. */
+
+useCheckoutPages()
 
 describe('from a completed checkout to the portal', () => {
   async function complete(): Promise<Opened> {

@@ -135,15 +135,19 @@ test('a cheaper plan that is paid after a plan with a notice began is paid back'
   const { productRef } = shop.payments
   const asked = { customerRef, productRef, planRef: cheap }
   await shop.sql`update purchases set status = 'expired'`
-  const { body } = await shop.payments.createIntent('early', asked)
+  const { body } = await shop.payments.createIntent(`early-${customerRef}`, asked)
+  const { processorPaymentId } = body
+  // What the bank is at is not withdrawn when the other plan is paid.
+  await shop.payments.confirm(processorPaymentId, 'pm_card_simulator_processing')
+  const processed = await shop.payments.process(processorPaymentId, customerRef)
+  expect(processed.body).toMatchObject({ status: 'processing' })
   await shop.pay(customerRef, planRef, 'pm_card_visa')
-  await shop.payments.confirm(body.processorPaymentId)
-  await shop.payments.process(body.processorPaymentId, customerRef)
+  await shop.payments.simulate(`payment_intents/${processorPaymentId}/settle`, { isPaid: true })
   await eventually(async () => {
-    expect(await shop.refundedMinorOf(body.processorPaymentId)).toBe(500n)
+    expect(await shop.refundedMinorOf(processorPaymentId)).toBe(500n)
   })
   expect(await held()).toMatchObject({ planRef })
-  expect(await shop.payments.createIntent('refused', asked)).toMatchObject({
+  expect(await shop.payments.createIntent(`refused-${customerRef}`, asked)).toMatchObject({
     status: 400,
     body: { message: expect.stringContaining('has a notice of 7 days') as string },
   })
