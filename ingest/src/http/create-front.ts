@@ -37,7 +37,7 @@ export function nodeFrontNotice({ message, neededGlibc }: UwsNotLoadableError): 
     neededGlibc === undefined
       ? 'run on Linux with glibc, macOS or Windows, on a processor that uWebSockets.js has a binary for'
       : `run on a system with glibc ${neededGlibc} (Debian 13, Ubuntu 24.04, the image of the Dockerfile) or on Node 20`
-  return `HTTP is served by node:http, because ${message}. A usage call costs ingest about three times the processor time. For the native front, ${remedy}.`
+  return `HTTP is served by node:http, because ${message}. A call costs ingest two to four times the processor time, and a bulk call of 100 events 1.1 to 1.2 times. For the native front, ${remedy}.`
 }
 
 const createNodeFront: CreateHttpFront = (options) => new NodeFront(options)
