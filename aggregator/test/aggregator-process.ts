@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Installation } from './installation.ts'
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 /** The aggregator as `npm start` runs it: a process of its own, to be killed at will. */
 export function forkAggregator(
@@ -12,7 +12,8 @@ export function forkAggregator(
 ): ChildProcess {
   const { url, username, password } = clickhouse.connection
   return fork(main, {
-    execArgv: ['--conditions=source', '--import', 'tsx'],
+    // Not those of a worker of vitest, which find sources.
+    execArgv: [],
     env: {
       PATH: process.env['PATH'],
       TOLLGATE_PROJECTION: projection,

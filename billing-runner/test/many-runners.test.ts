@@ -147,7 +147,7 @@ test(
       TOLLGATE_BILLING_CLAIM_LEASE_MS: '300',
     }
     for (const wanted of [1, 100, 200]) {
-      const victim = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', main], {
+      const victim = spawn(process.execPath, [main], {
         env: { ...process.env, ...stack.environment(settings) },
         stdio: 'ignore',
       })
@@ -175,4 +175,4 @@ async function claims(): Promise<number> {
   return (await stack.database.in('sandbox')`select 1 from job_claims`).length
 }
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import type { TestStack } from './test-stack.ts'
 
-const program = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 export type MortalControlPlane = {
   readonly url: string
@@ -18,7 +18,8 @@ export async function startMortalControlPlane(
   settings: Record<string, string> = {},
 ): Promise<MortalControlPlane> {
   const child = fork(program, [], {
-    execArgv: ['--conditions=source', '--import', 'tsx'],
+    // Not those of a worker of vitest, which find sources.
+    execArgv: [],
     env: {
       PATH: process.env['PATH'],
       TOLLGATE_DATA_DIR: folder,

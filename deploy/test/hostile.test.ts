@@ -26,11 +26,11 @@ afterAll(async () => {
 test.each([
   [
     'hostile requests meet clear answers, crash nothing and leave nothing behind',
-    checkRequests({ seed, requests: 20_000, connections: 16 }),
+    checkRequests({ seed, requests: 8_000, connections: 16 }),
   ],
   [
     'requests that hide another one are not executed by uWebSockets.js, and nothing of them is stored',
-    checkFraming({ seed, requests: 5_000, connections: 16 }),
+    checkFraming({ seed, requests: 3_000, connections: 16 }),
   ],
   [
     'connections that are held and hardly used cost healthy clients no answer',
@@ -54,7 +54,7 @@ test('requests that hide another one are not executed by node:http', async () =>
   const environment = { ...process.env, TOLLGATE_HTTP_FRONT: 'node' }
   const own = await startInstance({ dataDir: ownFolder.path, port: 0, environment })
   try {
-    const check = checkFraming({ seed, requests: 5_000, connections: 16 })
+    const check = checkFraming({ seed, requests: 3_000, connections: 16 })
     const { lines, problems } = await check(own, () => undefined)
     expect(problems, `seed ${seed}\n${lines.join('\n')}`).toEqual([])
   } finally {

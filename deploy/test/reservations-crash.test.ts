@@ -355,11 +355,12 @@ test('never more than the cap is admitted while the projection is killed again a
   expect(used).toBe(cap)
 }, 180_000)
 
-const aggregator = fileURLToPath(import.meta.resolve('@tollgate/aggregator/main'))
+const aggregator = fileURLToPath(new URL('../../aggregator/dist/main.js', import.meta.url))
 
 async function startProjection(): Promise<ChildProcess> {
   const child = fork(aggregator, {
-    execArgv: ['--conditions=source', '--import', 'tsx'],
+    // Not those of a worker of vitest, which find sources.
+    execArgv: [],
     env: {
       PATH: process.env['PATH'],
       TOLLGATE_PROJECTION: 'counters',

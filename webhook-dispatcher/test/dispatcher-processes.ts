@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { DispatcherStack } from './dispatcher-stack.ts'
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 /** Dispatchers as processes of their own, on the database of a stack. */
 export class DispatcherProcesses {
@@ -15,7 +15,7 @@ export class DispatcherProcesses {
   }
 
   start(): ChildProcess {
-    const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', main], {
+    const child = spawn(process.execPath, [main], {
       env: {
         PATH: process.env['PATH'],
         TOLLGATE_DATABASE_URL: this.#stack.databaseUrl,

@@ -13,7 +13,7 @@ import { Lanes } from './lanes.ts'
 
 /** Of each story, spread evenly over it; all where it has no more. */
 const asked = process.env['TOLLGATE_TEST_MONEY_DEATHS']
-const deathsMax = Number(asked ?? 3)
+const deathsMax = Number(asked ?? 2)
 
 let lanes: Lanes
 

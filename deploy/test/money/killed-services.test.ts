@@ -16,7 +16,7 @@ import { verifyBooks } from './verify-world.ts'
 
 const kills = Number(process.env['TOLLGATE_TEST_MONEY_KILLS'] ?? 2)
 const customersMax = 24
-const program = fileURLToPath(new URL('../../../control-plane/src/main.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../../control-plane/dist/main.js', import.meta.url))
 
 let payments: PaymentStack
 let port: number
@@ -41,7 +41,8 @@ afterAll(async () => {
 async function startService(): Promise<void> {
   const { stack, simulator } = payments
   child = fork(program, [], {
-    execArgv: ['--conditions=source', '--import', 'tsx'],
+    // Not those of a worker of vitest, which find sources.
+    execArgv: [],
     env: {
       PATH: process.env['PATH'],
       TOLLGATE_DATA_DIR: stack.folder,

@@ -20,7 +20,7 @@ import { environment } from './environment.ts'
  */
 
 const customersMax = 16
-const program = fileURLToPath(new URL('../../../control-plane/src/main.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../../control-plane/dist/main.js', import.meta.url))
 
 let payments: PaymentStack
 let child: ChildProcess | undefined
@@ -55,7 +55,8 @@ function serviceSettings(): Record<string, string> {
 
 function startService(): ChildProcess {
   const started = fork(program, [], {
-    execArgv: ['--conditions=source', '--import', 'tsx'],
+    // Not those of a worker of vitest, which find sources.
+    execArgv: [],
     env: {
       PATH: process.env['PATH'],
       ...serviceSettings(),

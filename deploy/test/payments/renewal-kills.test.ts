@@ -8,7 +8,7 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* Billing runners that are killed while they charge cards, at a processor that does not always answer. */
 
-const main = fileURLToPath(new URL('../../../billing-runner/src/cli/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../../billing-runner/dist/cli/main.js', import.meta.url))
 const customers = 24
 const renewalAt = '2026-03-01T10:00:00Z'
 
@@ -25,21 +25,17 @@ afterAll(async () => {
 
 function startRun(job: string): ChildProcess {
   const asked = ['billing', 'run', '--job', job, '--at', renewalAt, '--environment', 'sandbox']
-  const child = spawn(
-    process.execPath,
-    ['--conditions=source', '--import', 'tsx', main, ...asked],
-    {
-      env: {
-        PATH: process.env['PATH'],
-        ...stack.runnerEnvironment({
-          TOLLGATE_BILLING_BATCH_ITEMS_MAX: '8',
-          TOLLGATE_BILLING_ITEMS_IN_FLIGHT_MAX: '3',
-          TOLLGATE_BILLING_CLAIM_LEASE_MS: '300',
-        }),
-      },
-      stdio: 'ignore',
+  const child = spawn(process.execPath, [main, ...asked], {
+    env: {
+      PATH: process.env['PATH'],
+      ...stack.runnerEnvironment({
+        TOLLGATE_BILLING_BATCH_ITEMS_MAX: '8',
+        TOLLGATE_BILLING_ITEMS_IN_FLIGHT_MAX: '3',
+        TOLLGATE_BILLING_CLAIM_LEASE_MS: '300',
+      }),
     },
-  )
+    stdio: 'ignore',
+  })
   alive.add(child)
   child.once('exit', () => alive.delete(child))
   return child

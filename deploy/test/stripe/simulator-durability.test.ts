@@ -23,9 +23,10 @@ afterEach(async () => {
 })
 
 async function start(): Promise<string> {
-  const main = fileURLToPath(new URL('../../src/stripe-simulator/main.ts', import.meta.url))
+  const main = fileURLToPath(new URL('../../dist/stripe-simulator/main.js', import.meta.url))
   child = fork(main, {
-    execArgv: ['--conditions=source', '--import', 'tsx'],
+    // Not those of a worker of vitest, which find sources.
+    execArgv: [],
     env: { PATH: process.env['PATH'], TOLLGATE_DATA_DIR: folder, TOLLGATE_LOG_LEVEL: 'error' },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

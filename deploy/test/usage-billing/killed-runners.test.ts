@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
 const of = new UsageShop()
-const main = createRequire(import.meta.url).resolve('../../../billing-runner/src/main.ts')
+const main = createRequire(import.meta.url).resolve('../../../billing-runner/dist/main.js')
 const dayMs = 86_400_000
 
 test('runners that are killed bill each period once', { timeout: 300_000 }, async () => {
@@ -25,7 +25,7 @@ test('runners that are killed bill each period once', { timeout: 300_000 }, asyn
   }
   const told = async () => of.runner.events(of.shop, /^usage\.charged$/)
   for (const wanted of [1, 40, 80]) {
-    const victim = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', main], {
+    const victim = spawn(process.execPath, [main], {
       env: { ...process.env, ...of.stack.environment(settings) },
       stdio: 'ignore',
     })

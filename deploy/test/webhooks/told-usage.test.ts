@@ -19,7 +19,7 @@ import {
 
 /* usage.recorded, of usage that was recorded in the log and stored: each record once, whoever is killed when. */
 
-const program = fileURLToPath(new URL('../../../control-plane/src/main.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../../control-plane/dist/main.js', import.meta.url))
 const at = new Date('2026-03-01T10:00:00Z')
 
 let stack: UsageBillingStack
@@ -236,7 +236,8 @@ test(
     let recorded = 0
     for (let kill = 0; kill < kills; kill++) {
       const child = fork(program, [], {
-        execArgv: ['--conditions=source', '--import', 'tsx'],
+        // Not those of a worker of vitest, which find sources.
+        execArgv: [],
         env: {
           ...stack.environment({ TOLLGATE_CONTROL_PLANE_PORT: '0' }),
           PATH: process.env['PATH'],
