@@ -1,4 +1,11 @@
-const services = ['ingest', 'aggregator', 'control-plane', 'billing-runner', 'webhook-dispatcher']
+const services = [
+  'ingest',
+  'aggregator',
+  'control-plane',
+  'billing-runner',
+  'webhook-dispatcher',
+  'mcp-proxy',
+]
 
 /** A client library and the only folders that may import it. */
 const clients = [
@@ -14,8 +21,10 @@ const clients = [
   ['@kafkajs/confluent-schema-registry', '^platform/src/schema-registry/'],
   ['fastify', '^control-plane/'],
   ['pdfkit', '^control-plane/src/invoices/'],
-  ['undici', '^platform/src/outbound/|^platform/src/schema-registry/|^ingest/src/http/'],
-  ['@modelcontextprotocol', '^control-plane/(src/mcp|test)/'],
+  ['undici', '^platform/src/(outbound|schema-registry)/|^ingest/src/http/|^mcp-proxy/src/gate/'],
+  ['@modelcontextprotocol', '^control-plane/(src/mcp|test)/|^mcp-proxy/test/'],
+  ['jose', '^mcp-proxy/(src/tokens|test)/|^control-plane/(src/customer-auth|test)/'],
+  ['@nats-io', '^ingest/(src/bus|test)/|^deploy/test/'],
   ['stripe', '^platform/src/payments/stripe/|^webhook-verifier/test/'],
   ['croner', '^billing-runner/src/schedule/'],
   ['@opentelemetry', '^platform/src/observability/'],
@@ -38,7 +47,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^schemas/' },
       to: {
-        path: '^(platform|domain|ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|deploy)/',
+        path: '^(platform|domain|ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|mcp-proxy|deploy)/',
       },
     },
     {
@@ -47,7 +56,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^platform/' },
       to: {
-        path: '^(domain|ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|deploy)/',
+        path: '^(domain|ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|mcp-proxy|deploy)/',
       },
     },
     {
@@ -55,7 +64,9 @@ module.exports = {
       comment: 'domain is imported by services, never the other way round.',
       severity: 'error',
       from: { path: '^domain/' },
-      to: { path: '^(ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|deploy)/' },
+      to: {
+        path: '^(ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|mcp-proxy|deploy)/',
+      },
     },
     {
       name: 'the-verifier-stands-alone',
@@ -63,6 +74,14 @@ module.exports = {
       severity: 'error',
       from: { path: '^webhook-verifier/src/' },
       to: { pathNot: '^webhook-verifier/src/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'the-paywall-stands-alone',
+      comment:
+        'Providers install paywall: it has no dependencies, and knows frameworks by their shape.',
+      severity: 'error',
+      from: { path: '^paywall/src/' },
+      to: { pathNot: '^paywall/src/', dependencyTypesNot: ['core'] },
     },
     ...services.map((service) => ({
       name: `${service}-imports-no-other-service`,
@@ -77,7 +96,7 @@ module.exports = {
       comment: `Use the port; ${library} is imported where it is adapted.`,
       severity: 'error',
       from: {
-        path: '^(schemas|platform|domain|ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|webhook-verifier|deploy)/',
+        path: '^(schemas|platform|domain|ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|webhook-verifier|mcp-proxy|deploy)/',
         pathNot: allowed,
       },
       to: { path: `node_modules/${library}/`, dependencyTypesNot: ['type-only'] },

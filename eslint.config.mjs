@@ -56,7 +56,7 @@ export default tseslint.config(
   {
     // What runs in an installation reaches nobody in a way that is not guarded.
     files: ['**/*.{ts,tsx}'],
-    ignores: ['deploy/**', '**/test/**', '**/*.test.ts', '**/testing/**'],
+    ignores: ['deploy/**', 'paywall/**', '**/test/**', '**/*.test.ts', '**/testing/**'],
     rules: {
       'no-restricted-globals': [
         'error',
