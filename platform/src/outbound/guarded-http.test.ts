@@ -31,6 +31,10 @@ function serve(handler: RequestListener): Promise<Listening> {
 }
 
 function guarded(options: Partial<GuardedHttpOptions> = {}) {
+  return guardedHttp(options).fetch
+}
+
+function guardedHttp(options: Partial<GuardedHttpOptions> = {}) {
   const http = new GuardedHttp({
     allowed: parseAllowList('127.0.0.1'),
     ports: [443],
@@ -42,7 +46,7 @@ function guarded(options: Partial<GuardedHttpOptions> = {}) {
     ...options,
   })
   opened.push(http)
-  return http.fetch
+  return http
 }
 
 /** Names lead where the test says, look-up after look-up; the last answer stays. */
@@ -175,4 +179,29 @@ test('what is not there cannot be reached', async () => {
   const { url } = await listen(server)
   await new Promise((resolve) => server.close(resolve))
   await expect(guarded()(url)).rejects.toEqual(failing('unreachable'))
+})
+
+test('an opened answer is read while it comes, and ends with its request', async () => {
+  let isClosed = false
+  const server = await serve((_request, response) => {
+    response.writeHead(201, { 'x-a': '1' }).write('first')
+    response.on('close', () => (isClosed = true))
+  })
+  const ending = new AbortController()
+  const http = guardedHttp()
+  const request = { url: server.url, method: 'POST', headers: {}, signal: ending.signal } as const
+  const { status, header, body } = await http.open({ ...request, body: 'x' })
+  expect([status, header('x-a'), header('x-b')]).toEqual([201, '1', undefined])
+  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  expect(String((await chunks.next()).value)).toBe('first')
+  ending.abort()
+  await expect(chunks.next()).rejects.toThrow()
+  await expect.poll(() => isClosed).toBe(true)
+})
+
+test('what may not be reached is not opened', async () => {
+  const http = guardedHttp({ allowed: parseAllowList('') })
+  const { signal } = new AbortController()
+  const request = { url: 'https://127.0.0.1/', method: 'GET', headers: {}, signal } as const
+  await expect(http.open(request)).rejects.toEqual(failing('refused'))
 })

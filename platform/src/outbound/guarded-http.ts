@@ -4,6 +4,7 @@ import { checkedConnector } from './checked-connector.ts'
 import { ConnectionClient } from './connection-client.ts'
 import { judgeUrl, type UrlJudgement, type UrlRules } from './judge-url.ts'
 import { OutboundError, toOutboundError } from './outbound-error.ts'
+import { openAnswer, type OpenedAnswer, type OutboundRequest } from './open-answer.ts'
 import { exchange, type OutboundPost, type PostOutcome } from './post.ts'
 import { resolveOutbound, type Resolve } from './resolve.ts'
 
@@ -57,6 +58,18 @@ export class GuardedHttp {
     return wasTooLateForConnection(outcome) && leftMs > 0
       ? exchange(this.#agent, judgement.url, post, leftMs)
       : outcome
+  }
+
+  /**
+   * Sends a request and resolves with the answer's headers as soon as they are there; its body is read as it comes, with
+   * backpressure. Time is the caller's: `signal` ends the request. Rejects with an OutboundError, unless `signal` ended it.
+   */
+  async open(request: OutboundRequest): Promise<OpenedAnswer> {
+    const judgement = this.judge(request.url)
+    if (judgement.kind === 'refused') {
+      throw new OutboundError('refused', `The address ${judgement.reason}`)
+    }
+    return openAnswer(this.#agent, judgement.url, request)
   }
 
   close(): Promise<void> {

@@ -32,7 +32,7 @@ export const auditEntrySchema = z.object({
   at: z.string(),
   /** Null for what belongs to both. */
   environment: z.enum(environments).nullable(),
-  /** `key:<key id>`, `user:<user id>`, `customer:<reference>`, `job:<name>`, `cli:<user>`; `database:<login>` for what Tollgate did not do. */
+  /** `key:<key id>`, `user:<user id>`, `customer:<reference>`, `job:<name>`, `service:<name>`, `cli:<user>`; `database:<login>` for what Tollgate did not do. */
   actor: z.string(),
   /** The route, the job or the command. */
   operation: z.string(),

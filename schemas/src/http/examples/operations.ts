@@ -2,6 +2,7 @@ import { catalogExamples } from './catalog.ts'
 import { consoleListExamples } from './console-lists.ts'
 import { consoleExamples } from './console.ts'
 import { creditExamples } from './credits.ts'
+import { customerAuthExamples } from './customer-auth.ts'
 import { customerExamples } from './customers.ts'
 import type { OperationExamples } from './example.ts'
 import { invoiceExamples } from './invoices.ts'
@@ -24,6 +25,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...paymentExamples,
   ...meterExamples,
   ...mcpExamples,
+  ...customerAuthExamples,
   ...providerExamples,
   ...consoleExamples,
   ...consoleListExamples,
