@@ -118,6 +118,9 @@ describe('the tables', () => {
       ...['reconciliations', 'reconciliation_findings'],
       // What was sent where; who asked for it to be sent anew, or to be erased with its customer, is recorded.
       ...['webhook_deliveries', 'webhook_attempts', 'answer_erasures'],
+      // What customers and their clients do at the authorization server; what it makes of customers is audited.
+      ...['oauth_signing_keys', 'oauth_records', 'oauth_access_tokens', 'oauth_revoked_tokens'],
+      ...['customer_sign_ins', 'customer_browser_sessions', 'inbox_messages'],
     ]
     expect(tables.map(({ place }) => place).sort()).toEqual(
       [
@@ -139,6 +142,7 @@ describe('the tables', () => {
       // Of people who are not signed in yet.
       'control.sign_in_attempts',
       'control.cli_sessions',
+      ...environments.map((environment) => `${environment}.customer_auth_attempts`),
       // When jobs ran.
       ...schemas.map((schema) => `${schema}.job_slots`),
       // How far the log was read, by partition.

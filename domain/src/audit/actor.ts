@@ -2,7 +2,7 @@ import type { TransactionSql } from 'postgres'
 
 /** Who changes something, for the audit log. */
 export type Actor = {
-  /** `key:<key id>`, `user:<user id>` of the console, `customer:<reference>`, `job:<name>` or `cli:<user>`. */
+  /** `key:<key id>`, `user:<user id>` of the console, `customer:<reference>`, `job:<name>`, `service:<name>` or `cli:<user>`. */
   readonly name: string
   /** The route, the job or the command. */
   readonly operation: string

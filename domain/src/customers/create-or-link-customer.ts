@@ -75,7 +75,12 @@ async function decide(
   })
 }
 
-async function createCustomer(work: UnitOfWork, request: NewCustomer): Promise<Customer> {
+/** `productRef`: whose MCP client the customer signed in to. Breaks a unique constraint where another request was first. */
+export async function createCustomer(
+  work: UnitOfWork,
+  request: NewCustomer,
+  productRef: string | null = null,
+): Promise<Customer> {
   const { sql, providerId, now } = work
   const customer: Customer = {
     ...request,
@@ -89,7 +94,7 @@ async function createCustomer(work: UnitOfWork, request: NewCustomer): Promise<C
   if (customer.externalRef !== null) {
     await linkReference(sql, providerId, customer.reference, customer.externalRef, now)
   }
-  await recordEvent(work, 'customer.created', createdCustomerObject(customer))
+  await recordEvent(work, 'customer.created', createdCustomerObject(customer, productRef))
   await queuePublication(work, 'customer', customer.reference)
   return customer
 }

@@ -15,7 +15,11 @@ export function customerObject(customer: Customer): EventObject<'customer.update
   }
 }
 
-/** `data.object` of customer.created: a product only after a hosted sign-in that is tied to one. */
-export function createdCustomerObject(customer: Customer): EventObject<'customer.created'> {
-  return { ...customerObject(customer), product: null }
+/** `data.object` of customer.created. `productRef`: whose MCP client the customer signed in to; null: created in any other way. */
+export function createdCustomerObject(
+  customer: Customer,
+  productRef: string | null,
+): EventObject<'customer.created'> {
+  const product = productRef === null ? null : { reference: productRef }
+  return { ...customerObject(customer), product }
 }

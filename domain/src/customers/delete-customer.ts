@@ -1,4 +1,5 @@
 import { removeAutoRecharge } from '../auto-recharge/repository.ts'
+import { revokeCustomerTokens } from '../customer-auth/access-tokens.ts'
 import { removeCard } from '../cards/repository.ts'
 import { removeSetups } from '../cards/setups-repository.ts'
 import { stopChargingOf } from '../invoices/unpaid.ts'
@@ -48,6 +49,7 @@ export async function deleteCustomer(
   await endPurchases(work, reference)
   await removeCustomerSessions(sql, providerId, reference)
   await endCheckoutSessions(sql, providerId, reference, now)
+  await revokeCustomerTokens(sql, providerId, customer, now)
   await removeAutoRecharge(sql, providerId, reference)
   await removeCard(sql, providerId, reference)
   await removeSetups(sql, providerId, reference)

@@ -81,6 +81,19 @@ export async function findMcpServer(
   return servers.get(productRef)
 }
 
+/** Returns the MCP server that has the subdomain, with its provider; undefined for one whose product was removed. */
+export async function findMcpServerBySubdomain(
+  sql: Queryable,
+  subdomain: string,
+): Promise<{ readonly providerId: string; readonly server: McpServer } | undefined> {
+  const [row] = await sql<(McpServerRow & { provider_id: string })[]>`
+    select server.* from mcp_servers server
+    join products on products.provider_id = server.provider_id
+      and products.reference = server.product_ref
+    where server.subdomain = ${subdomain} and products.removed_at is null`
+  return row === undefined ? undefined : { providerId: row.provider_id, server: fromRow(row) }
+}
+
 /** By product; products that are no MCP products have none. */
 export async function listMcpServers(
   sql: Queryable,

@@ -1,0 +1,105 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { grantDigestOf } from './oauth-records.ts'
+
+/** An access token that was issued. The token itself is stored nowhere. */
+export type IssuedToken = {
+  readonly jti: string
+  readonly issuer: string
+  /** Undefined for tokens of clients that act without a person. */
+  readonly grantId: string | undefined
+  readonly customerRef: string
+  readonly expiresAt: Date
+}
+
+export async function recordIssuedToken(
+  sql: Queryable,
+  providerId: string,
+  { jti, issuer, grantId, customerRef, expiresAt }: IssuedToken,
+): Promise<void> {
+  const grantSha256 = grantId === undefined ? null : grantDigestOf(issuer, grantId)
+  await sql`
+    insert into oauth_access_tokens
+      (provider_id, jti, issuer, grant_sha256, customer_ref, expires_at)
+    values (${providerId}, ${jti}, ${issuer}, ${grantSha256}, ${customerRef}, ${expiresAt})`
+}
+
+/** Whether the token may be used: this issuer issued it, and it was not revoked. */
+export async function isTokenAlive(
+  sql: Queryable,
+  { jti, issuer }: Pick<IssuedToken, 'jti' | 'issuer'>,
+  now: Date,
+): Promise<boolean> {
+  const rows = await sql`
+    select from oauth_access_tokens token
+    where jti = ${jti} and issuer = ${issuer} and expires_at > ${now}
+      and not exists (select from oauth_revoked_tokens revoked where revoked.jti = token.jti)`
+  return rows.length > 0
+}
+
+/** Ends a grant: its codes and refresh tokens are removed, and its access tokens are refused from now on. */
+export async function revokeGrant(
+  sql: Queryable,
+  providerId: string,
+  { issuer, grantId }: { readonly issuer: string; readonly grantId: string },
+  now: Date,
+): Promise<void> {
+  const grant = grantDigestOf(issuer, grantId)
+  await sql`
+    insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
+    select provider_id, jti, ${now}, expires_at from oauth_access_tokens
+    where provider_id = ${providerId} and grant_sha256 = ${grant} and expires_at > ${now}
+    on conflict (jti) do nothing`
+  await sql`
+    delete from oauth_records where provider_id = ${providerId} and grant_sha256 = ${grant}`
+}
+
+/** Returns the digest of the grant that the token was issued for; undefined: it has none, or is not known. */
+export async function revokeGrantOfToken(
+  sql: Queryable,
+  providerId: string,
+  jti: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    with grant_of_token as (
+      select grant_sha256 from oauth_access_tokens
+      where provider_id = ${providerId} and jti = ${jti}
+    ), revoked as (
+      insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
+      select provider_id, jti, ${now}, expires_at from oauth_access_tokens
+      where provider_id = ${providerId} and expires_at > ${now}
+        and (jti = ${jti} or grant_sha256 in (select grant_sha256 from grant_of_token))
+      on conflict (jti) do nothing
+    )
+    delete from oauth_records
+    where provider_id = ${providerId}
+      and grant_sha256 in (select grant_sha256 from grant_of_token)`
+}
+
+/** Ends everything that lets clients act for the customer. For customers who are deleted. */
+export async function revokeCustomerTokens(
+  sql: Queryable,
+  providerId: string,
+  customer: { readonly reference: string; readonly email: string },
+  now: Date,
+): Promise<void> {
+  const { reference, email } = customer
+  await sql`
+    insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
+    select provider_id, jti, ${now}, expires_at from oauth_access_tokens
+    where provider_id = ${providerId} and customer_ref = ${reference} and expires_at > ${now}
+    on conflict (jti) do nothing`
+  await sql`
+    delete from oauth_records where provider_id = ${providerId} and customer_ref = ${reference}`
+  await sql`
+    delete from customer_browser_sessions
+    where provider_id = ${providerId} and lower(email) = lower(${email})`
+  await sql`
+    delete from customer_sign_ins
+    where provider_id = ${providerId} and lower(email) = lower(${email})`
+  await sql`
+    delete from customer_links where provider_id = ${providerId} and customer_ref = ${reference}`
+  await sql`
+    delete from inbox_messages
+    where provider_id = ${providerId} and lower(recipient) = lower(${email})`
+}

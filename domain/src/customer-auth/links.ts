@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto'
+import type { Database } from '@tollgate/platform/database/database'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { digestOfParts } from './digest.ts'
+
+export const linkPurposes = ['checkout', 'topup', 'portal'] as const
+
+export type LinkPurpose = (typeof linkPurposes)[number]
+
+/** Leads its customer, and nobody else, to a checkout, a top-up or the portal. */
+export type CustomerLink = {
+  /** The customer's own reference. */
+  readonly customerRef: string
+  readonly productRef: string
+  readonly purpose: LinkPurpose
+  /** Null: the customer chooses. */
+  readonly planRef: string | null
+}
+
+export type PlacedLink = CustomerLink & {
+  readonly environment: Environment
+  readonly providerId: string
+  readonly status: 'open' | 'used' | 'expired'
+}
+
+/** Returns the id that the link's address ends with. It opens nothing without a sign-in, and cannot be guessed all the same. */
+export async function createLink(
+  { sql, providerId, now }: UnitOfWork,
+  { customerRef, productRef, purpose, planRef }: CustomerLink,
+  expiresAt: Date,
+): Promise<string> {
+  const id = randomBytes(16).toString('base64url')
+  await sql`
+    insert into customer_links
+      (provider_id, link_sha256, customer_ref, product_ref, purpose, plan_ref, expires_at,
+       created_at)
+    values (${providerId}, ${digestOfParts(id)}, ${customerRef}, ${productRef}, ${purpose},
+      ${planRef}, ${expiresAt}, ${now})`
+  return id
+}
+
+type LinkRow = {
+  provider_id: string
+  customer_ref: string
+  product_ref: string
+  purpose: LinkPurpose
+  plan_ref: string | null
+  used_at: Date | null
+  expires_at: Date
+}
+
+/** Who opens it is not known yet, so `database` sees the links of all providers. */
+export async function findLink(
+  database: Database,
+  id: string,
+  now: Date,
+): Promise<PlacedLink | undefined> {
+  for (const environment of environments) {
+    const [row] = await database.in(environment)<LinkRow[]>`
+      select * from customer_links where link_sha256 = ${digestOfParts(id)}`
+    if (row === undefined) continue
+    return {
+      environment,
+      providerId: row.provider_id,
+      customerRef: row.customer_ref,
+      productRef: row.product_ref,
+      purpose: row.purpose,
+      planRef: row.plan_ref,
+      status: statusOf(row, now),
+    }
+  }
+  return undefined
+}
+
+function statusOf({ used_at: usedAt, expires_at: expiresAt }: LinkRow, now: Date) {
+  if (usedAt !== null) return 'used'
+  return expiresAt <= now ? 'expired' : 'open'
+}
+
+/** Returns false if the link was used before, or has expired. */
+export async function useLink({ sql, providerId, now }: UnitOfWork, id: string): Promise<boolean> {
+  const rows = await sql`
+    update customer_links set used_at = ${now}
+    where provider_id = ${providerId} and link_sha256 = ${digestOfParts(id)}
+      and used_at is null and expires_at > ${now}
+    returning 1`
+  return rows.length === 1
+}

@@ -1,0 +1,152 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { digestOfParts } from './digest.ts'
+
+/** Where the records of an authorization server are kept. */
+export type RecordPlace = {
+  readonly providerId: string
+  readonly productRef: string
+  readonly issuer: string
+}
+
+export type OauthRecord = {
+  readonly model: string
+  readonly id: string
+  /** Sealed for `recordPayloadPlace`. */
+  readonly sealedPayload: string
+  readonly grantId: string | undefined
+  readonly uid: string | undefined
+  /** Of clients alone. */
+  readonly clientId: string | undefined
+  readonly customerRef: string | undefined
+  readonly expiresAt: Date | null
+}
+
+export type StoredRecord = {
+  readonly sealedPayload: string
+  readonly consumedAt: Date | null
+}
+
+type StoredRow = { payload: string; consumed_at: Date | null }
+
+/** Where payloads are kept, as their seal knows it. */
+export function recordPayloadPlace(providerId: string) {
+  return { table: 'oauth_records', column: 'payload', owner: providerId } as const
+}
+
+export function grantDigestOf(issuer: string, grantId: string): string {
+  return digestOfParts(issuer, 'grant', grantId)
+}
+
+function recordDigestOf(issuer: string, model: string, id: string): string {
+  return digestOfParts(issuer, model, id)
+}
+
+/** Stores the record, or replaces it. A record that was consumed stays so. */
+export async function saveRecord(
+  sql: Queryable,
+  { providerId, productRef, issuer }: RecordPlace,
+  record: OauthRecord,
+  now: Date,
+): Promise<void> {
+  const { model, id, grantId, uid, clientId } = record
+  const row = {
+    payload: record.sealedPayload,
+    grant_sha256: grantId === undefined ? null : grantDigestOf(issuer, grantId),
+    uid_sha256: uid === undefined ? null : digestOfParts(issuer, model, 'uid', uid),
+    client_sha256: clientId === undefined ? null : digestOfParts(clientId),
+    customer_ref: record.customerRef ?? null,
+    expires_at: record.expiresAt,
+  }
+  const place = { provider_id: providerId, product_ref: productRef, issuer, model }
+  const record_sha256 = recordDigestOf(issuer, model, id)
+  await sql`
+    insert into oauth_records ${sql({ record_sha256, ...place, ...row, created_at: now })}
+    on conflict (record_sha256) do update set ${sql(row)}`
+}
+
+/** Stores the record unless there is one with the id that has not expired. Returns whether it was stored. */
+export async function claimRecord(
+  sql: Queryable,
+  place: RecordPlace,
+  record: Pick<OauthRecord, 'model' | 'id' | 'sealedPayload' | 'expiresAt'>,
+  now: Date,
+): Promise<boolean> {
+  const { providerId, productRef, issuer } = place
+  const { model, id, sealedPayload, expiresAt } = record
+  const rows = await sql`
+    insert into oauth_records as kept
+      (record_sha256, provider_id, product_ref, issuer, model, payload, expires_at, created_at)
+    values (${recordDigestOf(issuer, model, id)}, ${providerId}, ${productRef}, ${issuer}, ${model},
+      ${sealedPayload}, ${expiresAt}, ${now})
+    on conflict (record_sha256) do update
+      set payload = excluded.payload, expires_at = excluded.expires_at, created_at = ${now}
+      where kept.expires_at <= ${now}
+    returning 1`
+  return rows.length === 1
+}
+
+export async function findRecord(
+  sql: Queryable,
+  { issuer }: RecordPlace,
+  { model, id }: Pick<OauthRecord, 'model' | 'id'>,
+  now: Date,
+): Promise<StoredRecord | undefined> {
+  const rows = await sql<StoredRow[]>`
+    select payload, consumed_at from oauth_records
+    where record_sha256 = ${recordDigestOf(issuer, model, id)}
+      and (expires_at is null or expires_at > ${now})`
+  return fromRows(rows)
+}
+
+export async function findRecordByUid(
+  sql: Queryable,
+  { issuer }: RecordPlace,
+  { model, uid }: { readonly model: string; readonly uid: string },
+  now: Date,
+): Promise<StoredRecord | undefined> {
+  const rows = await sql<StoredRow[]>`
+    select payload, consumed_at from oauth_records
+    where uid_sha256 = ${digestOfParts(issuer, model, 'uid', uid)}
+      and (expires_at is null or expires_at > ${now})`
+  return fromRows(rows)
+}
+
+/** Returns false if the record was consumed before: of requests that arrive together, one consumes it. */
+export async function consumeRecord(
+  sql: Queryable,
+  { issuer }: RecordPlace,
+  { model, id }: Pick<OauthRecord, 'model' | 'id'>,
+  now: Date,
+): Promise<boolean> {
+  const rows = await sql`
+    update oauth_records set consumed_at = ${now}
+    where record_sha256 = ${recordDigestOf(issuer, model, id)} and consumed_at is null
+    returning 1`
+  return rows.length === 1
+}
+
+export async function removeRecord(
+  sql: Queryable,
+  { issuer }: RecordPlace,
+  { model, id }: Pick<OauthRecord, 'model' | 'id'>,
+): Promise<void> {
+  await sql`delete from oauth_records where record_sha256 = ${recordDigestOf(issuer, model, id)}`
+}
+
+/** Moves the expiry of a client further away, at most once a day, so that clients in use stay. */
+export async function prolongClient(
+  sql: Queryable,
+  { issuer }: RecordPlace,
+  clientId: string,
+  expiresAt: Date,
+): Promise<void> {
+  const aDayBefore = new Date(expiresAt.getTime() - 86_400_000)
+  await sql`
+    update oauth_records set expires_at = ${expiresAt}
+    where record_sha256 = ${recordDigestOf(issuer, 'Client', clientId)}
+      and expires_at < ${aDayBefore}`
+}
+
+function fromRows([row]: readonly StoredRow[]): StoredRecord | undefined {
+  return row && { sealedPayload: row.payload, consumedAt: row.consumed_at }
+}
