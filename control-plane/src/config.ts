@@ -1,5 +1,7 @@
+import { customerAuthSettings } from './customer-auth/customer-auth-settings.ts'
 import { reservationSettings } from '@tollgate/domain/entitlements/reservation-settings'
 import { consoleSettings } from '@tollgate/domain/console/console-settings'
+import { mcpUrlSettings } from '@tollgate/domain/mcp/mcp-url-settings'
 import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
 import { walletSettings } from '@tollgate/domain/wallet/wallet-settings'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
@@ -8,7 +10,6 @@ import {
   integerSetting,
   readSettings,
   textSetting,
-  type Setting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
 import {
@@ -20,25 +21,19 @@ import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-setting
 import { outboundSettings } from '@tollgate/platform/outbound/outbound-settings'
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
+import { serviceSecretSettings } from '@tollgate/platform/service/service-secret'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 
 const milliseconds = { min: 1, max: 3_600_000 }
 const port = { min: 0, max: 65_535 }
 
-function mcpUrlSetting(variable: string, description: string, template: string): Setting<string> {
-  const parse = (text: string): string => {
-    if (text.includes('{subdomain}') && URL.canParse(text.replace('{subdomain}', 'a'))) return text
-    throw new Error('must be a URL with {subdomain} in it')
-  }
-  return { variable, description, defaultText: template, parse }
-}
-
 /** Everything the control plane can be told. Limits and intervals are safe as they are. */
 export const controlPlaneSettings = {
   ...databaseSettings,
   ...databaseOwnerSettings,
   dataDir: dataDirSetting,
+  ...serviceSecretSettings,
   ...eventLogSettings,
   ...hotStateSettings,
   ...clickHouseSettings,
@@ -107,16 +102,7 @@ export const controlPlaneSettings = {
   ...walletSettings,
   ...secretSettings,
   ...outboundSettings,
-  mcpLiveUrl: mcpUrlSetting(
-    'TOLLGATE_MCP_LIVE_URL',
-    'Where the proxies of live MCP products are reached; `{subdomain}` stands for that of the product',
-    'https://{subdomain}.mcp.localhost/mcp',
-  ),
-  mcpSandboxUrl: mcpUrlSetting(
-    'TOLLGATE_MCP_SANDBOX_URL',
-    'The same of sandbox products, under another domain: both environments may use the same subdomain',
-    'https://{subdomain}.mcp.sandbox.localhost/mcp',
-  ),
+  ...mcpUrlSettings,
   mcpDiscoveryTimeoutMs: integerSetting(
     'TOLLGATE_MCP_DISCOVERY_TIMEOUT_MS',
     'Milliseconds that an MCP server may take to tell all its tools',
@@ -130,6 +116,7 @@ export const controlPlaneSettings = {
     { min: 1_024, max: 67_108_864 },
   ),
   ...consoleSettings,
+  ...customerAuthSettings,
   hostedUrl: hostedUrlSetting,
   demoFile: textSetting(
     'TOLLGATE_DEMO_FILE',

@@ -6,6 +6,7 @@ import { createAdminServer, type AdminServer } from '@tollgate/platform/service/
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import type { Service } from '@tollgate/platform/service/service'
+import { findServiceSecret } from '@tollgate/platform/service/service-secret'
 import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
 import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import { Passwords } from '@tollgate/domain/console/passwords'
@@ -13,6 +14,7 @@ import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
+import { createMailer } from './customer-auth/mailer.ts'
 import type { ApiServer } from './http/api-server.ts'
 import { buildApp } from './http/app.ts'
 import { commit } from './http/commit.ts'
@@ -22,6 +24,7 @@ import { createCreditTakeBacks } from './jobs/take-back-credits.ts'
 import { createDebitPosting } from './jobs/post-debits.ts'
 import { createAnswerErasure, createEventRetention } from './jobs/forget-events.ts'
 import { createUsageTelling } from './jobs/tell-usage.ts'
+import { createCustomerAuthUpkeep } from './jobs/customer-auth-upkeep.ts'
 import { createPaymentJobs } from './jobs/payments.ts'
 import { createAuditSealing, createLedgerSealing } from './jobs/seal-audit-log.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
@@ -109,10 +112,12 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
       partitionCount: publisher.partitionCount,
       ...tailParts,
       usage: new PeriodUsage({ ...parts, ...tailParts, limits: config, answers }),
+      serviceSecret: await findServiceSecret(config),
       payments,
       wallets,
       folderSecret: hotState === 'embedded' ? await readFolderSecret(dataDir) : undefined,
       console: consoleParts(config, parts),
+      customerAuth: { config, mailer: createMailer(config, { ...parts, hostedUrl }) },
       hostedUrl,
       demoFile: config.demoFile,
       publishableKeys: {
@@ -176,6 +181,10 @@ function createJobs(
       intervalMs: config.eventRetentionIntervalMs,
     }),
     createAnswerErasure(parts, config.answerErasureIntervalMs),
+    createCustomerAuthUpkeep(parts, {
+      accessTokenMs: config.accessTokenMinutes * 60_000,
+      intervalMs: config.customerAuthIntervalMs,
+    }),
     createCreditExpiry(parts, config.creditExpiryIntervalMs),
     createCreditTakeBacks(parts, config.paymentsIntervalMs),
     createAuditSealing(parts, config.auditSealIntervalMs),

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { serviceKeyOf, type ServiceKeyHolder } from '@tollgate/domain/api-keys/service-key'
+import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import type { ApiKeyBody } from '@tollgate/schemas/http/api-keys'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
@@ -192,4 +194,62 @@ test('keys of others are not there', async () => {
     expect(await statusOf(key, 'POST', `${path}/${keyId}/rotate`)).toBe(404)
   }
   expect((await call('DELETE', `${path}/key_NONE`)).status).toBe(404)
+})
+
+describe('a key of another service', () => {
+  const keyFor = async (holder: Partial<ServiceKeyHolder> = {}): Promise<string> =>
+    serviceKeyOf(await readFolderSecret(stack.folder), {
+      environment: 'sandbox',
+      providerId: tenant.providerId,
+      ...holder,
+    })
+
+  test('acts for the provider that it names, is in no list, and is named in the audit log', async () => {
+    const key = await keyFor()
+    const { status } = await call('POST', '/v1/sdk/products', { name: 'By service' }, key)
+    expect(status).toBe(201)
+    const { body: listed } = await call<{ apiKeys: ApiKeyBody[] }>('GET', path, undefined, key)
+    expect(listed.apiKeys).toHaveLength(1)
+    const { body: audit } = await call<{ entries: { actor: string }[] }>('GET', '/v1/ui/audit-log')
+    expect(audit.entries.map(({ actor }) => actor)).toContain('service:mcp-proxy')
+    expect(JSON.stringify(audit)).not.toContain(key.slice(-32))
+    const live = await call<{ products: object[] }>(
+      'GET',
+      '/v1/sdk/products',
+      undefined,
+      tenant.liveKey,
+    )
+    expect(JSON.stringify(live.body)).not.toContain('By service')
+    expect((await call('GET', '/v1/sdk/key', undefined, key)).body).toEqual({
+      ...{ keyId: 'service', providerId: tenant.providerId, environment: 'sandbox' },
+      ...{ expiresAtMs: null, isMisplaced: false, scopes: ['ingest', 'read', 'manage'] },
+    })
+  })
+
+  test('is no user of the console', async () => {
+    const { status, body } = await call('GET', '/v1/ui/auth/me', undefined, await keyFor())
+    expect([status, body.code]).toEqual([403, 'user_required'])
+  })
+
+  test('opens nothing for a provider that does not exist, is not live yet, or is another than it names', async () => {
+    const [other, unknown, live] = await Promise.all([
+      keyFor({ providerId: 'prv_OTHER' }),
+      keyFor({ providerId: 'prv_UNKNOWN' }),
+      keyFor({ environment: 'live' }),
+    ])
+    expect(await statusOf(live)).toBe(200)
+    const mixed = other.slice(0, -32) + (await keyFor()).slice(-32)
+    for (const [key, code] of [
+      [unknown, 'invalid_key'],
+      [mixed, 'malformed_key'],
+    ] as const) {
+      const { status, body } = await call('GET', '/v1/sdk/products', undefined, key)
+      expect([status, body.code]).toEqual([401, code])
+    }
+    await stack.database.control`
+      update providers set is_live = false where provider_id = ${tenant.providerId}`
+    const early = await call('GET', '/v1/sdk/products', undefined, live)
+    expect([early.status, early.body.code]).toEqual([403, 'key_env_mismatch'])
+    expect(await statusOf(await keyFor())).toBe(200)
+  })
 })

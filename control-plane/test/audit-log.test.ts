@@ -138,6 +138,16 @@ describe('every route that changes something', () => {
       ),
     'POST /v1/ui/products/:productRef/mcp/discover': () =>
       make(`/v1/ui/products/${refs['mcpProductRef']}/mcp/discover`, {}),
+    'POST /v1/customer/auth/links': (path) =>
+      make(path, {
+        ...{ customerRef: refs['reference'], productRef: refs['mcpProductRef'] },
+        purpose: 'portal',
+      }),
+    'POST /v1/customer/auth/clients': (path) =>
+      make(path, {
+        ...{ customerRef: refs['reference'], productRef: refs['mcpProductRef'] },
+        name: 'Agent',
+      }),
     'POST /v1/ui/auth/password': async () => {
       await createUser(mcp.stack, mcp.tenant, email)
     },

@@ -9,6 +9,7 @@ import { parseAllowList } from '@tollgate/platform/outbound/allow-list'
 import { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
 import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { customerAuthSettings } from '../src/customer-auth/customer-auth-settings.ts'
 import type { ApiServer } from '../src/http/api-server.ts'
 import { buildApp } from '../src/http/app.ts'
 import { PeriodUsage } from '../src/limits/period-usage.ts'
@@ -74,11 +75,16 @@ export function buildTestApp(
         },
       }),
       folderSecret: undefined,
+      serviceSecret: undefined,
       payments: {
         database,
         processors: { of: () => undefined },
         commit: () => Promise.reject(new Error('takes no payments')),
         hostedUrl: '',
+      },
+      customerAuth: {
+        config: readSettings(customerAuthSettings, {}),
+        mailer: { isReady: false, hasInbox: false, send: () => Promise.resolve() },
       },
       console: {
         database,

@@ -183,12 +183,12 @@ type Description = {
 
 /**
  * All but those of the data plane, for which every customer reference is as good as any other, of command lines, whose
- * sessions belong to no provider, and what is there for everybody.
+ * sessions belong to no provider, of customers who are signed in, and what is there for everybody.
  */
 async function describedOperations(): Promise<Operation[]> {
   const { body } = await stack.call<Description>(undefined, 'GET', '/v1/openapi.json')
   return Object.entries(body.paths)
-    .filter(([path]) => !/^\/v1\/sdk\/(usages|meter-events)|\/cli-init\//.test(path))
+    .filter(([path]) => !/^\/v1\/sdk\/(usages|meter-events)|\/cli-init\/|\/userinfo$/.test(path))
     .flatMap(([path, methods]) =>
       Object.entries(methods)
         .filter(isForCallers)
@@ -268,6 +268,7 @@ async function ask({ operation, elsewhereNames }: Call, foreign: Refs): Promise<
     .replaceAll(/\breq_\w+/g, '<request>')
     .replaceAll(/cus_[a-z0-9]{12}/g, '<new>')
     .replaceAll(/\b[0-9a-f]{32}\b/g, '<new session>')
+    .replaceAll(/connect\/[\w-]{22}/g, 'connect/<new link>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<at>')
 }
 

@@ -3,6 +3,11 @@ export const unauditedRoutes = [
   'POST /v1/sdk/user-info',
   'POST /v1/sdk/limits',
   'POST /v1/sdk/limits/release',
+  // The same of OAuth clients. What a customer allows is an entry: the customer of the first consent, and the client of an agent.
+  'POST /*',
+  'POST /v1/customer/auth/register',
+  'POST /v1/customer/auth/revoke',
+  'POST /v1/customer/auth/token',
   // It ends a session, as time does.
   'POST /v1/ui/auth/sign-out',
   // Of a command line that has no key yet; whoever gives it one is told of.

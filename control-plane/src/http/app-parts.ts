@@ -13,6 +13,8 @@ import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { SessionLimits } from '@tollgate/domain/sessions/hosted-parts'
 import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
 import type { Environment } from '@tollgate/schemas/environment'
+import type { CustomerAuthConfig } from '../customer-auth/customer-auth-settings.ts'
+import type { Mailer } from '../customer-auth/mailer.ts'
 import type { PeriodUsage } from '../limits/period-usage.ts'
 import type { CardEntry } from '../pages/card-entry.ts'
 import type { Wallets } from '../wallets/wallets.ts'
@@ -35,6 +37,8 @@ export type AppParts = TailParts & {
   readonly wallets: Wallets
   /** What the services of one data folder know each other by; undefined where the hot state is in none. */
   readonly folderSecret: string | undefined
+  /** What keys of other services of the installation are made of; undefined: they have none. */
+  readonly serviceSecret: string | undefined
   readonly payments: PaymentParts
   /** What providers entrust to us is sealed with it. */
   readonly secrets: Secrets
@@ -42,6 +46,8 @@ export type AppParts = TailParts & {
   readonly outbound: Pick<Outbound, 'of'>
   /** Where the proxies of MCP products are reached, with `{subdomain}` in place of the product's own. */
   readonly mcpProxyUrls: Readonly<Record<Environment, string>>
+  /** Signing in of customers. */
+  readonly customerAuth: { readonly config: CustomerAuthConfig; readonly mailer: Mailer }
   /** Signing in to the console. */
   readonly console: ConsoleParts
   /** Where customers reach the hosted pages, without a slash at its end. */

@@ -6,7 +6,10 @@ import { parseQuery } from '@tollgate/schemas/http/parse-query'
 import type { RequestSeconds, UnknownNames } from '../metrics.ts'
 import type { ApiServer } from './api-server.ts'
 import type { AppParts } from './app-parts.ts'
+import { createCustomerAuth } from '../customer-auth/customer-auth.ts'
+import { registerCustomerAuth } from '../customer-auth/register-customer-auth.ts'
 import { createNotFoundPage } from '../pages/provider/not-found-page.ts'
+import { createIssuerProblemPage } from '../pages/sign-in/issuer-problem-page.tsx'
 import { registerPages } from '../pages/register-pages.ts'
 import { dataPlanePaths } from './data-plane-paths.ts'
 import { offerToConsole } from './offer-to-console.ts'
@@ -37,7 +40,9 @@ import { registerConsoleUserRoutes } from './routes/console-users.ts'
 import { registerSignInRoutes } from './routes/console-sign-in.ts'
 import { registerCreditAdjustmentRoute } from './routes/credit-adjustments.ts'
 import { registerCreditHoldsRoute } from './routes/credit-holds.ts'
+import { registerCustomerOwnersRoute } from './routes/customer-owners.ts'
 import { registerCreditRoutes } from './routes/credits.ts'
+import { registerCustomerLinkRoutes } from './routes/customer-links.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
 import { registerExchangeRateRoutes } from './routes/exchange-rates.ts'
 import { registerInvoiceRoutes } from './routes/invoices.ts'
@@ -131,17 +136,25 @@ export async function buildApp(
   await installApiDescription(app)
   registerApiDescriptionRoute(app)
   registerPublicAssetRoutes(app, parts.publisher.database)
-  await registerPages(app, parts)
+  const customerAuth = createCustomerAuth(parts, createIssuerProblemPage(parts.hostedUrl))
+  await registerPages(app, parts, customerAuth)
+  registerCustomerAuth(app, parts, customerAuth)
   await registerProcessorWebhookRoutes(app, parts)
   registerSignInRoutes(app, parts)
   registerOpenCliSessionRoutes(app, parts)
   if (parts.folderSecret !== undefined) {
     registerCreditHoldsRoute(app, parts, parts.folderSecret)
   }
+  if (parts.serviceSecret !== undefined) {
+    registerCustomerOwnersRoute(app, parts.publisher.database, parts.serviceSecret)
+  }
   await app.register((instance, _options, done) => {
     const authenticated = instance.withTypeProvider<ZodTypeProvider>()
-    installAuthentication(authenticated, parts.publisher.database, parts.clock)
+    const { clock, serviceSecret } = parts
+    const { database } = parts.publisher
+    installAuthentication(authenticated, { database, clock, serviceSecret })
     registerResources(authenticated, parts)
+    registerCustomerLinkRoutes(authenticated, parts, customerAuth)
     done()
   })
   return app

@@ -1,6 +1,10 @@
 import { describedAnswers, describedRequestBodies } from './described-bodies.ts'
 import { refusalResponses } from './described-errors.ts'
-import { describedOperations, idempotentOperations } from './described-operations.ts'
+import {
+  describedOperations,
+  idempotentOperations,
+  oauthOperations,
+} from './described-operations.ts'
 import { operationDescriptions } from './operation-descriptions/operation-descriptions.ts'
 import { withExamples, type ExampledOperation } from './with-examples.ts'
 
@@ -30,6 +34,7 @@ export function describeOperation(name: string, operation: GeneratedOperation): 
   const { operationId, summary, refusals } = described
   const requestBody = requestBodyOf(name, operation)
   const security = operation.security ?? securityOf(name, operation)
+  const isOauth = oauthOperations.has(operationId)
   const request = {
     hasBody: requestBody !== undefined,
     hasParameters: (operation.parameters ?? []).length > 0,
@@ -44,7 +49,9 @@ export function describeOperation(name: string, operation: GeneratedOperation): 
     security,
     ...parametersOf(operationId, operation),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: { ...answersOf(name, operation), ...refusalResponses(request, refusals) },
+    responses: isOauth
+      ? (operation.responses ?? {})
+      : { ...answersOf(name, operation), ...refusalResponses(request, refusals) },
   }
   return withExamples(operationId, complete as ExampledOperation)
 }
@@ -94,6 +101,11 @@ export const securitySchemes = {
     type: 'http' as const,
     scheme: 'bearer',
     description: 'What signing in to the console gives',
+  },
+  customerToken: {
+    type: 'http' as const,
+    scheme: 'bearer',
+    description: 'An access token that a client got for a customer',
   },
   pollToken: {
     type: 'http' as const,

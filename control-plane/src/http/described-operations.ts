@@ -175,6 +175,18 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     502,
   ),
 
+  'post /v1/customer/auth/register': operation('registerCustomerClient', 'Register a client'),
+  'get /v1/customer/auth/authorize': operation('authorizeClient', 'Ask a customer to sign in'),
+  'post /v1/customer/auth/token': operation('getCustomerTokens', 'Get tokens'),
+  'post /v1/customer/auth/revoke': operation('revokeCustomerToken', 'Revoke a token'),
+  'get /v1/customer/auth/userinfo': operation('getSignedInCustomer', 'Get the signed-in customer'),
+  'post /v1/customer/auth/links': operation('createCustomerLink', 'Create a link', 404),
+  'post /v1/customer/auth/clients': operation(
+    'createAgentClient',
+    'Register a client for one customer',
+    404,
+  ),
+
   'get /v1/ui/meters': operation('listMeters', 'List meters'),
   'post /v1/ui/meters': operation('createMeter', 'Create a meter', 409),
   'get /v1/ui/meters/{meterRef}': operation('getMeter', 'Get a meter', 404),
@@ -296,6 +308,12 @@ export const idempotentOperations: ReadonlySet<string> = new Set([
   ...['grantCredits', 'adjustCredits', 'createCheckoutSession'],
 ])
 
+/** Their refusals are those of OAuth, which the operations describe themselves. */
+export const oauthOperations: ReadonlySet<string> = new Set([
+  ...['registerCustomerClient', 'authorizeClient', 'getCustomerTokens', 'revokeCustomerToken'],
+  'getSignedInCustomer',
+])
+
 /** In the order in which they are read. */
 export const describedTags = [
   { name: 'Usage', description: 'Record the usage of customers' },
@@ -309,6 +327,7 @@ export const describedTags = [
   { name: 'Checkout', description: 'Hosted pages on which customers buy' },
   { name: 'Payments', description: 'Payments that a browser confirms' },
   { name: 'MCP', description: 'Products that are MCP servers' },
+  { name: 'Customer sign-in', description: 'How customers let MCP clients act for them' },
   { name: 'Meters', description: 'Named counters of usage' },
   { name: 'Merchant', description: 'The provider as its customers see it' },
   { name: 'Billing', description: 'What scheduled jobs did' },

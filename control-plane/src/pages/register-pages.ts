@@ -3,6 +3,7 @@ import formbody from '@fastify/formbody'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { TooManySessionsError } from '@tollgate/domain/sessions/too-many-sessions-error'
+import type { CustomerAuth } from '../customer-auth/customer-auth.ts'
 import type { ApiServer } from '../http/api-server.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import { statusOf } from '../http/plugins/error-handler.ts'
@@ -15,11 +16,17 @@ import { registerPortal } from './portal/register-portal.ts'
 import { ProblemError, ProblemPage, problems, type Problem } from './problem.tsx'
 import { registerProviderPages } from './provider/register-provider-pages.ts'
 import { noForeignOrigins, securityHeaders } from './security-headers.ts'
+import { registerAuthorizePages } from './sign-in/authorize-routes.tsx'
+import { registerConnectPages } from './sign-in/connect-routes.tsx'
 import { basePathOf, registerStaticFiles } from './static-files.ts'
 import { catalogFaults } from './texts/faults.ts'
 
 /** The pages for customers, under `/customer`, and those for providers. An error there is answered with a page, too. */
-export async function registerPages(app: ApiServer, parts: AppParts): Promise<void> {
+export async function registerPages(
+  app: ApiServer,
+  parts: AppParts,
+  auth: CustomerAuth,
+): Promise<void> {
   const basePath = basePathOf(parts.hostedUrl)
   const files = registerStaticFiles(app, basePath)
   registerReference(app, { hostedUrl: parts.hostedUrl, basePath, files })
@@ -40,6 +47,8 @@ export async function registerPages(app: ApiServer, parts: AppParts): Promise<vo
     installProblemPages(scope, pages)
     registerPortal(scope, pages)
     registerCheckout(scope, pages)
+    registerAuthorizePages(scope, { pages, auth })
+    registerConnectPages(scope, { pages, auth })
   })
 }
 

@@ -5,6 +5,8 @@ export type ForeignOrigins = {
   readonly connections: readonly string[]
   /** Where a form's answer may redirect to: a bank's page. */
   readonly forms: readonly string[]
+  /** Stylesheets and pictures of ours, for a page that is not at the hosted address. */
+  readonly files?: readonly string[]
 }
 
 export const noForeignOrigins: ForeignOrigins = {
@@ -19,8 +21,8 @@ export function securityHeaders(foreign: ForeignOrigins): Readonly<Record<string
   return {
     'content-security-policy': [
       "default-src 'none'",
-      "style-src 'self'",
-      "img-src 'self'",
+      sources('style-src', foreign.files ?? []),
+      sources('img-src', foreign.files ?? []),
       sources('script-src', foreign.scripts),
       sources('connect-src', foreign.connections),
       sources('form-action', foreign.forms),

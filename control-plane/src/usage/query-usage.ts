@@ -27,7 +27,10 @@ export function sumOf({ total, records }: SumRow): UsageSum {
   return { total, count: Number(records) }
 }
 
-/** Tool calls are recorded on the limit meter with the tool's name, or on a meter of their own with this prefix. */
+/**
+ * Tool calls are recorded on the limit meter with the tool's name, or on a meter of their own with this prefix. The name is in the
+ * metadata of usage, as the MCP proxy records it, or in the properties of a meter event.
+ */
 const toolMeterPrefix = 'tool:'
 
 export async function sumUsage(store: UsageStore, query: UsageQuery): Promise<UsageSum> {
@@ -102,7 +105,8 @@ function recordsOnce(query: UsageQuery): string {
 function meterCondition({ meterName }: UsageQuery): string {
   if (!meterName.startsWith(toolMeterPrefix)) return 'meter_name = {meterName:String}'
   return `(meter_name = {meterName:String} OR (meter_name = {limitMeter:String}
-    AND JSONExtractString(properties, 'toolName') = {toolName:String}))`
+    AND {toolName:String} IN (JSONExtractString(properties, 'metadata', 'toolName'),
+      JSONExtractString(properties, 'toolName'))))`
 }
 
 function parametersOf(query: UsageQuery): Record<string, unknown> {

@@ -1,5 +1,19 @@
 /** Descriptions of the operations about usage, customers and their money, by operation id. */
 export const customerOperations: Readonly<Record<string, string>> = {
+  registerCustomerClient:
+    'Registers a client for the MCP server of a product (RFC 7591). A client without a method of authentication gets a secret. Redirect URIs lead to the machine of the user, to known applications, or to hosts that this installation allows.',
+  authorizeClient:
+    'Leads the browser of a customer to the page where the customer signs in and allows the client. Afterwards the browser is sent to `redirect_uri` with a code, or with an error. PKCE with S256 is required.',
+  getCustomerTokens:
+    'Redeems a code or a refresh token for an access token of 15 minutes and the next refresh token. The access token is a JWT whose `sub` and `customerRef` are the reference of the customer.',
+  revokeCustomerToken:
+    'Revokes a refresh token or an access token, and with it all tokens that the customer has given the client at that time. A token that is not known is no error. Multipart forms are accepted, too.',
+  getSignedInCustomer:
+    'Returns the customer whose access token the request carries. Email and name come with the scopes `email` and `profile`.',
+  createCustomerLink:
+    'Creates a link that leads one customer to a checkout, a top-up or the portal. It asks for a sign-in and refuses every other customer, so it may be shown where others see it.',
+  createAgentClient:
+    'Registers a client that gets access tokens for one customer with its own secret (grant `client_credentials`), for agents without a person. The secret is shown once. The client ends with its customer.',
   recordUsage:
     'Records one call of a customer. The answer is sent once the record is stored durably. A record with an idempotency key that was used before counts once. On pre-paid credit plans the answer says what was debited.',
   recordUsages:

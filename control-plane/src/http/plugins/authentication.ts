@@ -18,8 +18,15 @@ import {
   secretKeyOf,
   sha256OfSecretKey,
 } from '@tollgate/domain/api-keys/secret-key'
+import {
+  holderOfServiceKey,
+  serviceActorName,
+  serviceScopes,
+  type ServiceKeyHolder,
+} from '@tollgate/domain/api-keys/service-key'
 import { findConsoleSession, type ConsoleSession } from '@tollgate/domain/console/access-tokens'
 import { isAccessToken } from '@tollgate/domain/console/tokens'
+import { findProvider } from '@tollgate/domain/providers/repository'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 
@@ -33,6 +40,8 @@ export type Caller = {
 export type Credential =
   | { readonly kind: 'key'; readonly key: PlacedApiKey }
   | { readonly kind: 'user'; readonly session: ConsoleSession }
+  /** Another service of the installation, for a provider. */
+  | { readonly kind: 'service'; readonly service: ServiceKeyHolder & { isMisplaced: boolean } }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -52,19 +61,51 @@ declare module 'fastify' {
  * somebody who is signed in as well. PostgreSQL is asked each time, so that what was revoked is refused from that moment
  * on, and a user's role is the one of now.
  */
-export function installAuthentication(app: ApiServer, database: Database, clock: Clock): void {
+export function installAuthentication(app: ApiServer, parts: AuthenticationParts): void {
+  const { database, clock } = parts
   app.decorateRequest('credential', null)
   app.addHook('onRequest', async (request) => {
     const bearer = bearerToken(request)
     const credential =
       bearer !== undefined && isAccessToken(bearer) && isOfConsole(request)
         ? await requireSession(database, bearer, clock)
-        : await requireKey(database, request, clock)
+        : ((await findService(parts, request)) ?? (await requireKey(database, request, clock)))
     request.credential = credential
-    const { isMisplaced } = credential.kind === 'key' ? credential.key : credential.session
-    if (isMisplaced) refuseMisplaced(request)
+    if (holderOf(credential).isMisplaced) refuseMisplaced(request)
     requireScope(credential, request.routeOptions.config.scope ?? scopeOfMethod(request.method))
   })
+}
+
+export type AuthenticationParts = {
+  readonly database: Database
+  readonly clock: Clock
+  /** What keys of other services are made of; undefined: they have none. */
+  readonly serviceSecret: string | undefined
+}
+
+function holderOf(credential: Credential): Caller & { readonly isMisplaced: boolean } {
+  switch (credential.kind) {
+    case 'key':
+      return credential.key
+    case 'user':
+      return credential.session
+    case 'service':
+      return credential.service
+  }
+}
+
+/** Undefined if the request has no service key that is valid here: it is judged as any other key is. */
+async function findService(
+  { database, serviceSecret }: AuthenticationParts,
+  { headers }: FastifyRequest,
+): Promise<Credential | undefined> {
+  if (serviceSecret === undefined) return undefined
+  const holder = holderOfServiceKey(serviceSecret, headers.authorization ?? '')
+  if (holder === undefined) return undefined
+  const provider = await findProvider(database.control, holder.providerId)
+  if (provider === undefined) throw refusals.badKey('invalid_key')
+  const isMisplaced = holder.environment === 'live' && !provider.isLive
+  return { kind: 'service', service: { ...holder, isMisplaced } }
 }
 
 function refuseMisplaced({ routeOptions }: FastifyRequest): void {
@@ -110,13 +151,20 @@ function requireScope(
   if (scope === 'any') return
   const [needed, ...others] = typeof scope === 'string' ? [scope] : scope
   if ([needed, ...others].some((each) => scopesOf(credential).includes(each))) return
-  throw credential.kind === 'key'
-    ? refusals.scopeMissing(needed)
-    : refusals.roleTooLow(credential.session.role)
+  throw credential.kind === 'user'
+    ? refusals.roleTooLow(credential.session.role)
+    : refusals.scopeMissing(needed)
 }
 
 export function scopesOf(credential: Credential): readonly KeyScope[] {
-  return credential.kind === 'key' ? credential.key.scopes : scopesOfRole(credential.session.role)
+  switch (credential.kind) {
+    case 'key':
+      return credential.key.scopes
+    case 'user':
+      return scopesOfRole(credential.session.role)
+    case 'service':
+      return serviceScopes
+  }
 }
 
 /**
@@ -137,21 +185,19 @@ export function credentialOf(request: FastifyRequest): Credential {
 /** For what is about a key itself. */
 export function apiKeyOf(request: FastifyRequest): PlacedApiKey {
   const credential = credentialOf(request)
-  if (credential.kind === 'user') throw refusals.badKey('malformed_key')
+  if (credential.kind !== 'key') throw refusals.badKey('malformed_key')
   return credential.key
 }
 
 /** For what a person does: a key, which is of one environment, must not become a user of both. */
 export function sessionOf(request: FastifyRequest): ConsoleSession {
   const credential = credentialOf(request)
-  if (credential.kind === 'key') throw refusals.notSignedIn()
+  if (credential.kind !== 'user') throw refusals.notSignedIn()
   return credential.session
 }
 
 export function callerOf(request: FastifyRequest): Caller {
-  const credential = credentialOf(request)
-  const { providerId, environment } =
-    credential.kind === 'key' ? credential.key : credential.session
+  const { providerId, environment } = holderOf(credentialOf(request))
   return { providerId, environment }
 }
 
@@ -186,9 +232,14 @@ function isOfConsole({ routeOptions }: FastifyRequest): boolean {
 export function actorOf(request: FastifyRequest): Actor {
   const credential = credentialOf(request)
   const origin = originOf(request)
-  return credential.kind === 'key'
-    ? { ...origin, name: `key:${credential.key.keyId}` }
-    : userActor(credential.session.userId, origin)
+  switch (credential.kind) {
+    case 'key':
+      return { ...origin, name: `key:${credential.key.keyId}` }
+    case 'user':
+      return userActor(credential.session.userId, origin)
+    case 'service':
+      return { ...origin, name: serviceActorName }
+  }
 }
 
 export function originOf(request: FastifyRequest): ActorOrigin {

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
 import type { ApiServer } from '../api-server.ts'
+import { customerAuthPaths } from '../customer-auth-paths.ts'
 import { dataPlanePaths } from '../data-plane-paths.ts'
 import {
   describeOperation,
@@ -40,17 +41,19 @@ type Description = {
 
 /** Adds what the data plane serves, and to every operation what its schemas do not tell. */
 function withCommonParts<Document extends Description>(document: Document): Document {
-  const paths = Object.entries({ ...document.paths, ...dataPlanePaths() }).map(
-    ([path, methods]): Path => [
-      path,
-      Object.fromEntries(
-        Object.entries(methods ?? {}).map(([method, operation]: [string, GeneratedOperation]) => [
-          method,
-          describeOperation(`${method} ${path}`, operation),
-        ]),
-      ),
-    ],
-  )
+  const paths = Object.entries({
+    ...document.paths,
+    ...dataPlanePaths(),
+    ...customerAuthPaths(),
+  }).map(([path, methods]): Path => [
+    path,
+    Object.fromEntries(
+      Object.entries(methods ?? {}).map(([method, operation]: [string, GeneratedOperation]) => [
+        method,
+        describeOperation(`${method} ${path}`, operation),
+      ]),
+    ),
+  ])
   return {
     ...document,
     components: { ...document.components, ...errorComponents },

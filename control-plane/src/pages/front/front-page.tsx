@@ -10,10 +10,12 @@ type FrontPageProps = {
   readonly steps: readonly Step[]
   /** In the standalone demo installation only. */
   readonly demo: (Demo & { readonly formToken: string }) | undefined
+  /** Whether the visitor may read mail to customers. */
+  readonly hasInbox: boolean
 }
 
 /** The page at `/`. Anyone can read it, so all that it shows of a production installation is in its documentation. */
-export function FrontPage({ frame, steps, demo }: FrontPageProps): ReactElement {
+export function FrontPage({ frame, steps, demo, hasInbox }: FrontPageProps): ReactElement {
   return (
     <ProviderPage frame={frame} title="Usage metering and billing">
       <div className="stack">
@@ -37,6 +39,11 @@ export function FrontPage({ frame, steps, demo }: FrontPageProps): ReactElement 
           <li>
             <a href={`${frame.basePath}/console`}>Console</a>: sign in as a user of a provider
           </li>
+          {hasInbox && (
+            <li>
+              <a href={`${frame.basePath}/inbox`}>Inbox</a>: the codes that customers sign in with
+            </li>
+          )}
         </ul>
         <Health demo={demo} />
       </section>

@@ -58,7 +58,7 @@ const proxyHeaders = [forwardedIgnoredHeader, 'forwarded', 'via', 'x-real-ip']
  * Ingest names the host of its client, and is reached under a loopback name itself. A foreign page whose name leads to this
  * process can send any header but that one.
  */
-function isOfThisMachine({ ip, hostname, headers }: FastifyRequest): boolean {
+export function isOfThisMachine({ ip, hostname, headers }: FastifyRequest): boolean {
   if (proxyHeaders.some((name) => headers[name] !== undefined)) return false
   const receivedBy = (headers.host ?? '').replace(/:\d*$/, '')
   return isLoopbackAddress(ip) && [hostname, receivedBy].every(isLoopbackName)

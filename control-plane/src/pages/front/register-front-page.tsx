@@ -14,6 +14,7 @@ import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
 import { seeOther, sendProviderPage, wantsPage } from '../provider/provider-page.tsx'
 import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
+import { mayReadInbox } from '../sign-in/inbox-page.tsx'
 import { firstSteps, generalSteps } from './first-steps.ts'
 import { demoPaths, FrontPage } from './front-page.tsx'
 import { readDemo, type Demo } from './read-demo.ts'
@@ -33,7 +34,8 @@ export function registerFrontPage(app: ApiServer, pages: PageParts): void {
             now: new Date(pages.clock.now()),
           })
     const shown = demo && { ...demo, formToken: formTokenOf(demo.sandboxKey) }
-    const page = <FrontPage frame={pages} steps={steps} demo={shown} />
+    const hasInbox = mayReadInbox(pages, request)
+    const page = <FrontPage frame={pages} steps={steps} demo={shown} hasInbox={hasInbox} />
     return sendProviderPage(reply.header('vary', 'accept'), 200, page)
   })
   if (pages.demoFile !== '') registerDemoPages(app, pages)

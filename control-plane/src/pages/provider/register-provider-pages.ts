@@ -7,6 +7,7 @@ import { statusOf } from '../../http/plugins/error-handler.ts'
 import { registerConsolePages } from '../console/register-console-pages.tsx'
 import type { PageParts } from '../frame.ts'
 import { registerFrontPage } from '../front/register-front-page.tsx'
+import { registerInboxPage } from '../sign-in/inbox-page.tsx'
 import { sendProviderPage } from './provider-page.tsx'
 import { ProviderProblemError, ProviderProblemPage, providerProblems } from './provider-problem.tsx'
 
@@ -21,6 +22,7 @@ export async function registerProviderPages(app: ApiServer, pages: PageParts): P
     )
     registerFrontPage(scope, pages)
     registerConsolePages(scope, pages)
+    registerInboxPage(scope, pages)
   })
 }
 

@@ -18,17 +18,53 @@ import { sharedSpanish } from './shared.es.ts'
 import { sharedFrench } from './shared.fr.ts'
 import { sharedJapanese } from './shared.ja.ts'
 import { sharedPortuguese } from './shared.pt.ts'
+import { signInGerman } from './sign-in.de.ts'
+import { signInEnglish } from './sign-in.en.ts'
+import { signInSpanish } from './sign-in.es.ts'
+import { signInFrench } from './sign-in.fr.ts'
+import { signInJapanese } from './sign-in.ja.ts'
+import { signInPortuguese } from './sign-in.pt.ts'
 
-const english = { shared: sharedEnglish, checkout: checkoutEnglish, portal: portalEnglish }
+const english = {
+  shared: sharedEnglish,
+  checkout: checkoutEnglish,
+  portal: portalEnglish,
+  signIn: signInEnglish,
+}
 
 export type English = typeof english
 
 /** Every text: by language, area and key. */
 export const catalogs = {
   en: english,
-  de: { shared: sharedGerman, checkout: checkoutGerman, portal: portalGerman },
-  fr: { shared: sharedFrench, checkout: checkoutFrench, portal: portalFrench },
-  es: { shared: sharedSpanish, checkout: checkoutSpanish, portal: portalSpanish },
-  pt: { shared: sharedPortuguese, checkout: checkoutPortuguese, portal: portalPortuguese },
-  ja: { shared: sharedJapanese, checkout: checkoutJapanese, portal: portalJapanese },
+  de: {
+    shared: sharedGerman,
+    checkout: checkoutGerman,
+    portal: portalGerman,
+    signIn: signInGerman,
+  },
+  fr: {
+    shared: sharedFrench,
+    checkout: checkoutFrench,
+    portal: portalFrench,
+    signIn: signInFrench,
+  },
+  es: {
+    shared: sharedSpanish,
+    checkout: checkoutSpanish,
+    portal: portalSpanish,
+    signIn: signInSpanish,
+  },
+  pt: {
+    shared: sharedPortuguese,
+    checkout: checkoutPortuguese,
+    portal: portalPortuguese,
+    signIn: signInPortuguese,
+  },
+  ja: {
+    shared: sharedJapanese,
+    checkout: checkoutJapanese,
+    portal: portalJapanese,
+    signIn: signInJapanese,
+  },
 } satisfies Record<PageLanguage, Record<keyof English, Catalog | object>>

@@ -104,6 +104,20 @@ export const sharedGerman: Translation<typeof sharedEnglish> = {
   tooManyCheckoutsTitle: 'Zu viele Käufe sind offen',
   tooManyCheckoutsText:
     'Es wurde nichts abgebucht. Schließen Sie einen davon ab oder versuchen Sie es in 15 Minuten erneut.',
+  signInEndedTitle: 'Diese Anmeldung ist beendet',
+  signInEndedText:
+    'Sie hat zu lange gedauert oder wurde schon abgeschlossen. Beginnen Sie in Ihrer Anwendung neu.',
+  mailUnavailableTitle: 'Es kann kein Code gesendet werden',
+  mailUnavailableText:
+    'Diese Installation versendet derzeit keine E-Mails. Versuchen Sie es später erneut.',
+  tooManyAttemptsTitle: 'Zu viele Versuche',
+  tooManyAttemptsText: 'Warten Sie einige Minuten und versuchen Sie es dann erneut.',
+  connectEndedTitle: 'Dieser Link gilt nicht mehr',
+  connectEndedText:
+    'Er wurde benutzt oder ist abgelaufen. Fordern Sie in Ihrer Anwendung einen neuen an.',
+  otherCustomerTitle: 'Dieser Link ist für einen anderen Kunden',
+  otherCustomerText:
+    'Sie sind mit einer E-Mail-Adresse angemeldet, für die der Link nicht gilt. Es wurde nichts geändert.',
   staleFormTitle: 'Dieses Formular ist veraltet',
   staleFormText:
     'Es wurde nichts geändert. Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es erneut.',

@@ -106,6 +106,17 @@ export const sharedSpanish: Translation<typeof sharedEnglish> = {
   tooManyCheckoutsTitle: 'Hay demasiadas compras abiertas',
   tooManyCheckoutsText:
     'No se ha cobrado nada. Termine una de ellas o vuelva a intentarlo en 15 minutos.',
+  signInEndedTitle: 'Este inicio de sesión ha terminado',
+  signInEndedText: 'Tardó demasiado o ya se completó. Empiece de nuevo en su aplicación.',
+  mailUnavailableTitle: 'No se puede enviar ningún código',
+  mailUnavailableText: 'Esta instalación no envía correos en este momento. Inténtelo más tarde.',
+  tooManyAttemptsTitle: 'Demasiados intentos',
+  tooManyAttemptsText: 'Espere unos minutos e inténtelo de nuevo.',
+  connectEndedTitle: 'Este enlace ya no es válido',
+  connectEndedText: 'Se usó o ha caducado. Solicite uno nuevo en su aplicación.',
+  otherCustomerTitle: 'Este enlace es para otro cliente',
+  otherCustomerText:
+    'Ha iniciado sesión con un correo electrónico para el que no es el enlace. No se ha cambiado nada.',
   staleFormTitle: 'Este formulario está desactualizado',
   staleFormText: 'No se ha cambiado nada. Vuelva atrás, recargue la página e inténtelo de nuevo.',
   notFoundTitle: 'Aquí no hay nada',

@@ -107,6 +107,19 @@ export const sharedFrench: Translation<typeof sharedEnglish> = {
     'Le paiement a réussi, mais il n’y avait plus rien à acheter. Il est remboursé sur votre carte.',
   tooManyCheckoutsTitle: 'Trop de commandes sont ouvertes',
   tooManyCheckoutsText: 'Rien n’a été débité. Terminez l’une d’elles ou réessayez dans 15 minutes.',
+  signInEndedTitle: 'Cette connexion est terminée',
+  signInEndedText:
+    'Elle a pris trop de temps ou a déjà abouti. Recommencez dans votre application.',
+  mailUnavailableTitle: 'Aucun code ne peut être envoyé',
+  mailUnavailableText:
+    'Cette installation n’envoie actuellement aucun e-mail. Réessayez plus tard.',
+  tooManyAttemptsTitle: 'Trop de tentatives',
+  tooManyAttemptsText: 'Attendez quelques minutes, puis réessayez.',
+  connectEndedTitle: 'Ce lien n’est plus valable',
+  connectEndedText: 'Il a été utilisé ou a expiré. Demandez-en un nouveau dans votre application.',
+  otherCustomerTitle: 'Ce lien est destiné à un autre client',
+  otherCustomerText:
+    'Vous êtes connecté avec une adresse e-mail qui n’est pas celle du lien. Rien n’a été modifié.',
   staleFormTitle: 'Ce formulaire n’est plus à jour',
   staleFormText: 'Rien n’a été modifié. Revenez en arrière, rechargez la page et réessayez.',
   notFoundTitle: 'Il n’y a rien ici',

@@ -96,6 +96,19 @@ export const sharedJapanese: Translation<typeof sharedEnglish> = {
   tooManyCheckoutsTitle: '開いている購入手続きが多すぎます',
   tooManyCheckoutsText:
     '請求は行われていません。いずれかを完了するか、15 分後にもう一度お試しください。',
+  signInEndedTitle: 'このサインインは終了しました',
+  signInEndedText:
+    '時間がかかりすぎたか、すでに完了しています。アプリケーションからやり直してください。',
+  mailUnavailableTitle: 'コードを送信できません',
+  mailUnavailableText: 'この環境は現在メールを送信していません。後でもう一度お試しください。',
+  tooManyAttemptsTitle: '試行回数が多すぎます',
+  tooManyAttemptsText: '数分待ってからもう一度お試しください。',
+  connectEndedTitle: 'このリンクは無効になりました',
+  connectEndedText:
+    '使用済みか、有効期限が切れています。アプリケーションで新しいリンクを請求してください。',
+  otherCustomerTitle: 'このリンクは別のお客様用です',
+  otherCustomerText:
+    'リンクの対象ではないメールアドレスでサインインしています。何も変更されていません。',
   staleFormTitle: 'フォームが古くなっています',
   staleFormText:
     '何も変更されていません。前のページに戻り、再読み込みしてからもう一度お試しください。',

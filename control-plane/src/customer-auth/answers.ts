@@ -1,0 +1,33 @@
+import type { AuthAnswer } from './run-provider.ts'
+
+/** Answers of tokens and about people are kept by nobody. */
+const notKept = { 'cache-control': 'no-store', 'content-type': 'application/json; charset=utf-8' }
+
+export function jsonAnswer(
+  status: number,
+  body: object,
+  headers: AuthAnswer['headers'] = {},
+): AuthAnswer {
+  return { status, headers: { ...notKept, ...headers }, body: JSON.stringify(body) }
+}
+
+/** An error as OAuth words it. */
+export function errorAnswer(
+  status: number,
+  error: string,
+  description: string,
+  headers: AuthAnswer['headers'] = {},
+): AuthAnswer {
+  return jsonAnswer(status, { error, error_description: description }, headers)
+}
+
+export function noSuchServer(): AuthAnswer {
+  return errorAnswer(404, 'invalid_request', 'There is no authorization server at this address.')
+}
+
+export function tooManyRequests(waitMs: number): AuthAnswer {
+  const seconds = String(Math.max(1, Math.ceil(waitMs / 1_000)))
+  return errorAnswer(429, 'temporarily_unavailable', `Try again in ${seconds} seconds.`, {
+    'retry-after': seconds,
+  })
+}

@@ -1,0 +1,117 @@
+import {
+  findRecord,
+  recordPayloadPlace,
+  saveRecord,
+} from '@tollgate/domain/customer-auth/oauth-records'
+import type { GuardedFetch } from '@tollgate/platform/outbound/guarded-http'
+import { normalizeClient, type ClientMetadata } from './client-metadata.ts'
+import type { RecordStore } from './record-adapter.ts'
+import type { RedirectPolicy } from './redirect-policy.ts'
+
+type DocumentParts = {
+  readonly store: RecordStore
+  readonly policy: RedirectPolicy
+  /** Reaches public addresses only. */
+  readonly fetch: GuardedFetch
+  /** Whether a stored document will do where its server does not answer: at the token endpoint, not for a new consent. */
+  readonly mayBeStale: () => boolean
+}
+
+const model = 'ClientDocument'
+const documentBytesMax = 5 * 1_024
+const timeoutMs = 2_500
+
+/**
+ * Fetches the metadata document of a client. A copy of each is stored: where the client's server is away, its users stay
+ * signed in. Rejects what is no answer; the answer's status and form are the library's to judge.
+ */
+export function createDocumentFetch(parts: DocumentParts): typeof fetch {
+  return async (input, init) => {
+    const clientId = input instanceof Request ? input.url : String(input)
+    let answer: Response
+    try {
+      answer = await fetchDocument(parts, clientId, init)
+      if (answer.status < 500) return answer
+    } catch (error) {
+      const stale = await readStored(parts, clientId)
+      if (stale === undefined) throw error
+      return stale
+    }
+    return (await readStored(parts, clientId)) ?? answer
+  }
+}
+
+async function fetchDocument(
+  parts: DocumentParts,
+  clientId: string,
+  init: RequestInit | undefined,
+): Promise<Response> {
+  const { headers } = init ?? {}
+  const signal = AbortSignal.timeout(timeoutMs)
+  const answer = await parts.fetch(clientId, { signal, ...(headers && { headers }) })
+  if (answer.status !== 200) return answer
+  const text = await readText(answer)
+  const document = normalizeDocument(text, parts.policy)
+  // Anyone may call the token endpoint under any name: there, a copy is replaced and none is added.
+  if (!parts.mayBeStale() || (await isDocumentStored(parts.store, clientId))) {
+    await save(parts.store, clientId, document)
+  }
+  return asAnswer(document, answer.headers.get('cache-control'))
+}
+
+async function readText(answer: Response): Promise<string> {
+  const bytes = await answer.arrayBuffer()
+  if (bytes.byteLength > documentBytesMax) {
+    throw new Error(`the metadata document is longer than ${documentBytesMax} bytes`)
+  }
+  return new TextDecoder().decode(bytes)
+}
+
+function normalizeDocument(text: string, policy: RedirectPolicy): string {
+  const given = JSON.parse(text) as ClientMetadata
+  const normalized = normalizeClient(given, policy)
+  if (normalized.kind === 'refused') throw new Error(normalized.fault.error_description)
+  // The library refuses documents with a secret, and has to see it.
+  const secret = 'client_secret' in given ? { client_secret: given['client_secret'] } : {}
+  return JSON.stringify({ ...normalized.metadata, ...secret })
+}
+
+async function save(store: RecordStore, clientId: string, document: string): Promise<void> {
+  const { rows, place, secrets, clientMs } = store
+  const now = store.now()
+  const record = {
+    model,
+    id: clientId,
+    sealedPayload: secrets.seal(document, recordPayloadPlace(place.providerId)),
+    grantId: undefined,
+    uid: undefined,
+    clientId: undefined,
+    customerRef: undefined,
+    expiresAt: new Date(now.getTime() + clientMs),
+  }
+  await rows.write((sql) => saveRecord(sql, place, record, now))
+}
+
+/** Whether a person's browser has brought the client here before. */
+export async function isDocumentStored(store: RecordStore, clientId: string): Promise<boolean> {
+  return (await find(store, clientId)) !== undefined
+}
+
+function find({ rows, place, now }: RecordStore, clientId: string) {
+  return rows.read((sql) => findRecord(sql, place, { model, id: clientId }, now()))
+}
+
+async function readStored(parts: DocumentParts, clientId: string): Promise<Response | undefined> {
+  if (!parts.mayBeStale()) return undefined
+  const { place, secrets } = parts.store
+  const found = await find(parts.store, clientId)
+  if (found === undefined) return undefined
+  const document = secrets.open(found.sealedPayload, recordPayloadPlace(place.providerId))
+  return asAnswer(document, null)
+}
+
+function asAnswer(document: string, cacheControl: string | null): Response {
+  const headers = new Headers({ 'content-type': 'application/json' })
+  if (cacheControl !== null) headers.set('cache-control', cacheControl)
+  return new Response(document, { headers })
+}

@@ -1,0 +1,92 @@
+import { faultOfRedirect, isOfNativeClient, type RedirectPolicy } from './redirect-policy.ts'
+
+/** Scopes of every authorization server. */
+export const customerScopes = ['openid', 'profile', 'email'] as const
+
+/** Names the customer that a client acts for without a person. Only the provider says it of a client. */
+export const clientCustomerProperty = 'tollgate_customer_ref'
+
+export type ClientMetadata = Readonly<Record<string, unknown>>
+
+export type ClientFault = {
+  readonly error: 'invalid_redirect_uri' | 'invalid_client_metadata'
+  readonly error_description: string
+}
+
+/** What the library is given of a client's metadata, or why the client is refused. */
+export type NormalizedClient =
+  | { readonly kind: 'metadata'; readonly metadata: ClientMetadata }
+  | { readonly kind: 'refused'; readonly fault: ClientFault }
+
+/**
+ * What no client says of itself; its scopes, which would limit it: clients name those of other servers, and ask for ours
+ * afterwards all the same; and an address that the library would fetch.
+ */
+const droppedProperties: ReadonlySet<string> = new Set([
+  clientCustomerProperty,
+  'client_secret',
+  'scope',
+  'sector_identifier_uri',
+])
+
+/**
+ * Brings metadata of real clients into the form that the library takes. Clients name scopes that are not ours, call themselves
+ * web clients although they run on their user's machine, and leave the authentication method out.
+ */
+export function normalizeRegistration(body: unknown, policy: RedirectPolicy): NormalizedClient {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return refused('invalid_client_metadata', 'The body must be a JSON object')
+  }
+  const given = body as ClientMetadata
+  const normalized = normalizeClient(given, policy)
+  if (normalized.kind === 'refused') return normalized
+  const method = given['token_endpoint_auth_method'] ?? 'client_secret_basic'
+  return {
+    kind: 'metadata',
+    metadata: { ...normalized.metadata, token_endpoint_auth_method: method },
+  }
+}
+
+/** The same for a client that publishes its metadata: without an authentication method it has no secret. */
+export function normalizeClient(given: ClientMetadata, policy: RedirectPolicy): NormalizedClient {
+  const uris = given['redirect_uris']
+  if (!Array.isArray(uris) || uris.length === 0) {
+    return refused('invalid_redirect_uri', '`redirect_uris` must name at least one URI')
+  }
+  for (const uri of uris) {
+    const fault = faultOfRedirect(uri, policy)
+    if (fault !== undefined) return refused('invalid_redirect_uri', `${String(uri)} ${fault}`)
+  }
+  const asked = given['grant_types'] ?? ['authorization_code', 'refresh_token']
+  const grants = Array.isArray(asked) ? (asked as unknown[]) : []
+  if (!grants.includes('authorization_code')) {
+    const text =
+      '`grant_types` must include authorization_code. Clients without a person are registered by the provider.'
+    return refused('invalid_client_metadata', text)
+  }
+  const metadata: Record<string, unknown> = {
+    ...Object.fromEntries(Object.entries(given).filter(([name]) => !droppedProperties.has(name))),
+    grant_types: ['authorization_code', 'refresh_token'].filter((each) => grants.includes(each)),
+    response_types: ['code'],
+    application_type: (uris as string[]).some(isOfNativeClient)
+      ? 'native'
+      : (given['application_type'] ?? 'native'),
+  }
+  return { kind: 'metadata', metadata }
+}
+
+function refused(error: ClientFault['error'], error_description: string): NormalizedClient {
+  return { kind: 'refused', fault: { error, error_description } }
+}
+
+const nameCharsMax = 80
+
+/**
+ * Returns the name that pages show of a client: one short line, without characters that are invisible or turn the direction
+ * of the text around them. Undefined: nothing is left of it.
+ */
+export function shownNameOf(name: string | undefined): string | undefined {
+  const visible = (name ?? '').replaceAll(/[\p{Cf}\p{Co}\p{Cn}]/gu, '')
+  const line = visible.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  return Array.from(line).slice(0, nameCharsMax).join('') || undefined
+}

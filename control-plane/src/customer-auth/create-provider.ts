@@ -1,0 +1,279 @@
+import { createHash } from 'node:crypto'
+import Provider, {
+  errors,
+  interactionPolicy,
+  type Configuration,
+  type KoaContextWithOIDC,
+} from 'oidc-provider'
+import { recordIssuedToken } from '@tollgate/domain/customer-auth/access-tokens'
+import { prolongClient } from '@tollgate/domain/customer-auth/oauth-records'
+import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
+import type { ProxyAddress } from '@tollgate/domain/mcp/proxy-address'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { GuardedFetch } from '@tollgate/platform/outbound/guarded-http'
+import { claimsOf } from './claims.ts'
+import { createDocumentFetch } from './client-documents.ts'
+import { clientCustomerProperty, customerScopes } from './client-metadata.ts'
+import { RecordAdapter, type RecordStore } from './record-adapter.ts'
+import type { RedirectPolicy } from './redirect-policy.ts'
+import { resumeCookie } from './run-provider.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+export type ProviderParts = {
+  readonly store: RecordStore
+  readonly address: ProxyAddress
+  readonly keys: SigningKeys
+  readonly policy: RedirectPolicy
+  readonly fetch: GuardedFetch
+  readonly lifetimes: Lifetimes
+  readonly logger: Logger
+  /** Address of the page that asks for a sign-in and for consent, by the id of the interaction. */
+  readonly signInUrl: (uid: string) => string
+  /** A page that says what went wrong. */
+  readonly problemPage: (acceptLanguage: string | undefined, text: string) => ProblemPage
+}
+
+type ProblemPage = {
+  readonly html: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export type Lifetimes = {
+  readonly accessTokenSeconds: number
+  readonly refreshTokenSeconds: number
+  readonly grantSeconds: number
+}
+
+/** For signing in, reading what is asked for, and allowing it. */
+const interactionSeconds = 15 * 60
+const codeSeconds = 60
+
+const scope = customerScopes.join(' ')
+
+/** The authorization server of one MCP server: the library with what is ours. Makes no request and no query. */
+export function createProvider(parts: ProviderParts): Provider {
+  const provider = new Provider(parts.address.issuer, configurationOf(parts))
+  // Addresses are made from the headers that `runProvider` sets, whatever the client has sent.
+  provider.proxy = true
+  provider.use(async (ctx, next) => {
+    await next()
+    await noteIssued(parts, ctx as KoaContextWithOIDC)
+  })
+  provider.on('server_error', (_ctx, error) => {
+    parts.logger.error({ err: error }, 'an authorization server failed')
+  })
+  return provider
+}
+
+function configurationOf(parts: ProviderParts): Configuration {
+  const { store, keys, address } = parts
+  const { issuer } = address
+  return {
+    adapter: (model: string) => new RecordAdapter(store, model),
+    jwks: { keys: [...keys] },
+    features: featuresOf(parts),
+    routes: {
+      authorization: '/authorize',
+      token: '/token',
+      registration: '/register',
+      jwks: '/jwks',
+    },
+    discovery: {
+      revocation_endpoint: `${issuer}/oauth/revoke`,
+      revocation_endpoint_auth_methods_supported: [...authMethods],
+      userinfo_endpoint: `${issuer}/oauth/userinfo`,
+    },
+    scopes: [...customerScopes],
+    claims: { openid: ['sub'], profile: ['name'], email: ['email'] },
+    responseTypes: ['code'],
+    pkce: { required: () => true },
+    clientAuthMethods: [...authMethods],
+    enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
+    // Documents of clients say neither, and mean these.
+    clientDefaults: {
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+      id_token_signed_response_alg: 'ES256',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+    },
+    extraClientMetadata: { properties: [clientCustomerProperty] },
+    cookies: cookiesOf(keys),
+    ttl: {
+      AccessToken: parts.lifetimes.accessTokenSeconds,
+      ClientCredentials: parts.lifetimes.accessTokenSeconds,
+      IdToken: parts.lifetimes.accessTokenSeconds,
+      AuthorizationCode: codeSeconds,
+      RefreshToken: parts.lifetimes.refreshTokenSeconds,
+      Grant: parts.lifetimes.grantSeconds,
+      Interaction: interactionSeconds,
+      Session: interactionSeconds,
+    },
+    expiresWithSession: () => false,
+    issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: true,
+    ...peopleOf(parts),
+    renderError: (ctx, out) => {
+      const { error, error_description: description } = out
+      ctx.type = 'html'
+      const text = typeof description === 'string' ? description : error
+      const { html, headers } = parts.problemPage(ctx.get('accept-language') || undefined, text)
+      ctx.set(headers)
+      ctx.body = html
+    },
+    fetch: createDocumentFetch({
+      store,
+      policy: parts.policy,
+      fetch: parts.fetch,
+      mayBeStale: () => Provider.ctx?.oidc.route === 'token',
+    }),
+  }
+}
+
+const authMethods = ['none', 'client_secret_basic', 'client_secret_post'] as const
+
+function featuresOf({ address, keys, lifetimes }: ProviderParts): Configuration['features'] {
+  const { proxyUrl } = address
+  const off = { enabled: false }
+  return {
+    devInteractions: off,
+    registration: { enabled: true, initialAccessToken: false, issueRegistrationAccessToken: false },
+    clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
+    clientCredentials: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => proxyUrl,
+      useGrantedResource: () => true,
+      // Other names of the resource were replaced by this one before the library sees them.
+      getResourceServerInfo: (_ctx, resource) => {
+        if (resource !== proxyUrl) throw new errors.InvalidTarget('the resource is not served here')
+        return {
+          scope,
+          audience: proxyUrl,
+          accessTokenTTL: lifetimes.accessTokenSeconds,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'ES256', kid: keys[0].kid } },
+        }
+      },
+    },
+    // Both are ours: the library's take no JWT access tokens.
+    userinfo: off,
+    revocation: off,
+    rpInitiatedLogout: off,
+    pushedAuthorizationRequests: off,
+    dPoP: off,
+  }
+}
+
+/** The session of the library is in no use: each request for a code asks the person, on our own pages. */
+function peopleOf(parts: ProviderParts): Configuration {
+  const { Check, Prompt } = interactionPolicy
+  const isOpen = (name: 'login' | 'consent') => (ctx: KoaContextWithOIDC) =>
+    ctx.oidc.result?.[name] === undefined
+  const policy = (['login', 'consent'] as const).map(
+    (name) =>
+      new Prompt(
+        { name, requestable: true },
+        new Check(`${name}_missing`, `${name} is required`, `${name}_required`, isOpen(name)),
+      ),
+  )
+  return {
+    interactions: {
+      policy: policy as unknown as interactionPolicy.DefaultPolicy,
+      url: (_ctx, { uid }) => parts.signInUrl(uid),
+    },
+    loadExistingGrant: async (ctx) => {
+      const grantId = ctx.oidc.result?.consent?.grantId
+      return grantId === undefined ? undefined : ctx.oidc.provider.Grant.find(grantId)
+    },
+    findAccount: async (_ctx, customerRef) => {
+      const customer = await findOwner(parts, customerRef)
+      return customer && { accountId: customerRef, claims: () => claimsOf(customer) }
+    },
+    extraTokenClaims: async (_ctx, token) => {
+      const customerRef = await customerRefOf(parts, token)
+      return { customerRef }
+    },
+    formats: {
+      customizers: {
+        jwt: (_ctx, token, jwt) => {
+          if (token.kind === 'ClientCredentials') jwt.payload['sub'] = jwt.payload['customerRef']
+        },
+      },
+    },
+  }
+}
+
+type SubjectToken = { readonly accountId?: unknown; readonly client?: unknown }
+
+/** Refuses where the customer was deleted. */
+async function customerRefOf(parts: ProviderParts, token: SubjectToken): Promise<string> {
+  const ofClient = (token.client as Record<string, unknown> | undefined)?.[clientCustomerProperty]
+  const customerRef = token.accountId ?? ofClient
+  if (typeof customerRef !== 'string') {
+    throw new errors.UnauthorizedClient('the client acts for no customer')
+  }
+  if ((await findOwner(parts, customerRef)) === undefined) {
+    throw new errors.InvalidGrant('the customer does not exist')
+  }
+  return customerRef
+}
+
+async function findOwner(
+  { store }: ProviderParts,
+  customerRef: string,
+): Promise<Customer | undefined> {
+  const { providerId } = store.place
+  const customer = await store.rows.read((sql) => findCustomer(sql, providerId, customerRef))
+  return customer?.reference === customerRef ? customer : undefined
+}
+
+/** A token that is not recorded could not be revoked, so it is not sent either. */
+async function noteIssued({ store, address }: ProviderParts, ctx: KoaContextWithOIDC) {
+  const { oidc } = ctx as Partial<KoaContextWithOIDC>
+  const body = ctx.body as { readonly access_token?: unknown } | undefined
+  if (oidc?.route !== 'token' || typeof body?.access_token !== 'string') return
+  const payload = payloadOf(body.access_token)
+  const { providerId } = store.place
+  const issued = {
+    jti: payload.jti,
+    issuer: address.issuer,
+    grantId: oidc.entities.AccessToken?.grantId,
+    customerRef: payload.sub,
+    expiresAt: new Date(payload.exp * 1_000),
+  }
+  const clientExpiresAt = new Date(store.now().getTime() + store.clientMs)
+  await store.rows.write(async (sql) => {
+    await recordIssuedToken(sql, providerId, issued)
+    await prolongClient(sql, store.place, payload.client_id, clientExpiresAt)
+  })
+}
+
+type AccessTokenPayload = {
+  readonly jti: string
+  readonly sub: string
+  readonly exp: number
+  readonly client_id: string
+}
+
+function payloadOf(jwt: string): AccessTokenPayload {
+  const [, payload = ''] = jwt.split('.')
+  return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as AccessTokenPayload
+}
+
+function cookiesOf(keys: SigningKeys): Configuration['cookies'] {
+  const secretOf = (key: object): string =>
+    createHash('sha256')
+      .update(`cookies ${JSON.stringify(key)}`)
+      .digest('base64url')
+  return {
+    keys: keys.map(secretOf),
+    names: {
+      session: 'tollgate_session',
+      interaction: 'tollgate_interaction',
+      resume: resumeCookie,
+    },
+    short: { httpOnly: true, sameSite: 'lax', signed: true },
+    long: { httpOnly: true, sameSite: 'lax', signed: true },
+  }
+}

@@ -1,0 +1,118 @@
+import { errorAnswer, jsonAnswer } from './answers.ts'
+import { asRegistered, givenClientOf } from './client-credentials.ts'
+import { normalizeRegistration } from './client-metadata.ts'
+import { isProofOf } from './interactions.ts'
+import { resourceOf, type Issuer } from './issuers.ts'
+import { refreshOnce } from './refresh-once.ts'
+import type { RedirectPolicy } from './redirect-policy.ts'
+import { runProvider, type AuthAnswer, type AuthRequest } from './run-provider.ts'
+
+const metadataPath = '/.well-known/oauth-authorization-server'
+
+/** RFC 8414, without what of OpenID Connect is not served. */
+export async function metadata({ provider }: Issuer): Promise<AuthAnswer> {
+  const answer = await runProvider(provider, { method: 'GET', path: metadataPath, headers: {} })
+  const given = JSON.parse(answer.body) as Record<string, unknown>
+  const served = {
+    ...given,
+    // Form post and fragment are for browsers of other flows.
+    response_modes_supported: ['query'],
+  }
+  return jsonAnswer(200, served, { 'cache-control': 'public, max-age=300' })
+}
+
+export async function jwks({ provider }: Issuer): Promise<AuthAnswer> {
+  const answer = await runProvider(provider, { method: 'GET', path: '/jwks', headers: {} })
+  return {
+    ...answer,
+    headers: { ...answer.headers, 'cache-control': 'public, max-age=300' },
+  }
+}
+
+/** Starts a request for a code: answers with a redirect to the sign-in page, or to the client with an error. */
+export function authorize(
+  { provider, address }: Issuer,
+  parameters: URLSearchParams,
+  headers: AuthRequest['headers'],
+): Promise<AuthAnswer> {
+  const query = withOwnResource(address, parameters)
+  return runProvider(provider, { method: 'GET', path: `/authorize?${query.toString()}`, headers })
+}
+
+/** Ends it: answers with a redirect to the client. Only for the browser in which the person has answered. */
+export async function resume(
+  issuer: Issuer,
+  uid: string,
+  proof: string | null,
+  headers: AuthRequest['headers'],
+): Promise<AuthAnswer> {
+  const interaction = await issuer.provider.Interaction.find(uid)
+  if (interaction?.result !== undefined && !isProofOf(interaction, proof)) {
+    return errorAnswer(400, 'access_denied', 'The sign-in was completed in another browser.')
+  }
+  const path = `/authorize/${encodeURIComponent(uid)}`
+  return runProvider(issuer.provider, { method: 'GET', path, headers })
+}
+
+/** RFC 7591. */
+export async function register(
+  { provider }: Issuer,
+  body: unknown,
+  headers: AuthRequest['headers'],
+  policy: RedirectPolicy,
+): Promise<AuthAnswer> {
+  const normalized = normalizeRegistration(body, policy)
+  if (normalized.kind === 'refused') return jsonAnswer(400, normalized.fault)
+  return runProvider(provider, {
+    method: 'POST',
+    path: '/register',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(normalized.metadata),
+  })
+}
+
+export async function token(
+  issuer: Issuer,
+  form: URLSearchParams,
+  headers: AuthRequest['headers'],
+): Promise<AuthAnswer> {
+  const { provider, address } = issuer
+  const own = withOwnResource(address, form)
+  const client = givenClientOf(headers, own)
+  const sent = await asRegistered(issuer, client, headers, own)
+  const run = (): Promise<AuthAnswer> =>
+    runProvider(provider, {
+      method: 'POST',
+      path: '/token',
+      headers: { ...sent.headers, 'content-type': 'application/x-www-form-urlencoded' },
+      body: sent.form.toString(),
+    })
+  const isRefresh = own.get('grant_type') === 'refresh_token' && own.has('refresh_token')
+  const answer = await (isRefresh && client !== undefined
+    ? refreshOnce(issuer, client, own, run)
+    : run())
+  return asSpecified(answer, headers)
+}
+
+/** Two words of RFC 6749, section 5.2, that the library says otherwise, or cannot know. */
+function asSpecified(answer: AuthAnswer, headers: AuthRequest['headers']): AuthAnswer {
+  if (answer.status === 401 && headers['authorization'] !== undefined) {
+    const challenge = { 'www-authenticate': 'Basic realm="token"' }
+    return { ...answer, headers: { ...challenge, ...answer.headers } }
+  }
+  return answer.status === 400 && answer.body.includes('grant type is not allowed for this client')
+    ? { ...answer, body: answer.body.replace('invalid_request', 'unauthorized_client') }
+    : answer
+}
+
+/** Names of the resource are replaced by its only one, so that clients may use several. Another resource stays, and is refused. */
+function withOwnResource(address: Issuer['address'], given: URLSearchParams): URLSearchParams {
+  const own = new URLSearchParams()
+  const resources = new Set<string>()
+  for (const [name, value] of given) {
+    if (name !== 'resource') own.append(name, value)
+    else resources.add(resourceOf(address, value) ?? value)
+  }
+  for (const resource of resources) own.append('resource', resource)
+  return own
+}

@@ -1,0 +1,94 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type Provider from 'oidc-provider'
+import type { InteractionResults } from 'oidc-provider'
+import { environments } from '@tollgate/schemas/environment'
+import { customerScopes, shownNameOf } from './client-metadata.ts'
+import type { Issuer, Issuers } from './issuers.ts'
+
+type Interaction = InstanceType<Provider['Interaction']>
+
+/** A client that waits for a person to sign in and to allow it. */
+export type OpenInteraction = {
+  readonly issuer: Issuer
+  readonly interaction: Interaction
+  readonly client: {
+    readonly clientId: string
+    readonly name: string | undefined
+    readonly redirectUri: string
+    readonly scopes: readonly string[]
+  }
+}
+
+/** `sid`: environment, subdomain and id of the interaction. Undefined: it has ended, or never was. */
+export async function findInteraction(
+  issuers: Issuers,
+  sid: string,
+): Promise<OpenInteraction | undefined> {
+  const [name, subdomain, uid, ...rest] = sid.split('.')
+  const environment = environments.find((each) => each === name)
+  if (environment === undefined || subdomain === undefined || !uid || rest.length > 0) {
+    return undefined
+  }
+  const issuer = await issuers.find(environment, subdomain)
+  const interaction = await issuer?.provider.Interaction.find(uid)
+  if (issuer === undefined || interaction === undefined) return undefined
+  const { client_id: clientId, redirect_uri: redirectUri, scope } = interaction.params
+  const client = await issuer.provider.Client.find(String(clientId))
+  if (client === undefined) return undefined
+  const asked = typeof scope === 'string' ? scope.split(' ') : []
+  return {
+    issuer,
+    interaction,
+    client: {
+      clientId: client.clientId,
+      name: shownNameOf(client.clientName),
+      redirectUri: String(redirectUri),
+      scopes: customerScopes.filter((each) => asked.includes(each)),
+    },
+  }
+}
+
+/**
+ * Lets the client act for the customer. Returns the address that the browser goes on to. Nothing of it takes effect before
+ * the browser arrives there, so a crash before that leaves a grant that nobody has.
+ */
+export async function allowClient(open: OpenInteraction, customerRef: string): Promise<string> {
+  const { issuer, client } = open
+  const grant = new issuer.provider.Grant({ accountId: customerRef, clientId: client.clientId })
+  // A client that asks for no scope gets a token for the resource all the same.
+  const scope = client.scopes.join(' ') || 'openid'
+  grant.addOIDCScope(scope)
+  grant.addResourceScope(issuer.address.proxyUrl, scope)
+  const grantId = await grant.save()
+  return finish(open, { login: { accountId: customerRef, remember: false }, consent: { grantId } })
+}
+
+export function refuseClient(open: OpenInteraction): Promise<string> {
+  return finish(open, {
+    error: 'access_denied',
+    error_description: 'The customer did not allow the client.',
+  })
+}
+
+/**
+ * The address carries a proof that only the browser of this person gets. Without it, somebody could start a request for a
+ * code, have another person answer it, and take the code of that person.
+ */
+async function finish({ interaction }: OpenInteraction, result: InteractionResults) {
+  const proof = randomBytes(32).toString('base64url')
+  interaction.result = { ...result, proofSha256: digestOf(proof) }
+  await interaction.save(interaction.exp - Math.floor(Date.now() / 1_000))
+  const address = new URL(interaction.returnTo)
+  address.searchParams.set('proof', proof)
+  return address.href
+}
+
+export function isProofOf({ result }: Interaction, proof: string | null): boolean {
+  const expected = result?.['proofSha256']
+  if (typeof expected !== 'string' || proof === null) return false
+  return timingSafeEqual(Buffer.from(expected), Buffer.from(digestOf(proof)))
+}
+
+function digestOf(proof: string): string {
+  return createHash('sha256').update(proof).digest('hex')
+}

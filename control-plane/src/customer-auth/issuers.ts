@@ -1,0 +1,163 @@
+import type Provider from 'oidc-provider'
+import {
+  findAuthServer,
+  findAuthServerOfClient,
+  findAuthServerOfProduct,
+  type AuthServer,
+} from '@tollgate/domain/customer-auth/auth-servers'
+import { proxyAddressOf, type ProxyAddress } from '@tollgate/domain/mcp/proxy-address'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { AppParts } from '../http/app-parts.ts'
+import type { CustomerAuthConfig } from './customer-auth-settings.ts'
+import type { ProviderParts } from './create-provider.ts'
+import type { RecordStore } from './record-adapter.ts'
+import { KeyRing, type SigningKeys } from './signing-keys.ts'
+
+/** The authorization server of one MCP server, in one environment. */
+export type Issuer = {
+  readonly server: AuthServer
+  readonly address: ProxyAddress
+  readonly store: RecordStore
+  readonly keys: SigningKeys
+  readonly provider: Provider
+}
+
+export type IssuerParts = Pick<
+  AppParts,
+  | 'database'
+  | 'publisher'
+  | 'secrets'
+  | 'clock'
+  | 'outbound'
+  | 'logger'
+  | 'mcpProxyUrls'
+  | 'hostedUrl'
+> & {
+  readonly config: CustomerAuthConfig
+  readonly problemPage: ProviderParts['problemPage']
+}
+
+/** An instance takes about 50 KB and a millisecond. */
+const instancesMax = 500
+
+const dayMs = 86_400_000
+
+/** Where customers sign in and allow a client, under the hosted address. */
+export const authorizePath = '/customer/authorize'
+
+/** Makes the instances when they are first needed, and anew when keys change. */
+export class Issuers {
+  readonly #parts: IssuerParts
+  readonly #keys: KeyRing
+  /** Those that were used last come last. */
+  readonly #instances = new Map<string, Issuer>()
+
+  constructor(parts: IssuerParts) {
+    this.#parts = parts
+    this.#keys = new KeyRing(parts, parts.config.signingKeyDays * dayMs)
+  }
+
+  async find(environment: Environment, subdomain: string): Promise<Issuer | undefined> {
+    if (!/^[a-z0-9-]{1,63}$/.test(subdomain)) return undefined
+    const server = await findAuthServer(this.#database(), environment, subdomain)
+    return server && this.of(server)
+  }
+
+  async findOfProduct(productRef: string): Promise<Issuer | undefined> {
+    const server = await findAuthServerOfProduct(this.#database(), productRef)
+    return server && this.of(server)
+  }
+
+  async findOfClient(clientId: string): Promise<Issuer | undefined> {
+    const server = await findAuthServerOfClient(this.#database(), clientId)
+    return server && this.of(server)
+  }
+
+  /** By the address of the MCP server, as clients name their resource and tokens their audience. */
+  async findOfResource(resource: string): Promise<Issuer | undefined> {
+    for (const environment of environments) {
+      const subdomain = subdomainOf(this.#parts.mcpProxyUrls[environment], resource)
+      const found = subdomain === undefined ? undefined : await this.find(environment, subdomain)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  async of(server: AuthServer): Promise<Issuer> {
+    const { environment, providerId, productRef, subdomain } = server
+    const keys = await this.#keys.of(environment, providerId)
+    const name = `${environment} ${subdomain} ${providerId} ${productRef}`
+    const known = this.#instances.get(name)
+    const issuer = known?.keys === keys ? known : await this.#create(server, keys)
+    this.#instances.delete(name)
+    this.#instances.set(name, issuer)
+    const [oldest] = this.#instances.keys()
+    if (this.#instances.size > instancesMax && oldest !== undefined) this.#instances.delete(oldest)
+    return issuer
+  }
+
+  #database() {
+    return this.#parts.publisher.database
+  }
+
+  async #create(server: AuthServer, keys: SigningKeys): Promise<Issuer> {
+    // The library takes its time to load, and installations without MCP servers never need it.
+    const { createProvider } = await import('./create-provider.ts')
+    const { environment, providerId, productRef, subdomain } = server
+    const { config, secrets, clock, outbound, logger, hostedUrl } = this.#parts
+    const address = proxyAddressOf(this.#parts.mcpProxyUrls[environment], subdomain)
+    const store: RecordStore = {
+      rows: this.#parts.database.of(providerId).in(environment),
+      place: { providerId, productRef, issuer: address.issuer },
+      secrets,
+      now: () => new Date(clock.now()),
+      clientMs: config.unusedClientDays * dayMs,
+    }
+    const provider = createProvider({
+      store,
+      address,
+      keys,
+      logger,
+      policy: redirectPolicyOf(config),
+      fetch: outbound.of(environment).fetch,
+      lifetimes: {
+        accessTokenSeconds: config.accessTokenMinutes * 60,
+        refreshTokenSeconds: config.refreshTokenDays * 86_400,
+        grantSeconds: config.grantDays * 86_400,
+      },
+      signInUrl: (uid) => `${hostedUrl}${authorizePath}/${environment}.${subdomain}.${uid}`,
+      problemPage: this.#parts.problemPage,
+    })
+    return { server, address, store, keys, provider }
+  }
+}
+
+export function redirectPolicyOf(config: CustomerAuthConfig) {
+  return {
+    hosts: config.redirectHosts,
+    schemes: config.redirectSchemes,
+    isAnyHttpsAllowed: config.anyHttpsRedirect === 'on',
+  }
+}
+
+/** Returns the subdomain that makes the template the address, or what only an alias of it begins with. */
+export function subdomainOf(template: string, resource: string): string | undefined {
+  if (!URL.canParse(resource)) return undefined
+  const [before = '', after = ''] = template.split('{subdomain}')
+  const { href } = new URL(resource)
+  if (!href.startsWith(before)) return undefined
+  const [subdomain = ''] = href.slice(before.length).split(/[./?#:]/, 1)
+  if (!/^[a-z0-9-]{1,63}$/.test(subdomain)) return undefined
+  return resourceOf(proxyAddressOf(`${before}{subdomain}${after}`, subdomain), resource) ===
+    undefined
+    ? undefined
+    : subdomain
+}
+
+/** Returns the one name of the resource: for the address of the MCP server and its aliases. Undefined: another resource. */
+export function resourceOf(address: ProxyAddress, resource: string): string | undefined {
+  if (!URL.canParse(resource)) return undefined
+  const { href } = new URL(resource)
+  const names = [address.proxyUrl, ...address.resourceAliases]
+  return names.some((name) => new URL(name).href === href) ? address.proxyUrl : undefined
+}

@@ -1,0 +1,73 @@
+import { addToInbox } from '@tollgate/domain/customer-auth/inbox'
+import type { ProviderDatabases } from '@tollgate/platform/database/database'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Caller } from '../http/plugins/authentication.ts'
+import type { CustomerAuthConfig } from './customer-auth-settings.ts'
+
+export type Mail = {
+  readonly recipient: string
+  readonly subject: string
+  readonly body: string
+}
+
+/** Sends mail to customers. */
+export type Mailer = {
+  /** False: this installation sends no mail, and keeps none either. */
+  readonly isReady: boolean
+  /** Where mail is kept for whoever may read it here, and sent to nobody. */
+  readonly hasInbox: boolean
+  /** Rejects if the mail server does not take it. */
+  send(caller: Caller, mail: Mail): Promise<void>
+}
+
+type MailerParts = {
+  readonly database: ProviderDatabases
+  readonly clock: Clock
+  readonly hostedUrl: string
+}
+
+const sendTimeoutMs = 10_000
+
+export function createMailer(
+  config: Pick<CustomerAuthConfig, 'smtpUrl' | 'smtpFrom' | 'inbox'>,
+  parts: MailerParts,
+): Mailer {
+  if (config.smtpUrl !== '') return smtpMailer(config)
+  const hasInbox = config.inbox === 'on' || (config.inbox === 'local' && isLocal(parts.hostedUrl))
+  return {
+    isReady: hasInbox,
+    hasInbox,
+    send: async ({ providerId, environment }, mail) => {
+      if (!hasInbox) throw new Error('TOLLGATE_SMTP_URL is not set: no mail can be sent')
+      const message = { ...mail, createdAt: new Date(parts.clock.now()) }
+      const rows = parts.database.of(providerId).in(environment)
+      await rows.write((sql) => addToInbox(sql, providerId, message))
+    },
+  }
+}
+
+function smtpMailer({
+  smtpUrl,
+  smtpFrom,
+}: Pick<CustomerAuthConfig, 'smtpUrl' | 'smtpFrom'>): Mailer {
+  const address = new URL(smtpUrl)
+  for (const name of ['connectionTimeout', 'greetingTimeout', 'socketTimeout']) {
+    if (!address.searchParams.has(name)) address.searchParams.set(name, String(sendTimeoutMs))
+  }
+  return {
+    isReady: true,
+    hasInbox: false,
+    send: async (_caller, { recipient, subject, body }) => {
+      const { createTransport } = await import('nodemailer')
+      // An object: no further address is read out of what was typed.
+      const to = { name: '', address: recipient }
+      const transport = createTransport(address.href)
+      await transport.sendMail({ from: smtpFrom, to, subject, text: body })
+    },
+  }
+}
+
+function isLocal(hostedUrl: string): boolean {
+  const { hostname } = new URL(hostedUrl)
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname)
+}

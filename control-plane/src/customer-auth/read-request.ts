@@ -1,0 +1,68 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiServer } from '../http/api-server.ts'
+import { passedHeaders, type AuthAnswer } from './run-provider.ts'
+
+const bodyBytesMax = 64 * 1_024
+
+/** Bodies of the routes registered afterwards are bytes, whatever their type: OAuth has errors of its own for them. */
+export function takeBytes(app: ApiServer): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: bodyBytesMax },
+    (_request, body, done) => {
+      done(null, body)
+    },
+  )
+}
+
+export function headersOf(request: FastifyRequest): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const name of [...passedHeaders, 'cookie']) {
+    const value = request.headers[name]
+    if (typeof value === 'string') headers[name] = value
+  }
+  return headers
+}
+
+export function queryOf({ url }: Pick<FastifyRequest, 'url'>): URLSearchParams {
+  const [, ...query] = url.split('?')
+  return new URLSearchParams(query.join('?'))
+}
+
+/** Reads a form in either encoding. */
+export async function formOf(request: FastifyRequest): Promise<URLSearchParams> {
+  const bytes = bytesOf(request)
+  const type = request.headers['content-type'] ?? ''
+  if (!type.startsWith('multipart/form-data')) return new URLSearchParams(bytes.toString('utf8'))
+  const form = new URLSearchParams()
+  try {
+    const answer = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
+    for (const [name, value] of await answer.formData()) {
+      if (typeof value === 'string') form.append(name, value)
+    }
+  } catch {
+    // A malformed form has no fields, and a field that is missing is refused.
+  }
+  return form
+}
+
+/** Undefined: the body is no JSON. */
+export function jsonOf(request: FastifyRequest): unknown {
+  try {
+    return JSON.parse(bytesOf(request).toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function bytesOf({ body }: FastifyRequest): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+}
+
+export function sendAnswer(
+  reply: FastifyReply,
+  { status, headers, body }: AuthAnswer,
+): FastifyReply {
+  return reply.code(status).headers(headers).send(body)
+}

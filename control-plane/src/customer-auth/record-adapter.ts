@@ -1,0 +1,105 @@
+import { errors, type Adapter, type AdapterPayload } from 'oidc-provider'
+import { revokeGrant } from '@tollgate/domain/customer-auth/access-tokens'
+import {
+  consumeRecord,
+  findRecord,
+  findRecordByUid,
+  recordPayloadPlace,
+  removeRecord,
+  saveRecord,
+  type RecordPlace,
+  type StoredRecord,
+} from '@tollgate/domain/customer-auth/oauth-records'
+import type { ProviderRows } from '@tollgate/platform/database/database'
+import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
+
+export type RecordStore = {
+  readonly rows: ProviderRows
+  readonly place: RecordPlace
+  readonly secrets: Secrets
+  readonly now: () => Date
+  /** How long a registered client is kept after it was last used. */
+  readonly clientMs: number
+}
+
+/** Stores the records of one model of one issuer in PostgreSQL: ids as digests, payloads sealed. */
+export class RecordAdapter implements Adapter {
+  readonly #store: RecordStore
+  readonly #model: string
+
+  constructor(store: RecordStore, model: string) {
+    this.#store = store
+    this.#model = model
+  }
+
+  async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
+    const { rows, place } = this.#store
+    const now = this.#store.now()
+    const isClient = this.#model === 'Client'
+    const lastsMs = isClient ? this.#store.clientMs : (expiresIn ?? 0) * 1_000
+    const record = {
+      model: this.#model,
+      id,
+      sealedPayload: this.#seal(payload),
+      grantId: this.#model === 'Grant' ? id : payload.grantId,
+      uid: payload.uid,
+      clientId: isClient ? id : undefined,
+      customerRef: payload.accountId,
+      expiresAt: lastsMs === 0 ? null : new Date(now.getTime() + lastsMs),
+    }
+    await rows.write((sql) => saveRecord(sql, place, record, now))
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    const { rows, place, now } = this.#store
+    const of = { model: this.#model, id }
+    return this.#opened(await rows.read((sql) => findRecord(sql, place, of, now())))
+  }
+
+  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    const { rows, place, now } = this.#store
+    const of = { model: this.#model, uid }
+    return this.#opened(await rows.read((sql) => findRecordByUid(sql, place, of, now())))
+  }
+
+  /** The device flow is off. */
+  findByUserCode(): Promise<undefined> {
+    return Promise.resolve(undefined)
+  }
+
+  /** The library looks first and consumes then: of two requests that both saw the record unused, one is refused here. */
+  async consume(id: string): Promise<void> {
+    const { rows, place, now } = this.#store
+    const of = { model: this.#model, id }
+    const isConsumed = await rows.write((sql) => consumeRecord(sql, place, of, now()))
+    if (!isConsumed) throw new errors.InvalidGrant('it was used before')
+  }
+
+  async destroy(id: string): Promise<void> {
+    const { rows, place } = this.#store
+    await rows.write((sql) => removeRecord(sql, place, { model: this.#model, id }))
+  }
+
+  /** The library calls it once for each model; the first call ends everything of the grant. */
+  async revokeByGrantId(grantId: string): Promise<void> {
+    const { rows, place, now } = this.#store
+    const { providerId, issuer } = place
+    await rows.write((sql) => revokeGrant(sql, providerId, { issuer, grantId }, now()))
+  }
+
+  #seal(payload: AdapterPayload): string {
+    const { place, secrets } = this.#store
+    return secrets.seal(JSON.stringify(payload), recordPayloadPlace(place.providerId))
+  }
+
+  #opened(record: StoredRecord | undefined): AdapterPayload | undefined {
+    if (record === undefined) return undefined
+    const { place, secrets } = this.#store
+    const text = secrets.open(record.sealedPayload, recordPayloadPlace(place.providerId))
+    const payload = JSON.parse(text) as AdapterPayload
+    const { consumedAt } = record
+    return consumedAt === null
+      ? payload
+      : { ...payload, consumed: Math.floor(consumedAt.getTime() / 1_000) }
+  }
+}

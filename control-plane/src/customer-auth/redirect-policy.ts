@@ -1,0 +1,42 @@
+/** Which addresses clients may be redirected to. */
+export type RedirectPolicy = {
+  /** Each with the hosts below it, in lower case. */
+  readonly hosts: readonly string[]
+  readonly schemes: readonly string[]
+  readonly isAnyHttpsAllowed: boolean
+}
+
+const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+export function isLoopback({ hostname }: URL): boolean {
+  return loopbackHosts.has(hostname)
+}
+
+/** Returns what is wrong with the redirect URI; undefined: nothing. */
+export function faultOfRedirect(uri: unknown, policy: RedirectPolicy): string | undefined {
+  if (typeof uri !== 'string' || !URL.canParse(uri)) return 'is not a URL'
+  const url = new URL(uri)
+  if (uri.includes('#')) return 'must not have a fragment'
+  if (url.username !== '' || url.password !== '') return 'must not have a user name or password'
+  const scheme = url.protocol.slice(0, -1)
+  if (scheme === 'http') {
+    return isLoopback(url) ? undefined : 'must use https unless it leads to this machine'
+  }
+  if (scheme !== 'https') {
+    return policy.schemes.includes(scheme) ? undefined : 'has a scheme that is not allowed here'
+  }
+  // A host in a URL may contain semicolons, which would end a directive of the consent page's security policy.
+  if (/[^\w.:[\]-]/.test(url.hostname)) return 'has a host that is not a domain name'
+  if (policy.isAnyHttpsAllowed || isLoopback(url)) return undefined
+  const isKnown = policy.hosts.some(
+    (host) => url.hostname === host || url.hostname.endsWith(`.${host}`),
+  )
+  return isKnown ? undefined : 'leads to a host that is not allowed here'
+}
+
+/** Whether a client with this redirect URI runs on the machine of its user. */
+export function isOfNativeClient(uri: string): boolean {
+  if (!URL.canParse(uri)) return false
+  const url = new URL(uri)
+  return url.protocol === 'http:' ? isLoopback(url) : url.protocol !== 'https:'
+}

@@ -1,0 +1,79 @@
+import { environments } from '@tollgate/schemas/environment'
+import type { ApiServer } from '../http/api-server.ts'
+import type { AppParts } from '../http/app-parts.ts'
+import { errorAnswer, noSuchServer } from './answers.ts'
+import type { CustomerAuth } from './customer-auth.ts'
+import { jwks, metadata, resume, token } from './endpoints.ts'
+import { formOf, headersOf, queryOf, sendAnswer, takeBytes } from './read-request.ts'
+import { revoke } from './revoke-endpoint.ts'
+import type { AuthAnswer } from './run-provider.ts'
+import { registerAuthOperations } from './register-operations.ts'
+import {
+  allowBrowsers,
+  authorizeClient,
+  registerClient,
+  requireForm,
+  type Served,
+} from './served-request.ts'
+import { userinfo } from './userinfo-endpoint.ts'
+
+/** Where the proxy of an MCP server forwards what is for its authorization server. */
+const mountPath = '/oauth/:environment/:subdomain/*'
+
+/** The authorization servers of all MCP servers, and the operations that lead to them. */
+export function registerCustomerAuth(app: ApiServer, parts: AppParts, auth: CustomerAuth): void {
+  void app.register((instance, _options, done) => {
+    takeBytes(instance)
+    instance.route({
+      method: ['GET', 'POST', 'OPTIONS'],
+      url: mountPath,
+      schema: { hide: true },
+      handler: async (request, reply) => {
+        const { environment, subdomain, '*': path } = request.params as Record<string, string>
+        const known = environments.find((each) => each === environment)
+        // `{issuer}/oauth/token` may come with or without its own `oauth`.
+        const endpoint = (path ?? '').replace(/^oauth\//, '')
+        allowBrowsers(reply, endpoint)
+        if (request.method === 'OPTIONS') return reply.code(204).send()
+        const issuer = known && (await auth.issuers.find(known, subdomain ?? ''))
+        const answer =
+          issuer === undefined
+            ? noSuchServer()
+            : await answerAt({ parts, auth, issuer, request }, endpoint)
+        return sendAnswer(reply, answer)
+      },
+    })
+    registerAuthOperations(instance, parts, auth)
+    done()
+  })
+}
+
+async function answerAt(served: Served, endpoint: string): Promise<AuthAnswer> {
+  const { issuer, request } = served
+  const headers = headersOf(request)
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  switch (`${method} ${endpoint}`) {
+    case 'GET .well-known/oauth-authorization-server':
+      return metadata(issuer)
+    case 'GET jwks':
+      return jwks(issuer)
+    case 'GET authorize':
+      return authorizeClient(served, queryOf(request))
+    case 'POST authorize':
+      return authorizeClient(served, await formOf(request))
+    case 'POST register':
+      return registerClient(served)
+    case 'POST token':
+      return requireForm(request) ?? token(issuer, await formOf(request), headers)
+    case 'POST revoke':
+      return revoke(issuer, headers, await formOf(request))
+    case 'GET userinfo':
+    case 'POST userinfo':
+      return userinfo(issuer, headers)
+  }
+  const [, uid] = /^authorize\/([\w-]+)$/.exec(endpoint) ?? []
+  if (method === 'GET' && uid !== undefined) {
+    return resume(issuer, uid, queryOf(request).get('proof'), headers)
+  }
+  return errorAnswer(404, 'invalid_request', 'There is nothing at this address.')
+}

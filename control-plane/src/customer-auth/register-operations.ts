@@ -1,0 +1,131 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { decodeJwt } from 'jose'
+import type { ApiServer } from '../http/api-server.ts'
+import type { AppParts } from '../http/app-parts.ts'
+import { errorAnswer } from './answers.ts'
+import { givenClientOf } from './client-credentials.ts'
+import type { CustomerAuth } from './customer-auth.ts'
+import { token } from './endpoints.ts'
+import type { Issuer } from './issuers.ts'
+import { formOf, headersOf, queryOf, sendAnswer } from './read-request.ts'
+import { allowBrowsers, registerClient, requireForm } from './served-request.ts'
+import { revoke } from './revoke-endpoint.ts'
+import type { AuthAnswer } from './run-provider.ts'
+import { bearerOf, userinfo } from './userinfo-endpoint.ts'
+
+const basePath = '/v1/customer/auth'
+
+/**
+ * The same servers at one address for all MCP servers. Which one is meant follows from the product, the resource, the client
+ * or the token.
+ */
+export function registerAuthOperations(app: ApiServer, parts: AppParts, auth: CustomerAuth): void {
+  const { issuers } = auth
+  const schema = { hide: true }
+  const serve =
+    (answer: (request: FastifyRequest) => Promise<AuthAnswer>) =>
+    async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      allowBrowsers(reply, request.url.includes('/authorize') ? 'authorize' : '')
+      return sendAnswer(reply, await answer(request))
+    }
+
+  for (const endpoint of ['register', 'token', 'revoke', 'userinfo']) {
+    app.options(`${basePath}/${endpoint}`, { schema }, async (_request, reply) => {
+      allowBrowsers(reply, endpoint)
+      return reply.code(204).send()
+    })
+  }
+
+  app.post(
+    `${basePath}/register`,
+    { schema },
+    serve(async (request) => {
+      const productRef = queryOf(request).get('product_ref')
+      if (productRef === null || productRef === '') {
+        return errorAnswer(400, 'invalid_request', 'Name the product in `product_ref`.')
+      }
+      const issuer = await issuers.findOfProduct(productRef)
+      return issuer === undefined
+        ? errorAnswer(400, 'invalid_request', `Product ${productRef} has no MCP server.`)
+        : registerClient({ parts, auth, issuer, request })
+    }),
+  )
+
+  app.get(
+    `${basePath}/authorize`,
+    { schema },
+    serve(async (request) => {
+      const query = queryOf(request)
+      const issuer = await issuerOf(auth, query, query.get('client_id') ?? undefined)
+      if (issuer === undefined) return unknownClient(400)
+      // Its cookies and the rest of the flow belong to the issuer's own address.
+      const location = `${issuer.address.issuer}/oauth/authorize?${query.toString()}`
+      return { status: 302, headers: { location, 'cache-control': 'no-store' }, body: '' }
+    }),
+  )
+
+  app.post(
+    `${basePath}/token`,
+    { schema },
+    serve(async (request) => {
+      const refused = requireForm(request)
+      if (refused !== undefined) return refused
+      const [form, headers] = [await formOf(request), headersOf(request)]
+      const issuer = await issuerOf(auth, form, givenClientOf(headers, form)?.clientId)
+      return issuer === undefined ? unknownClient(401) : token(issuer, form, headers)
+    }),
+  )
+
+  app.post(
+    `${basePath}/revoke`,
+    { schema },
+    serve(async (request) => {
+      const [form, headers] = [await formOf(request), headersOf(request)]
+      const issuer = await issuerOf(auth, form, givenClientOf(headers, form)?.clientId)
+      return issuer === undefined ? unknownClient(401) : revoke(issuer, headers, form)
+    }),
+  )
+
+  app.get(
+    `${basePath}/userinfo`,
+    { schema },
+    serve(async (request) => {
+      const headers = headersOf(request)
+      return userinfo(await issuerOfToken(auth, bearerOf(headers)), headers)
+    }),
+  )
+}
+
+/** Clients that publish their metadata are known at every server: they name the resource. */
+async function issuerOf(
+  { issuers }: CustomerAuth,
+  parameters: URLSearchParams,
+  clientId: string | undefined,
+): Promise<Issuer | undefined> {
+  const resource = parameters.get('resource')
+  const ofResource = resource === null ? undefined : await issuers.findOfResource(resource)
+  if (ofResource !== undefined) return ofResource
+  const ofToken = await issuerOfToken({ issuers }, parameters.get('token') ?? undefined)
+  if (ofToken !== undefined) return ofToken
+  return clientId === undefined ? undefined : issuers.findOfClient(clientId)
+}
+
+/** By what the token says of itself; whether that is true is checked afterwards. */
+async function issuerOfToken(
+  { issuers }: Pick<CustomerAuth, 'issuers'>,
+  token: string | undefined,
+): Promise<Issuer | undefined> {
+  if (token === undefined) return undefined
+  try {
+    const { aud } = decodeJwt(token)
+    return typeof aud === 'string' ? await issuers.findOfResource(aud) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function unknownClient(status: 400 | 401): AuthAnswer {
+  const description =
+    'The client is not registered. Register it, or name the MCP server in `resource`.'
+  return errorAnswer(status, 'invalid_client', description)
+}

@@ -1,0 +1,84 @@
+import { decodeJwt } from 'jose'
+import { revokeGrant, revokeGrantOfToken } from '@tollgate/domain/customer-auth/access-tokens'
+import { errorAnswer, jsonAnswer } from './answers.ts'
+import { givenClientOf } from './client-credentials.ts'
+import type { Issuer } from './issuers.ts'
+import type { AuthAnswer, AuthRequest } from './run-provider.ts'
+import { isJwt, verifyAccessToken } from './verify-access-token.ts'
+
+/**
+ * RFC 7009. A refresh token ends its grant: other refresh tokens of it and its access tokens. An access token does the same.
+ * A token that is not known is no error: it opens nothing.
+ */
+export async function revoke(
+  issuer: Issuer,
+  headers: AuthRequest['headers'],
+  form: URLSearchParams,
+): Promise<AuthAnswer> {
+  const clientId = await authenticate(issuer, headers, form)
+  if (clientId === undefined) {
+    return errorAnswer(401, 'invalid_client', 'Client authentication failed.', {
+      'www-authenticate': 'Basic realm="token revocation"',
+    })
+  }
+  const token = form.get('token')
+  if (token === null || token === '') {
+    return errorAnswer(400, 'invalid_request', '`token` is missing.')
+  }
+  const isOwn = isJwt(token)
+    ? await revokeAccessToken(issuer, token, clientId)
+    : await revokeRefreshToken(issuer, token, clientId)
+  if (!isOwn) {
+    return errorAnswer(400, 'invalid_grant', 'The token was issued to another client.')
+  }
+  return jsonAnswer(200, { revoked: true, message: 'The token is no longer valid.' })
+}
+
+/** Returns the id of the client that the request proves to come from; a client without a secret proves nothing but names itself. */
+async function authenticate(
+  { provider }: Issuer,
+  headers: AuthRequest['headers'],
+  form: URLSearchParams,
+): Promise<string | undefined> {
+  const given = givenClientOf(headers, form)
+  if (given === undefined) return undefined
+  const client = await provider.Client.find(given.clientId).catch(() => undefined)
+  if (client === undefined) return undefined
+  if (client.clientAuthMethod === 'none') {
+    return given.secret === undefined ? client.clientId : undefined
+  }
+  const { secret } = given
+  if (secret === undefined) return undefined
+  return (await client.compareClientSecret(secret)) ? client.clientId : undefined
+}
+
+async function revokeAccessToken(issuer: Issuer, token: string, clientId: string) {
+  const verified = await verifyAccessToken(issuer, token)
+  if (verified === undefined) return !isOfOtherClient(token, clientId)
+  if (verified.clientId !== clientId) return false
+  const { rows, place, now } = issuer.store
+  await rows.write((sql) => revokeGrantOfToken(sql, place.providerId, verified.jti, now()))
+  return true
+}
+
+/** Of a token that is no good anyway. */
+function isOfOtherClient(token: string, clientId: string): boolean {
+  try {
+    const { client_id: other } = decodeJwt(token)
+    return other !== undefined && other !== clientId
+  } catch {
+    return false
+  }
+}
+
+async function revokeRefreshToken(issuer: Issuer, token: string, clientId: string) {
+  const { provider, store, address } = issuer
+  const found = await provider.RefreshToken.find(token)
+  if (found === undefined) return true
+  if (found.clientId !== clientId) return false
+  const { grantId } = found
+  if (grantId === undefined) return true
+  const of = { issuer: address.issuer, grantId }
+  await store.rows.write((sql) => revokeGrant(sql, store.place.providerId, of, store.now()))
+  return true
+}

@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import inject from 'light-my-request'
+import type Provider from 'oidc-provider'
+
+/** Ties a request for a code to its browser. */
+export const resumeCookie = 'tollgate_resume'
+
+/** A request to an authorization server. */
+export type AuthRequest = {
+  readonly method: 'GET' | 'POST'
+  /** Below `{issuer}/oauth`, with its query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export type AuthAnswer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[]>>
+  readonly body: string
+}
+
+/** Of a request, what the library may see. */
+export const passedHeaders = ['authorization', 'content-type', 'accept', 'accept-language'] as const
+
+/** Of an answer, what the client gets. */
+const answeredHeaders = [
+  ...['content-type', 'location', 'cache-control', 'pragma', 'www-authenticate'],
+  ...['content-security-policy', 'referrer-policy', 'x-content-type-options', 'x-robots-tag'],
+]
+
+type Listener = (
+  request: IncomingMessage & { originalUrl?: string },
+  response: ServerResponse,
+) => void
+
+/**
+ * Lets the library answer a request. It sees the address of the issuer in place of ours, no cookie but the one that ties a
+ * request for a code to its browser, and the whole body at once.
+ */
+export async function runProvider(
+  provider: Provider,
+  { method, path, headers, body }: AuthRequest,
+): Promise<AuthAnswer> {
+  const issuer = new URL(provider.issuer)
+  const mount = `${issuer.pathname.replace(/\/$/, '')}/oauth`
+  const listener = provider.callback() as Listener
+  const answer = await inject(
+    (request, response) => {
+      const received = request as unknown as IncomingMessage & { originalUrl?: string }
+      received.originalUrl = mount + path
+      listener(received, response)
+    },
+    {
+      method,
+      url: path,
+      headers: {
+        ...headers,
+        ...(headers['cookie'] !== undefined && { cookie: ownCookies(headers['cookie']) }),
+        host: issuer.host,
+        'x-forwarded-proto': issuer.protocol.slice(0, -1),
+      },
+      ...(body !== undefined && { payload: body }),
+    },
+  )
+  return {
+    status: answer.statusCode,
+    headers: headersOf(answer.headers),
+    body: answer.payload,
+  }
+}
+
+function ownCookies(text: string): string {
+  const cookies = text.split(';').map((each) => each.trim())
+  return cookies.filter(isOwnCookie).join('; ')
+}
+
+function isOwnCookie(cookie: string): boolean {
+  return cookie.startsWith(`${resumeCookie}=`) || cookie.startsWith(`${resumeCookie}.sig=`)
+}
+
+function headersOf(given: Readonly<Record<string, unknown>>): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {}
+  for (const name of answeredHeaders) {
+    const value = given[name]
+    if (typeof value === 'string') headers[name] = value
+  }
+  const cookies = [given['set-cookie'] ?? []].flat().map(String).filter(isOwnCookie)
+  if (cookies.length > 0) headers['set-cookie'] = cookies
+  return headers
+}

@@ -1,0 +1,99 @@
+import type { JWK } from 'oidc-provider'
+import {
+  addTokenKey,
+  drawTokenKey,
+  listTokenKeys,
+  tokenKeyPlace,
+  type TokenKey,
+} from '@tollgate/domain/customer-auth/token-keys'
+import type { ProviderDatabases } from '@tollgate/platform/database/database'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
+import type { Environment } from '@tollgate/schemas/environment'
+
+/** The private keys of a provider. The first one signs. */
+export type SigningKeys = readonly [JWK & { readonly kid: string }, ...JWK[]]
+
+type SigningKeyParts = {
+  readonly database: ProviderDatabases
+  readonly secrets: Secrets
+  readonly clock: Clock
+}
+
+/** A new key signs nothing before everyone who checks tokens has had time to read it. */
+export const announcedMs = 10 * 60_000
+
+const readAgainMs = 2_000
+const providersMax = 1_000
+
+type Kept = { readonly keys: Promise<SigningKeys>; readonly readAtMs: number }
+
+/**
+ * Reads the keys of providers, and makes one where there is none or where the newest is older than `keyMs`. Keys are kept for
+ * a few seconds, so processes follow each other's rotation.
+ */
+export class KeyRing {
+  readonly #parts: SigningKeyParts
+  readonly #keyMs: number
+  readonly #kept = new Map<string, Kept>()
+
+  constructor(parts: SigningKeyParts, keyMs: number) {
+    this.#parts = parts
+    this.#keyMs = keyMs
+  }
+
+  of(environment: Environment, providerId: string): Promise<SigningKeys> {
+    const name = `${environment} ${providerId}`
+    const nowMs = this.#parts.clock.now()
+    const kept = this.#kept.get(name)
+    if (kept !== undefined && Math.abs(nowMs - kept.readAtMs) < readAgainMs) return kept.keys
+    if (this.#kept.size >= providersMax) this.#kept.clear()
+    const keys = this.#readAgain(environment, providerId, kept?.keys)
+    this.#kept.set(name, { keys, readAtMs: nowMs })
+    // What failed is not kept.
+    keys.catch(() => this.#kept.delete(name))
+    return keys
+  }
+
+  /** The same array as before where nothing changed, so that what was made of it stays. */
+  async #readAgain(
+    environment: Environment,
+    providerId: string,
+    before: Promise<SigningKeys> | undefined,
+  ): Promise<SigningKeys> {
+    const [keys, known] = await Promise.all([this.#read(environment, providerId), before])
+    const isSame = known !== undefined && namesOf(known) === namesOf(keys)
+    return isSame ? known : keys
+  }
+
+  async #read(environment: Environment, providerId: string): Promise<SigningKeys> {
+    const rows = this.#parts.database.of(providerId).in(environment)
+    const now = new Date(this.#parts.clock.now())
+    const staleBefore = new Date(now.getTime() - this.#keyMs)
+    const list = () => rows.read((sql) => listTokenKeys(sql, providerId))
+    let keys = await list()
+    const [newest] = keys
+    if (newest === undefined || newest.activeFrom < staleBefore) {
+      const activeFrom = newest === undefined ? now : new Date(now.getTime() + announcedMs)
+      const drawn = await drawTokenKey(this.#parts.secrets, providerId, activeFrom)
+      const unlessActiveSince = newest === undefined ? new Date(0) : staleBefore
+      await rows.write((sql) => addTokenKey(sql, drawn, { unlessActiveSince, now }))
+      keys = await list()
+    }
+    return this.#inOrder(keys, now)
+  }
+
+  #inOrder(keys: readonly TokenKey[], now: Date): SigningKeys {
+    const signing = keys.find(({ activeFrom }) => activeFrom <= now) ?? keys.at(-1)!
+    const ordered = [signing, ...keys.filter((each) => each !== signing)]
+    return ordered.map((key) => this.#open(key)) as unknown as SigningKeys
+  }
+
+  #open({ providerId, sealedPrivateJwk }: TokenKey): JWK {
+    return JSON.parse(this.#parts.secrets.open(sealedPrivateJwk, tokenKeyPlace(providerId))) as JWK
+  }
+}
+
+function namesOf(keys: SigningKeys): string {
+  return keys.map(({ kid }) => kid).join()
+}

@@ -1,0 +1,46 @@
+import { findCustomer } from '@tollgate/domain/customers/repository'
+import { errorAnswer, jsonAnswer } from './answers.ts'
+import { claimsOf } from './claims.ts'
+import type { Issuer } from './issuers.ts'
+import type { AuthAnswer, AuthRequest } from './run-provider.ts'
+import { verifyAccessToken } from './verify-access-token.ts'
+
+/** Returns the bearer token of the Authorization header. */
+export function bearerOf(headers: AuthRequest['headers']): string | undefined {
+  const [, token] = /^Bearer +(\S+)$/i.exec(headers['authorization'] ?? '') ?? []
+  return token
+}
+
+/** Answers who the customer of an access token is, as far as its scopes go. */
+export async function userinfo(
+  issuer: Issuer | undefined,
+  headers: AuthRequest['headers'],
+): Promise<AuthAnswer> {
+  const token = bearerOf(headers)
+  if (token === undefined) {
+    return errorAnswer(401, 'invalid_token', 'The access token is missing.', {
+      'www-authenticate': 'Bearer',
+    })
+  }
+  const verified = issuer && (await verifyAccessToken(issuer, token))
+  if (issuer === undefined || verified === undefined) return badToken()
+  const { rows, place } = issuer.store
+  const customer = await rows.read((sql) =>
+    findCustomer(sql, place.providerId, verified.customerRef),
+  )
+  if (customer === undefined) return badToken()
+  const { sub, email, name } = claimsOf(customer)
+  return jsonAnswer(200, {
+    sub,
+    customerRef: sub,
+    ...(verified.scopes.includes('email') && { email }),
+    ...(verified.scopes.includes('profile') && name !== undefined && { name }),
+  })
+}
+
+function badToken(): AuthAnswer {
+  const description = 'The access token expired, was revoked, or is of another issuer.'
+  return errorAnswer(401, 'invalid_token', description, {
+    'www-authenticate': `Bearer error="invalid_token", error_description="${description}"`,
+  })
+}

@@ -1,0 +1,57 @@
+import { serviceTokenOf } from '@tollgate/domain/api-keys/service-token'
+import {
+  listHeldReferences,
+  listProvidersOfCustomers,
+} from '@tollgate/domain/customers/customer-owners'
+import type { Database } from '@tollgate/platform/database/database'
+import { isSecret } from '@tollgate/platform/service/folder-secret'
+import { environments } from '@tollgate/schemas/environment'
+import {
+  customerOwnersPath,
+  customerOwnersResponseSchema,
+  customerOwnersSchema,
+  type CustomerOwnersResponse,
+} from '@tollgate/schemas/http/customer-owners'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../api-server.ts'
+import { bearerToken } from '../plugins/authentication.ts'
+
+/**
+ * Tells ingest whose customers messages on the bus name. It looks across providers and environments, as messages come
+ * without a key; a caller that does not know the secret of the services finds no route here.
+ */
+export function registerCustomerOwnersRoute(
+  app: ApiServer,
+  database: Database,
+  serviceSecret: string,
+): void {
+  const token = serviceTokenOf(serviceSecret, customerOwnersPath)
+  app.post(
+    customerOwnersPath,
+    {
+      onRequest: (request, _reply, done) => {
+        if (isSecret(token, bearerToken(request) ?? '')) done()
+        else done(refusals.routeNotFound(request.method, request.url))
+      },
+      schema: {
+        hide: true,
+        body: customerOwnersSchema,
+        response: { 200: customerOwnersResponseSchema },
+      },
+    },
+    async ({ body: { references, providerId } }) => {
+      const owners = new Map<string, CustomerOwnersResponse['owners'][number]>()
+      for (const environment of environments) {
+        const sql = database.in(environment)
+        const held =
+          providerId === undefined
+            ? await listProvidersOfCustomers(sql, references)
+            : await listHeldReferences(sql, providerId, references)
+        for (const { reference, providerId } of held) {
+          owners.set(reference, [...(owners.get(reference) ?? []), { providerId, environment }])
+        }
+      }
+      return { owners: references.map((reference) => owners.get(reference) ?? []) }
+    },
+  )
+}

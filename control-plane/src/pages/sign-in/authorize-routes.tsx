@@ -1,0 +1,130 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  enrolSignedInCustomer,
+  findCustomerOfEmail,
+} from '@tollgate/domain/customer-auth/enrol-customer'
+import type { BrowserSession } from '@tollgate/domain/customer-auth/browser-sessions'
+import type { Customer } from '@tollgate/domain/customers/repository'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import {
+  allowClient,
+  findInteraction,
+  refuseClient,
+  type OpenInteraction,
+} from '../../customer-auth/interactions.ts'
+import { authorizePath } from '../../customer-auth/issuers.ts'
+import type { ApiServer } from '../../http/api-server.ts'
+import { commit } from '../../http/commit.ts'
+import { originOf, type Caller } from '../../http/plugins/authentication.ts'
+import { read } from '../../http/read.ts'
+import { requireProduct, requireProvider } from '../../http/require.ts'
+import { formFields } from '../form-fields.ts'
+import type { PageParts } from '../frame.ts'
+import { sendPage } from '../page.tsx'
+import { ProblemError, problems } from '../problem.tsx'
+import { noForeignOrigins, securityHeaders } from '../security-headers.ts'
+import { ConsentPage } from './consent-page.tsx'
+import { registerSignInForms, showSignIn, type Exchange } from './sign-in-routes.tsx'
+import { readVisitor, type SignInParts, type Visitor } from './visitor.ts'
+
+const pagePath = `${authorizePath}/:sid`
+
+/** Where a person signs in for a client and allows it, or does not. */
+export function registerAuthorizePages(app: ApiServer, parts: SignInParts): void {
+  const schema = { hide: true }
+  registerSignInForms(
+    app,
+    parts,
+    pagePath,
+    async (exchange) => (await open(parts, exchange)).visitor,
+  )
+
+  app.get(pagePath, { schema }, async (request, reply) => {
+    const { visitor, interaction } = await open(parts, { request, reply })
+    if (visitor.session === undefined) return showSignIn(parts, { request, reply }, visitor)
+    const product = await requireProduct(
+      parts.pages,
+      visitor.caller,
+      interaction.issuer.server.productRef,
+    )
+    void reply.headers(headersOf(interaction))
+    const { client } = interaction
+    const shown = { visitor, client, productName: product.name }
+    return sendPage(reply, 200, <ConsentPage {...shown} />)
+  })
+
+  app.post(`${pagePath}/answer`, { schema }, async (request, reply) => {
+    const { visitor, interaction } = await open(parts, { request, reply })
+    // The policy of the answer counts as well, for browsers that follow it from here.
+    void reply.headers(headersOf(interaction))
+    return answer(parts, { request, reply }, visitor, interaction)
+  })
+}
+
+async function answer(
+  { pages }: SignInParts,
+  { request, reply }: Exchange,
+  { session, path }: Visitor,
+  interaction: OpenInteraction,
+): Promise<FastifyReply> {
+  const { answer: given } = formFields(request)
+  if (given === 'refuse') return reply.redirect(await refuseClient(interaction), 303)
+  if (session === undefined || given !== 'allow') return reply.redirect(path, 303)
+  const customer = await enrol(pages, request, interaction, session)
+  return reply.redirect(await allowClient(interaction, customer.reference), 303)
+}
+
+async function enrol(
+  pages: PageParts,
+  request: FastifyRequest,
+  { issuer }: OpenInteraction,
+  session: BrowserSession,
+): Promise<Customer> {
+  const { productRef } = issuer.server
+  const caller = callerOf({ issuer })
+  const { cycleMode } = await requireProvider(pages, caller)
+  const known = await read(pages, caller, (sql) =>
+    findCustomerOfEmail(sql, caller.providerId, session.email),
+  )
+  const operation: Operation = {
+    ...caller,
+    now: new Date(pages.clock.now()),
+    actor: { ...originOf(request), name: `customer:${known?.reference ?? 'new'}` },
+    requestId: request.id,
+    idempotencyKey: null,
+  }
+  return commit(pages, operation, (work) =>
+    enrolSignedInCustomer(work, session, { productRef, cycleMode }),
+  )
+}
+
+type Opened = { readonly visitor: Visitor; readonly interaction: OpenInteraction }
+
+async function open(parts: SignInParts, exchange: Exchange): Promise<Opened> {
+  const { sid = '' } = exchange.request.params as { readonly sid?: string }
+  const interaction = await findInteraction(parts.auth.issuers, sid)
+  if (interaction === undefined) throw new ProblemError(problems.signInEnded)
+  const path = `${parts.pages.basePath}${authorizePath}/${sid}`
+  const visitor = await readVisitor(parts, exchange, callerOf(interaction), path)
+  if (interaction.interaction.result !== undefined) {
+    throw new ProblemError(problems.signInEnded, visitor.frame)
+  }
+  return { visitor, interaction }
+}
+
+function callerOf({ issuer }: Pick<OpenInteraction, 'issuer'>): Caller {
+  const { providerId, environment } = issuer.server
+  return { providerId, environment }
+}
+
+/** The form's answer redirects to the issuer and from there to the client, and browsers hold both to the page's policy. */
+function headersOf({ issuer, client }: OpenInteraction): Readonly<Record<string, string>> {
+  const forms = [new URL(issuer.address.issuer).origin, sourceOf(client.redirectUri)]
+  return securityHeaders({ ...noForeignOrigins, forms })
+}
+
+/** As a policy names it; its grammar has no IPv6 address. */
+function sourceOf(redirectUri: string): string {
+  const { protocol, hostname, origin } = new URL(redirectUri)
+  return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? origin : protocol
+}

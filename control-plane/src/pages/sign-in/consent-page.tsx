@@ -1,0 +1,81 @@
+import type { ReactElement } from 'react'
+import type { OpenInteraction } from '../../customer-auth/interactions.ts'
+import { isOfNativeClient } from '../../customer-auth/redirect-policy.ts'
+import type { PlainKey } from '../texts/texts.ts'
+import { Page } from '../page.tsx'
+import { PostForm } from '../post-form.tsx'
+import { SignedInAs } from './sign-in-pages.tsx'
+import type { Visitor } from './visitor.ts'
+
+type ConsentPageProps = {
+  readonly visitor: Visitor
+  readonly client: OpenInteraction['client']
+  /** Of the product that the client is to use. */
+  readonly productName: string
+}
+
+const scopeTexts: Readonly<Record<string, PlainKey>> = {
+  openid: 'signIn:scopeOpenid',
+  profile: 'signIn:scopeProfile',
+  email: 'signIn:scopeEmail',
+}
+
+/** Anyone can register a client under any name, so the page shows where the client comes from and where it leads. */
+export function ConsentPage({ visitor, client, productName }: ConsentPageProps): ReactElement {
+  const { frame } = visitor
+  const { t } = frame
+  const name = client.name ?? t('signIn:clientUnnamed')
+  const isLocal = isOfNativeClient(client.redirectUri)
+  const host = publisherOf(client.clientId)
+  return (
+    <Page frame={frame} title={t('signIn:consentTitle', { client: name })} narrow>
+      <section className="card">
+        <h1>{t('signIn:consentTitle', { client: name })}</h1>
+        <p>{t('signIn:consentText', { client: name, name: productName })}</p>
+        <dl className="facts">
+          <div className="broad">
+            <dt>{t('signIn:clientPublisher')}</dt>
+            <dd>{host ?? t('signIn:clientUnverified')}</dd>
+          </div>
+          <div className="broad">
+            <dt>{t('signIn:clientRedirect')}</dt>
+            <dd>
+              {isLocal && `${t('signIn:redirectLocal')}: `}
+              {redirectHostOf(client.redirectUri)}
+            </dd>
+          </div>
+          <div className="broad">
+            <dt>{t('signIn:clientMay')}</dt>
+            {client.scopes.map((scope) => (
+              <dd key={scope}>{t(scopeTexts[scope] ?? 'signIn:scopeOpenid')}</dd>
+            ))}
+          </div>
+        </dl>
+        {isLocal && <p className="quiet">{t('signIn:localWarning')}</p>}
+        <PostForm page={visitor} path="/answer">
+          <div className="actions">
+            <button className="button main" type="submit" name="answer" value="allow">
+              {t('signIn:allow')}
+            </button>
+            <button className="button" type="submit" name="answer" value="refuse">
+              {t('signIn:refuse')}
+            </button>
+          </div>
+        </PostForm>
+        <SignedInAs visitor={visitor} />
+      </section>
+    </Page>
+  )
+}
+
+/** The host that publishes the client's metadata, whose address is the client's id. */
+function publisherOf(clientId: string): string | undefined {
+  return clientId.startsWith('https://') && URL.canParse(clientId)
+    ? new URL(clientId).host
+    : undefined
+}
+
+function redirectHostOf(redirectUri: string): string {
+  const { protocol, host } = new URL(redirectUri)
+  return /^https?:$/.test(protocol) ? host : `${protocol}//${host}`
+}

@@ -1,0 +1,179 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { countAuthAttempt, type AttemptKind } from '@tollgate/domain/customer-auth/attempts'
+import { endBrowserSession } from '@tollgate/domain/customer-auth/browser-sessions'
+import {
+  drawCode,
+  findSignInEmail,
+  saveSignIn,
+  tryCode,
+} from '@tollgate/domain/customer-auth/sign-in-codes'
+import { networkOf } from '@tollgate/domain/console/network-of'
+import type { ApiServer } from '../../http/api-server.ts'
+import { formFields } from '../form-fields.ts'
+import { sendPage } from '../page.tsx'
+import { ProblemError, problems } from '../problem.tsx'
+import { inboxPath } from './inbox-page.tsx'
+import { CodePage, EmailPage } from './sign-in-pages.tsx'
+import { forgetSignIn, sessionTokenOf, signIn, type SignInParts, type Visitor } from './visitor.ts'
+
+export type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+
+/** Finds whose page it is, or ends the request with a page that says why there is none. */
+type FindVisitor = (exchange: Exchange) => Promise<Visitor>
+
+/** Answers with the page for somebody who is not signed in: for the address, or for the code that was sent to it. */
+export async function showSignIn(
+  parts: SignInParts,
+  { request, reply }: Exchange,
+  visitor: Visitor,
+): Promise<FastifyReply> {
+  const { step } = request.query as { readonly step?: unknown }
+  const email = step === 'code' ? await emailOf(parts, visitor) : undefined
+  return email === undefined
+    ? sendPage(reply, 200, <EmailPage visitor={visitor} />)
+    : sendPage(reply, 200, <CodePage {...codePageOf(parts, visitor, email)} />)
+}
+
+/** The forms of a page that asks for a sign-in, below the page's own path. */
+export function registerSignInForms(
+  app: ApiServer,
+  parts: SignInParts,
+  pagePath: string,
+  find: FindVisitor,
+): void {
+  const { pages } = parts
+  const schema = { hide: true }
+
+  app.post(`${pagePath}/email`, { schema }, async (request, reply) => {
+    const visitor = await find({ request, reply })
+    return requestCode(parts, { request, reply }, visitor)
+  })
+
+  app.post(`${pagePath}/code`, { schema }, async (request, reply) => {
+    const visitor = await find({ request, reply })
+    return enterCode(parts, { request, reply }, visitor)
+  })
+
+  app.post(`${pagePath}/sign-out`, { schema }, async (request, reply) => {
+    const { caller, path } = await find({ request, reply })
+    const { providerId, environment } = caller
+    const token = sessionTokenOf(pages, request, caller)
+    if (token !== undefined) {
+      const rows = pages.database.of(providerId).in(environment)
+      await rows.write((sql) => endBrowserSession(sql, providerId, token))
+    }
+    forgetSignIn(pages, reply, caller)
+    return reply.redirect(path, 303)
+  })
+}
+
+const emailSchema = z.email().max(254)
+
+/** The answer is the same whether or not the address is a customer's. */
+async function requestCode(
+  parts: SignInParts,
+  { request, reply }: Exchange,
+  visitor: Visitor,
+): Promise<FastifyReply> {
+  const { pages, auth } = parts
+  const { caller, frame } = visitor
+  const typed = (formFields(request)['email'] ?? '').trim()
+  const parsed = emailSchema.safeParse(typed)
+  if (!parsed.success) {
+    const notice = { tone: 'bad', text: frame.t('signIn:emailInvalid') } as const
+    return sendPage(reply, 400, <EmailPage visitor={visitor} email={typed} notice={notice} />)
+  }
+  const email = parsed.data
+  if (!auth.mailer.isReady) throw new ProblemError(problems.mailUnavailable, frame)
+  const { codesPerAddressMax, codesPerEmailMax } = auth.config
+  await requireAttempt(parts, visitor, 'code-address', codesPerAddressMax, networkOf(request.ip))
+  const subject = `${caller.providerId} ${email.toLowerCase()}`
+  await requireAttempt(parts, visitor, 'code-email', codesPerEmailMax, subject)
+  await requireAttempt(parts, visitor, 'code-email-day', codesPerEmailMax * windowsPerDay, subject)
+  const code = drawCode()
+  const { providerId, environment } = caller
+  const { browserToken } = visitor
+  const now = new Date(pages.clock.now())
+  await pages.database
+    .of(providerId)
+    .in(environment)
+    .write((sql) => saveSignIn(sql, providerId, { browserToken, email, code }, now))
+  const name = frame.merchant?.name ?? ''
+  try {
+    await auth.mailer.send(caller, {
+      recipient: email,
+      subject: frame.t('signIn:mailSubject', { code, name }),
+      body: frame.t('signIn:mailText', { code, name }),
+    })
+  } catch (error) {
+    request.log.error({ err: error }, 'a code could not be sent')
+    throw new ProblemError(problems.mailUnavailable, frame)
+  }
+  return reply.redirect(`${visitor.path}?step=code`, 303)
+}
+
+async function enterCode(
+  parts: SignInParts,
+  { request, reply }: Exchange,
+  visitor: Visitor,
+): Promise<FastifyReply> {
+  const { pages, auth } = parts
+  const { caller, frame, browserToken, path } = visitor
+  const { guessesPerAddressMax, codeAttemptsMax: attemptsMax } = auth.config
+  await requireAttempt(parts, visitor, 'guess-address', guessesPerAddressMax, networkOf(request.ip))
+  const code = (formFields(request)['code'] ?? '').replaceAll(/[\s-]/g, '')
+  const { providerId, environment } = caller
+  const now = new Date(pages.clock.now())
+  const outcome = await pages.database
+    .of(providerId)
+    .in(environment)
+    .write((sql) => tryCode(sql, providerId, { browserToken, code }, { attemptsMax, now }))
+  if (outcome.kind === 'right') {
+    await signIn(parts, reply, visitor, { email: outcome.email, name: null })
+    return reply.redirect(path, 303)
+  }
+  const mayTryAgain = outcome.kind === 'wrong' && outcome.attemptsLeft > 0
+  const email = mayTryAgain ? await emailOf(parts, visitor) : undefined
+  if (email === undefined) {
+    const notice = { tone: 'bad', text: frame.t('signIn:codeEnded') } as const
+    return sendPage(reply, 400, <EmailPage visitor={visitor} notice={notice} />)
+  }
+  const notice = { tone: 'bad', text: frame.t('signIn:codeWrong') } as const
+  const shown = { ...codePageOf(parts, visitor, email), notice }
+  return sendPage(reply, 400, <CodePage {...shown} />)
+}
+
+const dayMs = 86_400_000
+
+/**
+ * How many windows of codes one email address may use up in a day. Whoever guesses from many networks is limited by the codes
+ * of the address alone: with the defaults to 150 guesses a day, of a million codes.
+ */
+const windowsPerDay = 6
+
+async function requireAttempt(
+  { pages, auth }: SignInParts,
+  { caller, frame }: Visitor,
+  kind: AttemptKind,
+  max: number,
+  subject: string,
+): Promise<void> {
+  const windowMs = kind === 'code-email-day' ? dayMs : auth.config.codeWindowMinutes * 60_000
+  const sql = pages.publisher.database.in(caller.environment)
+  const now = new Date(pages.clock.now())
+  const waitMs = await countAuthAttempt(sql, { kind, max, windowMs }, subject, now)
+  if (waitMs !== undefined) throw new ProblemError(problems.tooManyAttempts, frame)
+}
+
+function emailOf({ pages }: SignInParts, { caller, browserToken }: Visitor) {
+  const { providerId, environment } = caller
+  const now = new Date(pages.clock.now())
+  const rows = pages.database.of(providerId).in(environment)
+  return rows.read((sql) => findSignInEmail(sql, providerId, browserToken, now))
+}
+
+function codePageOf({ pages, auth }: SignInParts, visitor: Visitor, email: string) {
+  const shown = auth.mailer.hasInbox ? `${pages.basePath}${inboxPath}` : undefined
+  return { visitor, email, inboxPath: shown }
+}

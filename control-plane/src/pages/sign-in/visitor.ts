@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  findBrowserSession,
+  startBrowserSession,
+  type BrowserSession,
+} from '@tollgate/domain/customer-auth/browser-sessions'
+import { digestOfParts } from '@tollgate/domain/customer-auth/digest'
+import type { CustomerAuth } from '../../customer-auth/customer-auth.ts'
+import type { Caller } from '../../http/plugins/authentication.ts'
+import { cookieOptions, formTokenOf, isFormToken } from '../cookies.ts'
+import { formFields } from '../form-fields.ts'
+import { frameOf, type Frame, type PageParts } from '../frame.ts'
+import { ProblemError, problems } from '../problem.tsx'
+
+/** What the pages work with that ask for a sign-in. */
+export type SignInParts = { readonly pages: PageParts; readonly auth: CustomerAuth }
+
+/** A browser on a page that asks for a sign-in at one provider. */
+export type Visitor = {
+  readonly caller: Caller
+  readonly frame: Frame
+  /** Address of the page; its forms are below it. */
+  readonly path: string
+  readonly formToken: string
+  /** Of the cookie that each browser has, signed in or not. */
+  readonly browserToken: string
+  /** Undefined: not signed in. */
+  readonly session: BrowserSession | undefined
+}
+
+/** Reads who is there, and gives a browser that is here for the first time its cookie. A form must come from such a page. */
+export async function readVisitor(
+  { pages }: SignInParts,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  caller: Caller,
+  path: string,
+): Promise<Visitor> {
+  const frame = await frameOf(pages, request, caller)
+  const browserToken = browserTokenOf(pages, request, reply)
+  if (request.method === 'POST') {
+    const { formToken } = formFields(request)
+    if (!isFormToken(browserToken, formToken)) throw new ProblemError(problems.staleForm, frame)
+  }
+  const token = request.cookies[sessionCookie(pages, caller)]
+  const session = token === undefined ? undefined : await findSession(pages, caller, token)
+  return { caller, frame, path, formToken: formTokenOf(browserToken), browserToken, session }
+}
+
+function findSession(pages: PageParts, { providerId, environment }: Caller, token: string) {
+  const now = new Date(pages.clock.now())
+  const rows = pages.database.of(providerId).in(environment)
+  return rows.read((sql) => findBrowserSession(sql, providerId, token, now))
+}
+
+/** Remembers that the user of the browser owns the address. */
+export async function signIn(
+  { pages, auth }: SignInParts,
+  reply: FastifyReply,
+  { caller }: Pick<Visitor, 'caller'>,
+  session: BrowserSession,
+): Promise<void> {
+  const { providerId, environment } = caller
+  const token = randomBytes(32).toString('base64url')
+  const now = new Date(pages.clock.now())
+  const lastsMs = auth.config.customerSignedInHours * 3_600_000
+  const expiresAt = new Date(now.getTime() + lastsMs)
+  await pages.database
+    .of(providerId)
+    .in(environment)
+    .write((sql) => startBrowserSession(sql, providerId, { ...session, token, expiresAt }, now))
+  void reply.setCookie(sessionCookie(pages, caller), token, {
+    ...hostCookie(pages),
+    maxAge: Math.floor(lastsMs / 1_000),
+  })
+}
+
+export function forgetSignIn(pages: PageParts, reply: FastifyReply, caller: Caller): void {
+  void reply.clearCookie(sessionCookie(pages, caller), hostCookie(pages))
+}
+
+export function sessionTokenOf(
+  pages: PageParts,
+  request: FastifyRequest,
+  caller: Caller,
+): string | undefined {
+  return request.cookies[sessionCookie(pages, caller)]
+}
+
+function browserTokenOf(pages: PageParts, request: FastifyRequest, reply: FastifyReply): string {
+  const name = cookieName(pages, 'sign_in_browser')
+  const known = request.cookies[name]
+  if (known !== undefined && /^[\w-]{43}$/.test(known)) return known
+  const token = randomBytes(32).toString('base64url')
+  void reply.setCookie(name, token, hostCookie(pages))
+  return token
+}
+
+/** One for each provider and environment: a browser may be signed in at several. */
+function sessionCookie(pages: PageParts, { providerId, environment }: Caller): string {
+  return cookieName(pages, `signed_in_${digestOfParts(environment, providerId).slice(0, 16)}`)
+}
+
+/** With the prefix no other host and no unencrypted page can have set it. */
+function cookieName({ hostedUrl }: PageParts, name: string): string {
+  return isSecure(hostedUrl) ? `__Host-${name}` : name
+}
+
+function hostCookie({ hostedUrl }: PageParts) {
+  return cookieOptions('/', isSecure(hostedUrl))
+}
+
+function isSecure(hostedUrl: string): boolean {
+  return new URL(hostedUrl).protocol === 'https:'
+}

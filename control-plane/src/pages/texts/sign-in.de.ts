@@ -1,0 +1,48 @@
+import type { Translation } from './catalog.ts'
+import type { signInEnglish } from './sign-in.en.ts'
+
+export const signInGerman = {
+  title: 'Anmelden',
+  titleWith: 'Bei {{name}} anmelden',
+  emailText: 'Wir senden einen Code an Ihre E-Mail-Adresse. Sie brauchen kein Passwort.',
+  email: 'E-Mail-Adresse',
+  emailInvalid: 'Geben Sie eine E-Mail-Adresse ein, zum Beispiel ada@example.com.',
+  sendCode: 'Code senden',
+  codeTitle: 'Code eingeben',
+  codeSent: 'Wir haben einen Code an {{email}} gesendet. Er gilt 10 Minuten.',
+  codeInbox: 'Diese Installation versendet keine E-Mails: {{inbox}} zeigt die Nachricht.',
+  codeInboxLink: 'Der Posteingang dieses Rechners',
+  code: 'Code',
+  codeWrong: 'Der Code ist falsch. Prüfen Sie ihn und versuchen Sie es erneut.',
+  codeEnded:
+    'Der Code ist abgelaufen oder wurde zu oft falsch eingegeben. Fordern Sie einen neuen an.',
+  signIn: 'Anmelden',
+  otherEmail: 'Andere E-Mail-Adresse verwenden',
+  signedInAs: 'Angemeldet als {{email}}',
+  consentTitle: '{{client}} zulassen?',
+  consentText: '{{client}} möchte {{name}} für Sie nutzen. Die Nutzung zählt zu Ihrem Tarif.',
+  clientUnnamed: 'Eine Anwendung ohne Namen',
+  clientPublisher: 'Veröffentlicht von',
+  clientUnverified: 'Selbst registriert: Niemand hat den Namen geprüft',
+  clientRedirect: 'Führt Sie zu',
+  redirectLocal: 'Eine Anwendung auf diesem Rechner',
+  localWarning:
+    'Lassen Sie dies nur zu, wenn Sie gerade eine Anwendung auf diesem Rechner verbinden.',
+  clientMay: 'Darf sehen',
+  scopeOpenid: 'Dass Sie Kunde sind',
+  scopeProfile: 'Ihren Namen',
+  scopeEmail: 'Ihre E-Mail-Adresse',
+  allow: 'Zulassen',
+  refuse: 'Nicht zulassen',
+  connectCheckoutTitle: 'Weiter zur Kasse?',
+  connectTopUpTitle: 'Weiter zum Kauf von Guthaben?',
+  connectPortalTitle: 'Weiter zu Ihrem Konto?',
+  connectText: 'Eine Anwendung, die Sie nutzen, hat Ihnen diesen Link gegeben.',
+  connect: 'Weiter',
+  invalidTitle: 'Diese Anfrage ist nicht gültig',
+  invalidText:
+    'Beginnen Sie in Ihrer Anwendung neu. Wenn das nicht hilft, teilen Sie ihren Entwicklern mit, was hier steht:',
+  mailSubject: '{{code}} ist Ihr Code für {{name}}',
+  mailText:
+    '{{code}} ist Ihr Code für die Anmeldung bei {{name}}. Er gilt 10 Minuten.\n\nGeben Sie ihn niemandem. Wenn Sie ihn nicht angefordert haben, ignorieren Sie diese Nachricht.',
+} satisfies Translation<typeof signInEnglish>

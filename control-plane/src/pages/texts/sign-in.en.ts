@@ -1,0 +1,48 @@
+export const signInEnglish = {
+  // The email address, and the code that is sent to it.
+  title: 'Sign in',
+  titleWith: 'Sign in at {{name}}',
+  emailText: 'We send a code to your email address. You need no password.',
+  email: 'Email address',
+  emailInvalid: 'Enter an email address, such as ada@example.com.',
+  sendCode: 'Send code',
+  codeTitle: 'Enter the code',
+  codeSent: 'We sent a code to {{email}}. It is valid for 10 minutes.',
+  codeInbox: 'This installation sends no email: {{inbox}} shows the message.',
+  codeInboxLink: 'the inbox of this machine',
+  code: 'Code',
+  codeWrong: 'The code is incorrect. Check it and try again.',
+  codeEnded: 'The code has expired, or was entered incorrectly too often. Request a new one.',
+  signIn: 'Sign in',
+  otherEmail: 'Use another email address',
+  signedInAs: 'Signed in as {{email}}',
+  // What a client is allowed.
+  consentTitle: 'Allow {{client}}?',
+  consentText: '{{client}} asks to use {{name}} for you. What it does counts under your plan.',
+  clientUnnamed: 'An application without a name',
+  clientPublisher: 'Published by',
+  clientUnverified: 'Registered by itself: nobody has checked its name',
+  clientRedirect: 'Leads you to',
+  redirectLocal: 'An application on this machine',
+  localWarning: 'Allow it only if you just started to connect an application on this machine.',
+  clientMay: 'May see',
+  scopeOpenid: 'That you are a customer',
+  scopeProfile: 'Your name',
+  scopeEmail: 'Your email address',
+  allow: 'Allow',
+  refuse: 'Do not allow',
+  // A link from an application.
+  connectCheckoutTitle: 'Continue to the checkout?',
+  connectTopUpTitle: 'Continue to buy credits?',
+  connectPortalTitle: 'Continue to your account?',
+  connectText: 'An application that you use gave you this link.',
+  connect: 'Continue',
+  // A request of an application that cannot be answered.
+  invalidTitle: 'This request is not valid',
+  invalidText:
+    'Start again in your application. If that does not help, tell its makers what it says here:',
+  // The message with the code.
+  mailSubject: '{{code}} is your code for {{name}}',
+  mailText:
+    '{{code}} is your code to sign in at {{name}}. It is valid for 10 minutes.\n\nGive it to nobody. If you did not request it, ignore this message.',
+} as const

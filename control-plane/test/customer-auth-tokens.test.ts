@@ -1,0 +1,377 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { SignJWT, decodeJwt, decodeProtectedHeader, generateKeyPair } from 'jose'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import { readSettings } from '@tollgate/platform/config/settings'
+import type { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
+import { SecretBox } from '@tollgate/platform/secrets/secret-box'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDocumentFetch, isDocumentStored } from '../src/customer-auth/client-documents.ts'
+import { customerAuthSettings } from '../src/customer-auth/customer-auth-settings.ts'
+import { authorize } from '../src/customer-auth/endpoints.ts'
+import { Issuers } from '../src/customer-auth/issuers.ts'
+import {
+  Browser,
+  Caller,
+  createWorld,
+  drawPkce,
+  hosted,
+  liveTemplate,
+  redirectUri,
+  startAuthStack,
+  template,
+  type Client,
+  type World,
+} from './customer-auth-world.ts'
+import type { TestStack } from './test-stack.ts'
+
+/* Tokens, keys, and clients that are not registered by themselves. */
+
+let stack: TestStack
+let world: World
+let caller: Caller
+let client: Client
+
+beforeAll(async () => {
+  stack = await startAuthStack()
+  world = await createWorld(stack)
+  caller = new Caller(stack, world)
+  client = (await caller.register()).body
+})
+afterAll(() => stack.stop())
+
+type CustomerBody = { reference: string }
+
+describe('refresh and revocation', () => {
+  test('RFC 9700 4.14.2: a refresh token is replaced, and an old one ends all that came of it', async () => {
+    const { client: own, tokens } = await caller.connect('rotation@example.com')
+    const second = await caller.refresh(own, tokens.refresh_token)
+    expect(second.status).toBe(200)
+    expect(second.body.refresh_token).not.toBe(tokens.refresh_token)
+    // Within a minute the same request of the same client gets the same answer.
+    const again = await caller.refresh(own, tokens.refresh_token)
+    expect(again.body).toEqual(second.body)
+    await stack.database.in('sandbox')`
+      update oauth_records set expires_at = now() - interval '1 minute'
+      where model = 'RefreshAnswer'`
+    const late = await caller.refresh(own, tokens.refresh_token)
+    expect([late.status, late.body.error]).toEqual([400, 'invalid_grant'])
+    expect((await caller.refresh(own, second.body.refresh_token)).body.error).toBe('invalid_grant')
+    expect((await caller.userinfo(second.body.access_token)).status).toBe(401)
+  })
+
+  test('refreshes at once get one and the same successor', async () => {
+    const { client: own, tokens } = await caller.connect('race@example.com')
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map(() => caller.refresh(own, tokens.refresh_token)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(new Set(answers.map(({ body }) => body.refresh_token)).size).toBe(1)
+    const next = await caller.refresh(own, answers[0]!.body.refresh_token)
+    expect(next.status).toBe(200)
+  })
+
+  test('RFC 6749 6: another client cannot use a refresh token, and gets no kept answer', async () => {
+    const { client: own, tokens } = await caller.connect('thief@example.com')
+    await caller.refresh(own, tokens.refresh_token)
+    const stolen = await caller.refresh(client, tokens.refresh_token)
+    expect([stolen.status, stolen.body.error]).toEqual([400, 'invalid_grant'])
+  })
+
+  test('RFC 6749 6: a refresh cannot widen the scope', async () => {
+    const { client: own, tokens } = await caller.connect('scope@example.com', { scope: 'openid' })
+    const wider = await caller.refresh(own, tokens.refresh_token, { scope: 'openid email' })
+    expect(wider.body.error).toBe('invalid_scope')
+  })
+
+  test('RFC 7009 2.1: a client revokes its own tokens alone, with its secret', async () => {
+    const { client: own, tokens } = await caller.connect('revoke@example.com')
+    const { client_id } = own
+    const foreign = await caller.revoke({ client_id: client.client_id, token: tokens.access_token })
+    expect(foreign.status).toBe(400)
+    const nobody = await caller.revoke({ token: tokens.access_token })
+    expect([nobody.status, nobody.body['error']]).toEqual([401, 'invalid_client'])
+    expect((await caller.userinfo(tokens.access_token)).status).toBe(200)
+    expect((await caller.revoke({ client_id, token: tokens.access_token })).status).toBe(200)
+    expect((await caller.userinfo(tokens.access_token)).status).toBe(401)
+    // With it went the refresh token of the same consent.
+    expect((await caller.refresh(own, tokens.refresh_token)).status).toBe(400)
+  })
+
+  test('RFC 7009 2.2: an unknown token is no error', async () => {
+    const { client_id } = client
+    const { status, body } = await caller.revoke({ client_id, token: 'unknown' })
+    expect([status, body['revoked']]).toEqual([200, true])
+  })
+
+  test('a multipart form revokes, too', async () => {
+    const { client: own, tokens } = await caller.connect('multipart@example.com')
+    const form = new FormData()
+    form.append('client_id', own.client_id)
+    form.append('token', tokens.access_token)
+    const path = '/v1/customer/auth/revoke'
+    const answer = await caller.json<{ revoked: boolean }>(path, { method: 'POST', body: form })
+    expect([answer.status, answer.body.revoked]).toEqual([200, true])
+    expect((await caller.userinfo(tokens.access_token)).status).toBe(401)
+  })
+})
+
+describe('user information', () => {
+  test('RFC 6750 3: a request without a token is challenged', async () => {
+    const { status, headers } = await caller.json(`${caller.base}/userinfo`)
+    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+  })
+
+  test.each([
+    ['a token of another key', { alg: 'ES256' }],
+    ['RFC 8725 3.1: a token without a signature', { alg: 'none' }],
+  ])('%s is refused', async (_, { alg }) => {
+    const { tokens } = await caller.connect('confused@example.com')
+    const payload = decodeJwt(tokens.access_token)
+    const { privateKey } = await generateKeyPair('ES256')
+    const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
+    const forged =
+      alg === 'none'
+        ? `${encode({ alg: 'none', typ: 'at+jwt' })}.${encode(payload)}.`
+        : await new SignJWT(payload).setProtectedHeader({ alg, typ: 'at+jwt' }).sign(privateKey)
+    expect((await caller.userinfo(forged)).status).toBe(401)
+  })
+
+  test('tells no more than the scopes allow', async () => {
+    const { tokens } = await caller.connect('quiet@example.com', { scope: 'openid' })
+    const { body } = await caller.userinfo(tokens.access_token)
+    expect(Object.keys(body).sort()).toEqual(['customerRef', 'sub'])
+  })
+})
+describe('the operations of the API', () => {
+  test('register, authorize, get tokens, read and revoke at one address for all products', async () => {
+    const registered = await caller.json<Client>(
+      `/v1/customer/auth/register?product_ref=${world.productRef}`,
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ client_name: 'Bridge', redirect_uris: [redirectUri] }),
+      },
+    )
+    expect(registered.status).toBe(201)
+    const client = registered.body
+    const { verifier, challenge } = drawPkce()
+    const query = new URL(caller.authorizeUrl(client, challenge)).search
+    const led = await stack.fetch(`/v1/customer/auth/authorize${query}`, { redirect: 'manual' })
+    expect(led.status).toBe(302)
+    expect(led.headers.get('location')).toBe(`${world.issuer}/oauth/authorize${query}`)
+    const callback = await caller.authorize(client, 'bridge@example.com', { challenge })
+    const form = {
+      ...{ grant_type: 'authorization_code', code: callback.searchParams.get('code')! },
+      ...{ redirect_uri: redirectUri, code_verifier: verifier },
+      ...{ client_id: client.client_id, client_secret: client.client_secret! },
+    }
+    const post = <Body>(path: string, body: Record<string, string>) =>
+      caller.json<Body>(path, { method: 'POST', body: new URLSearchParams(body) })
+    const tokens = await post<{ access_token: string }>('/v1/customer/auth/token', form)
+    expect(tokens.status).toBe(200)
+    const authorization = `Bearer ${tokens.body.access_token}`
+    const read = () =>
+      caller.json<{ email: string }>('/v1/customer/auth/userinfo', { headers: { authorization } })
+    expect((await read()).body.email).toBe('bridge@example.com')
+    const { client_id, client_secret } = form
+    const token = tokens.body.access_token
+    const revoked = await post('/v1/customer/auth/revoke', { client_id, client_secret, token })
+    expect(revoked.status).toBe(200)
+    expect((await read()).status).toBe(401)
+  })
+
+  test('refuse a product without an MCP server, and a client that is not known', async () => {
+    const registered = await caller.json<{ error: string }>(
+      '/v1/customer/auth/register?product_ref=prd_UNKNOWN',
+      { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' },
+    )
+    expect([registered.status, registered.body.error]).toEqual([400, 'invalid_request'])
+    const authorized = await caller.json<{ error: string }>(
+      '/v1/customer/auth/authorize?client_id=x',
+    )
+    expect([authorized.status, authorized.body.error]).toEqual([400, 'invalid_client'])
+  })
+})
+
+describe('a client of an agent', () => {
+  test('gets tokens for its customer with its secret, until the customer is deleted', async () => {
+    const { body: customer } = await stack.call<CustomerBody>(
+      world.key,
+      'POST',
+      '/v1/sdk/customers',
+      {
+        email: 'agents@example.com',
+      },
+    )
+    const asked = { customerRef: customer.reference, productRef: world.productRef, name: 'Nightly' }
+    const { status, body } = await stack.call<{ clientId: string; clientSecret: string }>(
+      ...([world.key, 'POST', '/v1/customer/auth/clients', asked] as const),
+    )
+    expect(status).toBe(201)
+    const credentials = Buffer.from(`${body.clientId}:${body.clientSecret}`).toString('base64')
+    const get = () =>
+      caller.token(
+        { grant_type: 'client_credentials', resource: world.proxyUrl },
+        { authorization: `Basic ${credentials}` },
+      )
+    const { body: tokens } = await get()
+    expect(decodeJwt(tokens.access_token)).toMatchObject({
+      ...{ sub: customer.reference, customerRef: customer.reference, aud: world.proxyUrl },
+    })
+    expect(tokens).not.toHaveProperty('refresh_token')
+    expect((await caller.userinfo(tokens.access_token)).body['sub']).toBe(customer.reference)
+    await stack.call(world.key, 'DELETE', `/v1/ui/customers/${customer.reference}?settle=write_off`)
+    expect((await caller.userinfo(tokens.access_token)).status).toBe(401)
+    expect((await get()).body.error).toBe('invalid_client')
+  })
+})
+
+describe('keys', () => {
+  test('are replaced with an overlap, in which tokens of both are taken', async () => {
+    const own = new Caller(stack, await createWorld(stack))
+    const { tokens } = await own.connect('keys@example.com')
+    const pool = stack.database.in('sandbox')
+    const { providerId } = own.world.tenant
+    await pool`
+      update oauth_signing_keys set active_from = active_from - interval '91 days'
+      where provider_id = ${providerId}`
+    const kidsOf = async () =>
+      (await own.json<{ keys: { kid: string }[] }>(`${own.base}/jwks`)).body.keys.map(
+        ({ kid }) => kid,
+      )
+    await expect.poll(kidsOf, { timeout: 15_000, interval: 500 }).toHaveLength(2)
+    const signedBy = async () =>
+      decodeProtectedHeader((await own.connect('keys@example.com')).tokens.access_token).kid
+    const first = decodeProtectedHeader(tokens.access_token).kid
+    // The new key is announced, and does not sign yet.
+    expect(await signedBy()).toBe(first)
+    await pool`
+      update oauth_signing_keys set active_from = active_from - interval '11 minutes'
+      where provider_id = ${providerId}`
+    await expect.poll(signedBy, { timeout: 15_000, interval: 1_000 }).not.toBe(first)
+    expect((await own.userinfo(tokens.access_token)).status).toBe(200)
+  }, 60_000)
+})
+
+describe('a client that publishes its metadata', () => {
+  test('is counted as a registration until its document is stored', async () => {
+    const open = (client_id: string) => {
+      const client = { client_id, token_endpoint_auth_method: 'none' }
+      return new Browser(stack).open(caller.authorizeUrl(client, drawPkce().challenge))
+    }
+    await open('https://10.0.0.1/first.json')
+    const sql = stack.database.in('sandbox')
+    await sql`update customer_auth_attempts set attempts = 1000 where kind = 'register-address'`
+    expect((await open('https://10.0.0.1/second.json')).status).toBe(429)
+    await sql`delete from customer_auth_attempts where kind = 'register-address'`
+  })
+
+  const clientId = 'https://assistant.example/client.json'
+
+  /** The servers of the stack with another way out: what `answer` says comes from the client's address. */
+  async function startIssuer(answer: () => Promise<Response>) {
+    const own = await createWorld(stack)
+    const issuers = new Issuers({
+      database: stack.database,
+      publisher: {
+        ...{ database: stack.database, hotState: stack.hotState, partitionCount: () => 1 },
+        now: () => new Date(),
+      },
+      secrets: new SecretBox([{ id: 'test', bytes: Buffer.alloc(32, 1) }]),
+      clock: stack.clock,
+      outbound: { of: () => ({ fetch: () => answer() }) as unknown as GuardedHttp },
+      logger: createLogger('control-plane', 'silent'),
+      mcpProxyUrls: { sandbox: template, live: liveTemplate },
+      hostedUrl: hosted,
+      config: readSettings(customerAuthSettings, {}),
+      problemPage: (_language, text) => ({ html: text, headers: {} }),
+    })
+    const issuer = (await issuers.findOfProduct(own.productRef))!
+    const url = new URL(
+      new Caller(stack, own).authorizeUrl(
+        { client_id: clientId, token_endpoint_auth_method: 'none' },
+        drawPkce().challenge,
+      ),
+    )
+    return { issuer, start: () => authorize(issuer, url.searchParams, { accept: 'text/html' }) }
+  }
+
+  const document = {
+    client_id: clientId,
+    client_name: 'Assistant',
+    redirect_uris: ['http://127.0.0.1/callback'],
+    scope: 'openid mcp:tools',
+  }
+
+  test('is known by its document, with any port of its loopback redirect', async () => {
+    const { start } = await startIssuer(() => Promise.resolve(Response.json(document)))
+    const { status, headers } = await start()
+    expect([status, headers['location']]).toEqual([
+      303,
+      expect.stringContaining(`${hosted}/customer/authorize/`),
+    ])
+  })
+
+  test.each([
+    ['names another id', () => Response.json({ ...document, client_id: 'https://other.example/' })],
+    ['holds a secret', () => Response.json({ ...document, client_secret: 'secret' })],
+    [
+      'leads to a host that is not allowed',
+      () => Response.json({ ...document, redirect_uris: ['https://evil.example/cb'] }),
+    ],
+    ['is longer than 5 KB', () => Response.json({ ...document, more: 'x'.repeat(6_000) })],
+    ['is missing', () => new Response('', { status: 404 })],
+    ['is elsewhere', () => new Response('', { status: 302, headers: { location: clientId } })],
+    ['is no JSON', () => new Response('<html>')],
+  ])('is refused when its document %s', async (_, answer) => {
+    const { start } = await startIssuer(() => Promise.resolve(answer()))
+    expect((await start()).status).toBe(400)
+  })
+
+  test('keeps its users signed in while its server is away, and gets no new ones', async () => {
+    let isAway = false
+    const { issuer } = await startIssuer(() =>
+      isAway ? Promise.reject(new Error('away')) : Promise.resolve(Response.json(document)),
+    )
+    let mayBeStale = false
+    const fetchDocument = createDocumentFetch({
+      store: issuer.store,
+      policy: { hosts: [], schemes: [], isAnyHttpsAllowed: false },
+      fetch: () =>
+        isAway ? Promise.reject(new Error('away')) : Promise.resolve(Response.json(document)),
+      mayBeStale: () => mayBeStale,
+    })
+    expect((await fetchDocument(clientId)).status).toBe(200)
+    isAway = true
+    await expect(fetchDocument(clientId)).rejects.toThrow('away')
+    mayBeStale = true
+    expect(await (await fetchDocument(clientId)).json()).toMatchObject({ client_id: clientId })
+    // Anyone may call the token endpoint under any name.
+    isAway = false
+    const unknown = `${clientId}?unknown`
+    expect((await fetchDocument(unknown)).status).toBe(200)
+    expect(await isDocumentStored(issuer.store, unknown)).toBe(false)
+  })
+
+  test('is refused where its address is not public, or not https', async () => {
+    const server = createServer((_request, response) => {
+      response.end('{}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    for (const client_id of [
+      `https://127.0.0.1:${port}/client.json`,
+      `http://127.0.0.1:${port}/client.json`,
+      'https://10.0.0.1/client.json',
+    ]) {
+      const url = caller.authorizeUrl(
+        { client_id, token_endpoint_auth_method: 'none' },
+        drawPkce().challenge,
+      )
+      const page = await new Browser(stack).open(url)
+      expect([client_id, page.status, page.location]).toEqual([client_id, 400, undefined])
+    }
+    server.close()
+  })
+})
