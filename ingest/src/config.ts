@@ -14,7 +14,9 @@ import {
   eventLogWriterSettings,
 } from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
-import { parseTrustedProxies } from './http/trusted-proxies.ts'
+import { serviceSecretSettings } from '@tollgate/platform/service/service-secret'
+import { busSettings } from './bus/bus-settings.ts'
+import { trustedProxiesSetting } from '@tollgate/platform/service/trusted-proxies'
 import { parseAcceptedBinary } from './http/uws-binary.ts'
 
 const port = { min: 0, max: 65_535 }
@@ -41,6 +43,7 @@ export const ingestSettings = {
     parse: parseAcceptedBinary,
   },
   dataDir: dataDirSetting,
+  ...serviceSecretSettings,
   ...eventLogSettings,
   ...eventLogWriterSettings,
   ...hotStateSettings,
@@ -99,14 +102,7 @@ export const ingestSettings = {
     30_000,
     milliseconds,
   ),
-  trustedProxies: {
-    variable: 'TOLLGATE_TRUSTED_PROXIES',
-    description:
-      'Proxies in front of this service whose X-Forwarded-* headers are believed: addresses, networks (10.1.0.0/16), or the names ' +
-      'loopback, linklocal and uniquelocal, with commas between. Empty believes nobody',
-    defaultText: '',
-    parse: parseTrustedProxies,
-  },
+  trustedProxies: trustedProxiesSetting,
   trustForwardedHeaders: {
     variable: 'TOLLGATE_TRUST_FORWARDED_HEADERS',
     description: 'Replaced by TOLLGATE_TRUSTED_PROXIES: yes stops the start, no changes nothing',
@@ -236,6 +232,7 @@ export const ingestSettings = {
     30_000,
     milliseconds,
   ),
+  ...busSettings,
   shutdownGraceMs: integerSetting(
     'TOLLGATE_SHUTDOWN_GRACE_MS',
     'Milliseconds requests in flight are given at a stop',

@@ -1,6 +1,7 @@
 import { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
+import { findServiceSecret } from '@tollgate/platform/service/service-secret'
 import type { Registry } from '@tollgate/platform/observability/metrics'
 import type { IngestConfig } from './config.ts'
 import type { DebitDecider } from './domain/debit-decider.ts'
@@ -83,7 +84,7 @@ export async function openDataPlane(
     tailBytes: () => tailParts.tails.bytes,
   })
   return {
-    ...openCaches(config, parts, elsewhere.askForKey),
+    ...openCaches(config, parts, elsewhere.askForKey, await findServiceSecret(config)),
     recorder: new LogRecorder({ log, schemaId, hotState, recentKeys, inFlight: appends, counts }),
     debits: new EntryDebitDecider({
       hotState,
@@ -149,6 +150,7 @@ function openCaches(
   config: IngestConfig,
   { hotState, clock }: OpenedParts,
   askForKey: AskForKey,
+  serviceSecret: string | undefined,
 ): Pick<DataPlane, 'keys' | 'meters'> {
   const ages = { freshMs: config.cacheFreshMs, staleMs: config.cacheStaleMs }
   return {
@@ -156,6 +158,7 @@ function openCaches(
       ...ages,
       keysMax: config.cachedKeysMax,
       refusedMax: config.cachedRefusedKeysMax,
+      serviceSecret,
     }),
     meters: new MetersCache(hotState, { ...ages, providersMax: config.cachedProvidersMax }),
   }

@@ -1,4 +1,5 @@
 import { embeddedFolder } from '@tollgate/platform/config/data-dir'
+import { SettingsError } from '@tollgate/platform/config/settings'
 import { createLogScrubber } from '@tollgate/platform/event-log/files/log-scrubber'
 import { logSetupHealth } from '@tollgate/platform/event-log/log-health'
 import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
@@ -6,8 +7,10 @@ import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import type { Service } from '@tollgate/platform/service/service'
+import { findServiceSecret } from '@tollgate/platform/service/service-secret'
+import { createBus, type Bus } from './bus/bus.ts'
 import type { IngestConfig } from './config.ts'
-import { openDataPlane } from './data-plane.ts'
+import { openDataPlane, type DataPlane } from './data-plane.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
 import { createLogTrimmer } from './event-log/log-trimmer.ts'
 import type { ProjectionFollower } from './hot-state/projection-follower.ts'
@@ -120,15 +123,13 @@ async function run(
     readsTraceHeaders: tracing !== undefined,
   })
   const scrubber = createScrubber(config, parts, metrics)
+  const bus = await openBus(config, parts, metrics, dataPlane, proxy)
   const admin = createAdminServer({
     host: config.adminHost,
     port: config.adminPort,
     metrics,
     liveness: [],
-    readiness: [
-      ...readinessOf(config, parts, dataPlane.follower),
-      ...(scrubber === undefined ? [] : [scrubber.health]),
-    ],
+    readiness: readinessOf(config, parts, dataPlane.follower, [scrubber?.health, bus?.health]),
   })
   await admin.start()
   const port = await front.listen(config.host, config.port)
@@ -136,14 +137,15 @@ async function run(
   const trimmer = createTrimmer(config, parts)
   await trimmer.start()
   await scrubber?.start()
+  await bus?.start()
   return {
     port,
     adminPort: () => admin.port,
     front: front.kind,
     notice,
-    // The front first: what it still answers needs all the others.
+    // The doors first: what they still finish needs all the others.
     stop: async () => {
-      await front.close(config.shutdownGraceMs)
+      await Promise.all([front.close(config.shutdownGraceMs), bus?.stop()])
       dataPlane.follower.stop()
       await trimmer.stop()
       await scrubber?.stop()
@@ -152,6 +154,30 @@ async function run(
       await parts.close()
     },
   }
+}
+
+/** Undefined where no message bus is configured. */
+async function openBus(
+  config: IngestConfig,
+  { logger }: OpenedParts,
+  metrics: Registry,
+  dataPlane: DataPlane,
+  proxy: Proxy,
+): Promise<Bus | undefined> {
+  if (config.natsUrl.length === 0) return undefined
+  const serviceSecret = await findServiceSecret(config)
+  if (serviceSecret === undefined) {
+    throw new SettingsError(
+      'TOLLGATE_SERVICE_SECRET is not set: with TOLLGATE_NATS_URL ingest asks the control plane whose customers messages name',
+    )
+  }
+  return createBus(config, {
+    ...dataPlane,
+    askControlPlane: proxy.post,
+    serviceSecret,
+    logger,
+    metrics,
+  })
 }
 
 function createTrimmer(config: IngestConfig, parts: OpenedParts): Service {
@@ -207,6 +233,7 @@ function readinessOf(
   config: IngestConfig,
   { eventLog, hotState }: OpenedParts,
   follower: ProjectionFollower,
+  optional: readonly (HealthCheck | undefined)[],
 ): HealthCheck[] {
   return [
     { name: 'event-log', check: () => eventLog.checkWritable() },
@@ -216,5 +243,6 @@ function readinessOf(
       name: 'counters-projection',
       check: async () => follower.assertMoving(config.stuckAfterMs),
     },
+    ...optional.filter((each) => each !== undefined),
   ]
 }

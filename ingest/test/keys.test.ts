@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { generateSecretKey } from '@tollgate/domain/api-keys/secret-key'
+import { serviceKeyOf } from '@tollgate/domain/api-keys/service-key'
 import { keyMismatchBody } from '@tollgate/schemas/http/errors'
 import {
   publicationsProgressKey,
@@ -8,6 +9,7 @@ import {
   publishedKinds,
   type PublicationsStart,
 } from '@tollgate/schemas/hot-state/publications'
+import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import { ownKeyPath } from '@tollgate/schemas/http/own-key'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Installation, providerId } from './installation.ts'
@@ -235,5 +237,74 @@ describe('secret keys', () => {
       await installation.hotState.deleteDocument(publicationsStartKey)
       await installation.hotState.deleteDocument(publicationsProgressKey)
     }
+  })
+})
+
+describe('keys of other services', () => {
+  const secret = 'a secret that the services of this test share'
+  let installation: Installation
+  beforeAll(async () => {
+    installation = await Installation.start({ settings: { TOLLGATE_SERVICE_SECRET: secret } })
+  })
+  afterAll(() => installation.remove())
+
+  const postAs = (key: string, of = installation) => of.post(usages, key, body)
+  const keyOf = (environment: 'sandbox' | 'live', holder = providerId, made = secret) =>
+    serviceKeyOf(made, { environment, providerId: holder })
+
+  it('record usage for the provider and environment that they name', async () => {
+    const answers = await Promise.all(
+      ['prv_ONE', 'prv_TWO'].map((holder) => postAs(keyOf('sandbox', holder))),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    // The second time from memory.
+    expect((await postAs(keyOf('sandbox', 'prv_ONE'))).status).toBe(200)
+    const events = await installation.events()
+    expect(events.map((event) => event.providerId).sort()).toEqual([
+      'prv_ONE',
+      'prv_ONE',
+      'prv_TWO',
+    ])
+    expect(await installation.events('live')).toEqual([])
+  })
+
+  it('are malformed keys when made of another secret, or for another provider or environment', async () => {
+    const mac = keyOf('sandbox').slice(-32)
+    for (const key of [
+      keyOf('sandbox', providerId, `${secret}!`),
+      `tgs_live_${providerId}_${mac}`,
+      `tgs_sandbox_prv_OTHER_${mac}`,
+    ]) {
+      const { status, body: refusal } = await postAs(key)
+      expect([status, refusal['code']]).toEqual([401, 'malformed_key'])
+    }
+  })
+
+  it('of live providers are good once the control plane has said that the provider is live', async () => {
+    let isMisplaced = true
+    const asked: string[] = []
+    installation.controlPlane = (request, response) => {
+      asked.push(`${request.url} ${request.headers.authorization}`)
+      const key = { keyId: 'service', providerId, environment: 'live', expiresAtMs: null }
+      response.writeHead(200).end(JSON.stringify({ ...key, isMisplaced }))
+    }
+    const early = await postAs(keyOf('live'))
+    expect([early.status, early.body['message']]).toEqual([403, keyMismatchBody.message])
+    isMisplaced = false
+    await sleep(freshMs)
+    expect((await postAs(keyOf('live'))).status).toBe(200)
+    expect(new Set(asked)).toEqual(new Set([`${ownKeyPath} Bearer ${keyOf('live')}`]))
+    const askedCount = asked.length
+    await sleep(freshMs)
+    installation.controlPlane = (_, response) => response.destroy()
+    expect((await postAs(keyOf('live'))).status).toBe(200)
+    expect(asked).toHaveLength(askedCount)
+  })
+
+  it('are made of the secret of the data folder where no other is configured', async () => {
+    await installation.restart()
+    const folderSecret = await readFolderSecret(installation.dataDir)
+    expect((await postAs(keyOf('sandbox', providerId, folderSecret))).status).toBe(200)
+    expect((await postAs(keyOf('sandbox'))).status).toBe(401)
   })
 })

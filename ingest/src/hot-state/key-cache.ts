@@ -4,6 +4,7 @@ import {
   secretKeyOf,
   sha256OfSecretKey,
 } from '@tollgate/domain/api-keys/secret-key'
+import { holderOfServiceKey, serviceScopes } from '@tollgate/domain/api-keys/service-key'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { apiKeyDocumentKey, type PublishedApiKey } from '@tollgate/schemas/hot-state/documents'
@@ -16,6 +17,8 @@ export type KeyCacheOptions = {
   readonly staleMs: number
   readonly keysMax: number
   readonly refusedMax: number
+  /** Undefined: no service of the installation has keys here. */
+  readonly serviceSecret: string | undefined
 }
 
 type KeyState = Pick<HotState, 'readDocument' | 'incarnation'>
@@ -36,8 +39,10 @@ export class KeyCache implements KeyDirectory {
   constructor(hotState: KeyState, askForKey: AskForKey, clock: Clock, options: KeyCacheOptions) {
     this.#clock = clock
     const check = new PublicationCheck(hotState, 'api-key')
+    const services = new ServiceKeys(options, askForKey)
     this.#documents = new DocumentCache({
-      load: (authorization) => readKey(hotState, check, authorization),
+      load: (authorization) =>
+        services.read(authorization) ?? readKey(hotState, check, authorization),
       loadElsewhere: askForKey,
       freshMs: options.freshMs,
       staleMs: options.staleMs,
@@ -62,6 +67,52 @@ export class KeyCache implements KeyDirectory {
     if (key.expiresAtMs !== null && key.expiresAtMs <= this.#clock.now()) return 'invalid_key'
     if (key.isMisplaced === true) return 'misplaced'
     if (key.scopes !== undefined && !key.scopes.includes('ingest')) return 'forbidden'
+    return key
+  }
+}
+
+/**
+ * Keys of other services of the installation. Only the control plane knows whether a provider is live; a provider that is
+ * live stays live, so it is asked about each of them once.
+ */
+class ServiceKeys {
+  readonly #secret: string | undefined
+  readonly #askForKey: AskForKey
+  readonly #providersMax: number
+  readonly #live = new Set<string>()
+
+  constructor({ serviceSecret, keysMax }: KeyCacheOptions, askForKey: AskForKey) {
+    this.#secret = serviceSecret
+    this.#askForKey = askForKey
+    this.#providersMax = keysMax
+  }
+
+  /** Undefined if the header holds no service key that is valid here. */
+  read(authorization: string): Promise<PublishedApiKey | undefined> | undefined {
+    if (this.#secret === undefined) return undefined
+    const holder = holderOfServiceKey(this.#secret, authorization)
+    if (holder === undefined) return undefined
+    const key: PublishedApiKey = {
+      ...holder,
+      keyId: 'service',
+      expiresAtMs: null,
+      scopes: serviceScopes,
+    }
+    if (holder.environment === 'sandbox' || this.#live.has(holder.providerId)) {
+      return Promise.resolve(key)
+    }
+    return this.#askForLive(authorization, holder.providerId)
+  }
+
+  async #askForLive(
+    authorization: string,
+    providerId: string,
+  ): Promise<PublishedApiKey | undefined> {
+    const key = await this.#askForKey(authorization)
+    if (key !== undefined && key.isMisplaced !== true) {
+      if (this.#live.size >= this.#providersMax) this.#live.clear()
+      this.#live.add(providerId)
+    }
     return key
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ingestSettings } from '../config.ts'
 import { requestHeaders } from './forwarded-headers.ts'
 import type { FallbackRequest } from './http-front.ts'
-import { isTrusted, parseTrustedProxies } from './trusted-proxies.ts'
+import { isTrusted, parseTrustedProxies } from '@tollgate/platform/service/trusted-proxies'
 
 const requestWith = (headers: FallbackRequest['headers']): FallbackRequest => ({
   method: 'GET',

@@ -2,7 +2,11 @@ import type { IncomingHttpHeaders } from 'undici/types/header.js'
 import { requestIdHeader } from '@tollgate/schemas/http/request-id'
 import { forwardedIgnoredHeader } from '@tollgate/schemas/http/forwarded'
 import type { FallbackRequest } from './http-front.ts'
-import { clientAddressOf, isTrusted, type TrustedProxies } from './trusted-proxies.ts'
+import {
+  clientAddressOf,
+  isTrusted,
+  type TrustedProxies,
+} from '@tollgate/platform/service/trusted-proxies'
 
 /** They belong to one connection, not to the message. The length, the date and the id of the request are set by whoever sends. */
 const hopByHop: ReadonlySet<string> = new Set([

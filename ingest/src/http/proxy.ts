@@ -5,7 +5,7 @@ import { bodyWithId, unavailable, unforwardable, unknownMethod } from './answers
 import { answerHeaders, requestHeaders } from './forwarded-headers.ts'
 import type { Answer, FallbackAnswer, FallbackRequest, HeaderList } from './http-front.ts'
 import { knownMethods } from './known-methods.ts'
-import type { TrustedProxies } from './trusted-proxies.ts'
+import type { TrustedProxies } from '@tollgate/platform/service/trusted-proxies'
 
 export type ProxyOptions = {
   /** Origin of the control plane: `http://127.0.0.1:8788`. */

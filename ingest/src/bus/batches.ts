@@ -1,0 +1,24 @@
+/** Hands on together what arrives in one turn of the event loop, so that the log takes it in one step. */
+export class Batches<Item> {
+  readonly #sizeMax: number
+  readonly #handle: (items: readonly Item[]) => void
+  #items: Item[] = []
+
+  constructor(sizeMax: number, handle: (items: readonly Item[]) => void) {
+    this.#sizeMax = sizeMax
+    this.#handle = handle
+  }
+
+  add(item: Item): void {
+    this.#items.push(item)
+    if (this.#items.length >= this.#sizeMax) this.#flush()
+    else if (this.#items.length === 1) setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    if (this.#items.length === 0) return
+    const items = this.#items
+    this.#items = []
+    this.#handle(items)
+  }
+}

@@ -1,0 +1,171 @@
+import type { Logger } from '@tollgate/platform/observability/logger'
+import { bulkRecordsMax } from '@tollgate/schemas/limits'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { isEvent } from '../domain/bulk-events.ts'
+import type { KeyHolder } from '../domain/key-holder.ts'
+import { isBornMeter, meterEvent } from '../domain/meter-events.ts'
+import type { MeterDirectory } from '../domain/meter-directory.ts'
+import { recordAllUsage, type UsageRecordingParts } from '../domain/record-usage.ts'
+import { UnavailableError } from '../domain/unavailable-error.ts'
+import type { BadItemLog } from './bad-item-log.ts'
+import type { BusCounts } from './bus-metrics.ts'
+import { readMessage, type BadItemReason, type BusMessage, type ReadItem } from './bus-message.ts'
+import type { CustomerOwners, Owner } from './customer-owners.ts'
+
+export type BusRecorderParts = UsageRecordingParts & {
+  readonly meters: MeterDirectory
+  readonly nowMs: () => number
+  readonly randomReference: (nowMs: number) => string
+  readonly owners: Pick<CustomerOwners, 'find'>
+  readonly counts: BusCounts
+  readonly badItems: BadItemLog
+  readonly logger: Logger
+}
+
+/** 'retry': some of its items are not in the log, and may be there when the message is tried again. */
+export type Recorded = 'recorded' | 'undecodable' | 'retry'
+
+type Placed = { readonly at: number; readonly index: number; readonly event: MeterEvent }
+
+type Bad = { readonly at: number; readonly index: number; readonly reason: BadItemReason }
+
+type Group = { readonly holder: KeyHolder; readonly placed: Placed[] }
+
+/**
+ * Records messages as calls of `/v1/sdk/meter-events` would be, and returns how each ended, in input order. Items that
+ * are bad are counted and dropped. Every item has an idempotency key, so a message of which a part is in the log can be
+ * tried again as a whole.
+ */
+export async function recordMessages(
+  parts: BusRecorderParts,
+  messages: readonly BusMessage[],
+): Promise<Recorded[]> {
+  const read = messages.map(readMessage)
+  const ends = read.map((items): Recorded => (items === undefined ? 'undecodable' : 'recorded'))
+  const owners = await parts.owners.find(referencesOf(read))
+  const groups = new Map<string, Group>()
+  const bad: Bad[] = []
+  read.forEach((items, at) => {
+    for (const item of items ?? []) {
+      const built = eventOf(parts, item, owners)
+      if (built === 'unavailable') ends[at] = 'retry'
+      else if (typeof built === 'string') bad.push({ at, index: item.index, reason: built })
+      else addTo(groups, built.holder, { at, index: item.index, event: built.event })
+    }
+  })
+  const recorded = await Promise.all([...groups.values()].map((group) => recordGroup(parts, group)))
+  for (const { failed, errors } of recorded) {
+    for (const at of failed) ends[at] = 'retry'
+    for (const { at, error } of errors) {
+      const { subject, sequence } = messages[at]!
+      parts.logger.error(
+        { err: error, subject, sequence },
+        'a message of the bus cannot be recorded',
+      )
+    }
+  }
+  // Of a message that is tried again they are counted at its last attempt.
+  for (const { at, index, reason } of [...bad, ...recorded.flatMap((each) => each.bad)]) {
+    if (ends[at] !== 'retry') parts.badItems.add(messages[at]!, index, reason)
+  }
+  ends.forEach((end, at) => {
+    if (end === 'undecodable') parts.badItems.addUndecodable(messages[at]!)
+  })
+  return ends
+}
+
+function referencesOf(read: readonly (ReadItem[] | undefined)[]): ReadonlySet<string> {
+  const references = new Set<string>()
+  for (const items of read) {
+    for (const item of items ?? []) if (item.kind === 'item') references.add(item.input.customerRef)
+  }
+  return references
+}
+
+function addTo(groups: Map<string, Group>, holder: KeyHolder, placed: Placed): void {
+  const name = `${holder.environment}/${holder.providerId}`
+  const group = groups.get(name)
+  if (group === undefined) groups.set(name, { holder, placed: [placed] })
+  else group.placed.push(placed)
+}
+
+function eventOf(
+  { nowMs, randomReference }: BusRecorderParts,
+  item: ReadItem,
+  owners: ReadonlyMap<string, Owner>,
+): { readonly holder: KeyHolder; readonly event: MeterEvent } | BadItemReason | 'unavailable' {
+  if (item.kind === 'bad') return item.reason
+  const holder = owners.get(item.input.customerRef) ?? 'unavailable'
+  if (holder === 'unknown') return 'unknown_customer'
+  if (holder === 'ambiguous') return 'ambiguous_customer'
+  if (holder === 'unavailable') return holder
+  const event = meterEvent(item.input, { holder, receivedAtMs: nowMs(), randomReference })
+  return isEvent(event) ? { holder, event } : 'timestamp'
+}
+
+type GroupEnd = {
+  /** Messages of which something is not recorded, by their position. */
+  readonly failed: number[]
+  readonly bad: Bad[]
+  /** What is a defect and no outage. */
+  readonly errors: { readonly at: number; readonly error: unknown }[]
+}
+
+async function recordGroup(parts: BusRecorderParts, { holder, placed }: Group): Promise<GroupEnd> {
+  const end: GroupEnd = { failed: [], bad: [], errors: [] }
+  for (let from = 0; from < placed.length; from += bulkRecordsMax) {
+    await recordChunk(parts, holder, placed.slice(from, from + bulkRecordsMax), end)
+  }
+  return end
+}
+
+async function recordChunk(
+  parts: BusRecorderParts,
+  holder: KeyHolder,
+  chunk: readonly Placed[],
+  end: GroupEnd,
+): Promise<void> {
+  try {
+    const bad = await badMeters(parts, holder, chunk)
+    const good = chunk.filter((each) => !bad.has(each))
+    if (good.length > 0) {
+      const events = good.map(({ event }) => event)
+      const recorded = await recordAllUsage(parts, holder, events)
+      for (const { outcome } of recorded) parts.counts.items[outcome] += 1
+    }
+    for (const [{ at, index }, reason] of bad) end.bad.push({ at, index, reason })
+  } catch (error) {
+    const positions = [...new Set(chunk.map(({ at }) => at))]
+    if (error instanceof UnavailableError) {
+      end.failed.push(...positions)
+    } else if (positions.length === 1) {
+      end.failed.push(...positions)
+      end.errors.push({ at: positions[0]!, error })
+    } else {
+      // One message must not keep the others from the log.
+      for (const at of positions) {
+        const alone = chunk.filter((each) => each.at === at)
+        await recordChunk(parts, holder, alone, end)
+      }
+    }
+  }
+}
+
+async function badMeters(
+  { meters }: BusRecorderParts,
+  holder: KeyHolder,
+  chunk: readonly Placed[],
+): Promise<ReadonlyMap<Placed, BadItemReason>> {
+  const bad = new Map<Placed, BadItemReason>()
+  const named = new Set(chunk.map(({ event }) => event.meterName))
+  const names = [...named].filter((name) => !isBornMeter(name))
+  if (names.length === 0) return bad
+  const statuses = await meters.statusOf(holder, names)
+  const statusByName = new Map(names.map((name, at) => [name, statuses[at]!]))
+  for (const each of chunk) {
+    const status = statusByName.get(each.event.meterName)
+    if (status === 'archived') bad.set(each, 'archived_meter')
+    if (status === 'unknown') bad.set(each, 'unknown_meter')
+  }
+  return bad
+}

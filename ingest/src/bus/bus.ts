@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { serviceTokenOf } from '@tollgate/domain/api-keys/service-token'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { Registry } from '@tollgate/platform/observability/metrics'
+import type { HealthCheck } from '@tollgate/platform/service/health'
+import type { Service } from '@tollgate/platform/service/service'
+import { customerOwnersPath } from '@tollgate/schemas/http/customer-owners'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { AskControlPlane } from '../domain/limit-checker.ts'
+import type { MeterDirectory } from '../domain/meter-directory.ts'
+import type { UsageRecordingParts } from '../domain/record-usage.ts'
+import { BadItemLog } from './bad-item-log.ts'
+import { BusCounts, registerBusMetrics } from './bus-metrics.ts'
+import { recordMessages } from './bus-recorder.ts'
+import type { BusConfig } from './bus-settings.ts'
+import { consumeStream } from './consume-stream.ts'
+import { consumeSubjects } from './consume-subjects.ts'
+import type { ConsumerParts, RunningConsumer } from './consumer-parts.ts'
+import { CustomerOwners } from './customer-owners.ts'
+import { HeldMessages } from './held-messages.ts'
+import { connectToNats } from './nats-connection.ts'
+
+export type BusParts = UsageRecordingParts & {
+  readonly meters: MeterDirectory
+  readonly nowMs: () => number
+  readonly randomReference: (nowMs: number) => string
+  readonly askControlPlane: AskControlPlane
+  readonly serviceSecret: string
+  readonly logger: Logger
+  readonly metrics: Registry
+}
+
+export type Bus = Service & { readonly health: HealthCheck }
+
+/**
+ * Consumes usage from the internal message bus. It starts without the bus and connects for as long as it takes; that
+ * the bus is away degrades the service and does not keep it from serving HTTP.
+ */
+export function createBus(config: BusConfig, parts: BusParts): Bus {
+  const consumerParts = createConsumerParts(config, parts)
+  const loop = new BusLoop(config, consumerParts, parts.logger)
+  registerBusMetrics(parts.metrics, consumerParts.counts, {
+    isConnected: () => loop.fault === undefined,
+    messagesInFlight: () => consumerParts.held.count,
+    bytesInFlight: () => consumerParts.held.bytes,
+  })
+  return {
+    health: {
+      name: 'message-bus',
+      onlyDegrades: true,
+      check: () =>
+        loop.fault === undefined ? Promise.resolve() : Promise.reject(new Error(loop.fault)),
+    },
+    start: () => Promise.resolve(loop.start()),
+    stop: () => loop.stop(),
+  }
+}
+
+function createConsumerParts(config: BusConfig, parts: BusParts): ConsumerParts {
+  const counts = new BusCounts()
+  const { logger } = parts
+  const owners = new CustomerOwners({
+    ask: parts.askControlPlane,
+    token: serviceTokenOf(parts.serviceSecret, customerOwnersPath),
+    providerId: config.natsProvider === '' ? undefined : config.natsProvider,
+    environment: config.natsEnvironment === 'any' ? undefined : config.natsEnvironment,
+    freshMs: config.natsCustomersFreshMs,
+    customersMax: config.natsCustomersMax,
+  })
+  const recorderParts = { ...parts, owners, counts, badItems: new BadItemLog(logger, counts) }
+  return {
+    config,
+    subjects: [`${config.natsService}.meter.record`, `${config.natsService}.meter.recordBulk`],
+    counts,
+    held: new HeldMessages({
+      countMax: config.natsMessagesInFlightMax,
+      bytesMax: config.natsBytesInFlightMax,
+    }),
+    record: (messages) => recordMessages(recorderParts, messages),
+    nowMs: parts.nowMs,
+    onError: (error) => logger.error({ err: error }, 'the message bus reported an error'),
+  }
+}
+
+/** Milliseconds that a server which does not answer can delay the stop. */
+const flushMsMax = 1_000
+
+const disconnected = 'disconnected'
+
+class BusLoop {
+  readonly #config: BusConfig
+  readonly #parts: ConsumerParts
+  readonly #logger: Logger
+  readonly #stopping = new AbortController()
+  #running: Promise<void> | undefined
+  #connection: NatsConnection | undefined
+  #consumer: RunningConsumer | undefined
+  #fault: string | undefined = 'not connected yet'
+
+  constructor(config: BusConfig, parts: ConsumerParts, logger: Logger) {
+    this.#config = config
+    this.#parts = parts
+    this.#logger = logger
+  }
+
+  /** Why no messages are consumed; undefined: they are. */
+  get fault(): string | undefined {
+    return this.#fault
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#consumer?.stop(this.#config.shutdownGraceMs)
+    await this.#close()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        const connection = await connectToNats(this.#config)
+        this.#connection = connection
+        void this.#watch(connection)
+        await this.#consumeUntilClosed(connection)
+      } catch (error) {
+        this.#report(error)
+      }
+      await this.#close()
+      await this.#pause()
+    }
+  }
+
+  /** Acknowledgements that are on their way go first, unless the server is away. */
+  async #close(): Promise<void> {
+    const connection = this.#connection
+    if (connection === undefined || connection.isClosed()) return
+    const flushed = connection.flush().catch(() => undefined)
+    await Promise.race([flushed, sleep(flushMsMax, undefined, { ref: false })])
+    await connection.close()
+  }
+
+  /** Makes the consumer again where it ends while the connection goes on: its stream may have been deleted. */
+  async #consumeUntilClosed(connection: NatsConnection): Promise<void> {
+    while (!this.#stopping.signal.aborted && !connection.isClosed()) {
+      try {
+        const consume = this.#config.natsMode === 'jetstream' ? consumeStream : consumeSubjects
+        this.#consumer = await consume(connection, this.#parts)
+        this.#setFault(undefined)
+        await this.#consumer.ended
+        // Of its own accord: the server took a permission away, for one.
+        throw new Error('the server ended the consumption of messages')
+      } catch (error) {
+        this.#report(error)
+        await this.#pause()
+      }
+    }
+  }
+
+  async #watch(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === 'disconnect') this.#setFault(disconnected)
+      if (type === 'reconnect' && this.#fault === disconnected) this.#setFault(undefined)
+    }
+  }
+
+  #report(error: unknown): void {
+    if (this.#stopping.signal.aborted) return
+    this.#setFault(error instanceof Error ? error.message : String(error))
+  }
+
+  #setFault(fault: string | undefined): void {
+    if (fault === this.#fault) return
+    this.#fault = fault
+    const { natsMode: mode } = this.#config
+    if (fault === undefined) this.#logger.info({ mode }, 'usage is consumed from the message bus')
+    else
+      this.#logger.warn({ mode, fault }, 'no usage is consumed from the message bus, trying again')
+  }
+
+  async #pause(): Promise<void> {
+    const { signal } = this.#stopping
+    await sleep(this.#config.natsReconnectMs, undefined, { signal }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
+import { nameOfMessageId, type BusMessage } from './bus-message.ts'
+import type { ConsumerParts, RunningConsumer } from './consumer-parts.ts'
+import { retryDelayMs } from './retry-delay.ts'
+import { Batches } from './batches.ts'
+
+/**
+ * Plain subjects with a queue group: one process of the group gets each message, and nothing stores it. A message that the
+ * log does not take is tried again in memory; what exceeds the bounds meanwhile is dropped and counted.
+ */
+export async function consumeSubjects(
+  connection: NatsConnection,
+  parts: ConsumerParts,
+): Promise<RunningConsumer> {
+  const { config, subjects, held, counts, record, nowMs } = parts
+  const batches = new Batches<BusMessage>(config.natsBatchMax, (messages) => void handle(messages))
+  const stopping = new AbortController()
+
+  const handle = async (messages: readonly BusMessage[]): Promise<void> => {
+    let left = messages
+    for (let attempt = 1; left.length > 0; attempt += 1) {
+      const ends = await record(left)
+      const again: BusMessage[] = []
+      left.forEach((message, at) => {
+        const end = ends[at]!
+        if (end === 'retry' && !stopping.signal.aborted) return again.push(message)
+        counts.messages[endOf(end)] += 1
+        return held.release(message.data.byteLength)
+      })
+      left = again
+      counts.messages.retried += left.length
+      const delayMs = retryDelayMs(attempt, config.natsRetryMsMax)
+      // At a stop there is one last attempt at once.
+      if (left.length > 0) await sleep(delayMs, undefined, stopping).catch(() => undefined)
+    }
+  }
+  const take = (message: Msg): void => {
+    const bytes = message.data.byteLength
+    if (held.room(bytes) === 0) {
+      counts.messages.dropped += 1
+      return
+    }
+    held.hold(bytes)
+    const messageId = message.headers?.get('Nats-Msg-Id') ?? ''
+    batches.add({
+      subject: message.subject,
+      data: message.data,
+      // Random where the publisher gave none: it makes attempts of this process one.
+      name: messageId === '' ? `nats:once:${randomUUID()}` : nameOfMessageId(messageId),
+      sentAtMs: nowMs(),
+    })
+  }
+  const subscriptions = subjects.map((subject): Subscription =>
+    connection.subscribe(subject, {
+      queue: config.natsGroup,
+      callback: (error, message) => (error === null ? take(message) : parts.onError(error)),
+    }),
+  )
+  await connection.flush()
+  return {
+    ended: Promise.all(subscriptions.map(({ closed }) => closed)).then(() => undefined),
+    stop: async (graceMs) => {
+      // Without a server there is nothing to drain, and no answer either.
+      const drained = Promise.all(subscriptions.map((each) => each.drain().catch(() => undefined)))
+      await Promise.race([drained, sleep(graceMs, undefined, { ref: false })])
+      stopping.abort()
+      await held.untilEmpty(graceMs)
+    },
+  }
+}
+
+function endOf(end: 'recorded' | 'undecodable' | 'retry') {
+  if (end === 'recorded') return 'acknowledged'
+  return end === 'undecodable' ? end : 'dropped'
+}
