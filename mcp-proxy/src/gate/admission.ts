@@ -1,0 +1,242 @@
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { LimitsResponse } from '@tollgate/schemas/http/limits'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Records } from '../records/open-records.ts'
+import type { AskLimits, LimitsAnswer } from './ask-limits.ts'
+import type { AllCustomerCalls, CustomerCalls, Reading } from './customer-calls.ts'
+import type { Admission, GatedCall, Settle } from './gate.ts'
+import type { GateLimits } from './gate-settings.ts'
+import type { GateMetrics } from './metrics.ts'
+import type { KeyRepeats } from './key-repeats.ts'
+import type { Links } from './links.ts'
+import { decidePaywall, gateOf, type Denied, type Paywall } from './paywall.ts'
+import { paywallAnswer } from './paywall-answer.ts'
+import { isOpenToPlan, isPublic, solePlanOf } from './plan-access.ts'
+import { recordOf } from './record-of-call.ts'
+import { abandoned, placeOf, RunningCall } from './running-call.ts'
+
+export type AdmissionParts = {
+  readonly askLimits: AskLimits
+  readonly release: (call: GatedCall, reservationId: string) => void
+  readonly links: Links
+  readonly records: Records
+  readonly calls: AllCustomerCalls
+  readonly keyRepeats: KeyRepeats
+  readonly limits: GateLimits
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: GateMetrics
+}
+
+/** How long a call near its cap waits for ingest to know of the customer's calls before. */
+const confirmedWithinMs = 2_000
+
+const warningIntervalMs = 5_000
+
+const unavailableMessage = 'This tool cannot be used at the moment. Try again in a few seconds.'
+
+const unknownMessage = 'The product of this tool is not available to this customer.'
+
+type Checked =
+  | { readonly kind: 'allowed'; readonly reservationId?: string }
+  | { readonly kind: 'denied'; readonly denied: Denied; readonly response: LimitsResponse }
+  | { readonly kind: 'unknown'; readonly reason: string; readonly isFinal?: true }
+
+/** Decides about one call of a tool: plan access, then the limit, then the hold. Nothing of the origin is asked. */
+export class Admissions {
+  readonly #parts: AdmissionParts
+  #warnedAtMs = -warningIntervalMs
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts
+  }
+
+  async admit(call: GatedCall): Promise<Admission> {
+    if (isPublic(call.server, call.toolName)) return { kind: 'open' }
+    const { records, clock, metrics } = this.#parts
+    // A call whose record may find no room must not begin: it would be lost, or wait for the disk.
+    if (!records.promiseRoom()) {
+      metrics.admissions.inc({ decision: 'journal_full' })
+      return { kind: 'unavailable', message: unavailableMessage }
+    }
+    const acceptedAtMs = clock.now()
+    const startedAtMs = performance.now()
+    let admission: Admission | undefined
+    try {
+      admission = await this.#decide(call, acceptedAtMs, startedAtMs)
+      metrics.admissions.inc({ decision: admission.kind })
+      metrics.admissionSeconds.observe((performance.now() - startedAtMs) / 1000)
+      return admission
+    } finally {
+      // An admitted call keeps its room until it is settled.
+      if (admission?.kind !== 'admitted') records.endPromise()
+    }
+  }
+
+  async #decide(call: GatedCall, acceptedAtMs: number, startedAtMs: number): Promise<Admission> {
+    const checked = await this.#check(call)
+    if (checked.kind === 'allowed') {
+      return { kind: 'admitted', settle: this.#settleOf(call, acceptedAtMs, checked.reservationId) }
+    }
+    if (checked.kind === 'denied') {
+      return this.#paywall(call, checked, acceptedAtMs, startedAtMs)
+    }
+    const { limits } = this.#parts
+    this.#warn(call, checked.reason)
+    if (limits.limitsUnknown === 'allow' && checked.isFinal !== true) {
+      this.#callsOf(call).add()
+      return { kind: 'admitted', settle: this.#settleOf(call, acceptedAtMs, undefined) }
+    }
+    const message = checked.isFinal === true ? unknownMessage : unavailableMessage
+    return { kind: 'unavailable', message }
+  }
+
+  /** Once in a while: while ingest is away, every call comes here. */
+  #warn({ server: { productRef } }: GatedCall, reason: string): void {
+    const nowMs = performance.now()
+    if (nowMs - this.#warnedAtMs < warningIntervalMs) return
+    this.#warnedAtMs = nowMs
+    this.#parts.logger.warn({ productRef, reason }, 'the limits of a customer are unknown')
+  }
+
+  async #check(call: GatedCall): Promise<Checked> {
+    const { askLimits, limits } = this.#parts
+    if (limits.holds === 'always') return this.#checkAndHold(call)
+    const calls = this.#callsOf(call)
+    const askedAtMs = performance.now()
+    if (askedAtMs < (calls.recent?.untilMs ?? 0) && this.#admitByRecent(call, calls)) {
+      return { kind: 'allowed' }
+    }
+    const reading = calls.read()
+    const answer = await askLimits(call)
+    if (answer.kind === 'unknown' && this.#admitByStale(call, calls)) return { kind: 'allowed' }
+    const checked = judge(call, answer)
+    if (checked.kind !== 'allowed' || answer.kind !== 'answered') return checked
+    const { remaining } = answer.response
+    if (limits.holds === 'near' && calls.left(remaining, reading) <= limits.holdBelowUnits) {
+      return this.#checkAndHold(call)
+    }
+    // Before anything else runs, so that calls that were checked together see each other.
+    calls.add()
+    this.#remember(calls, answer.response, reading, askedAtMs)
+    return checked
+  }
+
+  /** Counts the call, if what ingest said a moment ago allows it and the cap is far away. */
+  #admitByRecent({ server, toolName }: GatedCall, calls: CustomerCalls): boolean {
+    const { recent } = calls
+    if (recent === undefined || !isOpenToPlan(server, toolName, recent.planRef)) return false
+    if (calls.left(recent.remaining, recent.reading) <= this.#parts.limits.holdBelowUnits)
+      return false
+    calls.add()
+    return true
+  }
+
+  /** The same while ingest cannot be asked. It is asked again once that answer is no longer recent. */
+  #admitByStale(call: GatedCall, calls: CustomerCalls): boolean {
+    const { limitsFreshMs, limitsStaleMs } = this.#parts.limits
+    const { recent } = calls
+    const nowMs = performance.now()
+    if (recent === undefined || nowMs - recent.askedAtMs > limitsStaleMs) return false
+    if (!this.#admitByRecent(call, calls)) return false
+    calls.recent = { ...recent, untilMs: nowMs + limitsFreshMs }
+    return true
+  }
+
+  #remember(
+    calls: CustomerCalls,
+    { plan, remaining }: LimitsResponse,
+    reading: Reading,
+    askedAtMs: number,
+  ): void {
+    const untilMs = askedAtMs + this.#parts.limits.limitsFreshMs
+    calls.recent = { planRef: plan, remaining, reading, askedAtMs, untilMs }
+  }
+
+  /** Ingest subtracts what is held and what it has recorded: calls that it does not know of yet must get there first. */
+  async #checkAndHold(call: GatedCall): Promise<Checked> {
+    const { limits, release } = this.#parts
+    const calls = this.#callsOf(call)
+    const until = performance.now() + confirmedWithinMs
+    while (limits.holds === 'near' && calls.unconfirmed > 0) {
+      if (performance.now() > until) {
+        return { kind: 'unknown', reason: 'calls before are not recorded yet' }
+      }
+      await sleep(5)
+    }
+    const answer = await this.#hold(call)
+    const checked = judge(call, answer)
+    const reservationId = answer.kind === 'answered' ? answer.response.reservation?.id : undefined
+    if (reservationId === undefined) return checked
+    if (checked.kind === 'allowed') return { kind: 'allowed', reservationId }
+    release(call, reservationId)
+    return checked
+  }
+
+  /** Asks again while ingest is busy: a hold waits for its counters, which come late when many ask. */
+  async #hold(call: GatedCall): Promise<LimitsAnswer> {
+    const { askLimits, limits } = this.#parts
+    const until = performance.now() + limits.limitsTimeoutMs
+    for (let pauseMs = 25; ; pauseMs *= 2) {
+      const answer = await askLimits(call, limits.holdSeconds)
+      const isBusy = answer.kind === 'unknown' && answer.isBusy === true
+      if (!isBusy || performance.now() + pauseMs > until) return answer
+      await sleep(pauseMs)
+    }
+  }
+
+  #callsOf(call: GatedCall): CustomerCalls {
+    return this.#parts.calls.of(placeOf(call))
+  }
+
+  #settleOf(call: GatedCall, acceptedAtMs: number, reservationId: string | undefined): Settle {
+    const running = new RunningCall(this.#parts, call, acceptedAtMs, reservationId)
+    const settle: Settle = (end) => running.settle(end)
+    abandoned.register(settle, running)
+    return settle
+  }
+
+  async #paywall(
+    call: GatedCall,
+    { denied, response }: Extract<Checked, { kind: 'denied' }>,
+    acceptedAtMs: number,
+    startedAtMs: number,
+  ): Promise<Admission> {
+    const { links, records, limits, metrics } = this.#parts
+    const { server, customerRef } = call
+    const paywall = decidePaywall(denied, response)
+    const purpose = paywall.recovery === 'topup' ? 'topup' : 'checkout'
+    const isPlanMissing = denied.reason === 'plan' || response.plan === ''
+    const planRef = isPlanMissing ? planToBuy(call, paywall) : undefined
+    const url = await links.urlOf({ server, customerRef, purpose, planRef })
+    const answer = paywallAnswer(call, gateOf(paywall, url, server.productRef, response))
+    metrics.paywalls.inc({ reason: denied.reason, form: answer.kind })
+    // A call that asks its user is not over.
+    if (answer.kind !== 'input_required') {
+      const durationMs = Math.round(performance.now() - startedAtMs)
+      const end = { outcome: 'paywall' as const, durationMs, reason: `paywall:${denied.reason}` }
+      records.append(recordOf(call, acceptedAtMs, end, undefined, limits.clientKeys))
+    }
+    return { kind: 'paywalled', answer }
+  }
+}
+
+/** The plan that a link offers; undefined: the customer chooses. */
+function planToBuy({ server, toolName }: GatedCall, { recovery }: Paywall): string | undefined {
+  if (recovery === 'activate_plan') return server.defaultPlanRef
+  return recovery === 'upgrade' ? solePlanOf(server, toolName) : undefined
+}
+
+function judge({ server, toolName }: GatedCall, answer: LimitsAnswer): Checked {
+  if (answer.kind === 'refused') return { kind: 'unknown', reason: answer.reason, isFinal: true }
+  if (answer.kind === 'unknown') return answer
+  const { response } = answer
+  if (!isOpenToPlan(server, toolName, response.plan)) {
+    const isWithout = response.plan === ''
+    const denied: Denied = isWithout ? { reason: 'limit' } : { reason: 'plan', toolName }
+    return { kind: 'denied', denied, response }
+  }
+  if (!response.withinLimits) return { kind: 'denied', denied: { reason: 'limit' }, response }
+  return { kind: 'allowed' }
+}

@@ -1,0 +1,40 @@
+import { limitsResponseSchema, type LimitsResponse } from '@tollgate/schemas/http/limits'
+import type { GatedCall } from './gate.ts'
+import { messageOf, type ServiceCalls } from './service-calls.ts'
+
+export type LimitsAnswer =
+  | { readonly kind: 'answered'; readonly response: LimitsResponse }
+  /** Ingest is away, busy, or does not let this service in. */
+  | { readonly kind: 'unknown'; readonly reason: string; readonly isBusy?: true }
+  /** There is no such customer or product. */
+  | { readonly kind: 'refused'; readonly reason: string }
+
+export type AskLimits = (
+  call: Pick<GatedCall, 'server' | 'customerRef' | 'callId'>,
+  holdSeconds?: number,
+) => Promise<LimitsAnswer>
+
+/**
+ * Asks ingest whether the customer may go on, and has it hold one unit if `holdSeconds` is given. A call has one hold, however
+ * often it asks.
+ */
+export function createAskLimits(ingest: ServiceCalls, timeoutMs: number): AskLimits {
+  return async ({ server, customerRef, callId }, holdSeconds) => {
+    const { productRef } = server
+    const reserve =
+      holdSeconds === undefined
+        ? {}
+        : { reserve: { units: 1, ttlSeconds: holdSeconds }, idempotencyKey: callId }
+    const body = { customerRef, productRef, ...reserve }
+    const reply = await ingest.post('/v1/sdk/limits', server, body, timeoutMs)
+    if (reply.kind === 'failed') return { kind: 'unknown', reason: reply.message }
+    const isUnknownName = reply.status === 404 || reply.status === 400
+    if (isUnknownName) return { kind: 'refused', reason: messageOf(reply) }
+    const parsed = limitsResponseSchema.safeParse(reply.body)
+    if (reply.status !== 200 || !parsed.success) {
+      const reason = messageOf(reply)
+      return { kind: 'unknown', reason, ...(reply.status === 503 && { isBusy: true }) }
+    }
+    return { kind: 'answered', response: parsed.data }
+  }
+}

@@ -1,0 +1,84 @@
+import type { CallRecord } from '../records/call-record.ts'
+
+type Place = Pick<CallRecord, 'environment' | 'providerId' | 'customerRef' | 'productRef'>
+
+/** What was known of a customer's calls when ingest was asked what remains. */
+export type Reading = {
+  readonly unconfirmed: number
+  readonly added: number
+}
+
+/** What ingest said, for as long as it is used for further calls. */
+export type RecentLimits = {
+  readonly planRef: string
+  /** Units that remained, without the calls of `reading`. */
+  readonly remaining: number
+  readonly reading: Reading
+  /** Both by `performance.now()`. */
+  readonly askedAtMs: number
+  readonly untilMs: number
+}
+
+/** Places in memory before those without calls are forgotten. */
+const placesMax = 10_000
+
+/**
+ * Calls of this process without a hold that count for a customer and that ingest may not know of: those that run, and those whose
+ * records are on their way. Ingest does not subtract them from what it says remains.
+ */
+export class CustomerCalls {
+  /** Not confirmed by ingest yet. */
+  unconfirmed = 0
+  /** All so far. */
+  added = 0
+  recent: RecentLimits | undefined
+
+  add(): void {
+    this.unconfirmed++
+    this.added++
+  }
+
+  confirm(): void {
+    this.unconfirmed = Math.max(0, this.unconfirmed - 1)
+  }
+
+  read(): Reading {
+    return { unconfirmed: this.unconfirmed, added: this.added }
+  }
+
+  /**
+   * Units that are left at least: of what remained at the reading, none of the calls is used that were not confirmed by then, or that
+   * came since. Some of those may be subtracted twice, never none of them.
+   */
+  left(remaining: number, { unconfirmed, added }: Reading): number {
+    return remaining - unconfirmed - (this.added - added)
+  }
+}
+
+/** By customer and product. Those that are of no use any more are forgotten when there are many. */
+export class AllCustomerCalls {
+  readonly #places = new Map<string, CustomerCalls>()
+
+  of(place: Place): CustomerCalls {
+    const key = keyOf(place)
+    const known = this.#places.get(key)
+    if (known !== undefined) return known
+    if (this.#places.size >= placesMax) this.#forgetIdle()
+    const calls = new CustomerCalls()
+    this.#places.set(key, calls)
+    return calls
+  }
+
+  /** A call that is admitted meanwhile on what was read of a forgotten place is subtracted from nothing: a bound of one call each. */
+  #forgetIdle(): void {
+    const nowMs = performance.now()
+    for (const [key, { unconfirmed, recent }] of this.#places) {
+      if (unconfirmed === 0 && (recent?.untilMs ?? 0) < nowMs) this.#places.delete(key)
+    }
+  }
+}
+
+/** References may hold any character. */
+function keyOf({ environment, providerId, customerRef, productRef }: Place): string {
+  return JSON.stringify([environment, providerId, customerRef, productRef])
+}

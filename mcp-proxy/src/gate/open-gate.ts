@@ -1,0 +1,119 @@
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { Registry } from '@tollgate/platform/observability/metrics'
+import type { HealthCheck } from '@tollgate/platform/service/health'
+import type { CallRecord } from '../records/call-record.ts'
+import { openRecords } from '../records/open-records.ts'
+import { adaptTools } from './adapt-tools.ts'
+import { Admissions } from './admission.ts'
+import { createAskLimits } from './ask-limits.ts'
+import { AllCustomerCalls } from './customer-calls.ts'
+import type { Gate } from './gate.ts'
+import type { GateLimits } from './gate-settings.ts'
+import { KeyRepeats } from './key-repeats.ts'
+import { Links } from './links.ts'
+import { createGateMetrics, type GateMetrics } from './metrics.ts'
+import { createSendRecords } from './send-records.ts'
+import { ServiceCalls } from './service-calls.ts'
+import { callVirtualTool, isVirtualTool } from './virtual-tools.ts'
+
+export type GateOptions = {
+  /** Origins of the services: `http://127.0.0.1:8787`. */
+  readonly ingestUrl: string
+  readonly controlPlaneUrl: string
+  /** What the keys for both are made of. */
+  readonly serviceSecret: string
+  /** Holds the journal of calls, below `mcp-proxy`. */
+  readonly dataDir: string
+  /** The values of `gateSettings`. */
+  readonly limits: GateLimits
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Registry
+}
+
+export type OpenedGate = {
+  readonly gate: Gate
+  /** Fails while calls are refused because their records would find no room. */
+  readonly health: HealthCheck
+  /** Call it once no call runs any more. Records that ingest does not take meanwhile are delivered after the next start. */
+  stop(): Promise<void>
+}
+
+const mebibyte = 1024 * 1024
+const segmentBytesMax = 4 * mebibyte
+
+export async function openGate(options: GateOptions): Promise<OpenedGate> {
+  const { limits, logger, clock, serviceSecret: secret } = options
+  const connectionsMax = limits.ingestConnectionsMax
+  const ingest = new ServiceCalls({ origin: options.ingestUrl, secret, connectionsMax })
+  const controlPlane = new ServiceCalls({ origin: options.controlPlaneUrl, secret, connectionsMax })
+  const metrics = createGateMetrics(options.metrics)
+  const calls = new AllCustomerCalls()
+  const records = await openRecords({
+    dataDir: options.dataDir,
+    limits: {
+      bytesMax: limits.journalMebibytesMax * mebibyte,
+      segmentBytesMax,
+      syncMs: limits.journalSyncMs,
+      stopGraceMs: limits.journalStopGraceMs,
+    },
+    send: createSendRecords(ingest),
+    onAdopted: (record) => {
+      if (countsWithoutHold(record)) calls.of(record).add()
+    },
+    onRecorded: (record) => {
+      if (countsWithoutHold(record)) calls.of(record).confirm()
+    },
+    nowMs: () => clock.now(),
+    logger,
+    metrics: options.metrics,
+  })
+  const links = new Links(controlPlane, logger, {
+    timeoutMs: limits.linksTimeoutMs,
+    keptMs: limits.linksKeptSeconds * 1000,
+  })
+  const admissions = new Admissions({
+    askLimits: createAskLimits(ingest, limits.limitsTimeoutMs),
+    // What cannot be released expires.
+    release: ({ server }, reservationId) =>
+      void ingest.post('/v1/sdk/limits/release', server, { reservationId }, limits.limitsTimeoutMs),
+    keyRepeats: new KeyRepeats(limits.clientKeyRepeats),
+    ...{ links, records, calls, limits, clock, logger, metrics },
+  })
+  const virtualParts = { controlPlane, links, timeoutMs: limits.linksTimeoutMs }
+  const gate: Gate = {
+    admit: (call) => admissions.admit(call),
+    adaptTools: (server, tools, isLastPage) =>
+      adaptTools(
+        server,
+        tools,
+        isLastPage,
+        createCollisionReport(metrics, logger, server.productRef),
+      ),
+    isVirtual: isVirtualTool,
+    callVirtual: (...call) => callVirtualTool(virtualParts, ...call),
+  }
+  return {
+    gate,
+    health: records.health,
+    stop: async () => {
+      await records.stop()
+      await Promise.all([ingest.close(), controlPlane.close()])
+    },
+  }
+}
+
+function countsWithoutHold({ outcome, reservationId }: CallRecord): boolean {
+  return outcome === 'success' && reservationId === undefined
+}
+
+function createCollisionReport(metrics: GateMetrics, logger: Logger, productRef: string) {
+  return (toolName: string): void => {
+    metrics.collisions.inc()
+    logger.warn(
+      { productRef, toolName },
+      'a tool of an MCP server has the name of one of the proxy',
+    )
+  }
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import type { ClientAbilities, GatedCall } from './gate.ts'
+import { decidePaywall, gateOf, paywallMessage } from './paywall.ts'
+import { paywallAnswer } from './paywall-answer.ts'
+
+const url = 'https://hosted.test/customer/connect/1'
+const paywall = { kind: 'payment_required', recovery: 'upgrade', fact: 'Pay first' } as const
+const answer = { withinLimits: false, remaining: 0, plan: '' }
+const gate = gateOf(paywall, url, 'prd_1', answer)
+const message = `Pay first. Use the tool \`upgrade\` to choose a plan, or open ${url}`
+
+function callOf(client: Partial<ClientAbilities>, changes: Partial<GatedCall> = {}): GatedCall {
+  return {
+    server: undefined as never,
+    ...{ customerRef: 'cus_1', toolName: 'search', arguments: {}, callId: 'call_1' },
+    idempotencyKey: undefined,
+    client: { era: 'sessions', opensUrls: false, showsApps: false, ...client },
+    ...changes,
+  }
+}
+
+describe('a paywall', () => {
+  const text = {
+    content: [{ type: 'text', text: message }],
+    structuredContent: gate,
+    isError: false,
+  }
+
+  test('is text with structured content where the client opens no URLs', () => {
+    expect(paywallAnswer(callOf({}), gate)).toEqual({ kind: 'result', result: text })
+    expect(paywallAnswer(callOf({ era: 'stateless' }), gate)).toEqual({
+      kind: 'result',
+      result: { resultType: 'complete', ...text },
+    })
+  })
+
+  test('is an error that names the URL to open, of clients with sessions', () => {
+    expect(paywallAnswer(callOf({ opensUrls: true }), gate)).toEqual({
+      ...{ kind: 'error', code: -32042, message },
+      data: { elicitations: [{ mode: 'url', elicitationId: 'call_1', url, message }] },
+    })
+  })
+
+  test('is a question of stateless clients, once per call', () => {
+    const client = { era: 'stateless', opensUrls: true } as const
+    expect(paywallAnswer(callOf(client), gate)).toEqual({
+      kind: 'input_required',
+      result: {
+        resultType: 'input_required',
+        inputRequests: {
+          'tollgate-paywall': {
+            method: 'elicitation/create',
+            params: { mode: 'url', message, url },
+          },
+        },
+      },
+    })
+    for (const paywallAnswered of ['accept', 'decline', 'cancel'] as const) {
+      expect(paywallAnswer(callOf(client, { paywallAnswered }), gate).kind).toBe('result')
+    }
+  })
+
+  test('is text where no link could be made', () => {
+    const without = gateOf(paywall, '', 'prd_1', answer)
+    expect(paywallAnswer(callOf({ opensUrls: true }), without).kind).toBe('result')
+  })
+})
+
+describe('names one way out:', () => {
+  const product = { reference: 'prd_1', name: 'Reports' }
+  const plan = { reference: 'pln_1', price: 1, currency: 'USD', requiresPayment: true }
+  const credits = { creditBalance: 0, creditsPerUnit: 1, currency: 'USD' }
+  const limit = { reason: 'limit' } as const
+  test.each([
+    ['activate_plan', 'activation_required', { activationRequired: true, product }],
+    ['upgrade', 'payment_required', { product }],
+    ['upgrade', 'payment_required', { product, plan: 'pln_1' }],
+    [
+      'topup',
+      'payment_required',
+      { product, balance: credits, plans: [{ ...plan, type: 'recurring' }] },
+    ],
+    [
+      'topup',
+      'activation_required',
+      { product, balance: credits, plans: [{ ...plan, type: 'hybrid' }] },
+    ],
+    // Less than a unit is not nothing: clients show the words of an upgrade then.
+    ['upgrade', 'payment_required', { product, balance: { ...credits, creditBalance: 5 } }],
+  ])('%s of %s', (recovery, kind, changes) => {
+    const decided = decidePaywall(limit, { ...answer, ...changes })
+    expect(decided).toMatchObject({ recovery, kind })
+    expect(paywallMessage(decided, url)).toContain(`\`${recovery}\``)
+    expect(decided.fact).toContain('Reports')
+  })
+})

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import type { GatedCall } from './gate.ts'
+import { endOf, recordOf } from './record-of-call.ts'
+
+const call: GatedCall = {
+  server: { environment: 'sandbox', providerId: 'prv_1', productRef: 'prd_1' } as never,
+  ...{ customerRef: 'cus_1', toolName: 'search', arguments: { a: 1, b: { c: [2] } } },
+  ...{ callId: 'call_1', idempotencyKey: 'mine' },
+  client: { era: 'sessions', opensUrls: false, showsApps: false },
+}
+
+function keyOf(changes: Partial<GatedCall> = {}, outcome: 'success' | 'fail' = 'success') {
+  const end = { outcome, durationMs: 1 }
+  return recordOf({ ...call, ...changes }, 1, end, undefined, 'honour').idempotencyKey
+}
+
+test('the key of a client stands for the same call with the same outcome alone', () => {
+  const again = { callId: 'call_2', arguments: { b: { c: [2] }, a: 1 } }
+  expect(keyOf(again)).toBe(keyOf())
+  const others = [
+    keyOf({ arguments: { a: 1, b: { c: ['2'] } } }),
+    keyOf({ arguments: { a: 1 } }),
+    keyOf({ arguments: { a: 1, b: [['c', [2]]] } }),
+    keyOf({ toolName: 'fetch' }),
+    keyOf({ customerRef: 'cus_2' }),
+    keyOf({ server: { ...call.server, productRef: 'prd_2' } }),
+    keyOf({ idempotencyKey: 'yours' }),
+    // Else the retry of a call that failed would be free.
+    keyOf({}, 'fail'),
+  ]
+  expect(new Set([keyOf(), ...others]).size).toBe(others.length + 1)
+})
+
+test('a call without such a key, or where they are ignored, is one of its own', () => {
+  expect(keyOf({ idempotencyKey: undefined })).toBe('call_1')
+  expect(keyOf({ idempotencyKey: undefined }, 'fail')).toBe('call_1-fail')
+  const end = { outcome: 'success', durationMs: 1 } as const
+  expect(recordOf(call, 1, end, undefined, 'ignore').idempotencyKey).toBe('call_1')
+})
+
+test('a record has room for the name of a tool, however long the client made it', () => {
+  const end = { outcome: 'fail', durationMs: 1 } as const
+  const toolName = 'x'.repeat(1_000_000)
+  const record = recordOf({ ...call, toolName }, 1, end, undefined, 'honour')
+  expect(record.toolName).toBe('x'.repeat(128))
+})
+
+test.each([
+  ['never', false, 'fail'],
+  ['never', true, 'fail'],
+  ['accepted', false, 'fail'],
+  ['accepted', true, 'success'],
+  ['always', false, 'success'],
+] as const)(
+  'under the policy %s a cancelled call (accepted: %s) ends as %s',
+  (policy, isAccepted, outcome) => {
+    const end = { outcome: 'fail', durationMs: 5, isCancelled: true, isAccepted } as const
+    expect(endOf(end, policy)).toEqual({
+      outcome,
+      durationMs: 5,
+      reason: 'cancelled by the client',
+    })
+    const whole = { outcome: 'success', durationMs: 5 } as const
+    expect(endOf(whole, policy)).toEqual(whole)
+  },
+)

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { inOrder } from '../protocol/in-order.ts'
+import { storable, toolNameCharsMax, type CallRecord } from '../records/call-record.ts'
+import type { CallEnd, GatedCall } from './gate.ts'
+import type { GateLimits } from './gate-settings.ts'
+
+export type RecordedEnd = Pick<CallRecord, 'outcome' | 'durationMs'> & { readonly reason?: string }
+
+export function recordOf(
+  call: GatedCall,
+  acceptedAtMs: number,
+  end: RecordedEnd,
+  reservationId: string | undefined,
+  clientKeys: GateLimits['clientKeys'],
+): CallRecord {
+  const { environment, providerId, productRef } = call.server
+  const { customerRef, callId } = call
+  // A client may have named megabytes, and the journal has promised less room.
+  const toolName = storable(call.toolName, toolNameCharsMax)
+  return {
+    ...{ environment, providerId, customerRef, productRef, toolName, callId },
+    idempotencyKey: keyOf(call, end.outcome, clientKeys),
+    outcome: end.outcome,
+    durationMs: end.durationMs,
+    acceptedAtMs,
+    ...(reservationId === undefined ? {} : { reservationId }),
+    ...(end.reason === undefined ? {} : { reason: end.reason }),
+  }
+}
+
+/**
+ * A call that asked for input can be sent again after its end, to another process, with the same id. A failure must not be what
+ * the success after it is taken for. A client's key stands for calls of the same tool with the same arguments and the same outcome alone. A retry that succeeds after
+ * a failure is another record; otherwise the failure would make it free.
+ */
+function keyOf(
+  { customerRef, toolName, arguments: given, callId, idempotencyKey, server }: GatedCall,
+  outcome: CallRecord['outcome'],
+  clientKeys: GateLimits['clientKeys'],
+): string {
+  if (idempotencyKey === undefined || clientKeys === 'ignore') {
+    return outcome === 'success' ? callId : `${callId}-${outcome}`
+  }
+  const digest = createHash('sha256')
+  const named = [server.productRef, customerRef, toolName, idempotencyKey, outcome]
+  digest.update(JSON.stringify([...named, inOrder(given)]))
+  return `mcp-${digest.digest('hex')}`
+}
+
+/** What a call ended as, by the policy for calls that the client cancelled. */
+export function endOf(end: CallEnd, policy: GateLimits['cancelledCalls']): RecordedEnd {
+  const { durationMs, isCancelled = false, isAccepted = false } = end
+  if (!isCancelled) {
+    const { reason } = end
+    const outcome = end.outcome === 'success' ? 'success' : 'fail'
+    return reason === undefined ? { outcome, durationMs } : { outcome, durationMs, reason }
+  }
+  const isBilled = policy === 'always' || (policy === 'accepted' && isAccepted)
+  return { outcome: isBilled ? 'success' : 'fail', durationMs, reason: 'cancelled by the client' }
+}

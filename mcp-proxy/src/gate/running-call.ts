@@ -1,0 +1,95 @@
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { CallRecord } from '../records/call-record.ts'
+import type { Records } from '../records/open-records.ts'
+import type { AllCustomerCalls } from './customer-calls.ts'
+import type { CallEnd, GatedCall } from './gate.ts'
+import type { GateLimits } from './gate-settings.ts'
+import type { KeyRepeats } from './key-repeats.ts'
+import { endOf, recordOf } from './record-of-call.ts'
+
+export type RunningCallParts = {
+  readonly records: Records
+  readonly calls: AllCustomerCalls
+  readonly keyRepeats: KeyRepeats
+  readonly limits: GateLimits
+  readonly release: (call: GatedCall, reservationId: string) => void
+  readonly logger: Logger
+}
+
+/** A call that was admitted and has not ended: room in the journal is kept for it, and perhaps a unit of its customer. */
+export class RunningCall {
+  readonly #parts: RunningCallParts
+  readonly #call: GatedCall
+  readonly #acceptedAtMs: number
+  readonly #reservationId: string | undefined
+  #isSettled = false
+
+  constructor(
+    parts: RunningCallParts,
+    call: GatedCall,
+    acceptedAtMs: number,
+    reservationId: string | undefined,
+  ) {
+    this.#parts = parts
+    this.#call = call
+    this.#acceptedAtMs = acceptedAtMs
+    this.#reservationId = reservationId
+  }
+
+  /** The first end counts. Never throws: the answer must go out whatever happens here. */
+  settle(end: CallEnd): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    const { records, logger } = this.#parts
+    try {
+      if (end.outcome === 'interim') this.#withdraw()
+      else this.#record(end)
+    } catch (error) {
+      logger.error({ err: error, callId: this.#call.callId }, 'a call is not recorded')
+    }
+    records.endPromise()
+  }
+
+  #record(given: CallEnd): void {
+    const { records, calls, limits } = this.#parts
+    const { callId } = this.#call
+    const end = endOf(given, limits.cancelledCalls)
+    const record = recordOf(
+      this.#call,
+      this.#acceptedAtMs,
+      end,
+      this.#reservationId,
+      limits.clientKeys,
+    )
+    records.append(
+      this.#isRepeatedTooOften(record) ? { ...record, idempotencyKey: callId } : record,
+    )
+    // Any other outcome counts for nobody. A call with a hold was never counted here.
+    const isCounted = end.outcome === 'success' || this.#reservationId !== undefined
+    if (!isCounted) calls.of(placeOf(this.#call)).confirm()
+  }
+
+  #isRepeatedTooOften({ callId, idempotencyKey, outcome }: CallRecord): boolean {
+    if (outcome !== 'success' || idempotencyKey === callId) return false
+    return this.#parts.keyRepeats.isTooOften(idempotencyKey)
+  }
+
+  #withdraw(): void {
+    const { calls, release } = this.#parts
+    if (this.#reservationId === undefined) calls.of(placeOf(this.#call)).confirm()
+    else release(this.#call, this.#reservationId)
+  }
+}
+
+/**
+ * Withdraws calls that nobody can settle any more, because what served them failed. Otherwise each would take its room in the
+ * journal for as long as the process lives.
+ */
+export const abandoned = new FinalizationRegistry<RunningCall>((call) => {
+  call.settle({ outcome: 'interim', durationMs: 0 })
+})
+
+export function placeOf({ server, customerRef }: GatedCall) {
+  const { environment, providerId, productRef } = server
+  return { environment, providerId, customerRef, productRef }
+}

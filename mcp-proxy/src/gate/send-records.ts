@@ -1,0 +1,30 @@
+import { bulkRecordsMax } from '@tollgate/schemas/limits'
+import { usageOf, type CallRecord } from '../records/call-record.ts'
+import type { Sent } from '../records/lane.ts'
+import { messageOf, type ServiceCalls } from './service-calls.ts'
+
+const bulkPath = '/v1/sdk/usages/bulk'
+
+/** A request that is cut off may have been recorded: it is sent again, and ingest knows its keys. */
+const timeoutMs = 30_000
+
+/** Sends records of one provider and environment to ingest, which records all of them or none. */
+export function createSendRecords(
+  ingest: ServiceCalls,
+): (records: readonly CallRecord[]) => Promise<Sent> {
+  return async (records) => {
+    const [first] = records
+    if (first === undefined || records.length > bulkRecordsMax) {
+      throw new Error(`${records.length} records cannot be sent at once`)
+    }
+    const events = records.map(usageOf)
+    const reply = await ingest.post(bulkPath, first, { events }, timeoutMs)
+    if (reply.kind === 'failed') return { kind: 'failed', message: reply.message }
+    const { status } = reply
+    if (status === 200) return { kind: 'accepted' }
+    const message = messageOf(reply)
+    if (status === 401 || status === 403) return { kind: 'forbidden', message }
+    if (status === 400 || status === 413 || status === 422) return { kind: 'refused', message }
+    return { kind: 'failed', message }
+  }
+}

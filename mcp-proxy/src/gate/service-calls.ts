@@ -1,0 +1,81 @@
+import { serviceKeyOf, type ServiceKeyHolder } from '@tollgate/domain/api-keys/service-key'
+import { Pool } from 'undici'
+
+export type ServiceCallsOptions = {
+  /** Origin of the service: `http://127.0.0.1:8787`. */
+  readonly origin: string
+  readonly secret: string
+  readonly connectionsMax: number
+}
+
+export type ServiceReply =
+  | { readonly kind: 'replied'; readonly status: number; readonly body: unknown }
+  /** No whole answer came in time. The service may have done what it was asked. */
+  | { readonly kind: 'failed'; readonly message: string }
+
+const keysMax = 10_000
+
+/** JSON requests to another service of the installation, for a provider. */
+export class ServiceCalls {
+  readonly #secret: string
+  readonly #pool: Pool
+  readonly #authorizations = new Map<string, string>()
+
+  constructor({ origin, secret, connectionsMax }: ServiceCallsOptions) {
+    this.#secret = secret
+    this.#pool = new Pool(origin, { connections: connectionsMax })
+  }
+
+  async post(
+    path: string,
+    holder: ServiceKeyHolder,
+    body: unknown,
+    timeoutMs: number,
+  ): Promise<ServiceReply> {
+    try {
+      const response = await this.#pool.request({
+        method: 'POST',
+        path,
+        headers: {
+          authorization: this.#authorizationOf(holder),
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      const text = await response.body.text()
+      return { kind: 'replied', status: response.statusCode, body: parse(text) }
+    } catch (error) {
+      return { kind: 'failed', message: (error as Error).message }
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.destroy()
+  }
+
+  #authorizationOf({ environment, providerId }: ServiceKeyHolder): string {
+    const name = `${environment}/${providerId}`
+    const known = this.#authorizations.get(name)
+    if (known !== undefined) return known
+    if (this.#authorizations.size >= keysMax) this.#authorizations.clear()
+    const authorization = `Bearer ${serviceKeyOf(this.#secret, { environment, providerId })}`
+    this.#authorizations.set(name, authorization)
+    return authorization
+  }
+}
+
+/** Something in between may answer without JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** What an error body says, for logs. */
+export function messageOf({ status, body }: { status: number; body: unknown }): string {
+  const { message } = (body ?? {}) as { message?: unknown }
+  return typeof message === 'string' ? `${status}: ${message}` : `status ${status}`
+}

@@ -1,0 +1,120 @@
+import { hasHostOfItsOwn, proxyAddressOf } from '@tollgate/domain/mcp/proxy-address'
+import { environments, type Environment } from '@tollgate/schemas/environment'
+
+/** What a request is for, before it is known whether the server exists. */
+export type Route = {
+  readonly environment: Environment
+  readonly subdomain: string
+  readonly target:
+    | { readonly kind: 'mcp' }
+    | { readonly kind: 'resource-metadata' }
+    /** Forwarded to the control plane: `path` lies below that of the authorization server, and has its query. */
+    | { readonly kind: 'authorization'; readonly path: string }
+    | { readonly kind: 'unknown' }
+}
+
+export type Templates = Readonly<Record<Environment, string>>
+
+type Matcher = (host: string, path: string) => Omit<Route, 'environment'> | undefined
+
+const authorizationMetadata = '/.well-known/oauth-authorization-server'
+const resourceMetadata = '/.well-known/oauth-protected-resource'
+
+/**
+ * Returns a function from the Host header and the URL of a request to what it is for. Undefined for a host or path that no
+ * template leads to: that also refuses hosts which somebody's DNS has pointed here.
+ */
+export function createRouter(
+  templates: Templates,
+): (host: string, url: string) => Route | undefined {
+  const matchers = environments.map((environment) => ({
+    environment,
+    match: createMatcher(templates[environment]),
+  }))
+  return (host, url) => {
+    const at = url.indexOf('?')
+    const [path, query] = at === -1 ? [url, ''] : [url.slice(0, at), url.slice(at)]
+    for (const { environment, match } of matchers) {
+      const found = match(host.toLowerCase(), path)
+      if (found === undefined) continue
+      const { subdomain, target } = found
+      return {
+        environment,
+        subdomain,
+        target: target.kind === 'authorization' ? { ...target, path: target.path + query } : target,
+      }
+    }
+    return undefined
+  }
+}
+
+const label = '([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)'
+/** A label that needs no escape, and that no template holds. */
+const placeholder = 'tollgate-subdomain-place'
+
+function createMatcher(template: string): Matcher {
+  const example = new URL(proxyAddressOf(template, placeholder).proxyUrl)
+  const hosts = hostsOf(example).map((host) => new RegExp(`^${patternOf(host)}$`))
+  const endpoint = new RegExp(`^${patternOf(example.pathname.replace(/\/$/, ''))}$`)
+  const isOwnHost = hasHostOfItsOwn(template)
+  const issuerPath = isOwnHost ? '' : example.pathname.replace(/\/$/, '')
+  const below = new RegExp(`^${patternOf(issuerPath)}(/.*)$`)
+  return (host, path) => {
+    const matched = hosts.map((pattern) => pattern.exec(host)).find((found) => found !== null)
+    if (matched === undefined) return undefined
+    const ofHost = matched?.[1]
+    const find = (pattern: RegExp, text: string): string | undefined => {
+      const found = pattern.exec(text)
+      return found === null ? undefined : (ofHost ?? found[1])
+    }
+    const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
+    const direct = find(endpoint, trimmed)
+    if (direct !== undefined) return { subdomain: direct, target: { kind: 'mcp' } }
+    const wellKnown = matchWellKnown(trimmed, isOwnHost, ofHost, (rest) => find(endpoint, rest))
+    if (wellKnown !== undefined) return wellKnown
+    const inside = below.exec(path)
+    const subdomain = inside === null ? undefined : (ofHost ?? inside[1])
+    if (inside === null || subdomain === undefined) return undefined
+    const rest = inside[ofHost === undefined ? 2 : 1]!
+    if (rest.startsWith('/oauth/')) {
+      return { subdomain, target: { kind: 'authorization', path: rest.slice('/oauth'.length) } }
+    }
+    if (rest === authorizationMetadata) {
+      return { subdomain, target: { kind: 'authorization', path: authorizationMetadata } }
+    }
+    return { subdomain, target: { kind: 'unknown' } }
+  }
+}
+
+/** The documents that lie at the root of the host, with the path of what they describe behind their names. */
+function matchWellKnown(
+  path: string,
+  isOwnHost: boolean,
+  subdomainOfHost: string | undefined,
+  findEndpoint: (rest: string) => string | undefined,
+): Omit<Route, 'environment'> | undefined {
+  for (const name of [resourceMetadata, authorizationMetadata]) {
+    if (!path.startsWith(name)) continue
+    const rest = path.slice(name.length)
+    const atRoot = rest === '' && isOwnHost ? subdomainOfHost : undefined
+    const subdomain = atRoot ?? findEndpoint(rest)
+    if (subdomain === undefined) continue
+    return name === resourceMetadata
+      ? { subdomain, target: { kind: 'resource-metadata' } }
+      : { subdomain, target: { kind: 'authorization', path: authorizationMetadata } }
+  }
+  return undefined
+}
+
+const loopback = ['127.0.0.1', 'localhost', '[::1]']
+
+/** A server on loopback may be called by any name of loopback. */
+function hostsOf({ hostname, port }: URL): string[] {
+  const suffix = port === '' ? '' : `:${port}`
+  const names = loopback.includes(hostname) ? loopback : [hostname]
+  return names.map((name) => name + suffix)
+}
+
+function patternOf(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(placeholder, label)
+}

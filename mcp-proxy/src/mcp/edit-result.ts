@@ -1,0 +1,63 @@
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { isObject } from '../protocol/messages.ts'
+import { sessionVersions, statelessVersions } from '../protocol/versions.ts'
+import { isOpenToAll } from '../tokens/is-open-to-all.ts'
+import type { ServedRequest } from './served-request.ts'
+
+type Served = Pick<ServedRequest, 'parts' | 'server' | 'client'>
+
+/** Returns the result as the client gets it; the same object where nothing is changed. Members that are not known stay. */
+export function editResult(served: Served, method: string, result: JsonObject): JsonObject {
+  switch (method) {
+    case 'tools/list':
+      return editToolList(served, result)
+    case 'initialize':
+      return { ...result, capabilities: editCapabilities(result['capabilities']) }
+    case 'server/discover':
+      return keepPrivate(served, editDiscovery(result))
+    default:
+      return keepPrivate(served, result)
+  }
+}
+
+function editToolList({ parts, server, client }: Served, result: JsonObject): JsonObject {
+  const listed = Array.isArray(result['tools']) ? (result['tools'] as unknown[]) : []
+  const isLastPage = !isCursor(result['nextCursor'])
+  const tools = parts.gate.adaptTools(server, listed.filter(isObject), isLastPage)
+  // What a customer may call depends on the plan, so no list is for anybody else.
+  const caching = { cacheScope: 'private', ttlMs: parts.config.listSeconds * 1_000 }
+  return { ...result, tools, ...(client.era === 'stateless' && caching) }
+}
+
+/** Whether a list goes on. Some servers send null or an empty text on the last page. */
+export function isCursor(cursor: unknown): boolean {
+  return typeof cursor === 'string' && cursor !== ''
+}
+
+function editDiscovery(result: JsonObject): JsonObject {
+  const versions = result['supportedVersions']
+  const isKnown = (version: unknown): boolean =>
+    statelessVersions.has(String(version)) || sessionVersions.has(String(version))
+  return {
+    ...result,
+    capabilities: editCapabilities(result['capabilities']),
+    ...(Array.isArray(versions) && { supportedVersions: versions.filter(isKnown) }),
+  }
+}
+
+const tasksExtension = 'io.modelcontextprotocol/tasks'
+
+/** Tools are there even where the origin has none: those of the proxy. Tasks would end unseen, and are not offered. */
+function editCapabilities(given: unknown): JsonObject {
+  const { tasks: _tasks, extensions, ...others } = isObject(given) ? given : {}
+  const capabilities = { ...others, tools: isObject(others['tools']) ? others['tools'] : {} }
+  if (!isObject(extensions)) return capabilities
+  const { [tasksExtension]: _extension, ...kept } = extensions
+  return { ...capabilities, extensions: kept }
+}
+
+/** What needs a token is not shared between tokens. */
+function keepPrivate({ server }: Served, result: JsonObject): JsonObject {
+  if (result['cacheScope'] !== 'public' || isOpenToAll(server)) return result
+  return { ...result, cacheScope: 'private' }
+}

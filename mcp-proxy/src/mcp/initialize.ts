@@ -1,0 +1,63 @@
+import { sendMessage } from '../http/answers.ts'
+import {
+  errorCodes,
+  errorMessage,
+  idOf,
+  isObject,
+  paramsOf,
+  type Message,
+} from '../protocol/messages.ts'
+import { responseIn } from '../sessions/origin-sessions.ts'
+import { sealSession } from '../sessions/session-state.ts'
+import { abilitiesOf } from './client-abilities.ts'
+import { editResult } from './edit-result.ts'
+import { errorOf } from './origin-errors.ts'
+import type { OriginAnswer } from '../origin/origin-answer.ts'
+import type { Visit } from './visit.ts'
+
+/** Begins a session: the origin's, and around it one of ours, which any replica can go on with. */
+export async function serveInitialize(visit: Visit, message: Message, text: string): Promise<void> {
+  const { parts, server, response, trace } = visit
+  const id = idOf(message)!
+  const controller = new AbortController()
+  const request = { server, headers: trace, signal: controller.signal }
+  const answer = await parts.origin.post(request, text, id)
+  const answered = await responseIn(answer, id).catch(() => undefined)
+  const result = answered?.['result']
+  if (answered === undefined || !isObject(result)) {
+    return sendMessage(response, 200, answered ?? refusalOf(answer, id))
+  }
+  const originSession = 'sessionId' in answer ? (answer.sessionId ?? null) : null
+  const sessionId = sealSession(parts.sealer, {
+    environment: server.environment,
+    server: server.reference,
+    customerRef: visit.customerRef ?? '',
+    originSession,
+    version: String(result['protocolVersion']),
+    initialize: paramsOf(message),
+    expiresAtMs: parts.clock.now() + parts.config.sessionHours * 3_600_000,
+  })
+  if (sessionId === undefined) {
+    const reason = 'The capabilities that the client announces are too long for a session.'
+    return sendMessage(response, 200, errorMessage(id, errorCodes.invalidParams, reason))
+  }
+  response.setHeader('mcp-session-id', sessionId)
+  const client = abilitiesOf('sessions', paramsOf(message)['capabilities'])
+  const edited = editResult({ parts, server, client }, 'initialize', result)
+  sendMessage(response, 200, { ...answered, result: edited })
+}
+
+function refusalOf(answer: OriginAnswer, id: string | number): Message {
+  if (answer.kind === 'refused') {
+    const error = answer.error?.['error']
+    if (isObject(error) && error['code'] === errorCodes.unsupportedVersion) {
+      const reason =
+        'This MCP server supports only MCP 2026-07-28 and later. Use a client that supports it.'
+      const data = isObject(error['data']) ? error['data'] : {}
+      return errorMessage(id, errorCodes.unsupportedVersion, reason, data)
+    }
+  }
+  if (answer.kind === 'refused' || answer.kind === 'failed') return errorOf(answer, id).message
+  const reason = 'The MCP server did not answer initialize.'
+  return errorMessage(id, errorCodes.internal, reason)
+}

@@ -1,0 +1,144 @@
+import type { Reply } from '../http/reply.ts'
+import type { OriginAnswer, OriginFailure, Received } from '../origin/origin-answer.ts'
+import { failureOf } from '../origin/origin-client.ts'
+import { isAnswerTo } from '../origin/origin-stream.ts'
+import type { MessageId } from '../protocol/messages.ts'
+import type { OpenCall } from './open-calls.ts'
+import type { ServedRequest } from './served-request.ts'
+
+/** How the origin's answer to a request ended. Messages before the response have been sent to the client. */
+export type RelayEnd =
+  | { readonly kind: 'answered'; readonly received: Received }
+  | Extract<OriginAnswer, { kind: 'refused' }>
+  | OriginFailure
+  /** The client ended the request. */
+  | { readonly kind: 'cancelled'; readonly hasBegun: boolean }
+
+/** Milliseconds for which a stream is read on after its response, so that its connection can be used again. */
+const drainMs = 1_000
+
+/**
+ * Sends a request to the origin, and to the client what the origin sends before its response. After `limitMs`, if it is given, the
+ * request fails, also where the origin goes on sending, or the client does not read what it is sent. Never rejects.
+ */
+export async function relay(
+  served: ServedRequest,
+  body: string,
+  id: MessageId,
+  reply: Reply,
+  limitMs?: number,
+): Promise<RelayEnd> {
+  const end = await relayUncounted(served, body, id, reply, limitMs)
+  if (end.kind !== 'answered') {
+    const { metrics } = served.parts
+    metrics.originErrors.inc({ space: served.server.environment, end: end.kind })
+  }
+  return end
+}
+
+async function relayUncounted(
+  served: ServedRequest,
+  body: string,
+  id: MessageId,
+  reply: Reply,
+  limitMs: number | undefined,
+): Promise<RelayEnd> {
+  const call: OpenCall = { controller: new AbortController(), isCancelled: false }
+  const { controller } = call
+  const close = served.parts.openCalls.open(served.cancelKey, call)
+  // Without sessions a client cancels by going away. Within one it may come back, and its call goes on.
+  if (served.client.era === 'stateless') reply.onGone(() => controller.abort())
+  let hasBegun = false
+  let isOverdue = false
+  const timer =
+    limitMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          isOverdue = true
+          controller.abort()
+        }, limitMs)
+  try {
+    const answer = await served.post(body, id, controller.signal)
+    hasBegun = answer.kind === 'stream' || answer.kind === 'message'
+    const end = await endOf(answer, id, reply, controller)
+    const isUnanswered = call.isCancelled && end.kind === 'failed'
+    return isUnanswered ? { kind: 'cancelled', hasBegun } : end
+  } catch (error) {
+    if (isOverdue) return failed('The MCP server did not finish its answer in time.')
+    return controller.signal.aborted ? { kind: 'cancelled', hasBegun } : failureOf(error)
+  } finally {
+    clearTimeout(timer)
+    close()
+  }
+}
+
+async function endOf(
+  answer: OriginAnswer,
+  id: MessageId,
+  reply: Reply,
+  controller: AbortController,
+): Promise<RelayEnd> {
+  switch (answer.kind) {
+    case 'refused':
+    case 'failed':
+      return answer
+    case 'accepted':
+      return failed('The MCP server did not answer the request.')
+    case 'message':
+      return isAnswerTo(answer.received, id)
+        ? { kind: 'answered', received: answer.received }
+        : failed('The MCP server answered another request than this one.')
+    case 'stream':
+      return readStream(answer.messages, id, reply, controller)
+  }
+}
+
+async function readStream(
+  messages: AsyncGenerator<Received, void>,
+  id: MessageId,
+  reply: Reply,
+  controller: AbortController,
+): Promise<RelayEnd> {
+  reply.openStream()
+  for (;;) {
+    const next = await messages.next()
+    if (next.done === true) return failed('The MCP server ended its answer without a response.')
+    const received = next.value
+    if (isAnswerTo(received, id)) {
+      void drain(messages, controller)
+      return { kind: 'answered', received }
+    }
+    if (!reply.isGone) await unlessAborted(reply.send(received.text), controller.signal)
+  }
+}
+
+/** A client that reads nothing must not keep a call open that has ended. */
+function unlessAborted(sent: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(new Error('the request has ended'))
+    if (signal.aborted) return onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    void sent.then(() => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    })
+  })
+}
+
+async function drain(
+  messages: AsyncGenerator<Received, void>,
+  controller: AbortController,
+): Promise<void> {
+  const timer = setTimeout(() => controller.abort(), drainMs)
+  try {
+    for (;;) if ((await messages.next()).done === true) return
+  } catch {
+    // What comes after the response is of no interest.
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function failed(reason: string): OriginFailure {
+  return { kind: 'failed', reason }
+}

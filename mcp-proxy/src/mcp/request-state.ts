@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { inOrder } from '../protocol/in-order.ts'
+import type { Sealer } from '../sealing/sealer.ts'
+import type { ServedServer } from '../servers/served-server.ts'
+
+/** Who a round of a call that asks for input belongs to. The retry must come from there, with the same tool and arguments. */
+export type RoundOwner = {
+  readonly server: ServedServer
+  readonly customerRef: string
+  readonly toolName: string
+  readonly arguments: JsonObject
+}
+
+export type Round = {
+  readonly callId: string
+  /** The origin's own state, which it gets back as it was; null where it sent none. */
+  readonly originState: string | null
+  /** Whether the proxy asked, and not the origin. */
+  readonly isPaywall: boolean
+}
+
+/**
+ * Returns the `requestState` of a call that asks for input. It carries the call's id through all rounds, so that the call is
+ * counted once, at its final result.
+ */
+export function sealRound(
+  sealer: Sealer,
+  owner: RoundOwner,
+  { callId, originState, isPaywall }: Round,
+  expiresAtMs: number,
+): string {
+  return sealer.seal('request-state', [
+    ...[ownerDigest(owner), callId, originState, isPaywall, expiresAtMs],
+  ])
+}
+
+/** Returns undefined for a state that is not ours, has expired, or belongs to another call. */
+export function openRound(
+  sealer: Sealer,
+  owner: RoundOwner,
+  state: string,
+  nowMs: number,
+): Round | undefined {
+  const opened = sealer.open('request-state', state)
+  if (!Array.isArray(opened)) return undefined
+  const [digest, callId, originState, isPaywall, expiresAtMs] = opened as [
+    ...[string, string, string | null, boolean, number],
+  ]
+  if (digest !== ownerDigest(owner) || expiresAtMs <= nowMs) return undefined
+  return { callId, originState, isPaywall }
+}
+
+function ownerDigest({ server, customerRef, toolName, arguments: given }: RoundOwner): string {
+  const { environment, reference } = server
+  const parts = [environment, reference, customerRef, toolName, inOrder(given)]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
+}

@@ -1,0 +1,158 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { sendAccepted, sendMessage } from '../http/answers.ts'
+import { addCorsHeaders, isOriginAllowed, sendPreflight } from '../http/cors.ts'
+import { readBody } from '../http/read-body.ts'
+import { challengeOf } from '../http/resource-metadata.ts'
+import { ambiguityOf } from '../protocol/ambiguity.ts'
+import { classify } from '../protocol/classify.ts'
+import {
+  errorCodes,
+  errorMessage,
+  idOf,
+  isMessage,
+  methodOf,
+  paramsOf,
+  type Message,
+  type MessageId,
+} from '../protocol/messages.ts'
+import type { ServedServer } from '../servers/served-server.ts'
+import { isOpenToAll } from '../tokens/is-open-to-all.ts'
+import type { TokenVerifier } from '../tokens/token-verifier.ts'
+import { serveSessions, serveStateless } from './serve-post.ts'
+import { sendNotAllowed, serveDelete, serveStream, type OpenStreams } from './serve-stream.ts'
+import type { McpParts } from './served-request.ts'
+import type { Visit } from './visit.ts'
+
+export type McpEndpoint = {
+  readonly parts: McpParts
+  readonly tokens: TokenVerifier
+  readonly streams: OpenStreams
+}
+
+/** Serves an HTTP request to the address of an MCP server. */
+export async function serveMcp(
+  { parts, tokens, streams }: McpEndpoint,
+  server: ServedServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  trace: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { origin, host = '' } = request.headers
+  if (!isOriginAllowed(origin, host, parts.config.browserOrigins)) {
+    const text = `Requests from pages of ${origin} are not allowed.`
+    return sendMessage(response, 403, errorMessage(null, errorCodes.refused, text))
+  }
+  addCorsHeaders(response)
+  if (request.method === 'OPTIONS') return sendPreflight(request, response)
+  const caller = await authenticate(tokens, server, request)
+  if (caller.kind === 'refused') {
+    return sendUnauthorized(server, response, await idIn(request), caller.hasToken)
+  }
+  const { customerRef } = caller
+  const visit: Visit = { parts, server, customerRef, request, response, trace }
+  switch (request.method) {
+    case 'POST':
+      return servePost(visit)
+    case 'GET':
+      return serveStream(visit, streams)
+    case 'DELETE':
+      return serveDelete(visit)
+    default:
+      return sendNotAllowed(visit)
+  }
+}
+
+type Caller =
+  | { readonly kind: 'accepted'; readonly customerRef: string | undefined }
+  | { readonly kind: 'refused'; readonly hasToken: boolean }
+
+/** A server all of whose tools are public can be used without a token; a token that is given must count all the same. */
+async function authenticate(
+  tokens: TokenVerifier,
+  server: ServedServer,
+  request: IncomingMessage,
+): Promise<Caller> {
+  const [, token] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
+  if (token === undefined) {
+    const hasToken = request.headers.authorization !== undefined
+    return !hasToken && isOpenToAll(server)
+      ? { kind: 'accepted', customerRef: undefined }
+      : { kind: 'refused', hasToken }
+  }
+  const verified = await tokens.verify(token, server)
+  return verified === undefined
+    ? { kind: 'refused', hasToken: true }
+    : { kind: 'accepted', customerRef: verified.customerRef }
+}
+
+const refusedBodyBytesMax = 65_536
+
+/** The answer to a request repeats its id, where it is found without reading much for somebody unknown. */
+async function idIn(request: IncomingMessage): Promise<MessageId | null> {
+  if (request.method !== 'POST') return null
+  const body = await readBody(request, refusedBodyBytesMax)
+  const message = body.kind === 'read' ? parse(body.text) : undefined
+  return isMessage(message) ? (idOf(message) ?? null) : null
+}
+
+function sendUnauthorized(
+  server: ServedServer,
+  response: ServerResponse,
+  id: MessageId | null,
+  hasToken: boolean,
+): void {
+  response.setHeader('www-authenticate', challengeOf(server, hasToken))
+  sendMessage(response, 401, errorMessage(id, errorCodes.unauthorized, 'Unauthorized'))
+}
+
+async function servePost(visit: Visit): Promise<void> {
+  const { parts, server, request, response, customerRef } = visit
+  const body = await readBody(request, parts.config.bodyBytesMax)
+  if (body.kind === 'aborted') return
+  if (body.kind === 'too-large') {
+    const text = `A request has at most ${parts.config.bodyBytesMax} bytes.`
+    response.setHeader('connection', 'close')
+    return sendMessage(response, 413, errorMessage(null, errorCodes.refused, text))
+  }
+  const parsed = parse(body.text)
+  if (parsed === undefined) {
+    const text = 'The body is not JSON.'
+    return sendMessage(response, 400, errorMessage(null, errorCodes.parse, text))
+  }
+  const ambiguity = ambiguityOf(body.text, parsed)
+  if (ambiguity !== undefined) {
+    return sendMessage(response, 400, errorMessage(null, errorCodes.invalidRequest, ambiguity))
+  }
+  const classified = classify(parsed, request.headers, parts.config.batchMax)
+  switch (classified.kind) {
+    case 'refused':
+      return sendMessage(response, classified.status, classified.answer)
+    case 'dropped':
+      return sendAccepted(response)
+    case 'stateless':
+    case 'sessions': {
+      const messages = classified.kind === 'stateless' ? [classified.message] : classified.messages
+      const needsToken = messages.find((each) => !isPublic(server, each))
+      if (customerRef === undefined && needsToken !== undefined) {
+        return sendUnauthorized(server, response, idOf(needsToken) ?? null, false)
+      }
+      return classified.kind === 'stateless'
+        ? serveStateless(visit, classified.message, body.text)
+        : serveSessions(visit, messages, classified.isBatch, body.text)
+    }
+  }
+}
+
+/** Callers without a token may call public tools alone: a tool that was added since, or one of the proxy's, needs one. */
+function isPublic({ tools }: ServedServer, message: Message): boolean {
+  if (methodOf(message) !== 'tools/call') return true
+  return tools.get(String(paramsOf(message)['name']))?.access === 'public'
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,56 @@
+import { textOf, type Reply } from '../http/reply.ts'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { idOf, isObject, methodOf, paramsOf, type Message } from '../protocol/messages.ts'
+import { editResult, isCursor } from './edit-result.ts'
+import { errorOf } from './origin-errors.ts'
+import { relay } from './relay.ts'
+import { serveToolCall } from './serve-tool-call.ts'
+import type { ServedRequest } from './served-request.ts'
+
+/** Serves one request that has an id. `text` is what the message was parsed from. */
+export async function serveRequest(
+  served: ServedRequest,
+  message: Message,
+  text: string,
+  reply: Reply,
+): Promise<void> {
+  const method = methodOf(message)
+  if (method === 'tools/call') return serveToolCall(served, message, text, reply)
+  const id = idOf(message)!
+  const end = await relay(served, text, id, reply)
+  if (end.kind !== 'answered') {
+    const { status, message: error } = errorOf(end, id)
+    // A probe that is refused with 4xx makes clients fall back to the versions with sessions; other answers end their attempt.
+    const isProbe = method === 'server/discover'
+    const given = end.kind === 'refused' && ![401, 403].includes(end.status) ? end.status : 400
+    return reply.finish(textOf(error), isProbe ? given : statusFor(served, end, status))
+  }
+  const { received } = end
+  const result = received.message['result']
+  if (!isObject(result)) {
+    return reply.finish(received.text, method === 'server/discover' ? 400 : 200)
+  }
+  if (method === 'tools/list') watchTools(served, message, result)
+  const edited = editResult(served, method, result)
+  const same = edited === result
+  reply.finish(same ? received.text : textOf({ ...received.message, result: edited }))
+}
+
+function watchTools(
+  { parts, server }: ServedRequest,
+  message: Message,
+  { tools, nextCursor }: JsonObject,
+): void {
+  if (!Array.isArray(tools)) return
+  const isFirst = !('cursor' in paramsOf(message))
+  parts.toolWatch.listed(server, tools, isFirst && !isCursor(nextCursor))
+}
+
+/** A method that the origin does not know is 404 in the stateless versions. */
+function statusFor(
+  { client }: ServedRequest,
+  end: { readonly kind: string; readonly status?: number },
+  status: number,
+): number {
+  return client.era === 'stateless' && end.kind === 'refused' && end.status === 404 ? 404 : status
+}

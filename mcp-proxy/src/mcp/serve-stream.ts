@@ -1,0 +1,100 @@
+import { sendAccepted, sendMessage } from '../http/answers.ts'
+import { keepAliveComment, openEventStream, writeEvent } from '../http/reply.ts'
+import type { OriginAnswer } from '../origin/origin-answer.ts'
+import { errorCodes, errorMessage } from '../protocol/messages.ts'
+import type { Session } from '../sessions/origin-sessions.ts'
+import { sendUnknownSession } from './serve-post.ts'
+import { sessionOf, type Visit } from './visit.ts'
+
+/** Streams of notifications that are open in this process, by session. */
+export class OpenStreams {
+  readonly #streams = new Map<string, AbortController>()
+
+  get size(): number {
+    return this.#streams.size
+  }
+
+  /** A session has one stream: a second one replaces the first, whose connection may be dead without anybody knowing. */
+  open(key: string): AbortController {
+    this.#streams.get(key)?.abort()
+    const controller = new AbortController()
+    this.#streams.set(key, controller)
+    return controller
+  }
+
+  close(key: string, controller: AbortController): void {
+    controller.abort()
+    if (this.#streams.get(key) === controller) this.#streams.delete(key)
+  }
+
+  /** Ends them all, so that clients open them at another replica. */
+  closeAll(): void {
+    for (const controller of this.#streams.values()) controller.abort()
+  }
+}
+
+/** GET and DELETE exist within sessions alone. */
+export function sendNotAllowed({ response }: Visit): void {
+  response.setHeader('allow', 'POST, OPTIONS')
+  const text = 'Method not allowed. Send messages with POST.'
+  sendMessage(response, 405, errorMessage(null, errorCodes.refused, text))
+}
+
+export async function serveStream(visit: Visit, streams: OpenStreams): Promise<void> {
+  const session = sessionOf(visit)
+  if (session === 'none') return sendNotAllowed(visit)
+  if (session === 'unknown') return sendUnknownSession(visit)
+  const controller = streams.open(session.key)
+  visit.response.once('close', () => controller.abort())
+  try {
+    const answer = await openAtOrigin(visit, session, controller.signal)
+    if (answer.kind !== 'stream') return sendNotAllowed(visit)
+    await passOn(visit, answer.messages)
+  } catch {
+    // The client went away, a second stream took its place, or the origin broke off: the client opens it again.
+  } finally {
+    streams.close(session.key, controller)
+    if (!visit.response.headersSent) sendNotAllowed(visit)
+    else visit.response.end()
+  }
+}
+
+const secondTryMs = 200
+
+/** An origin may not have noticed yet that the session's first stream is gone. */
+async function openAtOrigin(
+  { parts, server, trace }: Visit,
+  session: Session,
+  signal: AbortSignal,
+): Promise<OriginAnswer> {
+  const request = { server, headers: trace, signal }
+  const answer = await parts.sessions.openStream(session, request)
+  if (answer.kind !== 'refused' || answer.status !== 409) return answer
+  await new Promise((resolve) => setTimeout(resolve, secondTryMs))
+  return parts.sessions.openStream(session, request)
+}
+
+async function passOn(
+  { parts, response }: Visit,
+  messages: Extract<OriginAnswer, { kind: 'stream' }>['messages'],
+): Promise<void> {
+  openEventStream(response)
+  const keepAlive = setInterval(() => {
+    if (!response.writableNeedDrain) response.write(keepAliveComment)
+  }, parts.config.keepAliveMs)
+  try {
+    for await (const { text } of messages) await writeEvent(response, text)
+  } finally {
+    clearInterval(keepAlive)
+  }
+}
+
+export async function serveDelete(visit: Visit): Promise<void> {
+  const { parts, server, trace, response } = visit
+  const session = sessionOf(visit)
+  if (session === 'none') return sendNotAllowed(visit)
+  if (session === 'unknown') return sendUnknownSession(visit)
+  const { signal } = new AbortController()
+  await parts.sessions.end(session, { server, headers: trace, signal })
+  sendAccepted(response)
+}

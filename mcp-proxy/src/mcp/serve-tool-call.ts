@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import type { Admission, CallEnd, GatedCall, PaywallAnswer } from '../gate/gate.ts'
+import { textOf, type Reply } from '../http/reply.ts'
+import {
+  errorCodes,
+  errorMessage,
+  idOf,
+  isObject,
+  metaOf,
+  paramsOf,
+  resultMessage,
+  type Message,
+  type MessageId,
+} from '../protocol/messages.ts'
+import { errorOf } from './origin-errors.ts'
+import { relay, type RelayEnd } from './relay.ts'
+import { sealRound } from './request-state.ts'
+import { readRound, type CallRound } from './call-round.ts'
+import type { ServedRequest } from './served-request.ts'
+
+/** One `tools/call` while it is served. */
+type Call = {
+  readonly served: ServedRequest
+  readonly id: MessageId
+  readonly message: Message
+  readonly gated: GatedCall
+  readonly round: CallRound
+  readonly reply: Reply
+  readonly begunAt: number
+}
+
+/**
+ * Serves `tools/call`: access and limit, then the origin, then the record. The call is settled once, in the turn in which its last
+ * byte is handed to the socket. Whatever goes wrong behind the proxy is a result or an error of JSON-RPC, never a status of HTTP:
+ * only those reach the model.
+ */
+export async function serveToolCall(
+  served: ServedRequest,
+  message: Message,
+  text: string,
+  reply: Reply,
+): Promise<void> {
+  const id = idOf(message)!
+  const { server, customerRef, parts } = served
+  const params = paramsOf(message)
+  const toolName = params['name']
+  const refuse = (reason: string): void =>
+    reply.finish(textOf(errorMessage(id, errorCodes.invalidParams, reason)))
+  if (typeof toolName !== 'string') return refuse('params.name must be a string.')
+  if ('task' in params) return refuse('Tasks are not supported through this proxy.')
+  const given = isObject(params['arguments']) ? params['arguments'] : {}
+  if (customerRef !== undefined && parts.gate.isVirtual(server, toolName)) {
+    const result = await callVirtual(served, customerRef, toolName, given)
+    return reply.finish(textOf(resultMessage(id, completed(served, result))))
+  }
+  const owner = { server, customerRef: customerRef ?? '', toolName, arguments: given }
+  const round = readRound(served, owner, message, text)
+  if (round === undefined) {
+    return refuse('requestState is not valid for this call, or has expired. Call the tool again.')
+  }
+  const gated: GatedCall = {
+    ...owner,
+    callId: round.callId === undefined ? randomUUID() : parts.callIds.take(round.callId),
+    idempotencyKey: idempotencyKeyIn(message),
+    client: served.client,
+    ...(round.paywallAnswered !== undefined && { paywallAnswered: round.paywallAnswered }),
+  }
+  const begunAt = performance.now()
+  const call = { served, id, message, gated, round, reply, begunAt }
+  // Callers without a token reach public tools alone, which nothing is asked about.
+  const admission: Admission =
+    customerRef === undefined ? { kind: 'open' } : await admit(served, gated)
+  await carryOut(call, admission)
+}
+
+function callVirtual(
+  { parts, server }: ServedRequest,
+  customerRef: string,
+  toolName: string,
+  given: JsonObject,
+): Promise<JsonObject> {
+  return parts.gate.callVirtual(server, customerRef, toolName, given).catch((error: unknown) => {
+    parts.logger.error({ err: error, toolName }, 'a tool of the proxy failed')
+    const text = JSON.stringify({ error: 'This is not available now. Try again later.' })
+    return { isError: true, content: [{ type: 'text', text }] }
+  })
+}
+
+function admit({ parts }: ServedRequest, gated: GatedCall): Promise<Admission> {
+  return parts.gate.admit(gated).catch((error: unknown): Admission => {
+    parts.logger.error({ err: error }, 'a call could not be admitted')
+    return { kind: 'unavailable', message: 'Calls cannot be admitted now. Try again later.' }
+  })
+}
+
+async function carryOut(call: Call, admission: Admission): Promise<void> {
+  const { served, id, reply, round } = call
+  switch (admission.kind) {
+    case 'unavailable':
+      return reply.finish(textOf(errorMessage(id, errorCodes.internal, admission.message)))
+    case 'paywalled':
+      return reply.finish(textOf(paywallMessage(call, admission.answer)))
+    case 'open':
+    case 'admitted': {
+      const end = await relay(served, round.text, id, reply, served.parts.config.callMs)
+      const settle = admission.kind === 'admitted' ? admission.settle : undefined
+      return finish(call, end, settle)
+    }
+  }
+}
+
+function finish(call: Call, end: RelayEnd, settle: ((end: CallEnd) => void) | undefined): void {
+  const { id, reply, served } = call
+  const durationMs = performance.now() - call.begunAt
+  if (end.kind !== 'answered') {
+    const { status, message } = errorOf(end, id)
+    const ended: CallEnd =
+      end.kind === 'cancelled'
+        ? { outcome: 'fail', durationMs, isCancelled: true, isAccepted: end.hasBegun }
+        : { outcome: 'fail', durationMs, reason: reasonOf(end) }
+    return reply.finish(textOf(message), status, () => settle?.(ended))
+  }
+  const { message, text } = end.received
+  const result = message['result']
+  if (!isObject(result)) {
+    const ended: CallEnd = { outcome: 'fail', durationMs, reason: 'error of the MCP server' }
+    return reply.finish(text, 200, () => settle?.(ended))
+  }
+  if (served.client.era === 'stateless' && result['resultType'] === 'input_required') {
+    served.parts.callIds.giveBack(call.gated.callId)
+    const asking = textOf({ ...message, result: inputRequired(call, result, false) })
+    return reply.finish(asking, 200, () => settle?.({ outcome: 'interim', durationMs }))
+  }
+  const failed = result['isError'] === true
+  const ended: CallEnd = failed
+    ? { outcome: 'fail', durationMs, reason: 'the tool failed' }
+    : { outcome: 'success', durationMs }
+  // A modern client that went away before this was written has cancelled the call.
+  const unseen = reply.isGone && served.client.era === 'stateless'
+  reply.finish(text, 200, () =>
+    settle?.(unseen ? { outcome: 'fail', durationMs, isCancelled: true, isAccepted: true } : ended),
+  )
+}
+
+function reasonOf(end: Exclude<RelayEnd, { kind: 'answered' | 'cancelled' }>): string {
+  return end.kind === 'failed' ? end.reason : `status ${end.status} of the MCP server`
+}
+
+function paywallMessage(call: Call, answer: PaywallAnswer): Message {
+  const { id, served } = call
+  switch (answer.kind) {
+    case 'result':
+      return resultMessage(id, completed(served, answer.result))
+    case 'error':
+      return errorMessage(id, answer.code, answer.message, answer.data)
+    case 'input_required':
+      return resultMessage(id, inputRequired(call, answer.result, true))
+  }
+}
+
+/** Wraps the state of who asks, so that the retry is known as a round of this call. */
+function inputRequired(call: Call, result: JsonObject, isPaywall: boolean): JsonObject {
+  const { gated, served } = call
+  const { sealer, clock, config } = served.parts
+  const state = result['requestState']
+  const round = {
+    callId: gated.callId,
+    originState: typeof state === 'string' ? state : null,
+    isPaywall,
+  }
+  const expiresAtMs = clock.now() + config.inputMinutes * 60_000
+  return { ...result, requestState: sealRound(sealer, gated, round, expiresAtMs) }
+}
+
+/** The stateless versions want to be told that a result is the last one. */
+function completed({ client }: ServedRequest, result: JsonObject): JsonObject {
+  return client.era === 'stateless' && !('resultType' in result)
+    ? { resultType: 'complete', ...result }
+    : result
+}
+
+const idempotencyKeyMeta = 'tollgate/idempotencyKey'
+const idempotencyKeyMax = 255
+
+/** The client's own name for a call, from `_meta`. */
+function idempotencyKeyIn(message: Message): string | undefined {
+  const key = metaOf(message)[idempotencyKeyMeta]
+  return typeof key === 'string' && key !== '' && key.length <= idempotencyKeyMax ? key : undefined
+}

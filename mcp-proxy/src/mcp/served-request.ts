@@ -1,0 +1,46 @@
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { McpProxyConfig } from '../config.ts'
+import type { ClientAbilities, Gate } from '../gate/gate.ts'
+import type { ProxyMetrics } from '../metrics.ts'
+import type { OriginAnswer } from '../origin/origin-answer.ts'
+import type { OriginClient } from '../origin/origin-client.ts'
+import type { MessageId } from '../protocol/messages.ts'
+import type { Sealer } from '../sealing/sealer.ts'
+import type { ServedServer } from '../servers/served-server.ts'
+import type { ToolWatch } from '../servers/tool-watch.ts'
+import type { OriginSessions } from '../sessions/origin-sessions.ts'
+import type { CallIds } from './call-ids.ts'
+import type { OpenCalls } from './open-calls.ts'
+
+/** What serving a message of MCP needs. */
+export type McpParts = {
+  readonly config: McpProxyConfig
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: ProxyMetrics
+  readonly gate: Gate
+  readonly origin: OriginClient
+  readonly sessions: OriginSessions
+  readonly sealer: Sealer
+  readonly openCalls: OpenCalls
+  readonly callIds: CallIds
+  readonly toolWatch: ToolWatch
+}
+
+/** One request message, with all that is known of where it came from. */
+export type ServedRequest = {
+  readonly parts: McpParts
+  readonly server: ServedServer
+  /** Undefined for a caller without a token, who may use public tools. */
+  readonly customerRef: string | undefined
+  readonly client: ClientAbilities
+  /** Name of the session and the request in it, by which the client can cancel it; undefined outside sessions. */
+  readonly cancelKey: string | undefined
+  /** Sends a message to the origin in the era of the client. */
+  readonly post: (
+    body: string,
+    id: MessageId | undefined,
+    signal: AbortSignal,
+  ) => Promise<OriginAnswer>
+}

@@ -1,0 +1,51 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServedServer } from '../servers/served-server.ts'
+import { isSessionOf, readSession } from '../sessions/session-state.ts'
+import { sessionKeyOf, type Session } from '../sessions/origin-sessions.ts'
+import type { McpParts } from './served-request.ts'
+
+/** One HTTP request to an MCP server, from a caller whose token was checked. */
+export type Visit = {
+  readonly parts: McpParts
+  readonly server: ServedServer
+  readonly customerRef: string | undefined
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Headers of the trace, for the origin. */
+  readonly trace: Readonly<Record<string, string>>
+}
+
+/** Returns 'none' where the request names no session, and 'unknown' for one that is not the caller's. */
+export function sessionOf({
+  parts,
+  server,
+  customerRef,
+  request,
+}: Visit): Session | 'none' | 'unknown' {
+  const id = request.headers['mcp-session-id']
+  if (id === undefined) return 'none'
+  if (typeof id !== 'string') return 'unknown'
+  const { sealer, clock, sessions } = parts
+  const key = sessionKeyOf(id)
+  const state = sessions.stateOf(key, () => readSession(sealer, id))
+  if (state === undefined || sessions.hasEnded(key)) return 'unknown'
+  return isSessionOf(state, server, customerRef ?? '', clock.now()) ? { key, state } : 'unknown'
+}
+
+/** Returns the headers of MCP among `names` that the client sent. */
+export function sentHeaders(
+  request: IncomingMessage,
+  names: readonly string[],
+): Record<string, string> {
+  const sent: Record<string, string> = {}
+  for (const name of names) {
+    const value = request.headers[name]
+    if (typeof value === 'string') sent[name] = value
+  }
+  return sent
+}
+
+export function acceptsStream(request: IncomingMessage): boolean {
+  const accept = request.headers.accept
+  return accept === undefined || accept.includes('text/event-stream') || accept.includes('*/*')
+}

@@ -1,0 +1,34 @@
+import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/observability/metrics'
+
+export type ProxyMetrics = ReturnType<typeof createProxyMetrics>
+
+/** Metrics of the MCP proxy. `space` is an environment. */
+export function createProxyMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    requestSeconds: new Histogram({
+      name: 'tollgate_mcp_request_seconds',
+      help: 'Time from a request to the end of its answer, by HTTP method and status; streams of notifications are left out',
+      labelNames: ['method', 'status'] as const,
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5, 30, 300],
+      registers,
+    }),
+    originErrors: new Counter({
+      name: 'tollgate_mcp_origin_errors_total',
+      help: 'Requests that an MCP server did not answer, by how they ended: refused with a status of 4xx, failed, or cancelled by the client',
+      labelNames: ['space', 'end'] as const,
+      registers,
+    }),
+  }
+}
+
+export function registerOpenStreams(registry: Registry, count: () => number): void {
+  new Gauge({
+    name: 'tollgate_mcp_open_streams',
+    help: 'Streams of notifications that clients have open',
+    registers: [registry],
+    collect() {
+      this.set(count())
+    },
+  })
+}

@@ -1,0 +1,224 @@
+import type { OutboundRequest, OpenedAnswer } from '@tollgate/platform/outbound/open-answer'
+import type { Outbound } from '@tollgate/platform/outbound/open-outbound'
+import { OutboundError, toOutboundError } from '@tollgate/platform/outbound/outbound-error'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { isMessage, isObject, type Message, type MessageId } from '../protocol/messages.ts'
+import type { ServedServer } from '../servers/served-server.ts'
+import { EventTooLargeError } from './event-parser.ts'
+import type { OriginAnswer, OriginFailure } from './origin-answer.ts'
+import { readOriginStream } from './origin-stream.ts'
+
+export type OriginRequest = {
+  readonly server: ServedServer
+  /** Of MCP and of the trace. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+export type OriginLimits = {
+  readonly resultBytesMax: number
+  readonly originSilenceMs: number
+  readonly streamSilenceMs: number
+}
+
+/** Requests to MCP servers of providers. Streams of notifications have connections of their own, so that calls find one free. */
+export class OriginClient {
+  readonly #calls: Pick<Outbound, 'of'>
+  readonly #streams: Pick<Outbound, 'of'>
+  readonly #limits: OriginLimits
+
+  constructor(calls: Pick<Outbound, 'of'>, streams: Pick<Outbound, 'of'>, limits: OriginLimits) {
+    this.#calls = calls
+    this.#streams = streams
+    this.#limits = limits
+  }
+
+  /** Sends one message; `id` is that of a request. Rejects only where `request.signal` ended it. */
+  async post(
+    request: OriginRequest,
+    body: string,
+    id: MessageId | undefined,
+  ): Promise<OriginAnswer> {
+    const quiet = new Quiet(request.signal, this.#limits.originSilenceMs)
+    try {
+      const opened = await this.#send(this.#calls, request, 'POST', quiet.signal, body)
+      return await this.#read(opened, request, quiet, id)
+    } catch (error) {
+      quiet.end()
+      if (request.signal.aborted) throw error
+      return failureOf(error)
+    }
+  }
+
+  /** Opens the stream of what the server sends by itself, or resumes one after an event. */
+  async openStream(
+    request: OriginRequest,
+    lastEventId?: string,
+    id?: MessageId,
+  ): Promise<OriginAnswer> {
+    const quiet = new Quiet(request.signal, this.#limits.streamSilenceMs)
+    const resume = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
+    const resumed = { ...request, headers: { ...request.headers, ...resume } }
+    try {
+      const opened = await this.#send(this.#streams, resumed, 'GET', quiet.signal)
+      return await this.#read(opened, request, quiet, id)
+    } catch (error) {
+      quiet.end()
+      if (request.signal.aborted) throw error
+      return failureOf(error)
+    }
+  }
+
+  /** Ends a session. Whatever the server says to it, the session is over for us. */
+  async endSession(request: OriginRequest): Promise<void> {
+    try {
+      const opened = await this.#send(this.#calls, request, 'DELETE', request.signal)
+      opened.body.destroy()
+    } catch {
+      // It ends by itself.
+    }
+  }
+
+  #send(
+    ways: Pick<Outbound, 'of'>,
+    { server, headers }: OriginRequest,
+    method: OutboundRequest['method'],
+    signal: AbortSignal,
+    body?: string,
+  ): Promise<OpenedAnswer> {
+    return ways.of(server.environment).open({
+      url: server.originUrl,
+      method,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+        ...headers,
+        ...server.originHeaders,
+      },
+      ...(body !== undefined && { body }),
+      signal,
+    })
+  }
+
+  async #read(
+    opened: OpenedAnswer,
+    request: OriginRequest,
+    quiet: Quiet,
+    awaitedId: MessageId | undefined,
+  ): Promise<OriginAnswer> {
+    const { status, body } = opened
+    const { resultBytesMax } = this.#limits
+    body.on('close', quiet.end)
+    const type = opened.header('content-type') ?? ''
+    const session = opened.header('mcp-session-id')
+    const withSession = session === undefined ? {} : { sessionId: session }
+    if (status >= 200 && status < 300 && type.startsWith('text/event-stream')) {
+      const messages = readOriginStream(body, {
+        awaitedId,
+        charsMax: resultBytesMax,
+        heard: quiet.heard,
+        resume: (lastEventId) => this.openStream(request, lastEventId, awaitedId),
+      })
+      return { kind: 'stream', messages, ...withSession }
+    }
+    const text = await readText(body, resultBytesMax, quiet.heard)
+    const message = status === 202 || text === '' ? undefined : parseMessage(text)
+    if (status >= 200 && status < 300) {
+      if (message !== undefined) {
+        return { kind: 'message', received: { message, text }, ...withSession }
+      }
+      return status === 202 || text === '' ? { kind: 'accepted' } : notMcp
+    }
+    if (status >= 400 && status < 500) return { kind: 'refused', status, error: errorIn(text) }
+    return { kind: 'failed', reason: `The MCP server answered with status ${status}.` }
+  }
+}
+
+const notMcp: OriginFailure = {
+  kind: 'failed',
+  reason: 'The MCP server answered with something that is not MCP.',
+}
+
+/** Ends a request whose origin says nothing for too long, or that its caller ends. */
+class Quiet {
+  readonly #controller = new AbortController()
+  readonly #timer: NodeJS.Timeout
+  readonly #caller: AbortSignal
+  readonly #onCaller = (): void => this.#controller.abort(this.#caller.reason)
+
+  constructor(caller: AbortSignal, silenceMs: number) {
+    this.#caller = caller
+    this.#timer = setTimeout(() => {
+      this.#controller.abort(new OutboundError('timeout', 'The address did not answer in time'))
+    }, silenceMs)
+    if (caller.aborted) this.#onCaller()
+    else caller.addEventListener('abort', this.#onCaller, { once: true })
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  readonly heard = (): void => void this.#timer.refresh()
+
+  readonly end = (): void => {
+    clearTimeout(this.#timer)
+    this.#caller.removeEventListener('abort', this.#onCaller)
+  }
+}
+
+async function readText(
+  body: OpenedAnswer['body'],
+  bytesMax: number,
+  heard: () => void,
+): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    heard()
+    chunks.push(chunk)
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) {
+      body.destroy()
+      throw new OutboundError('too-large', 'The address answered with too much')
+    }
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parseMessage(text: string): Message | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return isMessage(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** An error with its id left out or null is one all the same. */
+function errorIn(text: string): Message | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    const error: unknown = isObject(parsed) ? parsed['error'] : undefined
+    if (!isObject(error) || typeof error['code'] !== 'number') return undefined
+    return typeof error['message'] === 'string' ? (parsed as JsonObject) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const sentences: Readonly<Record<OutboundError['failure'], string>> = {
+  refused: 'The MCP server has an address that may not be reached.',
+  unresolved: 'The name of the MCP server leads to no address.',
+  unreachable: 'The MCP server cannot be reached.',
+  tls: 'The MCP server has no valid certificate.',
+  timeout: 'The MCP server did not answer in time.',
+  'cut-off': 'The MCP server closed the connection before its answer was complete.',
+  'too-large': 'The MCP server answered with more than is allowed.',
+  malformed: 'The MCP server answered with something that is not HTTP.',
+}
+
+export function failureOf(error: unknown): OriginFailure {
+  if (error instanceof EventTooLargeError) return { kind: 'failed', reason: sentences['too-large'] }
+  return { kind: 'failed', reason: sentences[toOutboundError(error).failure] }
+}

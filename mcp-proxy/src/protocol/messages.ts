@@ -1,0 +1,72 @@
+import type { JsonObject } from '@tollgate/schemas/json-object'
+
+/** One JSON-RPC message, as it was parsed. Members that the proxy does not know stay in it. */
+export type Message = JsonObject
+
+export type MessageId = string | number
+
+/** Codes of JSON-RPC and of MCP that the proxy sends itself. */
+export const errorCodes = {
+  parse: -32_700,
+  invalidRequest: -32_600,
+  unknownMethod: -32_601,
+  invalidParams: -32_602,
+  internal: -32_603,
+  /** Of the versions with sessions: the server does not take the request. */
+  refused: -32_000,
+  unauthorized: -32_001,
+  headerMismatch: -32_020,
+  unsupportedVersion: -32_022,
+} as const
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isMessage(value: unknown): value is Message {
+  return isObject(value) && value['jsonrpc'] === '2.0' && (isCall(value) || isResponse(value))
+}
+
+/** A request or a notification. */
+export function isCall(message: Message): boolean {
+  return typeof message['method'] === 'string'
+}
+
+export function isResponse(message: Message): boolean {
+  return !isCall(message) && ('result' in message || 'error' in message)
+}
+
+export function methodOf(message: Message): string {
+  const method = message['method']
+  return typeof method === 'string' ? method : ''
+}
+
+/** Returns undefined for a notification, and for an id that JSON-RPC as MCP uses it does not allow. */
+export function idOf(message: Message): MessageId | undefined {
+  const id = message['id']
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined
+}
+
+export function paramsOf(message: Message): JsonObject {
+  const params = message['params']
+  return isObject(params) ? params : {}
+}
+
+export function metaOf(message: Message): JsonObject {
+  const meta = paramsOf(message)['_meta']
+  return isObject(meta) ? meta : {}
+}
+
+export function resultMessage(id: MessageId, result: JsonObject): Message {
+  return { jsonrpc: '2.0', id, result }
+}
+
+/** `id` is null where the request has none, or could not be read. */
+export function errorMessage(
+  id: MessageId | null,
+  code: number,
+  message: string,
+  data?: JsonObject,
+): Message {
+  return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } }
+}

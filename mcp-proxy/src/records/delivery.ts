@@ -1,0 +1,164 @@
+import type { Logger } from '@tollgate/platform/observability/logger'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallRecord } from './call-record.ts'
+import type { Journal, JournalPlace } from './journal.ts'
+import { Lane, type Sent, type Waiting } from './lane.ts'
+import type { RecordMetrics } from './metrics.ts'
+
+export type DeliveryParts = {
+  readonly journal: Journal
+  /** All records are of one provider and environment. */
+  readonly send: (records: readonly CallRecord[]) => Promise<Sent>
+  /** Keeps a record that ingest will never take, for an operator. Throws if it cannot be kept. */
+  readonly setAside: (record: CallRecord, message: string) => void
+  /** Ingest counts the record from now on. */
+  readonly onRecorded: (record: CallRecord) => void
+  readonly metrics: RecordMetrics
+  readonly logger: Logger
+}
+
+/** Records that are read and not delivered: one provider whose records wait must not keep those of others back for long. */
+const windowRecordsMax = 50_000
+const windowBytesMax = 64 * 1024 * 1024
+
+/** Calls that end together are sent together. */
+const gatherMs = 5
+
+/** How long ingest may refuse to hear of one provider, while it takes the records of others, before they are set aside. */
+const forbiddenMsMax = 3_600_000
+
+/** In the order of the journal. */
+type Entry = Waiting & { readonly next: JournalPlace; isDone: boolean }
+
+/**
+ * Reads the journal and sends its records to ingest, each provider's on a lane of its own. What the journal calls delivered ends
+ * before the first record that is not: after a restart some are sent again, under the same keys.
+ */
+export class Delivery {
+  readonly #parts: DeliveryParts
+  readonly #lanes = new Map<string, Lane>()
+  readonly #abort = new AbortController()
+  #window: Entry[] = []
+  #windowBytes = 0
+  #place: JournalPlace = { segment: 0, offset: 0 }
+  #timer: NodeJS.Timeout | undefined
+  #recordedAtMs = 0
+
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts
+  }
+
+  /** There is something to read. */
+  wake(): void {
+    if (this.#abort.signal.aborted) return
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#pump()
+    }, gatherMs)
+  }
+
+  /** Age of the oldest record that waits, in milliseconds. */
+  oldestAgeMs(nowMs: number): number {
+    const oldest = this.#window.find(({ isDone }) => !isDone)
+    return oldest === undefined ? 0 : Math.max(0, nowMs - oldest.record.acceptedAtMs)
+  }
+
+  /** Gives ingest that long to take what waits. What it does not take is delivered after the next start. */
+  async stop(graceMs: number): Promise<void> {
+    const until = performance.now() + graceMs
+    while (!this.#parts.journal.isDrained && performance.now() < until) {
+      this.wake()
+      await sleep(gatherMs)
+    }
+    this.#abort.abort()
+    clearTimeout(this.#timer)
+  }
+
+  #pump(): void {
+    const { journal, metrics, logger } = this.#parts
+    try {
+      while (this.#window.length < windowRecordsMax && this.#windowBytes < windowBytesMax) {
+        const records = journal.read(this.#place)
+        if (records.length === 0) break
+        for (const { record, bytes, next } of records) {
+          this.#place = next
+          this.#windowBytes += bytes
+          // Damage has no record to deliver, and is passed over.
+          const isDone = record === undefined
+          if (isDone) metrics.damaged.inc()
+          const entry = { record: record!, bytes, next, isDone }
+          this.#window.push(entry)
+          if (!isDone) this.#laneOf(entry.record).push(entry)
+        }
+      }
+    } catch (error) {
+      logger.error({ err: error }, 'the journal of calls cannot be read')
+      return
+    }
+    this.#advance()
+    for (const lane of this.#lanes.values()) this.#run(lane)
+  }
+
+  #run(lane: Lane): void {
+    if (!lane.isIdle) return
+    lane.run().catch((error: unknown) => {
+      this.#parts.logger.error({ err: error }, 'records of calls cannot be delivered')
+      this.wake()
+    })
+  }
+
+  #laneOf({ environment, providerId }: CallRecord): Lane {
+    const key = `${environment}/${providerId}`
+    const lane = this.#lanes.get(key) ?? this.#openLane()
+    this.#lanes.set(key, lane)
+    return lane
+  }
+
+  #openLane(): Lane {
+    const { send, setAside, onRecorded, metrics, logger } = this.#parts
+    return new Lane({
+      send,
+      signal: this.#abort.signal,
+      onDelivered: (entries) => {
+        this.#recordedAtMs = performance.now()
+        metrics.delivered.inc(entries.length)
+        for (const { record } of entries) onRecorded(record)
+        this.#finish(entries)
+      },
+      onRefused: (entry, message) => {
+        const { environment, providerId, callId } = entry.record
+        setAside(entry.record, message)
+        metrics.refused.inc()
+        logger.error(
+          { environment, providerId, callId, reason: message },
+          'ingest refuses a record',
+        )
+        onRecorded(entry.record)
+        this.#finish([entry])
+      },
+      onFailure: (reason, retryMs) => {
+        metrics.failures.inc()
+        logger.warn({ reason, retryMs }, 'records of calls are not delivered yet')
+      },
+      givesUp: (sinceMs) =>
+        performance.now() - sinceMs > forbiddenMsMax && this.#recordedAtMs > sinceMs,
+    })
+  }
+
+  #finish(entries: readonly Waiting[]): void {
+    for (const entry of entries) (entry as Entry).isDone = true
+    this.#advance()
+    // The window has room again.
+    this.wake()
+  }
+
+  #advance(): void {
+    const firstOpen = this.#window.findIndex(({ isDone }) => !isDone)
+    const count = firstOpen === -1 ? this.#window.length : firstOpen
+    if (count === 0) return
+    const done = this.#window.splice(0, count)
+    const bytes = done.reduce((sum, entry) => sum + entry.bytes, 0)
+    this.#windowBytes -= bytes
+    this.#parts.journal.acknowledge(done.at(-1)!.next, bytes)
+  }
+}

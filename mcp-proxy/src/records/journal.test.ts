@@ -1,0 +1,163 @@
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { adoptAbandoned, journalFolderName } from './adopt.ts'
+import type { CallRecord } from './call-record.ts'
+import { encodeFrame } from './frames.ts'
+import { Journal, segmentPath, type JournalPlace } from './journal.ts'
+
+let root: string
+let processes = 0
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'tollgate-journal-'))
+})
+afterEach(() => rmSync(root, { recursive: true }))
+
+const limits = { bytesMax: 1_000_000, segmentBytesMax: 700 }
+
+function openJournal(changes: Partial<typeof limits> = {}): Journal {
+  return new Journal(join(root, journalFolderName(`${processes++}`)), { ...limits, ...changes })
+}
+
+function recordOf(callId: string, toolName = 'search'): CallRecord {
+  return {
+    ...{ environment: 'sandbox', providerId: 'prv_1', customerRef: 'cus_1', productRef: 'prd_1' },
+    ...{ toolName, callId, idempotencyKey: callId, outcome: 'success' },
+    ...{ durationMs: 1, acceptedAtMs: 1 },
+  }
+}
+
+type Read = {
+  readonly callId: string | undefined
+  readonly next: JournalPlace
+  readonly bytes: number
+}
+
+function readAll(journal: Journal, from: JournalPlace): Read[] {
+  const all: Read[] = []
+  for (let place = from; ;) {
+    const records = journal.read(place)
+    const last = records.at(-1)
+    if (last === undefined) return all
+    all.push(...records.map(({ record, next, bytes }) => ({ callId: record?.callId, next, bytes })))
+    place = last.next
+  }
+}
+
+/** Far enough ahead for a folder whose owner nobody knows. */
+const later = Date.now() + 600_000
+
+function adoptInto(journal: Journal) {
+  return adoptAbandoned(
+    root,
+    {
+      folder: journal.folder,
+      append: (record) => journal.append(record),
+      isWritten: () => journal.unwrittenCount === 0,
+      isStopping: () => false,
+    },
+    later,
+  )
+}
+
+/** Takes bytes off the end of the newest segment, as a power loss does, and returns how many records lost some. */
+function tear(journal: Journal, bytes: number, lengths: readonly number[]): number {
+  const { segment } = journal.end
+  const path = segmentPath(journal.folder, segment)
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  const taken = Math.min(bytes, size)
+  if (taken > 0) truncateSync(path, size - taken)
+  let lost = 0
+  for (let left = taken; left > 0; lost++) left -= lengths.at(-1 - lost)!
+  return lost
+}
+
+const start: JournalPlace = { segment: 0, offset: 0 }
+
+type Step =
+  | { readonly kind: 'append'; readonly toolName: string }
+  | { readonly kind: 'acknowledge'; readonly share: number }
+  | { readonly kind: 'die'; readonly torn: number; readonly half: number }
+
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constant('append' as const),
+        toolName: fc.string({ unit: 'grapheme' }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('acknowledge' as const),
+        share: fc.double({ min: 0, max: 1, noNaN: true }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('die' as const),
+        torn: fc.oneof(fc.constant(0), fc.nat(400)),
+        half: fc.oneof(fc.constant(0), fc.nat(150)),
+      }),
+    },
+  ),
+  { maxLength: 60 },
+)
+
+test('what was appended and not acknowledged is read, across torn ends and processes that die', () => {
+  return fc.assert(
+    fc.asyncProperty(steps, async (given: readonly Step[]) => {
+      let journal = openJournal()
+      let expected: { callId: string; bytes: number }[] = []
+      let place = start
+      let number = 0
+      for (const step of given) {
+        if (step.kind === 'append') {
+          const record = recordOf(`c${number++}`, step.toolName)
+          journal.append(record)
+          expected.push({ callId: record.callId, bytes: encodeFrame(record).byteLength })
+        } else if (step.kind === 'acknowledge') {
+          const count = Math.floor(step.share * expected.length)
+          const read = readAll(journal, place).slice(0, count)
+          if (count === 0) continue
+          place = read.at(-1)!.next
+          journal.acknowledge(
+            place,
+            read.reduce((sum, { bytes }) => sum + bytes, 0),
+          )
+          expected = expected.slice(count)
+        } else {
+          const before = journal
+          const lost = tear(
+            before,
+            step.torn,
+            expected.map(({ bytes }) => bytes),
+          )
+          expected = expected.slice(0, Math.max(0, expected.length - lost))
+          if (step.half > 0 && lost === 0) {
+            const half = encodeFrame(recordOf('half')).subarray(0, step.half)
+            appendFileSync(segmentPath(before.folder, before.end.segment), half)
+          }
+          before.close()
+          journal = openJournal()
+          place = start
+          expect((await adoptInto(journal)).records).toBe(expected.length)
+        }
+        expect(readAll(journal, place).map(({ callId }) => callId)).toEqual(
+          expected.map(({ callId }) => callId),
+        )
+        expect(journal.pendingBytes).toBe(expected.reduce((sum, { bytes }) => sum + bytes, 0))
+      }
+      journal.close()
+      expect(readdirSync(root).filter((name) => name.startsWith('journal-')).length).toBe(1)
+      rmSync(journal.folder, { recursive: true })
+    }),
+    { numRuns: 150 },
+  )
+})

@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto'
+import { appendFileSync, rmSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { Registry } from '@tollgate/platform/observability/metrics'
+import type { HealthCheck } from '@tollgate/platform/service/health'
+import { adoptAbandoned, journalFolderName } from './adopt.ts'
+import type { CallRecord } from './call-record.ts'
+import { Delivery, type DeliveryParts } from './delivery.ts'
+import { Journal, type JournalLimits } from './journal.ts'
+import { createRecordMetrics, registerJournalGauges } from './metrics.ts'
+import { claimFolder, ownerTouchMs, releaseFolder, touchOwner } from './owner.ts'
+
+export type RecordsOptions = {
+  readonly dataDir: string
+  readonly limits: JournalLimits & {
+    /** Milliseconds between two syncs of the journal to the disk; 0: never. */
+    readonly syncMs: number
+    /** Milliseconds that a stop waits for ingest to take what is left. */
+    readonly stopGraceMs: number
+  }
+  readonly send: DeliveryParts['send']
+  readonly onRecorded: DeliveryParts['onRecorded']
+  /** The record of a process that has ended is to be delivered by this one. */
+  readonly onAdopted: (record: CallRecord) => void
+  readonly nowMs: () => number
+  readonly logger: Logger
+  readonly metrics: Registry
+}
+
+export type Records = {
+  /** Keeps room for one record, or says that there is none: then the call must not begin. */
+  promiseRoom(): boolean
+  endPromise(): void
+  /** The record survives the end of this process. Never throws. */
+  append(record: CallRecord): void
+  readonly health: HealthCheck
+  stop(): Promise<void>
+}
+
+/** Between two tries to write what the disk did not take. */
+const writeAgainMs = 500
+
+/** Names of what is below the data folder. */
+const rootName = 'mcp-proxy'
+const refusedName = 'refused.ndjson'
+
+/** The journal of this process, and the delivery of it and of what processes that have ended left behind. */
+export async function openRecords(options: RecordsOptions): Promise<Records> {
+  const { limits, logger, nowMs, onAdopted } = options
+  const root = join(options.dataDir, rootName)
+  const folder = join(root, journalFolderName(`${process.pid}-${randomBytes(6).toString('hex')}`))
+  await mkdir(root, { recursive: true, mode: 0o700 })
+  const journal = new Journal(folder, limits)
+  claimFolder(folder)
+  const metrics = createRecordMetrics(options.metrics)
+  const delivery = new Delivery({
+    journal,
+    send: options.send,
+    setAside: (record, message) => setAside(root, record, message),
+    onRecorded: options.onRecorded,
+    metrics,
+    logger,
+  })
+  registerJournalGauges(options.metrics, {
+    pendingBytes: () => journal.pendingBytes,
+    oldestAgeSeconds: () => delivery.oldestAgeMs(nowMs()) / 1000,
+  })
+  const append = (record: CallRecord): void => {
+    journal.append(record)
+    onAdopted(record)
+  }
+  const adopt = async (): Promise<void> => {
+    const adopting = {
+      ...{ folder, append, isStopping: () => isStopping },
+      isWritten: () => journal.unwrittenCount === 0,
+    }
+    const { records, damaged } = await adoptAbandoned(root, adopting, Date.now())
+    metrics.damaged.inc(damaged)
+    metrics.adopted.inc(records)
+    if (records > 0) delivery.wake()
+  }
+  let isStopping = false
+  const work = startWork({ journal, folder, logger, adopt, syncMs: limits.syncMs })
+  return {
+    promiseRoom: () => journal.promiseRoom(),
+    endPromise: () => journal.endPromise(),
+    append: (record) => {
+      journal.append(record)
+      metrics.settled.inc({ space: record.environment, outcome: record.outcome })
+      delivery.wake()
+    },
+    health: { name: 'journal', check: () => checkJournal(journal) },
+    stop: async () => {
+      const until = performance.now() + limits.stopGraceMs
+      // What is being adopted is delivered too, as far as there is time.
+      await Promise.race([work.stop(), sleep(limits.stopGraceMs, undefined, { ref: false })])
+      isStopping = true
+      await work.stop()
+      await delivery.stop(until - performance.now())
+      journal.retryWrites()
+      await journal.sync().catch(() => undefined)
+      journal.close()
+      if (journal.isDrained) rmSync(folder, { recursive: true, force: true })
+      else releaseFolder(folder)
+    },
+  }
+}
+
+type WorkParts = {
+  readonly journal: Journal
+  readonly folder: string
+  readonly logger: Logger
+  readonly adopt: () => Promise<void>
+  readonly syncMs: number
+}
+
+/** What is done again and again. `stop` resolves once none of it runs any more. */
+function startWork({ journal, folder, logger, adopt, syncMs }: WorkParts): {
+  stop(): Promise<void>
+} {
+  const look = async (): Promise<void> => {
+    try {
+      touchOwner(folder)
+      await adopt()
+    } catch (error) {
+      logger.error({ err: error, folder }, 'the folder of the journal cannot be used')
+    }
+  }
+  let looking: Promise<void> | undefined
+  const lookOnce = (): void => {
+    looking ??= look().finally(() => (looking = undefined))
+  }
+  const write = (): void => {
+    const error = journal.retryWrites()
+    if (error !== undefined) logger.error({ err: error }, 'records of calls cannot be written')
+  }
+  const sync = (): void => {
+    journal
+      .sync()
+      .catch((error: unknown) => logger.error({ err: error }, 'the journal is not synced'))
+  }
+  lookOnce()
+  const timers = [setInterval(lookOnce, ownerTouchMs), setInterval(write, writeAgainMs)]
+  if (syncMs > 0) timers.push(setInterval(sync, syncMs))
+  for (const timer of timers) timer.unref()
+  return {
+    stop: async () => {
+      for (const timer of timers) clearInterval(timer)
+      await looking
+    },
+  }
+}
+
+function checkJournal(journal: Journal): Promise<void> {
+  if (journal.unwrittenCount > 0) {
+    return Promise.reject(new Error('records of calls cannot be written to the disk'))
+  }
+  if (!journal.hasRoom) {
+    return Promise.reject(new Error('the journal of calls is full: ingest takes no records'))
+  }
+  return Promise.resolve()
+}
+
+/** One line of JSON per record, with what ingest said. Whoever has repaired the cause can send them again. */
+function setAside(root: string, record: CallRecord, message: string): void {
+  const line = JSON.stringify({ refusedAt: new Date().toISOString(), message, record })
+  appendFileSync(join(root, refusedName), `${line}\n`, { mode: 0o600 })
+}

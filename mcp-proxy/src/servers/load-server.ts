@@ -1,0 +1,62 @@
+import { fallbackPlan } from '@tollgate/domain/mcp/decide-plans'
+import { proxyAddressOf } from '@tollgate/domain/mcp/proxy-address'
+import {
+  findMcpServerBySubdomain,
+  listTools,
+  originAuthPlace,
+  type OriginAuth,
+} from '@tollgate/domain/mcp/repository'
+import { listPlans } from '@tollgate/domain/plans/repository'
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { ServedServer } from './served-server.ts'
+
+type Place = {
+  readonly environment: Environment
+  /** Of the environment, with `{subdomain}` in it. */
+  readonly template: string
+  readonly subdomain: string
+}
+
+/** Reads a server as it is configured now; undefined where no product has the subdomain. */
+export async function loadServer(
+  sql: Queryable,
+  secrets: Pick<Secrets, 'open'>,
+  { environment, template, subdomain }: Place,
+): Promise<ServedServer | undefined> {
+  const found = await findMcpServerBySubdomain(sql, subdomain)
+  if (found === undefined) return undefined
+  const { providerId, server } = found
+  const { productRef, reference, originUrl, auth } = server
+  const [tools, plans] = await Promise.all([
+    listTools(sql, providerId, productRef),
+    listPlans(sql, providerId, [productRef]),
+  ])
+  // A tool that the origin no longer has is not served; when it comes back, it counts as new until it is discovered.
+  const present = tools.filter(({ hasVanished }) => !hasVanished)
+  const { proxyUrl, issuer } = proxyAddressOf(template, subdomain)
+  return {
+    environment,
+    providerId,
+    productRef,
+    reference,
+    subdomain,
+    proxyUrl,
+    issuer,
+    originUrl,
+    originHeaders: openHeaders(secrets, providerId, auth),
+    tools: new Map(present.map(({ name, access, planRefs }) => [name, { access, planRefs }])),
+    defaultPlanRef: fallbackPlan(plans)?.reference,
+  }
+}
+
+function openHeaders(
+  secrets: Pick<Secrets, 'open'>,
+  providerId: string,
+  auth: OriginAuth | undefined,
+): Readonly<Record<string, string>> {
+  if (auth === undefined) return {}
+  const value = secrets.open(auth.sealedValue, originAuthPlace(providerId))
+  return { [auth.header.toLowerCase()]: value }
+}

@@ -1,0 +1,27 @@
+import type { ToolAccess } from '@tollgate/domain/mcp/decide-tools'
+import type { Environment } from '@tollgate/schemas/environment'
+
+/** An MCP server as the proxy serves it: what a provider has configured, with its credentials opened. */
+export type ServedServer = {
+  readonly environment: Environment
+  readonly providerId: string
+  readonly productRef: string
+  readonly reference: string
+  readonly subdomain: string
+  /** Its address for clients, and the audience of their access tokens. */
+  readonly proxyUrl: string
+  readonly issuer: string
+  readonly originUrl: string
+  /** What the origin wants to see. Never shown, logged or sent anywhere else. */
+  readonly originHeaders: Readonly<Record<string, string>>
+  /** By name. A tool that is not among them was added since the origin was last asked. */
+  readonly tools: ReadonlyMap<string, ServedTool>
+  /** The plan that is allowed every protected tool. */
+  readonly defaultPlanRef: string | undefined
+}
+
+export type ServedTool = {
+  readonly access: ToolAccess
+  /** Empty unless `access` is 'plans'. */
+  readonly planRefs: readonly string[]
+}

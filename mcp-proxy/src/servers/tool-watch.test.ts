@@ -1,0 +1,68 @@
+import { createLogger } from '@tollgate/platform/observability/logger'
+import { beforeEach, expect, test } from 'vitest'
+import type { ServedServer } from './served-server.ts'
+import { ToolWatch } from './tool-watch.ts'
+
+const server = {
+  environment: 'sandbox',
+  reference: 'mcp_1',
+  productRef: 'prd_1',
+  tools: new Map([
+    ['a', { access: 'public', planRefs: [] }],
+    ['b', { access: 'public', planRefs: [] }],
+  ]),
+} as unknown as ServedServer
+
+let asked: number
+let body: object
+let now: number
+let watch: ToolWatch
+
+beforeEach(() => {
+  asked = 0
+  body = { added: ['c'], removed: [] }
+  now = 1_000_000
+  watch = new ToolWatch({
+    discover: async () => {
+      asked += 1
+      return { kind: 'replied', status: 200, body }
+    },
+    pauseMs: 1_000,
+    clock: { now: () => now },
+    logger: createLogger('test', 'silent'),
+  })
+})
+
+const named = (...names: string[]) => names.map((name) => ({ name }))
+
+test.each([
+  ['the known tools', named('b', 'a'), true, 0],
+  ['a new tool', named('a', 'b', 'c'), true, 1],
+  ['a missing tool', named('a'), true, 1],
+  ['a page without some tools', named('a'), false, 0],
+  ['a page with a new tool', named('c'), false, 1],
+  ["a tool with the name of one of the proxy's", named('a', 'b', 'upgrade'), true, 0],
+])('%s', (_name, tools, isWhole, expected) => {
+  watch.listed(server, tools, isWhole)
+  expect(asked).toBe(expected)
+})
+
+test('asks once in each pause, and seldom where nothing comes of it', async () => {
+  const list = async (): Promise<number> => {
+    watch.listed(server, named('a'), true)
+    await new Promise(setImmediate)
+    return asked
+  }
+  expect([await list(), await list()]).toEqual([1, 1])
+  now += 1_000
+  body = { added: [], removed: [] }
+  expect(await list()).toBe(2)
+  now += 1_000
+  expect(await list()).toBe(2)
+  now += 1_000
+  expect(await list()).toBe(3)
+  now += 3_999
+  expect(await list()).toBe(3)
+  now += 1
+  expect(await list()).toBe(4)
+})

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto'
+import type { OriginAnswer } from '../origin/origin-answer.ts'
+import type { OriginClient, OriginRequest } from '../origin/origin-client.ts'
+import { isAnswerTo } from '../origin/origin-stream.ts'
+import { isObject, type Message, type MessageId } from '../protocol/messages.ts'
+import { Recent } from './recent.ts'
+import type { SessionState } from './session-state.ts'
+
+/** A client's session while a request of it is served. */
+export type Session = {
+  /** A digest of its id. */
+  readonly key: string
+  readonly state: SessionState
+}
+
+export function sessionKeyOf(id: string): string {
+  return createHash('sha256').update(id).digest('base64')
+}
+
+/** Each is as long as what its client said about itself. */
+const statesMax = 10_000
+
+type Send = (request: OriginRequest) => Promise<OriginAnswer>
+
+/**
+ * The origin's sessions behind those of clients. An origin that restarted does not know its sessions any more; then it is
+ * initialised again as the client once did, and the client notices nothing. The new id is remembered in memory: another replica
+ * that does not know it makes one of its own in the same way.
+ */
+export class OriginSessions {
+  readonly #origin: OriginClient
+  readonly #replaced: Recent<string>
+  readonly #ended: Recent<true>
+  readonly #states = new Recent<SessionState>(statesMax)
+  readonly #renewing = new Map<string, Promise<string | undefined>>()
+
+  constructor(origin: OriginClient, rememberedMax: number) {
+    this.#origin = origin
+    this.#replaced = new Recent(rememberedMax)
+    this.#ended = new Recent(rememberedMax)
+  }
+
+  /** Returns what was read before, or reads it: opening an id costs more than all else about it. */
+  stateOf(key: string, read: () => SessionState | undefined): SessionState | undefined {
+    const known = this.#states.get(key)
+    if (known !== undefined) return known
+    const state = read()
+    if (state !== undefined) this.#states.set(key, state)
+    return state
+  }
+
+  hasEnded(key: string): boolean {
+    return this.#ended.get(key) === true
+  }
+
+  async end(session: Session, request: OriginRequest): Promise<void> {
+    this.#ended.set(session.key, true)
+    if (session.state.originSession === null) return
+    await this.#origin.endSession(this.#within(session, request))
+  }
+
+  /**
+   * Sends a message within the session. Where the origin refuses the session, nothing was executed: it is initialised again and
+   * the message is sent once more.
+   */
+  post(
+    session: Session,
+    request: OriginRequest,
+    body: string,
+    id: MessageId | undefined,
+  ): Promise<OriginAnswer> {
+    return this.#send(session, request, (each) => this.#origin.post(each, body, id))
+  }
+
+  openStream(session: Session, request: OriginRequest): Promise<OriginAnswer> {
+    return this.#send(session, request, (each) => this.#origin.openStream(each))
+  }
+
+  async #send(session: Session, request: OriginRequest, send: Send): Promise<OriginAnswer> {
+    const used = this.#idOf(session)
+    const answer = await send(this.#within(session, request))
+    if (used === null || !isAboutSession(answer)) return answer
+    const renewed = await this.#renew(session, request, used)
+    return renewed === undefined ? answer : send(this.#within(session, request))
+  }
+
+  #idOf({ key, state }: Session): string | null {
+    return this.#replaced.get(key) ?? state.originSession
+  }
+
+  #within(session: Session, request: OriginRequest): OriginRequest {
+    const id = this.#idOf(session)
+    const headers = {
+      'mcp-protocol-version': session.state.version,
+      ...request.headers,
+      ...(id !== null && { 'mcp-session-id': id }),
+    }
+    return { ...request, headers }
+  }
+
+  /** Requests of one session that find it lost at the same time make one new session. */
+  #renew(session: Session, request: OriginRequest, lost: string): Promise<string | undefined> {
+    const current = this.#idOf(session)
+    if (current !== null && current !== lost) return Promise.resolve(current)
+    const found = this.#renewing.get(session.key)
+    if (found !== undefined) return found
+    // It outlives the request that found the session lost: others wait for it.
+    const detached = { ...request, signal: new AbortController().signal }
+    const renewing = this.#initialize(session, detached).finally(() =>
+      this.#renewing.delete(session.key),
+    )
+    this.#renewing.set(session.key, renewing)
+    return renewing
+  }
+
+  async #initialize(session: Session, request: OriginRequest): Promise<string | undefined> {
+    const { initialize } = session.state
+    const message = {
+      jsonrpc: '2.0',
+      id: 'tollgate-initialize',
+      method: 'initialize',
+      params: initialize,
+    }
+    const answer = await this.#origin.post(request, JSON.stringify(message), message.id)
+    const response = await responseIn(answer, message.id)
+    if (response === undefined || !isObject(response['result'])) return undefined
+    const id = 'sessionId' in answer ? answer.sessionId : undefined
+    if (id === undefined) return undefined
+    this.#replaced.set(session.key, id)
+    const notification = { jsonrpc: '2.0', method: 'notifications/initialized' }
+    const within = this.#within(session, request)
+    await this.#origin.post(within, JSON.stringify(notification), undefined)
+    return id
+  }
+}
+
+/** Reads an answer up to the response with the id; whatever else a stream holds is dropped. */
+export async function responseIn(
+  answer: OriginAnswer,
+  id: MessageId,
+): Promise<Message | undefined> {
+  if (answer.kind === 'message') {
+    return isAnswerTo(answer.received, id) ? answer.received.message : undefined
+  }
+  if (answer.kind !== 'stream') return undefined
+  for await (const received of answer.messages) {
+    if (isAnswerTo(received, id)) return received.message
+  }
+  return undefined
+}
+
+/** By the rules of MCP it is 404. Some servers answer 400, with a text that names the session. */
+function isAboutSession(answer: OriginAnswer): boolean {
+  if (answer.kind !== 'refused') return false
+  if (answer.status === 404) return true
+  const error = answer.error?.['error']
+  return answer.status === 400 && isObject(error) && /session/i.test(String(error['message']))
+}

@@ -1,0 +1,39 @@
+import type { ServerResponse } from 'node:http'
+
+/** Ways in which an origin fails to answer a call. */
+export const faults = ['ends', 'resets', 'refuses', 'fails', 'sends no JSON'] as const
+
+export type Fault = (typeof faults)[number]
+
+/** The tool whose calls are answered here, before the SDK sees them: `how` is its argument. */
+export const faultyTool = 'test_faulty_response'
+
+const progress = {
+  jsonrpc: '2.0',
+  method: 'notifications/message',
+  params: { level: 'info', data: 'The answer will not come.' },
+}
+
+export function sendFault(how: Fault, response: ServerResponse): void {
+  if (how === 'refuses') response.writeHead(401).end()
+  else if (how === 'fails') response.writeHead(500).end('Internal error')
+  else if (how === 'sends no JSON') {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('<html></html>')
+  } else {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(`event: message\ndata: ${JSON.stringify(progress)}\n\n`, () => {
+      if (how === 'ends') response.end()
+      else response.destroy()
+    })
+  }
+}
+
+/** Returns how the call is to fail, or undefined if the message is no such call. */
+export function findFault(body: unknown): Fault | undefined {
+  const { method, params } = (body ?? {}) as {
+    method?: string
+    params?: { name?: string; arguments?: { how?: string } }
+  }
+  if (method !== 'tools/call' || params?.name !== faultyTool) return undefined
+  return faults.find((fault) => fault === params.arguments?.how)
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node'
+import { isInitializeRequest, type McpServer } from '@modelcontextprotocol/server'
+import { createMemoryEventStore } from './memory-event-store.ts'
+
+type Session = { readonly server: McpServer; readonly transport: NodeStreamableHTTPServerTransport }
+
+export type LegacySessions = {
+  serve(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void>
+  announcePrompts(): void
+  closeAll(): Promise<void>
+}
+
+/** Sessions of the versions before 2026-07-28, which live as long as this process. */
+export function createLegacySessions(createServer: () => McpServer): LegacySessions {
+  const sessions = new Map<string, Session>()
+
+  const open = async (): Promise<NodeStreamableHTTPServerTransport> => {
+    const server = createServer()
+    const transport = new NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      eventStore: createMemoryEventStore(),
+      retryInterval: 100,
+      onsessioninitialized: (id) => void sessions.set(id, { server, transport }),
+      onsessionclosed: (id) => void sessions.delete(id),
+    })
+    await server.connect(transport)
+    return transport
+  }
+
+  return {
+    async serve(request, response, body) {
+      const id = request.headers['mcp-session-id']
+      if (id === undefined) {
+        if (isInitializeRequest(body)) {
+          await (await open()).handleRequest(request, response, body)
+        } else {
+          refuse(response, 400, 'Bad Request: No valid session ID provided')
+        }
+        return
+      }
+      const session = sessions.get(String(id))
+      if (session === undefined) refuse(response, 404, 'Session not found')
+      else await session.transport.handleRequest(request, response, body)
+    },
+    announcePrompts() {
+      for (const { server } of sessions.values()) server.sendPromptListChanged()
+    },
+    async closeAll() {
+      const closing = [...sessions.values()].map(({ server }) => server.close())
+      sessions.clear()
+      await Promise.all(closing)
+    },
+  }
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32000, message }, id: null }))
+}

@@ -1,0 +1,91 @@
+import type { JsonObject } from '@tollgate/schemas/json-object'
+
+export type Called = {
+  readonly status: number
+  readonly headers: Headers
+  /** The last message: the JSON body, or the last event of a stream. */
+  readonly body: JsonObject
+  /** All messages of a stream in order; empty for a JSON body. */
+  readonly events: JsonObject[]
+  readonly text: string
+}
+
+/** Sends one HTTP request to the proxy, as text, so that nothing but the test decides what is in it. */
+export async function send(
+  url: string,
+  token: string | undefined,
+  body: unknown,
+  headers: Record<string, string> = {},
+  method = 'POST',
+): Promise<Called> {
+  const answer = await fetch(url, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    redirect: 'manual',
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  const isStream = answer.headers.get('content-type') === 'text/event-stream'
+  const events = isStream
+    ? [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as JsonObject)
+    : []
+  const last = events.at(-1) ?? (isStream || text === '' ? {} : (JSON.parse(text) as JsonObject))
+  return { status: answer.status, headers: answer.headers, body: last, events, text }
+}
+
+export function request(id: number | string, method: string, params: JsonObject = {}): JsonObject {
+  return { jsonrpc: '2.0', id, method, params }
+}
+
+export function toolCall(
+  id: number | string,
+  name = 'search',
+  given: JsonObject = {},
+  others: JsonObject = {},
+): JsonObject {
+  return request(id, 'tools/call', { name, arguments: given, ...others })
+}
+
+const initializeParams = {
+  protocolVersion: '2025-11-25',
+  capabilities: { elicitation: { url: {} } },
+  clientInfo: { name: 'test', version: '1' },
+}
+
+/** Begins a session and returns the headers of its requests. */
+export async function beginSession(
+  url: string,
+  token: string | undefined,
+): Promise<Record<string, string>> {
+  const { headers } = await send(url, token, request(0, 'initialize', initializeParams))
+  const sessionId = headers.get('mcp-session-id')!
+  return { 'mcp-session-id': sessionId, 'mcp-protocol-version': '2025-11-25' }
+}
+
+/** A request of MCP 2026-07-28 with the headers that repeat it. */
+export function stateless(
+  id: number | string,
+  method: string,
+  params: JsonObject = {},
+  capabilities: JsonObject = {},
+): { readonly body: JsonObject; readonly headers: Record<string, string> } {
+  const version = '2026-07-28'
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': version,
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+  }
+  const given = params['_meta'] as JsonObject | undefined
+  return {
+    body: request(id, method, { ...params, _meta: { ...meta, ...given } }),
+    headers: {
+      'mcp-protocol-version': version,
+      'mcp-method': method,
+      ...(typeof params['name'] === 'string' && { 'mcp-name': params['name'] }),
+    },
+  }
+}

@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beginSession, request, send, stateless, toolCall } from './mcp-caller.ts'
+import { ProxyStack, type AddedServer } from './proxy-stack.ts'
+import {
+  openEvents,
+  plainTools,
+  respondAsServer,
+  sendResult,
+  startScriptedOrigin,
+  type ScriptedOrigin,
+} from './scripted-origin.ts'
+
+let stack: ProxyStack
+let origin: ScriptedOrigin
+let server: AddedServer
+let token: string
+
+beforeAll(async () => {
+  stack = await ProxyStack.start()
+  origin = await startScriptedOrigin()
+  server = await stack.addServer({ originUrl: origin.url, originKey: 'origin-key' })
+  token = await stack.token(server)
+})
+
+beforeEach(() => {
+  stack.gate.reset()
+  origin.seen.length = 0
+  origin.respond = respondAsServer()
+})
+
+afterAll(async () => {
+  await stack.stop()
+  await origin.stop()
+})
+
+const url = () => server.proxyUrl
+
+test('begins a session of its own around that of the origin', async () => {
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {} }
+  const { status, headers, body } = await send(url(), token, request(1, 'initialize', params))
+  expect(status).toBe(200)
+  expect(body['result']).toEqual({
+    protocolVersion: '2025-06-18',
+    capabilities: { logging: {}, tools: {} },
+    serverInfo: { name: 'origin', version: '1' },
+    instructions: 'Be kind.',
+  })
+  const id = headers.get('mcp-session-id')!
+  expect(id).toMatch(/^[\w-]{50,4096}$/)
+  expect(id).not.toContain('origin-session')
+  await send(url(), token, request(2, 'ping'), { 'mcp-session-id': id })
+  expect(origin.seen[1]!.headers).toMatchObject({
+    'mcp-session-id': 'origin-session-1',
+    'mcp-protocol-version': '2025-06-18',
+  })
+})
+
+test('lists and calls tools within a session, and settles a call by its result', async () => {
+  const session = await beginSession(url(), token)
+  const listed = await send(url(), token, request(1, 'tools/list'), session)
+  const { tools } = listed.body['result'] as { tools: object[] }
+  expect(tools).toEqual([...plainTools, { name: 'upgrade', inputSchema: { type: 'object' } }])
+  const called = await send(url(), token, toolCall(2, 'search', { q: 'x' }), session)
+  expect(called.body).toMatchObject({ id: 2, result: { _meta: { kept: true } } })
+  const [admitted] = stack.gate.admitted
+  expect(admitted).toMatchObject({
+    customerRef: 'cus_ada',
+    toolName: 'search',
+    arguments: { q: 'x' },
+    client: { era: 'sessions', opensUrls: true, showsApps: false },
+  })
+  expect(stack.gate.settled).toMatchObject([{ outcome: 'success', callId: admitted!.callId }])
+})
+
+test('sends the origin its credentials and nothing of the client', async () => {
+  const trace = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, baggage: 'k=v' }
+  await send(url(), token, request(1, 'ping'), { ...trace, cookie: 'a=b', 'x-other': '1' })
+  const { headers } = origin.seen[0]!
+  expect(headers).toMatchObject({ 'x-api-key': 'origin-key', ...trace })
+  expect(headers).not.toHaveProperty('authorization')
+  expect(headers).not.toHaveProperty('cookie')
+  expect(headers).not.toHaveProperty('x-other')
+})
+
+test('lists and calls tools without a session, with lists that are private', async () => {
+  const list = stateless(1, 'tools/list')
+  const listed = await send(url(), token, list.body, list.headers)
+  expect(listed.body['result']).toMatchObject({ cacheScope: 'private', ttlMs: 60_000 })
+  const call = stateless(2, 'tools/call', { name: 'search', extra: null }, { elicitation: {} })
+  const called = await send(url(), token, call.body, { ...call.headers, 'mcp-param-q': 'x' })
+  expect(called.body).toMatchObject({ id: 2, result: { resultType: 'complete' } })
+  expect(origin.seen[1]!.message).toEqual(call.body)
+  expect(origin.seen[1]!.headers).toMatchObject({ 'mcp-name': 'search', 'mcp-param-q': 'x' })
+  expect(stack.gate.admitted[0]!.client).toEqual({
+    era: 'stateless',
+    opensUrls: false,
+    showsApps: false,
+  })
+  expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
+})
+
+test.each([
+  ['a tool that failed', { result: { isError: true, content: [] } }],
+  ['an error of JSON-RPC', { error: { code: -32_602, message: 'No such tool' } }],
+])('settles %s as failed, and passes it on', async (_name, answer) => {
+  origin.respond = ({ message }, response) =>
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ jsonrpc: '2.0', id: message['id'], ...answer }))
+  const { body } = await send(url(), token, toolCall('a'))
+  expect(body).toEqual({ jsonrpc: '2.0', id: 'a', ...answer })
+  expect(stack.gate.settled).toMatchObject([{ outcome: 'fail' }])
+})
+
+test.each([
+  ['401', 401, 'text/plain', 'no', "The MCP server refused the proxy's credentials."],
+  ['503', 503, 'text/plain', 'no', 'The MCP server answered with status 503.'],
+  ['text', 200, 'text/html', '<p>', 'The MCP server answered with something that is not MCP.'],
+  ['202', 202, 'text/plain', '', 'The MCP server did not answer the request.'],
+])(
+  'answers 200 with an error where the origin answers a call with %s',
+  async (_name, status, type, text, reason) => {
+    origin.respond = (_seen, response) =>
+      response.writeHead(status, { 'content-type': type }).end(text)
+    const answer = await send(url(), token, toolCall(7))
+    expect(answer.status).toBe(200)
+    expect(answer.body).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      error: { code: -32_603, message: reason },
+    })
+    expect(stack.gate.settled).toMatchObject([{ outcome: 'fail' }])
+  },
+)
+
+test('streams what comes before a response, without the ids of events', async () => {
+  origin.respond = ({ message }, response) => {
+    const emit = openEvents(response)
+    const progress = { method: 'notifications/progress', params: { progressToken: 1, progress: 1 } }
+    emit(progress, 'id: 1\nretry: 10\n')
+    response.write(': comment\n\nid: 2\ndata:\n\n')
+    emit({ id: message['id'], result: { content: [] } }, 'event: message\nid: 3\n')
+    response.end()
+  }
+  const { headers, events, text } = await send(url(), token, toolCall(3))
+  expect(headers.get('x-accel-buffering')).toBe('no')
+  expect(events).toMatchObject([{ method: 'notifications/progress' }, { id: 3, result: {} }])
+  expect(text).not.toMatch(/^(id|retry):/m)
+  expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
+})
+
+test('a stream that ends without a response ends with an error for the open request', async () => {
+  origin.respond = (_seen, response) => {
+    openEvents(response)({ method: 'notifications/message', params: {} })
+    response.end()
+  }
+  const { events } = await send(url(), token, toolCall(4))
+  expect(events).toMatchObject([
+    { method: 'notifications/message' },
+    { id: 4, error: { message: 'The MCP server ended its answer without a response.' } },
+  ])
+  expect(stack.gate.settled).toMatchObject([{ outcome: 'fail' }])
+})
+
+test('a stream that the origin closes after an event with an id is resumed', async () => {
+  origin.respond = ({ method, headers, message }, response) => {
+    const emit = openEvents(response)
+    if (method === 'POST') {
+      emit({ method: 'notifications/message', params: { of: message['id'] } }, 'id: e1\nretry: 5\n')
+    } else emit({ id: 5, result: { resumedAfter: headers['last-event-id'] } })
+    response.end()
+  }
+  const { events } = await send(url(), token, toolCall(5))
+  expect(events.at(-1)).toMatchObject({ id: 5, result: { resumedAfter: 'e1' } })
+  expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
+})
+
+test('an origin that answers another request than initialize has not answered', async () => {
+  origin.respond = (_seen, response) => {
+    const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: {} }
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: 99, result }))
+  }
+  const { body, headers } = await send(url(), token, request(1, 'initialize'))
+  expect(body).toMatchObject({ id: 1, error: { code: -32_603 } })
+  expect(headers.get('mcp-session-id')).toBeNull()
+})
+
+test('a paywall answers without the origin', async () => {
+  const result = { content: [{ type: 'text', text: 'Upgrade' }], isError: false }
+  stack.gate.decide = () => ({ kind: 'paywalled', answer: { kind: 'result', result } })
+  const call = stateless(1, 'tools/call', { name: 'search' })
+  const { body } = await send(url(), token, call.body, call.headers)
+  expect(body['result']).toEqual({ resultType: 'complete', ...result })
+  expect(origin.seen).toEqual([])
+})
+
+test('answers virtual tools itself', async () => {
+  const { body } = await send(url(), token, toolCall(1, 'upgrade'))
+  expect(body['result']).toEqual({ content: [{ type: 'text', text: 'upgrade of cus_ada' }] })
+  expect(origin.seen).toEqual([])
+})
+
+test('each call of a batch is settled by itself', async () => {
+  origin.respond = (seen, response) => {
+    const { name } = seen.message['params'] as { name?: string }
+    if (name === undefined) return response.writeHead(202).end()
+    return sendResult(response, seen, { isError: name === 'bad', content: [] })
+  }
+  const batch = [
+    toolCall(1, 'good'),
+    toolCall(2, 'bad'),
+    { jsonrpc: '2.0', method: 'notifications/n', params: {} },
+  ]
+  const { text } = await send(url(), token, batch, { 'mcp-protocol-version': '2025-03-26' })
+  expect(JSON.parse(text)).toMatchObject([{ id: 1 }, { id: 2 }])
+  const outcomes = stack.gate.settled.map(({ toolName, outcome }) => [toolName, outcome])
+  expect(outcomes.sort()).toEqual([
+    ['bad', 'fail'],
+    ['good', 'success'],
+  ])
+})
+
+const protocolMeta = 'io.modelcontextprotocol/protocolVersion'
+
+test.each([
+  ['without an id', { jsonrpc: '2.0', method: 'tools/call', params: { name: 'search' } }, {}],
+  ['with null as its id', { ...toolCall(1), id: null }, {}],
+  ['with an object as its id', { ...toolCall(1), id: {} }, {}],
+  ['without an id in a batch', [{ ...toolCall(1), id: null }, toolCall(2)], {}],
+  [
+    'without an id in the newer version',
+    { ...toolCall(1), id: null, params: { _meta: { [protocolMeta]: '2026-07-28' } } },
+    { 'mcp-protocol-version': '2026-07-28' },
+  ],
+  [
+    'that names two tools',
+    JSON.stringify(toolCall(1)).replace('{"name"', '{"name":"a","name"'),
+    {},
+  ],
+  ['that names a second one in another case', toolCall(1, 'search', {}, { Name: 'fetch' }), {}],
+  ['that looks like a response', { jsonrpc: '2.0', id: 1, result: {}, Method: 'tools/call' }, {}],
+  [
+    'that is nested so deep that no record could be made of it',
+    JSON.stringify(toolCall(1)).replace('{}', `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`),
+    {},
+  ],
+])('a call %s reaches neither the gate nor the origin', async (_title, body, headers) => {
+  const { status } = await send(url(), token, body, headers)
+  expect(status).toBe(400)
+  expect(stack.gate.admitted).toEqual([])
+  expect(origin.seen).toEqual([])
+})

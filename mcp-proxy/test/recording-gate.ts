@@ -1,0 +1,44 @@
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import type { Admission, CallEnd, Gate, GatedCall } from '../src/gate/gate.ts'
+
+export type Settled = CallEnd & { readonly callId: string; readonly toolName: string }
+
+/** Stands for the gate where a test is about the way of messages: it lets calls through and keeps how they ended. */
+export class RecordingGate implements Gate {
+  readonly admitted: GatedCall[] = []
+  readonly settled: Settled[] = []
+  /** Decides the next calls; undefined lets them through. */
+  decide: ((call: GatedCall) => Admission) | undefined
+
+  reset(): void {
+    this.admitted.length = 0
+    this.settled.length = 0
+    this.decide = undefined
+  }
+
+  async admit(call: GatedCall): Promise<Admission> {
+    this.admitted.push(call)
+    const decided = this.decide?.(call)
+    if (decided !== undefined) return decided
+    if (call.server.tools.get(call.toolName)?.access === 'public') return { kind: 'open' }
+    const { callId, toolName } = call
+    return {
+      kind: 'admitted',
+      settle: (end) => void this.settled.push({ ...end, callId, toolName }),
+    }
+  }
+
+  adaptTools(_server: unknown, tools: readonly JsonObject[], isLastPage: boolean): JsonObject[] {
+    return isLastPage
+      ? [...tools, { name: 'upgrade', inputSchema: { type: 'object' } }]
+      : [...tools]
+  }
+
+  isVirtual(_server: unknown, toolName: string): boolean {
+    return toolName === 'upgrade'
+  }
+
+  async callVirtual(_server: unknown, customerRef: string): Promise<JsonObject> {
+    return { content: [{ type: 'text', text: `upgrade of ${customerRef}` }] }
+  }
+}

@@ -1,0 +1,232 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beginSession, request, send, toolCall } from './mcp-caller.ts'
+import { ProxyStack, type AddedServer } from './proxy-stack.ts'
+import {
+  openEvents,
+  respondAsServer,
+  sendResult,
+  startScriptedOrigin,
+  type Respond,
+  type ScriptedOrigin,
+} from './scripted-origin.ts'
+
+let stack: ProxyStack
+let origin: ScriptedOrigin
+let server: AddedServer
+let token: string
+
+const settings = { TOLLGATE_MCP_CANCEL_GRACE_MS: '50', TOLLGATE_MCP_KEEP_ALIVE_MS: '40' }
+
+beforeAll(async () => {
+  stack = await ProxyStack.start(settings)
+  origin = await startScriptedOrigin()
+  server = await stack.addServer({ originUrl: origin.url })
+  token = await stack.token(server)
+})
+
+beforeEach(() => {
+  stack.gate.reset()
+  origin.seen.length = 0
+  origin.respond = respondAsServer()
+})
+
+afterAll(async () => {
+  await stack.stop()
+  await origin.stop()
+})
+
+const url = () => server.proxyUrl
+
+/** A server that restarted: of the sessions it gave out, it knows the last alone. */
+function respondAfterRestart(session: string, refuse: Respond): Respond {
+  const respond = respondAsServer(session)
+  return (seen, response) => {
+    const isKnown = seen.headers['mcp-session-id'] === session
+    const isFirst = seen.message['method'] === 'initialize'
+    return isKnown || isFirst ? respond(seen, response) : refuse(seen, response)
+  }
+}
+
+const refusals: [name: string, refuse: Respond][] = [
+  ['404', (_seen, response) => response.writeHead(404).end()],
+  [
+    '400 about the session',
+    (_seen, response) =>
+      response
+        .writeHead(400, { 'content-type': 'application/json' })
+        .end('{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"No valid session ID"}}'),
+  ],
+]
+
+test.each(refusals)('an origin that restarted (%s) is initialised again', async (name, refuse) => {
+  const session = await beginSession(url(), token)
+  origin.respond = respondAfterRestart(`after ${name}`.replaceAll(' ', '-'), refuse)
+  origin.seen.length = 0
+  const { status, body } = await send(url(), token, toolCall(9), session)
+  expect([status, body]).toMatchObject([200, { id: 9, result: {} }])
+  expect(origin.seen.map(({ message }) => message['method'])).toEqual([
+    ...['tools/call', 'initialize', 'notifications/initialized', 'tools/call'],
+  ])
+  expect(origin.seen[1]!.message['params']).toMatchObject({
+    capabilities: { elicitation: { url: {} } },
+    clientInfo: { name: 'test' },
+  })
+  expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
+  // The client's id stays, and the new session is remembered.
+  origin.seen.length = 0
+  await send(url(), token, request(10, 'ping'), session)
+  expect(origin.seen.length).toBe(1)
+})
+
+test('requests that find the session lost together make one new session', async () => {
+  const session = await beginSession(url(), token)
+  origin.respond = respondAfterRestart('one-for-all', refusals[0]![1])
+  origin.seen.length = 0
+  const calls = [1, 2, 3, 4].map((id) => send(url(), token, toolCall(id), session))
+  for (const { body } of await Promise.all(calls)) expect(body).toHaveProperty('result')
+  const begun = origin.seen.filter(({ message }) => message['method'] === 'initialize')
+  expect(begun.length).toBe(1)
+})
+
+test('another replica goes on with a session, also at an origin that restarted', async () => {
+  const session = await beginSession(url(), token)
+  await stack.restartProxy(settings)
+  expect((await send(url(), token, request(1, 'ping'), session)).status).toBe(200)
+  origin.respond = respondAfterRestart('for-the-replica', refusals[0]![1])
+  expect((await send(url(), token, request(2, 'ping'), session)).status).toBe(200)
+})
+
+test('a session that is unknown, altered or of another customer is 404', async () => {
+  const session = await beginSession(url(), token)
+  const id = session['mcp-session-id']!
+  const other = await stack.token(server, { sub: 'cus_eve' })
+  const flipped = id.startsWith('A') ? `B${id.slice(1)}` : `A${id.slice(1)}`
+  for (const [bearer, sessionId] of [
+    [other, id],
+    [token, flipped],
+    [token, 'origin-session-1'],
+  ] as const) {
+    const headers = { 'mcp-session-id': sessionId }
+    expect((await send(url(), bearer, toolCall(1), headers)).status).toBe(404)
+    expect((await send(url(), bearer, undefined, headers, 'GET')).status).toBe(404)
+  }
+  const sibling = await stack.addServer({ originUrl: origin.url })
+  const siblingToken = await stack.token(sibling)
+  expect((await send(sibling.proxyUrl, siblingToken, request(1, 'ping'), session)).status).toBe(404)
+})
+
+test('DELETE ends a session at the origin, and it is unknown from then on', async () => {
+  const session = await beginSession(url(), token)
+  await send(url(), token, undefined, session, 'DELETE')
+  expect(origin.seen.at(-1)).toMatchObject({
+    method: 'DELETE',
+    headers: { 'mcp-session-id': 'origin-session-1' },
+  })
+  expect((await send(url(), token, request(1, 'ping'), session)).status).toBe(404)
+})
+
+test('GET and DELETE without a session are 405', async () => {
+  for (const method of ['GET', 'DELETE', 'PUT']) {
+    const { status, headers } = await send(url(), token, undefined, {}, method)
+    expect([status, headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
+  }
+})
+
+test('streams what the origin sends by itself, and takes the answers to it', async () => {
+  const session = await beginSession(url(), token)
+  origin.respond = (seen, response) => {
+    if (seen.method !== 'GET') return response.writeHead(202).end()
+    const emit = openEvents(response)
+    emit({ id: 'ask', method: 'elicitation/create', params: {} }, 'id: 1\n')
+    return setTimeout(() => response.destroy(), 100)
+  }
+  const { events, text } = await send(url(), token, undefined, session, 'GET')
+  expect(events).toEqual([{ jsonrpc: '2.0', id: 'ask', method: 'elicitation/create', params: {} }])
+  expect(text).toContain(': keep-alive')
+  const answer = { jsonrpc: '2.0', id: 'ask', result: { action: 'accept' } }
+  const { status } = await send(url(), token, answer, session)
+  expect(status).toBe(202)
+  expect(origin.seen.at(-1)!.message).toEqual(answer)
+})
+
+test('a call that the client cancels ends, although the origin never answers it', async () => {
+  const session = await beginSession(url(), token)
+  origin.respond = ({ message }, response) =>
+    message['id'] === undefined ? response.writeHead(202).end() : openEvents(response)
+  const calling = send(url(), token, toolCall('slow'), session)
+  await vi.waitFor(() => expect(origin.seen.at(-1)!.message['id']).toBe('slow'))
+  const cancel = { method: 'notifications/cancelled', params: { requestId: 'slow' } }
+  await send(url(), token, { jsonrpc: '2.0', ...cancel }, session)
+  expect(origin.seen.at(-1)!.message).toMatchObject(cancel)
+  expect((await calling).body).toMatchObject({ id: 'slow', error: { code: -32_603 } })
+  expect(stack.gate.settled).toMatchObject([
+    { outcome: 'fail', isCancelled: true, isAccepted: true },
+  ])
+})
+
+test('a client that goes away has not cancelled, and its call counts', async () => {
+  const session = await beginSession(url(), token)
+  let answer = (): void => undefined
+  const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
+  origin.respond = async (seen, response) => {
+    await mayAnswer
+    sendResult(response, seen, { content: [] })
+  }
+  const going = new AbortController()
+  const calling = fetch(url(), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, ...session },
+    body: JSON.stringify(toolCall(1)),
+    signal: going.signal,
+  }).catch(() => undefined)
+  await vi.waitFor(() => expect(origin.seen.at(-1)!.message['method']).toBe('tools/call'))
+  going.abort()
+  await calling
+  // Until the proxy has noticed.
+  await delay(50)
+  expect(stack.gate.settled).toEqual([])
+  answer()
+  await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }]))
+})
+
+test('an answer that takes long is kept open with comments', async () => {
+  origin.respond = async (seen, response) => {
+    await delay(150)
+    sendResult(response, seen, { content: [] })
+  }
+  const { text, events } = await send(url(), token, toolCall(1))
+  expect(text).toMatch(/^: keep-alive\n\n/)
+  expect(events).toMatchObject([{ id: 1, result: {} }])
+})
+
+test('a call ends in time, though its server goes on sending and its client is gone or reads nothing', async () => {
+  await stack.restartProxy({ ...settings, TOLLGATE_MCP_CALL_MS: '1000' })
+  let open = 0
+  origin.respond = ({ message }, response) => {
+    const emit = openEvents(response)
+    // Enough to fill what lies between the proxy and a client that reads nothing, so that the proxy waits for it.
+    const data = 'x'.repeat(message['id'] === 'idle' ? 1_000_000 : 1)
+    open++
+    const timer = setInterval(() => {
+      if (!response.writableNeedDrain) emit({ method: 'notifications/message', params: { data } })
+    }, 5)
+    response.on('close', () => {
+      open--
+      clearInterval(timer)
+    })
+  }
+  const headers = { authorization: `Bearer ${token}` }
+  const start = (id: string, signal?: AbortSignal) => {
+    const body = JSON.stringify(toolCall(id))
+    return fetch(url(), { method: 'POST', headers, body, ...(signal && { signal }) })
+  }
+  const going = new AbortController()
+  const idle = await start('idle')
+  await start('gone', going.signal)
+  going.abort()
+  const ended = { outcome: 'fail', reason: 'The MCP server did not finish its answer in time.' }
+  await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([ended, ended]), 3_000)
+  await vi.waitFor(() => expect(open).toBe(0))
+  await idle.body!.cancel()
+})

@@ -1,0 +1,195 @@
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { send, stateless } from './mcp-caller.ts'
+import { ProxyStack, type AddedServer } from './proxy-stack.ts'
+import {
+  openEvents,
+  respondAsServer,
+  sendResult,
+  startScriptedOrigin,
+  type ScriptedOrigin,
+} from './scripted-origin.ts'
+
+let stack: ProxyStack
+let origin: ScriptedOrigin
+let server: AddedServer
+let token: string
+
+beforeAll(async () => {
+  stack = await ProxyStack.start()
+  origin = await startScriptedOrigin()
+  server = await stack.addServer({ originUrl: origin.url })
+  token = await stack.token(server)
+})
+
+beforeEach(() => {
+  stack.gate.reset()
+  origin.seen.length = 0
+  origin.respond = respondAsServer()
+})
+
+afterAll(async () => {
+  await stack.stop()
+  await origin.stop()
+})
+
+async function call(params: JsonObject, bearer = token, capabilities: JsonObject = {}) {
+  const { body, headers } = stateless(1, 'tools/call', params, capabilities)
+  return send(server.proxyUrl, bearer, body, headers)
+}
+
+const resultOf = ({ body }: { body: JsonObject }) => body['result'] as JsonObject
+
+/** Asks twice for input, each time with a state of its own, and then answers. */
+function askTwice(): void {
+  origin.respond = (seen, response) => {
+    const { requestState } = seen.message['params'] as JsonObject
+    const next = { undefined: 'one', one: 'two' }[String(requestState)]
+    const asked = { resultType: 'input_required', inputRequests: { q: {} }, requestState: next }
+    return sendResult(response, seen, next === undefined ? { resultType: 'complete' } : asked)
+  }
+}
+
+test('a call that asks for input is settled once, at its final result', async () => {
+  askTwice()
+  const params = { name: 'search', arguments: { a: 1, b: { c: [] } } }
+  const first = resultOf(await call(params))
+  expect(first).toMatchObject({ resultType: 'input_required', inputRequests: { q: {} } })
+  expect(first['requestState']).not.toContain('one')
+  const answered = { inputResponses: { q: { action: 'accept' } } }
+  const second = resultOf(
+    await call({ ...params, ...answered, requestState: first['requestState'] }),
+  )
+  const reordered = { name: 'search', arguments: { b: { c: [] }, a: 1 } }
+  const third = await call({ ...reordered, ...answered, requestState: second['requestState'] })
+  expect(resultOf(third)).toEqual({ resultType: 'complete' })
+  expect(origin.seen.at(-1)!.message['params']).toMatchObject({ requestState: 'two', ...answered })
+  const ids = new Set(stack.gate.admitted.map(({ callId }) => callId))
+  expect([ids.size, stack.gate.admitted.length]).toEqual([1, 3])
+  const outcomes = stack.gate.settled.map(({ outcome, callId }) => [outcome, ids.has(callId)])
+  expect(outcomes).toEqual([
+    ['interim', true],
+    ['interim', true],
+    ['success', true],
+  ])
+})
+
+test('a state that is sent again is a call of its own', async () => {
+  askTwice()
+  const params = { name: 'search', arguments: {} }
+  const { requestState: one } = resultOf(await call(params))
+  const { requestState: two } = resultOf(await call({ ...params, requestState: one }))
+  await call({ ...params, requestState: two })
+  await Promise.all([1, 2].map(() => call({ ...params, requestState: two })))
+  const paid = stack.gate.settled.filter(({ outcome }) => outcome === 'success')
+  expect(new Set(paid.map(({ callId }) => callId)).size).toBe(3)
+})
+
+test('a state is refused for another call, customer, or when it is altered', async () => {
+  askTwice()
+  const params = { name: 'search', arguments: { a: 1 } }
+  const { requestState } = resultOf(await call(params)) as { requestState: string }
+  origin.seen.length = 0
+  stack.gate.reset()
+  const eve = await stack.token(server, { sub: 'cus_eve' })
+  const attempts = [
+    call({ name: 'search', arguments: { a: 2 }, requestState }),
+    call({ name: 'fetch', arguments: { a: 1 }, requestState }),
+    call({ ...params, requestState }, eve),
+    call({ ...params, requestState: `${requestState.slice(0, -2)}xx` }),
+    call({ ...params, requestState: 'one' }),
+  ]
+  for (const { status, body } of await Promise.all(attempts)) {
+    expect([status, body]).toMatchObject([200, { error: { code: -32_602 } }])
+  }
+  expect(origin.seen).toEqual([])
+  expect(stack.gate.settled).toEqual([])
+})
+
+test('the paywall may ask, and the origin sees nothing of it', async () => {
+  const asked = { resultType: 'input_required', inputRequests: { 'tollgate-paywall': {} } }
+  stack.gate.decide = () => ({
+    kind: 'paywalled',
+    answer: { kind: 'input_required', result: asked },
+  })
+  const params = { name: 'search', arguments: {} }
+  const first = resultOf(await call(params, token, { elicitation: { url: {} } }))
+  expect(first).toMatchObject(asked)
+  stack.gate.decide = undefined
+  await call({
+    ...params,
+    requestState: first['requestState'],
+    inputResponses: { 'tollgate-paywall': { action: 'accept' } },
+  })
+  const [before, after] = stack.gate.admitted
+  expect(after).toMatchObject({ paywallAnswered: 'accept' })
+  // A state that is sent again and again must not make many calls one.
+  expect(after!.callId).not.toBe(before!.callId)
+  const sent = origin.seen.at(-1)!.message['params']
+  expect(sent).not.toHaveProperty('requestState')
+  expect(sent).not.toHaveProperty('inputResponses')
+  expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
+})
+
+test('a client that goes away has cancelled, and the origin is told by its connection', async () => {
+  let isClosed = false
+  origin.respond = (_seen, response) => {
+    openEvents(response)
+    response.on('close', () => (isClosed = true))
+  }
+  const going = new AbortController()
+  const { body, headers } = stateless(1, 'tools/call', { name: 'search' })
+  const calling = fetch(server.proxyUrl, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    body: JSON.stringify(body),
+    signal: going.signal,
+  })
+  await calling
+  going.abort()
+  await vi.waitFor(() => expect(isClosed).toBe(true))
+  await vi.waitFor(() =>
+    expect(stack.gate.settled).toMatchObject([{ outcome: 'fail', isCancelled: true }]),
+  )
+})
+
+test.each([
+  [
+    'a legacy server that knows no such request',
+    400,
+    { code: -32_000, message: 'No session' },
+    400,
+  ],
+  ['a server without that method', 404, { code: -32_601, message: 'Unknown' }, 404],
+  ['a legacy server that answers 200', 200, { code: -32_601, message: 'Unknown' }, 400],
+  ['a server that is down', 503, {}, 400],
+  ["a server that refuses the proxy's credentials", 401, {}, 400],
+])('a probe of %s makes the client fall back', async (_name, status, error, expected) => {
+  origin.respond = ({ message }, response) =>
+    response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ jsonrpc: '2.0', id: message['id'], error }))
+  const { body, headers } = stateless(1, 'server/discover')
+  const answer = await send(server.proxyUrl, token, body, headers)
+  expect(answer.status).toBe(expected)
+  expect(answer.body).toHaveProperty('error')
+})
+
+test('discovery offers what the proxy carries', async () => {
+  origin.respond = (seen, response) =>
+    sendResult(response, seen, {
+      resultType: 'complete',
+      supportedVersions: ['2026-07-28', '2099-01-01'],
+      capabilities: { prompts: {}, extensions: { 'io.modelcontextprotocol/tasks': {}, other: {} } },
+      instructions: 'Be kind.',
+      cacheScope: 'public',
+    })
+  const { body, headers } = stateless(1, 'server/discover')
+  expect(resultOf(await send(server.proxyUrl, token, body, headers))).toEqual({
+    resultType: 'complete',
+    supportedVersions: ['2026-07-28'],
+    capabilities: { prompts: {}, tools: {}, extensions: { other: {} } },
+    instructions: 'Be kind.',
+    cacheScope: 'private',
+  })
+})
