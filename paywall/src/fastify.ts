@@ -1,0 +1,41 @@
+import type { Paywall } from './create-paywall.ts'
+import { isGated, type HttpPaywallOptions } from './http-options.ts'
+import { gateNodeRequest, type NodeRequest, type NodeResponse } from './node-gate.ts'
+
+export type { HttpPaywallOptions } from './http-options.ts'
+
+/** The part of Fastify's request that is read here. */
+export type FastifyRequest = NodeRequest & { readonly originalUrl: string }
+
+/** The part of Fastify's reply that is used here. */
+export type FastifyReply = {
+  readonly raw: NodeResponse
+  code(status: number): unknown
+  headers(values: Record<string, string>): unknown
+  send(body: string): unknown
+  hijack(): unknown
+}
+
+/**
+ * A hook for Fastify, of a route or of all routes: `app.addHook('preHandler', fastifyPaywall(paywall))`. Add it after the hooks
+ * that authenticate.
+ */
+export function fastifyPaywall<Request extends FastifyRequest = FastifyRequest>(
+  paywall: Paywall,
+  options: HttpPaywallOptions<Request> = {},
+): (request: Request, reply: FastifyReply) => Promise<unknown> {
+  return async (request, reply) => {
+    if (!isGated(request.method)) return undefined
+    const { originalUrl } = request
+    const gated = await gateNodeRequest(paywall, options, request, reply.raw, originalUrl)
+    if (gated === 'admitted') return undefined
+    if (gated === undefined) {
+      reply.hijack()
+      return reply
+    }
+    reply.code(gated.status)
+    reply.headers({ ...gated.headers })
+    reply.send(gated.body)
+    return reply
+  }
+}

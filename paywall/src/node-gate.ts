@@ -1,0 +1,79 @@
+import { digestOfParsed } from './call-key.ts'
+import type { AdmittedCall, Paywall } from './create-paywall.ts'
+import {
+  customerHeader,
+  outcomeOfStatus,
+  type HttpPaywallOptions,
+  type Maybe,
+} from './http-options.ts'
+import { noCustomerRefusal, refusalOf, type Refusal } from './http-refusals.ts'
+
+/** The part of a request of node:http, and of the frameworks on it, that is read here. */
+export type NodeRequest = {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** As a body parser left it, if one ran before. */
+  readonly body?: unknown
+}
+
+export type NodeResponse = {
+  readonly statusCode: number
+  readonly headersSent: boolean
+  once(event: 'finish' | 'close', listener: () => void): unknown
+}
+
+/**
+ * Admits a request, or returns what to answer instead. undefined: the client has gone.
+ * Rejects with what `options.customer` throws.
+ */
+export async function gateNodeRequest<Request extends NodeRequest>(
+  paywall: Paywall,
+  options: HttpPaywallOptions<Request>,
+  request: Request,
+  response: NodeResponse,
+  path: string,
+): Promise<'admitted' | Refusal | undefined> {
+  let hasGone = false
+  response.once('close', () => (hasGone = true))
+  const customerRef = options.customer
+    ? await options.customer(request)
+    : headerOf(request, customerHeader)
+  if (!customerRef) return noCustomerRefusal
+  const method = request.method ?? 'GET'
+  const key = headerOf(request, 'idempotency-key')
+  const admission = await paywall.begin({
+    customerRef,
+    metadata: { method },
+    clientKey: key ? { key, of: [method, path, digestOfParsed(request.body)] } : undefined,
+    includesCheckoutLink: true,
+  })
+  if (admission.kind !== 'admitted') return refusalOf(admission)
+  if (hasGone) {
+    await admission.call.end('fail')
+    return undefined
+  }
+  endWith(response, admission.call, options.outcomeOf ?? outcomeOfStatus)
+  return 'admitted'
+}
+
+/**
+ * A client that goes before the answer has begun got nothing. Once it has begun the status decides, so that nobody avoids to
+ * pay by hanging up before the last byte.
+ */
+function endWith(
+  response: NodeResponse,
+  call: AdmittedCall,
+  outcomeOf: (status: number) => 'success' | 'fail',
+): void {
+  const end = (): void => {
+    void call.end(response.headersSent ? outcomeOf(response.statusCode) : 'fail')
+  }
+  response.once('finish', end)
+  response.once('close', end)
+}
+
+function headerOf({ headers }: NodeRequest, name: string): Maybe<string> {
+  const value = headers[name]
+  return Array.isArray(value) ? value[0] : value
+}

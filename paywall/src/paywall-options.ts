@@ -1,0 +1,89 @@
+export type PaywallOptions = {
+  /** Secret key of the provider: its scope `ingest` is enough. It decides between sandbox and live. */
+  readonly secretKey: string
+  /** The product that customers buy, `prd_…`. */
+  readonly productRef: string
+  /** Address of Tollgate, such as `https://tollgate.example.com`. */
+  readonly baseUrl: string
+  /** Units that each call uses: a whole number up to 100,000. Default: 1. */
+  readonly units?: number
+  /**
+   * `hold` sets the units of a call aside before it starts, so that calls in parallel never go beyond a limit together. `check`
+   * only asks whether the customer is below the limit, which is cheaper and lets calls in parallel pass it. Default: `hold`.
+   */
+  readonly admission?: 'hold' | 'check'
+  /** Seconds after which a hold ends by itself. Set more than your longest call takes. Default: 60. */
+  readonly holdSeconds?: number
+  /** What happens to calls while Tollgate cannot be asked. With `allow` they are served, and recorded later. Default: `refuse`. */
+  readonly onUnavailable?: 'refuse' | 'allow'
+  /** Milliseconds that a call waits for Tollgate at most before it is served or refused. Default: 2,000. */
+  readonly timeoutMs?: number
+  /** Your own page on which this customer buys, in place of Tollgate's checkout. */
+  readonly checkoutUrl?: (customerRef: string) => string | Promise<string>
+  /** Whether a client's own `Idempotency-Key` makes repeated calls count once. Default: true. */
+  readonly honorsClientKeys?: boolean
+  /** Usage records that wait in memory for delivery at most. Default: 10,000. */
+  readonly queueMax?: number
+  /** Errors of the setup, outages and lost records. Default: written to standard error. */
+  readonly onError?: (error: Error) => void
+}
+
+export type Settings = Required<Omit<PaywallOptions, 'checkoutUrl'>> &
+  Pick<PaywallOptions, 'checkoutUrl'>
+
+/** Throws a TypeError that names the option that is missing or out of range. */
+export function readOptions(options: PaywallOptions): Settings {
+  for (const name of ['secretKey', 'productRef', 'baseUrl'] as const) {
+    if (typeof options[name] !== 'string' || options[name] === '') {
+      throw new TypeError(`The paywall needs the option ${name}.`)
+    }
+  }
+  if (!/^https?:\/\//.test(options.baseUrl) || !URL.canParse(options.baseUrl)) {
+    throw new TypeError('The option baseUrl must be an http or https URL.')
+  }
+  const settings = {
+    units: 1,
+    admission: 'hold',
+    holdSeconds: 60,
+    onUnavailable: 'refuse',
+    timeoutMs: 2_000,
+    honorsClientKeys: true,
+    queueMax: 10_000,
+    onError: (error: Error) => console.error(error),
+    ...withoutUndefined(options),
+  } as Settings
+  requireWhole('units', settings.units, 0, 100_000)
+  requireWhole('holdSeconds', settings.holdSeconds, 1, 86_400)
+  requireWhole('timeoutMs', settings.timeoutMs, 1, 60_000)
+  requireWhole('queueMax', settings.queueMax, 1, 1_000_000)
+  requireOneOf('admission', settings.admission, ['hold', 'check'])
+  requireOneOf('onUnavailable', settings.onUnavailable, ['refuse', 'allow'])
+  return { ...settings, onError: quietly(settings.onError) }
+}
+
+/** What reports errors must not be one. */
+function quietly(onError: (error: Error) => void): (error: Error) => void {
+  return (error) => {
+    try {
+      onError(error)
+    } catch (fault) {
+      console.error(fault)
+    }
+  }
+}
+
+function withoutUndefined(options: PaywallOptions): Partial<PaywallOptions> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}
+
+function requireWhole(name: string, value: unknown, min: number, max: number): void {
+  if (!Number.isInteger(value) || Number(value) < min || Number(value) > max) {
+    throw new TypeError(`The option ${name} must be a whole number from ${min} to ${max}.`)
+  }
+}
+
+function requireOneOf(name: string, value: string, allowed: readonly string[]): void {
+  if (!allowed.includes(value)) {
+    throw new TypeError(`The option ${name} must be one of: ${allowed.join(', ')}.`)
+  }
+}
