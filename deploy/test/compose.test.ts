@@ -34,7 +34,7 @@ const ours = services.filter(([, { image }]) => image.startsWith('tollgate:'))
 /** As `docker compose` with a filled-in file of secrets. */
 function withValues(source: string): string {
   return source.replaceAll(/\$\{(\w+)(?::-([^}]*)|:\?[^}]*)?\}/g, (_, __, byDefault?: string) =>
-    byDefault === undefined ? 'secret' : byDefault,
+    byDefault === undefined ? 'secret'.repeat(6) : byDefault,
   )
 }
 
@@ -61,7 +61,7 @@ describe('deploy/compose.yaml', () => {
 
   it('asks for the secrets of the example file, and for no other', () => {
     const needed = [
-      ...withoutComments.matchAll(/\$\{(\w*(?:PASSWORD|SECRET_KEYS|STRIPE_\w+))\b/g),
+      ...withoutComments.matchAll(/\$\{(\w*(?:PASSWORD|SECRET_KEYS|SERVICE_SECRET|STRIPE_\w+))\b/g),
     ].map(([, name]) => name!)
     const offered = [...example.matchAll(/^(\w+)=/gm)].map(([, name]) => name!)
     expect(new Set(needed)).toEqual(new Set(offered))
@@ -74,6 +74,7 @@ describe('deploy/compose.yaml', () => {
       'control-plane',
       'counters',
       'ingest',
+      'mcp-proxy',
       'sink',
       'webhook-dispatcher',
     ])

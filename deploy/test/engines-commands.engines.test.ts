@@ -17,7 +17,7 @@ const missing = await whatIsMissing()
 
 /** The built program, which `npm run engines:up` runs. */
 const program = fileURLToPath(new URL('../dist/engines/main.js', import.meta.url))
-const servers = ['kafka-1', 'schema-registry', 'redis', 'postgres', 'clickhouse']
+const servers = ['kafka-1', 'schema-registry', 'redis', 'postgres', 'clickhouse', 'nats']
 
 let folder: TemporaryFolder
 let environment: Record<string, string | undefined>
@@ -35,6 +35,7 @@ beforeAll(async () => {
     TOLLGATE_ENGINES_REDIS_CLUSTER_PORT: String(ports.redisClusterPort),
     TOLLGATE_ENGINES_POSTGRES_PORT: String(ports.postgresPort),
     TOLLGATE_ENGINES_CLICKHOUSE_PORT: String(ports.clickhousePort),
+    TOLLGATE_ENGINES_NATS_PORT: String(ports.natsPort),
   }
 })
 
@@ -85,6 +86,7 @@ async function findFirstPorts(): Promise<FirstPorts> {
       redisClusterPort: free.redisCluster[0]!.port,
       postgresPort: free.postgres,
       clickhousePort: free.clickhouse,
+      natsPort: free.nats,
     }
     if (await canListenOnAll(first)) return first
   }

@@ -89,12 +89,12 @@ describe.skipIf(spawnSync('helm', ['version']).status !== 0)(
       const deployments = parseAllDocuments(rendered)
         .map((document) => document.toJS() as Deployment | null)
         .filter((each) => each?.kind === 'Deployment')
-      expect(deployments).toHaveLength(6)
+      expect(deployments).toHaveLength(7)
       for (const deployment of deployments) {
         const [container] = deployment!.spec.template.spec.containers
         const given = container!.env
           .filter(({ valueFrom }) => valueFrom?.secretKeyRef.optional !== true)
-          .map(({ name, value = 'secret' }) => [name, value])
+          .map(({ name, value = 'secret'.repeat(6) }) => [name, value])
         readAsProgram(container!.args[0], Object.fromEntries(given) as Record<string, string>)
       }
     })

@@ -11,6 +11,7 @@ import {
   createRequestSeconds,
   registerUsageLag,
 } from '@tollgate/control-plane/metrics'
+import { BusCounts, registerBusMetrics } from '@tollgate/ingest/bus/bus-metrics'
 import { createIngestCounts, createScrubMetrics, registerGauges } from '@tollgate/ingest/metrics'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createDispatchMetrics, registerWaiting } from '@tollgate/webhook-dispatcher/metrics'
@@ -49,6 +50,8 @@ async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
   const registry = createMetrics('test')
   createIngestCounts(registry)
   createScrubMetrics(registry)
+  const bus = { isConnected: () => true, messagesInFlight: () => 0, bytesInFlight: () => 0 }
+  registerBusMetrics(registry, new BusCounts(), bus)
   const none = (): number => 0
   registerGauges(registry, {
     appendsInFlight: none,

@@ -3,6 +3,7 @@ import { aggregatorSettings } from '@tollgate/aggregator/config'
 import { billingRunnerSettings } from '@tollgate/billing-runner/config'
 import { controlPlaneSettings } from '@tollgate/control-plane/config'
 import { ingestSettings } from '@tollgate/ingest/config'
+import { mcpProxySettings } from '@tollgate/mcp-proxy/config'
 import type { Settings } from '@tollgate/platform/config/settings'
 import { tracingSettings } from '@tollgate/platform/observability/open-tracing'
 import { webhookDispatcherSettings } from '@tollgate/webhook-dispatcher/config'
@@ -14,6 +15,7 @@ const settingsByProgram: Readonly<Record<string, Settings>> = {
   'control-plane/dist/main.js': controlPlaneSettings,
   'billing-runner/dist/main.js': billingRunnerSettings,
   'webhook-dispatcher/dist/main.js': webhookDispatcherSettings,
+  'mcp-proxy/dist/main.js': mcpProxySettings,
 }
 
 const allSettings: readonly Settings[] = [...Object.values(settingsByProgram), tracingSettings]

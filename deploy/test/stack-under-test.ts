@@ -19,7 +19,10 @@ type HotStateWriter = 'ingest' | 'the control plane'
 /** On embedded parts, written to by either. */
 export async function createEmbeddedStack(
   by: HotStateWriter,
-  options: { readonly clock?: Clock } = {},
+  options: {
+    readonly clock?: Clock
+    readonly settings?: Readonly<Record<string, string>>
+  } = {},
 ): Promise<StackUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-stack-under-test-'))
   const hotState = await openLmdbHotState({ folder, role: 'projection' })

@@ -13,6 +13,8 @@ import { brokerAddresses, measuredTopic } from './engines/measure-kafka.ts'
 import { clientsText } from './kafka-clients/clients-text.ts'
 import type { ClientRates } from './kafka-clients/client-rates.ts'
 import { billingText, engineCeilingsText, reportText } from './report.ts'
+import { measureMcp } from './mcp/measure-mcp.ts'
+import { mcpText } from './mcp/mcp-text.ts'
 import { benchParts, runBench, type BenchOptions } from './run-bench.ts'
 import { startCeiling } from './start-ceiling.ts'
 import { reportWebhooks } from './webhooks/report-webhooks.ts'
@@ -30,6 +32,9 @@ type Options = BenchOptions & {
   readonly deliveries: number
   readonly killedDeliveries: number
   readonly dispatchers: readonly number[]
+  readonly mcp: boolean
+  readonly clients: number
+  readonly callsPerSecond: number
 }
 
 const program = new Command('npm run bench --')
@@ -92,6 +97,19 @@ const program = new Command('npm run bench --')
     wholeNumbers(1, 16),
     [1, 2, 4],
   )
+  .option('--mcp', 'Measure only what the MCP proxy adds to a tool call', false)
+  .option(
+    '--clients <count>',
+    'With --mcp: clients that call at their times',
+    wholeNumber(1, 1_000),
+    64,
+  )
+  .option(
+    '--calls-per-second <count>',
+    'With --mcp: calls of each client',
+    wholeNumber(1, 1_000),
+    5,
+  )
   .option(
     '--engines',
     'Measure on Kafka, Redis, PostgreSQL and ClickHouse, and those engines too',
@@ -111,7 +129,7 @@ if (options.webhooks) {
   await reportWebhooks(options, say)
   process.exit()
 }
-if (!options.billing && !options.behind) await requireWrk()
+if (!options.billing && !options.behind && !options.mcp) await requireWrk()
 const folder = await makeTemporaryFolder('bench')
 const engines = options.engines
   ? await startBenchEngines(`${folder.path}/engines`, Number(options.brokers), say)
@@ -130,6 +148,7 @@ const instance = await startInstance({
 try {
   if (options.billing) await reportBilling()
   else if (options.behind) say(`\n${behindText(await measureBehind(instance, options, say))}`)
+  else if (options.mcp) await reportMcp()
   else await reportAll()
 } finally {
   ceiling.stop()
@@ -149,6 +168,17 @@ async function reportBilling(): Promise<void> {
   } finally {
     client.close()
   }
+}
+
+async function reportMcp(): Promise<void> {
+  const brokers = engines?.brokers
+  const stopLog = brokers && (() => (signal(brokers, 'SIGSTOP'), () => signal(brokers, 'SIGCONT')))
+  const result = await measureMcp(instance, { ...options, ...(stopLog && { stopLog }) }, say)
+  say(`\n${mcpText(result)}`)
+}
+
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) process.kill(pid, name)
 }
 
 async function reportAll(): Promise<void> {

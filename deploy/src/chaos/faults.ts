@@ -32,6 +32,7 @@ export const services = [
   'control-plane',
   'billing-runner',
   'webhook-dispatcher',
+  'mcp-proxy',
   'postgres',
 ] as const
 

@@ -40,6 +40,7 @@ export async function up(place: Place, ports: PortPlan, options: UpOptions): Pro
       isCluster ? 'redis-cluster' : 'redis',
       'postgres',
       'clickhouse',
+      'nats',
     ]
     const { running, refused } = await startEngines(names, place, {
       ...ports,

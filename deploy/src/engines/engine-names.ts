@@ -5,6 +5,7 @@ export const engineNames = [
   'redis-cluster',
   'postgres',
   'clickhouse',
+  'nats',
 ] as const
 
 export type EngineName = (typeof engineNames)[number]

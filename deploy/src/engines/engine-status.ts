@@ -4,6 +4,7 @@ import { host } from '../standalone/ports.ts'
 import { clickHouseAnswers, clickHouseUrl } from './clickhouse.ts'
 import { engineNames, type EngineName } from './engine-names.ts'
 import { brokersKnownTo } from './kafka-question.ts'
+import { natsAnswers, natsUrl } from './nats.ts'
 import { postgresAnswers } from './postgres.ts'
 import { isRunning, readProcessRecord, type ProcessRecord } from './process-record.ts'
 import { hasRedisCluster, isWhole } from './redis-cluster.ts'
@@ -49,6 +50,10 @@ const kinds: Record<EngineName, Kind> = {
   clickhouse: {
     address: clickHouseUrl,
     isHealthy: ({ port }, root) => clickHouseAnswers(root, port),
+  },
+  nats: {
+    address: natsUrl,
+    isHealthy: ({ port }) => natsAnswers(port),
   },
 }
 

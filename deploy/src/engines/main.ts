@@ -29,7 +29,7 @@ const program = new Command('npm run engines').description(
 )
 program
   .command('up')
-  .description('Start Kafka, a schema registry, Redis, PostgreSQL and ClickHouse on loopback')
+  .description('Start Kafka, a schema registry, Redis, PostgreSQL, ClickHouse and NATS on loopback')
   .addOption(
     new Option('--brokers <count>', 'Kafka brokers; fixed when the folder is created').choices([
       '1',

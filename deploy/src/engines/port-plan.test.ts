@@ -24,8 +24,8 @@ describe('the ports of the engines', () => {
     ])
   })
 
-  it('are sixteen different ones by default', () => {
-    expect(new Set(portsOf(planOf({}))).size).toBe(16)
+  it('are seventeen different ones by default', () => {
+    expect(new Set(portsOf(planOf({}))).size).toBe(17)
   })
 
   it.each([

@@ -12,6 +12,7 @@ export type PortPlan = {
   readonly redisCluster: readonly RedisNodePorts[]
   readonly postgres: number
   readonly clickhouse: number
+  readonly nats: number
 }
 
 export type FirstPorts = {
@@ -21,6 +22,7 @@ export type FirstPorts = {
   readonly redisClusterPort: number
   readonly postgresPort: number
   readonly clickhousePort: number
+  readonly natsPort: number
 }
 
 export const brokersMax = 3
@@ -45,6 +47,7 @@ export function planPorts(first: FirstPorts): PortPlan {
     })),
     postgres: first.postgresPort,
     clickhouse: first.clickhousePort,
+    nats: first.natsPort,
   }
   const seen = new Set<number>()
   for (const port of portsOf(plan)) {
@@ -73,6 +76,7 @@ export async function planFreePorts(): Promise<PortPlan> {
     redis: await free(),
     postgres: await free(),
     clickhouse: await free(),
+    nats: await free(),
   }
 }
 
@@ -84,5 +88,6 @@ export function portsOf(plan: PortPlan): number[] {
     plan.redis,
     plan.postgres,
     plan.clickhouse,
+    plan.nats,
   ]
 }

@@ -22,6 +22,7 @@ const programs = {
   mvn: { debianPackage: 'maven', find: () => findInPath('mvn') },
   'redis-server': { debianPackage: 'redis-server', find: () => findInPath('redis-server') },
   'redis-cli': { debianPackage: 'redis-tools', find: () => findInPath('redis-cli') },
+  'nats-server': { debianPackage: 'nats-server', find: findNats },
   postgres: { debianPackage: 'postgresql', find: findPostgres },
 } satisfies Record<string, Program>
 
@@ -67,6 +68,12 @@ export async function missingPrograms(): Promise<ProgramName[]> {
 async function findInPath(name: string): Promise<string | undefined> {
   const { stdout } = await run('sh', ['-c', 'command -v "$0"', name]).catch(() => ({ stdout: '' }))
   return stdout.trim() || undefined
+}
+
+/** Debian keeps it among the programs of the administrator, which are not in everybody's search path. */
+async function findNats(): Promise<string | undefined> {
+  const debian = '/usr/sbin/nats-server'
+  return existsSync(debian) ? debian : await findInPath('nats-server')
 }
 
 /** What `java` stands for, which may be a script of a version manager. */

@@ -23,6 +23,7 @@ export function servicesEnvironment(
     TOLLGATE_CLICKHOUSE_USERNAME: clickhouse && 'default',
     TOLLGATE_CLICKHOUSE_PASSWORD: clickhouse && clickhousePassword,
     TOLLGATE_CLICKHOUSE_READER_PASSWORD: clickhouse && clickhouseReaderPassword,
+    TOLLGATE_NATS_URL: addresses.get('nats'),
   }
 }
 

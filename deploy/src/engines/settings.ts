@@ -33,4 +33,5 @@ export const engineSettings = {
     'Port of the ClickHouse gateway on loopback',
     18_123,
   ),
+  natsPort: port('TOLLGATE_ENGINES_NATS_PORT', 'Port of the NATS server on loopback', 14_222),
 }

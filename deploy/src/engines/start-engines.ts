@@ -2,6 +2,7 @@ import { startClickHouse } from './clickhouse.ts'
 import type { EngineName } from './engine-names.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import { startKafka } from './kafka.ts'
+import { startNats } from './nats.ts'
 import type { PortPlan } from './port-plan.ts'
 import { startPostgres } from './postgres.ts'
 import { startRedisCluster } from './redis-cluster.ts'
@@ -16,6 +17,7 @@ const starts: Record<EngineName, (options: EngineOptions, ports: PortPlan) => Pr
   'redis-cluster': (options, ports) => startRedisCluster(options, ports.redisCluster),
   postgres: (options, ports) => startPostgres(options, ports.postgres),
   clickhouse: (options, ports) => startClickHouse(options, ports.clickhouse),
+  nats: (options, ports) => startNats(options, ports.nats),
 }
 
 /** What runs, and why each of the others does not. */

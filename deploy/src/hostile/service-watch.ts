@@ -15,6 +15,7 @@ const watched = [
   'control-plane',
   'billing-runner',
   'webhook-dispatcher',
+  'mcp-proxy',
   'aggregator-counters',
   'aggregator-sink',
   'chdb-gateway',

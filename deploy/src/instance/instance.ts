@@ -80,6 +80,8 @@ export async function runToEnd(
 function spawnStandalone(options: InstanceOptions): { child: ChildProcess; output: () => string } {
   const child = spawn(process.execPath, ['--enable-source-maps', program], {
     env: {
+      // Several run side by side in tests.
+      TOLLGATE_MCP_PORT: '0',
       ...options.environment,
       TOLLGATE_DATA_DIR: options.dataDir,
       TOLLGATE_PORT: String(options.port),

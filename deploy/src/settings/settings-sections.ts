@@ -2,6 +2,7 @@ import { aggregatorSettings } from '@tollgate/aggregator/config'
 import { billingRunnerSettings } from '@tollgate/billing-runner/config'
 import { controlPlaneSettings } from '@tollgate/control-plane/config'
 import { ingestSettings } from '@tollgate/ingest/config'
+import { mcpProxySettings } from '@tollgate/mcp-proxy/config'
 import type { Settings } from '@tollgate/platform/config/settings'
 import { tracingSettings } from '@tollgate/platform/observability/open-tracing'
 import { clickHouseReaderSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
@@ -32,6 +33,11 @@ export const settingsSections: readonly SettingsSection[] = [
     title: 'webhook-dispatcher',
     lead: 'Sends what happens to the endpoints of providers.',
     settings: webhookDispatcherSettings,
+  },
+  {
+    title: 'mcp-proxy',
+    lead: 'The public address of MCP servers.',
+    settings: mcpProxySettings,
   },
   {
     title: 'stripe-simulator',

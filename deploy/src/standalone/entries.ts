@@ -10,5 +10,6 @@ export const entries = {
   controlPlane: find.resolve('@tollgate/control-plane/main'),
   aggregator: find.resolve('@tollgate/aggregator/main'),
   ingest: find.resolve('@tollgate/ingest/main'),
+  mcpProxy: find.resolve('@tollgate/mcp-proxy/main'),
   stripeSimulator: find.resolve('@tollgate/deploy/stripe-simulator/main'),
 }

@@ -68,12 +68,12 @@ try {
   say(`Starting Tollgate on ${folder.root} ...`)
   const hasDemoPage = demoPage === 'yes'
   opening = openInstallation({ folder, port, hungAfterSeconds, hasDemoPage, environment, report })
-  const { credentials, steps } = await opening
+  const { credentials, mcpUrl, steps } = await opening
   if (stoppingSinceMs === undefined) {
     const inside = relative(process.cwd(), folder.root)
     const dataDirShown = inside === '' || inside.startsWith('..') ? folder.root : inside
     const startedInMs = Date.now() - startedAtMs
-    say(welcomeText({ credentials, steps, dataDir: dataDirShown, startedInMs }))
+    say(welcomeText({ credentials, mcpUrl, steps, dataDir: dataDirShown, startedInMs }))
     process.send?.({ ready: true })
   }
 } catch (error) {

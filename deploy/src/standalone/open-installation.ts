@@ -16,6 +16,8 @@ import { writeFileDurably } from './write-file.ts'
 
 export type Installation = {
   readonly credentials: Credentials
+  /** Where the MCP proxy listens. */
+  readonly mcpUrl: string
   /** The commands for a person who begins. */
   readonly steps: readonly Step[]
   close(): Promise<void>
@@ -58,7 +60,7 @@ export async function openInstallation(options: OpenOptions): Promise<Installati
         await supervisor.stop()
         await lock.release()
       }
-      return { credentials, steps, close }
+      return { credentials, mcpUrl: supervisor.mcpUrl, steps, close }
     } catch (error) {
       await supervisor.stop()
       throw error

@@ -5,6 +5,8 @@ import { writeFileDurably } from './write-file.ts'
 export type RunFile = {
   readonly supervisorPid: number
   readonly baseUrl: string
+  /** Where the MCP proxy listens. */
+  readonly mcpUrl: string
   readonly startedAt: string
   /** Process number by service. */
   readonly processes: Readonly<Record<string, number>>

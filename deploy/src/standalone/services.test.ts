@@ -9,7 +9,7 @@ test.each([
   const shared = {
     folder: dataFolderAt('/data'),
     hasDemoPage,
-    addresses: await chooseAddresses(0, 0),
+    addresses: await chooseAddresses({ publicPort: 0, mcpPort: 0, clickhousePort: 0 }),
     own: { log: true, hotState: true, postgres: true, clickhouse: true },
     databaseUrl: '',
     clickhousePassword: '',

@@ -11,6 +11,7 @@ import type { Part } from './supervise.ts'
 /** Where everything listens in this run; the same through relaunches, so that nobody has to be told. */
 export type Addresses = {
   readonly publicPort: number
+  readonly mcpPort: number
   readonly postgresPort: number
   readonly clickhousePort: number
   readonly controlPlanePort: number
@@ -25,20 +26,26 @@ const adminServices = [
   'ingest',
   'billing-runner',
   'webhook-dispatcher',
+  'mcp-proxy',
   'stripe-simulator',
 ] as const
 type AdminService = (typeof adminServices)[number]
 
-export async function chooseAddresses(
-  publicPort: number,
-  clickhousePort: number,
-): Promise<Addresses> {
-  const taken = new Set([publicPort, clickhousePort])
+/** The ports that people choose; 0 takes any free one. */
+export type ChosenPorts = Pick<Addresses, 'publicPort' | 'mcpPort' | 'clickhousePort'>
+
+export async function chooseAddresses({
+  publicPort,
+  mcpPort,
+  clickhousePort,
+}: ChosenPorts): Promise<Addresses> {
+  const taken = new Set([publicPort, mcpPort, clickhousePort])
   const free = (): Promise<number> => findFreePort(taken)
   const adminPorts = {} as Record<AdminService, number>
   for (const service of adminServices) adminPorts[service] = await free()
   return {
     publicPort: publicPort === 0 ? await free() : publicPort,
+    mcpPort: mcpPort === 0 ? await free() : mcpPort,
     postgresPort: await free(),
     clickhousePort: clickhousePort === 0 ? await free() : clickhousePort,
     controlPlanePort: await free(),
@@ -78,6 +85,7 @@ export function sharedEnvironment(shared: Shared): Record<string, string> {
     }),
     ...(stripeWebhookSecret !== undefined && stripeEnvironment(addresses, stripeWebhookSecret)),
     TOLLGATE_DEMO_FILE: shared.hasDemoPage ? folder.demoFile : '',
+    TOLLGATE_INGEST_URL: `http://${host}:${addresses.publicPort}`,
     TOLLGATE_CONTROL_PLANE_URL: `http://${host}:${addresses.controlPlanePort}`,
     TOLLGATE_HOSTED_URL: `http://${host}:${addresses.publicPort}`,
     TOLLGATE_HOST: host,
@@ -91,6 +99,15 @@ export function sharedEnvironment(shared: Shared): Record<string, string> {
  * installation this is empty.
  */
 export const unlessGiven = { TOLLGATE_OUTBOUND_SANDBOX_ALLOWED: 'localhost' }
+
+/** Without wildcard DNS the servers of MCP products share a host, and their path tells them apart. Unless given otherwise. */
+export function mcpUrls({ mcpPort }: Addresses): Record<string, string> {
+  const url = `http://${host}:${mcpPort}`
+  return {
+    TOLLGATE_MCP_SANDBOX_URL: `${url}/sandbox/mcp/{subdomain}`,
+    TOLLGATE_MCP_LIVE_URL: `${url}/mcp/{subdomain}`,
+  }
+}
 
 /** Both environments pay at the simulator, under keys that open nothing else. */
 function stripeEnvironment(addresses: Addresses, webhookSecret: string): Record<string, string> {
@@ -152,6 +169,7 @@ const ownSettings: Record<AdminService, (addresses: Addresses) => Record<string,
   ingest: ({ publicPort }) => ({ TOLLGATE_PORT: String(publicPort) }),
   'billing-runner': () => ({}),
   'webhook-dispatcher': () => ({}),
+  'mcp-proxy': ({ mcpPort }) => ({ TOLLGATE_MCP_HOST: host, TOLLGATE_MCP_PORT: String(mcpPort) }),
   'stripe-simulator': ({ stripeSimulatorPort, controlPlanePort }) => {
     const webhooks = `http://${host}:${controlPlanePort}/webhooks/stripe`
     return {
@@ -169,6 +187,7 @@ const entryOf: Record<AdminService, string> = {
   ingest: entries.ingest,
   'billing-runner': entries.billingRunner,
   'webhook-dispatcher': entries.webhookDispatcher,
+  'mcp-proxy': entries.mcpProxy,
   'stripe-simulator': entries.stripeSimulator,
 }
 

@@ -13,6 +13,12 @@ export const standaloneSettings = {
     8787,
     { min: 0, max: 65_535 },
   ),
+  mcpPort: integerSetting(
+    'TOLLGATE_MCP_PORT',
+    'Port of the MCP proxy on the loopback interface; 0 takes any free one, and so does TOLLGATE_PORT=0 where this is not set',
+    8788,
+    { min: 0, max: 65_535 },
+  ),
   clickhousePort: integerSetting(
     'TOLLGATE_CLICKHOUSE_PORT',
     'Port of the embedded ClickHouse on the loopback interface; 0 takes any free one at each start',

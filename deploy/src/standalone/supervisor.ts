@@ -9,6 +9,7 @@ import {
   adminUrls,
   chooseAddresses,
   clickhousePart,
+  mcpUrls,
   newClickhousePassword,
   newStripeWebhookSecret,
   servicePart,
@@ -24,6 +25,8 @@ import { supervise, type Part, type SupervisedPart } from './supervise.ts'
 
 export type Supervisor = {
   readonly baseUrl: string
+  /** Where the MCP proxy listens. */
+  readonly mcpUrl: string
   /** The operator's door by service. */
   readonly adminUrls: Readonly<Record<string, string>>
   /** What the services were started with. */
@@ -51,9 +54,11 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const { folder, report } = options
   const addresses = await chooseFreeAddresses(options)
   const baseUrl = `http://${host}:${addresses.publicPort}`
+  const mcpUrl = `http://${host}:${addresses.mcpPort}`
   const shared = newShared(options, addresses, await passwordIn(folder.dataTeam))
   const environment = (): Record<string, string | undefined> => ({
     ...unlessGiven,
+    ...mcpUrls(addresses),
     ...options.environment,
     ...sharedEnvironment(shared),
   })
@@ -61,6 +66,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const describe = (processes: Readonly<Record<string, number>>): RunFile => ({
     supervisorPid: process.pid,
     baseUrl,
+    mcpUrl,
     startedAt,
     processes,
     adminUrls: adminUrls(addresses),
@@ -72,44 +78,14 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const publish = createRunFilePublisher(folder.runFile, describe, (line) => tell(line))
 
   const interruptions = new Interruptions()
-  const supervised = (part: Part): SupervisedPart => supervise(part, report, publish, interruptions)
-  const stores = storeParts(shared, environment)
-  const service = (name: Parameters<typeof servicePart>[0]): SupervisedPart =>
-    supervised(servicePart(name, folder, addresses, environment, options.hungAfterSeconds * 1_000))
-  const parts = {
-    postgres: stores.postgres && supervised(stores.postgres),
-    clickhouse: stores.clickhouse && supervised(stores.clickhouse),
-    controlPlane: service('control-plane'),
-    counters: service('aggregator-counters'),
-    sink: service('aggregator-sink'),
-    ingest: service('ingest'),
-    billingRunner: service('billing-runner'),
-    webhookDispatcher: service('webhook-dispatcher'),
-    stripe: shared.stripeWebhookSecret !== undefined ? service('stripe-simulator') : undefined,
-  }
-
-  /** Ingest first: the projections see everything it took before they stop, and nobody asks a part that is gone. */
+  const parts = supervisedParts(options, shared, environment, (part) =>
+    supervise(part, report, publish, interruptions),
+  )
   const stop = async (): Promise<void> => {
-    await parts.ingest.stop()
-    await Promise.all([parts.sink.stop(), parts.counters.stop()])
-    await Promise.all([parts.billingRunner.stop(), parts.controlPlane.stop()])
-    await parts.webhookDispatcher.stop()
-    await parts.stripe?.stop()
-    await parts.clickhouse?.stop()
-    await parts.postgres?.stop()
+    await stopParts(parts)
     await removeRunFile(folder.runFile)
   }
-
-  const starts = [
-    parts.ingest.start(),
-    parts.counters.start(),
-    parts.sink.start(),
-    parts.clickhouse?.start() ?? nothing,
-    parts.stripe?.start() ?? nothing,
-    (parts.postgres?.start() ?? nothing)
-      .then(() => parts.controlPlane.start())
-      .then(() => Promise.all([parts.billingRunner.start(), parts.webhookDispatcher.start()])),
-  ]
+  const starts = startParts(parts)
   try {
     await Promise.all(starts)
   } catch (error) {
@@ -119,26 +95,97 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   }
   tell = report
   heldLines.forEach(report)
-  return { baseUrl, adminUrls: adminUrls(addresses), environment: environment(), stop }
+  return { baseUrl, mcpUrl, adminUrls: adminUrls(addresses), environment: environment(), stop }
+}
+
+type SupervisedParts = ReturnType<typeof supervisedParts>
+
+function supervisedParts(
+  { folder, hungAfterSeconds }: SupervisorOptions,
+  shared: Shared,
+  environment: () => Readonly<Record<string, string | undefined>>,
+  supervised: (part: Part) => SupervisedPart,
+) {
+  const { addresses, stripeWebhookSecret } = shared
+  const stores = storeParts(shared, environment)
+  const service = (name: Parameters<typeof servicePart>[0]): SupervisedPart =>
+    supervised(servicePart(name, folder, addresses, environment, hungAfterSeconds * 1_000))
+  return {
+    postgres: stores.postgres && supervised(stores.postgres),
+    clickhouse: stores.clickhouse && supervised(stores.clickhouse),
+    controlPlane: service('control-plane'),
+    counters: service('aggregator-counters'),
+    sink: service('aggregator-sink'),
+    ingest: service('ingest'),
+    billingRunner: service('billing-runner'),
+    webhookDispatcher: service('webhook-dispatcher'),
+    mcpProxy: service('mcp-proxy'),
+    stripe: stripeWebhookSecret !== undefined ? service('stripe-simulator') : undefined,
+  }
+}
+
+/** What needs nothing of the others starts at once. */
+function startParts(parts: SupervisedParts): Promise<unknown>[] {
+  return [
+    parts.ingest.start(),
+    parts.counters.start(),
+    parts.sink.start(),
+    parts.clickhouse?.start() ?? nothing,
+    parts.stripe?.start() ?? nothing,
+    (parts.postgres?.start() ?? nothing)
+      .then(() => parts.controlPlane.start())
+      .then(() =>
+        Promise.all([
+          parts.billingRunner.start(),
+          parts.webhookDispatcher.start(),
+          parts.mcpProxy.start(),
+        ]),
+      ),
+  ]
+}
+
+/**
+ * The MCP proxy stops first, whose last records go to ingest; then ingest: the projections see everything it took before they
+ * stop, and nobody asks a part that is gone.
+ */
+async function stopParts(parts: SupervisedParts): Promise<void> {
+  await parts.mcpProxy.stop()
+  await parts.ingest.stop()
+  await Promise.all([parts.sink.stop(), parts.counters.stop()])
+  await Promise.all([parts.billingRunner.stop(), parts.controlPlane.stop()])
+  await parts.webhookDispatcher.stop()
+  await parts.stripe?.stop()
+  await parts.clickhouse?.stop()
+  await parts.postgres?.stop()
 }
 
 const nothing = Promise.resolve()
 
 async function chooseFreeAddresses({ port, environment }: SupervisorOptions): Promise<Addresses> {
-  if (port !== 0) await requireFreePort(port, 'TOLLGATE_PORT')
-  const { clickhousePort } = readSettings(
-    { clickhousePort: standaloneSettings.clickhousePort },
-    environment,
+  const { clickhousePort: clickhouseSetting, mcpPort: mcpSetting } = standaloneSettings
+  const { clickhousePort, mcpPort } = readSettings(
+    { clickhousePort: clickhouseSetting, mcpPort: mcpSetting },
+    // Whoever takes any port runs several installations, or has no use for a fixed one.
+    { ...(port === 0 && { [mcpSetting.variable]: '0' }), ...environment },
   )
-  if (clickhousePort !== 0 && ownStores(environment).clickhouse) {
-    if (clickhousePort === port) {
+  const chosen = [
+    ['TOLLGATE_PORT', port],
+    ['TOLLGATE_MCP_PORT', mcpPort],
+    ['TOLLGATE_CLICKHOUSE_PORT', ownStores(environment).clickhouse ? clickhousePort : 0],
+  ] as const
+  const taken = new Map<number, string>()
+  for (const [variable, wanted] of chosen) {
+    if (wanted === 0) continue
+    const other = taken.get(wanted)
+    if (other !== undefined) {
       throw new StartRefusedError(
-        `TOLLGATE_PORT and TOLLGATE_CLICKHOUSE_PORT are both ${port}. Choose another port for one of them.`,
+        `${other} and ${variable} are both ${wanted}. Choose another port for one of them.`,
       )
     }
-    await requireFreePort(clickhousePort, 'TOLLGATE_CLICKHOUSE_PORT')
+    taken.set(wanted, variable)
   }
-  return await chooseAddresses(port, clickhousePort)
+  for (const [wanted, variable] of taken) await requireFreePort(wanted, variable)
+  return await chooseAddresses({ publicPort: port, mcpPort, clickhousePort })
 }
 
 /** Passwords live as long as one run, but for that of people. */

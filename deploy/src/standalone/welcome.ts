@@ -3,13 +3,14 @@ import type { Credentials } from './credentials.ts'
 
 export type Welcome = {
   readonly credentials: Credentials
+  readonly mcpUrl: string
   readonly steps: readonly Step[]
   readonly dataDir: string
   readonly startedInMs: number
 }
 
 /** What a start prints. The commands work as they are; a test runs them through a shell. */
-export function welcomeText({ credentials, steps, dataDir, startedInMs }: Welcome): string {
+export function welcomeText({ credentials, mcpUrl, steps, dataDir, startedInMs }: Welcome): string {
   const { baseUrl, sandboxKey, liveKey, productRef } = credentials
   const commands = steps.map(
     ({ title, note, command }, at) => `${at + 1}. ${title}. ${note}\n  ${command}\n`,
@@ -19,6 +20,7 @@ Tollgate runs at ${baseUrl} (started in ${(startedInMs / 1000).toFixed(1)} s, da
 
   in a browser   ${baseUrl}/
   API reference  ${baseUrl}/docs
+  MCP proxy      ${mcpUrl}
   sandbox key    ${sandboxKey}
   live key       ${liveKey}
   product        ${productRef}

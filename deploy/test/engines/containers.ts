@@ -16,6 +16,7 @@ const images = {
   registry: 'apicurio/apicurio-registry:3.0.9',
   redis: 'redis:7.4',
   postgres: 'postgres:18.4',
+  nats: 'nats:2.12.7',
 }
 
 type ContainerEngine = { readonly address: string; stop(): Promise<void> }
@@ -52,6 +53,7 @@ const starts: Record<EngineName, (place: Place) => Promise<ContainerEngine>> = {
   'redis-cluster': startRedisCluster,
   postgres: startPostgres,
   clickhouse: () => Promise.reject(new Error('Tests use the engine in process.')),
+  nats: startNats,
 }
 
 async function startKafka({ host, ports }: Place): Promise<ContainerEngine> {
@@ -137,6 +139,15 @@ async function startPostgres({ host }: Place): Promise<ContainerEngine> {
     .start()
   const port = container.getMappedPort(5432)
   return engineOf(`postgres://${name}:${name}@${host}:${port}/${name}`, container)
+}
+
+async function startNats({ host }: Place): Promise<ContainerEngine> {
+  const container = await new GenericContainer(images.nats)
+    .withExposedPorts(4222)
+    .withCommand(['--jetstream', '--store_dir', '/data'])
+    .withWaitStrategy(Wait.forLogMessage(/Server is ready/))
+    .start()
+  return engineOf(`nats://${host}:${container.getMappedPort(4222)}`, container)
 }
 
 function withPorts(container: GenericContainer, ports: readonly number[]): GenericContainer {

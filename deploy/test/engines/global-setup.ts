@@ -11,6 +11,7 @@ const variables: readonly (readonly [EngineName, string])[] = [
   ['redis', 'TOLLGATE_TEST_REDIS_URL'],
   ['redis-cluster', 'TOLLGATE_TEST_REDIS_CLUSTER'],
   ['postgres', 'TOLLGATE_TEST_POSTGRES_URL'],
+  ['nats', 'TOLLGATE_TEST_NATS_URL'],
 ]
 
 type Provided = Started<{ readonly address: string; stop(): Promise<void> }>

@@ -53,6 +53,7 @@ export async function startPayingStack({
   const port = await freePort()
   const own = {
     TOLLGATE_PORT: String(port),
+    TOLLGATE_MCP_PORT: '0',
     TOLLGATE_HOSTED_URL: `http://127.0.0.1:${port}`,
     TOLLGATE_STRIPE_SANDBOX_URL: simulator.url,
     TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_pages',

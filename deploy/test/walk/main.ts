@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { formatTable } from '@tollgate/platform/terminal/table'
 import { walkInBrowser } from './browser-walk.ts'
+import { walkWithMcpClient } from './mcp-walk.ts'
 import { createNewcomer, type Newcomer, type Running } from './newcomer.ts'
 import { blocksUnder } from './shell-blocks.ts'
 
@@ -71,6 +72,7 @@ async function walk({ clone, home }: Newcomer): Promise<void> {
   })
   mkdirSync(pictures, { recursive: true })
   await step('the pages, in Chromium', () => walkInBrowser(pictures, link.trim()))
+  await sellMcpServer(join(clone, 'docs/mcp.md'))
   await step('npm run demo', () => type('npm run demo'))
   await step('Ctrl-C', async () => `exit code ${await service!.interrupt()}`)
   await step('npm start, the second time', start)
@@ -96,6 +98,22 @@ async function readGuides(clone: string, home: string, key: string): Promise<voi
     await step('docs/data-team.md', () => type(`set -e\n${block}`))
   }
   await receiveWebhook(join(docs, 'webhooks.md'), home, key)
+}
+
+/** The commands of docs/mcp.md, and what a customer does then. The first of them is `npm start`. */
+async function sellMcpServer(page: string): Promise<void> {
+  const [, startExample, register] = blocksUnder(page, '1. Start Tollgate and the example', 'sh')
+  const example = newcomer.start(startExample!)
+  try {
+    await example.until(/listens on/, 20_000)
+    const printed = await step('docs/mcp.md: register the example', () => type(register!))
+    const proxyUrl = /sold at (\S+)/.exec(printed)![1]!
+    await step('docs/mcp.md: sign-in, paywall, checkout and a paid call', () =>
+      walkWithMcpClient(pictures, proxyUrl),
+    )
+  } finally {
+    await example.interrupt()
+  }
 }
 
 /** The five commands of “The first webhook”, in the two terminals that the page asks for. */

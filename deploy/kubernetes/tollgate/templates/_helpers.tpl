@@ -4,6 +4,7 @@ ingest: ingest/dist/main.js
 controlPlane: control-plane/dist/main.js
 billingRunner: billing-runner/dist/main.js
 webhookDispatcher: webhook-dispatcher/dist/main.js
+mcpProxy: mcp-proxy/dist/main.js
 counters: aggregator/dist/main.js
 sink: aggregator/dist/main.js
 {{- end }}
@@ -38,7 +39,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{/* The engines whose certificates a service is given as files. */}}
 {{- define "tollgate.certifiedEngines" -}}
 {{- range $engine := list "kafka" "redis" "clickhouse" }}
-{{- if and (index $.root.Values $engine).tls.secret (not (and (eq $engine "clickhouse") (eq $.component "ingest"))) }}
+{{- if and (index $.root.Values $engine).tls.secret (ne $.component "mcpProxy") (not (and (eq $engine "clickhouse") (eq $.component "ingest"))) }}
 - {{ $engine }}
 {{- end }}
 {{- end }}
@@ -47,15 +48,33 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{/* What all services are told, then what one is told, then what the values add: the last one wins. */}}
 {{- define "tollgate.environment" -}}
 {{- $values := .root.Values }}
-{{- $environment := dict
+{{- $ingest := include "tollgate.name" (dict "root" .root "component" "ingest") }}
+{{- $controlPlane := include "tollgate.name" (dict "root" .root "component" "controlPlane") }}
+{{- $environment := dict }}
+{{- if ne .component "mcpProxy" }}
+{{- $environment = dict
     "TOLLGATE_EVENT_LOG" "kafka"
     "TOLLGATE_KAFKA_BROKERS" $values.kafka.brokers
     "TOLLGATE_KAFKA_SASL_MECHANISM" $values.kafka.saslMechanism
     "TOLLGATE_KAFKA_TLS" (ternary "yes" "no" $values.kafka.tls.enabled)
     "TOLLGATE_SCHEMA_REGISTRY_URL" $values.schemaRegistry.url
     "TOLLGATE_HOT_STATE" "redis" }}
-{{- if eq .component "ingest" }}
-{{- $controlPlane := include "tollgate.name" (dict "root" .root "component" "controlPlane") }}
+{{- end }}
+{{- if has .component (list "controlPlane" "mcpProxy") }}
+{{- $_ := set $environment "TOLLGATE_MCP_LIVE_URL" $values.mcpProxy.liveUrl }}
+{{- $_ := set $environment "TOLLGATE_MCP_SANDBOX_URL" $values.mcpProxy.sandboxUrl }}
+{{- end }}
+{{- if eq .component "mcpProxy" }}
+{{- $_ := set $environment "TOLLGATE_INGEST_URL" (printf "http://%s:%v" $ingest $values.ingest.service.port) }}
+{{- $_ := set $environment "TOLLGATE_CONTROL_PLANE_URL" (printf "http://%s:8788" $controlPlane) }}
+{{- $_ := set $environment "TOLLGATE_DATA_DIR" "/var/lib/tollgate" }}
+{{- else if eq .component "ingest" }}
+{{- with $values.nats.url }}
+{{- $_ := set $environment "TOLLGATE_NATS_URL" . }}
+{{- $_ := set $environment "TOLLGATE_NATS_MODE" $values.nats.mode }}
+{{- $_ := set $environment "TOLLGATE_NATS_USER" $values.nats.user }}
+{{- $_ := set $environment "TOLLGATE_NATS_STREAM_REPLICAS" $values.nats.replicas }}
+{{- end }}
 {{- $_ := set $environment "TOLLGATE_CONTROL_PLANE_URL" (printf "http://%s:8788" $controlPlane) }}
 {{- $_ := set $environment "TOLLGATE_TRUSTED_PROXIES" $values.ingest.trustedProxies }}
 {{- $_ := set $environment "TOLLGATE_LOG_PARTITIONS" $values.kafka.partitions }}
@@ -99,6 +118,20 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{/* What is secret, by reference: the chart never sees it. */}}
 {{- define "tollgate.secretEnvironment" -}}
 {{- $secret := .root.Values.existingSecret }}
+{{- if has .component (list "ingest" "controlPlane" "mcpProxy") }}
+- name: TOLLGATE_SERVICE_SECRET
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: service-secret }
+{{- end }}
+{{- if and (eq .component "ingest") .root.Values.nats.url }}
+- name: TOLLGATE_NATS_PASSWORD
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: nats-password, optional: true }
+- name: TOLLGATE_NATS_TOKEN
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: nats-token, optional: true }
+{{- end }}
+{{- if ne .component "mcpProxy" }}
 {{- if ne .root.Values.kafka.saslMechanism "none" }}
 - name: TOLLGATE_KAFKA_SASL_USERNAME
   valueFrom:
@@ -124,7 +157,8 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: redis-url }
 {{- end }}
-{{- if has .component (list "controlPlane" "billingRunner" "webhookDispatcher") }}
+{{- end }}
+{{- if has .component (list "controlPlane" "billingRunner" "webhookDispatcher" "mcpProxy") }}
 - name: TOLLGATE_DATABASE_URL
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: database-url }
@@ -143,7 +177,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: stripe-live-secret-key, optional: true }
 {{- end }}
-{{- if has .component (list "controlPlane" "webhookDispatcher") }}
+{{- if has .component (list "controlPlane" "webhookDispatcher" "mcpProxy") }}
 - name: TOLLGATE_SECRET_KEYS
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: secret-keys, optional: true }
@@ -162,7 +196,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: stripe-live-webhook-secrets, optional: true }
 {{- end }}
-{{- if ne .component "ingest" }}
+{{- if not (has .component (list "ingest" "mcpProxy")) }}
 - name: TOLLGATE_CLICKHOUSE_PASSWORD
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: clickhouse-password, optional: true }

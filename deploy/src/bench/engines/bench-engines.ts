@@ -14,6 +14,8 @@ export type BenchEngines = {
   readonly ports: PortPlan
   /** By the names under which the embedded set has them as its own. */
   readonly processes: Readonly<Record<string, number>>
+  /** Process numbers of Kafka's brokers. */
+  readonly brokers: readonly number[]
   stop(): Promise<void>
 }
 
@@ -41,6 +43,7 @@ export async function startBenchEngines(
   return {
     environment: servicesEnvironment(addresses, await passwordIn(join(root, 'clickhouse'))),
     ports,
+    brokers: running.get('kafka')!.servers.map(({ pid }) => pid),
     processes: { 'chdb-gateway': pidOf('clickhouse'), redis: pidOf('redis') },
     stop,
   }

@@ -1,0 +1,24 @@
+import { Agent, createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream'
+
+/* The least that stands between a client and an MCP server: bytes go to the origin and come back, and nobody looks at them. */
+
+const origin = new URL(process.argv[2] ?? '')
+const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+
+const server = createServer((asked, answer) => {
+  const { host: _, connection: _own, ...headers } = asked.headers
+  const sent = request(origin, { agent, method: asked.method ?? 'POST', headers }, (got) => {
+    answer.writeHead(got.statusCode ?? 502, got.headers)
+    pipeline(got, answer, () => undefined)
+  })
+  sent.once('error', () => answer.destroy())
+  pipeline(asked, sent, () => undefined)
+})
+server.keepAliveTimeout = 120_000
+
+server.listen(0, '127.0.0.1', () => {
+  process.send?.({ port: (server.address() as AddressInfo).port })
+})
+process.on('disconnect', () => process.exit(0))

@@ -1,0 +1,77 @@
+import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { quantile } from '../statistics.ts'
+
+export type PacedLoad = {
+  readonly url: string
+  /** One client for each. */
+  readonly headers: readonly Readonly<Record<string, string>>[]
+  readonly body: string
+  readonly seconds: number
+  /** Of each client, whatever became of the call before. */
+  readonly callsPerSecond: number
+}
+
+export type PacedResult = {
+  readonly calls: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Answers that are no result of the call. */
+  readonly errors: number
+}
+
+/**
+ * Calls at their times and not one after the other, each measured from the moment at which it was due: a slow answer does not
+ * make the load less. Clients that only waited for each other's answers would measure how much a busy machine can do.
+ */
+export async function runPacedLoad(load: PacedLoad): Promise<PacedResult> {
+  const { headers, seconds, callsPerSecond } = load
+  const agent = new Agent({ keepAlive: true, maxSockets: headers.length * 4 })
+  const everyMs = 1_000 / callsPerSecond
+  const startMs = performance.now()
+  const latencies: number[] = []
+  let errors = 0
+  const call = async (own: Readonly<Record<string, string>>, dueMs: number): Promise<void> => {
+    if (!(await isAnswered(agent, load.url, own, load.body))) errors += 1
+    latencies.push(performance.now() - dueMs)
+  }
+  const clients = headers.map(async (own, index) => {
+    const calls: Promise<void>[] = []
+    for (let number = 0; number < seconds * callsPerSecond; number++) {
+      const dueMs = startMs + (number + index / headers.length) * everyMs
+      await sleep(Math.max(0, dueMs - performance.now()))
+      calls.push(call(own, dueMs))
+    }
+    await Promise.all(calls)
+  })
+  await Promise.all(clients)
+  agent.destroy()
+  const [p50Ms, p99Ms] = [quantile(latencies, 0.5), quantile(latencies, 0.99)]
+  return { calls: latencies.length, p50Ms, p99Ms, errors }
+}
+
+function isAnswered(
+  agent: Agent,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const length = String(Buffer.byteLength(body))
+    const options = { agent, method: 'POST', headers: { ...headers, 'content-length': length } }
+    const sent = request(url, options, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      answer.once('end', () => resolve(isResult(answer.statusCode, Buffer.concat(chunks))))
+      answer.once('error', () => resolve(false))
+    })
+    sent.once('error', () => resolve(false))
+    sent.end(body)
+  })
+}
+
+/** A paywall is a result, too, and has structured content, which the measured tool has not. */
+function isResult(status: number | undefined, body: Buffer): boolean {
+  const text = body.toString()
+  return status === 200 && text.includes('"result"') && !text.includes('structuredContent')
+}

@@ -1,0 +1,18 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+export type Child = { readonly url: string; stop(): void }
+
+/** A server in a process of its own, by the folder of its `main.ts` here. It ends with this process. */
+export async function startChild(
+  folder: 'origin' | 'bare-proxy',
+  ...values: readonly string[]
+): Promise<Child> {
+  const program = fileURLToPath(
+    new URL(`../../../dist/bench/mcp/${folder}/main.js`, import.meta.url),
+  )
+  const child = fork(program, values)
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return { url: `http://localhost:${port}/mcp`, stop: () => child.disconnect() }
+}

@@ -1,0 +1,201 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createSendRecords } from '@tollgate/mcp-proxy/gate/send-records'
+import { ServiceCalls } from '@tollgate/mcp-proxy/gate/service-calls'
+import type { CallRecord } from '@tollgate/mcp-proxy/records/call-record'
+import { openRecords } from '@tollgate/mcp-proxy/records/open-records'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import { createMetrics } from '@tollgate/platform/observability/metrics'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { productRef, publishEntitlement } from '../../ingest/test/entitled-customer.ts'
+import { Installation, providerId } from '../../ingest/test/installation.ts'
+import { startCuttingRelay, type CuttingRelay } from './mcp/cutting-relay.ts'
+
+/* Records of tool calls on their way to a real ingest: none lost, none counted twice. */
+
+const nowMs = Date.UTC(2026, 0, 15)
+const serviceSecret = randomUUID() + randomUUID()
+const options = {
+  clock: { now: () => nowMs },
+  settings: { TOLLGATE_SERVICE_SECRET: serviceSecret },
+}
+const isUnlucky = () => Math.random() < 0.1
+
+let installation: Installation
+let relay: CuttingRelay
+let dataDir: string
+
+beforeEach(async () => {
+  installation = await Installation.start(options)
+  await publishEntitlement(installation, { cap: null })
+  relay = await startCuttingRelay(() => installation.port, isUnlucky)
+  dataDir = await mkdtemp(join(tmpdir(), 'tollgate-records-'))
+})
+afterEach(async () => {
+  await relay.stop()
+  await installation.remove()
+  await rm(dataDir, { recursive: true })
+})
+
+const script = fileURLToPath(new URL('mcp/settle-until-killed.ts', import.meta.url))
+
+class Settler {
+  readonly #child: ChildProcess
+  readonly #said = join(dataDir, `said-${randomUUID()}`)
+
+  constructor() {
+    const url = `http://127.0.0.1:${relay.port}`
+    const given = [url, serviceSecret, dataDir, providerId, productRef, String(nowMs), this.#said]
+    const node = ['--conditions=source', '--import', 'tsx', script, ...given]
+    this.#child = spawn(process.execPath, node, { stdio: ['pipe', 'ignore', 'inherit'] })
+  }
+
+  async settleSome(count: number): Promise<void> {
+    await expect.poll(() => this.lines('settled').length).toBeGreaterThan(count)
+  }
+
+  async end(how: 'killed' | 'stopped'): Promise<void> {
+    if (how === 'killed') this.#child.kill('SIGKILL')
+    else this.#child.stdin!.write('stop\n')
+    const [code] = (await once(this.#child, 'close')) as [number | null]
+    expect(code).toBe(how === 'killed' ? null : 0)
+  }
+
+  /** The calls of which it was said, in whole lines. */
+  lines(word: 'begun' | 'settled'): string[] {
+    if (!existsSync(this.#said)) return []
+    const output = readFileSync(this.#said, 'utf8')
+    const whole = output.slice(0, output.lastIndexOf('\n') + 1).split('\n')
+    return whole.filter((line) => line.startsWith(`${word} `)).map((line) => line.split(' ')[1]!)
+  }
+}
+
+test('what was settled is recorded once, when the proxy is killed, ingest restarts and answers are cut', async () => {
+  const settlers: Settler[] = []
+  for (let round = 0; round < 4; round++) {
+    const settler = new Settler()
+    settlers.push(settler)
+    await settler.settleSome(100)
+    await installation.restart(options)
+    await settler.settleSome(200)
+    await settler.end('killed')
+  }
+  const last = new Settler()
+  settlers.push(last)
+  await last.settleSome(1)
+  await last.end('stopped')
+
+  const keys = (await installation.events()).map(({ idempotencyKey }) => idempotencyKey!)
+  const recorded = keys.map((key) => key.replace(/-fail$/, ''))
+  const settled = settlers.flatMap((settler) => settler.lines('settled'))
+  const begun = new Set(settlers.flatMap((settler) => settler.lines('begun')))
+  expect(settled.length).toBeGreaterThan(800)
+  expect(relay.cutCount()).toBeGreaterThan(0)
+  expect(new Set(recorded).size).toBe(recorded.length)
+  const lost = settled.filter((callId) => !recorded.includes(callId))
+  const madeUp = recorded.filter((callId) => !begun.has(callId))
+  expect({ lost, madeUp }).toEqual({ lost: [], madeUp: [] })
+  // A call whose process died between its record and its answer is recorded.
+  expect(recorded.length - settled.length).toBeLessThanOrEqual(4 * 8)
+})
+
+function recordOf(callId: string, changes: Partial<CallRecord> = {}): CallRecord {
+  return {
+    ...{
+      environment: 'sandbox',
+      providerId,
+      customerRef: 'user-1',
+      productRef,
+      toolName: 'search',
+    },
+    ...{ callId, idempotencyKey: callId, outcome: 'success', durationMs: 1, acceptedAtMs: nowMs },
+    ...changes,
+  }
+}
+
+async function open(limits: { bytesMax?: number } = {}) {
+  const origin = `http://127.0.0.1:${installation.port}`
+  const ingest = new ServiceCalls({ origin, secret: serviceSecret, connectionsMax: 8 })
+  const metrics = createMetrics('mcp-proxy')
+  const records = await openRecords({
+    dataDir,
+    limits: { bytesMax: 1e9, segmentBytesMax: 10_000, syncMs: 0, stopGraceMs: 20_000, ...limits },
+    send: createSendRecords(ingest),
+    onRecorded: () => undefined,
+    onAdopted: () => undefined,
+    nowMs: () => nowMs,
+    logger: createLogger('mcp-proxy', 'silent'),
+    metrics,
+  })
+  return { records, metrics, ingest }
+}
+
+test('a record that ingest refuses is set aside, and those around it are recorded', async () => {
+  const { records, ingest } = await open()
+  const bad = [7, 40, 41, 299]
+  const tooOldMs = nowMs - 31 * 86_400_000
+  for (let number = 0; number < 300; number++) {
+    const isBad = bad.includes(number)
+    records.append(recordOf(`c${number}`, isBad ? { acceptedAtMs: tooOldMs } : {}))
+  }
+  await records.stop()
+  await ingest.close()
+  expect(await installation.stored()).toBe(296)
+  const lines = (await readFile(join(dataDir, 'mcp-proxy/refused.ndjson'), 'utf8'))
+    .trim()
+    .split('\n')
+  const aside = lines.map((line) => JSON.parse(line) as { message: string; record: CallRecord })
+  expect(aside.map(({ record }) => record.callId)).toEqual(bad.map((number) => `c${number}`))
+  expect(aside[0]!.message).toBe('400: Validation failed')
+})
+
+test('records of a provider that ingest does not hear wait, and those of others do not', async () => {
+  const { records, metrics, ingest } = await open()
+  installation.controlPlane = (_, response) => response.writeHead(401).end('{}')
+  records.append(recordOf('refused', { environment: 'live' }))
+  records.append(recordOf('taken'))
+  await expect.poll(() => installation.stored()).toBe(1)
+  await sleep(100)
+  expect(await metrics.getSingleMetricAsString('tollgate_mcp_delivery_failures_total')).not.toMatch(
+    / 0$/,
+  )
+  installation.controlPlane = (_, response) => {
+    const key = { keyId: 'service', providerId, environment: 'live', expiresAtMs: null }
+    response.writeHead(200).end(JSON.stringify(key))
+  }
+  await records.stop()
+  await ingest.close()
+  expect((await installation.events('live')).map(({ idempotencyKey }) => idempotencyKey)).toEqual([
+    'refused',
+  ])
+})
+
+test('calls are refused while the journal has no room, and go on once ingest has taken records', async () => {
+  const { records, ingest } = await open({ bytesMax: 20_000 })
+  // Nothing is taken: the control plane is asked about live providers, and does not answer.
+  installation.controlPlane = (_, response) => response.writeHead(503).end('{}')
+  let admitted = 0
+  for (; records.promiseRoom(); admitted++) {
+    records.append(recordOf(`c${admitted}`, { environment: 'live' }))
+    records.endPromise()
+  }
+  // Room is kept for the largest record.
+  expect(admitted).toBeGreaterThan(20)
+  await expect(records.health.check()).rejects.toThrow('full')
+  installation.controlPlane = (_, response) => {
+    const key = { keyId: 'service', providerId, environment: 'live', expiresAtMs: null }
+    response.writeHead(200).end(JSON.stringify(key))
+  }
+  await expect.poll(() => installation.stored('live')).toBe(admitted)
+  await expect.poll(() => records.promiseRoom()).toBe(true)
+  await expect(records.health.check()).resolves.toBeUndefined()
+  await records.stop()
+  await ingest.close()
+})

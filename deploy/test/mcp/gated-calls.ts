@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import type { Gate, GatedCall } from '@tollgate/mcp-proxy/gate/gate'
+import type { ServedServer } from '@tollgate/mcp-proxy/servers/served-server'
+import { expect } from 'vitest'
+
+/** A server of the provider with one protected tool, `search`. */
+export function serverOf(
+  providerId: string,
+  productRef: string,
+  changes: Partial<ServedServer> = {},
+): ServedServer {
+  return {
+    ...{ environment: 'sandbox', providerId, productRef, reference: 'mcp_1', subdomain: 'test' },
+    proxyUrl: 'http://127.0.0.1/sandbox/mcp/test',
+    issuer: 'http://127.0.0.1/sandbox/mcp/test',
+    originUrl: 'http://127.0.0.1:9/mcp',
+    originHeaders: {},
+    tools: new Map([['search', { access: 'every-plan', planRefs: [] }]]),
+    defaultPlanRef: undefined,
+    ...changes,
+  }
+}
+
+/** A call of `search` by a client that opens no URLs. */
+export function callOf(
+  server: ServedServer,
+  customerRef: string,
+  changes: Partial<GatedCall> = {},
+) {
+  return {
+    ...{ server, customerRef, toolName: 'search', arguments: {}, callId: `call_${randomUUID()}` },
+    idempotencyKey: undefined,
+    client: { era: 'sessions' as const, opensUrls: false, showsApps: false },
+    ...changes,
+  }
+}
+
+export type Paywall = {
+  kind: string
+  checkoutUrl: string
+  message: string
+  [name: string]: unknown
+}
+
+/** The structured content of the paywall that answers the call. */
+export async function paywallIn(gate: Gate, given: GatedCall): Promise<Paywall> {
+  const admission = await gate.admit(given)
+  if (admission.kind !== 'paywalled' || admission.answer.kind !== 'result') {
+    throw new Error(JSON.stringify(admission))
+  }
+  const { result } = admission.answer
+  const paywall = result['structuredContent'] as Paywall
+  expect(result).toEqual({
+    content: [{ type: 'text', text: paywall.message }],
+    structuredContent: paywall,
+    isError: false,
+  })
+  return paywall
+}

@@ -1,0 +1,189 @@
+import {
+  Client as LaterClient,
+  StreamableHTTPClientTransport as LaterTransport,
+  UnauthorizedError as LaterUnauthorizedError,
+} from '@modelcontextprotocol/client'
+import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import {
+  CallToolResultSchema,
+  ElicitRequestSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import type { TestOAuthProvider } from './test-oauth-provider.ts'
+
+/** The official clients: the older package, and the newer one with sessions and as it chooses by itself. */
+export const clientKinds = ['sdk', 'client with sessions', 'client that negotiates'] as const
+
+export type ClientKind = (typeof clientKinds)[number]
+
+type ToolResult = {
+  readonly content: readonly { readonly type: string; readonly text?: string }[]
+  readonly structuredContent?: Readonly<Record<string, unknown>>
+  readonly isError?: boolean
+}
+
+type ListedTool = {
+  readonly name: string
+  readonly inputSchema: object
+  readonly outputSchema?: object
+}
+
+type ElicitAnswer = {
+  readonly action: 'accept' | 'decline' | 'cancel'
+  readonly content?: Record<string, string | number | boolean | string[]>
+}
+
+type ElicitRequest = {
+  readonly mode?: string
+  readonly message: string
+  readonly url?: string
+}
+
+type CallOptions = {
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+  readonly onProgress?: (progress: number) => void
+}
+
+/** A connected client, with what the tests need of it. */
+export type McpClient = {
+  readonly kind: ClientKind
+  /** Of the protocol, as it was agreed. */
+  readonly version: string | undefined
+  listTools(): Promise<readonly ListedTool[]>
+  callTool(name: string, given?: object, options?: CallOptions): Promise<ToolResult>
+  /** How often it was told that the list of tools has changed. */
+  readonly listChanges: () => number
+  close(): Promise<void>
+}
+
+export type ConnectOptions = {
+  readonly url: string
+  readonly provider?: TestOAuthProvider
+  /** What the client's user does in the browser: returns where the server leads back to. */
+  readonly signIn?: (authorizationUrl: URL) => Promise<URL>
+  /** Answers questions of the server. Absent: the client does not say that it can ask its user. */
+  readonly answer?: (request: ElicitRequest) => ElicitAnswer
+  /** Whether it also says that it opens addresses for its user. */
+  readonly opensUrls?: boolean
+}
+
+const identity = { name: 'tollgate-test', version: '1.0.0' }
+
+/** Connects, and lets the user sign in where the server asks for it. */
+export function connect(kind: ClientKind, options: ConnectOptions): Promise<McpClient> {
+  return kind === 'sdk' ? connectSdk(options) : connectLater(kind, options)
+}
+
+function abilitiesOf({ answer, opensUrls }: ConnectOptions) {
+  if (answer === undefined) return {}
+  return { elicitation: { form: {}, ...(opensUrls === true ? { url: {} } : {}) } }
+}
+
+async function connectSdk(options: ConnectOptions): Promise<McpClient> {
+  const { answer, provider } = options
+  const createTransport = () =>
+    new StreamableHTTPClientTransport(
+      new URL(options.url),
+      provider === undefined ? {} : { authProvider: provider },
+    )
+  const createClient = () => new Client(identity, { capabilities: abilitiesOf(options) })
+  let [client, transport] = [createClient(), createTransport()]
+  try {
+    await client.connect(transport)
+  } catch (error) {
+    if (!(error instanceof UnauthorizedError)) throw error
+    const parameters = await signIn(options)
+    await transport.finishAuth(parameters.get('code') ?? '')
+    ;[client, transport] = [createClient(), createTransport()]
+    await client.connect(transport)
+  }
+  let listChanges = 0
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void (listChanges += 1))
+  if (answer !== undefined) {
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(params as ElicitRequest))
+  }
+  return {
+    kind: 'sdk',
+    version: transport.protocolVersion,
+    listTools: async () => (await client.listTools()).tools as readonly ListedTool[],
+    callTool: async (name, given = {}, call = {}) =>
+      (await client.callTool(
+        { name, arguments: given as Record<string, unknown> },
+        CallToolResultSchema,
+        requestOptions(call),
+      )) as ToolResult,
+    listChanges: () => listChanges,
+    close: () => client.close(),
+  }
+}
+
+async function connectLater(
+  kind: Exclude<ClientKind, 'sdk'>,
+  options: ConnectOptions,
+): Promise<McpClient> {
+  const { answer, provider } = options
+  const createTransport = () =>
+    new LaterTransport(
+      new URL(options.url),
+      provider === undefined ? {} : { authProvider: provider },
+    )
+  let listChanges = 0
+  const createClient = () => {
+    const created = new LaterClient(identity, {
+      capabilities: abilitiesOf(options),
+      versionNegotiation: { mode: kind === 'client with sessions' ? 'legacy' : 'auto' },
+    })
+    created.setNotificationHandler(
+      'notifications/tools/list_changed',
+      () => void (listChanges += 1),
+    )
+    if (answer !== undefined) {
+      created.setRequestHandler('elicitation/create', ({ params }) =>
+        answer(params as ElicitRequest),
+      )
+    }
+    return created
+  }
+  let [client, transport] = [createClient(), createTransport()]
+  try {
+    await client.connect(transport)
+  } catch (error) {
+    if (!(error instanceof LaterUnauthorizedError)) throw error
+    await transport.finishAuth(await signIn(options))
+    ;[client, transport] = [createClient(), createTransport()]
+    await client.connect(transport)
+  }
+  return {
+    kind,
+    version: client.getNegotiatedProtocolVersion(),
+    listTools: async () => (await client.listTools()).tools as readonly ListedTool[],
+    callTool: async (name, given = {}, call = {}) =>
+      (await client.callTool(
+        { name, arguments: given as Record<string, unknown> },
+        requestOptions(call),
+      )) as ToolResult,
+    listChanges: () => listChanges,
+    close: () => client.close(),
+  }
+}
+
+async function signIn({ provider, signIn }: ConnectOptions): Promise<URLSearchParams> {
+  const url = provider?.authorizationUrl
+  if (provider === undefined || url === undefined || signIn === undefined) {
+    throw new Error('The server asks for a sign-in that this test does not expect')
+  }
+  return provider.readCallback(await signIn(url))
+}
+
+function requestOptions({ signal, timeoutMs, onProgress }: CallOptions) {
+  return {
+    timeout: timeoutMs ?? 20_000,
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined
+      ? {}
+      : { onprogress: ({ progress }: { progress: number }) => onProgress(progress) }),
+  }
+}
