@@ -44,7 +44,9 @@ afterAll(async () => {
 })
 
 const at = (text: string): number => Date.parse(text)
-const tool = (name: string) => ({ properties: JSON.stringify({ toolName: name }) })
+const tool = (name: string) => ({
+  properties: JSON.stringify({ metadata: { toolName: name } }),
+})
 const events: MeterEvent[] = [
   { customerRef: 'ada', value: 1_500_000, ...tool('search') },
   {
