@@ -12,6 +12,7 @@ import type { AuditEntryBody } from '@tollgate/schemas/http/audit-log'
 import { exportAuditCommand, verifyAuditCommand } from '../src/cli/audit-commands.ts'
 import { buildTestApp, changingRoutes } from './built-app.ts'
 import { createUser, password, signIn } from './console-user.ts'
+import { customerAuthCalls } from './customer-auth-calls.ts'
 import { McpStack } from './mcp-stack.ts'
 import { payingRoutes, unauditedRoutes } from './routes-without-entries.ts'
 import { webhookCalls } from './webhook-calls.ts'
@@ -138,16 +139,7 @@ describe('every route that changes something', () => {
       ),
     'POST /v1/ui/products/:productRef/mcp/discover': () =>
       make(`/v1/ui/products/${refs['mcpProductRef']}/mcp/discover`, {}),
-    'POST /v1/customer/auth/links': (path) =>
-      make(path, {
-        ...{ customerRef: refs['reference'], productRef: refs['mcpProductRef'] },
-        purpose: 'portal',
-      }),
-    'POST /v1/customer/auth/clients': (path) =>
-      make(path, {
-        ...{ customerRef: refs['reference'], productRef: refs['mcpProductRef'] },
-        name: 'Agent',
-      }),
+    ...customerAuthCalls(refs, make),
     'POST /v1/ui/auth/password': async () => {
       await createUser(mcp.stack, mcp.tenant, email)
     },

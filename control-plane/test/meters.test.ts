@@ -236,8 +236,20 @@ describe('usage of a meter', () => {
       { id: 't1', meter: 'tool:search', value: '1', at },
       { id: 't2', meter: 'requests', value: '1', at, properties: { toolName: 'search' } },
       { id: 't3', meter: 'requests', value: '1', at, properties: { toolName: 'other' } },
-      { id: 't4', meter: 'requests', value: '1', at, properties: { metadata: { toolName: 'search' } } },
-      { id: 't5', meter: 'requests', value: '1', at, properties: { metadata: { toolName: 'other' } } },
+      {
+        id: 't4',
+        meter: 'requests',
+        value: '1',
+        at,
+        properties: { metadata: { toolName: 'search' } },
+      },
+      {
+        id: 't5',
+        meter: 'requests',
+        value: '1',
+        at,
+        properties: { metadata: { toolName: 'other' } },
+      },
     ])
     expect((await query(tool.reference, march)).body).toMatchObject({ total: 3, count: 3 })
   })

@@ -1,0 +1,13 @@
+type Make = (path: string, body: unknown) => Promise<unknown>
+
+/** Calls of the operations that lead a customer somewhere, or let an agent act for one. */
+export function customerAuthCalls(
+  refs: Readonly<Record<string, string>>,
+  make: Make,
+): Record<string, (path: string) => Promise<unknown>> {
+  const named = () => ({ customerRef: refs['reference'], productRef: refs['mcpProductRef'] })
+  return {
+    'POST /v1/customer/auth/links': (path) => make(path, { ...named(), purpose: 'portal' }),
+    'POST /v1/customer/auth/clients': (path) => make(path, { ...named(), name: 'Agent' }),
+  }
+}
