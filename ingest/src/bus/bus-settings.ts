@@ -36,7 +36,7 @@ export const busSettings = {
   natsStream: {
     variable: 'TOLLGATE_NATS_STREAM',
     description: 'JetStream stream of the two subjects; created if it does not exist',
-    defaultText: 'TOLLGATE_METERS',
+    defaultText: 'tollgate-meters',
     parse: parseName,
   },
   natsGroup: {
