@@ -283,7 +283,7 @@ async function killKafka(): Promise<void> {
 async function untilCounted(): Promise<void> {
   await expect
     .poll(
-      () => manager.consumers.info('TOLLGATE_METERS', 'tollgate-ingest').catch(() => undefined),
+      () => manager.consumers.info('tollgate-meters', 'tollgate-ingest').catch(() => undefined),
       patience,
     )
     .toMatchObject({ num_pending: 0, num_ack_pending: 0 })
@@ -327,7 +327,7 @@ it.skipIf(isLeftOut)(
     await expect
       .poll(
         () =>
-          manager.consumers.info('TOLLGATE_METERS', 'tollgate-ingest').then(
+          manager.consumers.info('tollgate-meters', 'tollgate-ingest').then(
             () => true,
             () => false,
           ),
@@ -344,8 +344,8 @@ it.skipIf(isLeftOut)(
     const seconds = (performance.now() - startedMs) / 1_000
 
     const { records, ids } = await readLog()
-    const { state } = await manager.streams.info('TOLLGATE_METERS')
-    const { delivered } = await manager.consumers.info('TOLLGATE_METERS', 'tollgate-ingest')
+    const { state } = await manager.streams.info('tollgate-meters')
+    const { delivered } = await manager.consumers.info('tollgate-meters', 'tollgate-ingest')
     console.log(
       `bus: ${messagesTotal} messages published (${state.last_seq} stored, ${delivered.consumer_seq} deliveries), ${itemsTotal} items, ` +
         `${ids.size} counted, ${records - ids.size} in the log again and not counted, ${seconds.toFixed(1)} s`,
