@@ -118,8 +118,8 @@ describe('the tables', () => {
       ...['reconciliations', 'reconciliation_findings'],
       // What was sent where; who asked for it to be sent anew, or to be erased with its customer, is recorded.
       ...['webhook_deliveries', 'webhook_attempts', 'answer_erasures'],
-      // What customers and their clients do at the authorization server; what it makes of customers is audited.
-      ...['oauth_signing_keys', 'oauth_records', 'oauth_access_tokens', 'oauth_revoked_tokens'],
+      // What customers and their clients do at the authorization server. Customers and clients of agents that it makes are audited.
+      ...['oauth_signing_keys', 'oauth_access_tokens', 'oauth_revoked_tokens'],
       ...['customer_sign_ins', 'customer_browser_sessions', 'inbox_messages'],
     ]
     expect(tables.map(({ place }) => place).sort()).toEqual(
