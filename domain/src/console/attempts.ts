@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { countInWindow } from '../postgres/count-in-window.ts'
 
 /** Whose attempts are counted: those for one account, from one place, or in a browser that the account was used in. */
 export type AttemptsOf = {
@@ -27,20 +28,13 @@ export async function countAttempt(
   limits: AttemptLimits,
   now: Date,
 ): Promise<CountOutcome> {
-  const max = maxOf(kind, limits)
-  const newWindowEndsAt = new Date(now.getTime() + limits.windowMs)
-  // One more than the limit says that it was reached before, however often.
-  const [row] = await sql<{ attempts: number; window_ends_at: Date }[]>`
-    insert into sign_in_attempts as kept (kind, subject, attempts, window_ends_at)
-    values (${kind}, lower(${subject}), 1, ${newWindowEndsAt})
-    on conflict (kind, subject) do update set
-      attempts = case when kept.window_ends_at <= ${now} then 1
-        else least(kept.attempts + 1, ${max + 1}) end,
-      window_ends_at = case when kept.window_ends_at <= ${now} then ${newWindowEndsAt}
-        else kept.window_ends_at end
-    returning attempts, window_ends_at`
-  const { attempts, window_ends_at: windowEndsAt } = row!
-  if (attempts > max) return { kind: 'wait', waitMs: windowEndsAt.getTime() - now.getTime() }
+  const { windowEndsAt, waitMs } = await countInWindow(
+    sql,
+    { table: 'sign_in_attempts', kind, subject },
+    { max: maxOf(kind, limits), windowMs: limits.windowMs },
+    now,
+  )
+  if (waitMs !== undefined) return { kind: 'wait', waitMs }
   return { kind: 'counted', attempt: { kind, subject, windowEndsAt } }
 }
 

@@ -53,7 +53,7 @@ export async function revokeGrant(
     delete from oauth_records where provider_id = ${providerId} and grant_sha256 = ${grant}`
 }
 
-/** Returns the digest of the grant that the token was issued for; undefined: it has none, or is not known. */
+/** Refuses the token from now on, and ends the grant that it was issued for, with all that belongs to it. */
 export async function revokeGrantOfToken(
   sql: Queryable,
   providerId: string,

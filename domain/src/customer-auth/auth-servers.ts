@@ -1,3 +1,4 @@
+import type { Fragment } from 'postgres'
 import type { Database, Queryable } from '@tollgate/platform/database/database'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { digestOfParts } from './digest.ts'
@@ -18,12 +19,7 @@ export async function findAuthServer(
   environment: Environment,
   subdomain: string,
 ): Promise<AuthServer | undefined> {
-  const sql = database.in(environment)
-  return fromRows(
-    environment,
-    await sql<AuthServerRow[]>`
-    ${selectServers(sql)} where server.subdomain = ${subdomain}`,
-  )
+  return findIn(database, environment, (sql) => sql`server.subdomain = ${subdomain}`)
 }
 
 /** Finds the server of a product in the environment that has the product. */
@@ -31,14 +27,7 @@ export function findAuthServerOfProduct(
   database: Database,
   productRef: string,
 ): Promise<AuthServer | undefined> {
-  return findInEach(async (environment) => {
-    const sql = database.in(environment)
-    return fromRows(
-      environment,
-      await sql<AuthServerRow[]>`
-      ${selectServers(sql)} where server.product_ref = ${productRef}`,
-    )
-  })
+  return findInEach(database, (sql) => sql`server.product_ref = ${productRef}`)
 }
 
 /** Finds the only server that a client was registered at. */
@@ -46,34 +35,40 @@ export function findAuthServerOfClient(
   database: Database,
   clientId: string,
 ): Promise<AuthServer | undefined> {
-  return findInEach(async (environment) => {
-    const sql = database.in(environment)
-    return fromRows(
-      environment,
-      await sql<AuthServerRow[]>`
-      ${selectServers(sql)}
-      where (server.provider_id, server.product_ref) = any (
+  return findInEach(
+    database,
+    (sql) => sql`
+      (server.provider_id, server.product_ref) = any (
         select provider_id, product_ref from oauth_records
         where client_sha256 = ${digestOfParts(clientId)} limit 1)`,
-    )
-  })
+  )
 }
 
+type Condition = (sql: Queryable) => Fragment
+
 async function findInEach(
-  find: (environment: Environment) => Promise<AuthServer | undefined>,
+  database: Database,
+  condition: Condition,
 ): Promise<AuthServer | undefined> {
   for (const environment of environments) {
-    const found = await find(environment)
+    const found = await findIn(database, environment, condition)
     if (found !== undefined) return found
   }
   return undefined
 }
 
-function selectServers(sql: Queryable) {
-  return sql`
+async function findIn(
+  database: Database,
+  environment: Environment,
+  condition: Condition,
+): Promise<AuthServer | undefined> {
+  const sql = database.in(environment)
+  const rows = await sql<AuthServerRow[]>`
     select server.provider_id, server.product_ref, server.subdomain from mcp_servers server
     join products on products.provider_id = server.provider_id
-      and products.reference = server.product_ref and products.removed_at is null`
+      and products.reference = server.product_ref and products.removed_at is null
+    where ${condition(sql)}`
+  return fromRows(environment, rows)
 }
 
 function fromRows(

@@ -1,11 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** Whether the access token with this id was revoked. Says nothing of its expiry. */
-export async function isTokenRevoked(sql: Queryable, jti: string): Promise<boolean> {
-  const rows = await sql`select from oauth_revoked_tokens where jti = ${jti}`
-  return rows.length > 0
-}
-
 /** Returns the ids of all revoked access tokens that have not expired, of every provider whose rows `sql` sees. */
 export async function listRevokedTokens(sql: Queryable, now: Date): Promise<string[]> {
   const rows = await sql<{ jti: string }[]>`
