@@ -1,4 +1,4 @@
-import { Recent } from '../sessions/recent.ts'
+import { Recent } from '../memory/recent.ts'
 
 const rememberedMax = 100_000
 

@@ -5,12 +5,11 @@ import type { Span, TraceHeaders, Tracing } from '@tollgate/platform/observabili
 import { serveMcp, type McpEndpoint } from '../mcp/serve-mcp.ts'
 import type { FreshCache } from '../servers/fresh-cache.ts'
 import type { ServedServer } from '../servers/served-server.ts'
-import { sendError } from './answers.ts'
+import { sendError, sendJson } from './answers.ts'
 import type { ControlPlaneForwarder } from './control-plane-forwarder.ts'
 import { addCorsHeaders, sendPreflight } from './cors.ts'
 import { resourceMetadataOf } from './resource-metadata.ts'
 import type { Route } from './route.ts'
-import { sendJson } from './answers.ts'
 
 export type ProxyServerParts = {
   readonly endpoint: McpEndpoint

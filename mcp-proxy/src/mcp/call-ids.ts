@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Recent } from '../sessions/recent.ts'
+import { Recent } from '../memory/recent.ts'
 
 const rememberedMax = 100_000
 

@@ -34,34 +34,32 @@ export class OriginClient {
   }
 
   /** Sends one message; `id` is that of a request. Rejects only where `request.signal` ended it. */
-  async post(
-    request: OriginRequest,
-    body: string,
-    id: MessageId | undefined,
-  ): Promise<OriginAnswer> {
-    const quiet = new Quiet(request.signal, this.#limits.originSilenceMs)
-    try {
-      const opened = await this.#send(this.#calls, request, 'POST', quiet.signal, body)
-      return await this.#read(opened, request, quiet, id)
-    } catch (error) {
-      quiet.end()
-      if (request.signal.aborted) throw error
-      return failureOf(error)
-    }
+  post(request: OriginRequest, body: string, id: MessageId | undefined): Promise<OriginAnswer> {
+    const { originSilenceMs } = this.#limits
+    return this.#exchange(request, originSilenceMs, id, (signal) =>
+      this.#send(this.#calls, request, 'POST', signal, body),
+    )
   }
 
-  /** Opens the stream of what the server sends by itself, or resumes one after an event. */
-  async openStream(
-    request: OriginRequest,
-    lastEventId?: string,
-    id?: MessageId,
-  ): Promise<OriginAnswer> {
-    const quiet = new Quiet(request.signal, this.#limits.streamSilenceMs)
+  /** Opens the stream of what the server sends by itself, or resumes one after an event. Rejects as `post` does. */
+  openStream(request: OriginRequest, lastEventId?: string, id?: MessageId): Promise<OriginAnswer> {
+    const { streamSilenceMs } = this.#limits
     const resume = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
     const resumed = { ...request, headers: { ...request.headers, ...resume } }
+    return this.#exchange(request, streamSilenceMs, id, (signal) =>
+      this.#send(this.#streams, resumed, 'GET', signal),
+    )
+  }
+
+  async #exchange(
+    request: OriginRequest,
+    silenceMs: number,
+    id: MessageId | undefined,
+    send: (signal: AbortSignal) => Promise<OpenedAnswer>,
+  ): Promise<OriginAnswer> {
+    const quiet = new Quiet(request.signal, silenceMs)
     try {
-      const opened = await this.#send(this.#streams, resumed, 'GET', quiet.signal)
-      return await this.#read(opened, request, quiet, id)
+      return await this.#read(await send(quiet.signal), request, quiet, id)
     } catch (error) {
       quiet.end()
       if (request.signal.aborted) throw error

@@ -1,4 +1,5 @@
 import type { Clock } from '@tollgate/platform/clock/clock'
+import { Recent } from '../memory/recent.ts'
 
 type Entry<Value> = {
   readonly value: Value
@@ -26,13 +27,14 @@ const retryMs = 200
 export class FreshCache<Value> {
   readonly #options: FreshCacheOptions
   readonly #read: (key: string) => Promise<Value>
-  readonly #entries = new Map<string, Entry<Value>>()
+  readonly #entries: Recent<Entry<Value>>
   readonly #reading = new Map<string, Promise<Value>>()
   /** When a read failed last, or took too long; undefined while reads succeed. */
   #failedAt: number | undefined
 
   constructor(options: FreshCacheOptions, read: (key: string) => Promise<Value>) {
     this.#options = options
+    this.#entries = new Recent(options.entriesMax)
     this.#read = read
   }
 
@@ -69,11 +71,7 @@ export class FreshCache<Value> {
       throw error
     })
     this.#failedAt = undefined
-    this.#entries.delete(key)
     this.#entries.set(key, { value, readAt })
-    if (this.#entries.size > this.#options.entriesMax) {
-      this.#entries.delete(this.#entries.keys().next().value!)
-    }
     return value
   }
 

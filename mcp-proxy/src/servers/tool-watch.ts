@@ -3,7 +3,7 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import { virtualTools } from '@tollgate/schemas/http/mcp'
 import type { ServiceReply } from '../gate/service-calls.ts'
 import { isObject } from '../protocol/messages.ts'
-import { Recent } from '../sessions/recent.ts'
+import { Recent } from '../memory/recent.ts'
 import type { ServedServer } from './served-server.ts'
 
 type ToolWatchOptions = {

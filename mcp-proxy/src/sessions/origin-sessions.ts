@@ -3,7 +3,7 @@ import type { OriginAnswer } from '../origin/origin-answer.ts'
 import type { OriginClient, OriginRequest } from '../origin/origin-client.ts'
 import { isAnswerTo } from '../origin/origin-stream.ts'
 import { isObject, type Message, type MessageId } from '../protocol/messages.ts'
-import { Recent } from './recent.ts'
+import { Recent } from '../memory/recent.ts'
 import type { SessionState } from './session-state.ts'
 
 /** A client's session while a request of it is served. */

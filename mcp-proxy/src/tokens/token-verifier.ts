@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '@tollgate/platform/clock/clock'
-import { jwtVerify, type JWTPayload } from 'jose'
+import { decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose'
 import type { FreshCache } from '../servers/fresh-cache.ts'
+import { Recent } from '../memory/recent.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 import { keyName, type TokenAuthority } from './token-authority.ts'
 
@@ -22,7 +23,7 @@ const unknownKeyPauseMs = 500
 export class TokenVerifier {
   readonly #authorities: FreshCache<TokenAuthority>
   readonly #clock: Clock
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #remembered = new Recent<Remembered>(rememberedMax)
   #rereadAt = -Infinity
 
   constructor(authorities: FreshCache<TokenAuthority>, clock: Clock) {
@@ -67,9 +68,6 @@ export class TokenVerifier {
     if (verified === undefined) return undefined
     const remembered = { ...verified, keyName: name }
     this.#remembered.set(digest, remembered)
-    if (this.#remembered.size > rememberedMax) {
-      this.#remembered.delete(this.#remembered.keys().next().value!)
-    }
     return remembered
   }
 
@@ -84,10 +82,7 @@ export class TokenVerifier {
 
 function kidOf(token: string): string {
   try {
-    const header = JSON.parse(Buffer.from(token.split('.', 1)[0]!, 'base64url').toString()) as {
-      kid?: unknown
-    }
-    return String(header.kid)
+    return decodeProtectedHeader(token).kid ?? ''
   } catch {
     return ''
   }
