@@ -32,7 +32,8 @@ export function faultOfJsonObject(value: unknown): string | undefined {
   return undefined
 }
 
-function isPlainObject(value: unknown): value is JsonObject {
+/** Whether the value is an object with names, of any depth and size. */
+export function isPlainObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

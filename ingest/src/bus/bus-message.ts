@@ -1,3 +1,4 @@
+import { isPlainObject } from '@tollgate/schemas/json-object'
 import { hash } from 'node:crypto'
 import { acceptMeterEvent } from '@tollgate/schemas/http/accept-meter-event'
 import { meterEventSchema, type MeterEventInput } from '@tollgate/schemas/http/meter-events'
@@ -34,7 +35,7 @@ export function readMessage(message: BusMessage): ReadItem[] | undefined {
   const parsed = parseBody(
     Buffer.from(message.data.buffer, message.data.byteOffset, message.data.byteLength),
   )
-  if (parsed.kind === 'refused' || !isObject(parsed.value)) return undefined
+  if (parsed.kind === 'refused' || !isPlainObject(parsed.value)) return undefined
   if (!message.subject.endsWith('.recordBulk')) return [readItem(message, parsed.value, 0)]
   const { events } = parsed.value
   if (!Array.isArray(events)) return undefined
@@ -42,7 +43,7 @@ export function readMessage(message: BusMessage): ReadItem[] | undefined {
 }
 
 function readItem({ name, sentAtMs }: BusMessage, item: unknown, index: number): ReadItem {
-  if (!isObject(item)) return { kind: 'bad', index, reason: 'malformed' }
+  if (!isPlainObject(item)) return { kind: 'bad', index, reason: 'malformed' }
   const fields = { ...item, customerRef: item['userId'] }
   const input = acceptMeterEvent(fields) ?? meterEventSchema.safeParse(fields).data
   if (input === undefined) return { kind: 'bad', index, reason: 'malformed' }
@@ -58,10 +59,6 @@ function keyOf({ properties, idempotencyKey }: MeterEventInput, made: string): s
   if (own === '') return made.length <= referenceCharsMax ? made : `nats:${hash('sha256', made)}`
   const { shape } = meterEventSchema
   return shape.idempotencyKey.safeParse(own).data
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Of a message that its publisher named in the header `Nats-Msg-Id`. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@tollgate/schemas/json-object'
+import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 import { gateSchema } from './paywall.ts'
 
 /**
@@ -65,12 +65,11 @@ function moveReferences(schema: unknown): unknown {
 }
 
 function moveUnlessBase(schema: unknown): unknown {
-  const isObject = typeof schema === 'object' && schema !== null && !Array.isArray(schema)
-  return isObject && isBase(schema as JsonObject) ? schema : moveReferences(schema)
+  return isPlainObject(schema) && isBase(schema) ? schema : moveReferences(schema)
 }
 
 function moveNamed(schemas: unknown): unknown {
-  if (typeof schemas !== 'object' || schemas === null || Array.isArray(schemas)) return schemas
+  if (!isPlainObject(schemas)) return schemas
   const entries = Object.entries(schemas).map(([name, schema]) => [name, moveUnlessBase(schema)])
   return Object.fromEntries(entries) as JsonObject
 }

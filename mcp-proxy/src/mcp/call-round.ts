@@ -1,6 +1,7 @@
+import { isPlainObject } from '@tollgate/schemas/json-object'
 import { paywallQuestion, type GatedCall } from '../gate/gate.ts'
 import { textOf } from '../http/reply.ts'
-import { isObject, paramsOf, type Message } from '../protocol/messages.ts'
+import { paramsOf, type Message } from '../protocol/messages.ts'
 import { openRound, type RoundOwner } from './request-state.ts'
 import type { ServedRequest } from './served-request.ts'
 
@@ -29,7 +30,7 @@ export function readRound(
   const round = openRound(sealer, owner, requestState, clock.now())
   if (round === undefined) return undefined
   const { callId, originState, isPaywall } = round
-  const { [paywallQuestion]: answered, ...responses } = isObject(inputResponses)
+  const { [paywallQuestion]: answered, ...responses } = isPlainObject(inputResponses)
     ? inputResponses
     : {}
   // The origin asked nothing where the paywall did, and sees the call as if it were the first round.
@@ -47,6 +48,6 @@ export function readRound(
 
 /** A client that comes back without an answer has declined. */
 function actionOf(answered: unknown): NonNullable<GatedCall['paywallAnswered']> {
-  const action = isObject(answered) ? answered['action'] : undefined
+  const action = isPlainObject(answered) ? answered['action'] : undefined
   return action === 'accept' || action === 'cancel' ? action : 'decline'
 }

@@ -1,16 +1,16 @@
+import { isPlainObject } from '@tollgate/schemas/json-object'
 import type { ClientAbilities } from '../gate/gate.ts'
-import { isObject } from '../protocol/messages.ts'
 
 const appsExtension = 'io.modelcontextprotocol/ui'
 const appMimeType = 'text/html;profile=mcp-app'
 
 /** Reads what a client can do from its capabilities: those of a session's `initialize`, or those of a stateless request. */
 export function abilitiesOf(era: ClientAbilities['era'], capabilities: unknown): ClientAbilities {
-  const { elicitation, extensions } = isObject(capabilities) ? capabilities : {}
+  const { elicitation, extensions } = isPlainObject(capabilities) ? capabilities : {}
   // An empty object means forms alone.
-  const opensUrls = isObject(elicitation) && isObject(elicitation['url'])
-  const apps = isObject(extensions) ? extensions[appsExtension] : undefined
-  const mimeTypes = isObject(apps) ? apps['mimeTypes'] : undefined
+  const opensUrls = isPlainObject(elicitation) && isPlainObject(elicitation['url'])
+  const apps = isPlainObject(extensions) ? extensions[appsExtension] : undefined
+  const mimeTypes = isPlainObject(apps) ? apps['mimeTypes'] : undefined
   const showsApps = Array.isArray(mimeTypes) && mimeTypes.includes(appMimeType)
   return { era, opensUrls, showsApps }
 }

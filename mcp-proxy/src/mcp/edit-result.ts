@@ -1,5 +1,5 @@
-import type { JsonObject } from '@tollgate/schemas/json-object'
-import { isObject } from '../protocol/messages.ts'
+import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
+
 import { sessionVersions, statelessVersions } from '../protocol/versions.ts'
 import { isOpenToAll } from '../tokens/is-open-to-all.ts'
 import type { ServedRequest } from './served-request.ts'
@@ -23,7 +23,7 @@ export function editResult(served: Served, method: string, result: JsonObject): 
 function editToolList({ parts, server, client }: Served, result: JsonObject): JsonObject {
   const listed = Array.isArray(result['tools']) ? (result['tools'] as unknown[]) : []
   const isLastPage = !isCursor(result['nextCursor'])
-  const tools = parts.gate.adaptTools(server, listed.filter(isObject), isLastPage)
+  const tools = parts.gate.adaptTools(server, listed.filter(isPlainObject), isLastPage)
   // What a customer may call depends on the plan, so no list is for anybody else.
   const caching = { cacheScope: 'private', ttlMs: parts.config.listSeconds * 1_000 }
   return { ...result, tools, ...(client.era === 'stateless' && caching) }
@@ -49,9 +49,9 @@ const tasksExtension = 'io.modelcontextprotocol/tasks'
 
 /** Tools are there even where the origin has none: those of the proxy. Tasks would end unseen, and are not offered. */
 function editCapabilities(given: unknown): JsonObject {
-  const { tasks: _tasks, extensions, ...others } = isObject(given) ? given : {}
-  const capabilities = { ...others, tools: isObject(others['tools']) ? others['tools'] : {} }
-  if (!isObject(extensions)) return capabilities
+  const { tasks: _tasks, extensions, ...others } = isPlainObject(given) ? given : {}
+  const capabilities = { ...others, tools: isPlainObject(others['tools']) ? others['tools'] : {} }
+  if (!isPlainObject(extensions)) return capabilities
   const { [tasksExtension]: _extension, ...kept } = extensions
   return { ...capabilities, extensions: kept }
 }

@@ -1,12 +1,6 @@
+import { isPlainObject } from '@tollgate/schemas/json-object'
 import { sendMessage } from '../http/answers.ts'
-import {
-  errorCodes,
-  errorMessage,
-  idOf,
-  isObject,
-  paramsOf,
-  type Message,
-} from '../protocol/messages.ts'
+import { errorCodes, errorMessage, idOf, paramsOf, type Message } from '../protocol/messages.ts'
 import { responseIn } from '../sessions/origin-sessions.ts'
 import { sealSession } from '../sessions/session-state.ts'
 import { abilitiesOf } from './client-abilities.ts'
@@ -24,7 +18,7 @@ export async function serveInitialize(visit: Visit, message: Message, text: stri
   const answer = await parts.origin.post(request, text, id)
   const answered = await responseIn(answer, id).catch(() => undefined)
   const result = answered?.['result']
-  if (answered === undefined || !isObject(result)) {
+  if (answered === undefined || !isPlainObject(result)) {
     return sendMessage(response, 200, answered ?? refusalOf(answer, id))
   }
   const originSession = 'sessionId' in answer ? (answer.sessionId ?? null) : null
@@ -50,10 +44,10 @@ export async function serveInitialize(visit: Visit, message: Message, text: stri
 function refusalOf(answer: OriginAnswer, id: string | number): Message {
   if (answer.kind === 'refused') {
     const error = answer.error?.['error']
-    if (isObject(error) && error['code'] === errorCodes.unsupportedVersion) {
+    if (isPlainObject(error) && error['code'] === errorCodes.unsupportedVersion) {
       const reason =
         'This MCP server supports only MCP 2026-07-28 and later. Use a client that supports it.'
-      const data = isObject(error['data']) ? error['data'] : {}
+      const data = isPlainObject(error['data']) ? error['data'] : {}
       return errorMessage(id, errorCodes.unsupportedVersion, reason, data)
     }
   }

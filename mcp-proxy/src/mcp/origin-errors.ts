@@ -1,10 +1,5 @@
-import {
-  errorCodes,
-  errorMessage,
-  isObject,
-  type Message,
-  type MessageId,
-} from '../protocol/messages.ts'
+import { isPlainObject } from '@tollgate/schemas/json-object'
+import { errorCodes, errorMessage, type Message, type MessageId } from '../protocol/messages.ts'
 import type { RelayEnd } from './relay.ts'
 
 export type Unanswered = Exclude<RelayEnd, { kind: 'answered' }>
@@ -41,7 +36,7 @@ export function errorOf(
         return { status: 200, message: errorMessage(id, errorCodes.internal, text) }
       }
       const inner = error['error']
-      const code = isObject(inner) ? inner['code'] : undefined
+      const code = isPlainObject(inner) ? inner['code'] : undefined
       return { status: isOfProtocol(code) ? status : 200, message: { ...error, id } }
     }
   }

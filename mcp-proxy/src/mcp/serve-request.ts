@@ -1,6 +1,6 @@
 import { textOf, type Reply } from '../http/reply.ts'
-import type { JsonObject } from '@tollgate/schemas/json-object'
-import { idOf, isObject, methodOf, paramsOf, type Message } from '../protocol/messages.ts'
+import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
+import { idOf, methodOf, paramsOf, type Message } from '../protocol/messages.ts'
 import { editResult, isCursor } from './edit-result.ts'
 import { errorOf } from './origin-errors.ts'
 import { relay } from './relay.ts'
@@ -27,7 +27,7 @@ export async function serveRequest(
   }
   const { received } = end
   const result = received.message['result']
-  if (!isObject(result)) {
+  if (!isPlainObject(result)) {
     return reply.finish(received.text, method === 'server/discover' ? 400 : 200)
   }
   if (method === 'tools/list') watchTools(served, message, result)

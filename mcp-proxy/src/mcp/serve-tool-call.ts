@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '@tollgate/schemas/json-object'
+import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 import type { Admission, CallEnd, GatedCall, PaywallAnswer } from '../gate/gate.ts'
 import { textOf, type Reply } from '../http/reply.ts'
 import {
   errorCodes,
   errorMessage,
   idOf,
-  isObject,
   metaOf,
   paramsOf,
   resultMessage,
@@ -49,7 +48,7 @@ export async function serveToolCall(
     reply.finish(textOf(errorMessage(id, errorCodes.invalidParams, reason)))
   if (typeof toolName !== 'string') return refuse('params.name must be a string.')
   if ('task' in params) return refuse('Tasks are not supported through this proxy.')
-  const given = isObject(params['arguments']) ? params['arguments'] : {}
+  const given = isPlainObject(params['arguments']) ? params['arguments'] : {}
   if (customerRef !== undefined && parts.gate.isVirtual(server, toolName)) {
     const result = await callVirtual(served, customerRef, toolName, given)
     return reply.finish(textOf(resultMessage(id, completed(served, result))))
@@ -123,7 +122,7 @@ function finish(call: Call, end: RelayEnd, settle: ((end: CallEnd) => void) | un
   }
   const { message, text } = end.received
   const result = message['result']
-  if (!isObject(result)) {
+  if (!isPlainObject(result)) {
     const ended: CallEnd = { outcome: 'fail', durationMs, reason: 'error of the MCP server' }
     return reply.finish(text, 200, () => settle?.(ended))
   }

@@ -1,8 +1,8 @@
 import type { OutboundRequest, OpenedAnswer } from '@tollgate/platform/outbound/open-answer'
 import type { Outbound } from '@tollgate/platform/outbound/open-outbound'
 import { OutboundError, toOutboundError } from '@tollgate/platform/outbound/outbound-error'
-import type { JsonObject } from '@tollgate/schemas/json-object'
-import { isMessage, isObject, type Message, type MessageId } from '../protocol/messages.ts'
+import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
+import { isMessage, type Message, type MessageId } from '../protocol/messages.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 import { EventTooLargeError } from './event-parser.ts'
 import type { OriginAnswer, OriginFailure } from './origin-answer.ts'
@@ -197,8 +197,8 @@ function parseMessage(text: string): Message | undefined {
 function errorIn(text: string): Message | undefined {
   try {
     const parsed: unknown = JSON.parse(text)
-    const error: unknown = isObject(parsed) ? parsed['error'] : undefined
-    if (!isObject(error) || typeof error['code'] !== 'number') return undefined
+    const error: unknown = isPlainObject(parsed) ? parsed['error'] : undefined
+    if (!isPlainObject(error) || typeof error['code'] !== 'number') return undefined
     return typeof error['message'] === 'string' ? (parsed as JsonObject) : undefined
   } catch {
     return undefined

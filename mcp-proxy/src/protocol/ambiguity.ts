@@ -1,4 +1,5 @@
-import { isObject, paramsOf } from './messages.ts'
+import { isPlainObject } from '@tollgate/schemas/json-object'
+import { paramsOf } from './messages.ts'
 
 /** Deeper values are no arguments of a tool, and could exhaust the stack of whoever walks through them. */
 const depthMax = 128
@@ -61,7 +62,7 @@ const messageNames = ['jsonrpc', 'id', 'method', 'params', 'result', 'error']
 const paramNames = ['name', 'arguments', '_meta', 'task', 'uri', 'requestState', 'inputResponses']
 
 function problemOfNames(message: unknown): string | undefined {
-  if (!isObject(message)) return undefined
+  if (!isPlainObject(message)) return undefined
   const name =
     lookAlikeIn(Object.keys(message), messageNames) ??
     lookAlikeIn(Object.keys(paramsOf(message)), paramNames)

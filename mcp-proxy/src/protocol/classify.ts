@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isPlainObject } from '@tollgate/schemas/json-object'
 import {
   errorCodes,
   errorMessage,
   idOf,
   isCall,
   isMessage,
-  isObject,
   metaOf,
   methodOf,
   type Message,
@@ -57,7 +57,7 @@ function classifyStateless(message: Message, headers: IncomingHttpHeaders): Clas
     const text = `_meta["${envelope.protocolVersion}"] must be a string.`
     return refused(400, id, errorCodes.invalidParams, text)
   }
-  if (!isObject(meta[envelope.clientCapabilities])) {
+  if (!isPlainObject(meta[envelope.clientCapabilities])) {
     const text = `_meta["${envelope.clientCapabilities}"] must be an object.`
     return refused(400, id, errorCodes.invalidParams, text)
   }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@tollgate/schemas/json-object'
+import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 
 /** One JSON-RPC message, as it was parsed. Members that the proxy does not know stay in it. */
 export type Message = JsonObject
@@ -19,12 +19,8 @@ export const errorCodes = {
   unsupportedVersion: -32_022,
 } as const
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 export function isMessage(value: unknown): value is Message {
-  return isObject(value) && value['jsonrpc'] === '2.0' && (isCall(value) || isResponse(value))
+  return isPlainObject(value) && value['jsonrpc'] === '2.0' && (isCall(value) || isResponse(value))
 }
 
 /** A request or a notification. */
@@ -49,12 +45,12 @@ export function idOf(message: Message): MessageId | undefined {
 
 export function paramsOf(message: Message): JsonObject {
   const params = message['params']
-  return isObject(params) ? params : {}
+  return isPlainObject(params) ? params : {}
 }
 
 export function metaOf(message: Message): JsonObject {
   const meta = paramsOf(message)['_meta']
-  return isObject(meta) ? meta : {}
+  return isPlainObject(meta) ? meta : {}
 }
 
 export function resultMessage(id: MessageId, result: JsonObject): Message {

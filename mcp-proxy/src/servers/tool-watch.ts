@@ -1,8 +1,9 @@
+import { isPlainObject } from '@tollgate/schemas/json-object'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { virtualTools } from '@tollgate/schemas/http/mcp'
 import type { ServiceReply } from '../gate/service-calls.ts'
-import { isObject } from '../protocol/messages.ts'
+
 import { Recent } from '../memory/recent.ts'
 import type { ServedServer } from './served-server.ts'
 
@@ -31,7 +32,7 @@ export class ToolWatch {
 
   /** `isWhole`: the list has all tools of the server, and is not one page of several. */
   listed(server: ServedServer, tools: readonly unknown[], isWhole: boolean): void {
-    const names = new Set(tools.filter(isObject).map(({ name }) => String(name)))
+    const names = new Set(tools.filter(isPlainObject).map(({ name }) => String(name)))
     const isAdded = [...names].some((name) => !server.tools.has(name) && !virtualTools.has(name))
     const isRemoved = isWhole && [...server.tools.keys()].some((name) => !names.has(name))
     if (isAdded || isRemoved) void this.#discover(server)
@@ -46,7 +47,7 @@ export class ToolWatch {
     this.#turns.set(key, { nextAtMs: now + pauseMs, pauseMs })
     const reply = await discover(server)
     const found = reply.kind === 'replied' && reply.status === 200 ? reply.body : undefined
-    const { added = [], removed = [] } = (isObject(found) ? found : {}) as Discovered
+    const { added = [], removed = [] } = (isPlainObject(found) ? found : {}) as Discovered
     const { productRef } = server
     if (added.length + removed.length > 0) {
       logger.info({ productRef, added, removed }, 'the tools of an MCP server have changed')

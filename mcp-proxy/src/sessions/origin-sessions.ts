@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import { isPlainObject } from '@tollgate/schemas/json-object'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
 import type { OriginClient, OriginRequest } from '../origin/origin-client.ts'
 import { isAnswerTo } from '../origin/origin-stream.ts'
-import { isObject, type Message, type MessageId } from '../protocol/messages.ts'
+import type { Message, MessageId } from '../protocol/messages.ts'
 import { Recent } from '../memory/recent.ts'
 import type { SessionState } from './session-state.ts'
 
@@ -123,7 +124,7 @@ export class OriginSessions {
     }
     const answer = await this.#origin.post(request, JSON.stringify(message), message.id)
     const response = await responseIn(answer, message.id)
-    if (response === undefined || !isObject(response['result'])) return undefined
+    if (response === undefined || !isPlainObject(response['result'])) return undefined
     const id = 'sessionId' in answer ? answer.sessionId : undefined
     if (id === undefined) return undefined
     this.#replaced.set(session.key, id)
@@ -154,5 +155,5 @@ function isAboutSession(answer: OriginAnswer): boolean {
   if (answer.kind !== 'refused') return false
   if (answer.status === 404) return true
   const error = answer.error?.['error']
-  return answer.status === 400 && isObject(error) && /session/i.test(String(error['message']))
+  return answer.status === 400 && isPlainObject(error) && /session/i.test(String(error['message']))
 }

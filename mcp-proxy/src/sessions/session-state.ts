@@ -1,5 +1,5 @@
-import type { JsonObject } from '@tollgate/schemas/json-object'
-import { isObject } from '../protocol/messages.ts'
+import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
+
 import type { Sealer } from '../sealing/sealer.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 
@@ -38,7 +38,7 @@ export function sealSession(sealer: Sealer, state: SessionState): string | undef
   if (whole !== undefined) return whole
   // Icons and descriptions of a client are of no use to a server; what it is able to do is.
   const { protocolVersion, capabilities, clientInfo } = initialize
-  const { name, version: clientVersion } = isObject(clientInfo) ? clientInfo : {}
+  const { name, version: clientVersion } = isPlainObject(clientInfo) ? clientInfo : {}
   return sealed({ protocolVersion, capabilities, clientInfo: { name, version: clientVersion } })
 }
 

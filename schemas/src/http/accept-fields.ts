@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '../json-object.ts'
-import { faultOfJsonObject, isStorableText } from '../json-object.ts'
+import { faultOfJsonObject, isPlainObject, isStorableText } from '../json-object.ts'
 import { referenceCharsMax, textCharsMax } from '../limits.ts'
 
 /*
@@ -10,10 +10,6 @@ import { referenceCharsMax, textCharsMax } from '../limits.ts'
  */
 
 export type Fields = Readonly<Record<string, unknown>>
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 export function isRequiredReference(value: unknown): value is string {
   return isOptionalReference(value) && value.length > 0
@@ -43,7 +39,7 @@ export function acceptList<Item>(
   itemsMax: number,
   acceptItem: (item: unknown) => Item | undefined,
 ): { name: 'events' | 'records'; items: Item[] } | undefined {
-  if (!isFields(body)) return undefined
+  if (!isPlainObject(body)) return undefined
   const { events, records } = body
   const name = events === undefined ? 'records' : 'events'
   const list = name === 'events' ? events : records

@@ -1,11 +1,12 @@
+import { isPlainObject } from '../json-object.ts'
 import { reservationSecondsMax } from '../limits.ts'
 import { microsFromNumber } from '../quantity.ts'
-import { isFields, isOptionalReference, isRequiredReference, type Fields } from './accept-fields.ts'
+import { isOptionalReference, isRequiredReference, type Fields } from './accept-fields.ts'
 import type { LimitsRequest } from './limits.ts'
 
 /** What `limitsRequestSchema` makes of a plainly valid body; undefined: let the schema judge. */
 export function acceptLimits(body: unknown): LimitsRequest | undefined {
-  if (!isFields(body)) return undefined
+  if (!isPlainObject(body)) return undefined
   const { customerRef, productRef, meterName, usageType, includeCheckoutSession = false } = body
   if (!isRequiredReference(customerRef) || !isRequiredReference(productRef)) return undefined
   if (typeof includeCheckoutSession !== 'boolean') return undefined
@@ -28,7 +29,7 @@ function addReserve(request: LimitsRequest, { reserve, idempotencyKey }: Fields)
     request.idempotencyKey = idempotencyKey
   }
   if (reserve === undefined) return true
-  if (!isFields(reserve)) return false
+  if (!isPlainObject(reserve)) return false
   const { units, ttlSeconds } = reserve
   if (!isPositiveQuantity(units) || !isReservationSeconds(ttlSeconds)) return false
   request.reserve = { units, ttlSeconds }

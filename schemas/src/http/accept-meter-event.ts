@@ -1,8 +1,8 @@
+import { isPlainObject } from '../json-object.ts'
 import { bulkRecordsMax } from '../limits.ts'
 import { microsFromNumber } from '../quantity.ts'
 import {
   acceptList,
-  isFields,
   isInstantText,
   isJsonObject,
   isOptionalReference,
@@ -13,7 +13,7 @@ import { requestsMeterName } from './meter-events.ts'
 
 /** What `meterEventSchema` makes of a plainly valid body; undefined: let the schema judge. */
 export function acceptMeterEvent(body: unknown): MeterEventInput | undefined {
-  if (!isFields(body)) return undefined
+  if (!isPlainObject(body)) return undefined
   const { customerRef, meterName = requestsMeterName, value = 1 } = body
   if (!isRequiredReference(customerRef) || !isRequiredReference(meterName)) return undefined
   if (!isQuantity(value)) return undefined

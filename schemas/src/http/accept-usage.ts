@@ -1,9 +1,9 @@
+import { isPlainObject } from '../json-object.ts'
 import { bulkRecordsMax, usageUnitsMax } from '../limits.ts'
 import type { Outcome } from '../meter-event.ts'
 import { outcomes } from '../meter-event.ts'
 import {
   acceptList,
-  isFields,
   isInstantText,
   isJsonObject,
   isLongText,
@@ -18,7 +18,7 @@ const outcomeSet: ReadonlySet<unknown> = new Set(outcomes)
 
 /** What `usageSchema` makes of a plainly valid body; undefined: let the schema judge. */
 export function acceptUsage(body: unknown): UsageInput | undefined {
-  if (!isFields(body)) return undefined
+  if (!isPlainObject(body)) return undefined
   const { customerRef, actionType = 'api_call', units = 1, outcome = 'success' } = body
   if (!isRequiredReference(customerRef)) return undefined
   if (!actionTypeSet.has(actionType) || !outcomeSet.has(outcome)) return undefined
