@@ -3,7 +3,6 @@ import {
   choiceSetting,
   integerSetting,
   readSettings,
-  textSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
 import {
@@ -12,6 +11,7 @@ import {
 } from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
+import { operatorSettings } from '@tollgate/platform/service/operator-settings'
 
 const milliseconds = { min: 1, max: 3_600_000 }
 const bytes = { min: 65_536, max: 268_435_456 }
@@ -41,17 +41,7 @@ export const aggregatorSettings = {
     60_000,
     milliseconds,
   ),
-  adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
-  adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, {
-    min: 0,
-    max: 65_535,
-  }),
-  logLevel: choiceSetting(
-    'TOLLGATE_LOG_LEVEL',
-    'Least severe level that is logged',
-    ['trace', 'debug', 'info', 'warn', 'error'],
-    'info',
-  ),
+  ...operatorSettings,
   countersBatchRecordsMax: integerSetting(
     'TOLLGATE_COUNTERS_BATCH_RECORDS_MAX',
     'Records counted in one atomic step',

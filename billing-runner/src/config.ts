@@ -1,9 +1,7 @@
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
-  choiceSetting,
   integerSetting,
   readSettings,
-  textSetting,
   type Setting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
@@ -15,6 +13,7 @@ import { eventLogSettings } from '@tollgate/platform/event-log/event-log-setting
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
+import { operatorSettings } from '@tollgate/platform/service/operator-settings'
 import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 import { scheduleSettings } from './schedule/schedule-settings.ts'
 
@@ -46,17 +45,7 @@ export const billingRunnerSettings = {
     15_000,
     milliseconds,
   ),
-  adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
-  adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, {
-    min: 0,
-    max: 65_535,
-  }),
-  logLevel: choiceSetting(
-    'TOLLGATE_LOG_LEVEL',
-    'Least severe level that is logged',
-    ['trace', 'debug', 'info', 'warn', 'error'],
-    'info',
-  ),
+  ...operatorSettings,
   databaseConnectionsMax: integerSetting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
     'Connections to each of the three schemas of PostgreSQL, for reading what is due and for changing it each',

@@ -6,7 +6,6 @@ import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
 import { walletSettings } from '@tollgate/domain/wallet/wallet-settings'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
-  choiceSetting,
   integerSetting,
   readSettings,
   textSetting,
@@ -23,6 +22,7 @@ import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settin
 import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
 import { serviceSecretSettings } from '@tollgate/platform/service/service-secret'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
+import { operatorSettings } from '@tollgate/platform/service/operator-settings'
 import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 
 const milliseconds = { min: 1, max: 3_600_000 }
@@ -55,14 +55,7 @@ export const controlPlaneSettings = {
     'Whose X-Forwarded-For is believed: addresses, networks, or the names loopback, linklocal and uniquelocal, with commas between',
     'loopback,linklocal,uniquelocal',
   ),
-  adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
-  adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, port),
-  logLevel: choiceSetting(
-    'TOLLGATE_LOG_LEVEL',
-    'Least severe level that is logged',
-    ['trace', 'debug', 'info', 'warn', 'error'],
-    'info',
-  ),
+  ...operatorSettings,
   databaseConnectionsMax: integerSetting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
     'Connections to each of the three schemas of PostgreSQL, for requests and for jobs each',

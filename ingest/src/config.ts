@@ -17,6 +17,7 @@ import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-setting
 import { serviceSecretSettings } from '@tollgate/platform/service/service-secret'
 import { busSettings } from './bus/bus-settings.ts'
 import { trustedProxiesSetting } from '@tollgate/platform/service/trusted-proxies'
+import { operatorSettings } from '@tollgate/platform/service/operator-settings'
 import { parseAcceptedBinary } from './http/uws-binary.ts'
 
 const port = { min: 0, max: 65_535 }
@@ -239,14 +240,7 @@ export const ingestSettings = {
     10_000,
     milliseconds,
   ),
-  adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
-  adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, port),
-  logLevel: choiceSetting(
-    'TOLLGATE_LOG_LEVEL',
-    'Least severe level that is logged',
-    ['trace', 'debug', 'info', 'warn', 'error'],
-    'info',
-  ),
+  ...operatorSettings,
 }
 
 export type IngestConfig = SettingValues<typeof ingestSettings>

@@ -1,6 +1,5 @@
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
-  choiceSetting,
   integerSetting,
   readSettings,
   textSetting,
@@ -15,6 +14,7 @@ import { outboundSettings } from '@tollgate/platform/outbound/outbound-settings'
 import { trustedProxiesSetting } from '@tollgate/platform/service/trusted-proxies'
 import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
 import { serviceSecretSettings } from '@tollgate/platform/service/service-secret'
+import { operatorSettings } from '@tollgate/platform/service/operator-settings'
 import { mcpUrlSettings } from '@tollgate/domain/mcp/mcp-url-settings'
 import { gateSettings } from './gate/gate-settings.ts'
 
@@ -56,14 +56,7 @@ export const mcpProxySettings = {
     8788,
     port,
   ),
-  adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
-  adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, port),
-  logLevel: choiceSetting(
-    'TOLLGATE_LOG_LEVEL',
-    'Least severe level that is logged',
-    ['trace', 'debug', 'info', 'warn', 'error'],
-    'info',
-  ),
+  ...operatorSettings,
   databaseConnectionsMax: integerSetting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
     'Connections to each of the two environments of PostgreSQL',

@@ -1,10 +1,8 @@
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
-  choiceSetting,
   integerSetting,
   readSettings,
   SettingsError,
-  textSetting,
   type Setting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
@@ -14,6 +12,7 @@ import {
 } from '@tollgate/platform/database/postgres/database-settings'
 import { outboundSettings } from '@tollgate/platform/outbound/outbound-settings'
 import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
+import { operatorSettings } from '@tollgate/platform/service/operator-settings'
 
 const milliseconds = { min: 1, max: 3_600_000 }
 
@@ -38,17 +37,7 @@ export const webhookDispatcherSettings = {
   dataDir: dataDirSetting,
   ...secretSettings,
   ...outboundSettings,
-  adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
-  adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, {
-    min: 0,
-    max: 65_535,
-  }),
-  logLevel: choiceSetting(
-    'TOLLGATE_LOG_LEVEL',
-    'Least severe level that is logged',
-    ['trace', 'debug', 'info', 'warn', 'error'],
-    'info',
-  ),
+  ...operatorSettings,
   databaseConnectionsMax: integerSetting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
     'Connections to each of the two environments of PostgreSQL; one more listens',

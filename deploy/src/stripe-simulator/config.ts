@@ -1,12 +1,12 @@
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
-  choiceSetting,
   integerSetting,
   readSettings,
   textSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
+import { operatorSettings } from '@tollgate/platform/service/operator-settings'
 
 const port = { min: 0, max: 65_535 }
 const { stripeSandboxWebhookSecrets, stripeLiveWebhookSecrets } = stripeSettings
@@ -32,14 +32,7 @@ export const simulatorSettings = {
   ),
   stripeSandboxWebhookSecrets,
   stripeLiveWebhookSecrets,
-  adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
-  adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, port),
-  logLevel: choiceSetting(
-    'TOLLGATE_LOG_LEVEL',
-    'Least severe level that is logged',
-    ['trace', 'debug', 'info', 'warn', 'error'],
-    'info',
-  ),
+  ...operatorSettings,
 }
 
 export type SimulatorConfig = SettingValues<typeof simulatorSettings>
