@@ -65,23 +65,21 @@ export class GuardedHttp {
    * backpressure. Time is the caller's: `signal` ends the request. Rejects with an OutboundError, unless `signal` ended it.
    */
   async open(request: OutboundRequest): Promise<OpenedAnswer> {
-    const judgement = this.judge(request.url)
-    if (judgement.kind === 'refused') {
-      throw new OutboundError('refused', `The address ${judgement.reason}`)
-    }
-    return openAnswer(this.#agent, judgement.url, request)
+    return openAnswer(this.#agent, this.#requireAllowed(request.url), request)
   }
 
   close(): Promise<void> {
     return this.#agent.destroy()
   }
 
-  async #fetch(text: string, init: RequestInit): Promise<Response> {
+  #requireAllowed(text: string): URL {
     const judgement = this.judge(text)
-    if (judgement.kind === 'refused') {
-      throw new OutboundError('refused', `The address ${judgement.reason}`)
-    }
-    const { origin, pathname, search } = judgement.url
+    if (judgement.kind === 'accepted') return judgement.url
+    throw new OutboundError('refused', `The address ${judgement.reason}`)
+  }
+
+  async #fetch(text: string, init: RequestInit): Promise<Response> {
+    const { origin, pathname, search } = this.#requireAllowed(text)
     const deadline = AbortSignal.timeout(this.#options.timeoutMs)
     try {
       const answer = await this.#agent.request({

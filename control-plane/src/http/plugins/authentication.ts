@@ -1,6 +1,7 @@
-import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
+import { isSecret } from '@tollgate/platform/service/folder-secret'
 import { userActor, type Actor, type ActorOrigin } from '@tollgate/domain/audit/actor'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { scopesOfRole } from '@tollgate/schemas/console-roles'
@@ -268,4 +269,12 @@ function apiKeyHeader({ headers }: FastifyRequest): string | undefined {
 export function bearerToken({ headers }: FastifyRequest): string | undefined {
   const { authorization } = headers
   return authorization === undefined ? undefined : secretKeyOf(authorization)
+}
+
+/** Guards a route of other services: to whoever does not send the secret there is nothing here. */
+export function hiddenUnless(secret: string): onRequestHookHandler {
+  return (request, _reply, done) => {
+    if (isSecret(secret, bearerToken(request) ?? '')) done()
+    else done(refusals.routeNotFound(request.method, request.url))
+  }
 }

@@ -3,11 +3,9 @@ import {
   creditHoldsResponseSchema,
   creditHoldsSchema,
 } from '@tollgate/schemas/http/credits'
-import { isSecret } from '@tollgate/platform/service/folder-secret'
-import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { bearerToken } from '../plugins/authentication.ts'
+import { hiddenUnless } from '../plugins/authentication.ts'
 
 /**
  * Takes credits for ingest, which does not write to an embedded hot state. To whoever does not know the secret of the data
@@ -21,10 +19,7 @@ export function registerCreditHoldsRoute(
   app.post(
     creditHoldsPath,
     {
-      onRequest: (request, _reply, done) => {
-        if (isSecret(folderSecret, bearerToken(request) ?? '')) done()
-        else done(refusals.routeNotFound(request.method, request.url))
-      },
+      onRequest: hiddenUnless(folderSecret),
       schema: {
         hide: true,
         body: creditHoldsSchema,

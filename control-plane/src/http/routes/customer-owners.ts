@@ -4,7 +4,6 @@ import {
   listProvidersOfCustomers,
 } from '@tollgate/domain/customers/customer-owners'
 import type { Database } from '@tollgate/platform/database/database'
-import { isSecret } from '@tollgate/platform/service/folder-secret'
 import { environments } from '@tollgate/schemas/environment'
 import {
   customerOwnersPath,
@@ -12,9 +11,8 @@ import {
   customerOwnersSchema,
   type CustomerOwnersResponse,
 } from '@tollgate/schemas/http/customer-owners'
-import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../api-server.ts'
-import { bearerToken } from '../plugins/authentication.ts'
+import { hiddenUnless } from '../plugins/authentication.ts'
 
 /**
  * Tells ingest whose customers messages on the bus name. It looks across providers and environments, as messages come
@@ -29,10 +27,7 @@ export function registerCustomerOwnersRoute(
   app.post(
     customerOwnersPath,
     {
-      onRequest: (request, _reply, done) => {
-        if (isSecret(token, bearerToken(request) ?? '')) done()
-        else done(refusals.routeNotFound(request.method, request.url))
-      },
+      onRequest: hiddenUnless(token),
       schema: {
         hide: true,
         body: customerOwnersSchema,

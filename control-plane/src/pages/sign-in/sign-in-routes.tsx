@@ -10,6 +10,7 @@ import {
 } from '@tollgate/domain/customer-auth/sign-in-codes'
 import { networkOf } from '@tollgate/domain/console/network-of'
 import type { ApiServer } from '../../http/api-server.ts'
+import { read } from '../../http/read.ts'
 import { formFields } from '../form-fields.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
@@ -167,10 +168,8 @@ async function requireAttempt(
 }
 
 function emailOf({ pages }: SignInParts, { caller, browserToken }: Visitor) {
-  const { providerId, environment } = caller
   const now = new Date(pages.clock.now())
-  const rows = pages.database.of(providerId).in(environment)
-  return rows.read((sql) => findSignInEmail(sql, providerId, browserToken, now))
+  return read(pages, caller, (sql) => findSignInEmail(sql, caller.providerId, browserToken, now))
 }
 
 function codePageOf({ pages, auth }: SignInParts, visitor: Visitor, email: string) {

@@ -8,6 +8,7 @@ import {
 import { digestOfParts } from '@tollgate/domain/customer-auth/digest'
 import type { CustomerAuth } from '../../customer-auth/customer-auth.ts'
 import type { Caller } from '../../http/plugins/authentication.ts'
+import { read } from '../../http/read.ts'
 import { cookieOptions, formTokenOf, isFormToken } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
 import { frameOf, type Frame, type PageParts } from '../frame.ts'
@@ -42,15 +43,14 @@ export async function readVisitor(
     const { formToken } = formFields(request)
     if (!isFormToken(browserToken, formToken)) throw new ProblemError(problems.staleForm, frame)
   }
-  const token = request.cookies[sessionCookie(pages, caller)]
+  const token = sessionTokenOf(pages, request, caller)
   const session = token === undefined ? undefined : await findSession(pages, caller, token)
   return { caller, frame, path, formToken: formTokenOf(browserToken), browserToken, session }
 }
 
-function findSession(pages: PageParts, { providerId, environment }: Caller, token: string) {
+function findSession(pages: PageParts, caller: Caller, token: string) {
   const now = new Date(pages.clock.now())
-  const rows = pages.database.of(providerId).in(environment)
-  return rows.read((sql) => findBrowserSession(sql, providerId, token, now))
+  return read(pages, caller, (sql) => findBrowserSession(sql, caller.providerId, token, now))
 }
 
 /** Remembers that the user of the browser owns the address. */
