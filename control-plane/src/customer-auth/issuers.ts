@@ -6,6 +6,7 @@ import {
   type AuthServer,
 } from '@tollgate/domain/customer-auth/auth-servers'
 import { proxyAddressOf, type ProxyAddress } from '@tollgate/domain/mcp/proxy-address'
+import { Recent } from '@tollgate/platform/memory/recent'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { AppParts } from '../http/app-parts.ts'
 import type { CustomerAuthConfig } from './customer-auth-settings.ts'
@@ -50,7 +51,7 @@ export class Issuers {
   readonly #parts: IssuerParts
   readonly #keys: KeyRing
   /** Those that were used last come last. */
-  readonly #instances = new Map<string, Issuer>()
+  readonly #instances = new Recent<Issuer>(instancesMax)
 
   constructor(parts: IssuerParts) {
     this.#parts = parts
@@ -89,10 +90,7 @@ export class Issuers {
     const name = `${environment} ${subdomain} ${providerId} ${productRef}`
     const known = this.#instances.get(name)
     const issuer = known?.keys === keys ? known : await this.#create(server, keys)
-    this.#instances.delete(name)
     this.#instances.set(name, issuer)
-    const [oldest] = this.#instances.keys()
-    if (this.#instances.size > instancesMax && oldest !== undefined) this.#instances.delete(oldest)
     return issuer
   }
 

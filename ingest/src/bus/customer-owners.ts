@@ -1,3 +1,4 @@
+import { Recent } from '@tollgate/platform/memory/recent'
 import type { Environment } from '@tollgate/schemas/environment'
 import {
   askedOwnersMax,
@@ -32,10 +33,11 @@ type Known = { readonly holder: KeyHolder; readonly readAtMs: number }
  */
 export class CustomerOwners {
   readonly #options: CustomerOwnersOptions
-  readonly #known = new Map<string, Known>()
+  readonly #known: Recent<Known>
 
   constructor(options: CustomerOwnersOptions) {
     this.#options = options
+    this.#known = new Recent(options.customersMax)
   }
 
   async find(references: ReadonlySet<string>): Promise<ReadonlyMap<string, Owner>> {
@@ -86,12 +88,7 @@ export class CustomerOwners {
   }
 
   #remember(reference: string, owner: Owner): void {
-    this.#known.delete(reference)
-    if (typeof owner === 'string') return
-    if (this.#known.size >= this.#options.customersMax) {
-      const [oldest] = this.#known.keys()
-      if (oldest !== undefined) this.#known.delete(oldest)
-    }
-    this.#known.set(reference, { holder: owner, readAtMs: performance.now() })
+    if (typeof owner === 'string') this.#known.delete(reference)
+    else this.#known.set(reference, { holder: owner, readAtMs: performance.now() })
   }
 }

@@ -1,4 +1,4 @@
-import { Recent } from '../memory/recent.ts'
+import { Recent } from '@tollgate/platform/memory/recent'
 
 const rememberedMax = 100_000
 

@@ -1,5 +1,6 @@
 import { serviceKeyOf, type ServiceKeyHolder } from '@tollgate/domain/api-keys/service-key'
 import { Pool } from 'undici'
+import { parseJson } from '../protocol/parse-json.ts'
 
 export type ServiceCallsOptions = {
   /** Origin of the service: `http://127.0.0.1:8787`. */
@@ -44,7 +45,8 @@ export class ServiceCalls {
         signal: AbortSignal.timeout(timeoutMs),
       })
       const text = await response.body.text()
-      return { kind: 'replied', status: response.statusCode, body: parse(text) }
+      // Something in between may answer without JSON.
+      return { kind: 'replied', status: response.statusCode, body: parseJson(text) }
     } catch (error) {
       return { kind: 'failed', message: (error as Error).message }
     }
@@ -62,15 +64,6 @@ export class ServiceCalls {
     const authorization = `Bearer ${serviceKeyOf(this.#secret, { environment, providerId })}`
     this.#authorizations.set(name, authorization)
     return authorization
-  }
-}
-
-/** Something in between may answer without JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
   }
 }
 

@@ -1,5 +1,5 @@
+import { Recent } from '@tollgate/platform/memory/recent'
 import { randomUUID } from 'node:crypto'
-import { Recent } from '../memory/recent.ts'
 
 const rememberedMax = 100_000
 

@@ -15,6 +15,7 @@ import {
   type Message,
   type MessageId,
 } from '../protocol/messages.ts'
+import { parseJson } from '../protocol/parse-json.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 import { isOpenToAll } from '../tokens/is-open-to-all.ts'
 import type { TokenVerifier } from '../tokens/token-verifier.ts'
@@ -91,7 +92,7 @@ const refusedBodyBytesMax = 65_536
 async function idIn(request: IncomingMessage): Promise<MessageId | null> {
   if (request.method !== 'POST') return null
   const body = await readBody(request, refusedBodyBytesMax)
-  const message = body.kind === 'read' ? parse(body.text) : undefined
+  const message = body.kind === 'read' ? parseJson(body.text) : undefined
   return isMessage(message) ? (idOf(message) ?? null) : null
 }
 
@@ -114,7 +115,7 @@ async function servePost(visit: Visit): Promise<void> {
     response.setHeader('connection', 'close')
     return sendMessage(response, 413, errorMessage(null, errorCodes.refused, text))
   }
-  const parsed = parse(body.text)
+  const parsed = parseJson(body.text)
   if (parsed === undefined) {
     const text = 'The body is not JSON.'
     return sendMessage(response, 400, errorMessage(null, errorCodes.parse, text))
@@ -147,12 +148,4 @@ async function servePost(visit: Visit): Promise<void> {
 function isPublic({ tools }: ServedServer, message: Message): boolean {
   if (methodOf(message) !== 'tools/call') return true
   return tools.get(String(paramsOf(message)['name']))?.access === 'public'
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
 }

@@ -7,6 +7,7 @@ import type { ServedServer } from '../servers/served-server.ts'
 import { EventTooLargeError } from './event-parser.ts'
 import type { OriginAnswer, OriginFailure } from './origin-answer.ts'
 import { readOriginStream } from './origin-stream.ts'
+import { parseJson } from '../protocol/parse-json.ts'
 
 export type OriginRequest = {
   readonly server: ServedServer
@@ -185,24 +186,16 @@ async function readText(
 }
 
 function parseMessage(text: string): Message | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    return isMessage(parsed) ? parsed : undefined
-  } catch {
-    return undefined
-  }
+  const parsed = parseJson(text)
+  return isMessage(parsed) ? parsed : undefined
 }
 
 /** An error with its id left out or null is one all the same. */
 function errorIn(text: string): Message | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    const error: unknown = isPlainObject(parsed) ? parsed['error'] : undefined
-    if (!isPlainObject(error) || typeof error['code'] !== 'number') return undefined
-    return typeof error['message'] === 'string' ? (parsed as JsonObject) : undefined
-  } catch {
-    return undefined
-  }
+  const parsed = parseJson(text)
+  const error = isPlainObject(parsed) ? parsed['error'] : undefined
+  if (!isPlainObject(error) || typeof error['code'] !== 'number') return undefined
+  return typeof error['message'] === 'string' ? (parsed as JsonObject) : undefined
 }
 
 const sentences: Readonly<Record<OutboundError['failure'], string>> = {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { idOf, isMessage, isResponse, type MessageId } from '../protocol/messages.ts'
 import { EventParser } from './event-parser.ts'
 import type { OriginAnswer, Received } from './origin-answer.ts'
+import { parseJson } from '../protocol/parse-json.ts'
 
 type Options = {
   /** Of the request that the stream answers; once the answer is there, the stream is not resumed. */
@@ -51,12 +52,8 @@ export async function* readOriginStream(
 }
 
 function receivedOf(text: string): Received | undefined {
-  try {
-    const message: unknown = JSON.parse(text)
-    return isMessage(message) ? { message, text } : undefined
-  } catch {
-    return undefined
-  }
+  const message = parseJson(text)
+  return isMessage(message) ? { message, text } : undefined
 }
 
 export function isAnswerTo({ message }: Received, id: MessageId | undefined): boolean {

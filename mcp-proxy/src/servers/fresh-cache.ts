@@ -1,5 +1,5 @@
+import { Recent } from '@tollgate/platform/memory/recent'
 import type { Clock } from '@tollgate/platform/clock/clock'
-import { Recent } from '../memory/recent.ts'
 
 type Entry<Value> = {
   readonly value: Value

@@ -1,10 +1,10 @@
+import { Recent } from '@tollgate/platform/memory/recent'
 import { isPlainObject } from '@tollgate/schemas/json-object'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { virtualTools } from '@tollgate/schemas/http/mcp'
 import type { ServiceReply } from '../gate/service-calls.ts'
 
-import { Recent } from '../memory/recent.ts'
 import type { ServedServer } from './served-server.ts'
 
 type ToolWatchOptions = {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
+import { Recent } from '@tollgate/platform/memory/recent'
 import { isPlainObject } from '@tollgate/schemas/json-object'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
 import type { OriginClient, OriginRequest } from '../origin/origin-client.ts'
 import { isAnswerTo } from '../origin/origin-stream.ts'
 import type { Message, MessageId } from '../protocol/messages.ts'
-import { Recent } from '../memory/recent.ts'
 import type { SessionState } from './session-state.ts'
 
 /** A client's session while a request of it is served. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
+import { Recent } from '@tollgate/platform/memory/recent'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose'
 import type { FreshCache } from '../servers/fresh-cache.ts'
-import { Recent } from '../memory/recent.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 import { keyName, type TokenAuthority } from './token-authority.ts'
 

@@ -1,4 +1,4 @@
-/** A map that forgets the oldest entry when it is full. */
+/** A map that forgets the entry that was set the longest ago when it is full. */
 export class Recent<Value> {
   readonly #entriesMax: number
   readonly #entries = new Map<string, Value>()
@@ -9,6 +9,10 @@ export class Recent<Value> {
 
   get(key: string): Value | undefined {
     return this.#entries.get(key)
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key)
   }
 
   set(key: string, value: Value): void {
