@@ -1,6 +1,6 @@
 import type { AuthAnswer } from './run-provider.ts'
 
-/** Answers of tokens and about people are kept by nobody. */
+/** Forbids caches to store answers that hold tokens or describe people. */
 const notKept = { 'cache-control': 'no-store', 'content-type': 'application/json; charset=utf-8' }
 
 export function jsonAnswer(

@@ -1,6 +1,6 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
 
-/** What a customer's tokens and user information say of the customer, as far as their scopes go. */
+/** Returns the claims about a customer. The scopes of a token decide which of them it shows. */
 export function claimsOf({ reference, email, name }: Customer) {
   return { sub: reference, email, ...(name !== null && { name }) }
 }

@@ -13,14 +13,14 @@ export type ClientFault = {
   readonly error_description: string
 }
 
-/** What the library is given of a client's metadata, or why the client is refused. */
+/** The metadata that the library gets for a client, or the reason why the client is refused. */
 export type NormalizedClient =
   | { readonly kind: 'metadata'; readonly metadata: ClientMetadata }
   | { readonly kind: 'refused'; readonly fault: ClientFault }
 
 /**
- * What no client says of itself; its scopes, which would limit it: clients name those of other servers, and ask for ours
- * afterwards all the same; and an address that the library would fetch.
+ * Clients may not choose their customer or their secret. Registered scopes would limit a client, and clients register the scopes
+ * of other servers before they ask for ours. The library would fetch the sector identifier.
  */
 const droppedProperties: ReadonlySet<string> = new Set([
   clientCustomerProperty,

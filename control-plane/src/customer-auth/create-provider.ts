@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { decodeJwt } from 'jose'
 import Provider, {
   errors,
   interactionPolicy,
@@ -44,7 +45,7 @@ export type Lifetimes = {
   readonly grantSeconds: number
 }
 
-/** For signing in, reading what is asked for, and allowing it. */
+/** A person has this long to sign in, to read what is asked for, and to answer. */
 const interactionSeconds = 15 * 60
 const codeSeconds = 60
 
@@ -233,7 +234,7 @@ async function noteIssued({ store, address }: ProviderParts, ctx: KoaContextWith
   const { oidc } = ctx as Partial<KoaContextWithOIDC>
   const body = ctx.body as { readonly access_token?: unknown } | undefined
   if (oidc?.route !== 'token' || typeof body?.access_token !== 'string') return
-  const payload = payloadOf(body.access_token)
+  const payload = decodeJwt<AccessTokenPayload>(body.access_token)
   const { providerId } = store.place
   const issued = {
     jti: payload.jti,
@@ -254,11 +255,6 @@ type AccessTokenPayload = {
   readonly sub: string
   readonly exp: number
   readonly client_id: string
-}
-
-function payloadOf(jwt: string): AccessTokenPayload {
-  const [, payload = ''] = jwt.split('.')
-  return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as AccessTokenPayload
 }
 
 function cookiesOf(keys: SigningKeys): Configuration['cookies'] {

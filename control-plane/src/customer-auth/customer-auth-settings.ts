@@ -81,7 +81,7 @@ export const customerAuthSettings = {
   ),
   codeWindowMinutes: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_WINDOW_MINUTES',
-    'Minutes in which codes and registrations are counted; whoever had too many waits for their end',
+    'Length of the window in which codes and registrations are counted, in minutes; who reaches a limit waits until the window ends',
     15,
     { min: 1, max: 1_440 },
   ),
@@ -136,7 +136,7 @@ export const customerAuthSettings = {
   ),
   inbox: choiceSetting(
     'TOLLGATE_CUSTOMER_AUTH_INBOX',
-    'Where no mail server is set: who may read mail at `/inbox`. `local`: browsers of the machine, as long as hosted pages are at a loopback address; `on`: everyone who reaches the page; `off`: nobody, and no code can be sent',
+    'Decides who may read mail at `/inbox` while no mail server is set. `local` allows browsers on this machine while the hosted pages have a loopback address, `on` allows everyone who reaches the page, and `off` allows nobody, so that no code can be sent',
     ['local', 'on', 'off'],
     'local',
   ),

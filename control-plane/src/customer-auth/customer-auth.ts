@@ -4,7 +4,7 @@ import { Issuers, redirectPolicyOf, type IssuerParts } from './issuers.ts'
 import type { Mailer } from './mailer.ts'
 import type { RedirectPolicy } from './redirect-policy.ts'
 
-/** What signing in of customers works with. */
+/** The parts that serve the sign-in of customers. */
 export type CustomerAuth = {
   readonly config: CustomerAuthConfig
   readonly mailer: Mailer

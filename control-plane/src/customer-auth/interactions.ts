@@ -49,8 +49,8 @@ export async function findInteraction(
 }
 
 /**
- * Lets the client act for the customer. Returns the address that the browser goes on to. Nothing of it takes effect before
- * the browser arrives there, so a crash before that leaves a grant that nobody has.
+ * Lets the client act for the customer. Returns the address that the browser goes on to. The grant takes effect when
+ * the browser arrives there. A crash before that leaves a grant without tokens.
  */
 export async function allowClient(open: OpenInteraction, customerRef: string): Promise<string> {
   const { issuer, client } = open
@@ -71,8 +71,8 @@ export function refuseClient(open: OpenInteraction): Promise<string> {
 }
 
 /**
- * The address carries a proof that only the browser of this person gets. Without it, somebody could start a request for a
- * code, have another person answer it, and take the code of that person.
+ * Saves the answer and returns the address to go on to. The address carries a proof that only this browser gets. Without the
+ * proof, somebody could start a request for a code, have another person answer it, and take that person's code.
  */
 async function finish({ interaction }: OpenInteraction, result: InteractionResults) {
   const proof = randomBytes(32).toString('base64url')

@@ -43,10 +43,10 @@ const instancesMax = 500
 
 const dayMs = 86_400_000
 
-/** Where customers sign in and allow a client, under the hosted address. */
+/** Path of the page where customers sign in and allow a client. */
 export const authorizePath = '/customer/authorize'
 
-/** Makes the instances when they are first needed, and anew when keys change. */
+/** Creates the authorization server of an MCP server when it is first needed, and again when its keys change. */
 export class Issuers {
   readonly #parts: IssuerParts
   readonly #keys: KeyRing
@@ -74,7 +74,7 @@ export class Issuers {
     return server && this.of(server)
   }
 
-  /** By the address of the MCP server, as clients name their resource and tokens their audience. */
+  /** Finds the issuer by the address of its MCP server, which clients send as `resource` and tokens carry as audience. */
   async findOfResource(resource: string): Promise<Issuer | undefined> {
     for (const environment of environments) {
       const subdomain = subdomainOf(this.#parts.mcpProxyUrls[environment], resource)

@@ -14,7 +14,7 @@ export type Mail = {
 export type Mailer = {
   /** False: this installation sends no mail, and keeps none either. */
   readonly isReady: boolean
-  /** Where mail is kept for whoever may read it here, and sent to nobody. */
+  /** Whether mail is stored for the page at `/inbox` instead of being sent. */
   readonly hasInbox: boolean
   /** Rejects if the mail server does not take it. */
   send(caller: Caller, mail: Mail): Promise<void>

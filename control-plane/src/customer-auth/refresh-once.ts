@@ -25,7 +25,7 @@ const lookEveryMs = 50
 const model = 'RefreshAnswer'
 
 type Kept = {
-  /** Of the credentials and parameters. Another request gets no kept answer. */
+  /** Digest of the credentials and parameters. A request with other ones does not get the stored answer. */
   readonly request: string
   /** Null while it is being made. */
   readonly answer: AuthAnswer | null

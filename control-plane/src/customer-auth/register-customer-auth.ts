@@ -17,7 +17,7 @@ import {
 } from './served-request.ts'
 import { userinfo } from './userinfo-endpoint.ts'
 
-/** Where the proxy of an MCP server forwards what is for its authorization server. */
+/** The MCP proxy forwards requests for the authorization server of an MCP server to this path. */
 const mountPath = '/oauth/:environment/:subdomain/*'
 
 /** The authorization servers of all MCP servers, and the operations that lead to them. */

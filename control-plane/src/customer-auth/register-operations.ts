@@ -110,7 +110,7 @@ async function issuerOf(
   return clientId === undefined ? undefined : issuers.findOfClient(clientId)
 }
 
-/** By what the token says of itself; whether that is true is checked afterwards. */
+/** Finds the issuer that the token names. The token is verified afterwards. */
 async function issuerOfToken(
   { issuers }: Pick<CustomerAuth, 'issuers'>,
   token: string | undefined,

@@ -61,7 +61,7 @@ async function revokeAccessToken(issuer: Issuer, token: string, clientId: string
   return true
 }
 
-/** Of a token that is no good anyway. */
+/** Returns whether a token that did not verify names another client. */
 function isOfOtherClient(token: string, clientId: string): boolean {
   try {
     const { client_id: other } = decodeJwt(token)

@@ -20,10 +20,10 @@ export type AuthAnswer = {
   readonly body: string
 }
 
-/** Of a request, what the library may see. */
+/** Headers of a request that the library gets. */
 export const passedHeaders = ['authorization', 'content-type', 'accept', 'accept-language'] as const
 
-/** Of an answer, what the client gets. */
+/** Headers of an answer that the client gets. */
 const answeredHeaders = [
   ...['content-type', 'location', 'cache-control', 'pragma', 'www-authenticate'],
   ...['content-security-policy', 'referrer-policy', 'x-content-type-options', 'x-robots-tag'],

@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { digestOfParts } from './digest.ts'
 
-/** Where the records of an authorization server are kept. */
+/** Names the authorization server that a record belongs to. */
 export type RecordPlace = {
   readonly providerId: string
   readonly productRef: string

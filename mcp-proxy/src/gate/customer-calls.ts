@@ -55,7 +55,7 @@ export class CustomerCalls {
   }
 }
 
-/** By customer and product. Those that are of no use any more are forgotten when there are many. */
+/** The calls of each customer and product. When there are many, entries without running calls are forgotten. */
 export class AllCustomerCalls {
   readonly #places = new Map<string, CustomerCalls>()
 

@@ -10,7 +10,7 @@ export function resourceMetadataOf({ proxyUrl, issuer }: ServedServer): object {
   }
 }
 
-/** Where it is served. Servers with a host of their own have it at the root; others behind the path of what it describes. */
+/** Returns the URL of the metadata. A server with a host of its own has it at the root; others have it below the well-known path, with their own path. */
 export function resourceMetadataUrl({ proxyUrl, issuer }: ServedServer): string {
   const { origin, pathname } = new URL(proxyUrl)
   const place = `${origin}/.well-known/oauth-protected-resource`

@@ -10,7 +10,7 @@ export type CallRound = {
   /** Undefined in the first round, and after a question of the paywall: a call that it stopped has not begun. */
   readonly callId: string | undefined
   readonly paywallAnswered: GatedCall['paywallAnswered']
-  /** What the origin is sent: without what was the proxy's. */
+  /** The message for the origin, without the parts that the proxy had added. */
   readonly text: string
 }
 

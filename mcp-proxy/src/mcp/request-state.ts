@@ -4,7 +4,7 @@ import { inOrder } from '../protocol/in-order.ts'
 import type { Sealer } from '../sealing/sealer.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 
-/** Who a round of a call that asks for input belongs to. The retry must come from there, with the same tool and arguments. */
+/** The owner of a call that asks for input. A retry must come from the same customer, with the same tool and arguments. */
 export type RoundOwner = {
   readonly server: ServedServer
   readonly customerRef: string

@@ -13,7 +13,7 @@ import type { OriginSessions } from '../sessions/origin-sessions.ts'
 import type { CallIds } from './call-ids.ts'
 import type { OpenCalls } from './open-calls.ts'
 
-/** What serving a message of MCP needs. */
+/** The parts that serve messages of MCP. */
 export type McpParts = {
   readonly config: McpProxyConfig
   readonly clock: Clock

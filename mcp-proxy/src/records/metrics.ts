@@ -41,7 +41,7 @@ export function createRecordMetrics(registry: Registry) {
   }
 }
 
-/** What is counted when somebody looks. */
+/** Values that are read when metrics are collected. */
 export function registerJournalGauges(
   registry: Registry,
   readings: { readonly pendingBytes: () => number; readonly oldestAgeSeconds: () => number },

@@ -117,7 +117,7 @@ type WorkParts = {
   readonly syncMs: number
 }
 
-/** What is done again and again. `stop` resolves once none of it runs any more. */
+/** Work that is repeated on timers. `stop` resolves when none of it is running. */
 function startWork({ journal, folder, logger, adopt, syncMs }: WorkParts): {
   stop(): Promise<void>
 } {

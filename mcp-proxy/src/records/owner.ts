@@ -12,7 +12,7 @@ type Owner = {
   readonly startedAt: string | undefined
 }
 
-/** Of a process on another host only its silence is seen. Much longer than a pause of a process that lives. */
+/** A process on another host counts as ended after this long without a sign. It is much longer than a living process pauses. */
 const silentMsMax = 60_000
 
 export const ownerTouchMs = 5_000

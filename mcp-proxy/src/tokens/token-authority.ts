@@ -4,7 +4,7 @@ import type { Database } from '@tollgate/platform/database/database'
 import { importJWK, type CryptoKey, type JWK } from 'jose'
 import { FreshCache, type FreshCacheOptions } from '../servers/fresh-cache.ts'
 
-/** What access tokens of one environment are checked against. */
+/** The keys and revoked tokens that access tokens of one environment are checked against. */
 export type TokenAuthority = {
   /** By provider and `kid`. */
   readonly keys: ReadonlyMap<string, CryptoKey>
