@@ -21,8 +21,11 @@ export type DeliveryParts = {
 const windowRecordsMax = 50_000
 const windowBytesMax = 64 * 1024 * 1024
 
-/** Calls that end together are sent together. */
-const gatherMs = 5
+/**
+ * Calls that end within it are sent together. Each request costs the services behind about as much as ten records; a customer near
+ * the cap waits for it once.
+ */
+const gatherMs = 25
 
 /** How long ingest may refuse to hear of one provider, while it takes the records of others, before they are set aside. */
 const forbiddenMsMax = 3_600_000

@@ -6,11 +6,10 @@ import {
   mkdirSync,
   openSync,
   readSync,
-  renameSync,
   unlinkSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CallRecord } from './call-record.ts'
 import { decodeFrames, encodeFrame } from './frames.ts'
@@ -53,6 +52,8 @@ export class Journal {
   /** Bytes of the current segment that hold whole records. */
   #length = 0
   #delivered: JournalPlace = { segment: 0, offset: 0 }
+  #saved: JournalPlace = this.#delivered
+  #saving: Promise<void> | undefined
   #pendingBytes = 0
   #promisedBytes = 0
   #isDirty = false
@@ -159,21 +160,39 @@ export class Journal {
   /** Reads the records from a place on, at least one if there is one, at most about 256 KiB. */
   read(from: JournalPlace): ReadRecord[] {
     const { segment } = from
-    const end = segment === this.#segment ? this.#length : undefined
-    const records = readSegment(this.#pathOf(segment), from, end)
+    const isCurrent = segment === this.#segment
+    const records =
+      isCurrent && this.#file !== undefined
+        ? readRecords(this.#file, from, this.#length)
+        : readSegment(this.#pathOf(segment), from, isCurrent ? this.#length : undefined)
     if (records.length > 0 || segment >= this.#segment) return records
     return this.read({ segment: segment + 1, offset: 0 })
   }
 
   /**
-   * Everything before `place` is delivered: it is not read again after a restart, and whole segments of it are deleted. A crash
-   * between an acknowledgement of ingest and this call delivers the same records again, and ingest knows their keys.
+   * Everything before `place` is delivered: whole segments of it are deleted. Whoever reads the journal after this process begins at
+   * the place that was saved last, and delivers what came between the two again. Ingest knows the keys.
    */
   acknowledge(place: JournalPlace, bytes: number): void {
     this.#pendingBytes -= bytes
     this.#delivered = place
     for (; this.#oldest < place.segment; this.#oldest++) removeIfThere(this.#pathOf(this.#oldest))
-    writePosition(this.folder, place)
+  }
+
+  /** Saves how far the records are delivered. Calls go on meanwhile: a rename may wait for the disk for many milliseconds. */
+  savePosition(): Promise<void> {
+    this.#saving ??= this.#writePosition().finally(() => (this.#saving = undefined))
+    return this.#saving
+  }
+
+  async #writePosition(): Promise<void> {
+    const place = this.#delivered
+    if (place === this.#saved) return
+    // Replaced in one step, so that a reader finds the old one or the new one.
+    const path = positionPath(this.folder)
+    await writeFile(`${path}.new`, JSON.stringify(place), { mode: 0o600 })
+    await rename(`${path}.new`, path)
+    this.#saved = place
   }
 
   /** Whether everything is delivered. */
@@ -216,16 +235,20 @@ export function readSegment(
   if (!existsSync(path)) return []
   const file = openSync(path, 'r')
   try {
-    for (let size = readBytes; ; size *= 2) {
-      const wanted = end === undefined ? size : Math.min(size, end - from.offset)
-      const bytes = Buffer.allocUnsafe(Math.max(wanted, 0))
-      const got = readSync(file, bytes, 0, bytes.byteLength, from.offset)
-      const records = placed(bytes.subarray(0, got), from)
-      // One line may be longer than what was read.
-      if (records.length > 0 || got < size) return records
-    }
+    return readRecords(file, from, end)
   } finally {
     closeSync(file)
+  }
+}
+
+function readRecords(file: number, from: JournalPlace, end: number | undefined): ReadRecord[] {
+  for (let size = readBytes; ; size *= 2) {
+    const wanted = end === undefined ? size : Math.min(size, end - from.offset)
+    const bytes = Buffer.allocUnsafe(Math.max(wanted, 0))
+    const got = readSync(file, bytes, 0, bytes.byteLength, from.offset)
+    const records = placed(bytes.subarray(0, got), from)
+    // One line may be longer than what was read.
+    if (records.length > 0 || got < size) return records
   }
 }
 
@@ -240,17 +263,9 @@ function placed(bytes: Buffer, from: JournalPlace): ReadRecord[] {
   return records
 }
 
-const positionName = 'position'
-
-/** Replaced in one step, so that a reader finds the old one or the new one. */
-function writePosition(folder: string, place: JournalPlace): void {
-  const path = join(folder, positionName)
-  writeFileSync(`${path}.new`, JSON.stringify(place), { mode: 0o600 })
-  renameSync(`${path}.new`, path)
-}
-
+/** Holds where the first record begins that is not known to be delivered. */
 export function positionPath(folder: string): string {
-  return join(folder, positionName)
+  return join(folder, 'position')
 }
 
 function removeIfThere(path: string): void {

@@ -43,6 +43,9 @@ export type Records = {
 /** Between two tries to write what the disk did not take. */
 const writeAgainMs = 500
 
+/** What was delivered since the last time is delivered again by whoever comes after a process that was killed. */
+const savePositionMs = 1_000
+
 /** Names of what is below the data folder. */
 const rootName = 'mcp-proxy'
 const refusedName = 'refused.ndjson'
@@ -102,6 +105,7 @@ export async function openRecords(options: RecordsOptions): Promise<Records> {
       await delivery.stop(until - performance.now())
       journal.retryWrites()
       await journal.sync().catch(() => undefined)
+      await journal.savePosition().catch(() => undefined)
       journal.close()
       if (journal.isDrained) rmSync(folder, { recursive: true, force: true })
       else releaseFolder(folder)
@@ -142,8 +146,17 @@ function startWork({ journal, folder, logger, adopt, syncMs }: WorkParts): {
       .sync()
       .catch((error: unknown) => logger.error({ err: error }, 'the journal is not synced'))
   }
+  const savePosition = (): void => {
+    journal
+      .savePosition()
+      .catch((error: unknown) => logger.error({ err: error }, 'deliveries are not written down'))
+  }
   lookOnce()
-  const timers = [setInterval(lookOnce, ownerTouchMs), setInterval(write, writeAgainMs)]
+  const timers = [
+    setInterval(lookOnce, ownerTouchMs),
+    setInterval(write, writeAgainMs),
+    setInterval(savePosition, savePositionMs),
+  ]
   if (syncMs > 0) timers.push(setInterval(sync, syncMs))
   for (const timer of timers) timer.unref()
   return {

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { quantile } from '../statistics.ts'
 
 export type PacedLoad = {
-  readonly url: string
+  /** The calls of each client go to them in turn. */
+  readonly urls: readonly string[]
   /** One client for each. */
   readonly headers: readonly Readonly<Record<string, string>>[]
   readonly body: string
@@ -24,30 +25,37 @@ export type PacedResult = {
  * Calls at their times and not one after the other, each measured from the moment at which it was due: a slow answer does not
  * make the load less. Clients that only waited for each other's answers would measure how much a busy machine can do.
  */
-export async function runPacedLoad(load: PacedLoad): Promise<PacedResult> {
-  const { headers, seconds, callsPerSecond } = load
+export async function runPacedLoad(load: PacedLoad): Promise<PacedResult[]> {
+  const { urls, headers, seconds, callsPerSecond } = load
   const agent = new Agent({ keepAlive: true, maxSockets: headers.length * 4 })
   const everyMs = 1_000 / callsPerSecond
   const startMs = performance.now()
-  const latencies: number[] = []
-  let errors = 0
-  const call = async (own: Readonly<Record<string, string>>, dueMs: number): Promise<void> => {
-    if (!(await isAnswered(agent, load.url, own, load.body))) errors += 1
-    latencies.push(performance.now() - dueMs)
+  const measured = urls.map((url) => ({ url, latencies: [] as number[], errors: 0 }))
+  const call = async (
+    own: Readonly<Record<string, string>>,
+    dueMs: number,
+    at: number,
+  ): Promise<void> => {
+    const of = measured[at % measured.length]!
+    if (!(await isAnswered(agent, of.url, own, load.body))) of.errors += 1
+    const took = performance.now() - dueMs
+    of.latencies.push(took)
   }
   const clients = headers.map(async (own, index) => {
     const calls: Promise<void>[] = []
     for (let number = 0; number < seconds * callsPerSecond; number++) {
       const dueMs = startMs + (number + index / headers.length) * everyMs
       await sleep(Math.max(0, dueMs - performance.now()))
-      calls.push(call(own, dueMs))
+      calls.push(call(own, dueMs, number + index))
     }
     await Promise.all(calls)
   })
   await Promise.all(clients)
   agent.destroy()
-  const [p50Ms, p99Ms] = [quantile(latencies, 0.5), quantile(latencies, 0.99)]
-  return { calls: latencies.length, p50Ms, p99Ms, errors }
+  return measured.map(({ latencies, errors }) => {
+    const [p50Ms, p99Ms] = [quantile(latencies, 0.5), quantile(latencies, 0.99)]
+    return { calls: latencies.length, p50Ms, p99Ms, errors }
+  })
 }
 
 function isAnswered(
