@@ -120,7 +120,8 @@ describe('the tables', () => {
       ...['webhook_deliveries', 'webhook_attempts', 'answer_erasures'],
       // What customers and their clients do at the authorization server. Customers and clients of agents that it makes are audited.
       ...['oauth_signing_keys', 'oauth_access_tokens', 'oauth_revoked_tokens'],
-      ...['customer_sign_ins', 'customer_browser_sessions', 'inbox_messages'],
+      ...['customer_sign_ins', 'customer_upstream_sign_ins', 'customer_browser_sessions'],
+      'inbox_messages',
     ]
     expect(tables.map(({ place }) => place).sort()).toEqual(
       [

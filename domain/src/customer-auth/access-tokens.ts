@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { grantDigestOf } from './oauth-records.ts'
+import { removeIdentities } from './upstream-identities.ts'
 
 /** An access token that was issued. The token itself is stored nowhere. */
 export type IssuedToken = {
@@ -102,4 +103,5 @@ export async function revokeCustomerTokens(
   await sql`
     delete from inbox_messages
     where provider_id = ${providerId} and lower(recipient) = lower(${email})`
+  await removeIdentities(sql, providerId, reference)
 }

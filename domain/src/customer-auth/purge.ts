@@ -13,6 +13,7 @@ export async function purgeCustomerAuth(sql: Sql, now: Date): Promise<number> {
     ['oauth_access_tokens', 'jti', 'expires_at', now],
     ['oauth_revoked_tokens', 'jti', 'expires_at', now],
     ['customer_sign_ins', 'browser_sha256', 'expires_at', now],
+    ['customer_upstream_sign_ins', 'state_sha256', 'expires_at', now],
     ['customer_browser_sessions', 'token_sha256', 'expires_at', now],
     ['customer_links', 'link_sha256', 'expires_at', new Date(now.getTime() - inboxMs)],
     ['inbox_messages', 'message_id', 'created_at', inboxBefore],

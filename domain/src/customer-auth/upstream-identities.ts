@@ -1,0 +1,77 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { Customer } from '../customers/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { findCustomerOfEmail } from './find-customer-of-email.ts'
+
+/** An account at an upstream, under the name that never changes and never goes to another person. */
+export type UpstreamIdentity = { readonly issuer: string; readonly subject: string }
+
+type Link = { email: string; customer_ref: string }
+
+/**
+ * Returns the email address that the account stands for: the one under which it was linked, while that address leads to the
+ * same customer, otherwise the one that the upstream has verified now. Returns undefined if the customer with the verified
+ * address is linked to another account of the upstream: mail providers give addresses to new people.
+ */
+export async function findEmailOfIdentity(
+  sql: Queryable,
+  providerId: string,
+  { issuer, subject }: UpstreamIdentity,
+  verifiedEmail: string,
+): Promise<string | undefined> {
+  const holds = async ({ email, customer_ref: customerRef }: Link): Promise<boolean> =>
+    (await findCustomerOfEmail(sql, providerId, email))?.reference === customerRef
+  const [own] = await sql<Link[]>`
+    select email, customer_ref from customer_identities
+    where provider_id = ${providerId} and issuer = ${issuer} and subject = ${subject}`
+  if (own !== undefined && (await holds(own))) return own.email
+  const [other] = await sql<Link[]>`
+    select email, customer_ref from customer_identities
+    where provider_id = ${providerId} and issuer = ${issuer} and subject <> ${subject}
+      and email_key = lower(${verifiedEmail})`
+  return other !== undefined && (await holds(other)) ? undefined : verifiedEmail
+}
+
+/**
+ * Links the account to the customer of the address that it signed in with, in the transaction of what the sign-in is for:
+ * after a crash both are there, or neither. `requireOwner` returns the customer of the address, created where there is none.
+ * Returns undefined, and does nothing, if the account stands for another address by now. Of accounts that are linked to one
+ * address at once, a unique constraint lets one commit: the unit of work of the other runs again and ends here.
+ */
+export async function linkIdentity(
+  { sql, providerId, now }: UnitOfWork,
+  { identity, email }: { readonly identity: UpstreamIdentity; readonly email: string },
+  requireOwner: () => Promise<Customer>,
+): Promise<Customer | undefined> {
+  const { issuer, subject } = identity
+  // Read before the decision: what another account links afterwards is never deleted below.
+  const stale = await sql<{ subject: string }[]>`
+    select subject from customer_identities
+    where provider_id = ${providerId} and issuer = ${issuer}
+      and (subject = ${subject}) <> (email_key = lower(${email}))
+    for update`
+  const current = await findEmailOfIdentity(sql, providerId, identity, email)
+  if (current?.toLowerCase() !== email.toLowerCase()) return undefined
+  await sql`
+    delete from customer_identities
+    where provider_id = ${providerId} and issuer = ${issuer}
+      and subject = any (${stale.map((row) => row.subject)})`
+  const customer = await requireOwner()
+  const { reference: customer_ref } = customer
+  const row = { provider_id: providerId, issuer, subject, email, customer_ref, created_at: now }
+  await sql`
+    insert into customer_identities ${sql(row)}
+    on conflict (provider_id, issuer, subject) do update set customer_ref = excluded.customer_ref`
+  return customer
+}
+
+/** For customers who are deleted. */
+export async function removeIdentities(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<void> {
+  await sql`
+    delete from customer_identities
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+}
