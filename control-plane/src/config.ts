@@ -1,4 +1,8 @@
 import { customerAuthSettings } from './customer-auth/customer-auth-settings.ts'
+import {
+  requireWholeUpstreams,
+  upstreamSettings,
+} from './customer-auth/upstream/upstream-settings.ts'
 import { reservationSettings } from '@tollgate/domain/entitlements/reservation-settings'
 import { consoleSettings } from '@tollgate/domain/console/console-settings'
 import { mcpUrlSettings } from '@tollgate/domain/mcp/mcp-url-settings'
@@ -110,6 +114,7 @@ export const controlPlaneSettings = {
   ),
   ...consoleSettings,
   ...customerAuthSettings,
+  ...upstreamSettings,
   hostedUrl: hostedUrlSetting,
   demoFile: textSetting(
     'TOLLGATE_DEMO_FILE',
@@ -257,8 +262,11 @@ export const controlPlaneSettings = {
 
 export type ControlPlaneConfig = SettingValues<typeof controlPlaneSettings>
 
+/** Throws a SettingsError that says what is missing or cannot be read. */
 export function readControlPlaneConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): ControlPlaneConfig {
-  return readSettings(controlPlaneSettings, environment)
+  const config = readSettings(controlPlaneSettings, environment)
+  requireWholeUpstreams(config)
+  return config
 }

@@ -26,6 +26,7 @@ import { environments } from '@tollgate/schemas/environment'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
+import { createUpstreams, type Upstreams } from './customer-auth/upstream/upstreams.ts'
 
 export type Parts = {
   readonly clock: Clock
@@ -39,6 +40,8 @@ export type Parts = {
   readonly processors: PaymentProcessors
   /** The way to servers of providers. */
   readonly outbound: Outbound
+  /** Where customers may have an account to sign in with. */
+  readonly upstreams: Upstreams
 }
 
 export type OpenedParts = Parts & {
@@ -81,6 +84,7 @@ function openUntraced(config: ControlPlaneConfig, overrides: Partial<Parts>): Pr
       secrets: overrides.secrets ?? (await openSecrets(config, logger)),
       outbound:
         overrides.outbound ?? (await own(openOutbound(config, config.mcpAnswerBytesMax, logger))),
+      upstreams: overrides.upstreams ?? (await own(Promise.resolve(createUpstreams(config)))),
       usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
     }
   })

@@ -117,7 +117,11 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
       wallets,
       folderSecret: hotState === 'embedded' ? await readFolderSecret(dataDir) : undefined,
       console: consoleParts(config, parts),
-      customerAuth: { config, mailer: createMailer(config, { ...parts, hostedUrl }) },
+      customerAuth: {
+        config,
+        mailer: createMailer(config, { ...parts, hostedUrl }),
+        upstreams: parts.upstreams,
+      },
       hostedUrl,
       demoFile: config.demoFile,
       publishableKeys: {

@@ -85,6 +85,7 @@ export function buildTestApp(
       customerAuth: {
         config: readSettings(customerAuthSettings, {}),
         mailer: { isReady: false, hasInbox: false, send: () => Promise.resolve() },
+        upstreams: { configured: new Map(), close: () => Promise.resolve() },
       },
       console: {
         database,

@@ -93,7 +93,7 @@ export const customerAuthSettings = {
   ),
   codesPerAddressMax: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_CODES_PER_ADDRESS_MAX',
-    'Codes that one network address may request in that time; of IPv6 a /64 is one',
+    'Codes that one network address may request in that time, together with sign-ins at Google and GitHub that it may start; of IPv6 a /64 is one',
     50,
     attempts,
   ),

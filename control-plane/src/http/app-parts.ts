@@ -15,6 +15,7 @@ import type { PublisherParts } from '@tollgate/domain/publications/publisher-par
 import type { Environment } from '@tollgate/schemas/environment'
 import type { CustomerAuthConfig } from '../customer-auth/customer-auth-settings.ts'
 import type { Mailer } from '../customer-auth/mailer.ts'
+import type { Upstreams } from '../customer-auth/upstream/upstreams.ts'
 import type { PeriodUsage } from '../limits/period-usage.ts'
 import type { CardEntry } from '../pages/card-entry.ts'
 import type { Wallets } from '../wallets/wallets.ts'
@@ -47,7 +48,11 @@ export type AppParts = TailParts & {
   /** Where the proxies of MCP products are reached, with `{subdomain}` in place of the product's own. */
   readonly mcpProxyUrls: Readonly<Record<Environment, string>>
   /** Signing in of customers. */
-  readonly customerAuth: { readonly config: CustomerAuthConfig; readonly mailer: Mailer }
+  readonly customerAuth: {
+    readonly config: CustomerAuthConfig
+    readonly mailer: Mailer
+    readonly upstreams: Upstreams
+  }
   /** Signing in to the console. */
   readonly console: ConsoleParts
   /** Where customers reach the hosted pages, without a slash at its end. */

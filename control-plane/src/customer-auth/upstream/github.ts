@@ -1,0 +1,96 @@
+import type { Configuration } from 'openid-client'
+import { z } from 'zod'
+import type { GuardedFetch } from '@tollgate/platform/outbound/guarded-http'
+import {
+  allowPlainHttpOf,
+  customFetchOf,
+  loadOpenidClient,
+  type OpenidClient,
+} from './openid-client.ts'
+import type { UpstreamConfig } from './upstream-settings.ts'
+import type { Upstream } from './upstream.ts'
+
+const userSchema = z.object({ id: z.int().positive(), name: z.string().nullish() })
+
+const emailsSchema = z.array(
+  z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }),
+)
+
+/** OAuth 2.0, then two requests to GitHub's API: its tokens do not say whose they are. They are stored nowhere. */
+export function createGithub(
+  { githubUrl, githubClientId, githubClientSecret }: UpstreamConfig,
+  fetch: GuardedFetch,
+): Upstream {
+  const apiUrl = apiUrlOf(githubUrl)
+
+  const configurationOf = (client: OpenidClient): Configuration => {
+    const configuration = new client.Configuration(
+      {
+        // As GitHub names itself where it sends `iss`.
+        issuer: `${githubUrl}/login/oauth`,
+        authorization_endpoint: `${githubUrl}/login/oauth/authorize`,
+        token_endpoint: `${githubUrl}/login/oauth/access_token`,
+      },
+      githubClientId,
+      {},
+      client.ClientSecretPost(githubClientSecret),
+    )
+    configuration[client.customFetch] = customFetchOf(fetch)
+    for (const allow of allowPlainHttpOf(client, githubUrl)) allow(configuration)
+    return configuration
+  }
+
+  return {
+    label: 'GitHub',
+    authorizeUrl: async (redirectUri, { state, verifier }) => {
+      const client = await loadOpenidClient()
+      return client.buildAuthorizationUrl(configurationOf(client), {
+        redirect_uri: redirectUri,
+        scope: 'user:email',
+        state,
+        // Versions of GitHub Enterprise Server that do not know PKCE ignore it.
+        code_challenge: await client.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+        prompt: 'select_account',
+      })
+    },
+    account: async (callback, { state, verifier }) => {
+      const client = await loadOpenidClient()
+      const configuration = configurationOf(client)
+      const { access_token: token } = await client.authorizationCodeGrant(configuration, callback, {
+        expectedState: state,
+        pkceCodeVerifier: verifier,
+      })
+      const read = async <Schema extends z.ZodType>(
+        path: string,
+        schema: Schema,
+      ): Promise<z.infer<Schema>> => {
+        const url = new URL(apiUrl + path)
+        const headers = new Headers({ accept: 'application/vnd.github+json' })
+        const answer = await client.fetchProtectedResource(
+          ...([configuration, token, url, 'GET', undefined, headers] as const),
+        )
+        if (answer.status !== 200) throw new Error(`GitHub answered ${answer.status} at ${path}`)
+        return schema.parse(await answer.json())
+      }
+      const [user, emails] = await Promise.all([
+        read('/user', userSchema),
+        read('/user/emails', emailsSchema),
+      ])
+      const primary = emails.find((each) => each.primary && each.verified)
+      return {
+        // The login of an account can change and be taken by another account. The id cannot.
+        identity: { issuer: githubUrl, subject: String(user.id) },
+        verifiedEmail: primary?.email,
+        name: user.name ?? undefined,
+      }
+    },
+  }
+}
+
+/** Where the API of github.com, of a subdomain of ghe.com, and of GitHub Enterprise Server is. */
+function apiUrlOf(githubUrl: string): string {
+  const { protocol, hostname, host } = new URL(githubUrl)
+  const hasOwnHost = hostname === 'github.com' || hostname.endsWith('.ghe.com')
+  return hasOwnHost ? `${protocol}//api.${host}` : `${githubUrl}/api/v3`
+}

@@ -1,0 +1,34 @@
+import type * as openidClient from 'openid-client'
+import type { Configuration, CustomFetch } from 'openid-client'
+import type { GuardedFetch } from '@tollgate/platform/outbound/guarded-http'
+
+export type OpenidClient = typeof openidClient
+
+/** The library takes its time to load, and most installations never need it. */
+export function loadOpenidClient(): Promise<OpenidClient> {
+  return import('openid-client')
+}
+
+/** The library's requests go the guarded way out, which sends text alone. */
+export function customFetchOf(fetch: GuardedFetch): CustomFetch {
+  return (url, { body, headers, method, signal }) =>
+    fetch(url, {
+      method,
+      headers,
+      ...(signal && { signal }),
+      ...(body !== undefined && body !== null && { body: textOf(body) }),
+    })
+}
+
+function textOf(body: unknown): string {
+  if (typeof body === 'string' || body instanceof URLSearchParams) return body.toString()
+  throw new TypeError('only text is sent to an upstream')
+}
+
+/** Settings allow `http` for addresses of this machine alone. */
+export function allowPlainHttpOf(
+  client: OpenidClient,
+  address: string,
+): ((configuration: Configuration) => void)[] {
+  return new URL(address).protocol === 'http:' ? [client.allowInsecureRequests] : []
+}

@@ -1,0 +1,85 @@
+import {
+  integerSetting,
+  secretSetting,
+  SettingsError,
+  textSetting,
+  type Setting,
+  type SettingValues,
+} from '@tollgate/platform/config/settings'
+
+/** Sign-in of customers with an account at Google or GitHub. */
+export const upstreamSettings = {
+  googleClientId: textSetting(
+    'TOLLGATE_GOOGLE_CLIENT_ID',
+    'Client id of this installation at Google, for customers who sign in with Google; empty: the sign-in page does not offer it. Register `{hosted URL}/customer/sign-in/google/callback` there',
+    '',
+  ),
+  googleClientSecret: secretSetting(
+    'TOLLGATE_GOOGLE_CLIENT_SECRET',
+    'Client secret that belongs to it',
+    (text) => text,
+  ),
+  googleIssuer: addressSetting(
+    'TOLLGATE_GOOGLE_ISSUER',
+    'The OpenID Connect issuer that customers who choose Google are sent to',
+    'https://accounts.google.com',
+  ),
+  githubClientId: textSetting(
+    'TOLLGATE_GITHUB_CLIENT_ID',
+    'Client id of the OAuth app of this installation at GitHub, for customers who sign in with GitHub; empty: the sign-in page does not offer it. Register `{hosted URL}/customer/sign-in/github/callback` there',
+    '',
+  ),
+  githubClientSecret: secretSetting(
+    'TOLLGATE_GITHUB_CLIENT_SECRET',
+    'Client secret that belongs to it',
+    (text) => text,
+  ),
+  githubUrl: addressSetting(
+    'TOLLGATE_GITHUB_URL',
+    'Address of GitHub; of GitHub Enterprise Server or a subdomain of ghe.com where customers have their accounts there',
+    'https://github.com',
+  ),
+  upstreamTimeoutMs: integerSetting(
+    'TOLLGATE_CUSTOMER_AUTH_UPSTREAM_TIMEOUT_MS',
+    'Milliseconds that one request to Google or GitHub may take; a sign-in makes up to three after another',
+    5_000,
+    { min: 100, max: 60_000 },
+  ),
+}
+
+export type UpstreamConfig = SettingValues<typeof upstreamSettings>
+
+/** Throws a SettingsError where a client id is set without its secret, or a secret without its client id. */
+export function requireWholeUpstreams(config: UpstreamConfig): void {
+  const pairs = [
+    ['GOOGLE', config.googleClientId, config.googleClientSecret],
+    ['GITHUB', config.githubClientId, config.githubClientSecret],
+  ] as const
+  const problems = pairs.flatMap(([name, id, secret]) => {
+    if ((id === '') === (secret === '')) return []
+    const [given, missing] = id === '' ? ['SECRET', 'ID'] : ['ID', 'SECRET']
+    const variable = `TOLLGATE_${name}_CLIENT_`
+    return [`${variable}${given} is set without ${variable}${missing}: set both, or neither`]
+  })
+  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
+}
+
+/** An `https` address without a slash at its end, or an `http` one of this machine. */
+function addressSetting(
+  variable: string,
+  description: string,
+  defaultText: string,
+): Setting<string> {
+  const parse = (text: string): string => {
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    const isLocal = url !== undefined && /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)
+    if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && isLocal)) {
+      throw new Error('must be an address that begins with https://')
+    }
+    if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
+      throw new Error('must have no query, fragment or credentials')
+    }
+    return text.replace(/\/$/, '')
+  }
+  return { variable, description, defaultText, parse }
+}
